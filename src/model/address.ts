@@ -1,0 +1,28 @@
+/**
+ * `Kind/name`, for example `Integration/orders`. A schema configuration acts on an integration (`SchemaConfig/shops@orders`), a relation
+ * belongs to a tag (`Tag/pii#8f1c`, after `#` the live id of the resource, or its address while there is no id).
+ */
+export type Address = string;
+
+export const toAddress = (kind: string, name: string): Address => `${kind}/${name}`;
+
+/** The parts of an address; `on` is what follows `@`, `resource` what follows `#`. Undefined where the text is no address. */
+export function parseAddress(
+  address: Address,
+): { readonly kind: string; readonly name: string; readonly on?: string; readonly resource?: string } | undefined {
+  const found = /^([A-Za-z]+)\/([^@#]+)(?:@([^#]*(?:#.*)?)|#(.*))?$/su.exec(address);
+  const [, kind, name, on, resource] = found ?? [];
+  if (kind === undefined || name === undefined) return undefined;
+  return { kind, name, ...(on === undefined ? {} : { on }), ...(resource === undefined ? {} : { resource }) };
+}
+
+/** The address of the manifest behind an item: `Tag/pii#8f1c` -> `Tag/pii`, `SchemaConfig/shops@orders` -> `SchemaConfig/shops`. */
+export function manifestAddress(address: Address): Address {
+  const parts = parseAddress(address);
+  return parts === undefined ? address : toAddress(parts.kind, parts.name);
+}
+
+/** Order of code units: the same on every machine, unlike `localeCompare`. */
+export function byText(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0;
+}

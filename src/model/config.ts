@@ -1,0 +1,50 @@
+import type { JsonObject } from "./json.ts";
+import type { SecretReference } from "./secret.ts";
+
+/** dimsync.yaml (product §2.1) for one target, all defaults filled in. Times in the unit that the name says. */
+export interface Settings {
+  /** The target's name; "default" where there is no config file. */
+  readonly target: string;
+  /** https, http on loopback, or `embedded:FILE`. */
+  readonly baseUrl: string;
+  /** Resolved only when a client is made. Absent for an embedded service in this process. */
+  readonly apiKey: SecretReference | undefined;
+  readonly protected: boolean;
+  readonly defaults: { readonly taggedBy: string | undefined };
+  readonly guards: Guards;
+  readonly client: ClientSettings;
+  readonly ignore: readonly IgnoreEntry[];
+  /** Absolute path. */
+  readonly bindingsFile: string;
+  /** Absolute path of the folder that holds dimsync.yaml (or the working directory): journal, lock and secret paths are relative to it. */
+  readonly folder: string;
+  /** JSON Schema per connector type for connection objects. */
+  readonly connectors: Readonly<Record<string, JsonObject>>;
+}
+
+export interface Guards {
+  readonly maxCreates: number;
+  readonly maxExposedColumns: number;
+  readonly maxChangedPercent: number;
+  readonly minPopulation: number;
+}
+
+export interface ClientSettings {
+  readonly concurrency: number;
+  readonly timeoutMs: number;
+  readonly retries: number;
+  readonly settleMs: number;
+  readonly schemaWaitMs: number;
+}
+
+/** product §2.1 `ignore`. `until` is a day, YYYY-MM-DD. */
+export interface IgnoreEntry {
+  readonly address: string;
+  readonly path: string;
+  readonly reason: string;
+  readonly until: string | undefined;
+}
+
+export const defaultGuards: Guards = { maxCreates: 5, maxExposedColumns: 50, maxChangedPercent: 30, minPopulation: 10 };
+
+export const defaultClient: ClientSettings = { concurrency: 8, timeoutMs: 30_000, retries: 4, settleMs: 30_000, schemaWaitMs: 600_000 };

@@ -1,0 +1,53 @@
+import type { ExitCode } from "./exit.ts";
+import type { Problem } from "./problem.ts";
+
+/** A failure that ends a command: it says what is wrong and what to do, and carries the exit code. Its message never holds a secret. */
+export class DimsyncError extends Error {
+  override readonly name: string = "DimsyncError";
+  readonly code: string;
+  readonly exit: ExitCode;
+  /** A command to run, alone. */
+  readonly command: string | undefined;
+
+  constructor(code: string, message: string, options: { readonly exit?: ExitCode; readonly cause?: unknown; readonly command?: string } = {}) {
+    super(message, options.cause === undefined ? undefined : { cause: options.cause });
+    this.code = code;
+    this.exit = options.exit ?? 1;
+    this.command = options.command;
+  }
+}
+
+/** Mistakes in the user's files that make it pointless to go on, all of them at once. */
+export class ProblemsError extends DimsyncError {
+  override readonly name = "ProblemsError";
+  readonly problems: readonly Problem[];
+
+  constructor(problems: readonly Problem[]) {
+    super("E_PROBLEMS", `There are ${problems.length} problems.`);
+    this.problems = problems;
+  }
+}
+
+/**
+ * A call that did not end well. `sent` tells whether the service may have acted on it: "never" (refused, DNS, TLS, refused by the client itself)
+ * or "maybe" (time-out, reset, 5xx, an answer that can't be read); "answered" is a definite refusal (4xx).
+ */
+export class ServiceError extends DimsyncError {
+  override readonly name = "ServiceError";
+  readonly method: string;
+  readonly path: string;
+  readonly sent: "never" | "maybe" | "answered";
+  readonly status: number | undefined;
+
+  constructor(
+    code: string,
+    message: string,
+    call: { readonly method: string; readonly path: string; readonly sent: "never" | "maybe" | "answered"; readonly status?: number; readonly cause?: unknown },
+  ) {
+    super(code, message, call.cause === undefined ? {} : { cause: call.cause });
+    this.method = call.method;
+    this.path = call.path;
+    this.sent = call.sent;
+    this.status = call.status;
+  }
+}

@@ -1,0 +1,236 @@
+import type { Address } from "./address.ts";
+import type { Binding } from "./binding.ts";
+import type { Exit } from "./exit.ts";
+import type { JsonValue } from "./json.ts";
+import type { Pointer } from "./pointer.ts";
+import type { Diagnostic, Place, Severity } from "./problem.ts";
+import type { PlannedRequest } from "./service.ts";
+
+/** `bind` records an id and sends nothing. */
+export type Action = "create" | "update" | "relate" | "bind";
+
+/** "protects": less data, or data less readable, flows afterwards; "exposes": more. */
+export type Risk = "protects" | "exposes" | "neutral";
+
+/** Why a node is to be as it is: the rule or literal that decided it. */
+export interface Cause {
+  /** A rule's id, or its position ("rule 3"); absent for a literal. */
+  readonly rule?: string;
+  readonly reason?: string;
+  readonly file: string;
+  readonly line?: number;
+}
+
+/** One leaf. `before` absent: unknown or not there; `after` absent: what it becomes is the service's to say. Secrets are references. */
+export interface Change {
+  /** JSON Pointer into the live object: "/schemas/public/tables/users/columns/email/hashed". */
+  readonly path: Pointer;
+  readonly before?: JsonValue;
+  readonly after?: JsonValue;
+  readonly risk: Risk;
+  readonly cause?: Cause;
+}
+
+/** A change as a kind returns it: the cause still a place in a manifest. */
+export interface DraftChange extends Omit<Change, "cause"> {
+  readonly cause?: { readonly rule?: string; readonly reason?: string; readonly place: Place };
+}
+
+/** What an item touches, as it was read: pointer into the live object -> value. A later read that differs makes the item stale. */
+export type Observed = Readonly<Record<Pointer, JsonValue>>;
+
+interface ItemCore {
+  readonly address: Address;
+  readonly kind: string;
+  readonly action: Action;
+  /** Absent on create. */
+  readonly liveId?: string;
+  /** The live object's name, for people. */
+  readonly liveName?: string;
+  /** In the order of sending. */
+  readonly requests: readonly PlannedRequest[];
+  readonly observed: Observed;
+  /** What identifies a created object among all: compared with live before the POST, and to settle an unknown outcome. */
+  readonly naturalKey?: Readonly<Record<string, string>>;
+  /** Recorded in the bindings file when the item is done; for a create, the id comes from the answer. */
+  readonly binding?: Omit<Binding, "id"> & { readonly id?: string };
+  /** Columns that would flow in clear, or more than now, after this item. */
+  readonly exposedColumns?: number;
+}
+
+/** A step as a kind returns it: plain data, nothing sent, no permission implied. */
+export interface DraftItem extends ItemCore {
+  readonly changes: readonly DraftChange[];
+  /** Items at these addresses must be done first. */
+  readonly after?: readonly Address[];
+}
+
+/** One planned step on one live object (product §4.1). */
+export interface Item extends ItemCore {
+  /** "i1", "i2", … in the order of the plan. */
+  readonly id: string;
+  readonly changes: readonly Change[];
+  readonly dependsOn: readonly string[];
+}
+
+/** A difference that no call of the interface can repair. */
+export interface Manual {
+  /** "m-" and a digest of address and path: the same in every report until it is mended. */
+  readonly id: string;
+  readonly address: Address;
+  readonly path: Pointer;
+  readonly expected?: JsonValue;
+  readonly actual?: JsonValue;
+  readonly instruction: string;
+}
+
+/** Something that may not run, and why; never blocks what does not depend on it. */
+export interface Blocked {
+  readonly address: Address;
+  readonly code: string;
+  readonly message: string;
+  /** A command to run, alone. */
+  readonly command?: string;
+}
+
+/** Waits for an id or a schema that another item of the same run creates; `desired` is its wish in full. */
+export interface Deferred {
+  readonly address: Address;
+  readonly waitsFor: readonly Address[];
+  readonly desired: JsonValue;
+}
+
+/** A declared value that the interface never returns. */
+export interface Unverifiable {
+  readonly address: Address;
+  readonly paths: readonly Pointer[];
+  readonly reason: string;
+}
+
+/** What a kind finds for one object: everything as values. */
+export interface Difference {
+  readonly items: readonly DraftItem[];
+  readonly manual: readonly Omit<Manual, "id">[];
+  readonly blocked: readonly Blocked[];
+  readonly deferred: readonly Deferred[];
+  readonly unverifiable: readonly Unverifiable[];
+  readonly unmanagedColumns: number;
+}
+
+export interface PolicyFinding {
+  readonly policy: string;
+  readonly severity: Severity;
+  readonly address: Address;
+  readonly path: Pointer;
+  readonly message: string;
+  readonly file?: string;
+  readonly line?: number;
+}
+
+/** A refusal that a person can lift with `--allow NAME="reason"` (product §3.5). */
+export interface GuardFinding {
+  readonly guard: string;
+  readonly message: string;
+  readonly limit?: number;
+  readonly actual?: number;
+  /** Present where it was lifted. */
+  readonly allowed?: string;
+}
+
+export interface Named {
+  readonly id: string;
+  readonly name: string;
+}
+
+/** How often each method is used: { "GET": 41 }. */
+export type CallCounts = Readonly<Record<string, number>>;
+
+export interface Summary {
+  readonly create: number;
+  readonly update: number;
+  readonly relate: number;
+  readonly bind: number;
+  readonly noop: number;
+  readonly manual: number;
+  readonly blocked: number;
+  readonly deferred: number;
+  readonly protects: number;
+  readonly exposes: number;
+}
+
+/** The plan file, format 1.0 (product §4.1); `kind` tells a plan from a drift report, which has the same shape. */
+export interface Plan {
+  readonly formatVersion: "1.0";
+  readonly kind: "Plan" | "DriftReport";
+  readonly planId: string;
+  /** ISO 8601 */
+  readonly createdAt: string;
+  readonly tool: { readonly name: "dimsync"; readonly version: string };
+  readonly target: string;
+  /** Where the account is: the base URL's origin, or "embedded:FILE". */
+  readonly account: string;
+  readonly git?: { readonly commit: string; readonly dirty: boolean };
+  readonly manifestDigest: string;
+  /** False where a read failed: nothing is planned as create because of it. */
+  readonly complete: boolean;
+  /** Whether `apply` may run it: complete, without errors, and no guard refuses. */
+  readonly executable: boolean;
+  readonly calls: { readonly read: CallCounts; readonly planned: CallCounts };
+  readonly items: readonly Item[];
+  readonly manual: readonly Manual[];
+  readonly blocked: readonly Blocked[];
+  readonly deferred: readonly Deferred[];
+  readonly unmanaged: { readonly integrations: readonly Named[]; readonly tags: readonly Named[]; readonly columns: number };
+  readonly unverifiable: readonly Unverifiable[];
+  readonly policy: readonly PolicyFinding[];
+  readonly guards: readonly GuardFinding[];
+  readonly diagnostics: readonly Diagnostic[];
+  readonly summary: Summary;
+  readonly exit: Exit;
+}
+
+export type Outcome = "done" | "recovered" | "failed" | "unknown" | "skipped" | "blocked" | "deferred" | "not-converged";
+
+export interface ItemResult {
+  /** The item's id in its plan; absent for what never became an item. */
+  readonly id?: string;
+  readonly address: Address;
+  readonly kind: string;
+  readonly action?: Action;
+  readonly outcome: Outcome;
+  readonly liveId?: string;
+  readonly code?: string;
+  /** Why, where it isn't "done". */
+  readonly message?: string;
+  readonly changes?: readonly Change[];
+}
+
+/** What `apply` did (product §4.1). */
+export interface Result {
+  readonly formatVersion: "1.0";
+  readonly kind: "Result";
+  readonly runId: string;
+  readonly planId: string;
+  readonly startedAt: string;
+  readonly finishedAt: string;
+  readonly tool: { readonly name: "dimsync"; readonly version: string };
+  readonly target: string;
+  readonly account: string;
+  readonly items: readonly ItemResult[];
+  readonly manual: readonly Manual[];
+  readonly guards: readonly GuardFinding[];
+  readonly policy: readonly PolicyFinding[];
+  readonly diagnostics: readonly Diagnostic[];
+  /** Per method, what was sent in the whole run. */
+  readonly calls: CallCounts;
+  /** Every address that has an id, as recorded. */
+  readonly bindings: Readonly<Record<Address, string>>;
+  readonly exit: Exit;
+}
+
+/** What `validate` prints. */
+export interface Validation {
+  readonly kind: "Validation";
+  readonly diagnostics: readonly Diagnostic[];
+  readonly exit: Exit;
+}

@@ -1,0 +1,33 @@
+import { own } from "./json.ts";
+
+/** A JSON Pointer (RFC 6901): "" is the whole, "/a~1b/0" is member "a/b", element 0. */
+export type Pointer = string;
+
+export function toPointer(path: readonly (string | number)[]): Pointer {
+  let pointer = "";
+  for (const segment of path) pointer += `/${String(segment).replaceAll("~", "~0").replaceAll("/", "~1")}`;
+  return pointer;
+}
+
+export function fromPointer(pointer: Pointer): readonly string[] {
+  if (pointer === "") return [];
+  return pointer
+    .slice(1)
+    .split("/")
+    .map((segment) => segment.replaceAll("~1", "/").replaceAll("~0", "~"));
+}
+
+/** The value at the pointer, or undefined where there is none. */
+export function atPointer(root: unknown, pointer: Pointer): unknown {
+  let value = root;
+  for (const segment of fromPointer(pointer)) {
+    if (typeof value !== "object" || value === null) return undefined;
+    value = own(value as Record<string, unknown>, segment);
+  }
+  return value;
+}
+
+/** Whether `pointer` is `ancestor` itself or lies below it. */
+export function isWithin(pointer: Pointer, ancestor: Pointer): boolean {
+  return pointer === ancestor || pointer.startsWith(`${ancestor}/`);
+}

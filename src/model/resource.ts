@@ -1,0 +1,143 @@
+import type { Address } from "./address.ts";
+import type { JsonObject } from "./json.ts";
+import type { Place } from "./problem.ts";
+
+/** One manifest after validation and substitution: what a kind works on. Values that were `${var}` are filled in; `$secret` stays a reference. */
+export interface Resource<Spec = unknown> {
+  readonly kind: string;
+  readonly name: string;
+  readonly address: Address;
+  /** metadata.id: the pin. */
+  readonly id: string | undefined;
+  readonly labels: Readonly<Record<string, string>>;
+  readonly lifecycle: { readonly create: "ifMissing" | "never"; readonly acceptExposureWindow: string };
+  readonly spec: Spec;
+  /** Where the document is; add a pointer for a value in it. */
+  readonly place: Place;
+}
+
+/** A place within the resource's document: `placeIn(resource, "/spec/owner")`. */
+export function placeIn(resource: Resource, pointer: string, on: Place["on"] = "value"): Place {
+  return { ...resource.place, pointer, on };
+}
+
+/** A person as written in a manifest (product §2.3, Tag). */
+export type Person = string | { readonly user: string; readonly as?: "id" | "email" | "name" };
+
+/** One integration or many: the name of a manifest or of a live integration, a live id, or a selector. */
+export type IntegrationRef = string | { readonly id: string };
+
+/** Names may be globs, and mean manifests and live integrations; labels mean manifests. Both given: both must hold. */
+export interface IntegrationSelector {
+  readonly names?: readonly string[];
+  readonly labels?: Readonly<Record<string, string>>;
+}
+
+export interface IntegrationSpec {
+  readonly match?: { readonly name?: string; readonly sourceName?: string; readonly sourceType?: string; readonly destinationId?: string };
+  readonly destination?: { readonly asset: string } | { readonly id: string };
+  /** The body of POST /v1/integrations without destinationId (interface §4.1). Absent: the integration must exist. */
+  readonly create?: {
+    readonly destinationSchema: string;
+    readonly replicationFrequency: string;
+    readonly onSchemaUpdate: string;
+    readonly enabled: boolean;
+    readonly sourceConfig: JsonObject & { readonly name: string; readonly type: string; readonly owners?: readonly Person[] };
+    readonly sourceSettings: JsonObject;
+  };
+  readonly expect?: {
+    readonly name?: string;
+    readonly paused?: boolean;
+    readonly source?: { readonly id?: string; readonly name?: string; readonly type?: string };
+    readonly destination?: { readonly id?: string; readonly name?: string; readonly type?: string };
+  };
+}
+
+export interface AssetSpec {
+  readonly name: string;
+  readonly type?: string;
+  readonly connectionType?: "source" | "destination";
+  readonly description?: string;
+  /** Raised to send the connection again; 0: the connection is never sent. */
+  readonly secretVersion?: number;
+  readonly connection?: JsonObject;
+}
+
+export type TagResource =
+  | { readonly integration: IntegrationRef }
+  | { readonly integrations: IntegrationSelector }
+  | { readonly asset: string }
+  | { readonly dataAsset: { readonly id: string } }
+  | { readonly monitor: { readonly id: string } };
+
+export interface TagSpec {
+  readonly name: string;
+  readonly description?: string;
+  readonly owner?: Person;
+  readonly taggedBy?: Person;
+  readonly exclusive?: boolean;
+  readonly resources?: readonly TagResource[];
+}
+
+export interface SchemaConfigSpec {
+  readonly integration?: IntegrationRef;
+  readonly integrations?: IntegrationSelector;
+  readonly priority?: number;
+  readonly unmatched?: Readonly<Partial<Record<"schemas" | "tables" | "columns", Unmatched>>>;
+  readonly missing?: "error" | "warn" | "ignore";
+  readonly rules?: readonly SchemaRule[];
+  /** The service's own shape, what is left out is not managed. */
+  readonly schemas?: SchemaTree;
+  readonly expect?: readonly SchemaExpectation[];
+}
+
+export type Unmatched = "ignore" | "enable" | "disable" | "error";
+export type SchemaTree = Readonly<Record<string, { readonly enabled?: boolean; readonly tables?: Readonly<Record<string, TableTree>> }>>;
+export interface TableTree {
+  readonly enabled?: boolean;
+  readonly columns?: Readonly<Record<string, ColumnTree>>;
+}
+export interface ColumnTree {
+  readonly enabled?: boolean;
+  readonly hashed?: boolean;
+}
+
+export interface SchemaMatch {
+  readonly schema?: string | readonly string[];
+  readonly table?: string | readonly string[];
+  readonly column?: string | readonly string[];
+  readonly ignoreCase?: boolean;
+  readonly where?: { readonly isPrimaryKey?: boolean; readonly enabled?: boolean; readonly hashed?: boolean; readonly syncMode?: string };
+}
+
+export type SchemaRule =
+  | { readonly use: string }
+  | {
+      readonly id?: string;
+      readonly match: SchemaMatch;
+      readonly set?: ColumnTree;
+      readonly ignore?: boolean;
+      readonly reason?: string;
+      readonly expires?: string;
+      readonly minMatches?: number;
+    };
+
+export interface SchemaExpectation {
+  readonly match: SchemaMatch;
+  readonly nameInDestination?: string;
+  readonly syncMode?: string;
+  readonly cursorField?: string;
+  readonly isPrimaryKey?: boolean;
+}
+
+export interface RuleSetSpec {
+  readonly rules: readonly SchemaRule[];
+}
+
+/** A name that one manifest uses of another, for checking before any call. `orLive`: the account may have it where no manifest does. */
+export interface Reference {
+  readonly kind: string;
+  readonly name: string;
+  readonly pointer: string;
+  readonly orLive: boolean;
+}

@@ -1,0 +1,73 @@
+import { isObject, type JsonObject, type JsonValue } from "./json.ts";
+
+/** Where a secret comes from; exactly one of env, file, exec. */
+export interface SecretSource {
+  readonly env?: string;
+  readonly file?: string;
+  readonly exec?: readonly string[];
+  /** JSON Pointer into the secret's text, read as JSON. */
+  readonly pointer?: string;
+  readonly type?: "integer" | "number" | "boolean";
+}
+
+/** As it stands in a manifest, a plan and a request body until the moment of sending. */
+export interface SecretReference {
+  readonly $secret: SecretSource & JsonObject;
+}
+
+export function isSecretReference(value: unknown): value is SecretReference {
+  return isObject(value) && Object.hasOwn(value, "$secret");
+}
+
+/** Every `$secret` in a value, in document order. */
+export function secretsIn(value: unknown): readonly SecretReference[] {
+  if (isSecretReference(value)) return [value];
+  if (Array.isArray(value)) return value.flatMap(secretsIn);
+  return isObject(value) ? Object.values(value).flatMap(secretsIn) : [];
+}
+
+/** What is shown where the value would stand: where it comes from, never what it is. */
+export function describeSecret({ $secret }: SecretReference): string {
+  if ($secret.env !== undefined) return `secret env:${$secret.env}`;
+  if ($secret.file !== undefined) return `secret file:${$secret.file}`;
+  return `secret exec:${$secret.exec?.[0] ?? ""}`;
+}
+
+const hidden = "[secret]";
+
+/**
+ * A value that came from a secret. Every way of turning it into text by accident (template, concatenation, JSON, inspect) gives "[secret]";
+ * only `reveal` gives the value, and only the code that writes a request or the API key header calls it.
+ */
+export class Secret<T extends JsonValue = JsonValue> {
+  readonly #value: T;
+
+  constructor(value: T) {
+    this.#value = value;
+  }
+
+  reveal(): T {
+    return this.#value;
+  }
+
+  toString(): string {
+    return hidden;
+  }
+
+  toJSON(): string {
+    return hidden;
+  }
+
+  [Symbol.toPrimitive](): string {
+    return hidden;
+  }
+
+  [Symbol.for("nodejs.util.inspect.custom")](): string {
+    return hidden;
+  }
+}
+
+/** Names whose value is secret wherever they stand (product §2.2). */
+const secretNames = /^(?:.*password.*|.*passwd.*|.*secret.*|.*token.*|.*private_?key.*|.*passphrase.*|.*api_?key.*)$/iu;
+
+export const isSecretName = (name: string): boolean => secretNames.test(name);
