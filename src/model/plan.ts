@@ -97,6 +97,8 @@ export interface Blocked {
 export interface Deferred {
   readonly address: Address;
   readonly waitsFor: readonly Address[];
+  /** Present where the integration is there and only its schema is awaited. */
+  readonly liveId?: string;
   readonly desired: JsonValue;
 }
 

@@ -53,3 +53,11 @@ export interface WriteAnswer {
   readonly data: JsonValue | undefined;
   readonly int64Id: string | undefined;
 }
+
+/** What the answers to writes show, decoded; malformed answers throw ServiceError. */
+export interface WriteDecoder {
+  /** PATCH of an integration's schemas: the full map (interface §4.3). */
+  schemas(answer: WriteAnswer): LiveSchemas;
+  /** PUT of a tag: the tag without taggedResources (interface §4.2). */
+  tag(answer: WriteAnswer): LiveTag;
+}

@@ -1,0 +1,63 @@
+import pLimit from "p-limit";
+import { kindNamed } from "../kinds/index.ts";
+import { DimsyncError } from "../model/errors.ts";
+import type { Item, ItemResult } from "../model/plan.ts";
+import type { Ending, Run } from "./run.ts";
+import { writeAgain } from "./write-again.ts";
+import { writeOnce } from "./write-once.ts";
+
+const good = (outcome: ItemResult["outcome"]): boolean => outcome === "done" || outcome === "recovered";
+
+/**
+ * Sends the items' calls: each after what it depends on, one at a time per live object, otherwise side by side. A failure skips what depends on it and
+ * nothing else (with `failFast`, all that has not begun). Never throws for an item: its ending says what happened.
+ */
+export async function execute(items: readonly Item[], run: Run): Promise<readonly ItemResult[]> {
+  const limit = pLimit(run.concurrency);
+  const endings = new Map<string, Promise<ItemResult>>();
+  const lastOnObject = new Map<string, Promise<unknown>>();
+  let failed = false;
+  let done = 0;
+  run.onProgress?.({ type: "phase", phase: "apply", round: 1, total: items.length });
+
+  const begin = async (item: Item, before: Promise<unknown> | undefined): Promise<Ending> => {
+    const needed = await Promise.all(item.dependsOn.map((id) => endings.get(id)));
+    await before;
+    const unmet = needed.filter((ending) => ending !== undefined).find(({ outcome }) => !good(outcome));
+    if (unmet !== undefined) return { outcome: "skipped", code: "E_DEPENDENCY", message: `It depends on ${unmet.address}, which is ${unmet.outcome}.` };
+    return limit(async (): Promise<Ending> => {
+      if (run.stop.aborted) return { outcome: "skipped", code: "E_INTERRUPTED", message: "The run was interrupted before it began." };
+      if (run.failFast && failed) return { outcome: "skipped", code: "E_FAIL_FAST", message: "Something else failed first, and --fail-fast was given." };
+      return act(item, run);
+    });
+  };
+
+  for (const item of items) {
+    const object = `${item.kind === "SchemaConfig" ? "schemas" : item.kind} ${item.liveId ?? item.address}`;
+    const ending = begin(item, lastOnObject.get(object)).then((end): ItemResult => {
+      if (!good(end.outcome)) failed = true;
+      done++;
+      run.onProgress?.({ type: "step", phase: "apply", done, total: items.length, label: `${item.address} ${end.outcome}` });
+      const { id, address, kind, action, liveId, changes } = item;
+      return { id, address, kind, action, ...(liveId === undefined ? {} : { liveId }), changes, ...end };
+    });
+    endings.set(item.id, ending);
+    lastOnObject.set(object, ending);
+  }
+  return Promise.all(endings.values());
+}
+
+async function act(item: Item, run: Run): Promise<Ending> {
+  const kind = kindNamed(item.kind);
+  try {
+    if (kind === undefined) return { outcome: "failed", code: "E_UNKNOWN_KIND", message: `This version knows no kind ${item.kind}.` };
+    if (item.action === "update") return await writeAgain(item, kind, run);
+    if (item.action !== "bind") return await writeOnce(item, kind, run);
+    await run.bind(item.address, { ...run.bindingOf(item.address), ...item.binding, id: item.liveId ?? "" });
+    for (const { entryId, address } of run.journal.open()) if (address === item.address) await run.journal.settle(entryId, { outcome: "recovered", id: item.liveId ?? "" });
+    return { outcome: "done" };
+  } catch (error) {
+    if (error instanceof DimsyncError) return { outcome: "failed", code: error.code, message: error.message };
+    throw error;
+  }
+}

@@ -1,0 +1,63 @@
+import { combineExits, type Exit } from "../model/exit.ts";
+import type { Plan, Result } from "../model/plan.ts";
+
+/** What `--fail-on` may name (product §4). */
+export const failOnNames = ["changes", "drift", "exposes", "unmanaged", "unverifiable", "manual", "blocked", "warnings"] as const;
+export type FailOn = (typeof failOnNames)[number];
+
+/** Errors and refusals of a plan, which end plan, drift and apply alike. */
+function refusals(plan: Plan): readonly Exit[] {
+  const exits: Exit[] = [];
+  if (plan.diagnostics.some(({ severity }) => severity === "error")) exits.push({ code: 1, reasons: ["errors"] });
+  if (!plan.complete) exits.push({ code: 1, reasons: ["incomplete"] });
+  if (plan.guards.some(({ allowed }) => allowed === undefined)) exits.push({ code: 3, reasons: plan.guards.filter(({ allowed }) => allowed === undefined).map(({ guard }) => guard) });
+  return exits;
+}
+
+/** Whether the account differs from the manifests; recording an id alone is no change. */
+function differs(plan: Plan): boolean {
+  return plan.items.some(({ action }) => action !== "bind") || plan.deferred.length > 0;
+}
+
+const missingLive: readonly string[] = ["E_TAG_MISSING", "E_INTEGRATION_MISSING"];
+
+/** Differences of any sort: those that a call repairs, those that a person must, and objects that are declared and missing. */
+const drifted = (plan: Plan): boolean => differs(plan) || plan.manual.length > 0 || plan.blocked.some(({ code }) => missingLive.includes(code));
+
+const named: Readonly<Record<FailOn, (plan: Plan) => boolean>> = {
+  changes: differs,
+  drift: drifted,
+  exposes: ({ summary }) => summary.exposes > 0,
+  unmanaged: ({ unmanaged }) => unmanaged.integrations.length + unmanaged.tags.length + unmanaged.columns > 0,
+  unverifiable: ({ unverifiable }) => unverifiable.length > 0,
+  manual: ({ manual }) => manual.length > 0,
+  blocked: ({ blocked }) => blocked.length > 0,
+  warnings: ({ diagnostics }) => diagnostics.some(({ severity }) => severity === "warning"),
+};
+
+export function planExit(plan: Plan, options: { readonly detailed: boolean; readonly failOn: readonly FailOn[] }): Exit {
+  const exits = [...refusals(plan)];
+  if (options.detailed && differs(plan)) exits.push({ code: 2, reasons: ["changes"] });
+  for (const name of options.failOn) if (named[name](plan)) exits.push({ code: 2, reasons: [name] });
+  return combineExits(exits);
+}
+
+export function driftExit(plan: Plan, failOn: readonly FailOn[]): Exit {
+  const exits = [...refusals(plan)];
+  if (drifted(plan)) exits.push({ code: 2, reasons: ["drift"] });
+  for (const name of failOn) if (named[name](plan)) exits.push({ code: 2, reasons: [name] });
+  return combineExits(exits);
+}
+
+/** Codes of item endings that say that the saved plan no longer fits. */
+const staleCodes: readonly (string | undefined)[] = ["E_STALE"];
+
+export function applyExit(result: Result, plan: Plan, interrupted: boolean): Exit {
+  const exits = [...refusals(plan)];
+  if (interrupted) exits.push({ code: 130, reasons: ["interrupted"] });
+  if (!plan.executable) return combineExits(exits);
+  if (result.items.some(({ code }) => staleCodes.includes(code))) exits.push({ code: 5, reasons: ["stale"] });
+  const incomplete = new Set(result.items.filter(({ outcome, code }) => outcome !== "done" && outcome !== "recovered" && !staleCodes.includes(code)).map(({ outcome }) => outcome));
+  if (incomplete.size > 0) exits.push({ code: 4, reasons: [...incomplete].sort() });
+  return combineExits(exits);
+}

@@ -1,0 +1,67 @@
+import type { Guards } from "../model/config.ts";
+import type { Address } from "../model/address.ts";
+import { isObject } from "../model/json.ts";
+import type { Deferred, GuardFinding, Item } from "../model/plan.ts";
+import type { Resource } from "../model/resource.ts";
+
+/** What guards judge besides the items: counts of the rounds before this one are added, so that rounds can't pass a limit piecemeal. */
+export interface GuardInput {
+  readonly limits: Guards;
+  /** Live objects that were compared. */
+  readonly population: number;
+  readonly createdBefore: number;
+  readonly exposedBefore: number;
+  /** Reasons by guard name, from `--allow NAME="reason"`. */
+  readonly allowed: ReadonlyMap<string, string>;
+  readonly resources: readonly Resource[];
+  readonly deferred: readonly Deferred[];
+}
+
+export const guardNames = ["maxCreates", "maxExposedColumns", "maxChangedPercent", "exposureWindow", "policy"] as const;
+
+/** The refusals that a person can lift by name (product §3.5), lifted ones included. */
+export function judgeGuards(items: readonly Item[], input: GuardInput): readonly GuardFinding[] {
+  const { limits, allowed } = input;
+  const findings: GuardFinding[] = [];
+  const add = (guard: (typeof guardNames)[number], message: string, figures: { readonly limit?: number; readonly actual?: number } = {}): void => {
+    const reason = allowed.get(guard);
+    findings.push({ guard, message, ...figures, ...(reason === undefined ? {} : { allowed: reason }) });
+  };
+
+  const creates = input.createdBefore + items.filter(({ action }) => action === "create").length;
+  if (creates > limits.maxCreates)
+    add("maxCreates", `${creates} objects would be created, and none of them can be deleted through the interface; the limit is ${limits.maxCreates}.`, { limit: limits.maxCreates, actual: creates });
+
+  const exposed = input.exposedBefore + items.reduce((sum, { exposedColumns }) => sum + (exposedColumns ?? 0), 0);
+  if (exposed > limits.maxExposedColumns)
+    add("maxExposedColumns", `${exposed} columns would flow, or flow in clear, that do not now; the limit is ${limits.maxExposedColumns}.`, { limit: limits.maxExposedColumns, actual: exposed });
+
+  const changed = new Set(items.filter(({ action }) => action === "update").map(({ kind, liveId }) => `${kind} ${liveId}`)).size;
+  const percent = input.population === 0 ? 0 : Math.round((changed / input.population) * 100);
+  if (input.population >= limits.minPopulation && percent > limits.maxChangedPercent)
+    add("maxChangedPercent", `${changed} of ${input.population} objects (${percent}%) would change; the limit is ${limits.maxChangedPercent}%.`, { limit: limits.maxChangedPercent, actual: percent });
+
+  for (const item of items) {
+    const message = exposureWindow(item, input);
+    if (message !== undefined) add("exposureWindow", message);
+  }
+  return findings;
+}
+
+/** An integration that begins to copy before its schema configuration has hashed or disabled what it should. */
+function exposureWindow(item: Item, { resources, deferred }: GuardInput): string | undefined {
+  if (item.kind !== "Integration" || item.action !== "create" || item.requests[0]?.body["enabled"] !== true) return undefined;
+  const resource = resources.find(({ address }) => address === item.address);
+  if (resource === undefined || resource.lifecycle.acceptExposureWindow !== "") return undefined;
+  const protecting = deferred.filter(({ address, waitsFor, desired }) => address.startsWith("SchemaConfig/") && waitsFor.includes(item.address as Address) && protects(desired));
+  if (protecting.length === 0) return undefined;
+  const names = protecting.map(({ address }) => address).join(", ");
+  return `${item.address} would be created with enabled: true while ${names} hashes or disables something: data would flow before that is done. Create it with enabled: false, or give the reason in lifecycle.acceptExposureWindow.`;
+}
+
+/** Whether a wish has `hashed: true`, `enabled: false` or `disable` anywhere. */
+function protects(wish: unknown): boolean {
+  if (Array.isArray(wish)) return wish.some(protects);
+  if (!isObject(wish)) return false;
+  return Object.entries(wish).some(([key, value]) => (key === "hashed" && value === true) || (key === "enabled" && value === false) || value === "disable" || protects(value));
+}

@@ -1,0 +1,183 @@
+import { createHash } from "node:crypto";
+import type { Found } from "../kinds/kind.ts";
+import { type Address, byText, manifestAddress } from "../model/address.ts";
+import { canonicalJson } from "../model/json.ts";
+import type { Blocked, CallCounts, Deferred, DraftItem, GuardFinding, Item, Manual, Named, Plan, PolicyFinding, Summary } from "../model/plan.ts";
+import { type Diagnostic, type Locate, type Problem, toDiagnostic } from "../model/problem.ts";
+
+/** All that a plan is made of; everything that isn't a value (clock, random ids, files) is handed in. */
+export interface PlanInput {
+  readonly kind: Plan["kind"];
+  readonly planId: string;
+  readonly createdAt: string;
+  readonly version: string;
+  readonly target: string;
+  readonly account: string;
+  readonly git?: Plan["git"];
+  readonly manifestDigest: string;
+  readonly found: readonly Found[];
+  readonly problems: readonly Problem[];
+  readonly complete: boolean;
+  readonly equal: number;
+  readonly unmanaged: { readonly integrations: readonly Named[]; readonly tags: readonly Named[] };
+  readonly readCalls: CallCounts;
+  readonly inScope: (address: Address) => boolean;
+  /** Why an address may not be created now, if so: an earlier outcome is unknown, or a list may be incomplete. */
+  readonly whyNotCreate: (item: DraftItem) => Blocked | undefined;
+  readonly guards: (items: readonly Item[]) => readonly GuardFinding[];
+  readonly policy: readonly PolicyFinding[];
+  readonly locate: Locate;
+}
+
+/** The order of kinds is the order of dependency. */
+export const kindOrder: readonly string[] = ["Asset", "Integration", "SchemaConfig", "Tag"];
+const actionOrder: readonly string[] = ["bind", "create", "update", "relate"];
+
+/** Puts differences in a fixed order, takes out what may not run, and counts. The same differences in any order give the same plan. */
+export function makePlan(input: PlanInput): Plan {
+  const { found, inScope, locate } = input;
+  const drafts = found.flatMap(({ items }) => items).filter(({ address }) => inScope(address));
+  const blocked: Blocked[] = found.flatMap((difference) => difference.blocked).filter(({ address }) => inScope(address));
+  const runnable: DraftItem[] = [];
+  for (const draft of drafts) {
+    const why = draft.action === "create" || draft.action === "relate" ? input.whyNotCreate(draft) : undefined;
+    if (why === undefined) runnable.push(draft);
+    else blocked.push(why);
+  }
+  const doubled = doubledCreates(runnable);
+  const waiting = settleDeferred(found.flatMap(({ deferred }) => deferred).filter(({ address }) => inScope(address)), runnable, blocked);
+
+  const items = numbered(runnable, locate);
+  const manual = found
+    .flatMap((difference) => difference.manual)
+    .filter(({ address }) => inScope(address))
+    .map((step): Manual => ({ id: manualId(step), ...step }))
+    .sort((a, b) => byText(a.address, b.address) || byText(a.path, b.path));
+  const diagnostics = sortDiagnostics([...input.problems, ...found.flatMap(({ problems }) => problems), ...doubled].map((problem) => toDiagnostic(problem, locate)));
+  const guards = input.guards(items);
+  const allBlocked = [...blocked, ...waiting.blocked].sort((a, b) => byText(a.address, b.address));
+  const deferred = waiting.deferred.sort((a, b) => byText(a.address, b.address));
+  const failed = diagnostics.some(({ severity }) => severity === "error");
+  return {
+    formatVersion: "1.0",
+    kind: input.kind,
+    planId: input.planId,
+    createdAt: input.createdAt,
+    tool: { name: "dimsync", version: input.version },
+    target: input.target,
+    account: input.account,
+    ...(input.git === undefined ? {} : { git: input.git }),
+    manifestDigest: input.manifestDigest,
+    complete: input.complete,
+    executable: input.complete && !failed && guards.every(({ allowed }) => allowed !== undefined),
+    calls: { read: input.readCalls, planned: countCalls(items) },
+    items,
+    manual,
+    blocked: allBlocked,
+    deferred,
+    unmanaged: { ...input.unmanaged, columns: found.reduce((sum, { unmanagedColumns }) => sum + unmanagedColumns, 0) },
+    unverifiable: found.flatMap(({ unverifiable }) => unverifiable).sort((a, b) => byText(a.address, b.address)),
+    policy: input.policy,
+    guards,
+    diagnostics,
+    summary: summarise(items, input.equal, manual.length, allBlocked.length, deferred.length),
+    exit: { code: 0, reasons: [] },
+  };
+}
+
+function numbered(drafts: readonly DraftItem[], locate: Locate): readonly Item[] {
+  const sorted = [...drafts].sort(
+    (a, b) => kindOrder.indexOf(a.kind) - kindOrder.indexOf(b.kind) || byText(manifestAddress(a.address), manifestAddress(b.address)) || actionOrder.indexOf(a.action) - actionOrder.indexOf(b.action) || byText(a.address, b.address),
+  );
+  const idsByAddress = new Map<Address, string[]>();
+  for (const [index, { address }] of sorted.entries()) idsByAddress.set(address, [...(idsByAddress.get(address) ?? []), `i${index + 1}`]);
+  return sorted.map(({ after, changes, ...draft }, index) => {
+    const id = `i${index + 1}`;
+    // An object's own binding comes before anything else that is done to it.
+    const own = sorted.findIndex((other) => other.action === "bind" && other.address === manifestAddress(draft.address));
+    const needed = [...(after ?? []).flatMap((address) => idsByAddress.get(address) ?? []), ...(own === -1 ? [] : [`i${own + 1}`])];
+    return {
+      id,
+      ...draft,
+      changes: changes.map(({ cause, ...change }) => (cause === undefined ? change : { ...change, cause: located(cause, locate) })),
+      dependsOn: [...new Set(needed)].filter((dependency) => dependency !== id),
+    };
+  });
+}
+
+function located(cause: NonNullable<DraftItem["changes"][number]["cause"]>, locate: Locate): NonNullable<Item["changes"][number]["cause"]> {
+  const { file, line } = locate(cause.place);
+  return { ...(cause.rule === undefined ? {} : { rule: cause.rule }), ...(cause.reason === undefined ? {} : { reason: cause.reason }), file, ...(line === undefined ? {} : { line }) };
+}
+
+/** What waits for something that is itself blocked is blocked; what waits for that, too. */
+function settleDeferred(all: readonly Deferred[], items: readonly DraftItem[], blocked: readonly Blocked[]): { readonly deferred: Deferred[]; readonly blocked: readonly Blocked[] } {
+  const stuck = new Map<Address, string>(blocked.map(({ address, code }) => [address, code]));
+  const coming = new Set(items.map(({ address }) => address));
+  const moved: Blocked[] = [];
+  let deferred = [...all];
+  for (let settled = false; !settled; ) {
+    settled = true;
+    for (const waiting of deferred) {
+      const reason = waiting.waitsFor.find((address) => stuck.has(address) && !coming.has(address));
+      if (reason === undefined) continue;
+      moved.push({ address: waiting.address, code: "E_DEPENDENCY", message: `It needs ${reason}, which is blocked (${stuck.get(reason)}).` });
+      stuck.set(waiting.address, "E_DEPENDENCY");
+      settled = false;
+    }
+    deferred = deferred.filter(({ address }) => !stuck.has(address));
+  }
+  return { deferred, blocked: moved };
+}
+
+/** Two creates with one natural key would make the same thing twice. */
+function doubledCreates(items: readonly DraftItem[]): readonly Problem[] {
+  const first = new Map<string, Address>();
+  return items.flatMap(({ action, kind, address, naturalKey }): readonly Problem[] => {
+    if (action !== "create" || naturalKey === undefined) return [];
+    const key = `${kind} ${canonicalJson(naturalKey)}`;
+    const other = first.get(key);
+    first.set(key, other ?? address);
+    if (other === undefined) return [];
+    return [{ code: "E_SHARED_IDENTITY", severity: "error", summary: "Two manifests create the same object", message: `${other} and ${address} would create the same ${kind}. Remove one of them, or make their names differ.`, address }];
+  });
+}
+
+function countCalls(items: readonly Item[]): CallCounts {
+  const counts: Record<string, number> = {};
+  for (const { method } of items.flatMap(({ requests }) => requests)) counts[method] = (counts[method] ?? 0) + 1;
+  return counts;
+}
+
+function summarise(items: readonly Item[], noop: number, manual: number, blocked: number, deferred: number): Summary {
+  const count = (action: Item["action"]): number => items.filter((item) => item.action === action).length;
+  const risks = items.flatMap(({ changes }) => changes.map(({ risk }) => risk));
+  return {
+    create: count("create"),
+    update: count("update"),
+    relate: count("relate"),
+    bind: count("bind"),
+    noop,
+    manual,
+    blocked,
+    deferred,
+    protects: risks.filter((risk) => risk === "protects").length,
+    exposes: risks.filter((risk) => risk === "exposes").length,
+  };
+}
+
+const manualId = ({ address, path }: { readonly address: string; readonly path: string }): string => `m-${createHash("sha256").update(`${address}\n${path}`).digest("hex").slice(0, 8)}`;
+
+const severityOrder: readonly string[] = ["error", "warning", "info"];
+
+export function sortDiagnostics(diagnostics: readonly Diagnostic[]): readonly Diagnostic[] {
+  return [...diagnostics].sort(
+    (a, b) =>
+      severityOrder.indexOf(a.severity) - severityOrder.indexOf(b.severity) ||
+      byText(a.file ?? "", b.file ?? "") ||
+      (a.line ?? 0) - (b.line ?? 0) ||
+      (a.column ?? 0) - (b.column ?? 0) ||
+      byText(a.code, b.code) ||
+      byText(a.message, b.message),
+  );
+}

@@ -1,0 +1,42 @@
+import type { LiveIntegration } from "../model/live.ts";
+import type { Listing, Reads } from "../model/service.ts";
+
+/** Reads of one run: a list or an object that was read is not read again. Schemas and columns pass through, so that none is held. */
+export interface RunReads extends Reads {
+  /** Adds an integration that this run has created to the list that was read before. */
+  remember(integration: LiveIntegration): void;
+}
+
+export function onceOnly(reads: Reads): RunReads {
+  const created = new Map<string, LiveIntegration>();
+  const once = <T>(read: () => Promise<T>): (() => Promise<T>) => {
+    let answer: Promise<T> | undefined;
+    return () => (answer ??= read());
+  };
+  const onceById = <T>(read: (id: string) => Promise<T>): ((id: string) => Promise<T>) => {
+    const answers = new Map<string, Promise<T>>();
+    return (id) => {
+      const answer = answers.get(id) ?? read(id);
+      answers.set(id, answer);
+      return answer;
+    };
+  };
+  const listed = once(() => reads.integrations());
+  return {
+    integrations: async (): Promise<Listing<LiveIntegration>> => {
+      const { items, completeness } = await listed();
+      const fresh = [...created.values()].filter(({ id }) => !items.some((item) => item.id === id));
+      return { items: fresh.length === 0 ? items : [...items, ...fresh], completeness };
+    },
+    integration: onceById((id) => reads.integration(id)),
+    schemas: (id) => reads.schemas(id),
+    columns: (id, schema, table) => reads.columns(id, schema, table),
+    tags: once(() => reads.tags()),
+    tag: onceById((id) => reads.tag(id)),
+    users: once(() => reads.users()),
+    auditLogs: (query) => reads.auditLogs(query),
+    remember: (integration) => {
+      created.set(integration.id, integration);
+    },
+  };
+}

@@ -1,0 +1,47 @@
+import type { Bindings } from "../model/binding.ts";
+import type { Settings } from "../model/config.ts";
+import type { Locate, Problem } from "../model/problem.ts";
+import type { OnProgress } from "../model/progress.ts";
+import type { Resource } from "../model/resource.ts";
+import type { CallCounts, Plan } from "../model/plan.ts";
+import type { Reads } from "../model/service.ts";
+import type { Clock } from "./run.ts";
+import type { Scope } from "./scope.ts";
+import type { OpenIntent } from "../records/journal.ts";
+
+/** Manifests and settings, read and checked (manifests/project.ts). */
+export interface LoadedProject {
+  readonly settings: Settings;
+  readonly resources: readonly Resource[];
+  readonly problems: readonly Problem[];
+  readonly locate: Locate;
+  readonly manifestDigest: string;
+}
+
+/** What planning works with: a project, and one account that can be read. */
+export interface Session {
+  readonly project: LoadedProject;
+  /** Refuses anything but GET before a socket is opened. */
+  readonly reads: Reads;
+  /** Requests put on the wire so far, per method. */
+  readonly calls: () => CallCounts;
+  readonly bindings: () => Bindings;
+  /** POSTs of earlier runs whose outcome is not final. */
+  readonly openIntents: () => readonly OpenIntent[];
+  readonly git: Plan["git"];
+  readonly version: string;
+  readonly newId: () => string;
+  readonly clock: Clock;
+  readonly signal: AbortSignal;
+  readonly onProgress: OnProgress | undefined;
+}
+
+
+/** What a person asked for on the command line, or a library user in code. */
+export interface PlanOptions {
+  readonly scope?: Scope;
+  readonly writeSecrets?: (address: string) => boolean;
+  /** Reasons by guard name. */
+  readonly allow?: ReadonlyMap<string, string>;
+  readonly assumeCompleteLists?: boolean;
+}

@@ -1,0 +1,207 @@
+import { byText } from "../model/address.ts";
+import type { JsonObject, JsonValue } from "../model/json.ts";
+import type { LiveIntegration, LiveReference } from "../model/live.ts";
+import type { DraftChange, DraftItem } from "../model/plan.ts";
+import { atPointer, isWithin, type Pointer } from "../model/pointer.ts";
+import type { AssetSpec, IntegrationSpec, Resource } from "../model/resource.ts";
+import { urlPath } from "../model/url-path.ts";
+import { changedLeaves, leafDigests } from "./digest.ts";
+import { bindItem, boundIdentity, goneInstruction } from "./identity.ts";
+import { type Found, type Kind, nothingFound, type Unit, type World } from "./kind.ts";
+
+// An asset can't be read back (interface §4.4): what is live is known only as far as the references of integrations show it, and what was
+// sent only by the digests in the bindings file.
+
+export interface AssetUnit extends Unit {
+  readonly resource: Resource<AssetSpec>;
+}
+
+/** The references by which integrations show assets, each id once, ordered by id. */
+interface AssetLive {
+  readonly references: readonly LiveReference[];
+}
+
+function referencesIn(integrations: readonly LiveIntegration[]): readonly LiveReference[] {
+  const byId = new Map<string, LiveReference>();
+  for (const { source, destination } of integrations) for (const reference of [source, destination]) byId.set(reference.id, reference);
+  return [...byId.values()].sort((a, b) => byText(a.id, b.id));
+}
+
+/**
+ * Live assets that this manifest may mean although no id is on record: same name and type; or, where an integration's manifest uses the asset
+ * as destination, the destination of a live integration with that manifest's source. Creating beside one of them could double it.
+ */
+function lookalikes(resource: Resource<AssetSpec>, world: World): readonly LiveReference[] {
+  const { name, type } = resource.spec;
+  const users = world.resources.filter(({ kind }) => kind === "Integration").map(({ spec }) => spec as IntegrationSpec);
+  const sources = users.filter(({ destination }) => destination !== undefined && "asset" in destination && destination.asset === resource.name).flatMap(({ create }) => (create === undefined ? [] : [create.sourceConfig]));
+  const taken = new Set([...world.bindings.values()].map(({ id }) => id));
+  const bySource = world.integrations.filter(({ source }) => sources.some((config) => config.name === source.name && config.type === source.type)).map(({ destination }) => destination);
+  return referencesIn(world.integrations).filter(
+    (reference) => !taken.has(reference.id) && ((reference.name === name && reference.type === type) || bySource.some(({ id }) => id === reference.id)),
+  );
+}
+
+export const asset: Kind<AssetUnit, AssetLive> = {
+  name: "Asset",
+  references: () => [],
+  lists: () => ["integrations"],
+
+  identify(resource, world) {
+    const bound = boundIdentity(resource, world);
+    if (bound !== undefined) return bound;
+    const candidates = lookalikes(resource as Resource<AssetSpec>, world);
+    const [candidate] = candidates;
+    if (candidate !== undefined) {
+      const seen = candidates.map(({ id, name, type }) => `${JSON.stringify(name)} (${type}, ${id})`).join(", ");
+      return {
+        state: "blocked",
+        code: "E_UNBOUND",
+        message: `No id is on record for it, and integrations refer to ${seen}, which may be this asset. An asset can't be read back, so dimsync does not create a second one. If it is the same, bind it.`,
+        command: `dimsync bind ${resource.address}=${candidate.id}`,
+      };
+    }
+    if (resource.lifecycle.create === "ifMissing") return { state: "absent" };
+    return {
+      state: "blocked",
+      code: "E_UNBOUND",
+      message: "No id is on record for it, and the interface has no call that finds an asset. Bind its id, or set lifecycle.create: ifMissing if it does not exist yet.",
+      command: `dimsync bind ${resource.address}=ID`,
+    };
+  },
+
+  units(resources, world) {
+    const units: AssetUnit[] = [];
+    const blocked = [];
+    for (const resource of resources as readonly Resource<AssetSpec>[]) {
+      const identity = world.identities.get(resource.address);
+      if (identity?.state === "blocked") blocked.push({ address: resource.address, code: identity.code, message: identity.message, ...(identity.command === undefined ? {} : { command: identity.command }) });
+      else units.push({ address: resource.address, resource, ...(identity?.state === "found" ? { liveId: identity.id } : {}) });
+    }
+    return { units, blocked, deferred: [], problems: [] };
+  },
+
+  diff(unit, _live, world) {
+    const identity = world.identities.get(unit.address);
+    if (identity?.state === "gone")
+      return { ...nothingFound, manual: [{ address: unit.address, path: "", instruction: goneInstruction(unit.resource, identity.id) }] };
+    return unit.liveId === undefined ? created(unit) : updated(unit, unit.liveId, world);
+  },
+
+  reread: async (_item, reads) => ({ references: referencesIn((await reads.integrations()).items) }),
+
+  document(item, live) {
+    if (live === undefined) return {};
+    if (item.action === "create") {
+      const { name = "", type = "" } = item.naturalKey ?? {};
+      return { matches: live.references.filter((reference) => reference.name === name && reference.type === type).map(({ id }) => id) };
+    }
+    const name = live.references.find(({ id }) => id === item.liveId)?.name;
+    return name === undefined ? {} : { name };
+  },
+};
+
+const record = (spec: AssetSpec): { readonly sent: Readonly<Record<Pointer, string>>; readonly secretVersion?: number } => ({
+  sent: leafDigests(managed(spec)),
+  ...(spec.secretVersion === undefined ? {} : { secretVersion: spec.secretVersion }),
+});
+
+/** The members that PATCH can change (interface §4.4). */
+function managed({ name, description, connection, secretVersion }: AssetSpec): JsonObject {
+  return {
+    name,
+    ...(description === undefined ? {} : { description }),
+    ...(connection === undefined || secretVersion === 0 ? {} : { connection }),
+  };
+}
+
+function created(unit: AssetUnit): Found {
+  const { spec } = unit.resource;
+  const body: JsonObject = {
+    ...managed(spec),
+    ...(spec.type === undefined ? {} : { type: spec.type }),
+    ...(spec.connectionType === undefined ? {} : { connectionType: spec.connectionType }),
+  };
+  const item: DraftItem = {
+    address: unit.address,
+    kind: "Asset",
+    action: "create",
+    changes: leavesOf(body).map(({ path, value }) => ({ path, after: value, risk: "neutral" })),
+    requests: [{ method: "POST", path: urlPath(["v1", "assets"]), body }],
+    observed: { "/matches": [] },
+    naturalKey: { name: spec.name, type: spec.type ?? "" },
+    binding: record(spec),
+  };
+  return { ...nothingFound, items: [item] };
+}
+
+function updated(unit: AssetUnit, id: string, world: World): Found {
+  const { resource, address } = unit;
+  const { spec } = resource;
+  const binding = world.bindings.get(address);
+  const shown = referencesIn(world.integrations).find((reference) => reference.id === id);
+  const declared = managed(spec);
+  const recorded = binding?.id === id ? binding.sent : undefined;
+  const resend = world.writeSecrets(address) || (binding?.secretVersion !== undefined && (spec.secretVersion ?? 0) > binding.secretVersion);
+
+  // Without a record nothing is sent unasked; asked, everything is, so that from then on there is a record.
+  const differing = recorded === undefined ? (resend ? Object.keys(leafDigests(declared)) : []) : changedLeaves(leafDigests(declared), recorded);
+  const changes: DraftChange[] = differing
+    .filter((path) => isWithin(path, "/connection") || atPointer(declared, path) !== undefined)
+    .map((path) => ({ path, ...valueAt("after", declared, path), risk: "neutral" }));
+  if (shown !== undefined && shown.name !== spec.name) {
+    const described: DraftChange = { path: "/name", before: shown.name, after: spec.name, risk: "neutral" };
+    const at = changes.findIndex(({ path }) => path === "/name");
+    if (at === -1) changes.unshift(described);
+    else changes[at] = described;
+  }
+  const sendConnection = declared["connection"] !== undefined && (resend || changes.some(({ path }) => isWithin(path, "/connection")));
+  if (sendConnection && resend)
+    changes.push(
+      binding?.secretVersion !== undefined && binding.secretVersion !== spec.secretVersion
+        ? { path: "/secretVersion", before: binding.secretVersion, after: spec.secretVersion ?? 0, risk: "neutral" }
+        : { path: "/connection", ...valueAt("after", declared, "/connection"), risk: "neutral" },
+    );
+
+  const body: Record<string, JsonValue> = {};
+  if (changes.some(({ path }) => path === "/name")) body["name"] = spec.name;
+  if (changes.some(({ path }) => path === "/description") && spec.description !== undefined) body["description"] = spec.description;
+  if (sendConnection && spec.connection !== undefined) body["connection"] = spec.connection;
+
+  const manual =
+    spec.type !== undefined && shown !== undefined && shown.type !== spec.type
+      ? [{ address, path: "/type", expected: spec.type, actual: shown.type, instruction: `An asset's type can be given only when it is created. Correct spec.type of ${address}, or bind the asset that has it.` }]
+      : [];
+  const unread = Object.keys(leafDigests(declared)).filter((path) => path !== "/name" || shown === undefined);
+  const unverifiable = recorded === undefined && unread.length > 0 ? [{ address, paths: unread, reason: "The interface never returns an asset's description and connection, and no digest of what was sent is on record." }] : [];
+  if (Object.keys(body).length === 0) return { ...nothingFound, items: bindItem(resource, id, shown?.name, world, spec.secretVersion === undefined ? {} : { secretVersion: spec.secretVersion }), manual, unverifiable };
+
+  const item: DraftItem = {
+    address,
+    kind: "Asset",
+    action: "update",
+    liveId: id,
+    ...(shown === undefined ? {} : { liveName: shown.name }),
+    changes,
+    requests: [{ method: "PATCH", path: urlPath(["v1", "assets", id]), body }],
+    observed: shown !== undefined && body["name"] !== undefined ? { "/name": shown.name } : {},
+    binding: { id, ...(recorded === undefined && !resend ? {} : { sent: leafDigests(declared) }), ...versionAfter(spec, binding?.secretVersion, sendConnection) },
+  };
+  return { ...nothingFound, items: [item], manual, unverifiable: resend ? [] : unverifiable };
+}
+
+/** The version on record rises only when the connection was really sent, or where none was on record. */
+function versionAfter(spec: AssetSpec, recorded: number | undefined, sent: boolean): { readonly secretVersion?: number } {
+  const version = sent || recorded === undefined ? spec.secretVersion : recorded;
+  return version === undefined ? {} : { secretVersion: version };
+}
+
+function valueAt(member: "before" | "after", root: unknown, path: Pointer): { readonly before?: JsonValue; readonly after?: JsonValue } {
+  const value = atPointer(root, path);
+  return value === undefined ? {} : { [member]: value as JsonValue };
+}
+
+function leavesOf(body: JsonObject): readonly { readonly path: Pointer; readonly value: JsonValue }[] {
+  return Object.keys(body).map((key) => ({ path: `/${key}`, value: body[key] as JsonValue }));
+}
+

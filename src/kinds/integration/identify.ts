@@ -1,0 +1,84 @@
+import { byText } from "../../model/address.ts";
+import type { LiveIntegration } from "../../model/live.ts";
+import type { IntegrationSpec, Resource } from "../../model/resource.ts";
+import { boundIdentity } from "../identity.ts";
+import type { Identity, World } from "../kind.ts";
+import { destinationOf } from "./unit.ts";
+
+/** Fields by which a live integration is looked up; those present must all hold. */
+export interface LookupKey {
+  readonly name?: string;
+  readonly sourceName?: string;
+  readonly sourceType?: string;
+  readonly destinationId?: string;
+}
+
+export function matchesKey(live: LiveIntegration, key: LookupKey): boolean {
+  return (
+    (key.name === undefined || live.name === key.name) &&
+    (key.sourceName === undefined || live.source.name === key.sourceName) &&
+    (key.sourceType === undefined || live.source.type === key.sourceType) &&
+    (key.destinationId === undefined || live.destination.id === key.destinationId)
+  );
+}
+
+/** Pin, binding, then look-up by `match`, by source and destination, or by name; several matches are ambiguous, never the first one (product §3.2). */
+export function identify(resource: Resource<IntegrationSpec>, world: World): Identity {
+  const bound = boundIdentity(resource, world);
+  if (bound !== undefined) return bound;
+  const key = lookupKey(resource, world);
+  if ("state" in key) return key;
+  const found = world.integrations.filter((live) => matchesKey(live, key));
+  const [first] = found;
+  if (found.length > 1) return ambiguous(found, key);
+  if (first !== undefined) return { state: "found", id: first.id, by: "look-up" };
+  if (resource.spec.create === undefined || resource.lifecycle.create === "never") return missing(resource, key);
+  const destination = destinationOf(resource, world);
+  if (destination.state === "waits") return { state: "waits", on: [destination.on] };
+  if (destination.state === "unresolved") return { state: "blocked", code: destination.code, message: destination.message };
+  if (destination.state === "none")
+    return { state: "blocked", code: "E_NO_DESTINATION", message: "It would have to be created, and its manifest names no destination. Add spec.destination: { asset: NAME } or { id: ID }." };
+  return { state: "absent" };
+}
+
+function lookupKey(resource: Resource<IntegrationSpec>, world: World): LookupKey | Identity {
+  const { match, create } = resource.spec;
+  if (match !== undefined) return match;
+  if (create === undefined) return { name: resource.name };
+  const source = { sourceName: create.sourceConfig.name, sourceType: create.sourceConfig.type };
+  const destination = destinationOf(resource, world);
+  switch (destination.state) {
+    case "found":
+      return { ...source, destinationId: destination.id };
+    case "none":
+      return source;
+    case "waits":
+      return { state: "waits", on: [destination.on] };
+    default:
+      return { state: "blocked", code: destination.code, message: destination.message };
+  }
+}
+
+function describe(key: LookupKey): string {
+  return Object.entries(key)
+    .map(([field, value]) => `${field} ${JSON.stringify(value)}`)
+    .join(", ");
+}
+
+function ambiguous(found: readonly LiveIntegration[], key: LookupKey): Identity {
+  const candidates = [...found].sort((a, b) => byText(a.id, b.id)).map(({ id, name, createdAt }) => `${id} (${JSON.stringify(name)}${createdAt === undefined ? "" : `, created ${createdAt}`})`);
+  return {
+    state: "blocked",
+    code: "E_AMBIGUOUS",
+    message: `${found.length} live integrations have ${describe(key)}: ${candidates.join("; ")}. Pin the right one by metadata.id, or narrow spec.match.`,
+  };
+}
+
+function missing(resource: Resource<IntegrationSpec>, key: LookupKey): Identity {
+  const why = resource.spec.create === undefined ? "its manifest has no spec.create" : "lifecycle.create is never";
+  return {
+    state: "blocked",
+    code: "E_INTEGRATION_MISSING",
+    message: `No live integration has ${describe(key)}, and ${why}. Create it in the service, correct the look-up, or say how to create it.`,
+  };
+}

@@ -1,0 +1,103 @@
+import type { JsonObject, JsonValue } from "../../model/json.ts";
+import type { LiveIntegration } from "../../model/live.ts";
+import type { Blocked } from "../../model/plan.ts";
+import type { IntegrationSpec, Resource } from "../../model/resource.ts";
+import { placeIn } from "../../model/resource.ts";
+import { bindItem, goneInstruction } from "../identity.ts";
+import { type Found, type Kind, nothingFound, type World } from "../kind.ts";
+import { createBody, ownersNeedUsers } from "./create.ts";
+import { compare, recordOf } from "./compare.ts";
+import { identify, matchesKey } from "./identify.ts";
+import { destinationOf, type IntegrationUnit } from "./unit.ts";
+
+// The interface creates and reads integrations and has no call that changes one (interface §4.1): after the POST every difference is manual.
+
+interface IntegrationLive {
+  readonly all: readonly LiveIntegration[];
+}
+
+export const integration: Kind<IntegrationUnit, IntegrationLive> = {
+  name: "Integration",
+  listedIn: "integrations",
+
+  references({ spec }) {
+    const { destination } = spec as IntegrationSpec;
+    return destination !== undefined && "asset" in destination ? [{ kind: "Asset", name: destination.asset, pointer: "/spec/destination/asset", orLive: false }] : [];
+  },
+
+  lists: (resource) => (ownersNeedUsers(resource.spec as IntegrationSpec) ? ["integrations", "users"] : ["integrations"]),
+
+  identify: (resource, world) => identify(resource as Resource<IntegrationSpec>, world),
+
+  units(resources, world) {
+    const units: IntegrationUnit[] = [];
+    const blocked: Blocked[] = [];
+    const deferred = [];
+    for (const resource of resources as readonly Resource<IntegrationSpec>[]) {
+      const { address } = resource;
+      const identity = world.identities.get(address);
+      if (identity?.state === "blocked") blocked.push({ address, code: identity.code, message: identity.message, ...(identity.command === undefined ? {} : { command: identity.command }) });
+      else if (identity?.state === "waits") deferred.push({ address, waitsFor: identity.on, desired: desired(resource) });
+      else units.push({ address, resource, destination: destinationOf(resource, world), ...(identity?.state === "found" ? { liveId: identity.id } : {}) });
+    }
+    return { units, blocked, deferred, problems: [] };
+  },
+
+  diff(unit, _live, world) {
+    const identity = world.identities.get(unit.address);
+    if (identity?.state === "gone")
+      return { ...nothingFound, manual: [{ address: unit.address, path: "", instruction: goneInstruction(unit.resource, identity.id) }] };
+    return unit.liveId === undefined ? created(unit, world) : adopted(unit, unit.liveId, world);
+  },
+
+  reread: async (_item, reads) => ({ all: (await reads.integrations()).items }),
+
+  document(item, live) {
+    const matches = (live?.all ?? []).filter((candidate) => matchesKey(candidate, item.naturalKey ?? {})).map(({ id }) => id);
+    return { matches };
+  },
+};
+
+const desired = (resource: Resource<IntegrationSpec>): JsonValue => (resource.spec.create ?? {}) as JsonObject;
+
+function created(unit: IntegrationUnit, world: World): Found {
+  const { resource, destination } = unit;
+  const { create } = resource.spec;
+  if (create === undefined || destination.state !== "found") return nothingFound;
+  const made = createBody(create, destination.id, world.users);
+  if (made.unknownPeople.length > 0)
+    return {
+      ...nothingFound,
+      problems: made.unknownPeople.map(({ email, pointer }) => ({
+        code: "E_UNKNOWN_USER",
+        severity: "error",
+        summary: "Unknown user",
+        message: `The account has no user with the e-mail address ${email}, so the owner's id can't be written. Correct the address, or have the user added.`,
+        place: placeIn(resource, pointer),
+        address: unit.address,
+      })),
+    };
+  return {
+    ...nothingFound,
+    items: [
+      {
+        address: unit.address,
+        kind: "Integration",
+        action: "create",
+        changes: Object.entries(made.body).map(([key, after]) => ({ path: `/${key}`, after, risk: "neutral" })),
+        requests: [{ method: "POST", path: "/v1/integrations", body: made.body }],
+        observed: { "/matches": [] },
+        naturalKey: { sourceName: create.sourceConfig.name, sourceType: create.sourceConfig.type, destinationId: destination.id },
+        binding: recordOf(create),
+      },
+    ],
+  };
+}
+
+function adopted(unit: IntegrationUnit, id: string, world: World): Found {
+  const { resource, address } = unit;
+  const live = world.integrations.find((candidate) => candidate.id === id);
+  if (live === undefined) return nothingFound;
+  const differences = compare(unit, live, world.bindings.get(address));
+  return { ...nothingFound, items: bindItem(resource, id, live.name, world), ...differences };
+}

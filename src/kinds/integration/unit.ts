@@ -1,0 +1,20 @@
+import { toAddress } from "../../model/address.ts";
+import type { IntegrationSpec, Resource } from "../../model/resource.ts";
+import type { Unit, World } from "../kind.ts";
+import { fromIdentity, type Selected } from "../select.ts";
+
+export interface IntegrationUnit extends Unit {
+  readonly resource: Resource<IntegrationSpec>;
+  readonly destination: Destination;
+}
+
+/** The destination that the manifest names; "none" where it names none. */
+export type Destination = Selected | { readonly state: "none" };
+
+export function destinationOf(resource: Resource<IntegrationSpec>, world: World): Destination {
+  const { destination } = resource.spec;
+  if (destination === undefined) return { state: "none" };
+  if ("id" in destination) return { state: "found", id: destination.id, label: destination.id };
+  const address = toAddress("Asset", destination.asset);
+  return fromIdentity(address, address, world.identities.get(address));
+}

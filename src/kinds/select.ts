@@ -1,0 +1,82 @@
+import { type Address, byText, toAddress } from "../model/address.ts";
+import type { IntegrationRef, IntegrationSelector, Resource } from "../model/resource.ts";
+import { didYouMean } from "../model/suggest.ts";
+import type { Identity, World } from "./kind.ts";
+import { nameMatcher } from "./names.ts";
+
+/** An integration that something refers to, as far as it is known. `label` is what an address shows: manifest name, else live name, else id. */
+export type Selected =
+  | { readonly state: "found"; readonly id: string; readonly label: string }
+  | { readonly state: "waits"; readonly on: Address; readonly label: string }
+  | { readonly state: "unresolved"; readonly code: string; readonly message: string; readonly label: string };
+
+/** How a manifest's identity looks to one that refers to it. */
+export function fromIdentity(address: Address, label: string, identity: Identity | undefined): Selected {
+  switch (identity?.state) {
+    case "found":
+      return { state: "found", id: identity.id, label };
+    case "absent":
+    case "waits":
+      return { state: "waits", on: address, label };
+    case "gone":
+      return unresolved(label, "E_DEPENDENCY", `${address} is bound to ${identity.id}, which is gone from the account.`);
+    case "blocked":
+      return unresolved(label, "E_DEPENDENCY", `It needs ${address}, which is blocked (${identity.code}).`);
+    default:
+      return unresolved(label, "E_DEPENDENCY", `It needs ${address}, which is not part of this run.`);
+  }
+}
+
+const unresolved = (label: string, code: string, message: string): Selected => ({ state: "unresolved", code, message, label });
+
+const integrationManifests = (world: World): readonly Resource[] => world.resources.filter(({ kind }) => kind === "Integration");
+
+/** The manifest that means the live id, by its identity. */
+function manifestOf(id: string, world: World): Resource | undefined {
+  return integrationManifests(world).find(({ address }) => {
+    const identity = world.identities.get(address);
+    return identity?.state === "found" && identity.id === id;
+  });
+}
+
+/** What an address shows for a live integration. */
+export function labelOf(id: string, world: World): string {
+  return manifestOf(id, world)?.name ?? world.integrations.find((live) => live.id === id)?.name ?? id;
+}
+
+/** One integration: by live id, by the name of a manifest, else by the only live integration of that name. */
+export function selectIntegration(ref: IntegrationRef, world: World): Selected {
+  if (typeof ref === "object") return { state: "found", id: ref.id, label: labelOf(ref.id, world) };
+  const address = toAddress("Integration", ref);
+  if (world.resources.some((resource) => resource.address === address)) return fromIdentity(address, ref, world.identities.get(address));
+  const named = world.integrations.filter(({ name }) => name === ref);
+  const [first] = named;
+  if (first === undefined) {
+    const known = [...integrationManifests(world).map(({ name }) => name), ...world.integrations.map(({ name }) => name)];
+    const message = `No manifest and no integration in the account has the name ${JSON.stringify(ref)}.${didYouMean(ref, known)}`;
+    return unresolved(ref, "E_UNKNOWN_REFERENCE", message);
+  }
+  if (named.length > 1) {
+    const ids = named.map(({ id }) => id).sort(byText);
+    return unresolved(ref, "E_AMBIGUOUS", `${named.length} integrations have the name ${JSON.stringify(ref)}: ${ids.join(", ")}. Give the id instead: { id: ${JSON.stringify(ids[0])} }.`);
+  }
+  return { state: "found", id: first.id, label: labelOf(first.id, world) };
+}
+
+/** Every integration that a selector means, in the order of labels: manifests by name and labels, live ones by name. */
+export function selectIntegrations(selector: IntegrationSelector, world: World): readonly Selected[] {
+  const named = selector.names === undefined ? () => true : nameMatcher(selector.names);
+  const labelled = (resource: Resource): boolean =>
+    Object.entries(selector.labels ?? {}).every(([key, value]) => Object.hasOwn(resource.labels, key) && resource.labels[key] === value);
+  const found = new Map<string, Selected>();
+  for (const resource of integrationManifests(world)) {
+    const identity = world.identities.get(resource.address);
+    const liveName = identity?.state === "found" ? world.integrations.find(({ id }) => id === identity.id)?.name : undefined;
+    if (labelled(resource) && (named(resource.name) || (liveName !== undefined && named(liveName))))
+      found.set(identity?.state === "found" ? identity.id : resource.address, fromIdentity(resource.address, resource.name, identity));
+  }
+  if (selector.names !== undefined && selector.labels === undefined)
+    for (const live of world.integrations)
+      if (named(live.name) && !found.has(live.id)) found.set(live.id, { state: "found", id: live.id, label: labelOf(live.id, world) });
+  return [...found.values()].sort((a, b) => byText(a.label, b.label));
+}

@@ -1,0 +1,58 @@
+import type { JsonValue } from "../../model/json.ts";
+import type { LiveTag } from "../../model/live.ts";
+import type { DraftChange, DraftItem } from "../../model/plan.ts";
+import type { Problem } from "../../model/problem.ts";
+import { placeIn } from "../../model/resource.ts";
+import { urlPath } from "../../model/url-path.ts";
+import type { World } from "../kind.ts";
+import { isPerson, writtenPerson } from "../people.ts";
+import type { TagUnit } from "./unit.ts";
+
+/** One PUT with all three fields: those that the manifest leaves open are repeated from the live tag, right whether the service merges or replaces (product §3.3). */
+export function fieldChanges(unit: TagUnit, live: LiveTag, world: World): { readonly items: readonly DraftItem[]; readonly problems: readonly Problem[] } {
+  const { resource, address } = unit;
+  const { name, description, owner } = resource.spec;
+  const wanted: { name: string; description?: string; owner?: string } = { name };
+  const keptDescription = description ?? live.description;
+  if (keptDescription !== undefined) wanted.description = keptDescription;
+  if (owner === undefined || isPerson(live.owner, owner, world.users)) {
+    if (live.owner !== undefined) wanted.owner = live.owner;
+  } else {
+    const written = writtenPerson(owner, world.users);
+    if (typeof written !== "string") return { items: [], problems: [unknownUser(unit, written.email, "/spec/owner")] };
+    wanted.owner = written;
+  }
+  const changes: DraftChange[] = [];
+  const observed: Record<string, JsonValue> = {};
+  for (const key of ["name", "description", "owner"] as const) {
+    const before = live[key];
+    const after = wanted[key];
+    if (before !== undefined) observed[`/${key}`] = before;
+    if (after !== undefined && before !== after)
+      changes.push({ path: `/${key}`, ...(before === undefined ? {} : { before }), after, risk: "neutral", cause: { place: placeIn(resource, `/spec/${key}`) } });
+  }
+  if (changes.length === 0) return { items: [], problems: [] };
+  const item: DraftItem = {
+    address,
+    kind: "Tag",
+    action: "update",
+    liveId: live.id,
+    liveName: live.name,
+    changes,
+    requests: [{ method: "PUT", path: urlPath(["v1", "tags", live.id]), body: wanted }],
+    observed,
+    binding: { id: live.id },
+  };
+  return { items: [item], problems: [] };
+}
+
+export function unknownUser(unit: TagUnit, email: string, pointer: string): Problem {
+  return {
+    code: "E_UNKNOWN_USER",
+    severity: "error",
+    summary: "Unknown user",
+    message: `The account has no user with the e-mail address ${email}. Correct the address, give the user's id as plain text, or have the user added.`,
+    place: placeIn(unit.resource, pointer),
+    address: unit.address,
+  };
+}

@@ -1,0 +1,106 @@
+import { byText } from "../../model/address.ts";
+import type { LiveTag } from "../../model/live.ts";
+import type { Blocked } from "../../model/plan.ts";
+import type { Pointer } from "../../model/pointer.ts";
+import type { Reference, Resource, TagSpec } from "../../model/resource.ts";
+import { bindItem, boundIdentity, goneInstruction } from "../identity.ts";
+import { type Identity, type Kind, nothingFound, type World } from "../kind.ts";
+import { isEmail, needsUsers } from "../people.ts";
+import { fieldChanges } from "./fields.ts";
+import { relations } from "./relations.ts";
+import type { TagUnit } from "./unit.ts";
+
+// The interface lists, reads and edits tags and relates them to resources; it has no call that creates a tag or ends a relation (interface §4.2).
+
+const specOf = (resource: Resource): TagSpec => resource.spec as TagSpec;
+const hasResources = (spec: TagSpec): boolean => (spec.resources?.length ?? 0) > 0 || spec.exclusive === true;
+
+export const tag: Kind<TagUnit, LiveTag> = {
+  name: "Tag",
+  listedIn: "tags",
+
+  references(resource) {
+    return (specOf(resource).resources ?? []).flatMap((target, index): readonly Reference[] => {
+      const pointer = `/spec/resources/${index}`;
+      if ("integration" in target && typeof target.integration === "string") return [{ kind: "Integration", name: target.integration, pointer: `${pointer}/integration`, orLive: true }];
+      if ("asset" in target) return [{ kind: "Asset", name: target.asset, pointer: `${pointer}/asset`, orLive: false }];
+      return [];
+    });
+  },
+
+  lists(resource, defaults) {
+    const spec = specOf(resource);
+    const tagger = spec.taggedBy ?? defaults.taggedBy;
+    const targets = spec.resources ?? [];
+    const byEmail = needsUsers(spec.owner) || (targets.length > 0 && (needsUsers(tagger) || (typeof tagger === "string" && isEmail(tagger))));
+    const integrations = targets.some((target) => ("integration" in target && typeof target.integration === "string") || "integrations" in target);
+    return ["tags", ...(byEmail ? (["users"] as const) : []), ...(integrations ? (["integrations"] as const) : [])];
+  },
+
+  identify: (resource, world) => boundIdentity(resource, world) ?? lookUp(resource as Resource<TagSpec>, world),
+
+  units(resources, world) {
+    const units: TagUnit[] = [];
+    const blocked: Blocked[] = [];
+    for (const resource of resources as readonly Resource<TagSpec>[]) {
+      const { address } = resource;
+      const identity = world.identities.get(address);
+      if (identity?.state === "blocked") blocked.push({ address, code: identity.code, message: identity.message });
+      else units.push({ address, resource, ...(identity?.state === "found" ? { liveId: identity.id } : {}) });
+    }
+    return { units, blocked, deferred: [], problems: [] };
+  },
+
+  // A list shows all that a tag without resources needs; only GET of one tag shows what is tagged.
+  observe: async ({ resource, liveId }, reads) =>
+    liveId === undefined ? undefined : hasResources(resource.spec) ? await reads.tag(liveId) : (await reads.tags()).items.find(({ id }) => id === liveId),
+
+  diff(unit, live, world) {
+    const { address, resource, liveId } = unit;
+    const identity = world.identities.get(address);
+    const goneId = identity?.state === "gone" ? identity.id : live === undefined ? liveId : undefined;
+    if (goneId !== undefined) return { ...nothingFound, manual: [{ address, path: "", instruction: goneInstruction(resource, goneId) }] };
+    if (live === undefined || liveId === undefined) return nothingFound;
+    const fields = fieldChanges(unit, live, world);
+    const related = relations(unit, live, world);
+    return {
+      ...nothingFound,
+      items: [...bindItem(resource, liveId, live.name, world), ...fields.items, ...related.items],
+      manual: related.manual,
+      blocked: related.blocked,
+      deferred: related.deferred,
+      problems: [...fields.problems, ...related.problems],
+    };
+  },
+
+  reread: (item, reads) => (item.liveId === undefined ? Promise.resolve(undefined) : reads.tag(item.liveId)),
+
+  document(item, live) {
+    if (live === undefined) return {};
+    if (item.action === "relate") return { related: live.taggedResources?.some(({ id }) => id === item.naturalKey?.["resourceId"]) === true };
+    return { name: live.name, ...(live.description === undefined ? {} : { description: live.description }), ...(live.owner === undefined ? {} : { owner: live.owner }) };
+  },
+
+  answered: (before, answer, decode) => ({ ...decode.tag(answer), ...(before?.taggedResources === undefined ? {} : { taggedResources: before.taggedResources }) }),
+
+  unintended(before, after, sent) {
+    const watched = ["id", "name", "description", "owner", "origin"] as const;
+    return watched.filter((key) => !sent.has(`/${key}`) && before[key] !== after[key]).map((key): Pointer => `/${key}`);
+  },
+};
+
+function lookUp(resource: Resource<TagSpec>, world: World): Identity {
+  const { name } = resource.spec;
+  const found = world.tags.filter((live) => live.name === name);
+  const [first] = found;
+  if (found.length > 1) {
+    const ids = found.map(({ id }) => id).sort(byText);
+    return { state: "blocked", code: "E_AMBIGUOUS", message: `${found.length} live tags have the name ${JSON.stringify(name)}: ${ids.join(", ")}. Pin the right one by metadata.id.` };
+  }
+  if (first !== undefined) return { state: "found", id: first.id, by: "look-up" };
+  return {
+    state: "blocked",
+    code: "E_TAG_MISSING",
+    message: `The account has no tag named ${JSON.stringify(name)}, and the interface has no call that creates one. Create it in the service; the next run finds it by name. Until then its relations are skipped.`,
+  };
+}
