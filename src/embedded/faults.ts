@@ -1,0 +1,106 @@
+/** What goes wrong. */
+export type FaultAction = FaultBefore | FaultAfter;
+
+/** The call is not carried out; `html` is a proxy's page in the service's place. */
+export type FaultBefore =
+  | { readonly kind: "reset-before" | "html" }
+  | { readonly kind: "status"; readonly status: number; readonly retryAfterSeconds?: number };
+
+/** The call is carried out, and the client doesn't see that, or not at once. */
+export type FaultAfter =
+  | { readonly kind: "reset-after" | "truncate" | "empty" | "content-type" }
+  | { readonly kind: "status-after"; readonly status: number }
+  | { readonly kind: "delay"; readonly ms: number };
+
+export interface Fault {
+  /** Upper case, or `*`. */
+  readonly method: string;
+  readonly path: RegExp;
+  /** Fires on that matching request only, counted from 1; undefined: on each. */
+  readonly nth: number | undefined;
+  readonly action: FaultAction;
+}
+
+const usage = "Write METHOD PATHREGEX[@NTH]=ACTION[:ARG], for example: POST /v1/integrations$@1=reset-after";
+const plainActions = ["reset-before", "reset-after", "truncate", "html", "empty", "content-type"] as const;
+
+/**
+ * Reads `METHOD PATHREGEX[@NTH]=ACTION[:ARG]`. METHOD may be `*`; the expression may match anywhere in the path as sent, or in path and
+ * query. Actions: `reset-before`, `reset-after`, `status:CODE[;retry-after=S]`, `status-after:CODE`, `delay:MS`, `truncate`, `html`,
+ * `empty`, `content-type`. Throws an Error that says what is wrong.
+ */
+export function parseFault(spec: string): Fault {
+  const wrong = (what: string): Error => new Error(`The fault ${JSON.stringify(spec)} can't be used: ${what} ${usage}`);
+  // The expression may hold "=" and "@" itself, so the action is what follows the last "=" that isn't the one of retry-after=S.
+  const parts = /^(\S+)\s+(.+?)(?:@(\d+))?=([^=]*(?:;retry-after=[^=]*)?)$/.exec(spec.trim());
+  if (parts === null) throw wrong("it doesn't have the form of one.");
+  const [, method = "", expression = "", nth, action = ""] = parts;
+  if (!/^([A-Za-z]+|\*)$/.test(method)) throw wrong("METHOD must be a word such as POST, or *.");
+  if (nth === "0") throw wrong("NTH counts from 1.");
+  return {
+    method: method.toUpperCase(),
+    path: expressionOf(expression, wrong),
+    nth: nth === undefined ? undefined : Number(nth),
+    action: actionOf(action, wrong),
+  };
+}
+
+function expressionOf(text: string, wrong: (what: string) => Error): RegExp {
+  try {
+    return new RegExp(text);
+  } catch {
+    throw wrong("PATHREGEX is not a regular expression.");
+  }
+}
+
+function actionOf(text: string, wrong: (what: string) => Error): FaultAction {
+  const plain = plainActions.find((name) => name === text);
+  if (plain !== undefined) return { kind: plain };
+  const status = /^(status|status-after):([2-5]\d\d)(?:;retry-after=(\d+))?$/.exec(text);
+  if (status !== null) {
+    const [, kind, code, retryAfter] = status;
+    if (kind === "status") {
+      return { kind, status: Number(code), ...(retryAfter === undefined ? {} : { retryAfterSeconds: Number(retryAfter) }) };
+    }
+    if (retryAfter === undefined) return { kind: "status-after", status: Number(code) };
+    throw wrong("only status takes retry-after.");
+  }
+  const delay = /^delay:(\d{1,7})$/.exec(text);
+  if (delay !== null) return { kind: "delay", ms: Number(delay[1]) };
+  if (/^(status|status-after)(:|$)/.test(text))
+    throw wrong("status and status-after need a code from 200 to 599, for example status:503;retry-after=2.");
+  if (/^delay(:|$)/.test(text)) throw wrong("delay needs whole milliseconds, for example delay:500.");
+  throw wrong(`ACTION must be one of ${plainActions.join(", ")}, status, status-after, delay.`);
+}
+
+/** The faults in force, with how often each has matched. */
+export interface FaultBook {
+  readonly add: (spec: string) => void;
+  readonly clear: () => void;
+  /** Counts the request for every fault that it matches and returns the action of the first that fires. */
+  readonly strike: (method: string, path: string, query: string) => FaultAction | undefined;
+}
+
+/** An empty book, or one with these faults. Throws as `parseFault` does. */
+export function openFaultBook(specs: readonly string[]): FaultBook {
+  let entries = specs.map((spec) => ({ fault: parseFault(spec), seen: 0 }));
+  return {
+    add: (spec) => {
+      entries.push({ fault: parseFault(spec), seen: 0 });
+    },
+    clear: () => {
+      entries = [];
+    },
+    strike: (method, path, query) => {
+      let struck: FaultAction | undefined;
+      for (const entry of entries) {
+        const { fault } = entry;
+        if (fault.method !== "*" && fault.method !== method) continue;
+        if (!fault.path.test(path) && !(query !== "" && fault.path.test(`${path}?${query}`))) continue;
+        entry.seen += 1;
+        if (fault.nth === undefined || fault.nth === entry.seen) struck ??= fault.action;
+      }
+      return struck;
+    },
+  };
+}

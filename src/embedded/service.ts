@@ -1,0 +1,89 @@
+import { randomBytes } from "node:crypto";
+import { once, setMaxListeners } from "node:events";
+import { createServer } from "node:http";
+import type { AccountState } from "./account.ts";
+import { record } from "./audit.ts";
+import { type Setting, serve } from "./exchange.ts";
+import { openFaultBook } from "./faults.ts";
+import type { Actor, CountedRequest, EmbeddedOptions, EmbeddedService } from "./options.ts";
+import { seedAccount } from "./seed.ts";
+import { openStore } from "./store.ts";
+
+/**
+ * Starts the service on 127.0.0.1 and resolves when it listens. Throws an Error for a fault that can't be read, a file that isn't an
+ * account, an empty `apiKeys`, and what the port refuses (EADDRINUSE).
+ */
+export async function startEmbeddedService(options: EmbeddedOptions = {}): Promise<EmbeddedService> {
+  const faults = openFaultBook(options.faults ?? []);
+  const emailByKey = new Map(Object.entries(options.apiKeys ?? { [randomBytes(18).toString("base64url")]: "bot@example.com" }));
+  const [apiKey] = emailByKey.keys();
+  if (apiKey === undefined) throw new Error("The embedded service needs at least one API key: apiKeys is empty.");
+  const store = openStore(options.file, () => initialAccount(options.state));
+  const requests: CountedRequest[] = [];
+  const closing = new AbortController();
+  // Every waiting request listens; there is no leak to warn of.
+  setMaxListeners(0, closing.signal);
+  const setting: Setting = {
+    options,
+    store,
+    emailByKey,
+    faults,
+    closing: closing.signal,
+    onExchange: (exchange) => {
+      requests.push({ method: exchange.method, path: exchange.path, status: exchange.status });
+      options.onExchange?.(exchange);
+    },
+  };
+
+  // Long source names travel in paths, percent-encoded.
+  const server = createServer({ maxHeaderSize: 256 * 1024, keepAliveTimeout: 60_000 }, (incoming, response) => {
+    // Rejected where the client left or the service closed while a request was in hand: there is nobody to tell.
+    serve(setting, incoming, response).catch(() => incoming.socket.destroy());
+  });
+  server.listen(options.port ?? 0, "127.0.0.1");
+  await once(server, "listening");
+  const address = server.address();
+  const port = typeof address === "object" && address !== null ? address.port : 0;
+
+  return {
+    url: `http://127.0.0.1:${port}`,
+    port,
+    apiKey,
+    requests,
+    counts: () => countsOf(requests),
+    resetCounts: () => {
+      requests.length = 0;
+    },
+    state: () => structuredClone(store.account),
+    mutate: (change, actor = person, event = "Account changed in the console") => {
+      change(store.account);
+      const { email, ip = "203.0.113.7", userAgent = "Mozilla/5.0" } = actor;
+      record(store.account, { email, ipAddress: ip, userAgent }, options.now?.() ?? new Date(), event);
+      store.save();
+    },
+    addFault: faults.add,
+    clearFaults: faults.clear,
+    close: async () => {
+      if (closing.signal.aborted) return;
+      closing.abort();
+      const closed = once(server, "close");
+      server.close();
+      server.closeAllConnections();
+      await closed;
+    },
+  };
+}
+
+const person: Actor = { email: "dana@example.com" };
+
+function initialAccount(state: EmbeddedOptions["state"]): AccountState {
+  if (state === undefined) return seedAccount();
+  // Large accounts are made by a function, so that they needn't exist twice.
+  return typeof state === "function" ? state() : structuredClone(state);
+}
+
+function countsOf(requests: readonly CountedRequest[]): Readonly<Record<string, number>> {
+  const counts = new Map<string, number>();
+  for (const { method } of requests) counts.set(method, (counts.get(method) ?? 0) + 1);
+  return Object.fromEntries(counts);
+}

@@ -1,0 +1,59 @@
+import { closeSync, existsSync, fsyncSync, openSync, readFileSync, renameSync, writeFileSync } from "node:fs";
+import type { AccountState } from "./account.ts";
+import { isObject, own } from "./own.ts";
+
+/** Where the account lives: memory, or memory and a file. */
+export interface Store {
+  readonly account: AccountState;
+  /** Brings the file up to date (temporary file, fsync, rename) before the caller goes on. Nothing to do in memory. */
+  readonly save: () => void;
+}
+
+/** Opens the file, or creates it from `initial`. Throws an Error where the file isn't an account. */
+export function openStore(file: string | undefined, initial: () => AccountState): Store {
+  if (file === undefined) return { account: initial(), save: () => undefined };
+  const exists = existsSync(file);
+  const account = exists ? readAccount(file) : initial();
+  // One instance of the service writes a file, so the process id is enough to keep the temporary name apart.
+  const save = (): void => {
+    const temporary = `${file}.${process.pid}.tmp`;
+    // Connections hold passwords.
+    const handle = openSync(temporary, "w", 0o600);
+    try {
+      writeFileSync(handle, JSON.stringify(account, null, 1));
+      fsyncSync(handle);
+    } finally {
+      closeSync(handle);
+    }
+    renameSync(temporary, file);
+  };
+  if (!exists) save();
+  return { account, save };
+}
+
+const lists = ["users", "assets", "integrations", "tags", "auditLogs"] as const;
+
+function readAccount(file: string): AccountState {
+  let account: unknown;
+  try {
+    account = JSON.parse(readFileSync(file, "utf8"));
+  } catch (cause) {
+    throw notAnAccount(file, "it is not JSON", cause);
+  }
+  if (!isObject(account)) throw notAnAccount(file, "it is not a JSON object");
+  for (const name of lists) {
+    if (!Array.isArray(own(account, name))) throw notAnAccount(file, `its member ${name} is not a list`);
+  }
+  if (!isObject(account["catalogue"])) throw notAnAccount(file, "its member catalogue is not an object");
+  if (!Number.isSafeInteger(account["sequence"])) throw notAnAccount(file, "its member sequence is not an integer");
+  if (!/^\d+$/.test(String(account["nextIntegrationNumber"]))) throw notAnAccount(file, "its member nextIntegrationNumber is not a number");
+  // The service wrote it; entries inside the lists are taken as they are.
+  return account as unknown as AccountState;
+}
+
+function notAnAccount(file: string, why: string, cause?: unknown): Error {
+  return new Error(
+    `${file} doesn't hold an account of the embedded service: ${why}. Name another file, or delete this one to begin with the seed.`,
+    { cause },
+  );
+}

@@ -1,0 +1,138 @@
+import { readFileSync } from "node:fs";
+import { Ajv2020 } from "ajv/dist/2020.js";
+import addFormats from "ajv-formats";
+import { type EmbeddedOptions, type EmbeddedService, type Exchange, startEmbeddedService } from "../../src/embedded/index.ts";
+
+/** An embedded service that holds every exchange against schema/openapi.json. */
+export interface TestService extends EmbeddedService {
+  /** What differed from the interface so far; `close` throws them. */
+  readonly violations: string[];
+}
+
+/**
+ * Starts the embedded service for a test. Requests, and answers that no fault has touched, must be as schema/openapi.json says; `close`
+ * throws an Error that lists those that weren't. Use `startEmbeddedService` where a test sends wrong requests on purpose.
+ */
+export async function startService(options: EmbeddedOptions = {}): Promise<TestService> {
+  const violations: string[] = [];
+  const service = await startEmbeddedService({
+    ...options,
+    onExchange: (exchange) => {
+      violations.push(...violationsOf(exchange));
+      options.onExchange?.(exchange);
+    },
+  });
+  return {
+    ...service,
+    violations,
+    close: async () => {
+      await service.close();
+      if (violations.length > 0) throw new Error(`Not as in schema/openapi.json:\n${violations.join("\n")}`);
+    },
+  };
+}
+
+interface Parameter {
+  readonly name: string;
+  readonly in: string;
+  readonly style?: string;
+}
+
+interface Content {
+  readonly content?: Readonly<Record<string, unknown>>;
+}
+
+interface Operation {
+  readonly parameters?: readonly Parameter[];
+  readonly requestBody?: Content;
+  readonly responses: Readonly<Record<string, Content>>;
+}
+
+interface OpenApi {
+  readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
+}
+
+// The file is the project's own; a wrong shape would fail every test at once.
+const document = JSON.parse(readFileSync(new URL("../../schema/openapi.json", import.meta.url), "utf8")) as OpenApi;
+const ajv = new Ajv2020({ strict: false, allErrors: false, ownProperties: true });
+// The package is CommonJS: under Node's rules its function is the default member's default where types see only one.
+addFormats.default(ajv);
+ajv.addSchema(document, "openapi");
+
+const json = "application/json";
+
+/** What an exchange has that schema/openapi.json doesn't allow, a sentence each. The answer to a faulted call isn't looked at. */
+export function violationsOf(exchange: Exchange): readonly string[] {
+  const { method, path } = exchange;
+  const said = (what: string): string => `${method} ${path}: ${what}`;
+  const found = operationOf(method.toLowerCase(), path);
+  if (found === undefined) return [said("the interface has no such call")];
+  const { operation, pointer } = found;
+  return [
+    ...queryViolations(exchange, found),
+    ...requestViolations(exchange, operation, pointer),
+    ...answerViolations(exchange, operation, pointer),
+  ].map(said);
+}
+
+interface Found {
+  readonly operation: Operation;
+  readonly pointer: readonly string[];
+}
+
+function operationOf(method: string, path: string): Found | undefined {
+  const segments = path.split("/");
+  for (const [template, operations] of Object.entries(document.paths)) {
+    const names = template.split("/");
+    const fits = names.length === segments.length && names.every((name, i) => name.startsWith("{") || name === segments[i]);
+    const operation = fits && Object.hasOwn(operations, method) ? operations[method] : undefined;
+    if (operation !== undefined) return { operation, pointer: ["paths", template, method] };
+  }
+  return undefined;
+}
+
+function queryViolations({ query }: Exchange, { operation, pointer }: Found): readonly string[] {
+  const parameters = operation.parameters ?? [];
+  const isOpen = parameters.some((parameter) => parameter.in === "query" && parameter.style === "form");
+  return Object.entries(query).flatMap(([name, text]) => {
+    const index = parameters.findIndex((parameter) => parameter.in === "query" && parameter.name === name);
+    if (index < 0) return isOpen ? [] : [`it takes no query parameter ${name}`];
+    // A query holds text only; what reads as an integer is one.
+    const value = /^-?\d+$/.test(text) ? Number(text) : text;
+    return errors([...pointer, "parameters", String(index), "schema"], value, `query parameter ${name}`);
+  });
+}
+
+function requestViolations({ requestBody, requestHeaders }: Exchange, operation: Operation, pointer: readonly string[]): readonly string[] {
+  if (operation.requestBody === undefined) return requestBody === undefined ? [] : ["it takes no body"];
+  const type = requestHeaders["content-type"] ?? "none";
+  const typed = type.startsWith(json) ? [] : [`the request's content type is ${type}`];
+  return [...typed, ...errors([...pointer, "requestBody", "content", json, "schema"], requestBody, "request body")];
+}
+
+function answerViolations(
+  { status, responseBody, faulted }: Exchange,
+  operation: Operation,
+  pointer: readonly string[],
+): readonly string[] {
+  if (faulted || status >= 400) return [];
+  const key = [String(status), `${Math.floor(status / 100)}XX`].find((candidate) => Object.hasOwn(operation.responses, candidate));
+  if (key === undefined) return [`it doesn't answer with status ${status}`];
+  return errors([...pointer, "responses", key, "content", json, "schema"], parsed(responseBody), "answer");
+}
+
+function errors(pointer: readonly string[], value: unknown, what: string): readonly string[] {
+  const fragment = pointer.map((part) => encodeURIComponent(part.replaceAll("~", "~0").replaceAll("/", "~1"))).join("/");
+  const validate = ajv.getSchema(`openapi#/${fragment}`);
+  if (validate === undefined) throw new Error(`schema/openapi.json has nothing at ${pointer.join(" > ")}.`);
+  if (validate(value)) return [];
+  return (validate.errors ?? []).map(({ instancePath, message, params }) => `${what}${instancePath} ${message} ${JSON.stringify(params)}`);
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
