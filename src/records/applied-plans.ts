@@ -1,0 +1,71 @@
+import { join } from "node:path";
+import { DimsyncError } from "../model/errors.ts";
+import { own } from "../model/json.ts";
+import { reasonOf } from "./errno.ts";
+import { appendLog, readLog } from "./record-log.ts";
+import { ensureStateFolder, stateFolder } from "./state-folder.ts";
+
+export interface AppliedPlan {
+  readonly planId: string;
+  readonly runId: string;
+  /** ISO 8601 */
+  readonly at: string;
+}
+
+export interface AppliedPlans {
+  readonly file: string;
+  /** The first application of the plan on this machine, if any. Throws E_APPLIED_FILE (exit 5) where the record can't be read. */
+  readonly wasApplied: (planId: string) => Promise<AppliedPlan | undefined>;
+  /**
+   * To be awaited before the first write of a saved plan: resolves when the mark is on the disk. Throws E_PLAN_APPLIED (exit 5) where a mark is there
+   * already, whichever process made it, and E_APPLIED_FILE (exit 5) where it can't be written: then send nothing.
+   */
+  readonly markApplied: (planId: string, runId: string) => Promise<void>;
+}
+
+/** `.dimsync/applied.ndjson` below the project's folder: saved plans are applied once (product §4.1). Nothing is created before the first mark. */
+export function appliedPlans(folder: string): AppliedPlans {
+  const file = join(stateFolder(folder), "applied.ndjson");
+  const wasApplied = async (planId: string): Promise<AppliedPlan | undefined> => {
+    const lines = await readLog(file).catch((error: unknown) => {
+      throw unusable(file, reasonOf(error), error);
+    });
+    if ("broken" in lines) throw unusable(file, `line ${lines.broken} is no JSON object`);
+    for (const { number, entry } of lines) {
+      const marked = own(entry, "planId");
+      if (typeof marked !== "string") throw unusable(file, `line ${number} names no plan`);
+      if (marked === planId) return { planId, runId: String(own(entry, "runId")), at: String(own(entry, "at")) };
+    }
+    return undefined;
+  };
+  const refuseTwice = async (planId: string): Promise<undefined> => {
+    const before = await wasApplied(planId);
+    if (before === undefined) return;
+    throw new DimsyncError(
+      "E_PLAN_APPLIED",
+      `This plan was applied before, by the run ${before.runId} at ${before.at}. A saved plan is applied once, since a create that is repeated makes a second object. Plan again.`,
+      { exit: 5 },
+    );
+  };
+  return {
+    file,
+    wasApplied,
+    async markApplied(planId, runId) {
+      try {
+        await ensureStateFolder(folder);
+        // Asked under the log's lock, so that of two processes with the same plan one is refused.
+        await appendLog(file, { planId, runId, at: new Date().toISOString() }, () => refuseTwice(planId));
+      } catch (error) {
+        if (error instanceof DimsyncError) throw error;
+        throw unusable(file, reasonOf(error), error);
+      }
+    },
+  };
+}
+
+const unusable = (file: string, why: string, cause?: unknown): DimsyncError =>
+  new DimsyncError(
+    "E_APPLIED_FILE",
+    `The record of applied plans ${file} can't be used: ${why}. Without it a plan could be applied twice, so nothing was sent. Mend the file or its folder, or make a new plan and delete the file.`,
+    { exit: 5, cause },
+  );

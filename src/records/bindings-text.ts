@@ -1,0 +1,220 @@
+import { Document, isMap, isScalar, LineCounter, type Pair, parseDocument, Scalar, visit, YAMLMap } from "yaml";
+import { type Address, byText, parseAddress } from "../model/address.ts";
+import type { Binding } from "../model/binding.ts";
+import { DimsyncError } from "../model/errors.ts";
+import { emptyRecord } from "../model/json.ts";
+
+// The syntax tree is changed and printed again, not rebuilt from values: comments, other targets and members of later versions stay as they are. Each
+// object is one line, and lines are sorted, so that git merges two branches that bound different objects.
+
+/** The bindings file as a syntax tree that has been checked. */
+export interface BindingsText {
+  readonly tree: Document;
+  /** "FILE:LINE:COLUMN" of a node. */
+  readonly placeOf: (node: unknown) => string;
+}
+
+const header =
+  " Written by dimsync; commit it. For each target: which live object a manifest stands for. Ids and digests, no values.\n" +
+  " One line an object, so that git can merge it. Change it with `dimsync bind` and `dimsync unbind`.";
+
+/** A file without any binding. */
+export function emptyBindingsText(): BindingsText {
+  const tree = new Document({ apiVersion: "dimsync/v1", kind: "Bindings", targets: {} });
+  tree.commentBefore = header;
+  return { tree, placeOf: () => "" };
+}
+
+/** Parses the text of the file `file`. Throws E_BINDINGS_FILE with the place where it is no bindings file, whichever target the mistake is in. */
+export function parseBindingsText(text: string, file: string): BindingsText {
+  const conflict = /^(?:<{7}|={7}|>{7}|\|{7})(?=\s|$)/mu.exec(text);
+  if (conflict !== null) {
+    const line = text.slice(0, conflict.index).split("\n").length;
+    throw broken(
+      `${file}:${line}:1`,
+      "there is an unresolved merge conflict",
+      "Keep the lines of both sides, delete the lines with the markers, and where both sides bind one address, keep the id that is live.",
+    );
+  }
+  const lineCounter = new LineCounter();
+  const tree = parseDocument(text, { lineCounter, stringKeys: true, uniqueKeys: true, intAsBigInt: true, prettyErrors: false });
+  const placeAt = (offset: number): string => {
+    const { line, col } = lineCounter.linePos(offset);
+    return `${file}:${Math.max(line, 1)}:${Math.max(col, 1)}`;
+  };
+  const placeOf = (node: unknown): string => {
+    const range = typeof node === "object" && node !== null && "range" in node ? node.range : undefined;
+    return placeAt(Array.isArray(range) && typeof range[0] === "number" ? range[0] : 0);
+  };
+  const [error] = tree.errors;
+  if (error !== undefined) throw broken(placeAt(error.pos[0]), `it is no valid YAML: ${error.message}`, restore);
+  visit(tree, {
+    Alias(_key, node) {
+      throw broken(placeOf(node), "an alias is used, and dimsync sorts and rewrites the lines", "Write the value out.");
+    },
+  });
+  check(tree, placeOf);
+  return { tree, placeOf };
+}
+
+/** The bindings of one target. Throws E_DUPLICATE_BINDING where two addresses of a kind have the same id. */
+export function readTarget({ tree, placeOf }: BindingsText, target: string): Map<Address, Binding> {
+  const bindings = new Map<Address, Binding>();
+  const addressById = new Map<string, Address>();
+  for (const pair of targetMap(tree, target)?.items ?? []) {
+    const address = keyOf(pair);
+    const binding = toBinding(pair.value, placeOf);
+    const key = JSON.stringify([parseAddress(address)?.kind, binding.id]);
+    const other = addressById.get(key);
+    if (other !== undefined) throw duplicateBinding(address, other, binding.id, placeOf(pair.key));
+    addressById.set(key, address);
+    bindings.set(address, binding);
+  }
+  return bindings;
+}
+
+/** One live object can't follow two manifests. `place` is "FILE:LINE:COLUMN" or the file. */
+export const duplicateBinding = (address: Address, other: Address, id: string, place: string): DimsyncError =>
+  new DimsyncError(
+    "E_DUPLICATE_BINDING",
+    `${place}: ${address} and ${other} are both bound to the id ${id}, and one live object can't follow two manifests. Unbind the one that is wrong.`,
+  );
+
+/** Puts the changes into the tree: undefined removes the line. Members that this version doesn't know stay. */
+export function changeTarget({ tree }: BindingsText, target: string, changes: ReadonlyMap<Address, Binding | undefined>): void {
+  let lines = targetMap(tree, target);
+  for (const [address, binding] of changes) {
+    const index = lines?.items.findIndex((pair) => keyOf(pair) === address) ?? -1;
+    if (binding === undefined) {
+      if (index >= 0) lines?.items.splice(index, 1);
+      continue;
+    }
+    lines ??= addTarget(tree, target);
+    const pair = lines.items[index];
+    const entry = pair !== undefined && isMap(pair.value) ? pair.value : new YAMLMap<unknown, unknown>(tree.schema);
+    entry.flow = true;
+    put(tree, entry, "id", text(binding.id));
+    put(tree, entry, "secretVersion", binding.secretVersion);
+    put(tree, entry, "sent", binding.sent === undefined ? undefined : sentMap(tree, binding.sent));
+    if (pair === undefined) lines.items.push(tree.createPair(keyNode(address), entry));
+  }
+  if (lines !== undefined) sortLines(lines);
+  // What lies in a map in braces is one line whatever it holds.
+  for (const outer of [tree.contents, tree.get("targets"), lines]) if (isMap(outer)) outer.flow = outer.items.length === 0;
+}
+
+/** The text to write. */
+export function printBindingsText({ tree }: BindingsText): string {
+  return tree.toString({ lineWidth: 0, doubleQuotedMinMultiLineLength: Number.MAX_SAFE_INTEGER, verifyAliasOrder: false });
+}
+
+const restore = "Restore it from git, or delete it and bind the objects again with `dimsync bind ADDRESS=ID`.";
+
+const broken = (place: string, why: string, whatToDo: string): DimsyncError =>
+  new DimsyncError("E_BINDINGS_FILE", `${place}: The bindings file can't be used: ${why}. ${whatToDo}`);
+
+function check(tree: Document, placeOf: (node: unknown) => string): void {
+  const root = tree.contents;
+  // Not taken for "no bindings": a file that was cut to nothing must not make objects look as if they had never been created.
+  if (root === null) throw broken(placeOf(undefined), "it is empty", restore);
+  if (!isMap(root)) throw broken(placeOf(root), "it is no map", restore);
+  const apiVersion = root.get("apiVersion");
+  if (apiVersion !== "dimsync/v1")
+    throw broken(placeOf(root.get("apiVersion", true)), "its apiVersion is not dimsync/v1", "Use the version of dimsync that wrote it.");
+  if (root.get("kind") !== "Bindings") throw broken(placeOf(root.get("kind", true)), "its kind is not Bindings", restore);
+  const targets = root.get("targets", true) ?? undefined;
+  if (targets === undefined || isNull(targets)) return;
+  if (!isMap(targets)) throw broken(placeOf(targets), "`targets` is no map", restore);
+  for (const { key: targetKey, value: lines } of targets.items) {
+    if (isNull(lines)) continue;
+    if (!isMap(lines)) throw broken(placeOf(lines ?? targetKey), "a target is no map of addresses", restore);
+    for (const pair of lines.items) {
+      if (parseAddress(keyOf(pair)) === undefined)
+        throw broken(placeOf(pair.key), "this is no address such as Integration/orders", "Correct or delete the line.");
+      toBinding(pair.value ?? pair.key, placeOf);
+    }
+  }
+}
+
+function toBinding(node: unknown, placeOf: (node: unknown) => string): Binding {
+  if (!isMap(node)) throw broken(placeOf(node), "an address has no map with an id", 'Write { id: "…" } behind it, or delete the line.');
+  const id = node.get("id");
+  if (typeof id !== "string" || id === "")
+    throw broken(placeOf(node.get("id", true) ?? node), "an id is missing or is no text", "Put the id into quotes.");
+  const version = node.get("secretVersion");
+  const secretVersion = typeof version === "bigint" ? Number(version) : version;
+  if (secretVersion !== undefined && !Number.isSafeInteger(secretVersion))
+    throw broken(placeOf(node.get("secretVersion", true)), "a secretVersion is no whole number", restore);
+  const sent = node.get("sent", true) as unknown;
+  return {
+    id,
+    ...(typeof secretVersion === "number" ? { secretVersion } : {}),
+    ...(sent === undefined ? {} : { sent: toDigests(sent, placeOf) }),
+  };
+}
+
+function toDigests(node: unknown, placeOf: (node: unknown) => string): Readonly<Record<string, string>> {
+  if (!isMap(node)) throw broken(placeOf(node), "`sent` is no map of digests", restore);
+  const digests = emptyRecord<string>();
+  for (const pair of node.items) {
+    const digest = isScalar(pair.value) ? pair.value.value : undefined;
+    if (typeof digest !== "string") throw broken(placeOf(pair.value ?? pair.key), "a digest is no text", restore);
+    digests[keyOf(pair)] = digest;
+  }
+  return digests;
+}
+
+function targetMap(tree: Document, target: string): YAMLMap | undefined {
+  const targets = tree.get("targets");
+  const pair = isMap(targets) ? targets.items.find((candidate) => keyOf(candidate) === target) : undefined;
+  return pair !== undefined && isMap(pair.value) ? pair.value : undefined;
+}
+
+function addTarget(tree: Document, target: string): YAMLMap {
+  const found = tree.get("targets");
+  const targets = isMap(found) ? found : new YAMLMap(tree.schema);
+  if (targets !== found) tree.set("targets", targets);
+  const lines = new YAMLMap(tree.schema);
+  const pair = targets.items.find((candidate) => keyOf(candidate) === target);
+  if (pair === undefined) targets.items.push(tree.createPair(keyNode(target), lines));
+  else pair.value = lines;
+  sortLines(targets);
+  return lines;
+}
+
+function sortLines(map: YAMLMap): void {
+  // The parser gives a comment above the first line to the map; it is to move with its line.
+  const first = map.items[0]?.key;
+  if (map.commentBefore && isScalar(first)) {
+    first.commentBefore = map.commentBefore;
+    map.commentBefore = null;
+  }
+  map.items.sort((a, b) => byText(keyOf(a), keyOf(b)));
+}
+
+function put(tree: Document, entry: YAMLMap, key: string, value: unknown): void {
+  if (value === undefined) entry.delete(key);
+  else entry.set(key, typeof value === "object" ? value : tree.createNode(value));
+}
+
+function sentMap(tree: Document, sent: Readonly<Record<string, string>>): YAMLMap {
+  const map = new YAMLMap(tree.schema);
+  map.flow = true;
+  for (const pointer of Object.keys(sent).sort()) map.items.push(tree.createPair(text(pointer), text(sent[pointer] ?? "")));
+  return map;
+}
+
+/** Unquoted where no reader could take it for anything but a text. */
+const keyNode = (key: string): Scalar<string> => (plainKey.test(key) ? new Scalar(key) : text(key));
+
+const plainKey = /^[A-Za-z]+\/[a-z0-9][A-Za-z0-9._@-]*$|^(?!(?:y|n|yes|no|on|off|true|false|null)$)[a-z][a-z0-9-]*$/u;
+
+function text(value: string): Scalar<string> {
+  const scalar = new Scalar(value);
+  scalar.type = Scalar.QUOTE_DOUBLE;
+  return scalar;
+}
+
+const isNull = (node: unknown): boolean => node === null || (isScalar(node) && node.value === null);
+
+const keyOf = (pair: Pair<unknown, unknown>): string => (isScalar(pair.key) ? String(pair.key.value) : String(pair.key));

@@ -1,0 +1,162 @@
+import { readFile } from "node:fs/promises";
+import { basename, dirname, join } from "node:path";
+import { type Address, parseAddress } from "../model/address.ts";
+import type { Binding, Bindings } from "../model/binding.ts";
+import { DimsyncError } from "../model/errors.ts";
+import { sameJson } from "../model/json.ts";
+import { writeAtomic } from "./atomic.ts";
+import {
+  type BindingsText,
+  changeTarget,
+  duplicateBinding,
+  emptyBindingsText,
+  parseBindingsText,
+  printBindingsText,
+  readTarget,
+} from "./bindings-text.ts";
+import { isErrno, reasonOf } from "./errno.ts";
+import { withFileLock } from "./file-lock.ts";
+import { ensureStateFolder } from "./state-folder.ts";
+
+/** The bindings of one target, and the way to change them. */
+export interface BindingsFile {
+  readonly file: string;
+  /** What is recorded, with what was set and could not be written yet. A snapshot: later changes don't show in it. */
+  readonly all: () => Bindings;
+  readonly get: (address: Address) => Binding | undefined;
+  /**
+   * Resolves when the binding is on the disk. Calls made while a write is under way are written together. Throws E_DUPLICATE_BINDING (exit 1) where
+   * another address of the kind has the id, and E_BINDINGS_WRITE (exit 4), whose message names every id that is not recorded; the next call tries those
+   * again.
+   */
+  readonly set: (address: Address, binding: Binding) => Promise<void>;
+  /** Resolves when the line is gone from the disk. Throws E_BINDINGS_WRITE (exit 4). */
+  readonly remove: (address: Address) => Promise<void>;
+}
+
+/**
+ * Reads the bindings of a target; a file that isn't there holds none. Throws E_BINDINGS_FILE with FILE:LINE:COLUMN where it can't be understood (it is
+ * then never written to), and E_DUPLICATE_BINDING.
+ */
+export async function openBindings(file: string, target: string): Promise<BindingsFile> {
+  let disk = await load(file);
+  let recorded = readTarget(disk.content, target);
+  /** Not on the disk yet; undefined: to be removed. */
+  const pending = new Map<Address, Binding | undefined>();
+  let scheduled: Promise<void> | undefined;
+  let last: Promise<void> = Promise.resolve();
+
+  const all = (): Map<Address, Binding> => merged(recorded, pending);
+
+  const flush = async (): Promise<void> => {
+    const batch = new Map(pending);
+    try {
+      const folder = await ensureStateFolder(dirname(file));
+      await withFileLock(join(folder, `${basename(file)}.lock`), async () => {
+        const current = await load(file, disk);
+        recorded = readTarget(current.content, target);
+        if ([...batch].every(([address, binding]) => sameJson(recorded.get(address), binding))) return;
+        // Another process may have bound the same id meanwhile.
+        refuseDuplicates(merged(recorded, batch), file);
+        // The tree is changed in place: were the write to fail, it would no longer be what is on the disk.
+        disk = { text: undefined, content: current.content };
+        changeTarget(current.content, target, batch);
+        const text = printBindingsText(current.content);
+        await writeAtomic(file, text, { tempFolder: folder });
+        disk = { text, content: current.content };
+        recorded = readTarget(current.content, target);
+      });
+    } catch (error) {
+      throw notWritten(file, target, batch, error);
+    }
+    for (const [address, binding] of batch) if (pending.get(address) === binding) pending.delete(address);
+  };
+  const commit = (): Promise<void> => {
+    if (scheduled === undefined) {
+      scheduled = last.then(() => {
+        scheduled = undefined;
+        return flush();
+      });
+      last = scheduled.catch(() => undefined);
+    }
+    return scheduled;
+  };
+  return {
+    file,
+    all,
+    get: (address) => (pending.has(address) ? pending.get(address) : recorded.get(address)),
+    async set(address, binding) {
+      refuseDuplicates(all().set(address, binding), file, address);
+      pending.set(address, binding);
+      await commit();
+    },
+    async remove(address) {
+      pending.set(address, undefined);
+      await commit();
+    },
+  };
+}
+
+interface OnDisk {
+  /** Undefined where the content is not known to be what the file holds, and where there is no file. */
+  readonly text: string | undefined;
+  readonly content: BindingsText;
+}
+
+/** Reads the file; parses it only where it is not the text that is `known` already. */
+async function load(file: string, known?: OnDisk): Promise<OnDisk> {
+  let text: string;
+  try {
+    text = await readFile(file, "utf8");
+  } catch (error) {
+    if (isErrno(error, "ENOENT")) return { text: undefined, content: emptyBindingsText() };
+    throw new DimsyncError(
+      "E_BINDINGS_FILE",
+      `${file}: The bindings file can't be read: ${reasonOf(error)}. Make it a readable file, or name another one as \`bindings\` in dimsync.yaml.`,
+      {
+        cause: error,
+      },
+    );
+  }
+  return text === known?.text ? known : { text, content: parseBindingsText(text, file) };
+}
+
+function merged(recorded: Bindings, changes: ReadonlyMap<Address, Binding | undefined>): Map<Address, Binding> {
+  const result = new Map(recorded);
+  for (const [address, binding] of changes) {
+    if (binding === undefined) result.delete(address);
+    else result.set(address, binding);
+  }
+  return result;
+}
+
+/** Throws E_DUPLICATE_BINDING; with `only`, where that address is one of the two. */
+function refuseDuplicates(bindings: Bindings, file: string, only?: Address): void {
+  const addressById = new Map<string, Address>();
+  for (const [address, { id }] of bindings) {
+    const key = JSON.stringify([parseAddress(address)?.kind, id]);
+    const other = addressById.get(key);
+    if (other !== undefined && (only === undefined || only === address || only === other)) throw duplicateBinding(address, other, id, file);
+    addressById.set(key, address);
+  }
+}
+
+function notWritten(file: string, target: string, batch: ReadonlyMap<Address, Binding | undefined>, cause: unknown): DimsyncError {
+  const ids = [...batch].flatMap(([address, binding]) => (binding === undefined ? [] : [`${address}=${binding.id}`]));
+  const why = cause instanceof DimsyncError ? cause.message : `${reasonOf(cause)}.`;
+  const lost =
+    ids.length === 0
+      ? "Nothing was removed from it."
+      : `These ids are not recorded: ${ids.join(", ")}. Keep them: without them the next run may not find the objects again.`;
+  return new DimsyncError(
+    "E_BINDINGS_WRITE",
+    `The bindings file ${file} could not be written: ${why} ${lost} Mend the file or its folder, then bind them.`,
+    {
+      exit: 4,
+      cause,
+      ...(ids.length === 0 ? {} : { command: `dimsync bind ${ids.map(shellWord).join(" ")} -t ${shellWord(target)}` }),
+    },
+  );
+}
+
+const shellWord = (word: string): string => (/^[\w@%+=:,./-]+$/u.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`);

@@ -1,0 +1,163 @@
+import { constants, copyFile, link, lstat, open, readFile, rename, unlink, writeFile } from "node:fs/promises";
+import { setTimeout as sleep } from "node:timers/promises";
+import { isErrno } from "./errno.ts";
+import { type LockOwner, newOwner, parseOwner, whyStale } from "./lock-owner.ts";
+
+// A lock is a file that names its owner by a token of its own. It is created whole (temporary file, then a hard link, which fails where the name
+// is taken), so a kill leaves no half-written lock.
+//
+// Taking a stale lock over: "see that it is stale, remove it, create mine" lets two takers win, since the second may remove the lock the first has
+// just created. Therefore whoever replaces or removes the lock with token T holds `FILE.T.guard` meanwhile, and looks again, under the guard, whether
+// the lock still carries T. The guard is a lock of the same form: one that a killed taker left behind is taken over in the same way, by a guard for the
+// guard's token. As tokens are never used twice, this ends.
+
+export interface FileLock {
+  readonly file: string;
+  readonly owner: LockOwner;
+  /** Whom it was taken over from, and why. */
+  readonly tookOver: { readonly owner: LockOwner | undefined; readonly why: string } | undefined;
+  /** Writes a fresh heartbeat; false where the lock is another's by now. */
+  readonly beat: () => Promise<boolean>;
+  /** Removes the lock, unless it is another's by now. */
+  readonly release: () => Promise<void>;
+}
+
+export interface LockWait {
+  /** How long to try, in milliseconds; 0 tries once. */
+  readonly waitMs: number;
+  /** A heartbeat older than this, in milliseconds, makes a lock stale. */
+  readonly ttlMs: number;
+  readonly signal?: AbortSignal | undefined;
+}
+
+const pollMs = 100;
+
+/**
+ * Takes the lock `file` (its folder exists), or gives back who holds it when the time is up. Throws what Node's calls throw,
+ * and the reason of the signal where it is aborted.
+ */
+export async function takeFileLock(
+  file: string,
+  runId: string,
+  wait: LockWait,
+): Promise<FileLock | { readonly heldBy: LockOwner | undefined }> {
+  const deadline = Date.now() + wait.waitMs;
+  const owner = newOwner(runId);
+  for (;;) {
+    wait.signal?.throwIfAborted();
+    if (await create(file, owner)) return holding(file, owner, undefined);
+    const held = await inspect(file, wait.ttlMs);
+    if (held === undefined) continue;
+    if (held.why !== undefined && (await replace(file, held.token, owner, wait.ttlMs))) {
+      return holding(file, owner, { owner: held.owner, why: held.why });
+    }
+    const leftMs = deadline - Date.now();
+    if (leftMs <= 0) return { heldBy: held.owner };
+    await sleep(Math.min(leftMs, pollMs * (0.5 + Math.random())), undefined, wait.signal ? { signal: wait.signal } : {}).catch(
+      () => undefined,
+    );
+  }
+}
+
+/** Runs `work` while holding `file`, for work of milliseconds that another process may want to do as well. Throws an Error where the lock can't be had. */
+export async function withFileLock<T>(file: string, work: () => Promise<T>): Promise<T> {
+  const lock = await takeFileLock(file, "", { waitMs: 20_000, ttlMs: 60_000 });
+  if ("heldBy" in lock)
+    throw new Error(
+      `${file} is held by ${lock.heldBy === undefined ? "another process" : `process ${lock.heldBy.pid} on ${lock.heldBy.host}`}`,
+    );
+  try {
+    return await work();
+  } finally {
+    // The work is done; a lock that stays is taken over once this process is gone.
+    await lock.release().catch(() => undefined);
+  }
+}
+
+function holding(file: string, owner: LockOwner, tookOver: FileLock["tookOver"]): FileLock {
+  return {
+    file,
+    owner,
+    tookOver,
+    async beat() {
+      // Opened first and compared then: what is written goes to the very file that was compared, even if another takes its name meanwhile.
+      const handle = await open(file, "r+").catch(unlessMissing);
+      try {
+        if (handle === undefined || parseOwner(await handle.readFile("utf8"))?.token !== owner.token) return false;
+        // The new text is as long as the old, so that a reader finds a whole record.
+        await handle.write(toText({ ...owner, heartbeat: new Date().toISOString() }), 0);
+        return true;
+      } finally {
+        await handle?.close();
+      }
+    },
+    async release() {
+      await guarded(file, owner.token, 60_000, () => unlink(file));
+    },
+  };
+}
+
+/** False where the name is taken. */
+async function create(file: string, owner: LockOwner): Promise<boolean> {
+  const temp = await writeTemp(file, owner);
+  try {
+    await link(temp, file).catch((error: unknown) => {
+      // Not every file system has hard links.
+      if (!isErrno(error, "EPERM", "ENOTSUP", "ENOSYS", "EOPNOTSUPP")) throw error;
+      return copyFile(temp, file, constants.COPYFILE_EXCL);
+    });
+    return true;
+  } catch (error) {
+    if (isErrno(error, "EEXIST")) return false;
+    throw error;
+  } finally {
+    await unlink(temp).catch(() => undefined);
+  }
+}
+
+/** Puts `owner` in the place of the owner with the token; false where another was quicker. */
+async function replace(file: string, token: string, owner: LockOwner, ttlMs: number): Promise<boolean> {
+  return await guarded(file, token, ttlMs, async () => rename(await writeTemp(file, owner), file));
+}
+
+/** Runs `work` if the lock still carries the token and nobody else is replacing or removing it; says whether it ran. */
+async function guarded(file: string, token: string, ttlMs: number, work: () => Promise<void>): Promise<boolean> {
+  const guard = `${file}.${token}.guard`;
+  const owner = newOwner("");
+  if (!(await create(guard, owner))) {
+    const held = await inspect(guard, ttlMs);
+    if (held?.why === undefined) return false;
+    if (!(await guarded(guard, held.token, ttlMs, async () => rename(await writeTemp(file, owner), guard)))) return false;
+  }
+  try {
+    if ((await inspect(file, ttlMs))?.token !== token) return false;
+    await work();
+    return true;
+  } finally {
+    await unlink(guard).catch(unlessMissing);
+  }
+}
+
+async function inspect(
+  file: string,
+  ttlMs: number,
+): Promise<{ readonly token: string; readonly owner: LockOwner | undefined; readonly why: string | undefined } | undefined> {
+  const [text, stats] = await Promise.all([readFile(file, "utf8").catch(unlessMissing), lstat(file).catch(unlessMissing)]);
+  if (stats === undefined) return undefined;
+  const owner = parseOwner(text ?? "");
+  if (owner !== undefined) return { token: owner.token, owner, why: whyStale(owner, ttlMs) };
+  const old = Date.now() - stats.mtimeMs > ttlMs;
+  return { token: `${stats.ino}-${Math.trunc(stats.mtimeMs)}`, owner, why: old ? "its file can't be read and is old" : undefined };
+}
+
+async function writeTemp(file: string, owner: LockOwner): Promise<string> {
+  const temp = `${file}.${owner.token}.tmp`;
+  await writeFile(temp, toText(owner));
+  return temp;
+}
+
+const toText = (owner: LockOwner): string => `${JSON.stringify(owner)}\n`;
+
+function unlessMissing(error: unknown): undefined {
+  if (!isErrno(error, "ENOENT")) throw error;
+}

@@ -1,0 +1,103 @@
+import { isObject, own } from "../model/json.ts";
+import type { LogEntry } from "./record-log.ts";
+
+/** A POST that is about to be sent, and what is needed to find out later whether it acted (product §3.4). Holds no value of a body. */
+export interface Intent {
+  readonly runId: string;
+  readonly address: string;
+  readonly kind: string;
+  readonly method: string;
+  /** Path below the base URL. */
+  readonly path: string;
+  /** What identifies the created object among all, as in its item. */
+  readonly naturalKey?: Readonly<Record<string, string>>;
+  /** Made without secrets. */
+  readonly bodyDigest: string;
+  /** The ids the list held before, so that a new one can be told. */
+  readonly idsSeenBefore: readonly string[];
+  /** ISO 8601 */
+  readonly at: string;
+}
+
+/** "unknown" leaves the intent open: later plans block its address until it is settled otherwise. */
+export interface Settlement {
+  readonly outcome: "created" | "failed" | "unknown" | "not-created" | "recovered";
+  /** The live id, where there is one. */
+  readonly id?: string;
+  /** Who settled it, where it wasn't the run itself: for example "resolve". */
+  readonly by?: string;
+}
+
+export type JournalLine =
+  | { readonly type: "intend"; readonly entryId: string; readonly target: string; readonly intent: Intent }
+  | { readonly type: "settle"; readonly entryId: string; readonly settlement: Settlement };
+
+/** The line as it is written: flat, and with the known members only, whatever else the caller's objects hold. */
+export function toLogEntry(line: JournalLine, at: string): LogEntry {
+  const { type, entryId } = line;
+  if (line.type === "settle") {
+    const { outcome, id, by } = line.settlement;
+    return { type, entryId, outcome, id, by, at };
+  }
+  const { runId, address, kind, method, path, naturalKey, bodyDigest, idsSeenBefore } = line.intent;
+  return {
+    type,
+    entryId,
+    target: line.target,
+    runId,
+    address,
+    kind,
+    method,
+    path,
+    naturalKey,
+    bodyDigest,
+    idsSeenBefore,
+    at: line.intent.at,
+  };
+}
+
+/** The meaning of a line; undefined where a member is missing or of another type, or the type is unknown. */
+export function parseJournalLine(value: LogEntry): JournalLine | undefined {
+  const entryId = own(value, "entryId");
+  if (typeof entryId !== "string") return undefined;
+  switch (own(value, "type")) {
+    case "intend":
+      return parseIntend(value, entryId);
+    case "settle":
+      return parseSettle(value, entryId);
+    default:
+      return undefined;
+  }
+}
+
+function parseIntend(value: LogEntry, entryId: string): JournalLine | undefined {
+  const [target, runId, address, kind, method] = texts(value, "target", "runId", "address", "kind", "method");
+  const [path, bodyDigest, at] = texts(value, "path", "bodyDigest", "at");
+  const naturalKey = own(value, "naturalKey");
+  const idsSeenBefore = own(value, "idsSeenBefore");
+  if (target === undefined || runId === undefined || address === undefined || kind === undefined || method === undefined) return undefined;
+  if (path === undefined || bodyDigest === undefined || at === undefined || !isTexts(idsSeenBefore)) return undefined;
+  if (naturalKey !== undefined && !isTextRecord(naturalKey)) return undefined;
+  const intent = { runId, address, kind, method, path, ...(naturalKey === undefined ? {} : { naturalKey }), bodyDigest, idsSeenBefore, at };
+  return { type: "intend", entryId, target, intent };
+}
+
+function parseSettle(value: LogEntry, entryId: string): JournalLine | undefined {
+  const outcome = outcomes.find((known) => known === own(value, "outcome"));
+  if (outcome === undefined) return undefined;
+  const [id, by] = texts(value, "id", "by");
+  return { type: "settle", entryId, settlement: { outcome, ...(id === undefined ? {} : { id }), ...(by === undefined ? {} : { by }) } };
+}
+
+const outcomes: readonly Settlement["outcome"][] = ["created", "failed", "unknown", "not-created", "recovered"];
+
+function texts(value: LogEntry, ...keys: readonly string[]): readonly (string | undefined)[] {
+  return keys.map((key) => {
+    const member = own(value, key);
+    return typeof member === "string" ? member : undefined;
+  });
+}
+
+const isTexts = (value: unknown): value is readonly string[] => Array.isArray(value) && value.every((member) => typeof member === "string");
+
+const isTextRecord = (value: unknown): value is Readonly<Record<string, string>> => isObject(value) && isTexts(Object.values(value));

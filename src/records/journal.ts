@@ -1,0 +1,108 @@
+import { randomUUID } from "node:crypto";
+import { join } from "node:path";
+import { DimsyncError } from "../model/errors.ts";
+import { reasonOf } from "./errno.ts";
+import { type Intent, type JournalLine, parseJournalLine, type Settlement, toLogEntry } from "./journal-line.ts";
+import { appendLog, readLog } from "./record-log.ts";
+import { ensureStateFolder, stateFolder } from "./state-folder.ts";
+
+/** A POST whose outcome is not final: interrupted between the two lines, or settled as "unknown". */
+export interface OpenIntent extends Intent {
+  readonly entryId: string;
+}
+
+export interface Journal {
+  readonly file: string;
+  /** Writes the line that must be on the disk before the POST is sent; resolves with the entry's id when it is. Throws E_JOURNAL_WRITE (exit 4): send nothing. */
+  readonly intend: (entry: Intent) => Promise<string>;
+  /** Writes what became of it; resolves when that is on the disk. Throws E_JOURNAL_WRITE (exit 4); the entry then stays open. */
+  readonly settle: (entryId: string, settlement: Settlement) => Promise<void>;
+  /** The open intents of this target, oldest first. */
+  readonly open: () => readonly OpenIntent[];
+}
+
+const compactBytes = 1024 * 1024;
+const keptLines = 1000;
+
+/**
+ * Opens `.dimsync/journal.ndjson` below the project's folder; nothing is created before the first `intend`. Throws E_JOURNAL (exit 1) where a line can't
+ * be understood, whichever target it was for.
+ */
+export async function openJournal(folder: string, target: string): Promise<Journal> {
+  const file = join(stateFolder(folder), "journal.ndjson");
+  const open = openIntents((await readLines(file)).filter((line) => line.type === "settle" || line.target === target));
+  let nextCompaction = compactBytes;
+
+  const compact = async (bytes: number): Promise<number | undefined> => {
+    if (bytes <= nextCompaction) return undefined;
+    // A thousand long lines may stay above the limit: look again only when the file has doubled.
+    nextCompaction = bytes * 2;
+    return openIntents(await readLines(file)).size === 0 ? keptLines : undefined;
+  };
+  const write = async (line: JournalLine, consequence: string): Promise<void> => {
+    try {
+      await ensureStateFolder(folder);
+      await appendLog(file, toLogEntry(line, new Date().toISOString()), line.type === "intend" ? compact : undefined);
+    } catch (error) {
+      if (error instanceof DimsyncError) throw error;
+      throw new DimsyncError("E_JOURNAL_WRITE", `The journal ${file} could not be written: ${reasonOf(error)}. ${consequence}`, {
+        exit: 4,
+        cause: error,
+      });
+    }
+  };
+  return {
+    file,
+    async intend(intent) {
+      const entryId = randomUUID();
+      await write(
+        { type: "intend", entryId, target, intent },
+        `A create can't be undone and must not be sent twice, so ${intent.address} was not sent. Mend the folder or the disk, then apply again.`,
+      );
+      open.set(entryId, { entryId, ...intent });
+      return entryId;
+    },
+    async settle(entryId, settlement) {
+      const intent = open.get(entryId);
+      await write(
+        { type: "settle", entryId, settlement },
+        `The outcome of ${intent?.address ?? "a create"} was "${settlement.outcome}"${settlement.id === undefined ? "" : ` with the id ${settlement.id}`}; the next run will ask for it. Mend the folder or the disk.`,
+      );
+      if (settlement.outcome !== "unknown") open.delete(entryId);
+    },
+    open: () => [...open.values()],
+  };
+}
+
+function openIntents(lines: readonly JournalLine[]): Map<string, OpenIntent> {
+  const open = new Map<string, OpenIntent>();
+  for (const line of lines) {
+    if (line.type === "intend") open.set(line.entryId, { entryId: line.entryId, ...line.intent });
+    else if (line.settlement.outcome !== "unknown") open.delete(line.entryId);
+  }
+  return open;
+}
+
+async function readLines(file: string): Promise<readonly JournalLine[]> {
+  const lines = await readLog(file).catch((error: unknown) => {
+    throw new DimsyncError(
+      "E_JOURNAL",
+      `The journal ${file} can't be read: ${reasonOf(error)}. It tells which creates have no known outcome, so nothing is planned without it. Make it readable.`,
+      {
+        cause: error,
+      },
+    );
+  });
+  if ("broken" in lines) throw broken(file, lines.broken, "is no JSON object");
+  return lines.map(({ number, entry }) => {
+    const line = parseJournalLine(entry);
+    if (line === undefined) throw broken(file, number, "is no entry that this version of dimsync knows");
+    return line;
+  });
+}
+
+const broken = (file: string, line: number, why: string): DimsyncError =>
+  new DimsyncError(
+    "E_JOURNAL",
+    `${file}:${line} ${why}. The line may stand for a create whose outcome nobody knows, so dimsync neither skips it nor writes to the file. Look in the account for an object that was created at that time and record it with \`dimsync bind ADDRESS=ID\`; then delete the line.`,
+  );

@@ -1,0 +1,99 @@
+import { randomBytes } from "node:crypto";
+import { readFileSync, readlinkSync } from "node:fs";
+import { hostname } from "node:os";
+import { isObject, own } from "../model/json.ts";
+import { isErrno } from "./errno.ts";
+
+/** Who holds a lock, as written into the lock file. */
+export interface LockOwner {
+  /** Unlike for any two acquisitions, so that one is never taken for another. */
+  readonly token: string;
+  readonly pid: number;
+  readonly host: string;
+  /** Where pids are comparable: two containers may share a host name, but not the pids. "" where the system doesn't tell. */
+  readonly pidSpace: string;
+  /** When the process was started, in the kernel's ticks, against pids that are used again. "" where the system doesn't tell. */
+  readonly processStart: string;
+  readonly runId: string;
+  /** ISO 8601 */
+  readonly startedAt: string;
+  /** ISO 8601, refreshed while the lock is held. */
+  readonly heartbeat: string;
+}
+
+/** This process as the owner of a new lock. */
+export function newOwner(runId: string): LockOwner {
+  const now = new Date().toISOString();
+  return {
+    token: randomBytes(8).toString("hex"),
+    pid: process.pid,
+    host: hostname(),
+    pidSpace: pidSpace(),
+    processStart: processStat(process.pid)?.start ?? "",
+    runId,
+    startedAt: now,
+    heartbeat: now,
+  };
+}
+
+/** The owner a lock file names; undefined where the text is none. */
+export function parseOwner(text: string): LockOwner | undefined {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+  if (!isObject(value)) return undefined;
+  const pid = own(value, "pid");
+  const member = (key: string): string | undefined => {
+    const found = own(value, key);
+    return typeof found === "string" ? found : undefined;
+  };
+  const [token, host, startedAt, heartbeat] = [member("token"), member("host"), member("startedAt"), member("heartbeat")];
+  if (token === undefined || !/^[0-9a-f]+$/u.test(token) || host === undefined || startedAt === undefined || heartbeat === undefined)
+    return undefined;
+  if (typeof pid !== "number" || !Number.isSafeInteger(pid) || pid <= 0 || Number.isNaN(Date.parse(heartbeat))) return undefined;
+  const optional = { pidSpace: member("pidSpace") ?? "", processStart: member("processStart") ?? "", runId: member("runId") ?? "" };
+  return { token, pid, host, startedAt, heartbeat, ...optional };
+}
+
+/** Why the owner can no longer be at work, as a clause for a message; undefined while it may be. */
+export function whyStale(owner: LockOwner, ttlMs: number): string | undefined {
+  if (owner.host === hostname() && owner.pidSpace === pidSpace() && !isAlive(owner)) return "that process is gone";
+  const silentMs = Date.now() - Date.parse(owner.heartbeat);
+  return silentMs > ttlMs ? `it gave no sign of life for ${Math.round(silentMs / 1000)} s` : undefined;
+}
+
+function isAlive(owner: LockOwner): boolean {
+  try {
+    process.kill(owner.pid, 0);
+  } catch (error) {
+    // EPERM: alive, but another user's.
+    return !isErrno(error, "ESRCH");
+  }
+  const found = processStat(owner.pid);
+  if (found === undefined) return true;
+  // A killed process that nobody has waited for still answers signals.
+  if (found.state === "Z" || found.state === "X") return false;
+  return owner.processStart === "" || found.start === owner.processStart;
+}
+
+function pidSpace(): string {
+  try {
+    return readlinkSync("/proc/self/ns/pid");
+  } catch {
+    return "";
+  }
+}
+
+function processStat(pid: number): { readonly state: string; readonly start: string } | undefined {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
+    // proc(5): the second field, the command in parentheses, may hold anything; state is the 3rd field, start time the 22nd.
+    const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
+    return { state: fields[0] ?? "", start: fields[19] ?? "" };
+  } catch {
+    return undefined;
+  }
+}

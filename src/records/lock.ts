@@ -1,0 +1,108 @@
+import { join } from "node:path";
+import { DimsyncError } from "../model/errors.ts";
+import { reasonOf } from "./errno.ts";
+import { type FileLock, takeFileLock } from "./file-lock.ts";
+import type { LockOwner } from "./lock-owner.ts";
+import { ensureStateFolder } from "./state-folder.ts";
+
+export interface LockOptions {
+  readonly runId: string;
+  /** How long to wait for another run to end, in milliseconds; 0: not at all. */
+  readonly waitMs: number;
+  /** A holder that has given no sign of life for so long, in milliseconds, has lost the lock. */
+  readonly ttlMs?: number;
+  readonly signal?: AbortSignal;
+}
+
+export interface Lock {
+  /** Absolute or relative as the folder was. */
+  readonly file: string;
+  /** Present where a lock that had been left behind was taken over: a sentence for the user. */
+  readonly notice: string | undefined;
+  /** Aborted when another run has taken the lock over, as after a long sleep of this machine: send nothing more. */
+  readonly lost: AbortSignal;
+  /** Removes the lock if it is still this run's. May be called twice. Never throws. */
+  readonly release: () => Promise<void>;
+}
+
+/**
+ * Takes the lock `.dimsync/lock-TARGET.json`: one apply per target and machine. A lock is taken over where its process is gone or silent for `ttlMs`.
+ * Throws E_LOCKED (exit 6) when another run still holds it after `waitMs`, E_LOCK_FILE (exit 1) where the file can't be written, and the reason of an
+ * aborted signal.
+ */
+export async function acquireLock(folder: string, target: string, options: LockOptions): Promise<Lock> {
+  const ttlMs = options.ttlMs ?? 60_000;
+  const file = await lockFile(folder, target);
+  const lock = await takeFileLock(file, options.runId, { waitMs: options.waitMs, ttlMs, signal: options.signal }).catch(
+    (error: unknown) => {
+      options.signal?.throwIfAborted();
+      throw unusable(file, error);
+    },
+  );
+  if ("heldBy" in lock) throw locked(file, target, lock.heldBy, ttlMs);
+
+  const lost = new AbortController();
+  const timer = setInterval(() => {
+    // A heartbeat that can't be written is tried again; only a lock with another's name on it is lost.
+    lock.beat().then(
+      (mine) => {
+        if (!mine) lost.abort(lostTo(file));
+      },
+      () => undefined,
+    );
+  }, ttlMs / 4);
+  timer.unref();
+  return {
+    file,
+    notice: noticeOf(lock, target),
+    lost: lost.signal,
+    async release() {
+      clearInterval(timer);
+      await lock.release().catch(() => undefined);
+    },
+  };
+}
+
+async function lockFile(folder: string, target: string): Promise<string> {
+  // Percent signs are encoded too, so that two targets never share a name.
+  const name = target.replace(/[^A-Za-z0-9._-]/gu, (character) => `%${(character.codePointAt(0) ?? 0).toString(16)}%`);
+  try {
+    return join(await ensureStateFolder(folder), `lock-${name}.json`);
+  } catch (error) {
+    throw unusable(join(folder, ".dimsync"), error);
+  }
+}
+
+function locked(file: string, target: string, owner: LockOwner | undefined, ttlMs: number): DimsyncError {
+  const who = owner === undefined ? "another run" : describe(owner);
+  return new DimsyncError(
+    "E_LOCKED",
+    `The target ${target} is locked by ${who}. Two runs at once could create the same object twice, and nothing can be deleted. Wait until that run has ended, or give this one time with --lock-timeout. A lock whose process has ended, or has been silent for ${Math.round(ttlMs / 1000)} s, is taken over by itself (${file}).`,
+    { exit: 6 },
+  );
+}
+
+function noticeOf(lock: FileLock, target: string): string | undefined {
+  if (lock.tookOver === undefined) return undefined;
+  const { owner, why } = lock.tookOver;
+  return `The lock of the target ${target} was taken over from ${owner === undefined ? "an unknown run" : describe(owner)}: ${why}.`;
+}
+
+const describe = (owner: LockOwner): string =>
+  `${owner.runId === "" ? "a run" : `the run ${owner.runId}`} (process ${owner.pid} on ${owner.host}, since ${owner.startedAt})`;
+
+const lostTo = (file: string): DimsyncError =>
+  new DimsyncError(
+    "E_LOCKED",
+    `The lock ${file} was taken over by another run while this one was silent. This run sends nothing more. Plan again to see where the account stands.`,
+    {
+      exit: 6,
+    },
+  );
+
+const unusable = (file: string, error: unknown): DimsyncError =>
+  new DimsyncError(
+    "E_LOCK_FILE",
+    `The lock ${file} can't be used: ${reasonOf(error)}. Without a lock two runs could create the same object twice, so nothing was sent. Make the folder writable.`,
+    { cause: error },
+  );

@@ -1,0 +1,133 @@
+import { readFile } from "node:fs/promises";
+import { DimsyncError } from "../model/errors.ts";
+import { isObject, type JsonObject, own } from "../model/json.ts";
+import type { Plan, Result } from "../model/plan.ts";
+import { writeAtomic } from "./atomic.ts";
+import { reasonOf } from "./errno.ts";
+import { digestOf, type IntegrityFault, integrityFault } from "./plan-integrity.ts";
+
+export interface PlanFileOptions {
+  /** DIMSYNC_DIGEST_KEY: makes the digest one that only its holders can make. An empty text counts as none. */
+  readonly digestKey?: string | undefined;
+}
+
+export interface DocumentReadOptions extends PlanFileOptions {
+  /** The check against the JSON Schema; called with the document without `integrity`. */
+  readonly validate?: (value: unknown) => boolean;
+}
+
+const supportedMajor = 1;
+
+/** Writes the plan with its digest (`integrity`), atomically and readable by its owner only. Throws E_PLAN_WRITE (exit 1). */
+export async function writePlanFile(file: string, plan: Plan, options: PlanFileOptions = {}): Promise<void> {
+  // The digest is made over what a reader will parse: without undefined members, and without the digest of a file the plan was read from.
+  const { integrity: _, ...document } = JSON.parse(JSON.stringify(plan)) as JsonObject;
+  const text = `${JSON.stringify({ ...document, integrity: { digest: digestOf(document, options.digestKey) } }, undefined, 2)}\n`;
+  await writeAtomic(file, text, { mode: 0o600 }).catch((error: unknown) => {
+    throw new DimsyncError(
+      "E_PLAN_WRITE",
+      `The plan could not be saved as ${file}: ${reasonOf(error)}. Name another file with --out, or make the folder writable.`,
+      { cause: error },
+    );
+  });
+}
+
+/**
+ * Reads a saved plan for `apply`. Throws E_PLAN_FILE where it is no plan that this version can apply, E_PLAN_TAMPERED, E_PLAN_KEY, E_PLAN_UNSIGNED
+ * (all exit 5), and E_PLAN_FILE with exit 1 where the file can't be read.
+ */
+export async function readPlanFile(file: string, options: DocumentReadOptions = {}): Promise<Plan> {
+  const { document, digest } = await parseDocument(file);
+  if (own(document, "kind") !== "Plan") throw notAPlan(file, "it is no plan", "Give it a file that `dimsync plan --out FILE` wrote.");
+  refuseFault(file, integrityFault(document, digest, options.digestKey));
+  if (!isPlan(document) || options.validate?.(document) === false)
+    throw notAPlan(file, "members are missing or of the wrong type", "Make the plan again.");
+  return document;
+}
+
+/** Reads any saved document for `show`: a plan, a drift report or a result; the last two may come without a digest. Throws as `readPlanFile` does. */
+export async function readDocument(file: string, options: DocumentReadOptions = {}): Promise<Plan | Result> {
+  const { document, digest } = await parseDocument(file);
+  const kind = own(document, "kind");
+  if (kind !== "Plan" && kind !== "DriftReport" && kind !== "Result") {
+    throw notAPlan(file, "it is neither a plan nor a drift report nor a result", "Give it a file that dimsync wrote.");
+  }
+  if (kind === "Plan" || digest !== undefined) refuseFault(file, integrityFault(document, digest, options.digestKey));
+  const valid = options.validate?.(document) !== false;
+  if (valid && isPlan(document)) return document;
+  if (valid && isResult(document)) return document;
+  throw notAPlan(file, "members are missing or of the wrong type", "Make it again.");
+}
+
+async function parseDocument(file: string): Promise<{ readonly document: Readonly<Record<string, unknown>>; readonly digest: unknown }> {
+  const text = await readFile(file, "utf8").catch((error: unknown) => {
+    throw new DimsyncError("E_PLAN_FILE", `The file ${file} can't be read: ${reasonOf(error)}. Check its name.`, { cause: error });
+  });
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch (error) {
+    throw notAPlan(file, "it is no JSON", "It may have been cut off while it was copied: fetch it again, or make the plan again.", error);
+  }
+  if (!isObject(value)) throw notAPlan(file, "it is no JSON object", "Give it a file that dimsync wrote.");
+  const version = own(value, "formatVersion");
+  const major = typeof version === "string" ? /^(\d+)\.\d+$/u.exec(version)?.[1] : undefined;
+  if (major === undefined) throw notAPlan(file, "it has no formatVersion", "Give it a file that dimsync wrote.");
+  if (Number(major) !== supportedMajor) {
+    throw notAPlan(
+      file,
+      `its format is ${version}, and this version of dimsync reads ${supportedMajor}.x`,
+      "Use the version of dimsync that wrote it, or make the plan again.",
+    );
+  }
+  const { integrity, ...document } = value;
+  return { document, digest: integrity === undefined ? undefined : isObject(integrity) ? own(integrity, "digest") : null };
+}
+
+function refuseFault(file: string, fault: IntegrityFault | undefined): void {
+  if (fault === undefined) return;
+  const { code, what } = faults[fault];
+  throw new DimsyncError(code, `The plan ${file} is refused: ${what}`, { exit: 5 });
+}
+
+const faults: Readonly<Record<IntegrityFault, { readonly code: string; readonly what: string }>> = {
+  missing: {
+    code: "E_PLAN_TAMPERED",
+    what: "it has no digest, so nobody can tell whether it was changed after it was reviewed. Make the plan again.",
+  },
+  differs: {
+    code: "E_PLAN_TAMPERED",
+    what: "its content does not match its digest. It was changed after it was made, or signed with another DIMSYNC_DIGEST_KEY. Make the plan again.",
+  },
+  keyless: {
+    code: "E_PLAN_KEY",
+    what: "it is signed, and there is no key to check it with. Set DIMSYNC_DIGEST_KEY to the key it was made with.",
+  },
+  unsigned: {
+    code: "E_PLAN_UNSIGNED",
+    what: "DIMSYNC_DIGEST_KEY is set, and the plan was made without it, so anybody may have written it. Make the plan again with the key.",
+  },
+};
+
+const notAPlan = (file: string, why: string, whatToDo: string, cause?: unknown): DimsyncError =>
+  new DimsyncError("E_PLAN_FILE", `The file ${file} can't be used: ${why}. ${whatToDo}`, { exit: 5, cause });
+
+// The members every reader relies on; the rest is the JSON Schema's affair (`validate`).
+function isPlan(value: unknown): value is Plan {
+  if (!isObject(value) || (own(value, "kind") !== "Plan" && own(value, "kind") !== "DriftReport")) return false;
+  return (
+    hasTexts(value, "planId", "createdAt", "target", "account", "manifestDigest") &&
+    hasLists(value, "items", "manual", "blocked", "deferred", "guards")
+  );
+}
+
+function isResult(value: unknown): value is Result {
+  if (!isObject(value) || own(value, "kind") !== "Result") return false;
+  return hasTexts(value, "runId", "planId", "target", "account") && hasLists(value, "items", "manual", "guards");
+}
+
+const hasTexts = (value: Readonly<Record<string, unknown>>, ...keys: readonly string[]): boolean =>
+  keys.every((key) => typeof own(value, key) === "string");
+
+const hasLists = (value: Readonly<Record<string, unknown>>, ...keys: readonly string[]): boolean =>
+  keys.every((key) => Array.isArray(own(value, key)));

@@ -1,0 +1,321 @@
+import { mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { parseAddress } from "../../src/model/address.ts";
+import type { Binding } from "../../src/model/binding.ts";
+import { DimsyncError } from "../../src/model/errors.ts";
+import { openBindings } from "../../src/records/bindings.ts";
+import { changeTarget, emptyBindingsText, parseBindingsText, printBindingsText, readTarget } from "../../src/records/bindings-text.ts";
+import { compileProgram, start, tempFolder } from "./child.ts";
+
+const warehouse: Binding = { id: "d-12", secretVersion: 4, sent: { "/name": "sha256:aa", "/connection/a~1b": "sha256:bb" } };
+
+async function fileWith(text: string): Promise<string> {
+  const file = join(await tempFolder(), "dimsync.bindings.yaml");
+  await writeFile(file, text);
+  return file;
+}
+
+const withLines = (lines: string): string => `apiVersion: dimsync/v1\nkind: Bindings\ntargets:\n  prod:\n${lines}`;
+
+it("takes a missing file for no bindings, and creates nothing by reading", async () => {
+  const folder = await tempFolder();
+  const bindings = await openBindings(join(folder, "b.yaml"), "prod");
+  expect([...bindings.all()]).toEqual([]);
+  expect(await readdir(folder)).toEqual([]);
+});
+
+it("writes sorted, one line an object, with the header", async () => {
+  const file = join(await tempFolder(), "b.yaml");
+  const bindings = await openBindings(file, "prod");
+  await bindings.set("Integration/orders", { id: "8f1c" });
+  await bindings.set("Asset/warehouse", warehouse);
+  await bindings.set("Tag/pii#Integration/orders", { id: "true" });
+  await (await openBindings(file, "dev")).set("Tag/pii", { id: "12345678901234567890" });
+  const text = await readFile(file, "utf8");
+  expect(text).toBe(`# Written by dimsync; commit it. For each target: which live object a manifest stands for. Ids and digests, no values.
+# One line an object, so that git can merge it. Change it with \`dimsync bind\` and \`dimsync unbind\`.
+
+apiVersion: dimsync/v1
+kind: Bindings
+targets:
+  dev:
+    Tag/pii: { id: "12345678901234567890" }
+  prod:
+    Asset/warehouse: { id: "d-12", secretVersion: 4, sent: { "/connection/a~1b": "sha256:bb", "/name": "sha256:aa" } }
+    Integration/orders: { id: "8f1c" }
+    "Tag/pii#Integration/orders": { id: "true" }
+`);
+  const again = await openBindings(file, "prod");
+  expect(again.get("Asset/warehouse")).toEqual(warehouse);
+  expect([...again.all().keys()]).toEqual(["Asset/warehouse", "Integration/orders", "Tag/pii#Integration/orders"]);
+});
+
+it("keeps comments, unknown members and the lines of other targets", async () => {
+  const file = await fileWith(`# mine
+apiVersion: dimsync/v1
+kind: Bindings
+owner: platform   # ours
+size: 12345678901234567890
+targets:
+  dev:
+    Integration/orders: {id: 'x',   note: kept}
+  prod:
+    # moved by hand
+    Integration/orders: { id: old, note: { by: dana }, secretVersion: 1, sent: { /a: b } }
+`);
+  const bindings = await openBindings(file, "prod");
+  await bindings.set("Integration/orders", { id: "new" });
+  await bindings.set("Asset/w", { id: "d" });
+  const text = await readFile(file, "utf8");
+  expect(text).toContain("# mine\n");
+  expect(text).toContain("owner: platform # ours\nsize: 12345678901234567890\n");
+  expect(text).toContain("  dev:\n    Integration/orders: { id: 'x', note: kept }\n");
+  expect(text).toContain('    # moved by hand\n    Integration/orders: { id: "new", note: { by: dana } }\n');
+});
+
+it("removes only the line it is asked to", async () => {
+  const file = await fileWith(withLines('    Asset/a: { id: "1" }\n    Asset/b: { id: "2" }\n'));
+  const bindings = await openBindings(file, "prod");
+  await bindings.remove("Asset/a");
+  await bindings.remove("Asset/none");
+  expect([...bindings.all().keys()]).toEqual(["Asset/b"]);
+  expect(await readFile(file, "utf8")).toBe(withLines('    Asset/b: { id: "2" }\n'));
+});
+
+it("does not touch the file for what it holds already", async () => {
+  const text = withLines("    Asset/a: { sent: { /y: b, /x: a }, id: '1' }\n");
+  const file = await fileWith(text);
+  const bindings = await openBindings(file, "prod");
+  await bindings.set("Asset/a", { id: "1", sent: { "/x": "a", "/y": "b" } });
+  await bindings.remove("Asset/none");
+  expect(await readFile(file, "utf8")).toBe(text);
+});
+
+it("puts a target that was written in one line, or is empty, into lines", async () => {
+  const file = await fileWith("apiVersion: dimsync/v1\nkind: Bindings\ntargets: { prod: {}, dev: }\n");
+  await (await openBindings(file, "prod")).set("Asset/a", { id: "1" });
+  await (await openBindings(file, "dev")).set("Asset/a", { id: "1" });
+  expect(await readFile(file, "utf8")).toContain('targets:\n  dev:\n    Asset/a: { id: "1" }\n  prod:\n    Asset/a: { id: "1" }\n');
+});
+
+describe("refuses, with the place, and does not write to", () => {
+  const cases: Readonly<Record<string, readonly [text: string, place: string, reason: RegExp]>> = {
+    "an empty file": ["", ":1:1", /is empty/],
+    "a file of comments": ["# nothing\n", ":1:1", /is empty/],
+    "a merge conflict": [
+      withLines('<<<<<<< HEAD\n    Asset/a: { id: "1" }\n=======\n    Asset/a: { id: "2" }\n>>>>>>> x\n'),
+      ":5:1",
+      /merge conflict/,
+    ],
+    "a syntax error": [withLines('    Asset/a: { id: "1"\n'), ":6:1", /no valid YAML/],
+    "one address twice": [withLines('    Asset/a: { id: "1" }\n    Asset/a: { id: "2" }\n'), ":6:5", /unique/],
+    "a list": ["- a\n", ":1:1", /no map/],
+    "several documents": ["a: 1\n---\nb: 2\n", ":2:1", /multiple documents/],
+    "another version": ["apiVersion: dimsync/v2\nkind: Bindings\n", ":1:13", /apiVersion/],
+    "another kind": ["apiVersion: dimsync/v1\nkind: Config\n", ":2:7", /kind is not/],
+    "targets as a list": ["apiVersion: dimsync/v1\nkind: Bindings\ntargets: [prod]\n", ":3:10", /targets/],
+    "a target as text": ["apiVersion: dimsync/v1\nkind: Bindings\ntargets:\n  prod: x\n", ":4:9", /no map of addresses/],
+    "no address": [withLines('    orders: { id: "1" }\n'), ":5:5", /no address/],
+    "a line without a map": [withLines("    Asset/a: 1\n"), ":5:14", /no map with an id/],
+    "a line without anything": [withLines("    Asset/a:\n"), ":5:13", /no map with an id/],
+    "a number as id": [withLines("    Asset/a: { id: 12 }\n"), ":5:20", /quotes/],
+    "no id": [withLines("    Asset/a: { secretVersion: 1 }\n"), ":5:14", /quotes/],
+    "a text as secretVersion": [withLines('    Asset/a: { id: a, secretVersion: "1" }\n'), ":5:38", /secretVersion/],
+    "a huge secretVersion": [withLines("    Asset/a: { id: a, secretVersion: 12345678901234567890 }\n"), ":5:38", /secretVersion/],
+    "sent as text": [withLines("    Asset/a: { id: a, sent: x }\n"), ":5:29", /sent/],
+    "a digest that is a map": [withLines("    Asset/a: { id: a, sent: { /x: {} } }\n"), ":5:35", /digest/],
+    "an alias": [withLines("    Asset/a: &a { id: a }\n    Asset/b: *a\n"), ":6:14", /alias/],
+  };
+  for (const [name, [text, place, reason]] of Object.entries(cases)) {
+    it(name, async () => {
+      const file = await fileWith(text);
+      const error: unknown = await openBindings(file, "prod").catch((thrown: unknown) => thrown);
+      expect(error).toBeInstanceOf(DimsyncError);
+      expect(error).toMatchObject({ code: "E_BINDINGS_FILE", exit: 1, message: expect.stringMatching(reason) });
+      expect(error).toMatchObject({ message: expect.stringContaining(`${file}${place}: `) });
+      expect(await readFile(file, "utf8")).toBe(text);
+    });
+  }
+});
+
+describe("two addresses of a kind with one id", () => {
+  it("are refused in the file, with the place of the second", async () => {
+    const file = await fileWith(withLines("    Asset/a: { id: x }\n    Integration/a: { id: x }\n    Asset/b: { id: x }\n"));
+    await expect(openBindings(file, "prod")).rejects.toMatchObject({
+      code: "E_DUPLICATE_BINDING",
+      message: expect.stringContaining(`${file}:7:5: Asset/b and Asset/a`),
+    });
+    expect([...(await openBindings(file, "dev")).all()]).toEqual([]);
+  });
+
+  it("are refused when the second is set, and nothing is written", async () => {
+    const text = withLines('    Asset/a: { id: "x" }\n');
+    const file = await fileWith(text);
+    const bindings = await openBindings(file, "prod");
+    await expect(bindings.set("Asset/b", { id: "x" })).rejects.toMatchObject({ code: "E_DUPLICATE_BINDING", exit: 1 });
+    expect(bindings.get("Asset/b")).toBeUndefined();
+    expect(await readFile(file, "utf8")).toBe(text);
+    await bindings.set("Integration/b", { id: "x" });
+    expect((await openBindings(file, "prod")).get("Integration/b")).toEqual({ id: "x" });
+  });
+});
+
+describe("a write that fails", () => {
+  it("names the ids that are not recorded, keeps them, and writes them when it can", async () => {
+    const folder = await tempFolder();
+    // A file where the folder should be: that stops root too.
+    const file = join(folder, "config", "b.yaml");
+    await writeFile(join(folder, "config"), "");
+    await expect(openBindings(file, "prod")).rejects.toMatchObject({ code: "E_BINDINGS_FILE" });
+
+    const bindings = await openBindings(join(folder, "later", "b.yaml"), "prod");
+    await writeFile(join(folder, "later"), "");
+    const failures = await Promise.allSettled([bindings.set("Asset/a", { id: "d 1" }), bindings.set("Integration/o", { id: "8f1c" })]);
+    for (const failure of failures) {
+      expect(failure).toMatchObject({
+        reason: { code: "E_BINDINGS_WRITE", exit: 4, command: "dimsync bind 'Asset/a=d 1' Integration/o=8f1c -t prod" },
+      });
+      expect(failure).toMatchObject({ reason: { message: expect.stringContaining("Asset/a=d 1, Integration/o=8f1c") } });
+    }
+    expect(bindings.get("Asset/a")).toEqual({ id: "d 1" });
+
+    await rm(join(folder, "later"));
+    await mkdir(join(folder, "later"));
+    await bindings.set("Asset/b", { id: "d-2" });
+    expect([...(await openBindings(bindings.file, "prod")).all().keys()]).toEqual(["Asset/a", "Asset/b", "Integration/o"]);
+  });
+
+  it("never replaces a file that has become unreadable meanwhile", async () => {
+    const file = await fileWith(withLines('    Asset/a: { id: "1" }\n'));
+    const bindings = await openBindings(file, "prod");
+    await writeFile(file, "<<<<<<< HEAD\n");
+    await expect(bindings.set("Asset/b", { id: "2" })).rejects.toMatchObject({
+      code: "E_BINDINGS_WRITE",
+      message: expect.stringMatching(/merge conflict.*Asset\/b=2/su),
+    });
+    expect(await readFile(file, "utf8")).toBe("<<<<<<< HEAD\n");
+    await writeFile(file, withLines('    Asset/c: { id: "3" }\n'));
+    await bindings.set("Asset/d", { id: "4" });
+    expect([...(await openBindings(file, "prod")).all().keys()]).toEqual(["Asset/b", "Asset/c", "Asset/d"]);
+  });
+});
+
+it("merges with what another run wrote since the file was opened", async () => {
+  const file = join(await tempFolder(), "b.yaml");
+  const [one, two] = [await openBindings(file, "prod"), await openBindings(file, "prod")];
+  await one.set("Asset/a", { id: "1" });
+  await two.set("Asset/b", { id: "2" });
+  await one.remove("Asset/b");
+  await one.set("Asset/c", { id: "3" });
+  expect([...(await openBindings(file, "prod")).all().keys()]).toEqual(["Asset/a", "Asset/c"]);
+});
+
+it("two processes that write at once lose nothing", async () => {
+  const folder = await tempFolder();
+  const file = join(folder, "b.yaml");
+  const program = await compileProgram(
+    folder,
+    `import { openBindings } from "./bindings.ts";
+     const [file, target, prefix] = process.argv.slice(2);
+     const bindings = await openBindings(file, target);
+     for (let i = 0; i < 10; i++) await Promise.all([0, 1, 2].map((j) => bindings.set(\`Asset/\${prefix}\${i}-\${j}\`, { id: \`\${prefix}\${i}-\${j}\` })));`,
+  );
+  await Promise.all(
+    [
+      ["prod", "a"],
+      ["prod", "b"],
+      ["dev", "c"],
+    ].map((args) => start(program, [file, ...args]).ended),
+  );
+  expect((await openBindings(file, "prod")).all().size).toBe(60);
+  expect((await openBindings(file, "dev")).all().size).toBe(30);
+  expect((await readdir(join(folder, ".dimsync"))).sort()).toEqual([".gitignore"]);
+});
+
+describe("for any names", () => {
+  const name = fc.oneof(
+    fc.constantFrom(
+      "__proto__",
+      "constructor",
+      "a/b",
+      "a.b",
+      "100%",
+      "..",
+      " x ",
+      "ü",
+      "true",
+      "null",
+      "1",
+      "a: b",
+      "a #b",
+      "-",
+      "?",
+      "x\ny\n\nz",
+      "\u0085",
+      "\u2028",
+      "\ufeff",
+      "\u0000",
+    ),
+    fc.string({ unit: "binary", minLength: 1 }),
+    fc.string({ minLength: 1000, maxLength: 2000 }),
+  );
+  const binding: fc.Arbitrary<Binding> = fc.record(
+    {
+      id: name,
+      secretVersion: fc.nat(),
+      sent: fc.array(fc.tuple(name, name), { maxLength: 3 }).map((pairs) => Object.fromEntries(pairs)),
+    },
+    { requiredKeys: ["id"] },
+  );
+  const address = fc
+    .tuple(fc.constantFrom("Asset", "Tag"), name)
+    .map(([kind, text]) => `${kind}/${text}`)
+    .filter((text) => parseAddress(text) !== undefined);
+  const worlds = fc
+    .uniqueArray(fc.tuple(address, binding), { selector: ([text]) => text, maxLength: 6 })
+    .filter((world) => new Set(world.map(([, { id }]) => id)).size === world.length);
+
+  it("what is printed is what is read, and printing it again changes nothing", () => {
+    fc.assert(
+      fc.property(worlds, name, (world, target) => {
+        const text = emptyBindingsText();
+        changeTarget(text, target, new Map(world));
+        const printed = printBindingsText(text);
+        const read = parseBindingsText(printed, "b.yaml");
+        const plain = (entries: Iterable<readonly [string, Binding]>): unknown =>
+          [...entries].map(([key, value]) => [key, { ...value, ...(value.sent && { sent: Object.entries(value.sent).sort() }) }]).sort();
+        expect(plain(readTarget(read, target))).toEqual(plain(world));
+        expect(printBindingsText(read)).toBe(printed);
+        expect(printed.split("\n").filter((line) => line.includes(" id: ")).length).toBe(world.length);
+      }),
+      { numRuns: 150 },
+    );
+  });
+
+  it("a damaged file gives a DimsyncError or bindings, never anything else", () => {
+    const good = withLines('    Asset/a: { id: "1", secretVersion: 2, sent: { "/x": "sha256:aa" } }\n    Tag/pii: { id: "2" }\n');
+    fc.assert(
+      fc.property(
+        fc.nat(good.length),
+        fc.nat(20),
+        fc.oneof(
+          fc.string(),
+          fc.constantFrom("&a", "*a", "<<: ", "? ", "!!set ", "!!binary ", "---\n", "%", "[", "{", "\t", '"', "- ", "|", ">"),
+        ),
+        (at, length, insert) => {
+          try {
+            const text = parseBindingsText(good.slice(0, at) + insert + good.slice(at + length), "b.yaml");
+            readTarget(text, "prod");
+            changeTarget(text, "prod", new Map([["Asset/new", { id: "9" }]]));
+            expect(readTarget(parseBindingsText(printBindingsText(text), "b.yaml"), "prod").get("Asset/new")).toEqual({ id: "9" });
+          } catch (error) {
+            expect(error).toBeInstanceOf(DimsyncError);
+          }
+        },
+      ),
+      { numRuns: 500 },
+    );
+  });
+});

@@ -1,0 +1,181 @@
+import { mkdir, readFile, stat, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { DimsyncError } from "../../src/model/errors.ts";
+import type { Plan } from "../../src/model/plan.ts";
+import { readDocument, readPlanFile, writePlanFile } from "../../src/records/plan-file.ts";
+import { tempFolder } from "./child.ts";
+
+const plan: Plan = {
+  formatVersion: "1.0",
+  kind: "Plan",
+  planId: "p1",
+  createdAt: "2026-01-01T00:00:00.000Z",
+  tool: { name: "dimsync", version: "0.1.0" },
+  target: "prod",
+  account: "https://api.example.com",
+  manifestDigest: "sha256:aa",
+  complete: true,
+  executable: true,
+  calls: { read: { GET: 1 }, planned: {} },
+  items: [],
+  manual: [
+    {
+      id: "m-1",
+      address: "Integration/ü",
+      path: "/paused",
+      expected: JSON.parse('{"__proto__":1,"10":-0,"9":"\\u2028"}'),
+      instruction: "Ask.",
+    },
+  ],
+  blocked: [],
+  deferred: [],
+  unmanaged: { integrations: [], tags: [], columns: 0 },
+  unverifiable: [],
+  policy: [],
+  guards: [],
+  diagnostics: [],
+  summary: { create: 0, update: 0, relate: 0, bind: 0, noop: 0, manual: 1, blocked: 0, deferred: 0, protects: 0, exposes: 0 },
+  exit: { code: 0, reasons: [] },
+};
+const result = {
+  formatVersion: "1.0",
+  kind: "Result",
+  runId: "r1",
+  planId: "p1",
+  target: "prod",
+  account: "a",
+  items: [],
+  manual: [],
+  guards: [],
+};
+const key = { digestKey: "k" };
+
+async function saved(options = {}): Promise<string> {
+  const file = join(await tempFolder(), "plan.json");
+  await writePlanFile(file, plan, options);
+  return file;
+}
+
+async function edited(change: (text: string) => string, options = {}): Promise<string> {
+  const file = await saved(options);
+  await writeFile(file, change(await readFile(file, "utf8")));
+  return file;
+}
+
+it("reads the plan that was written, plain or signed, readable by its owner only", async () => {
+  for (const options of [{}, key, { digestKey: "" }]) {
+    const file = await saved(options);
+    expect(JSON.stringify(await readPlanFile(file, options))).toBe(JSON.stringify(plan));
+    expect((await stat(file)).mode & 0o777).toBe(0o600);
+  }
+});
+
+it("writes a plan that was read before with one digest, that of the content", async () => {
+  const file = await saved();
+  const before = await readFile(file, "utf8");
+  await writePlanFile(file, JSON.parse(before) as Plan);
+  expect(await readFile(file, "utf8")).toBe(before);
+});
+
+it("does not mind another order of keys and other white space", async () => {
+  const file = await edited((text) => JSON.stringify(Object.fromEntries(Object.entries(JSON.parse(text) as object).reverse())), key);
+  expect((await readPlanFile(file, key)).planId).toBe("p1");
+});
+
+const integrity =
+  (digest: unknown): ((text: string) => string) =>
+  (text) =>
+    JSON.stringify({ ...(JSON.parse(text) as object), integrity: digest });
+
+describe("refuses with exit 5", () => {
+  const cases: Readonly<Record<string, readonly [code: string, file: () => Promise<string>, options?: object]>> = {
+    "a changed member": ["E_PLAN_TAMPERED", () => edited((text) => text.replace('"p1"', '"p2"'))],
+    "a changed member of a signed plan": ["E_PLAN_TAMPERED", () => edited((text) => text.replace('"p1"', '"p2"'), key), key],
+    "an added member": ["E_PLAN_TAMPERED", () => edited((text) => text.replace("{", '{"x":1,'))],
+    "a plan without a digest": ["E_PLAN_TAMPERED", () => edited(integrity(undefined))],
+    "a digest of another shape": ["E_PLAN_TAMPERED", () => edited(integrity("sha256:00"))],
+    "a digest of another kind": ["E_PLAN_TAMPERED", () => edited(integrity({ digest: "md5:00" }))],
+    "a plan signed with another key": ["E_PLAN_TAMPERED", () => saved({ digestKey: "other" }), key],
+    "a signed plan without the key": ["E_PLAN_KEY", () => saved(key)],
+    "a signed plan with an empty key": ["E_PLAN_KEY", () => saved(key), { digestKey: "" }],
+    "an unsigned plan where a key is given": ["E_PLAN_UNSIGNED", () => saved(), key],
+    "a plan without a digest where a key is given": ["E_PLAN_UNSIGNED", () => edited(integrity(undefined)), key],
+    "a cut file": ["E_PLAN_FILE", () => edited((text) => text.slice(0, 200))],
+    "an empty file": ["E_PLAN_FILE", () => edited(() => "")],
+    "a list": ["E_PLAN_FILE", () => edited(() => "[]")],
+    "any other object": ["E_PLAN_FILE", () => edited(() => "{}")],
+    "a newer major format": ["E_PLAN_FILE", () => edited((text) => text.replace('"1.0"', '"2.0"'))],
+    "a format that is no version": ["E_PLAN_FILE", () => edited((text) => text.replace('"1.0"', "1"))],
+    "a result": ["E_PLAN_FILE", () => edited(() => JSON.stringify(result))],
+    "a drift report": ["E_PLAN_FILE", () => edited((text) => text.replace('"Plan"', '"DriftReport"'))],
+    "a plan that the schema refuses": ["E_PLAN_FILE", () => saved(), { validate: () => false }],
+    "nesting without end": [
+      "E_PLAN_TAMPERED",
+      () => edited((text) => text.replace('"p1"', `${"[".repeat(200_000)}${"]".repeat(200_000)}`)),
+    ],
+  };
+  for (const [name, [code, file, options]] of Object.entries(cases)) {
+    it(name, async () => {
+      const outcome: unknown = await readPlanFile(await file(), options).catch((error: unknown) => error);
+      expect(outcome).toBeInstanceOf(DimsyncError);
+      expect(outcome).toMatchObject({ code, exit: 5 });
+    });
+  }
+
+  it("a plan whose members are missing, although its digest is right", async () => {
+    const file = join(await tempFolder(), "plan.json");
+    await writePlanFile(file, { ...plan, items: undefined } as unknown as Plan);
+    await expect(readPlanFile(file)).rejects.toMatchObject({ code: "E_PLAN_FILE", exit: 5 });
+  });
+});
+
+it("reads a newer minor format, whose additions are under the digest too", async () => {
+  const file = join(await tempFolder(), "plan.json");
+  await writePlanFile(file, { ...plan, formatVersion: "1.7", extra: 1 } as unknown as Plan);
+  expect(await readPlanFile(file)).toMatchObject({ formatVersion: "1.7", extra: 1 });
+});
+
+it("names a file that isn't there as the user's mistake", async () => {
+  await expect(readPlanFile(join(await tempFolder(), "none.json"))).rejects.toMatchObject({ code: "E_PLAN_FILE", exit: 1 });
+});
+
+it("says so where the plan can't be saved", async () => {
+  const file = join(await tempFolder(), "plan.json");
+  await mkdir(file);
+  await expect(writePlanFile(file, plan)).rejects.toMatchObject({ code: "E_PLAN_WRITE", exit: 1 });
+});
+
+describe("for show", () => {
+  it("reads a plan, and a drift report and a result without a digest", async () => {
+    expect(await readDocument(await saved())).toMatchObject({ kind: "Plan" });
+    expect(await readDocument(await edited(() => JSON.stringify(result)), key)).toMatchObject({ kind: "Result", runId: "r1" });
+    expect(await readDocument(await edited(() => JSON.stringify({ ...plan, kind: "DriftReport" })))).toMatchObject({ kind: "DriftReport" });
+  });
+
+  it("refuses a plan and a result that were changed, and what is neither", async () => {
+    await expect(readDocument(await edited((text) => text.replace('"p1"', '"p2"')))).rejects.toMatchObject({ code: "E_PLAN_TAMPERED" });
+    await expect(readDocument(await edited(() => JSON.stringify({ ...result, integrity: { digest: "sha256:00" } })))).rejects.toMatchObject(
+      { code: "E_PLAN_TAMPERED" },
+    );
+    await expect(readDocument(await edited(() => JSON.stringify({ ...result, items: 1 })))).rejects.toMatchObject({ code: "E_PLAN_FILE" });
+    await expect(readDocument(await edited(() => JSON.stringify({ ...result, kind: "Validation" })))).rejects.toMatchObject({
+      code: "E_PLAN_FILE",
+    });
+  });
+});
+
+it("gives a DimsyncError or the very plan, however the file is damaged", async () => {
+  const file = await saved();
+  const good = await readFile(file);
+  await fc.assert(
+    fc.asyncProperty(fc.nat(good.length), fc.nat(30), fc.uint8Array({ maxLength: 8 }), async (at, length, insert) => {
+      await writeFile(file, Buffer.concat([good.subarray(0, at), insert, good.subarray(at + length)]));
+      const outcome: unknown = await readPlanFile(file).catch((error: unknown) => error);
+      if (outcome instanceof Error) expect(outcome).toBeInstanceOf(DimsyncError);
+      else expect(JSON.stringify(outcome)).toBe(JSON.stringify(plan));
+    }),
+    { numRuns: 300 },
+  );
+});
