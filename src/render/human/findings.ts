@@ -1,0 +1,75 @@
+import type { Blocked, Deferred, Manual, Named, Plan, Unverifiable } from "../../model/plan.ts";
+import { counted, countList } from "../counts.ts";
+import { nameText, wholePath } from "../path-text.ts";
+import { cutMiddle, valueLines, valueText } from "../value-text.ts";
+import { visible } from "../visible.ts";
+import { alignRows, cell, joined } from "./rows.ts";
+import type { Screen } from "./screen.ts";
+import { wrap } from "./wrap.ts";
+
+/** Waiting for something that another item of the run creates, with what it will want. */
+export function deferredLines({ address, waitsFor, desired }: Deferred, { paint }: Screen): readonly string[] {
+  const waits = waitsFor.length === 0 ? "" : paint.dim(`   waits for ${waitsFor.map(visible).join(", ")}`);
+  return [`${paint.blue("…")} ${paint.bold(visible(address))}${waits}`, ...valueLines(desired).map((line) => `    ${line}`)];
+}
+
+export function blockedLines({ address, code, message, command }: Blocked, { paint, width }: Screen): readonly string[] {
+  return [
+    `${paint.red("✗")} ${paint.bold(visible(address))}   ${paint.red(visible(code))}`,
+    ...wrap(message, "    ", width),
+    ...(command === undefined ? [] : [`    ${paint.cyan(visible(command))}`]),
+  ];
+}
+
+/** The numbered checklist of what only a person can do. */
+export function manualLines(manual: readonly Manual[], screen: Screen, isReport: boolean): readonly string[] {
+  if (manual.length === 0) return [];
+  const { paint, width, verbose } = screen;
+  const value = (of: Manual["actual"], path: string) => {
+    const text = valueText(of ?? null, path.slice(path.lastIndexOf("/") + 1));
+    return verbose ? text : cutMiddle(text, Math.max(16, Math.floor(width / 3)));
+  };
+  const heads = alignRows(
+    manual.map(({ id, address, path, expected, actual }, index) => {
+      const live = actual === undefined ? "" : `${isReport ? "live" : "is"} ${value(actual, path)}`;
+      const declared = expected === undefined ? "" : `${isReport ? "declared" : "expected"} ${value(expected, path)}`;
+      return [
+        joined(cell(`${String(index + 1).padStart(String(manual.length).length)}. ! `, paint.magenta), cell(visible(address), paint.bold)),
+        cell(wholePath(path), paint.cyan),
+        cell([live, declared].filter((part) => part !== "").join(", ")),
+        cell(visible(id), paint.dim),
+      ];
+    }),
+    "",
+  );
+  const indent = " ".repeat(String(manual.length).length + 4);
+  return [
+    paint.bold("To do by hand, since no call of the interface can change it:"),
+    ...manual.flatMap(({ instruction }, index) => [heads[index] ?? "", ...wrap(instruction, indent, width)]),
+  ];
+}
+
+export function unverifiableLines(unverifiable: readonly Unverifiable[], { paint, verbose }: Screen): readonly string[] {
+  return unverifiable.flatMap(({ address, paths, reason }) => {
+    const head = `${paint.yellow("?")} ${visible(address)}   ${paint.dim(`${counted(paths.length, "value")} can't be verified: ${visible(reason)}`)}`;
+    return verbose ? [head, ...paths.map((path) => paint.dim(`    ${wholePath(path)}`))] : [head];
+  });
+}
+
+/** What no manifest covers, counted, and named where asked for. */
+export function unmanagedLines(
+  { integrations, tags, columns }: Plan["unmanaged"],
+  { paint }: Screen,
+  withNames: boolean,
+): readonly string[] {
+  const counts = countList([
+    [integrations.length, integrations.length === 1 ? "integration" : "integrations"],
+    [tags.length, tags.length === 1 ? "tag" : "tags"],
+    [columns, columns === 1 ? "column" : "columns"],
+  ]);
+  if (counts === "") return [];
+  const rows = (kind: string, objects: readonly Named[]) =>
+    objects.map(({ id, name }) => [cell(kind), cell(nameText(name)), cell(visible(id))]);
+  const names = withNames ? alignRows([...rows("Integration", integrations), ...rows("Tag", tags)], "    ").map(paint.dim) : [];
+  return [`Not managed by any manifest: ${counts}.`, ...names];
+}

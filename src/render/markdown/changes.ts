@@ -1,0 +1,108 @@
+import { manifestAddress } from "../../model/address.ts";
+import type { Change, Item } from "../../model/plan.ts";
+import { causeText } from "../cause-text.ts";
+import { groupByRule } from "../change-groups.ts";
+import { counted } from "../counts.ts";
+import { groupItems, groupText, isOneLine, relationTarget } from "../item-groups.ts";
+import { pathText, spaced, wholePath } from "../path-text.ts";
+import { valueText } from "../value-text.ts";
+import type { Wording } from "../wording.ts";
+import type { Detail } from "./budget.ts";
+import { code, details, prose, table } from "./escape.ts";
+
+// Of more changes than this the groups are shown, and each one folded away.
+const mostOpenRows = 25;
+const signs = { create: "+", update: "~", relate: "→", bind: "=" } as const;
+
+/** The parts for all items: a heading with a table each, lists of what one line tells; grouped, or counted, in the shorter forms. */
+export function itemBlocks(items: readonly Item[], detail: Detail, wording: Wording): string {
+  const groups = detail === "full" ? items.map((item) => [item] as const) : groupItems(items);
+  let text = "";
+  let wasLine = false;
+  for (const group of groups) {
+    const [item] = group;
+    const isLine = detail === "by object" || group.length > 1 || isOneLine(item);
+    const block = group.length > 1 ? groupLine(group) : isLine ? itemLine(item, wording) : itemTable(item, detail, wording);
+    text += text === "" ? block : (wasLine && isLine ? "\n" : "\n\n") + block;
+    wasLine = isLine;
+  }
+  return text;
+}
+
+function head({ action, address, liveName, liveId }: Item): string {
+  const live = spaced(liveName === undefined ? "" : code(liveName), liveId === undefined ? "" : `(${code(liveId)})`);
+  return spaced(`\`${signs[action]}\``, code(address), live);
+}
+
+function groupLine(group: readonly [Item, ...Item[]]): string {
+  const [{ action, address }] = group;
+  const { title, names } = groupText(group);
+  const owner = action === "relate" ? `${code(manifestAddress(address))} ` : "";
+  return `- \`${signs[action]}\` ${owner}${title}: ${names.slice(0, 3).map(code).join(", ")} and ${names.length - 3} more`;
+}
+
+function itemLine(item: Item, wording: Wording): string {
+  const on = relationTarget(item);
+  const [only] = item.changes;
+  const target = on === undefined ? "" : ` on ${code(on.type)} ${code(on.id)}`;
+  const rest = !isOneLine(item)
+    ? `: ${changeCounts(item.changes, wording)}`
+    : only?.cause === undefined
+      ? ""
+      : ` (${code(causeText(only.cause, false))})`;
+  return `- ${head(item)}${target}${rest}`;
+}
+
+function itemTable(item: Item, detail: Detail, wording: Wording): string {
+  const { changes, requests, exposedColumns = 0 } = item;
+  const isReport = wording.title === "Drift";
+  const counts = new Map<string, number>();
+  for (const { method, path } of requests) counts.set(`${method} ${path}`, (counts.get(`${method} ${path}`) ?? 0) + 1);
+  const calls = [...counts].map(([call, count]) => (count > 1 ? `${count} × ${code(call)}` : code(call))).join(", ");
+  return [
+    `#### ${head(item)}`,
+    changes.length === 0 ? "" : changeTables(changes, detail, wording),
+    exposedColumns === 0 || isReport ? "" : `⚠️ **${counted(exposedColumns, "column")} will flow in clear, or more than now.**`,
+    calls === "" || isReport ? "" : `Calls: ${calls}`,
+  ]
+    .filter((block) => block !== "")
+    .join("\n\n");
+}
+
+/** The changes as a table; of many, the groups openly and each one folded, so that what exposes is seen without a click. */
+function changeTables(changes: readonly Change[], detail: Detail, wording: Wording): string {
+  const draw = (rows: readonly (readonly string[])[]) => table(["Path", wording.before, wording.after, "Risk", "Why"], rows);
+  const each = () => changes.map((change) => row(change, code(wholePath(change.path)), wording));
+  if (detail === "full" && changes.length <= mostOpenRows) return draw(each());
+  const groups = groupByRule(changes).map(({ first, changes: group }) =>
+    row(first, group.length === 1 ? code(wholePath(first.path)) : groupPath(first, group), wording),
+  );
+  if (detail === "full" && groups.length > mostOpenRows) return details(changeCounts(changes, wording), draw(each()));
+  return detail === "full" ? `${draw(groups)}\n\n${details(changeCounts(changes, wording), draw(each()))}` : draw(groups);
+}
+
+function groupPath({ path }: Change, group: readonly Change[]): string {
+  const { node, leaf } = pathText(path);
+  return `${group.length} ×${leaf === "" ? "" : ` ${code(leaf)}`}, such as ${code(node === "" ? wholePath(path) : node)}`;
+}
+
+/** "12 changes, 2 expose, 10 protect": letters and digits only, so that it is safe in HTML as well. */
+function changeCounts(changes: readonly Change[], { risks }: Wording): string {
+  const count = (of: Change["risk"]) => changes.filter(({ risk }) => risk === of).length;
+  const parts = (["exposes", "protects"] as const).filter((of) => count(of) > 0).map((of) => `${count(of)} ${risks[of]}`);
+  return [counted(changes.length, "change"), ...parts].join(", ");
+}
+
+function row({ path, before, after, risk, cause }: Change, shownPath: string, wording: Wording): readonly string[] {
+  const name = path.slice(path.lastIndexOf("/") + 1);
+  const value = (of: Change["before"]) => (of === undefined ? "" : code(valueText(of, name)));
+  const word = wording.risk[risk];
+  const reason = cause?.reason === undefined ? "" : `<br>${prose(cause.reason)}`;
+  return [
+    shownPath,
+    value(before),
+    value(after),
+    risk === wording.alarm ? `⚠️ **${word}**` : word,
+    cause === undefined ? "" : code(causeText(cause, false)) + reason,
+  ];
+}

@@ -1,0 +1,24 @@
+import type { Validation } from "../../model/plan.ts";
+import { diagnosticsTotal } from "../diagnostics-total.ts";
+import type { RenderOptions } from "../document.ts";
+import { fitted, shortenedText } from "./budget.ts";
+import { diagnosticsSection } from "./findings.ts";
+
+const shorterForms = {
+  "by rule": "Source lines are left out.",
+  "by object": "Source lines are left out.",
+  counts: "Only the totals are shown.",
+};
+
+/** Every diagnostic, within the budget. */
+export function renderMarkdownValidation({ diagnostics }: Validation, { budget }: RenderOptions): string {
+  return fitted((detail) => {
+    const blocks = [
+      "## Validation",
+      `**${diagnosticsTotal(diagnostics)}**`,
+      shortenedText(detail, shorterForms, "dimsync validate"),
+      diagnosticsSection(diagnostics, detail),
+    ];
+    return `${blocks.filter((block) => block !== "").join("\n\n")}\n`;
+  }, budget);
+}

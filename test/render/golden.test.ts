@@ -1,0 +1,65 @@
+import { expect, test } from "vitest";
+import { type Document, type Format, type RenderOptions, renderers } from "../../src/render/index.ts";
+import { diagnostics, invalid } from "./diagnostics.ts";
+import { driftReport, fullPlan, planOfColumns } from "./full-plan.ts";
+import { change, item, plan } from "./plans.ts";
+import { doneResult, fullResult } from "./results.ts";
+
+const valid: Document = { kind: "Validation", diagnostics: [], exit: { code: 0, reasons: [] } };
+const warned: Document = { ...valid, diagnostics: diagnostics.slice(1, 2) };
+const blind = plan({
+  complete: false,
+  executable: false,
+  diagnostics: [
+    {
+      code: "E_SERVICE",
+      severity: "error",
+      summary: "The service refused a read",
+      message: "GET /v1/tags was answered with 403. The key may not read tags.",
+    },
+  ],
+  exit: { code: 1, reasons: ["incomplete"] },
+});
+const unverified = plan({ unverifiable: fullPlan.unverifiable });
+
+// The texts are reviewed like code. File, what is shown, how.
+const rows: [file: string, document: Document, options?: Partial<RenderOptions>][] = [
+  ["plan.txt", fullPlan],
+  ["plan-verbose.txt", fullPlan, { verbose: true }],
+  ["plan-narrow.txt", fullPlan, { width: 60 }],
+  [
+    "plan-color.txt",
+    plan({ items: [item({ changes: [change(), change({ risk: "exposes", before: true, after: false })] })] }),
+    { color: true },
+  ],
+  ["plan-large.txt", planOfColumns(400)],
+  ["plan-empty.txt", plan()],
+  ["plan-unverified.txt", unverified],
+  ["plan-incomplete.txt", blind],
+  ["drift.txt", driftReport],
+  ["drift-empty.txt", plan({ kind: "DriftReport" })],
+  ["result.txt", fullResult],
+  ["result-verbose.txt", fullResult, { verbose: true }],
+  ["result-done.txt", doneResult],
+  ["result-nothing.txt", { ...doneResult, items: [], calls: {} }],
+  ["validation.txt", invalid],
+  ["validation-valid.txt", valid],
+  ["validation-warned.txt", warned],
+  ["plan.json.txt", fullPlan],
+  ["plan.md.txt", fullPlan],
+  ["plan-folded.md.txt", planOfColumns(26)],
+  ["plan-by-rule.md.txt", planOfColumns(400), { budget: 3_000 }],
+  ["plan-by-object.md.txt", planOfColumns(400), { budget: 700 }],
+  ["plan-counts.md.txt", fullPlan, { budget: 700 }],
+  ["plan-empty.md.txt", plan()],
+  ["drift.md.txt", driftReport],
+  ["result.md.txt", fullResult],
+  ["result-done.md.txt", doneResult],
+  ["validation.md.txt", invalid],
+];
+
+test.each(rows)("%s", async (file, document, options = {}) => {
+  const format: Format = file.endsWith(".md.txt") ? "markdown" : file.endsWith(".json.txt") ? "json" : "human";
+  const text = renderers[format](document, { color: false, verbose: false, ...options });
+  await expect(text).toMatchFileSnapshot(`golden/${file}`);
+});

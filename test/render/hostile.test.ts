@@ -1,0 +1,80 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { type Document, type RenderOptions, renderers } from "../../src/render/index.ts";
+import { invalid } from "./diagnostics.ts";
+import { driftReport, fullPlan, planOfColumns } from "./full-plan.ts";
+import { withName } from "./hostile.ts";
+import { faults } from "./markdown-structure.ts";
+import { fullResult } from "./results.ts";
+
+const documents: readonly Document[] = [fullPlan, driftReport, fullResult, invalid, planOfColumns(26)];
+const plain: RenderOptions = { color: false, verbose: false };
+// Everything that a terminal obeys or that reorders or hides text. Line feeds are the only control that output may hold.
+const dangerous = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/u;
+
+const names: Readonly<Record<string, string>> = {
+  "a colour and a cursor movement": "\u001b[31mred\u001b[2A",
+  "a title and a link for the terminal": "\u001b]0;title\u0007\u001b]8;;https://example.com\u001b\\here",
+  "a C1 control sequence": "\u009b31m",
+  "text written backwards": "\u202egnp.exe\u2066",
+  "zero width, soft hyphen and byte order mark": "a\u200bb\u00adc\ufeff",
+  "a lone surrogate and a tag character": "\ud800x\u{e0041}",
+  "line and paragraph separators": "a\u2028b\u2029c\u0085d",
+  "carriage return and delete": "good\rbad\u007f\b",
+  "pipes and backticks": "a|b`c``d|```\\|",
+  html: "</details><script>alert(1)</script><!--<img src=x onerror=y>",
+  "a mention, a reference, a link": "@everyone #1 [x](https://example.com) ![y](z) www.example.com",
+  "a new heading, list and fence": "x\n\n# Heading\n- [x] done\n```\n~~~\n===\n",
+  "emphasis and entities": "__proto__ *a* ~~b~~ &lt; &#64; $x$",
+  "a trailing backslash": "x\\",
+  "only spaces": "   ",
+};
+
+describe.each(Object.entries(names))("a name of %s", (_, name) => {
+  test.each(["human", "json", "markdown"] as const)("reaches no terminal from %s", (format) => {
+    for (const document of documents) {
+      for (const verbose of [false, true]) {
+        const text = renderers[format](withName(document, name), { ...plain, verbose });
+        expect(text.replaceAll("\n", "")).not.toMatch(dangerous);
+      }
+    }
+  });
+
+  test.each([60_000, 3_000, 100])("leaves the Markdown well-formed in %i characters", (budget) => {
+    for (const document of documents) expect(faults(renderers.markdown(withName(document, name), { ...plain, budget }))).toEqual([]);
+  });
+});
+
+const anyName = fc.string({ unit: "binary", maxLength: 12 });
+const markupName = fc.string({ unit: fc.constantFrom(..."`|\\<>&@#*_~[]()!-+=. \n\t1a/:'\"$"), maxLength: 14 });
+
+test("no name of any characters reaches a terminal", () => {
+  fc.assert(
+    fc.property(anyName, fc.constantFrom(...documents), fc.constantFrom("human", "json", "markdown"), (name, document, format) => {
+      expect(renderers[format](withName(document, name), plain).replaceAll("\n", "")).not.toMatch(dangerous);
+    }),
+    { numRuns: 150 },
+  );
+});
+
+test("no name made of markup breaks the Markdown", () => {
+  fc.assert(
+    fc.property(markupName, fc.constantFrom(...documents), (name, document) => {
+      expect(faults(renderers.markdown(withName(document, name), plain))).toEqual([]);
+    }),
+    { numRuns: 200 },
+  );
+});
+
+test("names that differ are shown differently, even where they look the same", () => {
+  const shown = ["orders", "orders ", "orders\u200b", "ordеrs\u00ad", '"orders"', "orders\\u200b"].map((name) => {
+    const text = renderers.human(withName(planOfColumns(1), name), plain);
+    return text.split("\n").find((line) => line.includes("hashed"));
+  });
+  expect(new Set(shown).size).toBe(shown.length);
+});
+
+test("the checker of the Markdown finds what it is there to find", () => {
+  const broken = ["<details>", "```\nx", "a `b", "| a | b |\n| c |", "x | y", "hello @you", "see #1", "<b>x</b>", "[x](y)"];
+  expect(broken.filter((text) => faults(text).length === 0)).toEqual([]);
+});

@@ -1,0 +1,86 @@
+import type { Change, Item, Plan, Summary } from "../../src/model/plan.ts";
+
+const nothing: Summary = {
+  create: 0,
+  update: 0,
+  relate: 0,
+  bind: 0,
+  noop: 37,
+  manual: 0,
+  blocked: 0,
+  deferred: 0,
+  protects: 0,
+  exposes: 0,
+};
+
+/** A plan that finds nothing, with the given members in place of its own; the summary is counted where none is given. */
+export function plan(members: Partial<Plan> = {}): Plan {
+  const lists: Pick<Plan, "items" | "manual" | "blocked" | "deferred"> = { items: [], manual: [], blocked: [], deferred: [], ...members };
+  const of = (action: Item["action"]) => lists.items.filter((item) => item.action === action).length;
+  const risk = (wanted: Change["risk"]) => lists.items.flatMap(({ changes }) => changes).filter((change) => change.risk === wanted).length;
+  const planned: Record<string, number> = {};
+  for (const { method } of lists.items.flatMap(({ requests }) => requests)) planned[method] = (planned[method] ?? 0) + 1;
+  return {
+    formatVersion: "1.0",
+    kind: "Plan",
+    planId: "p-01jz",
+    createdAt: "2026-03-01T09:00:00.000Z",
+    tool: { name: "dimsync", version: "0.1.0" },
+    target: "prod",
+    account: "https://api.example.com",
+    git: { commit: "4f2c1ab09d3e77aa10b2c3d4e5f60718293a4b5c", dirty: false },
+    manifestDigest: "sha256:00",
+    complete: true,
+    executable: true,
+    calls: { read: { GET: 41 }, planned },
+    unmanaged: { integrations: [], tags: [], columns: 0 },
+    unverifiable: [],
+    policy: [],
+    guards: [],
+    diagnostics: [],
+    summary: {
+      ...nothing,
+      create: of("create"),
+      update: of("update"),
+      relate: of("relate"),
+      bind: of("bind"),
+      manual: lists.manual.length,
+      blocked: lists.blocked.length,
+      deferred: lists.deferred.length,
+      protects: risk("protects"),
+      exposes: risk("exposes"),
+    },
+    exit: { code: 0, reasons: [] },
+    ...lists,
+    ...members,
+  };
+}
+
+/** An update of one schema configuration, with the given members in place of its own. */
+export function item(members: Partial<Item> = {}): Item {
+  return {
+    id: "i1",
+    address: "SchemaConfig/shops@orders",
+    kind: "SchemaConfig",
+    action: "update",
+    liveId: "8f1c",
+    liveName: "Orders",
+    changes: [],
+    requests: [{ method: "PATCH", path: "/v1/integrations/8f1c/schemas", body: { schemas: {} } }],
+    observed: {},
+    dependsOn: [],
+    ...members,
+  };
+}
+
+/** A column that becomes hashed by a rule, with the given members in place of its own. */
+export function change(members: Partial<Change> = {}): Change {
+  return {
+    path: "/schemas/public/tables/users/columns/email/hashed",
+    before: false,
+    after: true,
+    risk: "protects",
+    cause: { rule: "pii-email", reason: "GDPR register 12", file: "manifests/pii.yaml", line: 9 },
+    ...members,
+  };
+}
