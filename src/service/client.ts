@@ -1,0 +1,139 @@
+import { setTimeout as sleepFor } from "node:timers/promises";
+import { DimsyncError, ServiceError } from "../model/errors.ts";
+import type { JsonValue } from "../model/json.ts";
+import type { Secret } from "../model/secret.ts";
+import type { Reads, SendableRequest, WriteAnswer } from "../model/service.ts";
+import { readJson, readWriteAnswer } from "./answer-body.ts";
+import { parseBaseUrl } from "./base-url.ts";
+import { readOnlyDoor } from "./door.ts";
+import { type CallReport, createExchange, type Exchange } from "./exchange.ts";
+import { createReads } from "./reads.ts";
+import { encodeBody } from "./request-body.ts";
+import { createThrottle } from "./throttle.ts";
+import { createTransport } from "./transport.ts";
+
+export interface ClientOptions {
+  /** https, or http on loopback; a path before /v1 is kept. */
+  readonly baseUrl: string;
+  readonly apiKey: Secret<string>;
+  /** Where the key comes from, for the message of a refusal: "secret env:DIMSYNC_API_KEY". */
+  readonly keySource?: string;
+  /** For one attempt as a whole: connecting, headers and body. */
+  readonly timeoutMs: number;
+  /** Further attempts after the first. */
+  readonly retries: number;
+  /** At most so many requests at a time. */
+  readonly concurrency: number;
+  /** Refuse whatever isn't a GET. DIMSYNC_READ_ONLY in `env` does so too. */
+  readonly readOnly: boolean;
+  /** "dimsync/0.1.0" or "dimsync/0.1.0 (run/ID)": the audit log shows it. */
+  readonly userAgent: string;
+  /** Ends waiting, retrying and reads in flight. A write in flight is left to finish. */
+  readonly signal?: AbortSignal;
+  /** HTTPS_PROXY, NO_PROXY and DIMSYNC_READ_ONLY are looked up here. */
+  readonly env: NodeJS.ProcessEnv;
+  /** Told of every attempt, when it has ended. */
+  readonly onCall?: (report: CallReport) => void;
+  /** The largest answer that is read; 1 GiB where absent. */
+  readonly maxAnswerBytes?: number;
+  /** Instead of timers and chance, in tests. `sleep` may reject when the signal is aborted. */
+  readonly sleep?: (milliseconds: number, signal: AbortSignal | undefined) => Promise<unknown>;
+  readonly random?: () => number;
+}
+
+export interface Client extends Reads {
+  /** Sends a write. It goes out once; only what the service certainly did not act on is sent again. @throws ServiceError, whose `sent` tells what is known */
+  send(request: SendableRequest): Promise<WriteAnswer>;
+  /** GET of any path below the base URL, "/v1/tags?x=y"; the whole body, undecoded. @throws ServiceError */
+  raw(path: string): Promise<JsonValue>;
+  /** How many requests went on the wire so far, by method, retries included. Shared with what `asReadOnly` returns. */
+  readonly calls: () => Record<string, number>;
+  /** The same connections with the door closed. */
+  asReadOnly(): Client;
+  /** Waits for what is in flight, then closes all connections, also for other views of this client. */
+  close(): Promise<void>;
+}
+
+const oneGiB = 2 ** 30;
+
+/** Opens no connection; the first call does.
+ * @throws DimsyncError E_BASE_URL, E_API_KEY or E_PROXY where the options can't be used
+ */
+export function createClient(options: ClientOptions): Client {
+  const { apiKey, signal, timeoutMs, retries } = options;
+  const base = parseBaseUrl(options.baseUrl);
+  checkKey(apiKey);
+  const concurrency = Math.max(1, options.concurrency);
+  const sleep = options.sleep ?? ((milliseconds, ending) => sleepFor(milliseconds, undefined, { signal: ending }));
+  // An interrupted sleep is no failure of its own: what comes after it looks at the signal.
+  const wait = async (milliseconds: number): Promise<void> => {
+    await sleep(milliseconds, signal).catch((error: unknown) => {
+      if (signal?.aborted !== true) throw error;
+    });
+  };
+  const now = (): number => Date.now();
+  const counts = new Map<string, number>();
+  let closing: Promise<void> | undefined;
+
+  const transport = createTransport({
+    ...{ base, apiKey, timeoutMs, concurrency, userAgent: options.userAgent, env: options.env },
+    maxAnswerBytes: options.maxAnswerBytes ?? oneGiB,
+  });
+  const exchange = createExchange({
+    ...{ transport, retries, timeoutMs, apiKey, signal, wait, now },
+    throttle: createThrottle({ concurrency, wait, now }),
+    keySource: options.keySource,
+    random: options.random ?? Math.random,
+    onSent: (method) => counts.set(method, (counts.get(method) ?? 0) + 1),
+    onCall: options.onCall,
+    isClosed: () => closing !== undefined,
+  });
+
+  const viewOf = (door: Exchange): Client => ({
+    ...createReads(door),
+    send: (request) => sendOver(door, request, apiKey),
+    raw: (path) => rawOver(door, path),
+    calls: () => Object.fromEntries(counts),
+    asReadOnly: () => viewOf(readOnlyDoor(exchange)),
+    close: () => {
+      closing ??= transport.close();
+      return closing;
+    },
+  });
+  return viewOf(options.readOnly || isSet(options.env["DIMSYNC_READ_ONLY"]) ? readOnlyDoor(exchange) : exchange);
+}
+
+async function sendOver(exchange: Exchange, { method, path, body }: SendableRequest, apiKey: Secret<string>): Promise<WriteAnswer> {
+  checkPath(method, path);
+  const { bytes, secret } = encodeBody(body, apiKey);
+  const where = { method, path, sent: "maybe" } as const;
+  return exchange({ method, path, body: bytes, heldSecrets: secret, read: (answer) => readWriteAnswer(answer.status, answer.body, where) });
+}
+
+async function rawOver(exchange: Exchange, path: string): Promise<JsonValue> {
+  checkPath("GET", path);
+  return exchange({
+    method: "GET",
+    path,
+    heldSecrets: false,
+    read: ({ body }) => readJson(body, { method: "GET", path, sent: "answered" }),
+  });
+}
+
+function checkPath(method: string, path: string): void {
+  if (/^\/[!"$-~]*$/u.test(path)) return;
+  const message = `${method}: the path can't be sent. It must begin with a slash and be percent-encoded: visible ASCII characters only, without #.`;
+  throw new ServiceError("E_PATH", message, { method, path, sent: "never" });
+}
+
+/** A header's value must be visible ASCII. Checked here since an error from below could repeat the key. */
+function checkKey(apiKey: Secret<string>): void {
+  if (/^[!-~](?:[ -~]*[!-~])?$/u.test(apiKey.reveal())) return;
+  throw new DimsyncError(
+    "E_API_KEY",
+    "The API key can't be sent. It is empty, or holds a line break or another character that a header can't carry. Check the variable or the file that it comes from.",
+  );
+}
+
+/** Any value but these counts: a wish for safety that is misspelt is still one. */
+const isSet = (value: string | undefined): boolean => value !== undefined && !["", "0", "false"].includes(value.toLowerCase());

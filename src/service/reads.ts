@@ -1,0 +1,60 @@
+import type { JsonValue } from "../model/json.ts";
+import type { AuditQuery, Reads } from "../model/service.ts";
+import { urlPath } from "../model/url-path.ts";
+import { readJson } from "./answer-body.ts";
+import { listOf, memberOf } from "./decode-members.ts";
+import { decodeAuditEntry, decodeIntegration, decodeTag, decodeUser } from "./decode-resources.ts";
+import { decodeColumns, decodeSchemas } from "./decode-schemas.ts";
+import { type Envelope, openEnvelope } from "./envelope.ts";
+import type { Exchange } from "./exchange.ts";
+import { malformed, type Where } from "./malformed.ts";
+import { readPages } from "./pages.ts";
+import type { WireAnswer } from "./transport.ts";
+
+const whereOf = (path: string): Where => ({ method: "GET", path, sent: "answered" });
+
+/** The reads of the interface (§4) over an exchange. */
+export function createReads(exchange: Exchange): Reads {
+  // Only reading the JSON belongs to the attempt: a body cut short is worth another one, an answer of the wrong shape is not.
+  const get = async (path: string): Promise<Envelope> => {
+    const where = whereOf(path);
+    return openEnvelope(await exchange({ method: "GET", path, heldSecrets: false, read: ({ body }) => readJson(body, where) }), where);
+  };
+
+  /** undefined where the object is not there (404). */
+  const getOne = async <T>(path: string, decode: (envelope: Envelope, where: Where) => T): Promise<T | undefined> => {
+    const where = whereOf(path);
+    const read = ({ body }: WireAnswer): JsonValue | undefined => readJson(body, where);
+    const value = await exchange({ method: "GET", path, heldSecrets: false, read, absent: () => undefined });
+    return value === undefined ? undefined : decode(openEnvelope(value, where), where);
+  };
+
+  return {
+    integrations: () => readPages("/v1/integrations", get, decodeIntegration),
+    integration: (id) => getOne(urlPath(["v1", "integrations", id]), ({ data }) => decodeIntegration(memberOf(data, "integration"))),
+    schemas: (id) => getOne(urlPath(["v1", "integrations", id, "schemas"]), ({ data }, where) => decodeSchemas(data.value, where)),
+    columns: (id, schema, table) =>
+      getOne(urlPath(["v1", "integrations", id, "schemas", schema, "tables", table, "columns"]), ({ data }, where) =>
+        decodeColumns(data.value, where),
+      ),
+    tags: () => readPages("/v1/tags", get, decodeTag),
+    tag: (id) => getOne(urlPath(["v1", "tags", id]), ({ data }) => decodeTag(data)),
+    users: () => readPages("/v1/users", get, decodeUser),
+    async auditLogs(query) {
+      const { data } = await get(`/v1/audit-logs${auditQuery(query)}`);
+      const totalItems = memberOf(data, "totalItems");
+      if (typeof totalItems.value !== "number" || !Number.isSafeInteger(totalItems.value)) {
+        throw malformed(totalItems.where, totalItems.pointer, "is not an integer");
+      }
+      return { totalItems: totalItems.value, items: listOf(memberOf(data, "items")).map(decodeAuditEntry) };
+    },
+  };
+}
+
+function auditQuery({ limit, offset, sortOrder, startAt, endAt }: AuditQuery): string {
+  const query = new URLSearchParams();
+  for (const [name, value] of Object.entries({ limit, offset, sortOrder, startAt, endAt })) {
+    if (value !== undefined) query.set(name, String(value));
+  }
+  return query.size === 0 ? "" : `?${query.toString()}`;
+}

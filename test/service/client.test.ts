@@ -1,0 +1,207 @@
+import { inspect } from "node:util";
+import { describe, expect, test } from "vitest";
+import { DimsyncError } from "../../src/model/errors.ts";
+import { Secret } from "../../src/model/secret.ts";
+import { clientFor, failureOf, key } from "./client-under-test.ts";
+import { json, refusedUrl, serve, serveSockets } from "./loopback.ts";
+
+const create = { method: "POST", path: "/v1/assets", body: {} } as const;
+const noTags = { code: "Success", data: { items: [] } };
+
+function refusalOf(act: () => unknown): DimsyncError {
+  try {
+    act();
+  } catch (error) {
+    if (error instanceof DimsyncError) return error;
+    throw error;
+  }
+  throw new Error("it should have been refused");
+}
+
+describe("the read-only door", () => {
+  const rows: Record<string, (url: string) => ReturnType<typeof clientFor>> = {
+    "by the option": (url) => clientFor(url, { readOnly: true }),
+    "by the variable, which no option overrides": (url) => clientFor(url, { env: { DIMSYNC_READ_ONLY: "1" } }),
+    "by asReadOnly": (url) => ({ ...clientFor(url).asReadOnly(), waits: [] }),
+    "by asReadOnly of a read-only client": (url) => ({ ...clientFor(url, { readOnly: true }).asReadOnly(), waits: [] }),
+  };
+  test.each(Object.entries(rows))("%s: a write opens no socket", async (_sentence, make) => {
+    const service = await serve((_request, response) => json(response, noTags));
+    const client = make(service.url);
+    for (const method of ["POST", "PUT", "PATCH"] as const) {
+      expect(await failureOf(client.send({ ...create, method }))).toMatchObject({ code: "E_READ_ONLY", sent: "never", method });
+    }
+    expect(service.connections()).toBe(0);
+    await client.tags();
+    expect(client.calls()).toEqual({ GET: 1 });
+  });
+
+  test("asReadOnly leaves the client itself open, and counts with it", async () => {
+    const service = await serve((_request, response) => json(response, noTags));
+    const client = clientFor(service.url);
+    await client.asReadOnly().tags();
+    await client.send(create);
+    expect(client.asReadOnly().calls()).toEqual({ GET: 1, POST: 1 });
+  });
+
+  test("DIMSYNC_READ_ONLY=0 is no wish for it", async () => {
+    const service = await serve((_request, response) => json(response, { data: {} }));
+    expect(await clientFor(service.url, { env: { DIMSYNC_READ_ONLY: "0" } }).send(create)).toMatchObject({ status: 200 });
+  });
+});
+
+describe("redirects are not followed, and the key goes nowhere else", () => {
+  test.each([301, 302, 303, 307, 308])("status %i", async (status) => {
+    const elsewhere = await serve((_request, response) => json(response, noTags));
+    const service = await serve((_request, response) => json(response, "", status, { location: `${elsewhere.url}/v1/tags` }));
+    const client = clientFor(service.url);
+    expect(await failureOf(client.tags())).toMatchObject({ code: "E_REDIRECT", sent: "answered", status });
+    expect(await failureOf(client.send(create))).toMatchObject({ code: "E_REDIRECT", sent: "answered", status });
+    expect(elsewhere.connections()).toBe(0);
+    expect(service.received).toHaveLength(2);
+  });
+});
+
+describe("the key", () => {
+  test.each([401, 403])("refused with %i: the message names its source and nothing of the answer", async (status) => {
+    const service = await serve((_request, response) =>
+      json(response, { code: "Denied", message: `no such key: ${key.slice(0, 8)}` }, status),
+    );
+    const named = await failureOf(clientFor(service.url, { keySource: "secret env:MY_KEY" }).tags());
+    expect(named).toMatchObject({ code: "E_UNAUTHORIZED", status, sent: "answered" });
+    expect(named.message).toContain("comes from secret env:MY_KEY.");
+    expect(named.message).not.toContain("no such key");
+    expect((await failureOf(clientFor(service.url).tags())).message).toContain("DIMSYNC_API_KEY_FILE");
+    expect(service.received).toHaveLength(2);
+  });
+
+  test.each(["", " ", "a\nb", "key\n", "ключ", "a\u0000b"])("%j can't be a header and is refused without being shown", (value) => {
+    const error = refusalOf(() => clientFor("https://api.example.com", { apiKey: new Secret(value) }));
+    expect(error.code).toBe("E_API_KEY");
+    if (value.trim() !== "") expect(error.message).not.toContain(value);
+  });
+
+  test("with a run of spaces in it is recognised before white space is tidied", async () => {
+    const service = await serve(({ headers }, response) => json(response, { message: `no key ${headers["x-api-key"]}` }, 404));
+    const error = await failureOf(clientFor(service.url, { apiKey: new Secret("spaced   canary") }).tags());
+    expect(error.message).toContain("repeats the API key");
+    expect(error.message).not.toContain("canary");
+  });
+
+  test("shows in no error and not in the client itself", async () => {
+    const echo = (message: string) => serve((_request, response) => json(response, { message }, 404));
+    const errors = [
+      await failureOf(clientFor(await refusedUrl()).tags()),
+      await failureOf(clientFor((await echo(`key ${key}`)).url).tags()),
+      await failureOf(clientFor((await echo(encodeURIComponent(key))).url).raw("/v1/x")),
+      await failureOf(clientFor((await serveSockets((socket) => socket.end(`${key}\r\n\r\n`))).url).tags()),
+    ];
+    for (const shown of [...errors, clientFor("https://api.example.com")]) {
+      expect(inspect(shown, { depth: 12, showHidden: true, getters: true })).not.toContain(key);
+      expect(JSON.stringify(shown)).not.toContain(key);
+    }
+  });
+});
+
+describe("base URLs", () => {
+  const good: Record<string, [text: string, path: string]> = {
+    "a bare host": ["http://127.0.0.1:PORT", "/v1/tags"],
+    "a slash at the end": ["http://127.0.0.1:PORT/", "/v1/tags"],
+    "a prefix": ["http://127.0.0.1:PORT/a/b//", "/a/b/v1/tags"],
+    "localhost in capitals": ["http://LocalHost:PORT", "/v1/tags"],
+  };
+  test.each(Object.entries(good))("%s is used as it is", async (_sentence, [text, path]) => {
+    const service = await serve((_request, response) => json(response, noTags));
+    await clientFor(text.replace("PORT", String(service.port))).tags();
+    expect(service.received[0]?.url).toBe(path);
+  });
+
+  const bad: Record<string, string> = {
+    "no scheme": "api.example.com",
+    "a path": "/v1",
+    "plain http to another machine": "http://api.example.com",
+    "plain http to a name that begins like loopback": "http://127.0.0.1.example.com",
+    "plain http to a name that ends like loopback": "http://localhost.example.com",
+    "another scheme": "ftp://127.0.0.1",
+    "an embedded service, which has a URL of its own once it runs": "embedded:file.json",
+    "a user name": "https://dana:canary@api.example.com",
+    "a query": "https://api.example.com/?a=canary",
+    "an empty query": "https://api.example.com/?",
+    "a fragment": "https://api.example.com/#canary",
+  };
+  test.each(Object.entries(bad))("%s is refused", (_sentence, text) => {
+    const error = refusalOf(() => clientFor(text));
+    expect(error).toMatchObject({ code: "E_BASE_URL", exit: 1 });
+    expect(error.message).not.toContain("canary");
+  });
+});
+
+describe("paths", () => {
+  test.each(["", "v1/tags", "https://example.com/v1", "/v1/a b", "/v1/ü", "/v1\r\nx: y", "/v1#x"])(
+    "%j is refused before anything is sent",
+    async (path) => {
+      const service = await serve((_request, response) => json(response, noTags));
+      const client = clientFor(service.url);
+      expect(await failureOf(client.raw(path))).toMatchObject({ code: "E_PATH", sent: "never" });
+      expect(await failureOf(client.send({ ...create, path }))).toMatchObject({ code: "E_PATH", sent: "never" });
+      expect(service.connections()).toBe(0);
+    },
+  );
+
+  test.each(["/v1/../v1/tags", "/v1/%2e%2E/x", "//example.com/v1", "/v1/%", "/v1/a%2Fb?x=%20&y=[1]"])(
+    "%s arrives as it was written",
+    async (path) => {
+      const service = await serve((_request, response) => json(response, noTags));
+      await clientFor(service.url).raw(path);
+      expect(service.received[0]?.url).toBe(path);
+    },
+  );
+});
+
+test("an answer larger than the bound is not read, said or not", async () => {
+  const body = JSON.stringify({ data: { items: [], padding: "x".repeat(2_000) } });
+  const said = await serve((_request, response) => json(response, body, 200, { "content-length": String(body.length) }));
+  const unsaid = await serve((_request, response) => {
+    response.write(body.slice(0, 500));
+    response.end(body.slice(500));
+  });
+  for (const service of [said, unsaid]) {
+    expect((await clientFor(service.url, { maxAnswerBytes: body.length }).tags()).items).toEqual([]);
+    const client = clientFor(service.url, { maxAnswerBytes: body.length - 1 });
+    expect(await failureOf(client.tags())).toMatchObject({ code: "E_ANSWER_TOO_LARGE" });
+    expect(await failureOf(client.send(create))).toMatchObject({ code: "E_ANSWER_TOO_LARGE", sent: "maybe" });
+    expect(client.calls()).toEqual({ GET: 1, POST: 1 });
+  }
+});
+
+test("close waits for what is in flight, and nothing goes out afterwards", async () => {
+  let release = (): void => undefined;
+  const arrived = new Promise<void>((resolve) => {
+    release = resolve;
+  });
+  const service = await serve(async (_request, response) => {
+    release();
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    json(response, { data: { id: "a" } });
+  });
+  const client = clientFor(service.url);
+  const sending = client.send(create);
+  await arrived;
+  const closing = client.close();
+  expect(await failureOf(client.tags())).toMatchObject({ code: "E_CLIENT_CLOSED", sent: "never" });
+  expect(await failureOf(client.asReadOnly().tags())).toMatchObject({ code: "E_CLIENT_CLOSED" });
+  expect(await sending).toMatchObject({ data: { id: "a" } });
+  await closing;
+  await client.close();
+  expect(service.received).toHaveLength(1);
+});
+
+test("an error of the caller's own is not taken for one of the service", async () => {
+  const service = await serve((_request, response) => json(response, noTags));
+  const client = clientFor(service.url, {
+    onCall: () => {
+      throw new RangeError("mine");
+    },
+  });
+  await expect(client.tags()).rejects.toThrow(RangeError);
+});

@@ -1,0 +1,75 @@
+import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from "node:http";
+import { type AddressInfo, createServer as createSocketServer, type Server, type Socket } from "node:net";
+import { onTestFinished } from "vitest";
+
+export interface Received {
+  readonly method: string;
+  /** As it stood on the request line. */
+  readonly url: string;
+  readonly headers: IncomingMessage["headers"];
+  readonly body: string;
+}
+
+export interface Loopback {
+  readonly url: string;
+  readonly port: number;
+  readonly received: Received[];
+  readonly connections: () => number;
+}
+
+type Answer = (request: Received, response: ServerResponse, turn: number) => unknown;
+
+/** A service on loopback for one test. `answer` is called with the whole request and how many came before it. */
+export async function serve(answer: Answer): Promise<Loopback> {
+  const received: Received[] = [];
+  const listener: RequestListener = async (request, response) => {
+    let body = "";
+    for await (const chunk of request.setEncoding("utf8")) body += chunk;
+    const { method = "", url = "", headers } = request;
+    const turn = received.push({ method, url, headers, body }) - 1;
+    await answer({ method, url, headers, body }, response, turn);
+  };
+  return { ...(await listen(createServer(listener))), received };
+}
+
+/** A bare TCP server: what it does with a socket is up to the test. */
+export async function serveSockets(onSocket: (socket: Socket, turn: number) => void): Promise<Loopback> {
+  let turn = 0;
+  const server = createSocketServer((socket) => {
+    socket.on("error", () => undefined);
+    onSocket(socket, turn);
+    turn += 1;
+  });
+  return { ...(await listen(server)), received: [] };
+}
+
+export async function listen(server: Server): Promise<Omit<Loopback, "received">> {
+  const sockets = new Set<Socket>();
+  let connections = 0;
+  server.on("connection", (socket) => {
+    connections += 1;
+    sockets.add(socket);
+    socket.on("close", () => sockets.delete(socket));
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  onTestFinished(async () => {
+    for (const socket of sockets) socket.destroy();
+    await new Promise((resolve) => server.close(resolve));
+  });
+  const { port } = server.address() as AddressInfo;
+  return { url: `http://127.0.0.1:${port}`, port, connections: () => connections };
+}
+
+/** A port that nothing listens on. */
+export async function refusedUrl(): Promise<string> {
+  const server = createSocketServer();
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const { port } = server.address() as AddressInfo;
+  await new Promise((resolve) => server.close(resolve));
+  return `http://127.0.0.1:${port}`;
+}
+
+export const json = (response: ServerResponse, body: unknown, status = 200, headers: Record<string, string> = {}): void => {
+  response.writeHead(status, { "content-type": "application/json", ...headers });
+  response.end(typeof body === "string" ? body : JSON.stringify(body));
+};
