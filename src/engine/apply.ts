@@ -2,7 +2,7 @@ import type { Address } from "../model/address.ts";
 import type { Binding } from "../model/binding.ts";
 import type { LiveIntegration } from "../model/live.ts";
 import type { Deferred, GuardFinding, Item, ItemResult, Plan, Result } from "../model/plan.ts";
-import { type SecretReference, secretsIn, type Secret } from "../model/secret.ts";
+import { type Secret, type SecretReference, secretsIn } from "../model/secret.ts";
 import type { SendableRequest, WriteAnswer, WriteDecoder } from "../model/service.ts";
 import { execute } from "./execute.ts";
 import { applyExit } from "./exits.ts";
@@ -44,9 +44,15 @@ export async function apply(session: WriteSession, options: ApplyOptions = {}): 
   const finish = (items: readonly ItemResult[], last: Plan) => ({ plan: first, result: resultOf(session, first, last, items, startedAt) });
   if (!first.executable) return finish(notRun(first, refusal(first)), first);
   const anything = first.items.length + first.deferred.length > 0;
-  if (anything && options.confirm !== undefined && !(await options.confirm(first))) return finish(notRun(first, { code: "E_DECLINED", message: "The plan was not confirmed." }), first);
+  if (anything && options.confirm !== undefined && !(await options.confirm(first)))
+    return finish(notRun(first, { code: "E_DECLINED", message: "The plan was not confirmed." }), first);
 
-  const secrets = await session.resolveSecrets(secretsIn([...first.items.flatMap(({ requests }) => requests.map(({ body }) => body)), ...first.deferred.map(({ desired }) => desired)]));
+  const secrets = await session.resolveSecrets(
+    secretsIn([
+      ...first.items.flatMap(({ requests }) => requests.map(({ body }) => body)),
+      ...first.deferred.map(({ desired }) => desired),
+    ]),
+  );
   if (anything) await options.beforeFirstWrite?.(first);
 
   const tally = newTally();
@@ -68,7 +74,16 @@ export async function apply(session: WriteSession, options: ApplyOptions = {}): 
       for (const integration of fresh.values()) reads.remember(integration);
     }
     const scope = scopeOfAddresses(new Set([...current.deferred.map(({ address }) => address), ...again]), tally.settled());
-    current = allow(await planRound(session, options, { reads, scope, fresh: new Set(fresh.keys()), createdBefore: tally.created, exposedBefore: tally.exposed }), options.allow);
+    current = allow(
+      await planRound(session, options, {
+        reads,
+        scope,
+        fresh: new Set(fresh.keys()),
+        createdBefore: tally.created,
+        exposedBefore: tally.exposed,
+      }),
+      options.allow,
+    );
     if (!current.executable) {
       tally.add(current.items, notRun(current, refusal(current)));
       break;
@@ -91,7 +106,9 @@ function newTally() {
     /** Whether something that others may have waited for is there now. */
     add(items: readonly Item[], endings: readonly ItemResult[]): boolean {
       for (const ending of endings) byStep.set(`${ending.action} ${ending.address}`, ending);
-      const reached = new Set(endings.filter(({ outcome }) => outcome !== "skipped" && outcome !== "failed" && outcome !== "blocked").map(({ id }) => id));
+      const reached = new Set(
+        endings.filter(({ outcome }) => outcome !== "skipped" && outcome !== "failed" && outcome !== "blocked").map(({ id }) => id),
+      );
       tally.created += items.filter(({ id, action }) => action === "create" && reached.has(id)).length;
       tally.exposed += items.reduce((sum, { id, exposedColumns }) => sum + (reached.has(id) ? (exposedColumns ?? 0) : 0), 0);
       return endings.some(({ outcome, action }) => (outcome === "done" || outcome === "recovered") && action !== "update");
@@ -122,7 +139,13 @@ function newPatience(session: WriteSession) {
       const now = session.clock.now().getTime();
       deadline ??= now + session.project.settings.client.schemaWaitMs;
       if (discovering.length === 0 || now >= deadline) return false;
-      session.onProgress?.({ type: "step", phase: "wait", done: 0, total: discovering.length, label: "waiting for the schema of a new integration" });
+      session.onProgress?.({
+        type: "step",
+        phase: "wait",
+        done: 0,
+        total: discovering.length,
+        label: "waiting for the schema of a new integration",
+      });
       await session.clock.sleep(Math.min(deadline - now, pauseMs), session.signal);
       pauseMs = Math.min(pauseMs * 2, 10_000);
       return !session.signal.aborted;
@@ -165,12 +188,22 @@ function runOf(session: WriteSession, options: ApplyOptions, secrets: ReadonlyMa
 function refusal(refused: Plan): { readonly code: string; readonly message: string } {
   if (!refused.complete) return { code: "E_INCOMPLETE", message: "The plan is incomplete, so nothing is sent." };
   const guard = refused.guards.find(({ allowed }) => allowed === undefined);
-  if (guard !== undefined && refused.diagnostics.every(({ severity }) => severity !== "error")) return { code: "E_GUARD", message: `The guard ${guard.guard} refuses: ${guard.message}` };
+  if (guard !== undefined && refused.diagnostics.every(({ severity }) => severity !== "error"))
+    return { code: "E_GUARD", message: `The guard ${guard.guard} refuses: ${guard.message}` };
   return { code: "E_PLAN_HAS_ERRORS", message: "The plan has errors, so nothing is sent." };
 }
 
 function notRun(plan: Plan, why: { readonly code: string; readonly message: string }): readonly ItemResult[] {
-  return plan.items.map(({ id, address, kind, action, liveId, changes }) => ({ id, address, kind, action, outcome: "blocked", ...(liveId === undefined ? {} : { liveId }), changes, ...why }));
+  return plan.items.map(({ id, address, kind, action, liveId, changes }) => ({
+    id,
+    address,
+    kind,
+    action,
+    outcome: "blocked",
+    ...(liveId === undefined ? {} : { liveId }),
+    changes,
+    ...why,
+  }));
 }
 
 /** What never became an item: blocked in the first plan or in the last, and what still waits at the end. */
@@ -180,19 +213,43 @@ function leftOver(first: Plan, last: Plan, results: readonly ItemResult[]): read
   const kindOf = (address: Address): string => address.slice(0, address.indexOf("/"));
   const waiting = last.deferred.filter(({ address }) => !ended.has(address) && !blocked.has(address));
   return [
-    ...[...blocked.values()].map(({ address, code, message }): ItemResult => ({ address, kind: kindOf(address), outcome: "blocked", code, message })),
+    ...[...blocked.values()].map(
+      ({ address, code, message }): ItemResult => ({ address, kind: kindOf(address), outcome: "blocked", code, message }),
+    ),
     ...waiting.map(({ address, waitsFor }): ItemResult => {
-      const failed = waitsFor.flatMap((dependency) => ended.get(dependency) ?? []).find(({ outcome }) => outcome !== "done" && outcome !== "recovered");
-      if (failed !== undefined) return { address, kind: kindOf(address), outcome: "skipped", code: "E_DEPENDENCY", message: `It depends on ${failed.address}, which is ${failed.outcome}.` };
-      return { address, kind: kindOf(address), outcome: "deferred", code: "E_STILL_WAITING", message: `It still waits for ${waitsFor.join(", ")}. Apply again later.` };
+      const failed = waitsFor
+        .flatMap((dependency) => ended.get(dependency) ?? [])
+        .find(({ outcome }) => outcome !== "done" && outcome !== "recovered");
+      if (failed !== undefined)
+        return {
+          address,
+          kind: kindOf(address),
+          outcome: "skipped",
+          code: "E_DEPENDENCY",
+          message: `It depends on ${failed.address}, which is ${failed.outcome}.`,
+        };
+      return {
+        address,
+        kind: kindOf(address),
+        outcome: "deferred",
+        code: "E_STILL_WAITING",
+        message: `It still waits for ${waitsFor.join(", ")}. Apply again later.`,
+      };
     }),
   ];
 }
 
 function resultOf(session: WriteSession, first: Plan, last: Plan, items: readonly ItemResult[], startedAt: string): Result {
-  const guards = new Map<string, GuardFinding>([...first.guards, ...last.guards].map((finding) => [`${finding.guard} ${finding.message}`, finding]));
-  const diagnostics = last === first ? first.diagnostics : [...new Map([...first.diagnostics, ...last.diagnostics].map((diagnostic) => [JSON.stringify(diagnostic), diagnostic])).values()];
-  const bindings = Object.fromEntries([...session.bindings()].sort(([a], [b]) => (a < b ? -1 : 1)).map(([address, { id }]) => [address, id]));
+  const guards = new Map<string, GuardFinding>(
+    [...first.guards, ...last.guards].map((finding) => [`${finding.guard} ${finding.message}`, finding]),
+  );
+  const diagnostics =
+    last === first
+      ? first.diagnostics
+      : [...new Map([...first.diagnostics, ...last.diagnostics].map((diagnostic) => [JSON.stringify(diagnostic), diagnostic])).values()];
+  const bindings = Object.fromEntries(
+    [...session.bindings()].sort(([a], [b]) => (a < b ? -1 : 1)).map(([address, { id }]) => [address, id]),
+  );
   const result: Result = {
     formatVersion: "1.0",
     kind: "Result",
@@ -214,4 +271,3 @@ function resultOf(session: WriteSession, first: Plan, last: Plan, items: readonl
   };
   return { ...result, exit: applyExit(result, first.executable ? last : first, session.signal.aborted) };
 }
-

@@ -3,8 +3,8 @@ import { type Found, type Kind, nothingFound, type Unit } from "../kinds/kind.ts
 import type { Address } from "../model/address.ts";
 import { ServiceError } from "../model/errors.ts";
 import type { Problem } from "../model/problem.ts";
-import type { Resource } from "../model/resource.ts";
 import type { OnProgress } from "../model/progress.ts";
+import type { Resource } from "../model/resource.ts";
 import type { RunReads } from "./reads.ts";
 import type { Scope } from "./scope.ts";
 import { failedRead, type Observed } from "./world.ts";
@@ -46,7 +46,11 @@ export async function compareUnits(
     } catch (error) {
       if (!(error instanceof ServiceError)) throw error;
       complete = false;
-      return { ...nothingFound, problems: [failedRead(error, unit.address)], blocked: [{ address: unit.address, code: "E_READ_FAILED", message: error.message }] };
+      return {
+        ...nothingFound,
+        problems: [failedRead(error, unit.address)],
+        blocked: [{ address: unit.address, code: "E_READ_FAILED", message: error.message }],
+      };
     } finally {
       done++;
       onProgress?.({ type: "step", phase: "read", done, total, label: unit.address });
@@ -57,7 +61,9 @@ export async function compareUnits(
   for (const kind of kinds) {
     const ofKind = compared.filter((resource) => resource.kind === kind.name);
     if (ofKind.length === 0) continue;
-    const readable = ofKind.filter((resource) => !kind.lists(resource, { taggedBy: world.taggedBy }).some((name) => observed.unreadLists.has(name)));
+    const readable = ofKind.filter(
+      (resource) => !kind.lists(resource, { taggedBy: world.taggedBy }).some((name) => observed.unreadLists.has(name)),
+    );
     const { units, blocked, deferred, problems } = kind.units(readable, world);
     found.push(
       Promise.resolve({
@@ -66,7 +72,9 @@ export async function compareUnits(
         deferred,
         blocked: [
           ...blocked,
-          ...ofKind.filter((resource) => !readable.includes(resource)).map(({ address }) => ({ address, code: "E_READ_FAILED", message: "A list that it needs could not be read." })),
+          ...ofKind
+            .filter((resource) => !readable.includes(resource))
+            .map(({ address }) => ({ address, code: "E_READ_FAILED", message: "A list that it needs could not be read." })),
         ],
       }),
     );
@@ -80,4 +88,5 @@ export async function compareUnits(
 }
 
 const isEqual = (found: Found): boolean =>
-  found.items.length + found.manual.length + found.blocked.length + found.deferred.length === 0 && !found.problems.some((problem: Problem) => problem.severity === "error");
+  found.items.length + found.manual.length + found.blocked.length + found.deferred.length === 0 &&
+  !found.problems.some((problem: Problem) => problem.severity === "error");

@@ -24,10 +24,12 @@ export async function execute(items: readonly Item[], run: Run): Promise<readonl
     const needed = await Promise.all(item.dependsOn.map((id) => endings.get(id)));
     await before;
     const unmet = needed.filter((ending) => ending !== undefined).find(({ outcome }) => !good(outcome));
-    if (unmet !== undefined) return { outcome: "skipped", code: "E_DEPENDENCY", message: `It depends on ${unmet.address}, which is ${unmet.outcome}.` };
+    if (unmet !== undefined)
+      return { outcome: "skipped", code: "E_DEPENDENCY", message: `It depends on ${unmet.address}, which is ${unmet.outcome}.` };
     return limit(async (): Promise<Ending> => {
       if (run.stop.aborted) return { outcome: "skipped", code: "E_INTERRUPTED", message: "The run was interrupted before it began." };
-      if (run.failFast && failed) return { outcome: "skipped", code: "E_FAIL_FAST", message: "Something else failed first, and --fail-fast was given." };
+      if (run.failFast && failed)
+        return { outcome: "skipped", code: "E_FAIL_FAST", message: "Something else failed first, and --fail-fast was given." };
       return act(item, run);
     });
   };
@@ -54,7 +56,8 @@ async function act(item: Item, run: Run): Promise<Ending> {
     if (item.action === "update") return await writeAgain(item, kind, run);
     if (item.action !== "bind") return await writeOnce(item, kind, run);
     await run.bind(item.address, { ...run.bindingOf(item.address), ...item.binding, id: item.liveId ?? "" });
-    for (const { entryId, address } of run.journal.open()) if (address === item.address) await run.journal.settle(entryId, { outcome: "recovered", id: item.liveId ?? "" });
+    for (const { entryId, address } of run.journal.open())
+      if (address === item.address) await run.journal.settle(entryId, { outcome: "recovered", id: item.liveId ?? "" });
     return { outcome: "done" };
   } catch (error) {
     if (error instanceof DimsyncError) return { outcome: "failed", code: error.code, message: error.message };

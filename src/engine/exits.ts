@@ -10,7 +10,8 @@ function refusals(plan: Plan): readonly Exit[] {
   const exits: Exit[] = [];
   if (plan.diagnostics.some(({ severity }) => severity === "error")) exits.push({ code: 1, reasons: ["errors"] });
   if (!plan.complete) exits.push({ code: 1, reasons: ["incomplete"] });
-  if (plan.guards.some(({ allowed }) => allowed === undefined)) exits.push({ code: 3, reasons: plan.guards.filter(({ allowed }) => allowed === undefined).map(({ guard }) => guard) });
+  if (plan.guards.some(({ allowed }) => allowed === undefined))
+    exits.push({ code: 3, reasons: plan.guards.filter(({ allowed }) => allowed === undefined).map(({ guard }) => guard) });
   return exits;
 }
 
@@ -22,7 +23,8 @@ function differs(plan: Plan): boolean {
 const missingLive: readonly string[] = ["E_TAG_MISSING", "E_INTEGRATION_MISSING"];
 
 /** Differences of any sort: those that a call repairs, those that a person must, and objects that are declared and missing. */
-const drifted = (plan: Plan): boolean => differs(plan) || plan.manual.length > 0 || plan.blocked.some(({ code }) => missingLive.includes(code));
+const drifted = (plan: Plan): boolean =>
+  differs(plan) || plan.manual.length > 0 || plan.blocked.some(({ code }) => missingLive.includes(code));
 
 const named: Readonly<Record<FailOn, (plan: Plan) => boolean>> = {
   changes: differs,
@@ -57,7 +59,11 @@ export function applyExit(result: Result, plan: Plan, interrupted: boolean): Exi
   if (interrupted) exits.push({ code: 130, reasons: ["interrupted"] });
   if (!plan.executable) return combineExits(exits);
   if (result.items.some(({ code }) => staleCodes.includes(code))) exits.push({ code: 5, reasons: ["stale"] });
-  const incomplete = new Set(result.items.filter(({ outcome, code }) => outcome !== "done" && outcome !== "recovered" && !staleCodes.includes(code)).map(({ outcome }) => outcome));
+  const incomplete = new Set(
+    result.items
+      .filter(({ outcome, code }) => outcome !== "done" && outcome !== "recovered" && !staleCodes.includes(code))
+      .map(({ outcome }) => outcome),
+  );
   if (incomplete.size > 0) exits.push({ code: 4, reasons: [...incomplete].sort() });
   return combineExits(exits);
 }

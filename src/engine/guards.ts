@@ -1,5 +1,5 @@
-import type { Guards } from "../model/config.ts";
 import type { Address } from "../model/address.ts";
+import type { Guards } from "../model/config.ts";
 import { isObject } from "../model/json.ts";
 import type { Deferred, GuardFinding, Item } from "../model/plan.ts";
 import type { Resource } from "../model/resource.ts";
@@ -23,23 +23,39 @@ export const guardNames = ["maxCreates", "maxExposedColumns", "maxChangedPercent
 export function judgeGuards(items: readonly Item[], input: GuardInput): readonly GuardFinding[] {
   const { limits, allowed } = input;
   const findings: GuardFinding[] = [];
-  const add = (guard: (typeof guardNames)[number], message: string, figures: { readonly limit?: number; readonly actual?: number } = {}): void => {
+  const add = (
+    guard: (typeof guardNames)[number],
+    message: string,
+    figures: { readonly limit?: number; readonly actual?: number } = {},
+  ): void => {
     const reason = allowed.get(guard);
     findings.push({ guard, message, ...figures, ...(reason === undefined ? {} : { allowed: reason }) });
   };
 
   const creates = input.createdBefore + items.filter(({ action }) => action === "create").length;
   if (creates > limits.maxCreates)
-    add("maxCreates", `${creates} objects would be created, and none of them can be deleted through the interface; the limit is ${limits.maxCreates}.`, { limit: limits.maxCreates, actual: creates });
+    add(
+      "maxCreates",
+      `${creates} objects would be created, and none of them can be deleted through the interface; the limit is ${limits.maxCreates}.`,
+      { limit: limits.maxCreates, actual: creates },
+    );
 
   const exposed = input.exposedBefore + items.reduce((sum, { exposedColumns }) => sum + (exposedColumns ?? 0), 0);
   if (exposed > limits.maxExposedColumns)
-    add("maxExposedColumns", `${exposed} columns would flow, or flow in clear, that do not now; the limit is ${limits.maxExposedColumns}.`, { limit: limits.maxExposedColumns, actual: exposed });
+    add(
+      "maxExposedColumns",
+      `${exposed} columns would flow, or flow in clear, that do not now; the limit is ${limits.maxExposedColumns}.`,
+      { limit: limits.maxExposedColumns, actual: exposed },
+    );
 
   const changed = new Set(items.filter(({ action }) => action === "update").map(({ kind, liveId }) => `${kind} ${liveId}`)).size;
   const percent = input.population === 0 ? 0 : Math.round((changed / input.population) * 100);
   if (input.population >= limits.minPopulation && percent > limits.maxChangedPercent)
-    add("maxChangedPercent", `${changed} of ${input.population} objects (${percent}%) would change; the limit is ${limits.maxChangedPercent}%.`, { limit: limits.maxChangedPercent, actual: percent });
+    add(
+      "maxChangedPercent",
+      `${changed} of ${input.population} objects (${percent}%) would change; the limit is ${limits.maxChangedPercent}%.`,
+      { limit: limits.maxChangedPercent, actual: percent },
+    );
 
   for (const item of items) {
     const message = exposureWindow(item, input);
@@ -53,7 +69,10 @@ function exposureWindow(item: Item, { resources, deferred }: GuardInput): string
   if (item.kind !== "Integration" || item.action !== "create" || item.requests[0]?.body["enabled"] !== true) return undefined;
   const resource = resources.find(({ address }) => address === item.address);
   if (resource === undefined || resource.lifecycle.acceptExposureWindow !== "") return undefined;
-  const protecting = deferred.filter(({ address, waitsFor, desired }) => address.startsWith("SchemaConfig/") && waitsFor.includes(item.address as Address) && protects(desired));
+  const protecting = deferred.filter(
+    ({ address, waitsFor, desired }) =>
+      address.startsWith("SchemaConfig/") && waitsFor.includes(item.address as Address) && protects(desired),
+  );
   if (protecting.length === 0) return undefined;
   const names = protecting.map(({ address }) => address).join(", ");
   return `${item.address} would be created with enabled: true while ${names} hashes or disables something: data would flow before that is done. Create it with enabled: false, or give the reason in lifecycle.acceptExposureWindow.`;
@@ -63,5 +82,8 @@ function exposureWindow(item: Item, { resources, deferred }: GuardInput): string
 function protects(wish: unknown): boolean {
   if (Array.isArray(wish)) return wish.some(protects);
   if (!isObject(wish)) return false;
-  return Object.entries(wish).some(([key, value]) => (key === "hashed" && value === true) || (key === "enabled" && value === false) || value === "disable" || protects(value));
+  return Object.entries(wish).some(
+    ([key, value]) =>
+      (key === "hashed" && value === true) || (key === "enabled" && value === false) || value === "disable" || protects(value),
+  );
 }

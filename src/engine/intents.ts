@@ -44,7 +44,11 @@ export async function recover(open: readonly OpenIntent[], bindings: Bindings, r
       const fresh = matches.filter((id) => !intent.idsSeenBefore.includes(id));
       const [only] = fresh;
       if (only !== undefined && fresh.length === 1) ids.set(intent.address, only);
-      else unknown.set(intent.address, fresh.length > 1 ? `${fresh.length} new objects match it: ${fresh.join(", ")}.` : "Reading does not show it.");
+      else
+        unknown.set(
+          intent.address,
+          fresh.length > 1 ? `${fresh.length} new objects match it: ${fresh.join(", ")}.` : "Reading does not show it.",
+        );
     } catch (error) {
       if (!(error instanceof ServiceError)) throw error;
       unknown.set(intent.address, `Reading failed: ${error.message}`);

@@ -1,4 +1,5 @@
 import { kinds } from "../kinds/index.ts";
+import { accountName } from "../model/account-name.ts";
 import { type Address, byText } from "../model/address.ts";
 import type { Blocked, DraftItem, Named, Plan } from "../model/plan.ts";
 import type { Resource } from "../model/resource.ts";
@@ -43,7 +44,13 @@ export async function planRound(session: Session, options: PlanOptions, round: R
   const compared = resources.filter((resource) => kinds.some(({ name }) => name === resource.kind) && mayBeInScope(resource, round.scope));
   const broken = project.problems.some(({ severity }) => severity === "error");
   const bindings = new Map(session.bindings());
-  const recovered = broken ? { ids: new Map<Address, string>(), unknown: new Map<Address, string>() } : await recover(session.openIntents().filter(({ address }) => round.scope.item(address)), bindings, round.reads);
+  const recovered = broken
+    ? { ids: new Map<Address, string>(), unknown: new Map<Address, string>() }
+    : await recover(
+        session.openIntents().filter(({ address }) => round.scope.item(address)),
+        bindings,
+        round.reads,
+      );
 
   const observed = await observeWorld({
     resources,
@@ -75,7 +82,10 @@ export async function planRound(session: Session, options: PlanOptions, round: R
       message: `${suspicion} What looks missing may exist, so nothing is created on the word of that list. If it is complete, give --assume-complete-lists.`,
     };
   };
-  const meant = new Set([...compare.liveIds, ...[...world.identities.values()].flatMap((identity) => (identity.state === "found" ? [identity.id] : []))]);
+  const meant = new Set([
+    ...compare.liveIds,
+    ...[...world.identities.values()].flatMap((identity) => (identity.state === "found" ? [identity.id] : [])),
+  ]);
   const deferred = compare.found.flatMap((found) => found.deferred);
   return makePlan({
     kind,
@@ -83,7 +93,7 @@ export async function planRound(session: Session, options: PlanOptions, round: R
     createdAt: clock.now().toISOString(),
     version: session.version,
     target: settings.target,
-    account: accountOf(settings.baseUrl),
+    account: accountName(settings.baseUrl),
     ...(session.git === undefined ? {} : { git: session.git }),
     manifestDigest: project.manifestDigest,
     found: compare.found,
@@ -123,9 +133,4 @@ function unmanaged(live: readonly Named[], meant: ReadonlySet<string>): readonly
     .filter(({ id }) => !meant.has(id))
     .map(({ id, name }) => ({ id, name }))
     .sort((a, b) => byText(a.name, b.name) || byText(a.id, b.id));
-}
-
-/** Where the account is, without path or credentials. */
-function accountOf(baseUrl: string): string {
-  return URL.canParse(baseUrl) && !baseUrl.startsWith("embedded:") ? new URL(baseUrl).origin : baseUrl;
 }

@@ -2,7 +2,19 @@ import { createHash } from "node:crypto";
 import type { Found } from "../kinds/kind.ts";
 import { type Address, byText, manifestAddress } from "../model/address.ts";
 import { canonicalJson } from "../model/json.ts";
-import type { Blocked, CallCounts, Deferred, DraftItem, GuardFinding, Item, Manual, Named, Plan, PolicyFinding, Summary } from "../model/plan.ts";
+import type {
+  Blocked,
+  CallCounts,
+  Deferred,
+  DraftItem,
+  GuardFinding,
+  Item,
+  Manual,
+  Named,
+  Plan,
+  PolicyFinding,
+  Summary,
+} from "../model/plan.ts";
 import { type Diagnostic, type Locate, type Problem, toDiagnostic } from "../model/problem.ts";
 
 /** All that a plan is made of; everything that isn't a value (clock, random ids, files) is handed in. */
@@ -45,7 +57,11 @@ export function makePlan(input: PlanInput): Plan {
     else blocked.push(why);
   }
   const doubled = doubledCreates(runnable);
-  const waiting = settleDeferred(found.flatMap(({ deferred }) => deferred).filter(({ address }) => inScope(address)), runnable, blocked);
+  const waiting = settleDeferred(
+    found.flatMap(({ deferred }) => deferred).filter(({ address }) => inScope(address)),
+    runnable,
+    blocked,
+  );
 
   const items = numbered(runnable, locate);
   const manual = found
@@ -53,7 +69,9 @@ export function makePlan(input: PlanInput): Plan {
     .filter(({ address }) => inScope(address))
     .map((step): Manual => ({ id: manualId(step), ...step }))
     .sort((a, b) => byText(a.address, b.address) || byText(a.path, b.path));
-  const diagnostics = sortDiagnostics([...input.problems, ...found.flatMap(({ problems }) => problems), ...doubled].map((problem) => toDiagnostic(problem, locate)));
+  const diagnostics = sortDiagnostics(
+    [...input.problems, ...found.flatMap(({ problems }) => problems), ...doubled].map((problem) => toDiagnostic(problem, locate)),
+  );
   const guards = input.guards(items);
   const allBlocked = [...blocked, ...waiting.blocked].sort((a, b) => byText(a.address, b.address));
   const deferred = waiting.deferred.sort((a, b) => byText(a.address, b.address));
@@ -87,7 +105,11 @@ export function makePlan(input: PlanInput): Plan {
 
 function numbered(drafts: readonly DraftItem[], locate: Locate): readonly Item[] {
   const sorted = [...drafts].sort(
-    (a, b) => kindOrder.indexOf(a.kind) - kindOrder.indexOf(b.kind) || byText(manifestAddress(a.address), manifestAddress(b.address)) || actionOrder.indexOf(a.action) - actionOrder.indexOf(b.action) || byText(a.address, b.address),
+    (a, b) =>
+      kindOrder.indexOf(a.kind) - kindOrder.indexOf(b.kind) ||
+      byText(manifestAddress(a.address), manifestAddress(b.address)) ||
+      actionOrder.indexOf(a.action) - actionOrder.indexOf(b.action) ||
+      byText(a.address, b.address),
   );
   const idsByAddress = new Map<Address, string[]>();
   for (const [index, { address }] of sorted.entries()) idsByAddress.set(address, [...(idsByAddress.get(address) ?? []), `i${index + 1}`]);
@@ -107,11 +129,20 @@ function numbered(drafts: readonly DraftItem[], locate: Locate): readonly Item[]
 
 function located(cause: NonNullable<DraftItem["changes"][number]["cause"]>, locate: Locate): NonNullable<Item["changes"][number]["cause"]> {
   const { file, line } = locate(cause.place);
-  return { ...(cause.rule === undefined ? {} : { rule: cause.rule }), ...(cause.reason === undefined ? {} : { reason: cause.reason }), file, ...(line === undefined ? {} : { line }) };
+  return {
+    ...(cause.rule === undefined ? {} : { rule: cause.rule }),
+    ...(cause.reason === undefined ? {} : { reason: cause.reason }),
+    file,
+    ...(line === undefined ? {} : { line }),
+  };
 }
 
 /** What waits for something that is itself blocked is blocked; what waits for that, too. */
-function settleDeferred(all: readonly Deferred[], items: readonly DraftItem[], blocked: readonly Blocked[]): { readonly deferred: Deferred[]; readonly blocked: readonly Blocked[] } {
+function settleDeferred(
+  all: readonly Deferred[],
+  items: readonly DraftItem[],
+  blocked: readonly Blocked[],
+): { readonly deferred: Deferred[]; readonly blocked: readonly Blocked[] } {
   const stuck = new Map<Address, string>(blocked.map(({ address, code }) => [address, code]));
   const coming = new Set(items.map(({ address }) => address));
   const moved: Blocked[] = [];
@@ -121,7 +152,11 @@ function settleDeferred(all: readonly Deferred[], items: readonly DraftItem[], b
     for (const waiting of deferred) {
       const reason = waiting.waitsFor.find((address) => stuck.has(address) && !coming.has(address));
       if (reason === undefined) continue;
-      moved.push({ address: waiting.address, code: "E_DEPENDENCY", message: `It needs ${reason}, which is blocked (${stuck.get(reason)}).` });
+      moved.push({
+        address: waiting.address,
+        code: "E_DEPENDENCY",
+        message: `It needs ${reason}, which is blocked (${stuck.get(reason)}).`,
+      });
       stuck.set(waiting.address, "E_DEPENDENCY");
       settled = false;
     }
@@ -139,7 +174,15 @@ function doubledCreates(items: readonly DraftItem[]): readonly Problem[] {
     const other = first.get(key);
     first.set(key, other ?? address);
     if (other === undefined) return [];
-    return [{ code: "E_SHARED_IDENTITY", severity: "error", summary: "Two manifests create the same object", message: `${other} and ${address} would create the same ${kind}. Remove one of them, or make their names differ.`, address }];
+    return [
+      {
+        code: "E_SHARED_IDENTITY",
+        severity: "error",
+        summary: "Two manifests create the same object",
+        message: `${other} and ${address} would create the same ${kind}. Remove one of them, or make their names differ.`,
+        address,
+      },
+    ];
   });
 }
 
@@ -166,7 +209,8 @@ function summarise(items: readonly Item[], noop: number, manual: number, blocked
   };
 }
 
-const manualId = ({ address, path }: { readonly address: string; readonly path: string }): string => `m-${createHash("sha256").update(`${address}\n${path}`).digest("hex").slice(0, 8)}`;
+const manualId = ({ address, path }: { readonly address: string; readonly path: string }): string =>
+  `m-${createHash("sha256").update(`${address}\n${path}`).digest("hex").slice(0, 8)}`;
 
 const severityOrder: readonly string[] = ["error", "warning", "info"];
 

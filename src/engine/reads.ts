@@ -11,7 +11,10 @@ export function onceOnly(reads: Reads): RunReads {
   const created = new Map<string, LiveIntegration>();
   const once = <T>(read: () => Promise<T>): (() => Promise<T>) => {
     let answer: Promise<T> | undefined;
-    return () => (answer ??= read());
+    return () => {
+      answer ??= read();
+      return answer;
+    };
   };
   const onceById = <T>(read: (id: string) => Promise<T>): ((id: string) => Promise<T>) => {
     const answers = new Map<string, Promise<T>>();

@@ -50,7 +50,10 @@ export interface JournalWriter {
     readonly idsSeenBefore: readonly string[];
     readonly at: string;
   }): Promise<string>;
-  settle(entryId: string, settlement: { readonly outcome: "created" | "failed" | "unknown" | "not-created" | "recovered"; readonly id?: string }): Promise<void>;
+  settle(
+    entryId: string,
+    settlement: { readonly outcome: "created" | "failed" | "unknown" | "not-created" | "recovered"; readonly id?: string },
+  ): Promise<void>;
   open(): readonly { readonly entryId: string; readonly address: Address }[];
 }
 

@@ -12,7 +12,11 @@ export interface Scope {
 export const everything: Scope = { item: () => true, unit: () => true };
 
 /** From `--only` and `--exclude` globs. One that names a manifest means all its parts: `Tag/pii` its relations, `SchemaConfig/shops` every integration. */
-export function scopeOf(only: readonly string[], exclude: readonly string[], matcher: (patterns: readonly string[]) => (text: string) => boolean): Scope {
+export function scopeOf(
+  only: readonly string[],
+  exclude: readonly string[],
+  matcher: (patterns: readonly string[]) => (text: string) => boolean,
+): Scope {
   const included = only.length === 0 ? () => true : matcher(only);
   const excluded = exclude.length === 0 ? () => false : matcher(exclude);
   const item = (address: Address): boolean => {
@@ -20,7 +24,10 @@ export function scopeOf(only: readonly string[], exclude: readonly string[], mat
     return (included(address) || included(whole)) && !excluded(address) && !excluded(whole);
   };
   const owners = matcher(only.flatMap((pattern) => (pattern.includes("#") ? [pattern.slice(0, pattern.indexOf("#"))] : [])));
-  return { item, unit: (address) => item(address) || (only.some((pattern) => pattern.includes("#")) && owners(address) && !excluded(address)) };
+  return {
+    item,
+    unit: (address) => item(address) || (only.some((pattern) => pattern.includes("#")) && owners(address) && !excluded(address)),
+  };
 }
 
 /** Exactly these addresses, without those that are settled. */

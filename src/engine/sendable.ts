@@ -1,5 +1,5 @@
-import { canonicalJson, emptyRecord, isObject } from "../model/json.ts";
 import { DimsyncError } from "../model/errors.ts";
+import { canonicalJson, emptyRecord, isObject } from "../model/json.ts";
 import { describeSecret, isSecretReference, type Secret } from "../model/secret.ts";
 import type { PlannedRequest, SendableRequest, SendableValue } from "../model/service.ts";
 
@@ -8,7 +8,11 @@ export function sendable({ method, path, body }: PlannedRequest, secrets: Readon
   const fill = (value: unknown): SendableValue => {
     if (isSecretReference(value)) {
       const secret = secrets.get(canonicalJson(value));
-      if (secret === undefined) throw new DimsyncError("E_SECRET_UNRESOLVED", `${describeSecret(value)} was not resolved before the first write, so nothing that needs it is sent.`);
+      if (secret === undefined)
+        throw new DimsyncError(
+          "E_SECRET_UNRESOLVED",
+          `${describeSecret(value)} was not resolved before the first write, so nothing that needs it is sent.`,
+        );
       return secret;
     }
     if (Array.isArray(value)) return value.map(fill);

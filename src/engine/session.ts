@@ -1,13 +1,13 @@
 import type { Bindings } from "../model/binding.ts";
 import type { Settings } from "../model/config.ts";
+import type { CallCounts, Plan } from "../model/plan.ts";
 import type { Locate, Problem } from "../model/problem.ts";
 import type { OnProgress } from "../model/progress.ts";
 import type { Resource } from "../model/resource.ts";
-import type { CallCounts, Plan } from "../model/plan.ts";
 import type { Reads } from "../model/service.ts";
+import type { OpenIntent } from "../records/journal.ts";
 import type { Clock } from "./run.ts";
 import type { Scope } from "./scope.ts";
-import type { OpenIntent } from "../records/journal.ts";
 
 /** Manifests and settings, read and checked (manifests/project.ts). */
 export interface LoadedProject {
@@ -35,7 +35,6 @@ export interface Session {
   readonly signal: AbortSignal;
   readonly onProgress: OnProgress | undefined;
 }
-
 
 /** What a person asked for on the command line, or a library user in code. */
 export interface PlanOptions {

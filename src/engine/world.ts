@@ -1,5 +1,5 @@
-import type { ListName, Identity, World } from "../kinds/kind.ts";
 import { kindNamed, kinds } from "../kinds/index.ts";
+import type { Identity, ListName, World } from "../kinds/kind.ts";
 import type { Address } from "../model/address.ts";
 import type { Bindings } from "../model/binding.ts";
 import { ServiceError } from "../model/errors.ts";
@@ -60,13 +60,25 @@ export async function observeWorld(input: WorldInput): Promise<Observed> {
       return [];
     }
   };
-  const [integrations, tags, users] = await Promise.all([list("integrations", reads.integrations), list("tags", reads.tags), list("users", reads.users)]);
+  const [integrations, tags, users] = await Promise.all([
+    list("integrations", reads.integrations),
+    list("tags", reads.tags),
+    list("users", reads.users),
+  ]);
 
   const goneIds = new Set<string>();
   const unreadIds = new Set<string>();
-  const byId = async <T extends { readonly id: string }>(name: "integrations" | "tags", listed: readonly T[], read: (id: string) => Promise<T | undefined>): Promise<readonly T[]> => {
+  const byId = async <T extends { readonly id: string }>(
+    name: "integrations" | "tags",
+    listed: readonly T[],
+    read: (id: string) => Promise<T | undefined>,
+  ): Promise<readonly T[]> => {
     if (!needed.has(name) || unreadLists.has(name)) return listed;
-    const ids = new Set(compared.filter(({ kind }) => kindNamed(kind)?.listedIn === name).flatMap((resource) => resource.id ?? bindings.get(resource.address)?.id ?? []));
+    const ids = new Set(
+      compared
+        .filter(({ kind }) => kindNamed(kind)?.listedIn === name)
+        .flatMap((resource) => resource.id ?? bindings.get(resource.address)?.id ?? []),
+    );
     const absent = [...ids].filter((id) => !listed.some((item) => item.id === id));
     const found = await Promise.all(
       absent.map(async (id) => {
@@ -85,18 +97,44 @@ export async function observeWorld(input: WorldInput): Promise<Observed> {
     );
     return [...listed, ...found.filter((item) => item !== undefined)];
   };
-  const [allIntegrations, allTags] = await Promise.all([byId("integrations", integrations, reads.integration), byId("tags", tags, reads.tag)]);
+  const [allIntegrations, allTags] = await Promise.all([
+    byId("integrations", integrations, reads.integration),
+    byId("tags", tags, reads.tag),
+  ]);
 
   const identities = new Map<Address, Identity>();
-  const world: World = { resources, identities, integrations: allIntegrations, tags: allTags, users, goneIds, bindings, recovered, fresh, taggedBy, writeSecrets };
+  const world: World = {
+    resources,
+    identities,
+    integrations: allIntegrations,
+    tags: allTags,
+    users,
+    goneIds,
+    bindings,
+    recovered,
+    fresh,
+    taggedBy,
+    writeSecrets,
+  };
   for (const kind of kinds)
     for (const resource of resources) {
       if (resource.kind !== kind.name || kind.identify === undefined) continue;
-      const unread = kind.lists(resource, { taggedBy }).some((name) => unreadLists.has(name)) || unreadIds.has(resource.id ?? bindings.get(resource.address)?.id ?? "");
-      const identity: Identity = unread ? { state: "blocked", code: "E_READ_FAILED", message: "A read that it needs failed; nothing is concluded from that." } : kind.identify(resource, world);
+      const unread =
+        kind.lists(resource, { taggedBy }).some((name) => unreadLists.has(name)) ||
+        unreadIds.has(resource.id ?? bindings.get(resource.address)?.id ?? "");
+      const identity: Identity = unread
+        ? { state: "blocked", code: "E_READ_FAILED", message: "A read that it needs failed; nothing is concluded from that." }
+        : kind.identify(resource, world);
       identities.set(resource.address, identity);
       if (identity.state === "blocked" && identity.code === "E_AMBIGUOUS" && compared.includes(resource))
-        problems.push({ code: identity.code, severity: "error", summary: "Ambiguous identity", message: `${resource.address}: ${identity.message}`, place: placeIn(resource, "/metadata/name"), address: resource.address });
+        problems.push({
+          code: identity.code,
+          severity: "error",
+          summary: "Ambiguous identity",
+          message: `${resource.address}: ${identity.message}`,
+          place: placeIn(resource, "/metadata/name"),
+          address: resource.address,
+        });
     }
   problems.push(...sharedIdentities(resources, identities));
   return { world, problems, unreadLists, suspicions, complete: problems.every(({ code }) => code !== "E_READ_FAILED") };
@@ -104,7 +142,13 @@ export async function observeWorld(input: WorldInput): Promise<Observed> {
 
 /** A read that failed, as what is wrong with the plan: nothing may be concluded from what wasn't read. */
 export function failedRead(error: ServiceError, address?: Address): Problem {
-  return { code: "E_READ_FAILED", severity: "error", summary: "A read failed", message: `${error.message} The plan is incomplete, and nothing is created because of it.`, ...(address === undefined ? {} : { address }) };
+  return {
+    code: "E_READ_FAILED",
+    severity: "error",
+    summary: "A read failed",
+    message: `${error.message} The plan is incomplete, and nothing is created because of it.`,
+    ...(address === undefined ? {} : { address }),
+  };
 }
 
 /** Two manifests of a kind that mean one live object would overwrite each other for ever. */

@@ -59,10 +59,24 @@ function verified<Live>(item: Item, wanted: ReadonlyMap<Pointer, unknown>, befor
   const { different, unseen } = judge(wanted as ReadonlyMap<Pointer, never>, kind.document(item, after));
   const unreached = [...different, ...unseen];
   if (unreached.length > 0)
-    return { live: after, ending: { outcome: "not-converged", code: "E_NOT_CONVERGED", message: `The service accepted the call, and its answer does not show the wanted value of ${list(unreached)}. Run plan to see what is live now.` } };
+    return {
+      live: after,
+      ending: {
+        outcome: "not-converged",
+        code: "E_NOT_CONVERGED",
+        message: `The service accepted the call, and its answer does not show the wanted value of ${list(unreached)}. Run plan to see what is live now.`,
+      },
+    };
   const touched = kind.unintended?.(before, after, new Set(wanted.keys())) ?? [];
   if (touched.length > 0)
-    return { live: after, ending: { outcome: "not-converged", code: "E_UNINTENDED_CHANGE", message: `The wanted values are there, and beside them something changed that was not asked for: ${list(touched)}. Look at it before anything else is applied.` } };
+    return {
+      live: after,
+      ending: {
+        outcome: "not-converged",
+        code: "E_UNINTENDED_CHANGE",
+        message: `The wanted values are there, and beside them something changed that was not asked for: ${list(touched)}. Look at it before anything else is applied.`,
+      },
+    };
   return { live: after };
 }
 

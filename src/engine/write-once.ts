@@ -17,8 +17,10 @@ export async function writeOnce<Live>(item: Item, kind: Kind<Unit, Live>, run: R
   const [request] = item.requests;
   if (request === undefined) return { outcome: "done" };
   const live = await kind.reread(item, run.reads);
-  if (item.action === "relate" && live === undefined) return { outcome: "failed", code: "E_GONE", message: `The tag ${item.liveId ?? ""} is gone from the account.` };
-  if (staleNodes(kind, item, live).length > 0) return { outcome: "skipped", code: "E_STALE", message: "It appeared in the account after the plan was made." };
+  if (item.action === "relate" && live === undefined)
+    return { outcome: "failed", code: "E_GONE", message: `The tag ${item.liveId ?? ""} is gone from the account.` };
+  if (staleNodes(kind, item, live).length > 0)
+    return { outcome: "skipped", code: "E_STALE", message: "It appeared in the account after the plan was made." };
   const ready = sendable(request, run.secrets);
   const entryId = await run.journal.intend({
     runId: run.runId,
@@ -51,7 +53,10 @@ function matchesOf<Live>(kind: Kind<Unit, Live>, item: Item, live: Live | undefi
 
 /** Keeps the answer's `data.id`, confirmed by a read; falls back to the int64 `id` in decimal (interface §4.1). */
 async function created<Live>(item: Item, kind: Kind<Unit, Live>, run: Run, entryId: string, answer: WriteAnswer): Promise<Ending> {
-  const dataId = typeof answer.data === "object" && answer.data !== null && !Array.isArray(answer.data) ? own(answer.data as Record<string, unknown>, "id") : undefined;
+  const dataId =
+    typeof answer.data === "object" && answer.data !== null && !Array.isArray(answer.data)
+      ? own(answer.data as Record<string, unknown>, "id")
+      : undefined;
   const candidates = [dataId, answer.int64Id].filter((id) => typeof id === "string" && id !== "") as readonly string[];
   const [first] = candidates;
   if (first === undefined) return settle(item, kind, run, entryId, "The answer to the create holds no id.");
@@ -117,7 +122,12 @@ async function recorded(item: Item, run: Run, entryId: string, id: string, outco
     await run.bind(item.address, { ...item.binding, id });
   } catch (error) {
     if (!(error instanceof DimsyncError)) throw error;
-    return { outcome: "failed", code: error.code, liveId: id, message: `${item.address} was created as ${id}, and that id could not be recorded: ${error.message}` };
+    return {
+      outcome: "failed",
+      code: error.code,
+      liveId: id,
+      message: `${item.address} was created as ${id}, and that id could not be recorded: ${error.message}`,
+    };
   }
   await run.journal.settle(entryId, { outcome, id });
   return { outcome: outcome === "created" ? "done" : "recovered", liveId: id };

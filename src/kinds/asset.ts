@@ -34,11 +34,16 @@ function referencesIn(integrations: readonly LiveIntegration[]): readonly LiveRe
 function lookalikes(resource: Resource<AssetSpec>, world: World): readonly LiveReference[] {
   const { name, type } = resource.spec;
   const users = world.resources.filter(({ kind }) => kind === "Integration").map(({ spec }) => spec as IntegrationSpec);
-  const sources = users.filter(({ destination }) => destination !== undefined && "asset" in destination && destination.asset === resource.name).flatMap(({ create }) => (create === undefined ? [] : [create.sourceConfig]));
+  const sources = users
+    .filter(({ destination }) => destination !== undefined && "asset" in destination && destination.asset === resource.name)
+    .flatMap(({ create }) => (create === undefined ? [] : [create.sourceConfig]));
   const taken = new Set([...world.bindings.values()].map(({ id }) => id));
-  const bySource = world.integrations.filter(({ source }) => sources.some((config) => config.name === source.name && config.type === source.type)).map(({ destination }) => destination);
+  const bySource = world.integrations
+    .filter(({ source }) => sources.some((config) => config.name === source.name && config.type === source.type))
+    .map(({ destination }) => destination);
   return referencesIn(world.integrations).filter(
-    (reference) => !taken.has(reference.id) && ((reference.name === name && reference.type === type) || bySource.some(({ id }) => id === reference.id)),
+    (reference) =>
+      !taken.has(reference.id) && ((reference.name === name && reference.type === type) || bySource.some(({ id }) => id === reference.id)),
   );
 }
 
@@ -65,17 +70,26 @@ export const asset: Kind<AssetUnit, AssetLive> = {
     return {
       state: "blocked",
       code: "E_UNBOUND",
-      message: "No id is on record for it, and the interface has no call that finds an asset. Bind its id, or set lifecycle.create: ifMissing if it does not exist yet.",
+      message:
+        "No id is on record for it, and the interface has no call that finds an asset. Bind its id, or set lifecycle.create: ifMissing if it does not exist yet.",
       command: `dimsync bind ${resource.address}=ID`,
     };
   },
+
+  baseline: ({ spec }) => record(spec as AssetSpec),
 
   units(resources, world) {
     const units: AssetUnit[] = [];
     const blocked = [];
     for (const resource of resources as readonly Resource<AssetSpec>[]) {
       const identity = world.identities.get(resource.address);
-      if (identity?.state === "blocked") blocked.push({ address: resource.address, code: identity.code, message: identity.message, ...(identity.command === undefined ? {} : { command: identity.command }) });
+      if (identity?.state === "blocked")
+        blocked.push({
+          address: resource.address,
+          code: identity.code,
+          message: identity.message,
+          ...(identity.command === undefined ? {} : { command: identity.command }),
+        });
       else units.push({ address: resource.address, resource, ...(identity?.state === "found" ? { liveId: identity.id } : {}) });
     }
     return { units, blocked, deferred: [], problems: [] };
@@ -145,7 +159,8 @@ function updated(unit: AssetUnit, id: string, world: World): Found {
   const resend = world.writeSecrets(address) || (binding?.secretVersion !== undefined && (spec.secretVersion ?? 0) > binding.secretVersion);
 
   // Without a record nothing is sent unasked; asked, everything is, so that from then on there is a record.
-  const differing = recorded === undefined ? (resend ? Object.keys(leafDigests(declared)) : []) : changedLeaves(leafDigests(declared), recorded);
+  const differing =
+    recorded === undefined ? (resend ? Object.keys(leafDigests(declared)) : []) : changedLeaves(leafDigests(declared), recorded);
   const changes: DraftChange[] = differing
     .filter((path) => isWithin(path, "/connection") || atPointer(declared, path) !== undefined)
     .map((path) => ({ path, ...valueAt("after", declared, path), risk: "neutral" }));
@@ -170,11 +185,34 @@ function updated(unit: AssetUnit, id: string, world: World): Found {
 
   const manual =
     spec.type !== undefined && shown !== undefined && shown.type !== spec.type
-      ? [{ address, path: "/type", expected: spec.type, actual: shown.type, instruction: `An asset's type can be given only when it is created. Correct spec.type of ${address}, or bind the asset that has it.` }]
+      ? [
+          {
+            address,
+            path: "/type",
+            expected: spec.type,
+            actual: shown.type,
+            instruction: `An asset's type can be given only when it is created. Correct spec.type of ${address}, or bind the asset that has it.`,
+          },
+        ]
       : [];
   const unread = Object.keys(leafDigests(declared)).filter((path) => path !== "/name" || shown === undefined);
-  const unverifiable = recorded === undefined && unread.length > 0 ? [{ address, paths: unread, reason: "The interface never returns an asset's description and connection, and no digest of what was sent is on record." }] : [];
-  if (Object.keys(body).length === 0) return { ...nothingFound, items: bindItem(resource, id, shown?.name, world, spec.secretVersion === undefined ? {} : { secretVersion: spec.secretVersion }), manual, unverifiable };
+  const unverifiable =
+    recorded === undefined && unread.length > 0
+      ? [
+          {
+            address,
+            paths: unread,
+            reason: "The interface never returns an asset's description and connection, and no digest of what was sent is on record.",
+          },
+        ]
+      : [];
+  if (Object.keys(body).length === 0)
+    return {
+      ...nothingFound,
+      items: bindItem(resource, id, shown?.name, world, spec.secretVersion === undefined ? {} : { secretVersion: spec.secretVersion }),
+      manual,
+      unverifiable,
+    };
 
   const item: DraftItem = {
     address,
@@ -185,7 +223,11 @@ function updated(unit: AssetUnit, id: string, world: World): Found {
     changes,
     requests: [{ method: "PATCH", path: urlPath(["v1", "assets", id]), body }],
     observed: shown !== undefined && body["name"] !== undefined ? { "/name": shown.name } : {},
-    binding: { id, ...(recorded === undefined && !resend ? {} : { sent: leafDigests(declared) }), ...versionAfter(spec, binding?.secretVersion, sendConnection) },
+    binding: {
+      id,
+      ...(recorded === undefined && !resend ? {} : { sent: leafDigests(declared) }),
+      ...versionAfter(spec, binding?.secretVersion, sendConnection),
+    },
   };
   return { ...nothingFound, items: [item], manual, unverifiable: resend ? [] : unverifiable };
 }
@@ -204,4 +246,3 @@ function valueAt(member: "before" | "after", root: unknown, path: Pointer): { re
 function leavesOf(body: JsonObject): readonly { readonly path: Pointer; readonly value: JsonValue }[] {
   return Object.keys(body).map((key) => ({ path: `/${key}`, value: body[key] as JsonValue }));
 }
-

@@ -25,7 +25,10 @@ export function leafDigests(value: unknown, path: readonly string[] = []): Reado
 }
 
 /** The pointers at which the declared digests differ from the recorded ones, removed leaves included, in order. */
-export function changedLeaves(declared: Readonly<Record<Pointer, string>>, recorded: Readonly<Record<Pointer, string>>): readonly Pointer[] {
+export function changedLeaves(
+  declared: Readonly<Record<Pointer, string>>,
+  recorded: Readonly<Record<Pointer, string>>,
+): readonly Pointer[] {
   const pointers = new Set([...Object.keys(declared), ...Object.keys(recorded)]);
   return [...pointers].filter((pointer) => declared[pointer] !== recorded[pointer]).sort();
 }

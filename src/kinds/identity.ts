@@ -13,7 +13,13 @@ export function boundIdentity(resource: Resource, world: World): Identity | unde
 }
 
 /** A `bind` item where the id is not on record yet, or another one is. It sends nothing. */
-export function bindItem(resource: Resource, id: string, liveName: string | undefined, world: World, record: Omit<Binding, "id"> = {}): readonly DraftItem[] {
+export function bindItem(
+  resource: Resource,
+  id: string,
+  liveName: string | undefined,
+  world: World,
+  record: Omit<Binding, "id"> = {},
+): readonly DraftItem[] {
   const before = world.bindings.get(resource.address);
   if (before?.id === id) return [];
   return [

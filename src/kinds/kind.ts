@@ -1,5 +1,5 @@
 import type { Address } from "../model/address.ts";
-import type { Bindings } from "../model/binding.ts";
+import type { Binding, Bindings } from "../model/binding.ts";
 import type { JsonObject } from "../model/json.ts";
 import type { LiveIntegration, LiveTag, LiveUser } from "../model/live.ts";
 import type { Blocked, Deferred, Difference, Item } from "../model/plan.ts";
@@ -62,7 +62,15 @@ export interface Found extends Difference {
   readonly problems: readonly Problem[];
 }
 
-export const nothingFound: Found = { items: [], manual: [], blocked: [], deferred: [], unverifiable: [], unmanagedColumns: 0, problems: [] };
+export const nothingFound: Found = {
+  items: [],
+  manual: [],
+  blocked: [],
+  deferred: [],
+  unverifiable: [],
+  unmanagedColumns: 0,
+  problems: [],
+};
 
 /**
  * One kind of manifest. All members but `observe` and `reread` are pure; those two only read. A kind never sends a write and never decides
@@ -77,6 +85,8 @@ export interface Kind<U extends Unit = Unit, Live = unknown> {
   /** Whose ids can be checked against a list; absent where the interface has none (assets). */
   readonly listedIn?: "integrations" | "tags";
   identify?(resource: Resource, world: World): Identity;
+  /** What is put on record where a person accepts that the live object is as declared; absent where nothing is. */
+  baseline?(resource: Resource): Omit<Binding, "id">;
   units(resources: readonly Resource[], world: World): Units<U>;
   /** What comparing the unit takes beyond the lists; undefined: the object is gone. Called for units with a liveId. */
   observe?(unit: U, reads: Reads): Promise<Live | undefined>;

@@ -58,7 +58,11 @@ export function selectIntegration(ref: IntegrationRef, world: World): Selected {
   }
   if (named.length > 1) {
     const ids = named.map(({ id }) => id).sort(byText);
-    return unresolved(ref, "E_AMBIGUOUS", `${named.length} integrations have the name ${JSON.stringify(ref)}: ${ids.join(", ")}. Give the id instead: { id: ${JSON.stringify(ids[0])} }.`);
+    return unresolved(
+      ref,
+      "E_AMBIGUOUS",
+      `${named.length} integrations have the name ${JSON.stringify(ref)}: ${ids.join(", ")}. Give the id instead: { id: ${JSON.stringify(ids[0])} }.`,
+    );
   }
   return { state: "found", id: first.id, label: labelOf(first.id, world) };
 }

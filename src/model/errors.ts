@@ -9,7 +9,11 @@ export class DimsyncError extends Error {
   /** A command to run, alone. */
   readonly command: string | undefined;
 
-  constructor(code: string, message: string, options: { readonly exit?: ExitCode; readonly cause?: unknown; readonly command?: string } = {}) {
+  constructor(
+    code: string,
+    message: string,
+    options: { readonly exit?: ExitCode; readonly cause?: unknown; readonly command?: string } = {},
+  ) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause });
     this.code = code;
     this.exit = options.exit ?? 1;
@@ -42,7 +46,13 @@ export class ServiceError extends DimsyncError {
   constructor(
     code: string,
     message: string,
-    call: { readonly method: string; readonly path: string; readonly sent: "never" | "maybe" | "answered"; readonly status?: number; readonly cause?: unknown },
+    call: {
+      readonly method: string;
+      readonly path: string;
+      readonly sent: "never" | "maybe" | "answered";
+      readonly status?: number;
+      readonly cause?: unknown;
+    },
   ) {
     super(code, message, call.cause === undefined ? {} : { cause: call.cause });
     this.method = call.method;

@@ -233,6 +233,9 @@ export interface Result {
 /** What `validate` prints. */
 export interface Validation {
   readonly kind: "Validation";
+  /** How many manifests were read, from how many files. */
+  readonly manifests: number;
+  readonly files: number;
   readonly diagnostics: readonly Diagnostic[];
   readonly exit: Exit;
 }

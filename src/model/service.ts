@@ -1,5 +1,5 @@
-import type { AuditEntry, LiveColumn, LiveIntegration, LiveSchemas, LiveTag, LiveUser } from "./live.ts";
 import type { JsonObject, JsonValue } from "./json.ts";
+import type { AuditEntry, LiveColumn, LiveIntegration, LiveSchemas, LiveTag, LiveUser } from "./live.ts";
 import type { Secret } from "./secret.ts";
 
 /** A list as the service gave it. */

@@ -22,5 +22,8 @@ export function createBody(
   });
   const sourceConfig: JsonObject = owners === undefined ? create.sourceConfig : { ...create.sourceConfig, owners };
   const { destinationSchema, replicationFrequency, onSchemaUpdate, enabled, sourceSettings } = create;
-  return { body: { destinationId, destinationSchema, replicationFrequency, onSchemaUpdate, enabled, sourceConfig, sourceSettings }, unknownPeople };
+  return {
+    body: { destinationId, destinationSchema, replicationFrequency, onSchemaUpdate, enabled, sourceConfig, sourceSettings },
+    unknownPeople,
+  };
 }

@@ -37,7 +37,11 @@ export function identify(resource: Resource<IntegrationSpec>, world: World): Ide
   if (destination.state === "waits") return { state: "waits", on: [destination.on] };
   if (destination.state === "unresolved") return { state: "blocked", code: destination.code, message: destination.message };
   if (destination.state === "none")
-    return { state: "blocked", code: "E_NO_DESTINATION", message: "It would have to be created, and its manifest names no destination. Add spec.destination: { asset: NAME } or { id: ID }." };
+    return {
+      state: "blocked",
+      code: "E_NO_DESTINATION",
+      message: "It would have to be created, and its manifest names no destination. Add spec.destination: { asset: NAME } or { id: ID }.",
+    };
   return { state: "absent" };
 }
 
@@ -66,7 +70,9 @@ function describe(key: LookupKey): string {
 }
 
 function ambiguous(found: readonly LiveIntegration[], key: LookupKey): Identity {
-  const candidates = [...found].sort((a, b) => byText(a.id, b.id)).map(({ id, name, createdAt }) => `${id} (${JSON.stringify(name)}${createdAt === undefined ? "" : `, created ${createdAt}`})`);
+  const candidates = [...found]
+    .sort((a, b) => byText(a.id, b.id))
+    .map(({ id, name, createdAt }) => `${id} (${JSON.stringify(name)}${createdAt === undefined ? "" : `, created ${createdAt}`})`);
   return {
     state: "blocked",
     code: "E_AMBIGUOUS",

@@ -5,8 +5,8 @@ import type { IntegrationSpec, Resource } from "../../model/resource.ts";
 import { placeIn } from "../../model/resource.ts";
 import { bindItem, goneInstruction } from "../identity.ts";
 import { type Found, type Kind, nothingFound, type World } from "../kind.ts";
-import { createBody, ownersNeedUsers } from "./create.ts";
 import { compare, recordOf } from "./compare.ts";
+import { createBody, ownersNeedUsers } from "./create.ts";
 import { identify, matchesKey } from "./identify.ts";
 import { destinationOf, type IntegrationUnit } from "./unit.ts";
 
@@ -22,12 +22,19 @@ export const integration: Kind<IntegrationUnit, IntegrationLive> = {
 
   references({ spec }) {
     const { destination } = spec as IntegrationSpec;
-    return destination !== undefined && "asset" in destination ? [{ kind: "Asset", name: destination.asset, pointer: "/spec/destination/asset", orLive: false }] : [];
+    return destination !== undefined && "asset" in destination
+      ? [{ kind: "Asset", name: destination.asset, pointer: "/spec/destination/asset", orLive: false }]
+      : [];
   },
 
   lists: (resource) => (ownersNeedUsers(resource.spec as IntegrationSpec) ? ["integrations", "users"] : ["integrations"]),
 
   identify: (resource, world) => identify(resource as Resource<IntegrationSpec>, world),
+
+  baseline: ({ spec }) => {
+    const { create } = spec as IntegrationSpec;
+    return create === undefined ? {} : recordOf(create);
+  },
 
   units(resources, world) {
     const units: IntegrationUnit[] = [];
@@ -36,9 +43,21 @@ export const integration: Kind<IntegrationUnit, IntegrationLive> = {
     for (const resource of resources as readonly Resource<IntegrationSpec>[]) {
       const { address } = resource;
       const identity = world.identities.get(address);
-      if (identity?.state === "blocked") blocked.push({ address, code: identity.code, message: identity.message, ...(identity.command === undefined ? {} : { command: identity.command }) });
+      if (identity?.state === "blocked")
+        blocked.push({
+          address,
+          code: identity.code,
+          message: identity.message,
+          ...(identity.command === undefined ? {} : { command: identity.command }),
+        });
       else if (identity?.state === "waits") deferred.push({ address, waitsFor: identity.on, desired: desired(resource) });
-      else units.push({ address, resource, destination: destinationOf(resource, world), ...(identity?.state === "found" ? { liveId: identity.id } : {}) });
+      else
+        units.push({
+          address,
+          resource,
+          destination: destinationOf(resource, world),
+          ...(identity?.state === "found" ? { liveId: identity.id } : {}),
+        });
     }
     return { units, blocked, deferred, problems: [] };
   },

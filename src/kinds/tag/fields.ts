@@ -9,7 +9,11 @@ import { isPerson, writtenPerson } from "../people.ts";
 import type { TagUnit } from "./unit.ts";
 
 /** One PUT with all three fields: those that the manifest leaves open are repeated from the live tag, right whether the service merges or replaces (product §3.3). */
-export function fieldChanges(unit: TagUnit, live: LiveTag, world: World): { readonly items: readonly DraftItem[]; readonly problems: readonly Problem[] } {
+export function fieldChanges(
+  unit: TagUnit,
+  live: LiveTag,
+  world: World,
+): { readonly items: readonly DraftItem[]; readonly problems: readonly Problem[] } {
   const { resource, address } = unit;
   const { name, description, owner } = resource.spec;
   const wanted: { name: string; description?: string; owner?: string } = { name };
@@ -29,7 +33,13 @@ export function fieldChanges(unit: TagUnit, live: LiveTag, world: World): { read
     const after = wanted[key];
     if (before !== undefined) observed[`/${key}`] = before;
     if (after !== undefined && before !== after)
-      changes.push({ path: `/${key}`, ...(before === undefined ? {} : { before }), after, risk: "neutral", cause: { place: placeIn(resource, `/spec/${key}`) } });
+      changes.push({
+        path: `/${key}`,
+        ...(before === undefined ? {} : { before }),
+        after,
+        risk: "neutral",
+        cause: { place: placeIn(resource, `/spec/${key}`) },
+      });
   }
   if (changes.length === 0) return { items: [], problems: [] };
   const item: DraftItem = {

@@ -22,7 +22,8 @@ export const tag: Kind<TagUnit, LiveTag> = {
   references(resource) {
     return (specOf(resource).resources ?? []).flatMap((target, index): readonly Reference[] => {
       const pointer = `/spec/resources/${index}`;
-      if ("integration" in target && typeof target.integration === "string") return [{ kind: "Integration", name: target.integration, pointer: `${pointer}/integration`, orLive: true }];
+      if ("integration" in target && typeof target.integration === "string")
+        return [{ kind: "Integration", name: target.integration, pointer: `${pointer}/integration`, orLive: true }];
       if ("asset" in target) return [{ kind: "Asset", name: target.asset, pointer: `${pointer}/asset`, orLive: false }];
       return [];
     });
@@ -32,8 +33,11 @@ export const tag: Kind<TagUnit, LiveTag> = {
     const spec = specOf(resource);
     const tagger = spec.taggedBy ?? defaults.taggedBy;
     const targets = spec.resources ?? [];
-    const byEmail = needsUsers(spec.owner) || (targets.length > 0 && (needsUsers(tagger) || (typeof tagger === "string" && isEmail(tagger))));
-    const integrations = targets.some((target) => ("integration" in target && typeof target.integration === "string") || "integrations" in target);
+    const byEmail =
+      needsUsers(spec.owner) || (targets.length > 0 && (needsUsers(tagger) || (typeof tagger === "string" && isEmail(tagger))));
+    const integrations = targets.some(
+      (target) => ("integration" in target && typeof target.integration === "string") || "integrations" in target,
+    );
     return ["tags", ...(byEmail ? (["users"] as const) : []), ...(integrations ? (["integrations"] as const) : [])];
   },
 
@@ -53,7 +57,11 @@ export const tag: Kind<TagUnit, LiveTag> = {
 
   // A list shows all that a tag without resources needs; only GET of one tag shows what is tagged.
   observe: async ({ resource, liveId }, reads) =>
-    liveId === undefined ? undefined : hasResources(resource.spec) ? await reads.tag(liveId) : (await reads.tags()).items.find(({ id }) => id === liveId),
+    liveId === undefined
+      ? undefined
+      : hasResources(resource.spec)
+        ? await reads.tag(liveId)
+        : (await reads.tags()).items.find(({ id }) => id === liveId),
 
   diff(unit, live, world) {
     const { address, resource, liveId } = unit;
@@ -77,11 +85,19 @@ export const tag: Kind<TagUnit, LiveTag> = {
 
   document(item, live) {
     if (live === undefined) return {};
-    if (item.action === "relate") return { related: live.taggedResources?.some(({ id }) => id === item.naturalKey?.["resourceId"]) === true };
-    return { name: live.name, ...(live.description === undefined ? {} : { description: live.description }), ...(live.owner === undefined ? {} : { owner: live.owner }) };
+    if (item.action === "relate")
+      return { related: live.taggedResources?.some(({ id }) => id === item.naturalKey?.["resourceId"]) === true };
+    return {
+      name: live.name,
+      ...(live.description === undefined ? {} : { description: live.description }),
+      ...(live.owner === undefined ? {} : { owner: live.owner }),
+    };
   },
 
-  answered: (before, answer, decode) => ({ ...decode.tag(answer), ...(before?.taggedResources === undefined ? {} : { taggedResources: before.taggedResources }) }),
+  answered: (before, answer, decode) => ({
+    ...decode.tag(answer),
+    ...(before?.taggedResources === undefined ? {} : { taggedResources: before.taggedResources }),
+  }),
 
   unintended(before, after, sent) {
     const watched = ["id", "name", "description", "owner", "origin"] as const;
@@ -95,7 +111,11 @@ function lookUp(resource: Resource<TagSpec>, world: World): Identity {
   const [first] = found;
   if (found.length > 1) {
     const ids = found.map(({ id }) => id).sort(byText);
-    return { state: "blocked", code: "E_AMBIGUOUS", message: `${found.length} live tags have the name ${JSON.stringify(name)}: ${ids.join(", ")}. Pin the right one by metadata.id.` };
+    return {
+      state: "blocked",
+      code: "E_AMBIGUOUS",
+      message: `${found.length} live tags have the name ${JSON.stringify(name)}: ${ids.join(", ")}. Pin the right one by metadata.id.`,
+    };
   }
   if (first !== undefined) return { state: "found", id: first.id, by: "look-up" };
   return {

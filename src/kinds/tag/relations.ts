@@ -41,12 +41,27 @@ export function relations(unit: TagUnit, live: LiveTag, world: World): Relations
     if (selected.state === "found") wanted.set(selected.id, target);
     else if (selected.state === "waits") {
       const relation = `${address}#${selected.on}`;
-      deferred.set(relation, { address: relation, waitsFor: [selected.on], desired: { tag: live.name, resource: selected.on, resourceType: target.type } });
+      deferred.set(relation, {
+        address: relation,
+        waitsFor: [selected.on],
+        desired: { tag: live.name, resource: selected.on, resourceType: target.type },
+      });
     } else if (selected.code === "E_DEPENDENCY") {
-      blocked.push({ address: `${address}#${toAddress(target.type === "DataAsset" ? "Asset" : "Integration", selected.label.replace(/^Asset\//u, ""))}`, code: selected.code, message: selected.message });
+      blocked.push({
+        address: `${address}#${toAddress(target.type === "DataAsset" ? "Asset" : "Integration", selected.label.replace(/^Asset\//u, ""))}`,
+        code: selected.code,
+        message: selected.message,
+      });
     } else {
       const summary = selected.code === "E_AMBIGUOUS" ? "Ambiguous reference" : "Unknown reference";
-      problems.push({ code: selected.code, severity: "error", summary, message: `${address} lists an integration. ${selected.message}`, place: placeIn(resource, target.pointer), address });
+      problems.push({
+        code: selected.code,
+        severity: "error",
+        summary,
+        message: `${address} lists an integration. ${selected.message}`,
+        place: placeIn(resource, target.pointer),
+        address,
+      });
     }
   }
   const missing = [...wanted].filter(([id]) => !related.has(id)).sort(([a], [b]) => byText(a, b));
@@ -58,13 +73,20 @@ export function relations(unit: TagUnit, live: LiveTag, world: World): Relations
 }
 
 function targetsOf(target: TagResource, pointer: string, world: World): readonly Target[] {
-  if ("integration" in target) return [{ type: "Integration", selected: selectIntegration(target.integration, world), pointer: `${pointer}/integration` }];
-  if ("integrations" in target) return selectIntegrations(target.integrations, world).map((selected) => ({ type: "Integration", selected, pointer: `${pointer}/integrations` }));
+  if ("integration" in target)
+    return [{ type: "Integration", selected: selectIntegration(target.integration, world), pointer: `${pointer}/integration` }];
+  if ("integrations" in target)
+    return selectIntegrations(target.integrations, world).map((selected) => ({
+      type: "Integration",
+      selected,
+      pointer: `${pointer}/integrations`,
+    }));
   if ("asset" in target) {
     const address = toAddress("Asset", target.asset);
     return [{ type: "DataAsset", selected: fromIdentity(address, address, world.identities.get(address)), pointer: `${pointer}/asset` }];
   }
-  if ("dataAsset" in target) return [{ type: "DataAsset", selected: { state: "found", id: target.dataAsset.id, label: target.dataAsset.id }, pointer }];
+  if ("dataAsset" in target)
+    return [{ type: "DataAsset", selected: { state: "found", id: target.dataAsset.id, label: target.dataAsset.id }, pointer }];
   return [{ type: "Monitor", selected: { state: "found", id: target.monitor.id, label: target.monitor.id }, pointer }];
 }
 
@@ -102,7 +124,13 @@ function relate(unit: TagUnit, live: LiveTag, resourceId: string, target: Target
         cause: { place: placeIn(unit.resource, target.pointer) },
       },
     ],
-    requests: [{ method: "POST", path: urlPath(["v1", "tags", live.id, "relation"]), body: { resourceId, resourceType: target.type, taggedBy: tagger } }],
+    requests: [
+      {
+        method: "POST",
+        path: urlPath(["v1", "tags", live.id, "relation"]),
+        body: { resourceId, resourceType: target.type, taggedBy: tagger },
+      },
+    ],
     observed: { "/related": false },
     naturalKey: { tagId: live.id, resourceId },
   };

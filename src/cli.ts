@@ -1,0 +1,192 @@
+import { Command, CommanderError, Option } from "commander";
+import { contextOf, version } from "./commands/context.ts";
+import type { ApplyFlags, GlobalFlags, PlanFlags } from "./commands/flags.ts";
+import type { Io } from "./commands/io.ts";
+import type { ExitCode } from "./model/exit.ts";
+
+const collect = (value: string, before: readonly string[]): readonly string[] => [...before, value];
+const repeatable = (flags: string, description: string): Option => new Option(flags, description).argParser(collect).default([], "");
+
+/** Runs one command line and returns its exit code. Prints through `io` only; never throws for a mistake of the user's. */
+export async function main(argv: readonly string[], io: Io): Promise<ExitCode> {
+  let exit: ExitCode = 0;
+  const { program, running } = makeProgram(io, (code) => {
+    exit = code;
+  });
+  try {
+    await program.parseAsync([...argv], { from: "user" });
+    return exit;
+  } catch (error) {
+    if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 1;
+    if (io.interrupted.aborted) return 130;
+    const { reportError } = await import("./commands/report.ts");
+    return reportError(contextOf(io, running() ?? program.opts<GlobalFlags>()), error);
+  }
+}
+
+/** The whole command line. `done` is told the exit code of the command that ran; `running` gives its flags. */
+export function makeProgram(
+  io: Io,
+  done: (code: ExitCode) => void,
+): { readonly program: Command; readonly running: () => GlobalFlags | undefined } {
+  let flags: GlobalFlags | undefined;
+  const program = new Command("dimsync");
+  program
+    .description("Keeps an account of a data integration service equal to YAML manifests in git.")
+    .version(version, "-V, --version", "print the version")
+    .exitOverride()
+    .configureOutput({ writeOut: io.stdout, writeErr: io.stderr, getOutHelpWidth: () => io.columns, getErrHelpWidth: () => io.columns })
+    .configureHelp({ showGlobalOptions: false, sortSubcommands: false })
+    .showSuggestionAfterError()
+    .showHelpAfterError("(see dimsync --help)")
+    .helpCommand("help [command]", "explain a command")
+    .addHelpText("after", examples);
+  program
+    .optionsGroup("Global options:")
+    .option("-C, --chdir <dir>", "work in this folder")
+    .option("--config <file>", "use this dimsync.yaml (else: found upward from the working folder)")
+    .addOption(repeatable("-t, --target <name>", "act on this target; repeatable"))
+    .option("--all-targets", "act on every target of the config")
+    .addOption(repeatable("--var <name=value>", "set a variable of the manifests; repeatable"))
+    .addOption(repeatable("--var-file <file>", "read variables from a YAML file; repeatable"))
+    .addOption(repeatable("--only <glob>", "only these addresses, such as 'SchemaConfig/*'; repeatable"))
+    .addOption(repeatable("--exclude <glob>", "not these addresses; repeatable"))
+    .addOption(repeatable("-o, --output <format[=path]>", "human (default), json, markdown; repeatable, one without a path"))
+    .option("--concurrency <n>", "requests at a time")
+    .option("--timeout <duration>", "for one request: seconds, or 30s, 5m")
+    .option("--retries <n>", "further attempts of a failed read")
+    .option("--read-only", "refuse every call that writes")
+    .option("--no-color", "no colour (also NO_COLOR)")
+    .option("-q, --quiet", "no progress")
+    .option("-v, --verbose", "everything in full");
+
+  const add = <Flags extends GlobalFlags>(
+    usage: string,
+    description: string,
+    run: (flags: Flags, args: readonly (string | readonly string[] | undefined)[]) => Promise<ExitCode>,
+  ): Command => {
+    const command = program.command(usage).description(description);
+    command.action(async (...all: readonly unknown[]) => {
+      // Commander hands in the arguments, then the options, then the command.
+      const args = all.slice(0, -2) as readonly (string | readonly string[] | undefined)[];
+      flags = command.optsWithGlobals<Flags>();
+      done(await run(flags as Flags, args));
+    });
+    return command;
+  };
+  const text = (value: string | readonly string[] | undefined): string | undefined => (typeof value === "string" ? value : undefined);
+  const list = (value: string | readonly string[] | undefined): readonly string[] => (Array.isArray(value) ? value : []);
+  const planFlags = (command: Command): Command =>
+    command
+      .addOption(repeatable("--fail-on <what>", "exit 2 on: changes, drift, exposes, unmanaged, unverifiable, manual, blocked, warnings"))
+      .addOption(
+        repeatable('--allow <name="reason">', "lift a guard: maxCreates, maxExposedColumns, maxChangedPercent, exposureWindow, policy"),
+      )
+      .option("--write-secrets [glob]", "send the connections of these assets again (all without a glob)")
+      .option("--assume-complete-lists", "take a list of a round length for complete");
+
+  program.commandsGroup("The main job:");
+  add("validate [paths...]", "check manifests without the account", async (given, [paths]) =>
+    (await import("./commands/validate.ts")).runValidate(contextOf(io, given), list(paths)),
+  );
+  planFlags(
+    add<PlanFlags>("plan [paths...]", "show what apply would do; reads only", async (given, [paths]) =>
+      (await import("./commands/plan.ts")).runPlan(contextOf(io, given), list(paths)),
+    ),
+  )
+    .alias("diff")
+    .option("--out <file>", "save the plan, to apply exactly it")
+    .option("--detailed-exitcode", "exit 2 where there are changes");
+  planFlags(
+    add<ApplyFlags>("apply [plan]", "make the account equal the manifests, or apply a saved plan", async (given, [file]) =>
+      (await import("./commands/apply.ts")).runApply(contextOf(io, given), text(file)),
+    ),
+  )
+    .option("-y, --yes", "do not ask")
+    .option("--dry-run", "the same as plan")
+    .option("--fail-fast", "start nothing new after a failure")
+    .option("--result <file>", "write the result as JSON")
+    .option("--lock-timeout <duration>", "wait for another apply to end")
+    .option("--max-plan-age <duration>", "how old a saved plan may be (24h)");
+  planFlags(
+    add<PlanFlags>("drift [paths...]", "report where the account differs; reads only, exit 2 on drift", async (given, [paths]) =>
+      (await import("./commands/plan.ts")).runDrift(contextOf(io, given), list(paths)),
+    ),
+  );
+
+  program.commandsGroup("Looking:");
+  add("render [address]", "print the manifests with variables filled in", async (given, [address]) =>
+    (await import("./commands/render.ts")).runRender(contextOf(io, given), text(address)),
+  );
+  add("show <file>", "render a saved plan or result", async (given, [file]) =>
+    (await import("./commands/show.ts")).runShow(contextOf(io, given), text(file) ?? ""),
+  );
+  add("get <kind> [id]", "print live objects: integrations, tags, users, schemaconfig ID", async (given, [kind, id]) =>
+    (await import("./commands/get.ts")).runGet(contextOf(io, given), text(kind) ?? "", text(id)),
+  ).option("--raw", "the answer as it is");
+
+  program.commandsGroup("Ids and unknown outcomes:");
+  add("bind <address=id...>", "record which live object a manifest means", async (given, [texts]) =>
+    (await import("./commands/bind.ts")).runBind(contextOf(io, given), list(texts)),
+  ).option("--accept", "record that a person made the account equal the manifest");
+  add("unbind <address...>", "forget a recorded id", async (given, [addresses]) =>
+    (await import("./commands/bind.ts")).runUnbind(contextOf(io, given), list(addresses)),
+  );
+  add("resolve <address>", "say what became of a create whose answer was lost", async (given, [address]) =>
+    (await import("./commands/bind.ts")).runResolve(contextOf(io, given), text(address) ?? ""),
+  )
+    .option("--created <id>", "it was created, as this id")
+    .option("--not-created", "it was not created");
+
+  program.commandsGroup("Starting and tools:");
+  add("init [dir]", "write a config, editor schemas and CI workflows", async (given, [dir]) =>
+    (await import("./commands/init.ts")).runInit(contextOf(io, given), text(dir)),
+  );
+  add("serve", "run the embedded service on loopback", async (given) =>
+    (await import("./commands/serve.ts")).runServe(contextOf(io, { faults: [], ...given })),
+  )
+    .option("--port <n>", "a port of 127.0.0.1 (default: a free one)")
+    .option("--data <file>", "keep the account in this file (default: in memory)")
+    .option("--latency <ms>", "wait before each answer")
+    .addOption(repeatable("--faults <spec>", "METHOD PATHREGEX[@NTH]=ACTION[:ARG], such as 'POST /v1/assets=reset-after'; repeatable"))
+    .option("--schema-form <form>", "camel (with columns) or snake (without)")
+    .option("--paging <style:size>", "none, totalItems, total, nextCursor, hasMore, silent")
+    .option("--error-body <form>", "envelope, plain, empty, echo")
+    .option("--discover-after <n>", "schemas of new integrations appear after n reads");
+  add("schema [kind]", "print a JSON Schema", async (given, [kind]) =>
+    (await import("./commands/schema.ts")).runSchema(contextOf(io, given), text(kind)),
+  );
+  add("completion <shell>", "print a completion script: bash, zsh, fish", async (given, [shell]) =>
+    (await import("./commands/completion.ts")).runCompletion(contextOf(io, given), text(shell) ?? "", commandWords(program)),
+  );
+  program
+    .command("completion-addresses", { hidden: true })
+    .action(async () => done(await (await import("./commands/addresses.ts")).runAddresses(contextOf(io, program.opts<GlobalFlags>()))));
+  add("version", "print the version", async () => {
+    io.stdout(`${version}\n`);
+    return 0;
+  });
+  return { program, running: () => flags };
+}
+
+const examples = `
+Examples:
+  dimsync validate                      check the manifests, offline
+  dimsync plan                          what would change, with the calls that apply would make
+  dimsync plan --out plan.json && dimsync apply plan.json
+  dimsync apply --yes                   in CI, after merge
+  dimsync drift -o markdown=drift.md    on a schedule; exit 2 on drift
+
+Exit codes: 0 done · 1 error · 2 changes or drift · 3 refused by a guard or policy · 4 apply incomplete
+            5 saved plan unfit · 6 locked · 130 interrupted`;
+
+function commandWords(program: Command) {
+  const shared = program.options.map(({ long }) => long ?? "").filter((flag) => flag !== "");
+  return program.commands
+    .filter((command) => command.name() !== "completion-addresses")
+    .map((command) => ({
+      name: command.name(),
+      description: command.description(),
+      flags: [...command.options.map(({ long }) => long ?? ""), ...shared].filter((flag) => flag !== ""),
+    }));
+}

@@ -1,0 +1,38 @@
+/** The flags that every command takes (product §4), as typed. */
+export interface GlobalFlags {
+  readonly chdir?: string;
+  readonly config?: string;
+  readonly target: readonly string[];
+  readonly allTargets?: boolean;
+  readonly var: readonly string[];
+  readonly varFile: readonly string[];
+  readonly only: readonly string[];
+  readonly exclude: readonly string[];
+  readonly output: readonly string[];
+  readonly concurrency?: string;
+  readonly timeout?: string;
+  readonly retries?: string;
+  readonly readOnly?: boolean;
+  /** False with --no-color. */
+  readonly color: boolean;
+  readonly quiet?: boolean;
+  readonly verbose?: boolean;
+}
+
+export interface PlanFlags extends GlobalFlags {
+  readonly out?: string;
+  readonly detailedExitcode?: boolean;
+  readonly failOn: readonly string[];
+  readonly allow: readonly string[];
+  readonly writeSecrets?: string | boolean;
+  readonly assumeCompleteLists?: boolean;
+}
+
+export interface ApplyFlags extends PlanFlags {
+  readonly yes?: boolean;
+  readonly dryRun?: boolean;
+  readonly failFast?: boolean;
+  readonly result?: string;
+  readonly lockTimeout?: string;
+  readonly maxPlanAge?: string;
+}

@@ -1,0 +1,55 @@
+import { createInterface } from "node:readline/promises";
+
+/** The world outside a command: what it prints to, asks, and is told by the environment. Tests hand in their own. */
+export interface Io {
+  /** Takes the one document of the command. */
+  readonly stdout: (text: string) => void;
+  /** Takes everything else. */
+  readonly stderr: (text: string) => void;
+  readonly stdoutIsTty: boolean;
+  readonly stderrIsTty: boolean;
+  readonly stdinIsTty: boolean;
+  /** Columns of the terminal; 100 where there is none. */
+  readonly columns: number;
+  readonly env: NodeJS.ProcessEnv;
+  readonly cwd: string;
+  /** Asks on stderr and returns the line that was typed. */
+  readonly ask: (question: string) => Promise<string>;
+  /** Aborted by SIGINT or SIGTERM: start nothing new, finish what is under way. */
+  readonly interrupted: AbortSignal;
+}
+
+/** The io of this process. A second signal ends it at once. */
+export function processIo(): Io {
+  const interruption = new AbortController();
+  const onSignal = (): void => {
+    if (interruption.signal.aborted) process.exit(130);
+    interruption.abort();
+    process.stderr.write("\ndimsync: interrupted. Nothing new is started; writes under way finish. Again to stop at once.\n");
+  };
+  process.on("SIGINT", onSignal);
+  process.on("SIGTERM", onSignal);
+  // A reader that has gone away (`| head`) is no failure of ours.
+  process.stdout.on("error", (error: NodeJS.ErrnoException) => {
+    if (error.code !== "EPIPE") throw error;
+  });
+  return {
+    stdout: (text) => void process.stdout.write(text),
+    stderr: (text) => void process.stderr.write(text),
+    stdoutIsTty: process.stdout.isTTY === true,
+    stderrIsTty: process.stderr.isTTY === true,
+    stdinIsTty: process.stdin.isTTY === true,
+    columns: process.stdout.columns ?? process.stderr.columns ?? 100,
+    env: process.env,
+    cwd: process.cwd(),
+    async ask(question) {
+      const readline = createInterface({ input: process.stdin, output: process.stderr });
+      try {
+        return await readline.question(question, { signal: interruption.signal });
+      } finally {
+        readline.close();
+      }
+    },
+    interrupted: interruption.signal,
+  };
+}

@@ -1,0 +1,77 @@
+import { resolve } from "node:path";
+import { driftExit, type FailOn, failOnNames, planExit } from "../engine/exits.ts";
+import { DimsyncError } from "../model/errors.ts";
+import { combineExits, type ExitCode } from "../model/exit.ts";
+import type { Plan } from "../model/plan.ts";
+import { didYouMean } from "../model/suggest.ts";
+import type { Context } from "./context.ts";
+import type { PlanFlags } from "./flags.ts";
+import { planAccount } from "./operations.ts";
+import { checkOutputs, deliver } from "./output.ts";
+import { planOptions } from "./plan-options.ts";
+import { showProgress } from "./progress.ts";
+import { loadProjects } from "./project.ts";
+
+/** `dimsync plan`: what apply would do. Reads only. */
+export async function runPlan(context: Context<PlanFlags>, paths: readonly string[]): Promise<ExitCode> {
+  const { flags, cwd, io } = context;
+  await checkOutputs(context);
+  const failOn = failOnFlags(flags.failOn);
+  const plans = await planTargets(context, paths, "Plan", (made) => planExit(made, { detailed: flags.detailedExitcode === true, failOn }));
+  if (flags.out !== undefined) {
+    const [only, second] = plans;
+    if (only === undefined || second !== undefined)
+      throw new DimsyncError("E_USAGE", "--out saves the plan of one target. Name one with -t.");
+    const { writePlanFile } = await import("../records/plan-file.ts");
+    await writePlanFile(resolve(cwd, flags.out), only, { digestKey: io.env["DIMSYNC_DIGEST_KEY"] });
+  }
+  await deliver(context, plans);
+  return combineExits(plans.map(({ exit }) => exit)).code;
+}
+
+/** `dimsync drift`: where the account differs. Reads only. */
+export async function runDrift(context: Context<PlanFlags>, paths: readonly string[]): Promise<ExitCode> {
+  await checkOutputs(context);
+  const failOn = failOnFlags(context.flags.failOn);
+  const reports = await planTargets(context, paths, "DriftReport", (made) => driftExit(made, failOn));
+  await deliver(context, reports);
+  return combineExits(reports.map(({ exit }) => exit)).code;
+}
+
+async function planTargets(
+  context: Context<PlanFlags>,
+  paths: readonly string[],
+  kind: Plan["kind"],
+  exitOf: (plan: Plan) => Plan["exit"],
+): Promise<readonly Plan[]> {
+  const { io, flags } = context;
+  const options = planOptions(flags);
+  const projects = await loadProjects(context, paths);
+  const plans: Plan[] = [];
+  for (const project of projects) {
+    const progress = showProgress(context);
+    try {
+      const made = await planAccount(project, options, { env: io.env, signal: io.interrupted, onProgress: progress.onProgress }, kind);
+      plans.push({ ...made, exit: exitOf(made) });
+    } finally {
+      progress.end();
+    }
+  }
+  return plans;
+}
+
+/** `--fail-on a,b`. Throws E_USAGE for a word that means nothing. */
+export function failOnFlags(texts: readonly string[]): readonly FailOn[] {
+  const known: readonly string[] = failOnNames;
+  const words = texts
+    .flatMap((text) => text.split(","))
+    .map((word) => word.trim())
+    .filter((word) => word !== "");
+  const unknown = words.find((word) => !known.includes(word));
+  if (unknown !== undefined)
+    throw new DimsyncError(
+      "E_USAGE",
+      `--fail-on takes ${known.join(", ")}; ${JSON.stringify(unknown)} is none of them.${didYouMean(unknown, known)}`,
+    );
+  return failOnNames.filter((name) => words.includes(name));
+}

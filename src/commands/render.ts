@@ -1,0 +1,46 @@
+import { nameMatcher } from "../kinds/names.ts";
+import { DimsyncError } from "../model/errors.ts";
+import type { ExitCode } from "../model/exit.ts";
+import { toDiagnostic } from "../model/problem.ts";
+import type { Resource } from "../model/resource.ts";
+import { didYouMean } from "../model/suggest.ts";
+import type { Context } from "./context.ts";
+import { loadOneProject } from "./project.ts";
+
+/** `dimsync render [ADDRESS]`: manifests as dimsync sees them, variables filled in, secrets as references. Makes no call. */
+export async function runRender(context: Context, address: string | undefined): Promise<ExitCode> {
+  const { io, flags } = context;
+  const project = await loadOneProject(context);
+  const { diagnosticText } = await import("./report.ts");
+  const errors = project.problems.filter(({ severity }) => severity === "error");
+  for (const problem of errors) io.stderr(diagnosticText(context, toDiagnostic(problem, project.locate)));
+  if (errors.length > 0) return 1;
+  const matches = address === undefined ? () => true : nameMatcher([address]);
+  const found = project.resources.filter((resource) => matches(resource.address));
+  if (found.length === 0 && address !== undefined)
+    throw new DimsyncError(
+      "E_UNKNOWN_ADDRESS",
+      `No manifest has the address ${JSON.stringify(address)}.${didYouMean(
+        address,
+        project.resources.map((resource) => resource.address),
+      )}`,
+    );
+  const documents = found.map(documentOf);
+  if (flags.output.includes("json")) {
+    io.stdout(`${JSON.stringify(address !== undefined && documents.length === 1 ? documents[0] : documents, undefined, 2)}\n`);
+    return 0;
+  }
+  const { Document } = await import("yaml");
+  io.stdout(documents.map((document) => new Document(document).toString({ lineWidth: 120 })).join("---\n"));
+  return 0;
+}
+
+function documentOf({ kind, name, id, labels, lifecycle, spec }: Resource) {
+  return {
+    apiVersion: "dimsync/v1",
+    kind,
+    metadata: { name, ...(Object.keys(labels).length === 0 ? {} : { labels }), ...(id === undefined ? {} : { id }) },
+    ...(kind === "Asset" || kind === "Integration" ? { lifecycle } : {}),
+    spec,
+  };
+}
