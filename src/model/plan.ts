@@ -21,6 +21,24 @@ export interface Cause {
   readonly line?: number;
 }
 
+/** Where a difference comes from: the manifests changed since the base ref, the account changed, both did, or there is nothing to tell by (product §3.6). */
+export type Origin = "config" | "drift" | "conflict" | "unknown";
+
+/** Who the audit log says caused a difference (interface §2.7). */
+export interface Attribution {
+  /** An e-mail address, where the entry has one. */
+  readonly actor?: string;
+  /** ISO 8601 */
+  readonly at: string;
+  readonly userAgent?: string;
+  readonly ip?: string;
+  readonly event: string;
+  /** "exact": the event quotes the id or name; "likely": it has the name as a word; "window": only the time fits. */
+  readonly confidence: "exact" | "likely" | "window";
+  /** Whether a run of dimsync did it. */
+  readonly own: boolean;
+}
+
 /** One leaf. `before` absent: unknown or not there; `after` absent: what it becomes is the service's to say. Secrets are references. */
 export interface Change {
   /** JSON Pointer into the live object: "/schemas/public/tables/users/columns/email/hashed". */
@@ -29,6 +47,8 @@ export interface Change {
   readonly after?: JsonValue;
   readonly risk: Risk;
   readonly cause?: Cause;
+  readonly origin?: Origin;
+  readonly attribution?: Attribution;
 }
 
 /** A change as a kind returns it: the cause still a place in a manifest. */
@@ -82,6 +102,8 @@ export interface Manual {
   readonly expected?: JsonValue;
   readonly actual?: JsonValue;
   readonly instruction: string;
+  readonly origin?: Origin;
+  readonly attribution?: Attribution;
 }
 
 /** Something that may not run, and why; never blocks what does not depend on it. */

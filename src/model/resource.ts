@@ -141,3 +141,36 @@ export interface Reference {
   readonly pointer: string;
   readonly orLive: boolean;
 }
+
+/** product §2.3, Policy. All members of `when` must hold; `require` is what the state must then be. */
+export interface PolicySpec {
+  readonly severity: "error" | "warning" | "info";
+  readonly when: {
+    readonly column?: ColumnCondition;
+    readonly table?: { readonly name?: string | readonly string[]; readonly ignoreCase?: boolean; readonly enabled?: boolean; readonly syncMode?: string };
+    readonly schema?: { readonly name?: string | readonly string[]; readonly ignoreCase?: boolean; readonly enabled?: boolean };
+    readonly integration?: IntegrationSelector;
+  };
+  readonly require: { readonly enabled?: boolean; readonly hashed?: boolean };
+  readonly message: string;
+  readonly exemptions?: readonly PolicyExemption[];
+}
+
+export interface ColumnCondition {
+  readonly name?: string | readonly string[];
+  readonly ignoreCase?: boolean;
+  readonly enabled?: boolean;
+  readonly hashed?: boolean;
+  readonly isPrimaryKey?: boolean;
+}
+
+/** `expires` is a day, YYYY-MM-DD: after it the exemption no longer counts, and a finding says so. */
+export interface PolicyExemption {
+  readonly integration?: string;
+  readonly schema?: string;
+  readonly table?: string;
+  readonly column?: string;
+  readonly reason: string;
+  readonly approvedBy?: string;
+  readonly expires?: string;
+}
