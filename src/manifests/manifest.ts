@@ -1,0 +1,138 @@
+import { toAddress } from "../model/address.ts";
+import { isObject, type JsonObject, type JsonValue, own } from "../model/json.ts";
+import type { Pointer } from "../model/pointer.ts";
+import type { Place, Problem } from "../model/problem.ts";
+import type { Resource } from "../model/resource.ts";
+import { didYouMean } from "../model/suggest.ts";
+import { coerceTexts } from "./coerce.ts";
+import { type Connectors, connectorProblems } from "./connectors.ts";
+import { makeEffective } from "./effective.ts";
+import { schemaProblems } from "./schema-problems.ts";
+import { asset, integration, ruleSet, schemaConfig, tag, type Validator } from "./validators.generated.js";
+import type { Variables } from "./variables.ts";
+
+const validators = new Map<string, Validator>([
+  ["Asset", asset],
+  ["Integration", integration],
+  ["Tag", tag],
+  ["SchemaConfig", schemaConfig],
+  ["RuleSet", ruleSet],
+]);
+
+/** What one document came to. `kind` and `name` are known even where the rest is wrong, so that references to it are not called unknown. */
+export interface ReadManifest {
+  readonly kind?: string;
+  readonly name?: string;
+  readonly place: Place;
+  readonly problems: readonly Problem[];
+  /** Present where there is no error. */
+  readonly resource?: Resource;
+  /** The document with variables filled in. */
+  readonly document?: JsonValue;
+}
+
+export interface ManifestContext {
+  readonly variables: Variables;
+  readonly connectors: Connectors;
+  readonly textLength: number;
+}
+
+/** Checks one document and makes a resource of it: variables, secrets, JSON Schema, the connector's schema. */
+export function readManifest(document: unknown, place: Place, context: ManifestContext): ReadManifest {
+  const kind = isObject(document) ? own(document, "kind") : undefined;
+  const validator = typeof kind === "string" ? validators.get(kind) : undefined;
+  const effective = makeEffective(document, place, {
+    kind: typeof kind === "string" ? kind : undefined,
+    variables: context.variables,
+    textLength: context.textLength,
+  });
+  if (typeof kind !== "string" || validator === undefined)
+    return { place, problems: [...effective.problems, unknownKind(document, place)] };
+
+  const known = new Set<Pointer>(effective.problems.flatMap((problem) => problem.place?.pointer ?? []));
+  let value = effective.value;
+  if (!validator(value)) {
+    value = coerceTexts(value, validator.errors ?? [], effective.texts) ?? value;
+    if (value !== effective.value) validator(value);
+  }
+  const fromSchema = schemaProblems(validator.errors ?? [], { kind, value, place, replaced: effective.replaced, known });
+  const checked = context.connectors.check(kind, value, effective.texts);
+  value = checked.value;
+  const fromConnector =
+    fromSchema.length > 0 ? [] : connectorProblems(checked, { kind, value, place, replaced: effective.replaced, known });
+
+  const metadata = isObject(value) ? own(value, "metadata") : undefined;
+  const name = isObject(metadata) ? own(metadata, "name") : undefined;
+  const address = typeof name === "string" ? toAddress(kind, name) : undefined;
+  const problems = [...effective.problems, ...fromSchema, ...fromConnector].map((problem) =>
+    address === undefined ? problem : { ...problem, address },
+  );
+  const found = { kind, place, problems, document: value, ...(typeof name === "string" ? { name } : {}) };
+  // Without errors the document has the shape that the kind's schema asks for.
+  return problems.length > 0 ? found : { ...found, resource: toResource(kind, value as unknown as ManifestShape, place) };
+}
+
+interface ManifestShape {
+  readonly metadata: { readonly name: string; readonly id?: string; readonly labels?: Readonly<Record<string, string>> };
+  readonly lifecycle?: { readonly create?: "ifMissing" | "never"; readonly acceptExposureWindow?: string };
+  readonly spec?: JsonObject;
+}
+
+function toResource(kind: string, { metadata, lifecycle, spec }: ManifestShape, place: Place): Resource {
+  return {
+    kind,
+    name: metadata.name,
+    address: toAddress(kind, metadata.name),
+    id: metadata.id,
+    labels: metadata.labels ?? {},
+    lifecycle: {
+      // An asset can't be read back, so that a lost binding would create it twice (product §2.3).
+      create: lifecycle?.create ?? (kind === "Asset" ? "never" : "ifMissing"),
+      acceptExposureWindow: lifecycle?.acceptExposureWindow ?? "",
+    },
+    spec: spec ?? {},
+    place,
+  };
+}
+
+function unknownKind(document: unknown, place: Place): Problem {
+  const names = [...validators.keys()];
+  const problem = (code: string, summary: string, message: string, pointer: Pointer = ""): Problem => ({
+    code,
+    severity: "error",
+    summary,
+    message,
+    place: { ...place, pointer },
+  });
+  if (!isObject(document)) {
+    return problem(
+      "E_WRONG_TYPE",
+      "Not a manifest",
+      "A manifest is a map with apiVersion, kind, metadata and spec, and this document is none. Remove it, or keep it outside the manifests.",
+    );
+  }
+  if (!Object.hasOwn(document, "kind")) {
+    return problem(
+      "E_MISSING_KEY",
+      "Key missing",
+      `The document lacks \`kind\`. It is one of ${names.join(", ")}. Files that are no manifests belong outside the paths under \`manifests\`.`,
+    );
+  }
+  const kind = own(document, "kind");
+  if (typeof kind !== "string")
+    return problem("E_WRONG_TYPE", "Value of the wrong type", `\`kind\` must be one of ${names.join(", ")}.`, "/kind");
+  if (kind === "Config") {
+    return problem(
+      "E_UNKNOWN_KIND",
+      "Config among the manifests",
+      "A document of kind Config is read only as the config file. Name it with --config, or keep it outside the manifests.",
+      "/kind",
+    );
+  }
+  return problem(
+    "E_UNKNOWN_KIND",
+    "Unknown kind",
+    `There is no kind ${JSON.stringify(kind)}. The kinds are ${names.join(", ")}.${didYouMean(kind, names)}`,
+    "/kind",
+  );
+}

@@ -1,0 +1,109 @@
+import { byText } from "../model/address.ts";
+import type { Settings } from "../model/config.ts";
+import type { Locate, Problem } from "../model/problem.ts";
+import type { Resource } from "../model/resource.ts";
+import { type LoadedConfig, loadConfig } from "./config.ts";
+import { ConfigError } from "./config-error.ts";
+import { faultProblems, findConfig, parseConfig, targetNames } from "./config-file.ts";
+import { discover } from "./discover.ts";
+import { type ReadManifest, readManifest } from "./manifest.ts";
+import { manifestDigest } from "./manifest-digest.ts";
+import type { ConfigOptions, LoadOptions } from "./options.ts";
+import { makeLocate } from "./positions.ts";
+import { duplicateProblems, referenceProblems } from "./references.ts";
+import { readSource, type Source, shownPath } from "./source.ts";
+import { parseValues } from "./values.ts";
+
+export { ConfigError } from "./config-error.ts";
+export type { ConfigOptions, LoadOptions } from "./options.ts";
+
+/** The manifests of a project for one target, checked as far as that goes without the account. */
+export interface Project {
+  readonly settings: Settings;
+  /** Those without an error, by address. */
+  readonly resources: readonly Resource[];
+  /** Everything found, in one pass. */
+  readonly problems: readonly Problem[];
+  readonly locate: Locate;
+  /** "sha256:…" over the effective manifests, however they are ordered, written or spread over files. */
+  readonly manifestDigest: string;
+  /** Absolute path. */
+  readonly configFile?: string;
+  /** Files that were read as manifests, as shown. */
+  readonly files: readonly string[];
+}
+
+/** Loads a project. Mistakes in manifests are in `problems`; throws ConfigError where the configuration gives no usable settings. */
+export async function loadProject(options: LoadOptions): Promise<Project> {
+  const config = await loadConfig(options);
+  const sources = new Map(config.sources.map((source) => [source.file, source]));
+  const locate = makeLocate(options.cwd, (file) => sources.get(file)?.text);
+  const { settings } = config;
+  if (settings === undefined) throw new ConfigError(config.problems, locate);
+
+  const discovered = discover(config.wanted, { cwd: options.cwd, folder: config.folder, except: config.except });
+  const problems: Problem[] = [...config.problems, ...discovered.problems];
+  const manifests: ReadManifest[] = [];
+  for (const path of discovered.paths) {
+    const { source, problems: unread } = readSource(options.cwd, path);
+    problems.push(...unread);
+    if (source === undefined) continue;
+    sources.set(source.file, source);
+    const read = readManifests(source, config);
+    problems.push(...read.problems);
+    manifests.push(...read.manifests);
+  }
+  const ofManifests = manifests.flatMap((manifest) => manifest.problems);
+  const resources = withoutDuplicates(manifests.flatMap(({ resource }) => resource ?? [])).sort((a, b) => byText(a.address, b.address));
+  problems.push(...ofManifests, ...duplicateProblems(manifests, locate), ...referenceProblems(resources, manifests, options.references));
+  if (manifests.length === 0 && problems.every(({ severity }) => severity !== "error")) problems.push(noManifests(config));
+
+  return {
+    settings,
+    resources,
+    problems,
+    locate,
+    manifestDigest: manifestDigest(manifests.flatMap(({ document }) => document ?? [])),
+    ...(config.configPath === undefined ? {} : { configFile: config.configPath }),
+    files: discovered.paths.map((path) => shownPath(options.cwd, path)),
+  };
+}
+
+/** Names of the targets, for `--all-targets`, in the order of the config file; "default" where there are none. Throws ConfigError. */
+export async function listTargets(options: ConfigOptions): Promise<readonly string[]> {
+  const path = findConfig(options);
+  if (path === undefined) return ["default"];
+  const { source, problems } = readSource(options.cwd, path);
+  const parsed = source === undefined ? { problems: [] } : parseConfig(source);
+  if (source === undefined || parsed.problems.length > 0) {
+    throw new ConfigError(
+      [...problems, ...parsed.problems],
+      makeLocate(options.cwd, (file) => (file === source?.file ? source.text : undefined)),
+    );
+  }
+  const names = targetNames("document" in parsed ? parsed.document : undefined);
+  return names.length === 0 ? ["default"] : names;
+}
+
+function readManifests(
+  source: Source,
+  { variables, connectors }: LoadedConfig,
+): { readonly manifests: readonly ReadManifest[]; readonly problems: readonly Problem[] } {
+  const { documents, faults } = parseValues(source.text);
+  const context = { variables, connectors, textLength: source.text.length };
+  return {
+    manifests: documents.map(({ index, value }) => readManifest(value, { file: source.file, document: index, pointer: "" }, context)),
+    problems: faultProblems(source, faults),
+  };
+}
+
+/** Of manifests with one address the first; the others are problems. */
+function withoutDuplicates(resources: readonly Resource[]): Resource[] {
+  return [...new Map([...resources].reverse().map((resource) => [resource.address, resource])).values()];
+}
+
+function noManifests({ wanted }: LoadedConfig): Problem {
+  const place = wanted[0]?.place;
+  const message = `There is no manifest in ${wanted.map(({ pattern }) => pattern).join(", ")}. Name files, folders or globs under \`manifests\` in dimsync.yaml, or on the command line.`;
+  return { code: "W_NO_MANIFESTS", severity: "warning", summary: "No manifests", message, ...(place === undefined ? {} : { place }) };
+}

@@ -1,0 +1,63 @@
+import { toAddress } from "../model/address.ts";
+import type { Locate, Problem } from "../model/problem.ts";
+import { placeIn, type Reference, type Resource } from "../model/resource.ts";
+import { nearest } from "../model/suggest.ts";
+import type { ReadManifest } from "./manifest.ts";
+
+/** Two manifests of one kind and name: told at every further one, with the place of the first. */
+export function duplicateProblems(manifests: readonly ReadManifest[], locate: Locate): readonly Problem[] {
+  const firstByAddress = new Map<string, ReadManifest>();
+  return manifests.flatMap((manifest): readonly Problem[] => {
+    const { kind, name, place } = manifest;
+    if (kind === undefined || name === undefined) return [];
+    const address = toAddress(kind, name);
+    const first = firstByAddress.get(address);
+    if (first === undefined) {
+      firstByAddress.set(address, manifest);
+      return [];
+    }
+    const { file, line } = locate({ ...first.place, pointer: "/metadata/name" });
+    const message = `${address} is declared in ${file}${line === undefined ? "" : `:${line}`} already. A name is unique per kind: rename one of them, or remove it.`;
+    return [
+      {
+        code: "E_DUPLICATE_NAME",
+        severity: "error",
+        summary: "Name given twice",
+        message,
+        address,
+        place: { ...place, pointer: "/metadata/name" },
+      },
+    ];
+  });
+}
+
+/** Names that manifests use of others and that no manifest has. A name that the account may have is only told where a similar one is declared. */
+export function referenceProblems(
+  resources: readonly Resource[],
+  manifests: readonly ReadManifest[],
+  references: (resource: Resource) => readonly Reference[],
+): readonly Problem[] {
+  const namesByKind = new Map<string, Set<string>>();
+  for (const { kind, name } of manifests) {
+    if (kind === undefined || name === undefined) continue;
+    const names = namesByKind.get(kind) ?? new Set();
+    namesByKind.set(kind, names.add(name));
+  }
+  return resources.flatMap((resource) =>
+    references(resource).flatMap((reference): readonly Problem[] => {
+      const names = namesByKind.get(reference.kind) ?? new Set();
+      if (names.has(reference.name)) return [];
+      const similar = nearest(reference.name, names);
+      const wanted = toAddress(reference.kind, reference.name);
+      const hint = similar === undefined ? "" : ` Did you mean ${toAddress(reference.kind, similar)}?`;
+      const at = { address: resource.address, place: placeIn(resource, reference.pointer) };
+      if (!reference.orLive) {
+        const message = `${resource.address} refers to ${wanted}, and no manifest has that name.${hint}`;
+        return [{ code: "E_UNKNOWN_REFERENCE", severity: "error", summary: "Unknown reference", message, ...at }];
+      }
+      if (similar === undefined) return [];
+      const message = `${resource.address} refers to ${wanted}. No manifest has that name; the account may.${hint}`;
+      return [{ code: "W_REFERENCE_NOT_DECLARED", severity: "warning", summary: "Reference to no manifest", message, ...at }];
+    }),
+  );
+}

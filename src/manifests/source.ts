@@ -1,0 +1,63 @@
+import { readFileSync } from "node:fs";
+import { isAbsolute, relative, sep } from "node:path";
+import type { Problem } from "../model/problem.ts";
+
+/** A file as text, without its byte order mark. */
+export interface Source {
+  /** Absolute path. */
+  readonly path: string;
+  /** As shown: relative to the working directory, or absolute outside it. */
+  readonly file: string;
+  readonly text: string;
+}
+
+/** How a path is shown: relative to the working directory with `/`, or absolute outside it. */
+export function shownPath(cwd: string, path: string): string {
+  const inside = relative(cwd, path);
+  return inside === "" || inside === ".." || inside.startsWith(`..${sep}`) || isAbsolute(inside) ? path : inside.replaceAll(sep, "/");
+}
+
+/**
+ * Reads a file that must be UTF-8. Synchronous: one manifest is parsed after the other anyhow, and this way no more than one file is open.
+ * `at` is where the file is named; without it problems are placed in the file itself.
+ */
+export function readSource(
+  cwd: string,
+  path: string,
+  at?: Problem["place"],
+): { readonly source?: Source; readonly problems: readonly Problem[] } {
+  const file = shownPath(cwd, path);
+  const place = at ?? { file, document: 0, pointer: "" };
+  const fail = (code: string, summary: string, message: string): { readonly problems: readonly Problem[] } => ({
+    problems: [{ code, severity: "error", summary, message, place }],
+  });
+  let bytes: Buffer;
+  try {
+    bytes = readFileSync(path);
+  } catch (error) {
+    const reason = errorCode(error);
+    if (reason === "ENOENT")
+      return fail("E_PATH_NOT_FOUND", "File not found", `${file} does not exist. Check the path; it is relative to ${base(at)}.`);
+    if (reason === "ELOOP")
+      return fail("E_SYMLINK_LOOP", "Symbolic links in a circle", `${file} is a symbolic link that leads back to itself. Remove it.`);
+    return fail("E_UNREADABLE", "File can't be read", `${file} can't be read (${reason}). Check its permissions.`);
+  }
+  try {
+    // "ignoreBOM: true" keeps the mark in the text, so that it can be told and taken off here.
+    const text = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
+    if (!text.startsWith("\ufeff")) return { source: { path, file, text }, problems: [] };
+    const message = `${file} begins with a byte order mark, which is ignored. Save it as UTF-8 without a byte order mark.`;
+    const mark: Problem = { code: "W_BYTE_ORDER_MARK", severity: "warning", summary: "Byte order mark", message, place };
+    return { source: { path, file, text: text.slice(1) }, problems: [mark] };
+  } catch {
+    const isUtf16 = (bytes[0] === 0xff && bytes[1] === 0xfe) || (bytes[0] === 0xfe && bytes[1] === 0xff);
+    return fail("E_NOT_UTF8", "File is not UTF-8", `${file} is ${isUtf16 ? "UTF-16" : "not valid UTF-8"}. Save it as UTF-8.`);
+  }
+}
+
+/** The system's code of a failure, "EACCES", or "unknown". */
+export function errorCode(error: unknown): string {
+  return error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : "unknown";
+}
+
+const base = (at: Problem["place"]) => (at === undefined ? "the working directory" : "the file that names it");

@@ -1,0 +1,93 @@
+import { type Document, isAlias, isMap, isScalar, isSeq, type Node } from "yaml";
+import { composeDocuments } from "./yaml-documents.ts";
+import { aliasFault, duplicateKeyFault, type Fault, syntaxFault } from "./yaml-faults.ts";
+
+/** One document as plain values; maps and lists behind one anchor are the same object. */
+export interface ValueDocument {
+  /** Position in the file, from 0, empty documents counted. */
+  readonly index: number;
+  readonly value: unknown;
+}
+
+export interface Values {
+  /** Without the empty ones, and without those that hold a mistake. */
+  readonly documents: readonly ValueDocument[];
+  readonly faults: readonly Fault[];
+}
+
+/** A text as plain values, with the mistakes in the YAML itself. Never throws. */
+export function parseValues(text: string): Values {
+  let composed: readonly Document.Parsed[];
+  try {
+    composed = composeDocuments(text);
+  } catch {
+    return { documents: [], faults: [syntaxFault(0, 0, "RESOURCE_EXHAUSTION")] };
+  }
+  const documents: ValueDocument[] = [];
+  const faults: Fault[] = [];
+  composed.forEach((document, index) => {
+    const found = faultsOf(document, index);
+    faults.push(...found);
+    if (found.length > 0 || document.contents === null) return;
+    const outcome = toValue(document, index);
+    if ("fault" in outcome) faults.push(outcome.fault);
+    else if (outcome.value !== null) documents.push({ index, value: outcome.value });
+  });
+  return { documents, faults };
+}
+
+/** The first mistake of syntax, since others follow from it; where there is none, every unknown tag and every key given twice. */
+function faultsOf(document: Document.Parsed, index: number): readonly Fault[] {
+  const [first] = document.errors;
+  if (first !== undefined) return [syntaxFault(index, first.pos[0], first.code)];
+  const tags = document.warnings.map((warning) => syntaxFault(index, warning.pos[0], warning.code));
+  try {
+    const twice: number[] = [];
+    collectDuplicates(document.contents, twice);
+    return [...tags, ...twice.map((offset) => duplicateKeyFault(index, offset))];
+  } catch {
+    return [syntaxFault(index, 0, "RESOURCE_EXHAUSTION")];
+  }
+}
+
+function collectDuplicates(node: Node | null, twice: number[]): void {
+  if (isSeq<Node>(node)) for (const item of node.items) collectDuplicates(item, twice);
+  if (!isMap<Node, Node | null>(node)) return;
+  const seen = new Set<unknown>();
+  for (const { key, value } of node.items) {
+    const name = isScalar(key) ? key.value : undefined;
+    if (seen.has(name)) twice.push(key.range?.[0] ?? 0);
+    seen.add(name);
+    collectDuplicates(value, twice);
+  }
+}
+
+/**
+ * The number of times that an anchor may be used, weighted with the aliases inside it. The library shares what is behind an anchor, so that
+ * this bounds the work of whoever walks the values.
+ */
+const maxAliasCount = 10_000;
+
+function toValue(document: Document.Parsed, index: number): { readonly value: unknown } | { readonly fault: Fault } {
+  try {
+    return { value: document.toJS({ maxAliasCount }) };
+  } catch (error) {
+    if (error instanceof RangeError) return { fault: syntaxFault(index, 0, "RESOURCE_EXHAUSTION") };
+    const offset = document.contents?.range?.[0] ?? 0;
+    const excessive = error instanceof Error && error.message.startsWith("Excessive");
+    return { fault: excessive ? aliasFault(index, offset, "too many") : aliasFault(index, unresolvedAt(document) ?? offset, "unresolved") };
+  }
+}
+
+function unresolvedAt(document: Document.Parsed): number | undefined {
+  const find = (node: Node | null): number | undefined => {
+    if (isAlias(node)) return node.resolve(document) === undefined ? node.range?.[0] : undefined;
+    const children = isSeq<Node>(node) ? node.items : isMap<Node, Node | null>(node) ? node.items.map((pair) => pair.value) : [];
+    for (const child of children) {
+      const found = find(child);
+      if (found !== undefined) return found;
+    }
+    return undefined;
+  };
+  return find(document.contents);
+}

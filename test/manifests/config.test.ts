@@ -1,0 +1,177 @@
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { ConfigError, type LoadOptions, listTargets } from "../../src/manifests/project.ts";
+import { config, headings, load, manifest, writeFiles } from "./project-on-disk.ts";
+
+const asset = (name: string, ...lines: readonly string[]) => manifest("Asset", name, "spec:", `  name: ${name}`, ...lines);
+
+describe("targets", () => {
+  const two = config(
+    "manifests: [m.yaml]",
+    "targets:",
+    "  prod: { baseUrl: https://prod.example.com }",
+    "  test: { baseUrl: https://test.example.com }",
+  );
+  const files = { "dimsync.yaml": two, "m.yaml": asset("a") };
+  const thrownBy = async (options: Partial<LoadOptions>, all: Readonly<Record<string, string>> = files) => {
+    try {
+      await load(all, options);
+    } catch (error) {
+      if (error instanceof ConfigError)
+        return { headings: headings(error.diagnostics), message: error.diagnostics.map(({ message }) => message).join() };
+      throw error;
+    }
+    return { headings: [], message: "" };
+  };
+  test("several, and none chosen: they are listed", async () => {
+    const { headings: found, message } = await thrownBy({});
+    expect(found).toEqual(["dimsync.yaml:4:1 E_AMBIGUOUS_TARGET"]);
+    expect(message).toContain("prod, test");
+  });
+  test("an unknown one", async () => {
+    const { headings: found, message } = await thrownBy({ target: "prd" });
+    expect(found).toEqual(["dimsync.yaml:4:1 E_UNKNOWN_TARGET"]);
+    expect(message).toContain("Did you mean prod?");
+  });
+  test("one named like a member of every object is unknown, too", async () => {
+    expect((await thrownBy({ target: "constructor" })).headings).toEqual(["dimsync.yaml:4:1 E_UNKNOWN_TARGET"]);
+  });
+  test("the flag comes before the environment", async () => {
+    expect((await load(files, { target: "test", env: { DIMSYNC_TARGET: "prod" } })).settings.baseUrl).toBe("https://test.example.com");
+    expect((await load(files, { env: { DIMSYNC_TARGET: "prod" } })).settings.target).toBe("prod");
+  });
+  test("listTargets gives them in the order of the file, and default where there is none", async () => {
+    expect(await listTargets({ cwd: writeFiles(files), env: {} })).toEqual(["prod", "test"]);
+    expect(await listTargets({ cwd: writeFiles({}), env: {} })).toEqual(["default"]);
+    await expect(listTargets({ cwd: writeFiles({ "dimsync.yaml": "a: b: c" }), env: {} })).rejects.toBeInstanceOf(ConfigError);
+  });
+  test("a variable without a value in a target that isn't chosen is no mistake", async () => {
+    const text = config(
+      "manifests: [m.yaml]",
+      "targets:",
+      "  prod: { baseUrl: https://prod.example.com }",
+      `  test: { baseUrl: "https://\${env.HOST}", protected: "\${var.p}" }`,
+    );
+    expect((await load({ ...files, "dimsync.yaml": text }, { target: "prod" })).problems).toEqual([]);
+    expect(headings((await load({ ...files, "dimsync.yaml": text }, { target: "test" })).diagnostics)).toEqual([
+      "dimsync.yaml:6:20 E_UNSET_VARIABLE",
+      "dimsync.yaml:6:54 E_UNSET_VARIABLE",
+    ]);
+  });
+  test("a config that isn't there, or isn't YAML, or isn't a map", async () => {
+    expect((await thrownBy({ configFile: "nope.yaml" })).headings).toEqual(["nope.yaml E_PATH_NOT_FOUND"]);
+    expect((await thrownBy({ env: { DIMSYNC_CONFIG: "nope.yaml" } })).headings).toEqual(["nope.yaml E_PATH_NOT_FOUND"]);
+    expect((await thrownBy({}, { "dimsync.yaml": "a: [1\n" })).headings[0]).toContain("E_YAML_SYNTAX");
+    expect((await thrownBy({}, { "dimsync.yaml": "- a\n" })).headings).toEqual(["dimsync.yaml:1:1 E_WRONG_TYPE"]);
+    expect((await thrownBy({}, { "dimsync.yaml": `${two}---\n${two}` })).headings).toEqual(["dimsync.yaml:1:1 E_WRONG_TYPE"]);
+  });
+});
+
+describe("mistakes in the config are told with those in the manifests", () => {
+  const rows: Readonly<Record<string, { readonly lines: readonly string[]; readonly at: readonly string[] }>> = {
+    "a key misspelt": { lines: ["manifest: [x]"], at: ["dimsync.yaml:3:1 E_UNKNOWN_KEY"] },
+    "a key misspelt in a target": { lines: ["targets: { a: { baseUlr: x } }"], at: ["dimsync.yaml:3:17 E_UNKNOWN_KEY"] },
+    "a key written out": { lines: ["targets: { a: { apiKey: hunter2 } }"], at: ["dimsync.yaml:3:25 E_LITERAL_SECRET"] },
+    "a secret variable written out": { lines: ["vars: { db_password: hunter2 }"], at: ["dimsync.yaml:3:22 E_LITERAL_SECRET"] },
+    "http to another machine": { lines: ["targets: { a: { baseUrl: http://example.com } }"], at: ["dimsync.yaml:3:26 E_BASE_URL"] },
+    "a password in the URL": {
+      lines: ["targets: { a: { baseUrl: https://u:hunter2@example.com } }"],
+      at: ["dimsync.yaml:3:26 E_BASE_URL"],
+    },
+    "no URL at all": { lines: ["targets: { a: { baseUrl: example } }"], at: ["dimsync.yaml:3:26 E_BASE_URL"] },
+    "a time without a unit": { lines: ["client: { timeoutSeconds: 30x }"], at: ["dimsync.yaml:3:27 E_WRONG_VALUE"] },
+    "no concurrency": { lines: ["client: { concurrency: 0 }"], at: ["dimsync.yaml:3:24 E_WRONG_VALUE"] },
+    "more than all": { lines: ["guards: { maxChangedPercent: 101 }"], at: ["dimsync.yaml:3:30 E_WRONG_VALUE"] },
+    "ignored without a reason": { lines: ["ignore: [{ address: Tag/a, path: /x }]"], at: ["dimsync.yaml:3:10 E_MISSING_KEY"] },
+    "a path that is no pointer": { lines: ["ignore: [{ address: Tag/a, path: x, reason: y }]"], at: ["dimsync.yaml:3:34 E_WRONG_VALUE"] },
+    "a variable's name": { lines: ["vars: { 1a: x }"], at: ["dimsync.yaml:3:9 E_INVALID_NAME"] },
+    "a connector schema that isn't there": { lines: ["connectors: { mysql: nope.json }"], at: ["dimsync.yaml:3:22 E_PATH_NOT_FOUND"] },
+  };
+  test.each(Object.entries(rows))("%s", async (_name, { lines, at }) => {
+    const { diagnostics, resources } = await load({ "dimsync.yaml": config(...lines), "a.yaml": asset("a") });
+    expect(headings(diagnostics)).toEqual(at);
+    expect(JSON.stringify(diagnostics)).not.toContain("hunter2");
+    expect(resources).toHaveLength(1);
+  });
+});
+
+describe("settings", () => {
+  const full = config(
+    "bindings: state/b.yaml",
+    "defaults: { taggedBy: a@example.com }",
+    "guards: { maxCreates: 1, minPopulation: 2 }",
+    "client: { timeoutSeconds: 2m, settleSeconds: 0, schemaWaitSeconds: 1.5, retries: 0 }",
+    "ignore: [{ address: Tag/a, path: '', reason: r, until: 2027-01-31 }]",
+    "targets:",
+    "  prod:",
+    "    baseUrl: https://api.example.com/",
+    "    apiKey: { $secret: { env: PROD_KEY } }",
+    "    protected: true",
+    "    guards: { maxCreates: 9 }",
+    "    client: { retries: 2 }",
+  );
+  const files = { "dimsync.yaml": full, "a.yaml": asset("a") };
+  test("everything given, with the defaults for the rest", async () => {
+    const { settings, folder } = await load(files);
+    expect(settings).toEqual({
+      target: "prod",
+      baseUrl: "https://api.example.com",
+      apiKey: { $secret: { env: "PROD_KEY" } },
+      protected: true,
+      defaults: { taggedBy: "a@example.com" },
+      guards: { maxCreates: 9, maxExposedColumns: 50, maxChangedPercent: 30, minPopulation: 2 },
+      client: { concurrency: 8, timeoutMs: 120_000, settleMs: 0, schemaWaitMs: 1500, retries: 2 },
+      ignore: [{ address: "Tag/a", path: "", reason: "r", until: "2027-01-31" }],
+      bindingsFile: join(folder, "state/b.yaml"),
+      folder,
+      connectors: {},
+    });
+  });
+  test("nothing given: a project without a config works offline", async () => {
+    const { settings, problems, folder } = await load({ "a.yaml": asset("a") });
+    expect(problems).toEqual([]);
+    expect(settings).toMatchObject({
+      target: "default",
+      baseUrl: "",
+      apiKey: undefined,
+      bindingsFile: join(folder, "dimsync.bindings.yaml"),
+    });
+  });
+  test("flag > environment > target", async () => {
+    const { settings, diagnostics } = await load(files, {
+      env: { DIMSYNC_BASE_URL: "http://127.0.0.1:8080", DIMSYNC_API_KEY: "canary" },
+      overrides: { concurrency: 1 },
+    });
+    expect(settings).toMatchObject({
+      baseUrl: "http://127.0.0.1:8080",
+      apiKey: { $secret: { env: "DIMSYNC_API_KEY" } },
+      client: { concurrency: 1, retries: 2 },
+    });
+    expect(diagnostics.map(({ code, severity }) => [code, severity])).toEqual([["W_API_KEY_OVERRIDDEN", "warning"]]);
+    expect(JSON.stringify([settings, diagnostics])).not.toContain("canary");
+  });
+  test("an empty environment variable counts as none, and the key's file is relative to the working directory", async () => {
+    const { settings, folder } = await load(
+      { "a.yaml": asset("a") },
+      { env: { DIMSYNC_API_KEY: "", DIMSYNC_BASE_URL: "", DIMSYNC_API_KEY_FILE: "k" } },
+    );
+    expect(settings).toMatchObject({ baseUrl: "", apiKey: { $secret: { file: join(folder, "k") } } });
+  });
+  test.each(["https://api.example.com", "http://localhost:1", "http://[::1]:1", "http://127.8.9.1", "embedded:data.json"])(
+    "%s is a base URL",
+    async (baseUrl) => {
+      expect((await load({ "a.yaml": asset("a") }, { env: { DIMSYNC_BASE_URL: baseUrl } })).settings.baseUrl).toBe(baseUrl);
+    },
+  );
+  test.each([
+    "http://10.0.0.1",
+    "http://localhost.example.com",
+    "http://127.0.0.1.example.com",
+    "ftp://localhost",
+    "https://x?y=1",
+    "embedded:",
+  ])("%s is none", async (baseUrl) => {
+    const { problems, settings } = await load({ "a.yaml": asset("a") }, { env: { DIMSYNC_BASE_URL: baseUrl } });
+    expect([problems.map(({ code }) => code), settings.baseUrl]).toEqual([["E_BASE_URL"], ""]);
+  });
+});

@@ -1,0 +1,52 @@
+import { describe, expect, test } from "vitest";
+import type { LoadOptions } from "../../src/manifests/project.ts";
+import { config, headings, load, manifest, resource } from "./project-on-disk.ts";
+
+const asset = (name: string, ...lines: readonly string[]) => manifest("Asset", name, "spec:", `  name: ${name}`, ...lines);
+
+describe("connector schemas narrow connections", () => {
+  const schema = JSON.stringify({
+    type: "object",
+    additionalProperties: false,
+    required: ["host"],
+    properties: { host: { type: "string" }, port: { type: "integer" }, password: { type: "string", minLength: 8 } },
+  });
+  const withConnection = (connection: string, files: Readonly<Record<string, string>> = {}, options: Partial<LoadOptions> = {}) =>
+    load(
+      {
+        "dimsync.yaml": config("manifests: [a.yaml]", "connectors: { mysql: mysql.json }"),
+        "mysql.json": schema,
+        "a.yaml": asset("a", "  type: mysql", `  connection: ${connection}`),
+        ...files,
+      },
+      options,
+    );
+  test("an unknown member, with a suggestion", async () => {
+    const { diagnostics } = await withConnection("{ host: a, prt: 1 }");
+    expect(headings(diagnostics)).toEqual(["a.yaml:7:26 E_UNKNOWN_KEY"]);
+    expect(diagnostics[0]?.message).toContain("Did you mean port?");
+  });
+  test("a member that is lacking", async () => {
+    expect(headings((await withConnection("{ port: 1 }")).diagnostics)).toEqual(["a.yaml:7:3 E_MISSING_KEY"]);
+  });
+  test("a secret passes, whatever the schema asks of its value", async () => {
+    expect(
+      (await withConnection("{ host: a, password: { $secret: { env: P } }, port: { $secret: { env: Q, type: integer } } }")).problems,
+    ).toEqual([]);
+  });
+  test("a number from the environment is read as the number that the schema asks for", async () => {
+    const project = await withConnection(`{ host: a, port: "\${env.PORT}" }`, {}, { env: { PORT: "3306" } });
+    expect(project.problems).toEqual([]);
+    expect(resource(project, "Asset/a").spec).toMatchObject({ connection: { port: 3306 } });
+  });
+  test("another connector's connection stays open", async () => {
+    expect((await withConnection("{ zzz: 1 }", { "a.yaml": asset("a", "  type: oracle", "  connection: { zzz: 1 }") })).problems).toEqual(
+      [],
+    );
+  });
+  test("a file that is no schema", async () => {
+    expect(headings((await withConnection("{}", { "mysql.json": '{"type": 3}' })).diagnostics)).toEqual([
+      "dimsync.yaml:4:22 E_CONNECTOR_SCHEMA",
+    ]);
+  });
+});

@@ -1,0 +1,114 @@
+import { chmodSync, symlinkSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { config, headings, load, loadIn, manifest, resource, writeFiles } from "./project-on-disk.ts";
+
+const asset = (name: string, ...lines: readonly string[]) => manifest("Asset", name, "spec:", `  name: ${name}`, ...lines);
+const names = (project: { readonly resources: readonly { readonly name: string }[] }) => project.resources.map(({ name }) => name);
+
+describe("which files are manifests", () => {
+  const files = {
+    "dimsync.yaml": config("manifests: [.]"),
+    "dimsync.bindings.yaml": "not: a manifest\n",
+    "a.yaml": asset("a"),
+    "deep/er/b.yml": asset("b"),
+    "notes.txt": "no",
+    ".hidden/c.yaml": asset("c"),
+    "node_modules/d.yaml": asset("d"),
+    "two.yaml": `# nothing\n---\n${asset("e")}---\n---\n${asset("f")}`,
+    "empty.yaml": "",
+    "comment.yaml": "# only this\n",
+  };
+  test("a folder gives its yaml and yml files, without dot folders, node_modules, the config and the bindings", async () => {
+    const project = await load(files);
+    expect(project.problems).toEqual([]);
+    expect(names(project)).toEqual(["a", "b", "e", "f"]);
+    expect(project.files).toEqual(["a.yaml", "comment.yaml", "deep/er/b.yml", "empty.yaml", "two.yaml"]);
+    expect(resource(project, "Asset/f").place).toEqual({ file: "two.yaml", document: 2, pointer: "" });
+    expect(project.locate({ ...resource(project, "Asset/f").place, pointer: "/spec/name" }).line).toBe(14);
+  });
+  const rows: Readonly<Record<string, { readonly manifests: string; readonly found: readonly string[] }>> = {
+    "a file": { manifests: "[a.yaml]", found: ["a"] },
+    "a file named twice, and by a folder, counts once": { manifests: "[a.yaml, ./a.yaml, .]", found: ["a", "b", "e", "f"] },
+    "a glob": { manifests: '["*.yaml"]', found: ["a", "e", "f"] },
+    "a glob over folders": { manifests: '["deep/**/*.yml"]', found: ["b"] },
+    "a glob with braces": { manifests: '["{a,two}.yaml"]', found: ["a", "e", "f"] },
+    "a hidden folder, named": { manifests: "[.hidden]", found: ["c"] },
+  };
+  test.each(Object.entries(rows))("%s", async (_name, { manifests, found }) => {
+    const project = await load({ ...files, "dimsync.yaml": config(`manifests: ${manifests}`) });
+    expect(project.problems).toEqual([]);
+    expect(names(project)).toEqual(found);
+  });
+  test("paths on the command line take their place, relative to the working directory", async () => {
+    const folder = writeFiles({ ...files, "dimsync.yaml": config("manifests: [a.yaml]") });
+    expect(names(await loadIn(join(folder, "deep"), { paths: ["er"] }))).toEqual(["b"]);
+  });
+  test("the config's own paths are relative to it, wherever one stands", async () => {
+    const folder = writeFiles({ ...files, "dimsync.yaml": config("manifests: [a.yaml]") });
+    const project = await loadIn(join(folder, "deep", "er"), {});
+    expect(names(project)).toEqual(["a"]);
+    expect(project.settings.folder).toBe(folder);
+    expect(project.files).toEqual([join(folder, "a.yaml")]);
+  });
+  test("a folder whose name looks like a glob is taken literally", async () => {
+    expect(names(await load({ "[a]/x.yaml": asset("x"), "dimsync.yaml": config('manifests: ["[a]"]') }))).toEqual(["x"]);
+  });
+});
+
+describe("paths that can't be read", () => {
+  test("a path that doesn't exist is told where it is named", async () => {
+    const { diagnostics } = await load({ "dimsync.yaml": config("manifests:", "  - nope") });
+    expect(headings(diagnostics)).toEqual(["dimsync.yaml:4:5 E_PATH_NOT_FOUND"]);
+  });
+  test("a path on the command line that doesn't exist", async () => {
+    const { diagnostics } = await load({}, { paths: ["nope.yaml"] });
+    expect(headings(diagnostics)).toEqual([" E_PATH_NOT_FOUND"]);
+    expect(diagnostics[0]?.message).toContain("nope.yaml");
+  });
+  test("a glob without a file is a warning", async () => {
+    const { diagnostics } = await load({ "a.yaml": asset("a"), "dimsync.yaml": config('manifests: [a.yaml, "x*.yaml"]') });
+    expect(diagnostics.map(({ code, severity }) => [code, severity])).toEqual([["W_GLOB_NO_FILE", "warning"]]);
+  });
+  test("no manifests at all is a warning", async () => {
+    const { diagnostics } = await load({ "m/note.txt": "", "dimsync.yaml": config("manifests: [m]") });
+    expect(headings(diagnostics)).toEqual(["dimsync.yaml:3:13 W_NO_MANIFESTS"]);
+    expect(diagnostics[0]?.severity).toBe("warning");
+  });
+  test("a folder that links to the folder above it", async () => {
+    const folder = writeFiles({ "m/a.yaml": asset("a") });
+    symlinkSync("..", join(folder, "m", "up"));
+    const { diagnostics, resources } = await loadIn(folder, { paths: ["m"] });
+    expect(diagnostics.map(({ code }) => code)).toEqual(["E_SYMLINK_LOOP"]);
+    expect(resources).toHaveLength(1);
+  });
+  test("a file that links to itself, and one that links to nothing", async () => {
+    const folder = writeFiles({ "m/a.yaml": asset("a") });
+    symlinkSync("self.yaml", join(folder, "m", "self.yaml"));
+    symlinkSync("gone", join(folder, "m", "to-nothing.yaml"));
+    const { diagnostics } = await loadIn(folder, { paths: ["m"] });
+    expect(diagnostics.map(({ code }) => code).sort()).toEqual(["E_PATH_NOT_FOUND", "E_SYMLINK_LOOP"]);
+  });
+  test("a file that is linked from a second place counts once", async () => {
+    const folder = writeFiles({ "m/a.yaml": asset("a"), "other/b.yaml": asset("b") });
+    symlinkSync("../other", join(folder, "m", "other"));
+    symlinkSync("a.yaml", join(folder, "m", "z.yaml"));
+    const project = await loadIn(folder, { paths: ["m", "other"] });
+    expect([names(project), project.problems]).toEqual([["a", "b"], []]);
+  });
+  test.skipIf(process.getuid?.() === 0)("a file without permission", async () => {
+    const folder = writeFiles({ "a.yaml": asset("a") });
+    chmodSync(join(folder, "a.yaml"), 0);
+    expect(headings((await loadIn(folder)).diagnostics)).toEqual(["a.yaml E_UNREADABLE"]);
+  });
+  const bytes: Readonly<Record<string, { readonly content: Uint8Array; readonly codes: readonly string[]; readonly loads: number }>> = {
+    "bytes that are not UTF-8": { content: Buffer.from([0x61, 0x3a, 0x20, 0xff]), codes: ["E_NOT_UTF8"], loads: 0 },
+    "UTF-16": { content: Buffer.from(`\ufeff${asset("a")}`, "utf16le"), codes: ["E_NOT_UTF8"], loads: 0 },
+    "a byte order mark, which is only a warning": { content: Buffer.from(`\ufeff${asset("a")}`), codes: ["W_BYTE_ORDER_MARK"], loads: 1 },
+    "carriage returns, which are no problem": { content: Buffer.from(asset("a").replaceAll("\n", "\r\n")), codes: [], loads: 1 },
+  };
+  test.each(Object.entries(bytes))("%s", async (_name, { content, codes, loads }) => {
+    const { diagnostics, resources } = await load({ "a.yaml": content });
+    expect([diagnostics.map(({ code }) => code), resources.length]).toEqual([codes, loads]);
+  });
+});

@@ -1,0 +1,87 @@
+import { asset, integration, mysql, shops, testProblems } from "./problem-table.ts";
+import { manifest } from "./project-on-disk.ts";
+
+testProblems({
+  "a key misspelt": [asset("  descripton: x"), ["6:3 E_UNKNOWN_KEY"], /Did you mean description\?/u],
+  "a key misspelt deep in a literal tree": [
+    shops("  schemas: { public: { tabels: {} } }"),
+    ["6:24 E_UNKNOWN_KEY"],
+    /Did you mean tables\?/u,
+  ],
+  "a key that resembles none": [asset("  zzz: x"), ["6:3 E_UNKNOWN_KEY"], /Known here: name, type/u],
+  "the key __proto__ where keys are fixed": [asset("  __proto__: x"), ["6:3 E_UNKNOWN_KEY"]],
+  "a merge key": [asset("  <<: { type: x }"), ["6:3 E_UNKNOWN_KEY"], /YAML 1\.1/u],
+  "a lifecycle for a kind that has none": [
+    manifest("Tag", "pii", "lifecycle: { create: never }", "spec: { name: PII }"),
+    ["4:1 E_UNKNOWN_KEY"],
+  ],
+  "an unknown member of a postgres connection": [
+    integration(
+      "    enabled: false",
+      "    sourceConfig: { type: postgres, name: a, connection: { hostnam: b } }",
+      "    sourceSettings: {}",
+    ),
+    ["11:60 E_UNKNOWN_KEY"],
+    /Did you mean hostname\?/u,
+  ],
+
+  // Keys that are lacking, or one too many
+  "create without what the interface requires": [integration(...mysql.slice(0, 2)), ["6:3 E_MISSING_KEY"], /`sourceSettings`/u],
+  "create without a destination": [
+    integration(...mysql).replace("  destination: { id: d-1 }\n", ""),
+    ["4:1 E_MISSING_KEY"],
+    /needs a destination/u,
+  ],
+  "a destination by asset and by id": [
+    integration(...mysql).replace("{ id: d-1 }", "{ id: d-1, asset: a }"),
+    ["5:3 E_WRONG_VALUE"],
+    /exactly one of `asset` and `id`/u,
+  ],
+  "a rule without a wish": [shops("  rules:", "    - match: { table: a }"), ["7:7 E_MISSING_KEY"], /ignore: true/u],
+  "a rule without a match": [shops("  rules:", "    - set: { enabled: true }"), ["7:7 E_MISSING_KEY"], /`match`/u],
+  "a rule set used beside other members": [
+    shops("  rules:", "    - { use: a, set: { enabled: true } }"),
+    ["7:7 E_WRONG_VALUE"],
+    /stands alone/u,
+  ],
+  "a match that addresses nothing": [
+    shops("  rules:", "    - { match: { ignoreCase: true }, set: { enabled: true } }"),
+    ["7:9 E_MISSING_KEY"],
+    /`schema`, `table` and `column`/u,
+  ],
+  "neither integration nor integrations": [
+    manifest("SchemaConfig", "s", "spec: {}"),
+    ["4:1 E_MISSING_KEY"],
+    /exactly one of `integration` and `integrations`, and has none/u,
+  ],
+  "both integration and integrations": [
+    shops("  integrations: { names: [a] }"),
+    ["4:1 E_MISSING_KEY"],
+    /and has `integration` and `integrations`/u,
+  ],
+  "an expectation of nothing": [shops("  expect:", "    - match: { table: a }"), ["7:7 E_WRONG_VALUE"], /asserts nothing/u],
+  "a resource of two kinds": [
+    manifest("Tag", "t", "spec: { name: T, resources: [{ asset: a, integration: b }] }"),
+    ["4:30 E_WRONG_VALUE"],
+    /exactly one/u,
+  ],
+
+  // What the interface has no call for
+  "destinationId inside create": [integration(...mysql, "    destinationId: d"), ["13:5 E_UNWRITABLE_FIELD"], /spec\.destination/u],
+  "paused inside create": [integration(...mysql, "    paused: false"), ["13:5 E_UNWRITABLE_FIELD"], /spec\.expect/u],
+  "syncMode in a rule": [
+    shops("  rules:", "    - match: { table: a }", "      set: { syncMode: full }"),
+    ["8:14 E_UNWRITABLE_FIELD"],
+    /spec\.expect/u,
+  ],
+  "isPrimaryKey in a literal": [
+    shops("  schemas: { s: { tables: { t: { columns: { c: { isPrimaryKey: true } } } } } }"),
+    ["6:50 E_UNWRITABLE_FIELD"],
+  ],
+  "cursorField in a rule set": [
+    manifest("RuleSet", "r", "spec: { rules: [{ match: { table: a }, set: { cursorField: x } }] }"),
+    ["4:47 E_UNWRITABLE_FIELD"],
+  ],
+  "nameInDestination in snake_case": [shops("  schemas: { s: { name_in_destination: x } }"), ["6:19 E_UNWRITABLE_FIELD"]],
+  "a tag's origin": [manifest("Tag", "pii", "spec: { name: PII, origin: x }"), ["4:20 E_UNWRITABLE_FIELD"]],
+});

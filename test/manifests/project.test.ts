@@ -1,0 +1,100 @@
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import type { LoadOptions } from "../../src/manifests/project.ts";
+import { headings, load, manifest, resource } from "./project-on-disk.ts";
+
+const asset = (name: string, ...lines: readonly string[]) => manifest("Asset", name, "spec:", `  name: ${name}`, ...lines);
+
+test("resources carry labels, pins and the lifecycle that is the kind's default", async () => {
+  const project = await load({
+    "a.yaml":
+      "apiVersion: dimsync/v1\nkind: Asset\nmetadata: { name: a, id: d-1, labels: { tier: gold, constructor: x } }\nspec: { name: A }\n",
+    "i.yaml": "apiVersion: dimsync/v1\nkind: Integration\nmetadata: { name: i }\nlifecycle: { create: never, acceptExposureWindow: why }\n",
+  });
+  expect(resource(project, "Asset/a")).toMatchObject({
+    kind: "Asset",
+    name: "a",
+    id: "d-1",
+    labels: { tier: "gold", constructor: "x" },
+    lifecycle: { create: "never", acceptExposureWindow: "" },
+  });
+  expect(resource(project, "Integration/i")).toMatchObject({
+    id: undefined,
+    labels: {},
+    lifecycle: { create: "never", acceptExposureWindow: "why" },
+    spec: {},
+  });
+});
+
+describe("references between manifests", () => {
+  const files = {
+    "m.yaml": `${asset("warehouse")}---\n${manifest("Tag", "pii", "spec:", "  name: PII", "  resources:", "    - asset: warehose")}`,
+  };
+  const refer = (name: string, orLive: boolean): Partial<LoadOptions> => ({
+    references: ({ kind }) => (kind === "Tag" ? [{ kind: "Asset", name, orLive, pointer: "/spec/resources/0/asset" }] : []),
+  });
+  test("a name that no manifest has", async () => {
+    const { diagnostics } = await load(files, refer("warehose", false));
+    expect(headings(diagnostics)).toEqual(["m.yaml:13:14 E_UNKNOWN_REFERENCE"]);
+    expect(diagnostics[0]).toMatchObject({
+      severity: "error",
+      address: "Tag/pii",
+      message: "Tag/pii refers to Asset/warehose, and no manifest has that name. Did you mean Asset/warehouse?",
+    });
+  });
+  test("one that the account may have is told only where a similar one is declared", async () => {
+    expect((await load(files, refer("warehose", true))).diagnostics).toMatchObject([
+      { code: "W_REFERENCE_NOT_DECLARED", severity: "warning" },
+    ]);
+    expect((await load(files, refer("elsewhere", true))).problems).toEqual([]);
+  });
+  test("one that a manifest has, even one with mistakes", async () => {
+    const { diagnostics } = await load({ "m.yaml": files["m.yaml"].replace("name: warehouse\n", "nam: x\n") }, refer("warehouse", false));
+    expect(diagnostics.map(({ code }) => code)).not.toContain("E_UNKNOWN_REFERENCE");
+  });
+});
+
+describe("the digest of the manifests", () => {
+  const text = asset("a", "  connection: { x: 1, y: { $secret: { env: K } } }");
+  const digest = async (files: Readonly<Record<string, string>>, options: Partial<LoadOptions> = {}) =>
+    (await load(files, options)).manifestDigest;
+  test("is the same under other file names, orders, comments, key orders and quotes, and whatever the secret is", async () => {
+    const first = await digest({ "a.yaml": text, "b.yaml": asset("b") });
+    expect(first).toMatch(/^sha256:[0-9a-f]{64}$/u);
+    const second = await digest(
+      {
+        "z.yml": `# why\n${asset("b")}---\n${text.replace("x: 1, y: { $secret: { env: K } }", `"y": { $secret: { "env": K } }, x: \${var.one}`)}`,
+      },
+      { env: { K: "secret" }, vars: { one: "1" } },
+    );
+    expect(second).not.toBe(first); // --var gives text, and no schema asks for a number here
+    const third = await digest(
+      { "z.yml": `# why\n${asset("b")}---\n${text.replace("x: 1, y: { $secret: { env: K } }", `"y": { $secret: { "env": K } }, x: 1`)}` },
+      { env: { K: "secret" } },
+    );
+    expect(third).toBe(first);
+  });
+  test("changes with a value, a variable and a name", async () => {
+    const all = await Promise.all([
+      digest({ "a.yaml": text }),
+      digest({ "a.yaml": text.replace("x: 1", "x: 2") }),
+      digest({ "a.yaml": text.replace("env: K", "env: L") }),
+      digest({ "a.yaml": asset("b") }),
+    ]);
+    expect(new Set(all).size).toBe(4);
+  });
+});
+
+test("a file that goes after it was loaded can still be located; one that never was gives only its name", async () => {
+  const { locate, folder } = await load({ "a.yaml": asset("a") });
+  writeFileSync(join(folder, "a.yaml"), "changed");
+  mkdirSync(join(folder, "x"));
+  expect(locate({ file: "a.yaml", document: 0, pointer: "/spec/name" })).toMatchObject({
+    line: 5,
+    column: 9,
+    excerpt: ["  name: a", "        ^"],
+  });
+  expect(locate({ file: "gone.yaml", document: 0, pointer: "/spec" })).toEqual({ file: "gone.yaml" });
+  expect(locate({ file: "x", document: 0, pointer: "/spec" })).toEqual({ file: "x" });
+});

@@ -1,0 +1,81 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { stringify } from "yaml";
+import { makeEffective } from "../../src/manifests/effective.ts";
+import { parseValues } from "../../src/manifests/values.ts";
+import { canonicalJson, type JsonValue } from "../../src/model/json.ts";
+
+const only = (text: string): unknown => {
+  const { documents, faults } = parseValues(text);
+  expect(faults).toEqual([]);
+  expect(documents).toHaveLength(1);
+  return documents[0]?.value;
+};
+
+describe("YAML 1.2 core", () => {
+  const rows: Readonly<Record<string, readonly [text: string, value: unknown]>> = {
+    "yes, no, on and off are text": ["[yes, no, on, off, y]", ["yes", "no", "on", "off", "y"]],
+    "true and false in three spellings": ["[true, False, TRUE]", [true, false, true]],
+    "numbers, also hexadecimal and octal": ["[1, -2, 1.5, 1e3, 0x10, 0o10]", [1, -2, 1.5, 1000, 16, 8]],
+    "a leading zero is decimal, and sexagesimal is text": ["[010, 1:30]", [10, "1:30"]],
+    "dates are text": ["a: 2027-01-31", { a: "2027-01-31" }],
+    nothing: ["[~, null, '']", [null, null, ""]],
+    "a %YAML 1.1 line changes nothing": ["%YAML 1.1\n---\na: yes", { a: "yes" }],
+    anchors: ["{ a: &x [1], b: *x }", { a: [1], b: [1] }],
+    "keys are their source text": [
+      "{ 1.0: a, 0x10: b, true: c, ~: d, null: e }",
+      { "1.0": "a", "0x10": "b", true: "c", "~": "d", null: "e" },
+    ],
+  };
+  test.each(Object.entries(rows))("%s", (_name, [text, value]) => {
+    expect(only(text)).toEqual(value);
+  });
+  test("names like __proto__ are own members", () => {
+    const names = ["__proto__", "constructor", "toString", "hasOwnProperty", "a/b", "a.b", "100%", "..", " x ", "ü", "", "<<"];
+    const value = only(names.map((name) => `${JSON.stringify(name)}: { enabled: true }`).join("\n"));
+    expect(Object.keys(value as object)).toEqual(names);
+    const { value: after } = makeEffective({ spec: value }, { file: "", document: 0, pointer: "" }, noVariables);
+    expect(Object.keys((after as Record<string, object>)["spec"] ?? {})).toEqual(names);
+  });
+  test("documents are counted from 0, empty ones too, and empty ones are left out", () => {
+    expect(parseValues("---\n---\na: 1\n---\n# c\n---\nb: 2\n").documents).toEqual([
+      { index: 1, value: { a: 1 } },
+      { index: 3, value: { b: 2 } },
+    ]);
+    expect(parseValues("")).toEqual({ documents: [], faults: [] });
+  });
+  test("a thousand aliases of one value are few", () => {
+    expect(only(`a: &x { b: 1 }\nc: [${Array(1000).fill("*x").join(", ")}]`)).toMatchObject({ a: { b: 1 } });
+  });
+});
+
+const noVariables = { kind: undefined, variables: { byName: new Map(), env: {} }, textLength: 0 };
+
+const key = fc.oneof(fc.string(), fc.constantFrom("__proto__", "constructor", "a/b", "~", "1", "1.0", "true", "- a", "#", "a: b"));
+const scalar = fc.oneof(
+  fc.string({ unit: "binary" }).map((text) => text.replaceAll(/[\p{Cc}\p{Cn}\ufeff\u2028\u2029\ufffe\uffff]/gu, " ")),
+  fc.integer(),
+  fc.double({ noNaN: true, noDefaultInfinity: true }).filter((number) => !Number.isInteger(number) || Number.isSafeInteger(number)),
+  fc.boolean(),
+  fc.constant(null),
+  fc.constantFrom("yes", "1", "null", "~", "2027-01-31", "0x1", "a: b", "- a", "# a", "'", '"', "{", "*a", "&a", "!a", "%a", "@a", "`a"),
+);
+const tree = fc.letrec<{ readonly value: JsonValue }>((tie) => ({
+  value: fc.oneof(
+    { depthSize: "small", withCrossShrink: true },
+    scalar,
+    fc.array(tie("value"), { maxLength: 4 }),
+    fc.dictionary(key, tie("value"), { maxKeys: 4, noNullPrototype: true }),
+  ),
+})).value;
+
+test("any tree printed as YAML is read as the same tree", () => {
+  fc.assert(
+    fc.property(tree, fc.constantFrom("QUOTE_DOUBLE" as const, "QUOTE_SINGLE" as const, "PLAIN" as const), (value, defaultStringType) => {
+      const expected = canonicalJson({ value }); // as text, in which -0 is 0, as in JSON
+      expect(canonicalJson(only(stringify({ value }, { version: "1.2", defaultStringType })))).toBe(expected);
+      expect(canonicalJson(only(JSON.stringify({ value }, undefined, 1)))).toBe(expected);
+    }),
+    { numRuns: 200 },
+  );
+});

@@ -1,0 +1,152 @@
+import { describe, expect, test } from "vitest";
+import type { LoadOptions } from "../../src/manifests/project.ts";
+import { config, headings, load, manifest, resource } from "./project-on-disk.ts";
+
+const asset = (...connection: readonly string[]) =>
+  manifest("Asset", "a", "spec:", "  name: A", "  connection:", ...connection.map((line) => `    ${line}`));
+const connectionOf = async (files: Readonly<Record<string, string>>, options: Partial<LoadOptions> = {}) => {
+  const project = await load(files, { ...options });
+  expect(project.diagnostics).toEqual([]);
+  return (resource(project, "Asset/a").spec as { readonly connection: unknown }).connection;
+};
+
+describe("what a reference becomes", () => {
+  const vars =
+    "vars: { text: t, number: 4, flag: true, none: null, list: [1, b], map: { c: d }, key: { $secret: { env: K } }, 'with-dash.dot': w }";
+  const rows: Readonly<Record<string, readonly [written: string, value: unknown]>> = {
+    "a whole scalar keeps the variable's type: text": [`\${var.text}`, "t"],
+    "a number": [`\${var.number}`, 4],
+    "true and false": [`\${var.flag}`, true],
+    nothing: [`\${var.none}`, null],
+    "a list": [`\${var.list}`, [1, "b"]],
+    "a map": [`\${var.map}`, { c: "d" }],
+    "a secret, as the reference that it is": [`\${var.key}`, { $secret: { env: "K" } }],
+    "quotes make no difference": [`"\${var.number}"`, 4],
+    "part of a text": [`a-\${var.text}-\${var.number}-\${var.flag}`, "a-t-4-true"],
+    "a name with a hyphen and a dot": [`\${var.with-dash.dot}`, "w"],
+    "the environment gives text": [`\${env.N}`, "5"],
+    "an empty environment variable is an empty text": [`x\${env.EMPTY}y`, "xy"],
+    "what a variable holds is not looked at again": [`\${env.NESTED}`, `\${var.text}`],
+    "a doubled dollar is a literal": [`$\${var.text}`, `\${var.text}`],
+    "two dollars before a literal": [`$$\${var.text}`, `$\${var.text}`],
+    "a dollar alone": ["a$b $x", "a$b $x"],
+    "braces alone": ["'{var.text}'", "{var.text}"],
+    "in a block": [`|-\n      a\n      \${var.text}`, "a\nt"],
+  };
+  test.each(Object.entries(rows))("%s", async (_name, [written, value]) => {
+    const files = { "dimsync.yaml": config(vars), "a.yaml": asset(`x: ${written}`) };
+    expect(await connectionOf(files, { env: { N: "5", EMPTY: "", NESTED: `\${var.text}` } })).toEqual({ x: value });
+  });
+  test("keys are never touched, and names like __proto__ are kept", async () => {
+    const key = `\${var.text}`;
+    const found = await connectionOf(
+      { "a.yaml": asset(`"${key}": a`, `__proto__: "\${env.N}"`, `constructor: { x: "\${env.N}" }`) },
+      { env: { N: "5" } },
+    );
+    expect(Object.entries(found as object)).toEqual([
+      [key, "a"],
+      ["__proto__", "5"],
+      ["constructor", { x: "5" }],
+    ]);
+  });
+  test("inside the source of a secret", async () => {
+    const lines = [`x: { $secret: { env: "\${var.p}_KEY" } }`, `y: { $secret: { exec: [vault, "\${var.p}"] } }`];
+    expect(await connectionOf({ "a.yaml": asset(...lines) }, { vars: { p: "PROD" } })).toEqual({
+      x: { $secret: { env: "PROD_KEY" } },
+      y: { $secret: { exec: ["vault", "PROD"] } },
+    });
+  });
+  test.each([
+    ["a map", `x\${var.map}`],
+    ["a list", `x\${var.list}`],
+    ["a secret", `x\${var.key}`],
+    ["nothing", `x\${var.none}`],
+  ])("%s can't be part of a text", async (_name, written) => {
+    const { diagnostics } = await load({ "dimsync.yaml": config(vars), "a.yaml": asset(`x: ${written}`) });
+    expect(headings(diagnostics)).toEqual(["a.yaml:7:8 E_WRONG_TYPE"]);
+  });
+  test.each(["constructor", "__proto__", "toString"])("%s is no variable unless one is so called", async (name) => {
+    const { diagnostics } = await load({ "a.yaml": asset(`x: "\${var.${name}} \${env.${name}}"`) });
+    expect(diagnostics.map(({ code }) => code)).toEqual(["E_UNSET_VARIABLE", "E_UNSET_VARIABLE"]);
+  });
+});
+
+describe("text from a flag or the environment becomes what the schema asks for", () => {
+  const integration = (enabled: string, more = "") =>
+    manifest(
+      "Integration",
+      "i",
+      "spec:",
+      "  destination: { id: d }",
+      "  create:",
+      "    destinationSchema: s",
+      "    replicationFrequency: 1h",
+      "    onSchemaUpdate: x",
+      `    enabled: ${enabled}`,
+      `    sourceConfig: { type: postgres, name: n, connection: { port: "\${env.PORT}" } }`,
+      `    sourceSettings: {${more}}`,
+    );
+  test("true and false, and whole numbers", async () => {
+    const project = await load(
+      { "i.yaml": integration(`\${var.on}`, ` incremental_mode: "\${env.PORT}"`) },
+      { vars: { on: "false" }, env: { PORT: "5432" } },
+    );
+    expect(project.diagnostics).toEqual([]);
+    expect(resource(project, "Integration/i").spec).toMatchObject({
+      create: { enabled: false, sourceConfig: { connection: { port: 5432 } }, sourceSettings: { incremental_mode: "5432" } },
+    });
+  });
+  test("but not what stands for neither, and not text that is written out", async () => {
+    const { diagnostics } = await load({ "i.yaml": integration('"false"') }, { env: { PORT: "0x10" } });
+    expect([...headings(diagnostics)].sort()).toEqual(["i.yaml:10:14 E_WRONG_TYPE", "i.yaml:11:66 E_WRONG_TYPE"]);
+    const [written, filledIn] = ["i.yaml:10", "i.yaml:11"].map(
+      (at) => diagnostics.find(({ file, line }) => `${file}:${line}` === at)?.message,
+    );
+    expect([written, filledIn]).toEqual([
+      expect.stringContaining("write false without quotes"),
+      expect.stringContaining("comes from a variable"),
+    ]);
+  });
+});
+
+describe("flag > environment > file > target > config", () => {
+  const files = {
+    "dimsync.yaml": config(
+      "vars: { a: config, b: config, c: config, d: config, e: config, f: config }",
+      "targets: { t: { vars: { b: target, c: target, d: target, e: target, f: target } } }",
+    ),
+    "1.vars": "c: first\nd: first\ne: first\nf: first\n",
+    "2.vars": '{ "d": "second", "e": "second", "f": "second" }',
+    "a.yaml": asset(...["a", "b", "c", "d", "e", "f"].map((name) => `${name}: "\${var.${name}}"`)),
+  };
+  test("each source", async () => {
+    const found = await connectionOf(files, {
+      varFiles: ["1.vars", "2.vars"],
+      env: { DIMSYNC_VAR_e: "environment", DIMSYNC_VAR_f: "environment" },
+      vars: { f: "flag" },
+    });
+    expect(found).toEqual({ a: "config", b: "target", c: "first", d: "second", e: "environment", f: "flag" });
+  });
+  test("a file of variables is never taken for a manifest, and may use the environment", async () => {
+    const found = await connectionOf(
+      { "v.yaml": `x: "\${env.X}"\n`, "a.yaml": asset(`x: \${var.x}`) },
+      { varFiles: ["v.yaml"], env: { X: "e" } },
+    );
+    expect(found).toEqual({ x: "e" });
+  });
+  const broken: Readonly<Record<string, readonly [text: string | undefined, at: string]>> = {
+    "a file that is not there": [undefined, "v.yaml E_PATH_NOT_FOUND"],
+    "a list": ["- a\n", "v.yaml:1:1 E_WRONG_TYPE"],
+    "two documents": ["a: 1\n---\nb: 2\n", "v.yaml:1:1 E_WRONG_TYPE"],
+    "no YAML": ["a: b: c\n", "v.yaml:1:4 E_YAML_SYNTAX"],
+    "a secret": ["db_password: hunter2\n", "v.yaml:1:14 E_LITERAL_SECRET"],
+  };
+  test.each(Object.entries(broken))("a file of variables that is %s", async (_name, [text, at]) => {
+    const { diagnostics } = await load(
+      { "a.yaml": asset("x: 1"), ...(text === undefined ? {} : { "v.yaml": text }) },
+      { varFiles: ["v.yaml"], paths: ["a.yaml"] },
+    );
+    expect(headings(diagnostics)).toEqual([at]);
+    expect(JSON.stringify(diagnostics)).not.toContain("hunter2");
+  });
+});

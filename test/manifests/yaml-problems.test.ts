@@ -1,0 +1,66 @@
+import { expect, test } from "vitest";
+import { asset, testProblems } from "./problem-table.ts";
+import { headings, load, manifest } from "./project-on-disk.ts";
+
+const nested = ["b:a", "c:b", "d:c", "e:d", "f:e", "g:f"].map((pair) => `    ${pair[0]}: &${pair[0]} [${Array(9).fill(`*${pair[2]}`)}]`);
+const named = (name: string) => manifest("Asset", name, "spec: { name: W }");
+
+testProblems({
+  // The YAML itself
+  "a second colon on a line": ["a: b: c\n", ["1:4 E_YAML_SYNTAX"], /same line/u],
+  "a quote that is not closed": ['a: "b\nc: d\n', ["3:1 E_YAML_SYNTAX"], /closing quote/u],
+  "a tab as indentation": ["a:\n\tb: 1\n", ["2:1 E_YAML_SYNTAX"], /Use spaces/u],
+  "members that begin in different columns": ["a: 1\n b: 2\n", ["1:4 E_YAML_SYNTAX"]],
+  "an unknown tag": ["a: !php/object x\n", ["1:4 E_YAML_SYNTAX"], /no meaning/u],
+  "a list as a key": ["? [a]\n: b\n", ["1:3 E_YAML_SYNTAX"], /can't be a key/u],
+  "an alias without an anchor": ["a: [1, *b]\n", ["1:8 E_YAML_SYNTAX"], /no anchor/u],
+  "an alias inside what it names": [asset("  connection: &a { b: *a }"), ["4:1 E_ALIAS_EXPANSION"]],
+  "aliases that stand for millions of values": [
+    asset("  connection:", "    a: &a [x,x,x,x,x,x,x,x,x]", ...nested),
+    ["1:1 E_ALIAS_EXPANSION"],
+    /far more than is written/u,
+  ],
+  "values nested too deeply": [
+    `${asset("  connection:")}    a: ${"[".repeat(300)}${"]".repeat(300)}\n`,
+    ["4:1 E_YAML_SYNTAX"],
+    /too deeply/u,
+  ],
+  "a key given twice": [asset("  type: a", "  type: b"), ["7:3 E_DUPLICATE_KEY"]],
+  "a key given twice, once in quotes": [asset('  connection: { "1": a, 1: b }'), ["6:25 E_DUPLICATE_KEY"]],
+  "two mistakes in two documents of a file": ["a: b: c\n---\nd: e: f\n", ["1:4 E_YAML_SYNTAX", "3:4 E_YAML_SYNTAX"]],
+  "the documents after a broken one are still checked": [
+    `a: b: c\n---\n${manifest("Tagg", "x")}`,
+    ["1:4 E_YAML_SYNTAX", "4:7 E_UNKNOWN_KIND"],
+  ],
+  "a number too large to be kept": [
+    asset("  connection: { a: 12345678901234567890, b: .inf }"),
+    ["6:20 E_WRONG_VALUE", "6:45 E_WRONG_VALUE"],
+    /quotes/u,
+  ],
+
+  // Which manifest it is
+  "a list instead of a manifest": ["- a\n", ["1:1 E_WRONG_TYPE"], /a map with apiVersion/u],
+  "no kind": ["apiVersion: dimsync/v1\n", ["1:1 E_MISSING_KEY"]],
+  "a kind misspelt": [manifest("Tagg", "x"), ["2:7 E_UNKNOWN_KIND"], /Did you mean Tag\?/u],
+  "a kind like a member of every object": [manifest("constructor", "x"), ["2:7 E_UNKNOWN_KIND"]],
+  "a kind that is no text": ["kind: 3\n", ["1:7 E_WRONG_TYPE"]],
+  "a second config": ["apiVersion: dimsync/v1\nkind: Config\n", ["2:7 E_UNKNOWN_KIND"], /--config/u],
+  "another apiVersion": [named("a").replace("v1", "v2"), ["1:13 E_WRONG_VALUE"], /must be `dimsync\/v1`, and here it is "dimsync\/v2"/u],
+  "a name with capitals": [named("Wh"), ["3:19 E_INVALID_NAME"], /here it is "Wh"/u],
+  "a name that is a number": [named("12"), ["3:19 E_WRONG_TYPE"], /put it in quotes/u],
+  "no name": [named("a").replace("{ name: a }", "{}"), ["3:1 E_MISSING_KEY"], /`name`/u],
+  "no metadata": ["apiVersion: dimsync/v1\nkind: Asset\nspec: { name: W }\n", ["1:1 E_MISSING_KEY"], /metadata: \{ name/u],
+  "the same name twice": [`${asset()}---\n${asset()}`, ["9:19 E_DUPLICATE_NAME"], /declared in m\.yaml:3 already/u],
+});
+
+test("all files are checked in one pass, and what is right is still loaded", async () => {
+  const files = { "a.yaml": "a: b: c", "b.yaml": manifest("Tagg", "x"), "c.yaml": asset("  typ: x"), "d.yaml": named("ok") };
+  const { diagnostics, resources } = await load(files, { paths: ["."] });
+  expect(headings(diagnostics)).toEqual(["a.yaml:1:4 E_YAML_SYNTAX", "b.yaml:2:7 E_UNKNOWN_KIND", "c.yaml:6:3 E_UNKNOWN_KEY"]);
+  expect(resources.map(({ address }) => address)).toEqual(["Asset/ok"]);
+});
+
+test("nesting that would overflow the stack is a problem, not a crash", async () => {
+  const { diagnostics } = await load({ "m.yaml": `a: ${"[".repeat(50_000)}` }, { paths: ["m.yaml"] });
+  expect(diagnostics.map(({ code }) => code)).toEqual(["E_YAML_SYNTAX"]);
+});
