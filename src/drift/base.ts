@@ -24,13 +24,20 @@ export async function layOutBase(folder: string, ref: string, env: NodeJS.Proces
     (await run("git", ["-C", folder, ...args], { env: { ...env, ...more }, maxBuffer: 256 * 1024 * 1024 })).stdout.trim();
 
   const top = await git(["rev-parse", "--show-toplevel"]).catch(() => {
-    throw new DimsyncError("E_NO_GIT", `--base compares with the manifests at a git ref, and ${folder} is in no git repository, or git is not installed.`);
+    throw new DimsyncError(
+      "E_NO_GIT",
+      `--base compares with the manifests at a git ref, and ${folder} is in no git repository, or git is not installed.`,
+    );
   });
   const commit = await git(["rev-parse", "--verify", "--quiet", `${ref}^{commit}`]).catch(async () => {
     const shallow = (await git(["rev-parse", "--is-shallow-repository"]).catch(() => "false")) === "true";
-    throw new DimsyncError("E_BASE_REF", `The repository has no commit ${JSON.stringify(ref)}.${shallow ? " It is a shallow clone, so the history that holds it may be missing." : ""} Name a ref that is there, or fetch it.`, {
-      ...(shallow ? { command: "git fetch --unshallow" } : { command: `git fetch origin ${ref.replace(/^origin\//u, "")}` }),
-    });
+    throw new DimsyncError(
+      "E_BASE_REF",
+      `The repository has no commit ${JSON.stringify(ref)}.${shallow ? " It is a shallow clone, so the history that holds it may be missing." : ""} Name a ref that is there, or fetch it.`,
+      {
+        ...(shallow ? { command: "git fetch --unshallow" } : { command: `git fetch origin ${ref.replace(/^origin\//u, "")}` }),
+      },
+    );
   });
   const place = await mkdtemp(join(tmpdir(), "dimsync-base-"));
   const remove = (): Promise<void> => rm(place, { recursive: true, force: true });
@@ -42,6 +49,10 @@ export async function layOutBase(folder: string, ref: string, env: NodeJS.Proces
     return { folder: join(place, "tree", within), commit, remove };
   } catch (error) {
     await remove();
-    throw new DimsyncError("E_BASE_REF", `The files at ${ref} could not be laid out: ${error instanceof Error ? error.message : String(error)}`, { cause: error });
+    throw new DimsyncError(
+      "E_BASE_REF",
+      `The files at ${ref} could not be laid out: ${error instanceof Error ? error.message : String(error)}`,
+      { cause: error },
+    );
   }
 }

@@ -1,10 +1,11 @@
 import { kinds } from "../kinds/index.ts";
-import { type Found, type Kind, nothingFound, type Unit } from "../kinds/kind.ts";
+import { type Found, type Kind, nothingFound, type Unit, type World } from "../kinds/kind.ts";
 import type { Address } from "../model/address.ts";
 import { ServiceError } from "../model/errors.ts";
 import type { Problem } from "../model/problem.ts";
 import type { OnProgress } from "../model/progress.ts";
 import type { Resource } from "../model/resource.ts";
+import { markOrigin } from "./origin.ts";
 import type { RunReads } from "./reads.ts";
 import type { Scope } from "./scope.ts";
 import { failedRead, type Observed } from "./world.ts";
@@ -19,17 +20,31 @@ export interface Compared {
   readonly complete: boolean;
 }
 
+/** The same account as the manifests of a base ref see it (product §3.6). */
+export interface BaseView {
+  readonly world: World;
+  readonly unitByObject: ReadonlyMap<string, Unit>;
+}
+
+export interface ComparisonInput {
+  readonly observed: Observed;
+  readonly compared: readonly Resource[];
+  readonly scope: Scope;
+  readonly reads: RunReads;
+  readonly onProgress: OnProgress | undefined;
+  readonly base: BaseView | undefined;
+  /** Told of every live object while it is at hand, with what was found; it is let go afterwards. */
+  readonly inspect: ((kind: Kind, unit: Unit, live: unknown, found: Found) => void) | undefined;
+}
+
+/** Units of different manifests are about one object where kind and id agree; without an id, where the address does. */
+export const objectOf = (kind: Kind, { liveId, address }: Unit): string => `${kind.name} ${liveId ?? address}`;
+
 /**
  * Reads and compares unit by unit. A unit's live state lives only as long as its comparison, so memory follows the largest unit and the number
  * of differences, not the size of the account; how many are read at a time is the client's affair.
  */
-export async function compareUnits(
-  observed: Observed,
-  compared: readonly Resource[],
-  scope: Scope,
-  reads: RunReads,
-  onProgress: OnProgress | undefined,
-): Promise<Compared> {
+export async function compareUnits({ observed, compared, scope, reads, onProgress, base, inspect }: ComparisonInput): Promise<Compared> {
   const { world } = observed;
   const found: Promise<Found>[] = [];
   const equal: Address[] = [];
@@ -40,9 +55,12 @@ export async function compareUnits(
   const compare = async (kind: Kind, unit: Unit): Promise<Found> => {
     try {
       const live = unit.liveId === undefined ? undefined : await kind.observe?.(unit, reads);
-      const difference = kind.diff(unit, live, world);
+      const difference = withoutIgnored(kind.diff(unit, live, world), world);
+      inspect?.(kind, unit, live, difference);
       if (isEqual(difference)) equal.push(unit.address);
-      return difference;
+      if (base === undefined || isEqual(difference)) return difference;
+      const before = base.unitByObject.get(objectOf(kind, unit));
+      return markOrigin(difference, before === undefined ? nothingFound : kind.diff(before, live, base.world));
     } catch (error) {
       if (!(error instanceof ServiceError)) throw error;
       complete = false;
@@ -84,9 +102,29 @@ export async function compareUnits(
   onProgress?.({ type: "phase", phase: "read", round: 1, total });
   for (const { kind, unit } of work) found.push(compare(kind, unit));
   const liveIds = work.flatMap(({ unit }) => unit.liveId ?? []);
-  return { found: await Promise.all(found), equal, liveIds, complete };
+  const all = await Promise.all(found);
+  return { found: [...all, ...conclusions(work, all.slice(-work.length))], equal, liveIds, complete };
+}
+
+/** What a kind says over all its units. `found` belongs to `work`, one by one. */
+function conclusions(work: readonly { readonly kind: Kind }[], found: readonly Found[]): readonly Found[] {
+  return kinds.flatMap((kind) => {
+    const tallies = work.flatMap((of, index) => (of.kind === kind ? (found[index]?.tally ?? []) : []));
+    return kind.conclude === undefined || tallies.length === 0 ? [] : [{ ...nothingFound, problems: kind.conclude(tallies) }];
+  });
 }
 
 const isEqual = (found: Found): boolean =>
   found.items.length + found.manual.length + found.blocked.length + found.deferred.length === 0 &&
   !found.problems.some((problem: Problem) => problem.severity === "error");
+
+/** Kinds leave ignored leaves out of their requests; what is ignored as a whole, and manual steps, are left out here. */
+function withoutIgnored(found: Found, { ignored }: World): Found {
+  return {
+    ...found,
+    items: found.items.filter(({ address }) => !ignored(address, "")),
+    manual: found.manual.filter(({ address, path }) => !ignored(address, path)),
+    blocked: found.blocked.filter(({ address }) => !ignored(address, "")),
+    deferred: found.deferred.filter(({ address }) => !ignored(address, "")),
+  };
+}

@@ -20,7 +20,7 @@ function differs(plan: Plan): boolean {
   return plan.items.some(({ action }) => action !== "bind") || plan.deferred.length > 0;
 }
 
-const missingLive: readonly string[] = ["E_TAG_MISSING", "E_INTEGRATION_MISSING"];
+const missingLive: readonly string[] = ["E_TAG_MISSING", "E_INTEGRATION_MISSING", "E_GONE"];
 
 /** Differences of any sort: those that a call repairs, those that a person must, and objects that are declared and missing. */
 const drifted = (plan: Plan): boolean =>

@@ -1,7 +1,7 @@
 import type { Address } from "../model/address.ts";
 import type { Guards } from "../model/config.ts";
 import { isObject } from "../model/json.ts";
-import type { Deferred, GuardFinding, Item } from "../model/plan.ts";
+import type { Deferred, GuardFinding, Item, PolicyFinding } from "../model/plan.ts";
 import type { Resource } from "../model/resource.ts";
 
 /** What guards judge besides the items: counts of the rounds before this one are added, so that rounds can't pass a limit piecemeal. */
@@ -15,6 +15,7 @@ export interface GuardInput {
   readonly allowed: ReadonlyMap<string, string>;
   readonly resources: readonly Resource[];
   readonly deferred: readonly Deferred[];
+  readonly policy: readonly PolicyFinding[];
 }
 
 export const guardNames = ["maxCreates", "maxExposedColumns", "maxChangedPercent", "exposureWindow", "policy"] as const;
@@ -61,6 +62,13 @@ export function judgeGuards(items: readonly Item[], input: GuardInput): readonly
     const message = exposureWindow(item, input);
     if (message !== undefined) add("exposureWindow", message);
   }
+  const broken = input.policy.filter(({ severity }) => severity === "error");
+  if (broken.length > 0)
+    add(
+      "policy",
+      `${broken.length} findings of policies with severity error: ${[...new Set(broken.map(({ policy }) => policy))].sort().join(", ")}.`,
+      { limit: 0, actual: broken.length },
+    );
   return findings;
 }
 

@@ -11,16 +11,26 @@ export type Ignored = (address: Address, path: Pointer) => boolean;
  * The `ignore` entries of the config that still hold on the day (product §2.1), and a warning for each that does not. An entry's address may be a glob
  * and means all parts of a manifest; its path means everything below it, with a glob for each segment: `/schemas/*` + `/tables/audit_*`.
  */
-export function ignoring(entries: readonly IgnoreEntry[], today: string): { readonly ignored: Ignored; readonly problems: readonly Problem[] } {
+export function ignoring(
+  entries: readonly IgnoreEntry[],
+  today: string,
+): { readonly ignored: Ignored; readonly problems: readonly Problem[] } {
   const expired = entries.filter(({ until }) => until !== undefined && until < today);
   const tests = entries
     .filter((entry) => !expired.includes(entry))
-    .map(({ address, path }) => ({ address: nameMatcher([address]), segments: fromPointer(path).map((segment) => nameMatcher([segment])) }));
+    .map(({ address, path }) => ({
+      address: nameMatcher([address]),
+      segments: fromPointer(path).map((segment) => nameMatcher([segment])),
+    }));
   return {
     ignored: (address, path) => {
       if (tests.length === 0) return false;
       const names = fromPointer(path);
-      return tests.some((test) => (test.address(address) || test.address(manifestAddress(address))) && test.segments.every((matches, index) => names[index] !== undefined && matches(names[index])));
+      return tests.some(
+        (test) =>
+          (test.address(address) || test.address(manifestAddress(address))) &&
+          test.segments.every((matches, index) => names[index] !== undefined && matches(names[index])),
+      );
     },
     problems: expired.map(({ address, path, reason, until }) => ({
       code: "W_IGNORE_EXPIRED",

@@ -26,12 +26,21 @@ export function markOrigin(found: Found, base: Found): Found {
   return { ...found, items: found.items.map(mark), manual: found.manual.map(markManual) };
 }
 
-const stepOf = ({ action, address, naturalKey }: { readonly action: string; readonly address: Address; readonly naturalKey?: unknown }): string =>
-  `${action} ${address.includes("#") ? address.slice(address.indexOf("#")) : ""} ${canonicalJson(naturalKey ?? null)}`;
+const stepOf = ({
+  action,
+  address,
+  naturalKey,
+}: {
+  readonly action: string;
+  readonly address: Address;
+  readonly naturalKey?: unknown;
+}): string => `${action} ${address.includes("#") ? address.slice(address.indexOf("#")) : ""} ${canonicalJson(naturalKey ?? null)}`;
 
 function wishesOf({ items, manual }: Found): ReadonlyMap<Pointer, string> {
   return new Map([
-    ...items.filter(({ action }) => action === "update").flatMap(({ changes }) => changes.map(({ path, after }): [Pointer, string] => [path, canonicalJson(after ?? null)])),
+    ...items
+      .filter(({ action }) => action === "update")
+      .flatMap(({ changes }) => changes.map(({ path, after }): [Pointer, string] => [path, canonicalJson(after ?? null)])),
     ...manual.map(({ path, expected }): [Pointer, string] => [path, canonicalJson(expected ?? null)]),
   ]);
 }

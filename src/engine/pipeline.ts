@@ -1,16 +1,19 @@
 import { kinds } from "../kinds/index.ts";
+import type { Found } from "../kinds/kind.ts";
 import { accountName } from "../model/account-name.ts";
 import { type Address, byText } from "../model/address.ts";
 import type { Blocked, DraftItem, Named, Plan } from "../model/plan.ts";
 import type { Resource } from "../model/resource.ts";
-import { compareUnits } from "./compare.ts";
+import { type BaseView, compareUnits, objectOf } from "./compare.ts";
 import { judgeGuards } from "./guards.ts";
+import { ignoring } from "./ignore.ts";
 import { recover } from "./intents.ts";
 import { makePlan } from "./plan.ts";
 import { onceOnly, type RunReads } from "./reads.ts";
+import { judgeSchemas } from "./schema-policies.ts";
 import { everything, type Scope } from "./scope.ts";
 import type { PlanOptions, Session } from "./session.ts";
-import { observeWorld } from "./world.ts";
+import { type Observed, observeWorld } from "./world.ts";
 
 // The flow on one page: manifests and bindings say which live objects are meant (observeWorld), every unit is read and compared (compareUnits),
 // the differences become a plan (makePlan) that guards judge (judgeGuards). Planning stops here; `apply` (apply.ts) goes on with the same plan:
@@ -41,7 +44,7 @@ export const firstRound = (session: Session, options: PlanOptions): Round => ({
 export async function planRound(session: Session, options: PlanOptions, round: Round, kind: Plan["kind"] = "Plan"): Promise<Plan> {
   const { project, clock } = session;
   const { settings, resources } = project;
-  const compared = resources.filter((resource) => kinds.some(({ name }) => name === resource.kind) && mayBeInScope(resource, round.scope));
+  const compared = inScope(resources, round.scope);
   const broken = project.problems.some(({ severity }) => severity === "error");
   const bindings = new Map(session.bindings());
   const recovered = broken
@@ -52,19 +55,39 @@ export async function planRound(session: Session, options: PlanOptions, round: R
         round.reads,
       );
 
-  const observed = await observeWorld({
-    resources,
-    compared: broken ? [] : compared,
-    bindings,
-    recovered: recovered.ids,
-    fresh: round.fresh,
+  const today = clock.now().toISOString().slice(0, 10);
+  const { ignored, problems: expiredIgnores } = ignoring([...settings.ignore, ...(options.ignore ?? [])], today);
+  const view = (of: readonly Resource[], which: readonly Resource[]): Promise<Observed> =>
+    observeWorld({
+      resources: of,
+      compared: which,
+      bindings,
+      recovered: recovered.ids,
+      fresh: round.fresh,
+      reads: round.reads,
+      taggedBy: settings.defaults.taggedBy,
+      writeSecrets: options.writeSecrets ?? (() => false),
+      today,
+      ignored,
+    });
+  const wanted = broken ? [] : compared;
+  const observed = await view(resources, wanted);
+  const base =
+    options.base === undefined ? undefined : baseView(await view(options.base.resources, options.base.resources), options.base.resources);
+  const judging = judgeSchemas(observed.world, options, kind, today, project.locate);
+  const compare = await compareUnits({
+    observed,
+    compared: wanted,
+    scope: round.scope,
     reads: round.reads,
-    taggedBy: settings.defaults.taggedBy,
-    writeSecrets: options.writeSecrets ?? (() => false),
+    onProgress: session.onProgress,
+    base,
+    inspect: judging.inspect,
   });
-  const compare = await compareUnits(observed, broken ? [] : compared, round.scope, round.reads, session.onProgress);
+  const judged = broken ? { complete: true, problems: [] } : await judging.judgeRest(round);
 
   const { world, suspicions } = observed;
+  const complete = observed.complete && compare.complete && judged.complete && !broken;
   const whyNotCreate = (item: DraftItem): Blocked | undefined => {
     const unknown = recovered.unknown.get(item.address);
     if (unknown !== undefined)
@@ -73,6 +96,13 @@ export async function planRound(session: Session, options: PlanOptions, round: R
         code: "E_UNKNOWN_OUTCOME",
         message: `An earlier run sent a create for it and did not learn what became of it. ${unknown} It is not sent again until a person says what happened.`,
         command: `dimsync resolve ${item.address} --created=ID`,
+      };
+    if (!complete && item.action === "create")
+      return {
+        address: item.address,
+        code: "E_READ_FAILED",
+        message:
+          "It looks missing, and a read failed: nothing is created from an incomplete picture. It is planned again once all reads succeed.",
       };
     const [suspicion] = suspicions;
     if (suspicion === undefined || item.action !== "create" || options.assumeCompleteLists === true) return undefined;
@@ -86,7 +116,8 @@ export async function planRound(session: Session, options: PlanOptions, round: R
     ...compare.liveIds,
     ...[...world.identities.values()].flatMap((identity) => (identity.state === "found" ? [identity.id] : [])),
   ]);
-  const deferred = compare.found.flatMap((found) => found.deferred);
+  const found = compare.found.map((one) => withoutStrangers(one, options.scope ?? everything));
+  const deferred = found.flatMap((one) => one.deferred);
   return makePlan({
     kind,
     planId: session.newId(),
@@ -96,9 +127,9 @@ export async function planRound(session: Session, options: PlanOptions, round: R
     account: accountName(settings.baseUrl),
     ...(session.git === undefined ? {} : { git: session.git }),
     manifestDigest: project.manifestDigest,
-    found: compare.found,
-    problems: [...project.problems, ...observed.problems],
-    complete: observed.complete && compare.complete && !broken,
+    found,
+    problems: [...project.problems, ...expiredIgnores, ...observed.problems, ...judged.problems],
+    complete,
     equal: compare.equal.length,
     unmanaged: {
       integrations: unmanaged(world.integrations, meant),
@@ -116,15 +147,54 @@ export async function planRound(session: Session, options: PlanOptions, round: R
         allowed: options.allow ?? new Map(),
         resources,
         deferred,
+        policy: judging.findings(),
       }),
-    policy: [],
+    policy: judging.findings(),
     locate: project.locate,
   });
 }
 
-/** Whether a manifest can have units in scope: its own address is, or that of one of its parts may be. */
-function mayBeInScope(resource: Resource, scope: Scope): boolean {
-  return scope.unit(resource.address) || resource.kind === "SchemaConfig";
+/** What waits for something that this run leaves out would wait for ever: it is blocked. */
+function withoutStrangers(found: Found, scope: Scope): Found {
+  const stuck = found.deferred.flatMap(({ address, waitsFor, liveId }) => {
+    const stranger = liveId === undefined ? waitsFor.find((other) => !scope.item(other)) : undefined;
+    return stranger === undefined ? [] : [{ address, stranger }];
+  });
+  if (stuck.length === 0) return found;
+  return {
+    ...found,
+    deferred: found.deferred.filter(({ address }) => !stuck.some((one) => one.address === address)),
+    blocked: [
+      ...found.blocked,
+      ...stuck.map(({ address, stranger }) => ({
+        address,
+        code: "E_DEPENDENCY",
+        message: `It needs ${stranger}, which does not exist yet and is left out of this run by --only or --exclude.`,
+      })),
+    ],
+  };
+}
+
+/** The units that the base manifests make of the same account, by the live object that they are about. */
+function baseView({ world }: Observed, resources: readonly Resource[]): BaseView {
+  const found = kinds.flatMap((kind) =>
+    kind
+      .units(
+        resources.filter((resource) => resource.kind === kind.name),
+        world,
+      )
+      .units.map((unit) => [objectOf(kind, unit), unit] as const),
+  );
+  return { world, unitByObject: new Map(found) };
+}
+
+/** The manifests that can have units in scope. Schema configurations are layers of each other: where one may, all are needed. */
+function inScope(resources: readonly Resource[], scope: Scope): readonly Resource[] {
+  const named = new Set(resources.filter(({ address }) => scope.manifest(address)));
+  const layers = [...named].some(({ kind }) => kind === "SchemaConfig");
+  return resources.filter(
+    (resource) => kinds.some(({ name }) => name === resource.kind) && (named.has(resource) || (layers && resource.kind === "SchemaConfig")),
+  );
 }
 
 /** Live objects that no manifest means, by name. */

@@ -24,7 +24,11 @@ export interface Judged {
 }
 
 /** A policy in JavaScript: gets data, returns findings, has no client (product §2.3). */
-export type PolicyFunction = (state: { readonly integration: string; readonly labels: Readonly<Record<string, string>>; readonly schemas: LiveSchemas }) => readonly { readonly path?: string; readonly message: string }[];
+export type PolicyFunction = (state: {
+  readonly integration: string;
+  readonly labels: Readonly<Record<string, string>>;
+  readonly schemas: LiveSchemas;
+}) => readonly { readonly path?: string; readonly message: string }[];
 
 export interface Judge {
   /** Whether any policy looks at this integration's schemas at all. */
@@ -40,23 +44,39 @@ interface Compiled {
   readonly schema: (name: string, enabled: boolean) => boolean;
   readonly table: (name: string, enabled: boolean, syncMode: string | undefined) => boolean;
   readonly column: ((name: string, column: LiveColumn) => boolean) | undefined;
-  readonly exempt: (names: readonly string[], schema: string, table: string | undefined, column: string | undefined) => PolicyExemption | undefined;
+  readonly exempt: (
+    names: readonly string[],
+    schema: string,
+    table: string | undefined,
+    column: string | undefined,
+  ) => PolicyExemption | undefined;
 }
 
 /** Compiles the policies once. `functions` holds those written in JavaScript, by policy address. */
-export function makeJudge(policies: readonly Resource<PolicySpec>[], functions: ReadonlyMap<Address, PolicyFunction>, today: string, locate: Locate): Judge {
+export function makeJudge(
+  policies: readonly Resource<PolicySpec>[],
+  functions: ReadonlyMap<Address, PolicyFunction>,
+  today: string,
+  locate: Locate,
+): Judge {
   const compiled = policies.map(compile);
-  const concerned = (names: readonly string[], labels: Readonly<Record<string, string>>): readonly Compiled[] => compiled.filter(({ selects }) => selects(names, labels));
+  const concerned = (names: readonly string[], labels: Readonly<Record<string, string>>): readonly Compiled[] =>
+    compiled.filter(({ selects }) => selects(names, labels));
   return {
     concerns: (names, labels) => concerned(names, labels).length > 0,
-    needsColumns: (names, labels) => concerned(names, labels).some(({ column, resource }) => column !== undefined || functions.has(resource.address)),
-    judge: (judged) => concerned(judged.names, judged.labels).flatMap((policy) => findingsOf(policy, judged, functions.get(policy.resource.address), today, locate)),
+    needsColumns: (names, labels) =>
+      concerned(names, labels).some(({ column, resource }) => column !== undefined || functions.has(resource.address)),
+    judge: (judged) =>
+      concerned(judged.names, judged.labels).flatMap((policy) =>
+        findingsOf(policy, judged, functions.get(policy.resource.address), today, locate),
+      ),
   };
 }
 
 function compile(resource: Resource<PolicySpec>): Compiled {
-  const { when, exemptions } = resource.spec;
-  const texts = (names: string | readonly string[] | undefined): readonly string[] | undefined => (typeof names === "string" ? [names] : names);
+  const { when = {}, exemptions } = resource.spec;
+  const texts = (names: string | readonly string[] | undefined): readonly string[] | undefined =>
+    typeof names === "string" ? [names] : names;
   const named = (names: string | readonly string[] | undefined, ignoreCase = false): ((name: string) => boolean) => {
     const patterns = texts(names);
     return patterns === undefined ? () => true : nameMatcher(patterns, { ignoreCase });
@@ -75,9 +95,12 @@ function compile(resource: Resource<PolicySpec>): Compiled {
     resource,
     selects: selector(when.integration),
     schema: (name, enabled) => schemaNamed(name) && same(when.schema?.enabled, enabled),
-    table: (name, enabled, syncMode) => tableNamed(name) && same(when.table?.enabled, enabled) && (when.table?.syncMode === undefined || when.table.syncMode === syncMode),
+    table: (name, enabled, syncMode) =>
+      tableNamed(name) && same(when.table?.enabled, enabled) && (when.table?.syncMode === undefined || when.table.syncMode === syncMode),
     column: when.column === undefined ? undefined : columnTest(when.column, named(when.column.name, when.column.ignoreCase)),
-    exempt: (names, schema, table, column) => tests.find((test) => names.some(test.integration) && test.schema(schema) && test.table(table ?? "") && test.column(column ?? ""))?.exemption,
+    exempt: (names, schema, table, column) =>
+      tests.find((test) => names.some(test.integration) && test.schema(schema) && test.table(table ?? "") && test.column(column ?? ""))
+        ?.exemption,
   };
 }
 
@@ -95,36 +118,63 @@ function selector(when: IntegrationSelector | undefined): Compiled["selects"] {
   return (names, labels) => names.some(named) && wanted.every(([key, value]) => own(labels, key) === value);
 }
 
-function findingsOf(policy: Compiled, judged: Judged, custom: PolicyFunction | undefined, today: string, locate: Locate): readonly PolicyFinding[] {
+function findingsOf(
+  policy: Compiled,
+  judged: Judged,
+  custom: PolicyFunction | undefined,
+  today: string,
+  locate: Locate,
+): readonly PolicyFinding[] {
   const { spec, place, name } = policy.resource;
   const findings: PolicyFinding[] = [];
   const report = (path: readonly string[], key: "enabled" | "hashed" | undefined, message: string): void => {
     const cause = key === undefined ? undefined : judged.causeOf(path, key);
     const { file, line } = cause ?? locate(place);
-    findings.push({ policy: name, severity: spec.severity, address: judged.address, path: pointerOf(path, key), message, file, ...(line === undefined ? {} : { line }) });
+    findings.push({
+      policy: name,
+      severity: spec.severity,
+      address: judged.address,
+      path: pointerOf(path, key),
+      message,
+      file,
+      ...(line === undefined ? {} : { line }),
+    });
   };
   if (custom !== undefined) {
-    for (const { path, message } of custom({ integration: judged.names[0] ?? "", labels: judged.labels, schemas: stateAfter(judged) })) findings.push({ policy: name, severity: spec.severity, address: judged.address, path: path ?? "", message, ...located(locate(place)) });
+    for (const { path, message } of custom({ integration: judged.names[0] ?? "", labels: judged.labels, schemas: stateAfter(judged) }))
+      findings.push({
+        policy: name,
+        severity: spec.severity,
+        address: judged.address,
+        path: path ?? "",
+        message,
+        ...located(locate(place)),
+      });
     return findings;
   }
   const check = (path: readonly [string, string?, string?], state: { readonly enabled: boolean; readonly hashed?: boolean }): void => {
     for (const key of ["enabled", "hashed"] as const) {
-      const required = spec.require[key];
+      const required = spec.require?.[key];
       if (required === undefined || state[key] === undefined || state[key] === required) continue;
       const exemption = policy.exempt(judged.names, path[0], path[1], path[2]);
       if (exemption !== undefined && (exemption.expires === undefined || exemption.expires >= today)) continue;
       const expired = exemption === undefined ? "" : ` Its exemption (${exemption.reason}) expired on ${exemption.expires}.`;
-      report(path.filter((segment) => segment !== undefined), key, `${spec.message}${expired}`);
+      report(
+        path.filter((segment) => segment !== undefined),
+        key,
+        `${spec.message}${expired}`,
+      );
     }
   };
   const changed = judged.after.size > 0;
-  const value = (path: readonly string[], key: "enabled" | "hashed", live: boolean): boolean => (changed ? (judged.after.get(pointerOf(path, key)) ?? live) : live);
+  const value = (path: readonly string[], key: "enabled" | "hashed", live: boolean): boolean =>
+    changed ? (judged.after.get(pointerOf(path, key)) ?? live) : live;
   for (const schema of Object.keys(judged.live)) {
     const liveSchema = own(judged.live, schema);
     if (liveSchema === undefined) continue;
     const schemaOn = value([schema], "enabled", liveSchema.enabled);
     if (!policy.schema(schema, schemaOn)) continue;
-    if (policy.column === undefined && spec.when.table === undefined) {
+    if (policy.column === undefined && spec.when?.table === undefined) {
       check([schema], { enabled: schemaOn });
       continue;
     }
@@ -157,12 +207,21 @@ function located({ file, line }: { readonly file: string; readonly line?: number
 
 function pointerOf([schema, table, column]: readonly string[], key: string | undefined): Pointer {
   if (schema === undefined) return "";
-  return toPointer(["schemas", schema, ...(table === undefined ? [] : ["tables", table]), ...(column === undefined ? [] : ["columns", column]), ...(key === undefined ? [] : [key])]);
+  return toPointer([
+    "schemas",
+    schema,
+    ...(table === undefined ? [] : ["tables", table]),
+    ...(column === undefined ? [] : ["columns", column]),
+    ...(key === undefined ? [] : [key]),
+  ]);
 }
 
 /** A copy of the tree with the values of after apply, for policies in JavaScript. */
 function stateAfter({ live, after }: Judged): LiveSchemas {
-  const copy = structuredClone(live) as Record<string, { enabled: boolean; tables: Record<string, { enabled: boolean; columns?: Record<string, { enabled: boolean; hashed: boolean }> }> }>;
+  const copy = structuredClone(live) as Record<
+    string,
+    { enabled: boolean; tables: Record<string, { enabled: boolean; columns?: Record<string, { enabled: boolean; hashed: boolean }> }> }
+  >;
   if (after.size === 0) return copy as LiveSchemas;
   for (const [schema, schemaEntry] of Object.entries(copy)) {
     schemaEntry.enabled = after.get(pointerOf([schema], "enabled")) ?? schemaEntry.enabled;

@@ -1,11 +1,12 @@
 import type { Bindings } from "../model/binding.ts";
-import type { Settings } from "../model/config.ts";
+import type { IgnoreEntry, Settings } from "../model/config.ts";
 import type { CallCounts, Plan } from "../model/plan.ts";
 import type { Locate, Problem } from "../model/problem.ts";
 import type { OnProgress } from "../model/progress.ts";
 import type { Resource } from "../model/resource.ts";
 import type { Reads } from "../model/service.ts";
 import type { OpenIntent } from "../records/journal.ts";
+import type { PolicyFunction } from "./policies.ts";
 import type { Clock } from "./run.ts";
 import type { Scope } from "./scope.ts";
 
@@ -43,4 +44,10 @@ export interface PlanOptions {
   /** Reasons by guard name. */
   readonly allow?: ReadonlyMap<string, string>;
   readonly assumeCompleteLists?: boolean;
+  /** The manifests at a base ref: every difference then tells its origin. */
+  readonly base?: Pick<LoadedProject, "resources">;
+  /** Ignored in this run, besides the config's entries. */
+  readonly ignore?: readonly IgnoreEntry[];
+  /** Policies in JavaScript, by policy address. */
+  readonly policyFunctions?: ReadonlyMap<string, PolicyFunction>;
 }

@@ -3,6 +3,7 @@ import type { Identity, ListName, World } from "../kinds/kind.ts";
 import type { Address } from "../model/address.ts";
 import type { Bindings } from "../model/binding.ts";
 import { ServiceError } from "../model/errors.ts";
+import type { Pointer } from "../model/pointer.ts";
 import type { Problem } from "../model/problem.ts";
 import { placeIn, type Resource } from "../model/resource.ts";
 import type { Listing } from "../model/service.ts";
@@ -32,6 +33,8 @@ export interface WorldInput {
   readonly reads: RunReads;
   readonly taggedBy: string | undefined;
   readonly writeSecrets: (address: Address) => boolean;
+  readonly today: string;
+  readonly ignored: (address: Address, path: Pointer) => boolean;
   /** List lengths up to which earlier runs have seen more, so that they are no page sizes here. */
   readonly longestSeen?: Readonly<Partial<Record<ListName, number>>>;
 }
@@ -40,7 +43,7 @@ export interface WorldInput {
 const pageSizes = new Set([10, 20, 25, 50, 100, 200, 250, 500, 1000]);
 
 export async function observeWorld(input: WorldInput): Promise<Observed> {
-  const { resources, compared, bindings, recovered, fresh, reads, taggedBy, writeSecrets } = input;
+  const { resources, compared, bindings, recovered, fresh, reads, taggedBy, writeSecrets, today, ignored } = input;
   const problems: Problem[] = [];
   const suspicions: string[] = [];
   const unreadLists = new Set<ListName>();
@@ -50,7 +53,8 @@ export async function observeWorld(input: WorldInput): Promise<Observed> {
     if (!needed.has(name)) return [];
     try {
       const { items, completeness } = await read();
-      if (completeness === "unknown" && pageSizes.has(items.length) && (input.longestSeen?.[name] ?? 0) <= items.length)
+      // Tags and users are never created, so that how many there are decides nothing.
+      if (name === "integrations" && completeness === "unknown" && pageSizes.has(items.length) && (input.longestSeen?.[name] ?? 0) <= items.length)
         suspicions.push(`GET /v1/${name} answered exactly ${items.length} ${name}, which may be one page of more.`);
       return items;
     } catch (error) {
@@ -115,6 +119,8 @@ export async function observeWorld(input: WorldInput): Promise<Observed> {
     fresh,
     taggedBy,
     writeSecrets,
+    today,
+    ignored,
   };
   for (const kind of kinds)
     for (const resource of resources) {

@@ -3,11 +3,13 @@ import type { JsonObject, JsonValue } from "../model/json.ts";
 import type { LiveIntegration, LiveReference } from "../model/live.ts";
 import type { DraftChange, DraftItem } from "../model/plan.ts";
 import { atPointer, isWithin, type Pointer } from "../model/pointer.ts";
-import type { AssetSpec, IntegrationSpec, Resource } from "../model/resource.ts";
+import { type AssetSpec, type IntegrationSpec, placeIn, type Resource } from "../model/resource.ts";
+import { isSecretReference } from "../model/secret.ts";
 import { urlPath } from "../model/url-path.ts";
 import { changedLeaves, leafDigests } from "./digest.ts";
 import { bindItem, boundIdentity, goneInstruction } from "./identity.ts";
 import { type Found, type Kind, nothingFound, type Unit, type World } from "./kind.ts";
+import { leavesOf } from "./leaves.ts";
 
 // An asset can't be read back (interface §4.4): what is live is known only as far as the references of integrations show it, and what was
 // sent only by the digests in the bindings file.
@@ -140,7 +142,7 @@ function created(unit: AssetUnit): Found {
     address: unit.address,
     kind: "Asset",
     action: "create",
-    changes: leavesOf(body).map(({ path, value }) => ({ path, after: value, risk: "neutral" })),
+    changes: leavesOf(body).map((leaf) => described(unit.resource, leaf.path, { after: leaf.value })),
     requests: [{ method: "POST", path: urlPath(["v1", "assets"]), body }],
     observed: { "/matches": [] },
     naturalKey: { name: spec.name, type: spec.type ?? "" },
@@ -155,28 +157,39 @@ function updated(unit: AssetUnit, id: string, world: World): Found {
   const binding = world.bindings.get(address);
   const shown = referencesIn(world.integrations).find((reference) => reference.id === id);
   const declared = managed(spec);
-  const recorded = binding?.id === id ? binding.sent : undefined;
-  const resend = world.writeSecrets(address) || (binding?.secretVersion !== undefined && (spec.secretVersion ?? 0) > binding.secretVersion);
+  const bound = binding?.id === id ? binding : undefined;
+  const recorded = bound?.sent;
+  // Where dimsync has sent the asset without a version, any version is higher; where it has sent nothing, none is.
+  const versionBefore = bound?.secretVersion ?? (recorded === undefined ? undefined : 0);
+  const raised = versionBefore !== undefined && (spec.secretVersion ?? 0) > versionBefore;
+  const resend = world.writeSecrets(address) || raised;
 
-  // Without a record nothing is sent unasked; asked, everything is, so that from then on there is a record.
-  const differing =
-    recorded === undefined ? (resend ? Object.keys(leafDigests(declared)) : []) : changedLeaves(leafDigests(declared), recorded);
-  const changes: DraftChange[] = differing
-    .filter((path) => isWithin(path, "/connection") || atPointer(declared, path) !== undefined)
-    .map((path) => ({ path, ...valueAt("after", declared, path), risk: "neutral" }));
-  if (shown !== undefined && shown.name !== spec.name) {
-    const described: DraftChange = { path: "/name", before: shown.name, after: spec.name, risk: "neutral" };
-    const at = changes.findIndex(({ path }) => path === "/name");
-    if (at === -1) changes.unshift(described);
-    else changes[at] = described;
-  }
-  const sendConnection = declared["connection"] !== undefined && (resend || changes.some(({ path }) => isWithin(path, "/connection")));
-  if (sendConnection && resend)
+  // Without a record nothing is sent unasked; asked, everything is, so that from then on there is a record. What integrations show needs neither.
+  const digests = leafDigests(declared);
+  const differing = recorded === undefined ? (resend ? Object.keys(digests) : []) : changedLeaves(digests, recorded);
+  const renamed = shown !== undefined && shown.name !== spec.name;
+  const paths = [...(renamed && !differing.includes("/name") ? ["/name"] : []), ...differing]
+    .filter((path) => !world.ignored(address, path))
+    .filter((path) => path !== "/name" || renamed || shown === undefined)
+    .filter((path) => atPointer(declared, path) !== undefined || (isWithin(path, "/connection") && declared["connection"] !== undefined));
+  const sendConnection = declared["connection"] !== undefined && (resend || paths.some((path) => isWithin(path, "/connection")));
+  const secrets = sendConnection ? leavesOf(declared).filter(({ value }) => isSecretReference(value)) : [];
+  const leaves = [...paths, ...secrets.map(({ path }) => path)];
+  const changes = leaves.map((path) =>
+    described(resource, path, {
+      ...(path === "/name" && shown !== undefined ? { before: shown.name } : {}),
+      ...valueAt(declared, path),
+    }),
+  );
+  if (sendConnection && raised)
     changes.push(
-      binding?.secretVersion !== undefined && binding.secretVersion !== spec.secretVersion
-        ? { path: "/secretVersion", before: binding.secretVersion, after: spec.secretVersion ?? 0, risk: "neutral" }
-        : { path: "/connection", ...valueAt("after", declared, "/connection"), risk: "neutral" },
+      described(resource, "/secretVersion", {
+        ...(bound?.secretVersion === undefined ? {} : { before: bound.secretVersion }),
+        after: spec.secretVersion ?? 0,
+      }),
     );
+  else if (sendConnection && !leaves.some((path) => isWithin(path, "/connection")))
+    changes.push(described(resource, "/connection", valueAt(declared, "/connection")));
 
   const body: Record<string, JsonValue> = {};
   if (changes.some(({ path }) => path === "/name")) body["name"] = spec.name;
@@ -195,7 +208,7 @@ function updated(unit: AssetUnit, id: string, world: World): Found {
           },
         ]
       : [];
-  const unread = Object.keys(leafDigests(declared)).filter((path) => path !== "/name" || shown === undefined);
+  const unread = Object.keys(digests).filter((path) => path !== "/name" || shown === undefined);
   const unverifiable =
     recorded === undefined && unread.length > 0
       ? [
@@ -206,13 +219,10 @@ function updated(unit: AssetUnit, id: string, world: World): Found {
           },
         ]
       : [];
-  if (Object.keys(body).length === 0)
-    return {
-      ...nothingFound,
-      items: bindItem(resource, id, shown?.name, world, spec.secretVersion === undefined ? {} : { secretVersion: spec.secretVersion }),
-      manual,
-      unverifiable,
-    };
+  if (Object.keys(body).length === 0) {
+    const version = spec.secretVersion === undefined || versionBefore !== undefined ? {} : { secretVersion: spec.secretVersion };
+    return { ...nothingFound, items: bindItem(resource, id, shown?.name, world, version), manual, unverifiable };
+  }
 
   const item: DraftItem = {
     address,
@@ -225,8 +235,8 @@ function updated(unit: AssetUnit, id: string, world: World): Found {
     observed: shown !== undefined && body["name"] !== undefined ? { "/name": shown.name } : {},
     binding: {
       id,
-      ...(recorded === undefined && !resend ? {} : { sent: leafDigests(declared) }),
-      ...versionAfter(spec, binding?.secretVersion, sendConnection),
+      ...(recorded === undefined && !resend ? {} : { sent: digests }),
+      ...versionAfter(spec, bound?.secretVersion, sendConnection),
     },
   };
   return { ...nothingFound, items: [item], manual, unverifiable: resend ? [] : unverifiable };
@@ -238,11 +248,11 @@ function versionAfter(spec: AssetSpec, recorded: number | undefined, sent: boole
   return version === undefined ? {} : { secretVersion: version };
 }
 
-function valueAt(member: "before" | "after", root: unknown, path: Pointer): { readonly before?: JsonValue; readonly after?: JsonValue } {
-  const value = atPointer(root, path);
-  return value === undefined ? {} : { [member]: value as JsonValue };
+function valueAt(declared: JsonObject, path: Pointer): { readonly after?: JsonValue } {
+  const value = atPointer(declared, path);
+  return value === undefined ? {} : { after: value as JsonValue };
 }
 
-function leavesOf(body: JsonObject): readonly { readonly path: Pointer; readonly value: JsonValue }[] {
-  return Object.keys(body).map((key) => ({ path: `/${key}`, value: body[key] as JsonValue }));
+function described(resource: Resource, path: Pointer, values: Pick<DraftChange, "before" | "after">): DraftChange {
+  return { path, ...values, risk: "neutral", cause: { place: placeIn(resource, `/spec${path}`) } };
 }

@@ -38,6 +38,10 @@ export interface World {
   /** Ids of integrations that this run has created: what their schemas lack may still be discovered. */
   readonly fresh: ReadonlySet<string>;
   readonly taggedBy: string | undefined;
+  /** The day of the run, YYYY-MM-DD. */
+  readonly today: string;
+  /** Whether a difference at this place is left to others (`ignore` in the config): neither shown nor sent. */
+  readonly ignored: (address: Address, path: Pointer) => boolean;
   /** Whether a person asked for this asset's connection to be sent again. */
   readonly writeSecrets: (address: Address) => boolean;
 }
@@ -60,6 +64,8 @@ export interface Units<U extends Unit> {
 
 export interface Found extends Difference {
   readonly problems: readonly Problem[];
+  /** What only all units together can be judged by, for the kind's own `conclude`: small, since it is kept until the last unit is compared. */
+  readonly tally?: unknown;
 }
 
 export const nothingFound: Found = {
@@ -91,6 +97,8 @@ export interface Kind<U extends Unit = Unit, Live = unknown> {
   /** What comparing the unit takes beyond the lists; undefined: the object is gone. Called for units with a liveId. */
   observe?(unit: U, reads: Reads): Promise<Live | undefined>;
   diff(unit: U, live: Live | undefined, world: World): Found;
+  /** What is wrong over all units, from the tallies of those that were compared. */
+  conclude?(tallies: readonly unknown[]): readonly Problem[];
 
   /** The same object read afresh, as far as the item touches it: just before a write, and to settle one. */
   reread(item: Item, reads: Reads): Promise<Live | undefined>;

@@ -8,7 +8,7 @@ import { coerceTexts } from "./coerce.ts";
 import { type Connectors, connectorProblems } from "./connectors.ts";
 import { makeEffective } from "./effective.ts";
 import { schemaProblems } from "./schema-problems.ts";
-import { asset, integration, ruleSet, schemaConfig, tag, type Validator } from "./validators.generated.js";
+import { asset, integration, policy, ruleSet, schemaConfig, tag, type Validator } from "./validators.generated.js";
 import type { Variables } from "./variables.ts";
 
 const validators = new Map<string, Validator>([
@@ -17,6 +17,7 @@ const validators = new Map<string, Validator>([
   ["Tag", tag],
   ["SchemaConfig", schemaConfig],
   ["RuleSet", ruleSet],
+  ["Policy", policy],
 ]);
 
 /** What one document came to. `kind` and `name` are known even where the rest is wrong, so that references to it are not called unknown. */

@@ -10,6 +10,7 @@ export const schemaNames = [
   "Tag",
   "SchemaConfig",
   "RuleSet",
+  "Policy",
   "Manifest",
   "Config",
   "Plan",

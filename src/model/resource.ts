@@ -145,13 +145,15 @@ export interface Reference {
 /** product §2.3, Policy. All members of `when` must hold; `require` is what the state must then be. */
 export interface PolicySpec {
   readonly severity: "error" | "warning" | "info";
-  readonly when: {
+  readonly when?: {
     readonly column?: ColumnCondition;
     readonly table?: { readonly name?: string | readonly string[]; readonly ignoreCase?: boolean; readonly enabled?: boolean; readonly syncMode?: string };
     readonly schema?: { readonly name?: string | readonly string[]; readonly ignoreCase?: boolean; readonly enabled?: boolean };
     readonly integration?: IntegrationSelector;
   };
-  readonly require: { readonly enabled?: boolean; readonly hashed?: boolean };
+  readonly require?: { readonly enabled?: boolean; readonly hashed?: boolean };
+  /** A JavaScript module that judges instead, relative to the config file. */
+  readonly module?: string;
   readonly message: string;
   readonly exemptions?: readonly PolicyExemption[];
 }

@@ -30,6 +30,8 @@ export function fieldChanges(
   const observed: Record<string, JsonValue> = {};
   for (const key of ["name", "description", "owner"] as const) {
     const before = live[key];
+    // A field that is left to others keeps its live value in the body.
+    if (world.ignored(address, `/${key}`) && before !== undefined) wanted[key] = before;
     const after = wanted[key];
     if (before !== undefined) observed[`/${key}`] = before;
     if (after !== undefined && before !== after)
