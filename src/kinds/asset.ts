@@ -1,11 +1,11 @@
-import { byText } from "../model/address.ts";
 import type { JsonObject, JsonValue } from "../model/json.ts";
-import type { LiveIntegration, LiveReference } from "../model/live.ts";
+import type { LiveReference } from "../model/live.ts";
 import type { DraftChange, DraftItem } from "../model/plan.ts";
 import { atPointer, isWithin, type Pointer } from "../model/pointer.ts";
-import { type AssetSpec, type IntegrationSpec, placeIn, type Resource } from "../model/resource.ts";
+import { type AssetSpec, placeIn, type Resource } from "../model/resource.ts";
 import { isSecretReference } from "../model/secret.ts";
 import { urlPath } from "../model/url-path.ts";
+import { lookalikes, referencesIn } from "./asset/references.ts";
 import { changedLeaves, leafDigests } from "./digest.ts";
 import { bindItem, boundIdentity, goneInstruction } from "./identity.ts";
 import { type Found, type Kind, nothingFound, type Unit, type World } from "./kind.ts";
@@ -21,32 +21,6 @@ export interface AssetUnit extends Unit {
 /** The references by which integrations show assets, each id once, ordered by id. */
 interface AssetLive {
   readonly references: readonly LiveReference[];
-}
-
-function referencesIn(integrations: readonly LiveIntegration[]): readonly LiveReference[] {
-  const byId = new Map<string, LiveReference>();
-  for (const { source, destination } of integrations) for (const reference of [source, destination]) byId.set(reference.id, reference);
-  return [...byId.values()].sort((a, b) => byText(a.id, b.id));
-}
-
-/**
- * Live assets that this manifest may mean although no id is on record: same name and type; or, where an integration's manifest uses the asset
- * as destination, the destination of a live integration with that manifest's source. Creating beside one of them could double it.
- */
-function lookalikes(resource: Resource<AssetSpec>, world: World): readonly LiveReference[] {
-  const { name, type } = resource.spec;
-  const users = world.resources.filter(({ kind }) => kind === "Integration").map(({ spec }) => spec as IntegrationSpec);
-  const sources = users
-    .filter(({ destination }) => destination !== undefined && "asset" in destination && destination.asset === resource.name)
-    .flatMap(({ create }) => (create === undefined ? [] : [create.sourceConfig]));
-  const taken = new Set([...world.bindings.values()].map(({ id }) => id));
-  const bySource = world.integrations
-    .filter(({ source }) => sources.some((config) => config.name === source.name && config.type === source.type))
-    .map(({ destination }) => destination);
-  return referencesIn(world.integrations).filter(
-    (reference) =>
-      !taken.has(reference.id) && ((reference.name === name && reference.type === type) || bySource.some(({ id }) => id === reference.id)),
-  );
 }
 
 export const asset: Kind<AssetUnit, AssetLive> = {

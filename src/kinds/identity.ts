@@ -12,7 +12,7 @@ export function boundIdentity(resource: Resource, world: World): Identity | unde
   return world.goneIds.has(id) ? { state: "gone", id } : { state: "found", id, by: resource.id === undefined ? "binding" : "pin" };
 }
 
-/** A `bind` item where the id is not on record yet, or another one is. It sends nothing. */
+/** A `bind` item where the id is not on record yet, or another one is, or `record` has a version to note. It sends nothing. */
 export function bindItem(
   resource: Resource,
   id: string,
@@ -21,7 +21,7 @@ export function bindItem(
   record: Omit<Binding, "id"> = {},
 ): readonly DraftItem[] {
   const before = world.bindings.get(resource.address);
-  if (before?.id === id) return [];
+  if (before?.id === id) return noted(resource, id, liveName, record);
   return [
     {
       address: resource.address,
@@ -33,6 +33,24 @@ export function bindItem(
       requests: [],
       observed: {},
       binding: { id, ...record },
+    },
+  ];
+}
+
+/** The secretVersion that holds from now on, for an object whose id alone is on record. */
+function noted(resource: Resource, id: string, liveName: string | undefined, { secretVersion }: Omit<Binding, "id">): readonly DraftItem[] {
+  if (secretVersion === undefined) return [];
+  return [
+    {
+      address: resource.address,
+      kind: resource.kind,
+      action: "bind",
+      liveId: id,
+      ...(liveName === undefined ? {} : { liveName }),
+      changes: [{ path: "/secretVersion", after: secretVersion, risk: "neutral" }],
+      requests: [],
+      observed: {},
+      binding: { id, secretVersion },
     },
   ];
 }

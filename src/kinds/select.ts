@@ -31,18 +31,22 @@ const unresolved = (label: string, code: string, message: string): Selected => (
 
 const integrationManifests = (world: World): readonly Resource[] => world.resources.filter(({ kind }) => kind === "Integration");
 
-/** The manifest that means the live id, by its identity. */
-function manifestOf(id: string, world: World): Resource | undefined {
-  return integrationManifests(world).find(({ address }) => {
-    const identity = world.identities.get(address);
-    return identity?.state === "found" && identity.id === id;
-  });
-}
-
 /** What an address shows for a live integration. */
 export function labelOf(id: string, world: World): string {
-  return manifestOf(id, world)?.name ?? world.integrations.find((live) => live.id === id)?.name ?? id;
+  let labels = labelsByWorld.get(world);
+  if (labels === undefined) {
+    labels = new Map(world.integrations.map((live) => [live.id, live.name]));
+    for (const { address, name } of integrationManifests(world)) {
+      const identity = world.identities.get(address);
+      if (identity?.state === "found") labels.set(identity.id, name);
+    }
+    labelsByWorld.set(world, labels);
+  }
+  return labels.get(id) ?? id;
 }
+
+/** Looking a label up for each of a thousand integrations must not look through all of them each time. */
+const labelsByWorld = new WeakMap<World, Map<string, string>>();
 
 /** One integration: by live id, by the name of a manifest, else by the only live integration of that name. */
 export function selectIntegration(ref: IntegrationRef, world: World): Selected {

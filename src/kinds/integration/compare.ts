@@ -52,7 +52,7 @@ export function compare(
       readAs,
       atPointer({ create }, path) as JsonValue,
       atPointer(live, readAs) as JsonValue,
-      `The manifest says this of the source in spec${path}. Correct the manifest, or make a new integration.`,
+      `The manifest says this of the source in spec${dotted(path)}. Correct the manifest, or make a new integration.`,
     );
   const written = Object.keys(declared).filter((path) => shown[path] === undefined);
   const recorded = binding?.id === live.id ? binding.sent : undefined;
@@ -95,5 +95,7 @@ function instructionFor(path: Pointer, expected: JsonValue, live: LiveIntegratio
     return `${expected === true ? "Pause" : "Resume"} the integration ${JSON.stringify(live.name)} (${live.id}) in the service: the interface has no call for it.`;
   if (path === "/name")
     return `Rename the integration ${live.id} to ${JSON.stringify(expected)} in the service, or correct spec.expect.name.`;
-  return `The interface has no call that changes it. Correct the integration ${JSON.stringify(live.name)} (${live.id}) in the service, or correct spec.expect${path}.`;
+  return `The interface has no call that changes it. Correct the integration ${JSON.stringify(live.name)} (${live.id}) in the service, or correct spec.expect${dotted(path)}.`;
 }
+
+const dotted = (path: Pointer): string => path.replaceAll("/", ".");

@@ -32,7 +32,8 @@ export function identify(resource: Resource<IntegrationSpec>, world: World): Ide
   const [first] = found;
   if (found.length > 1) return ambiguous(found, key);
   if (first !== undefined) return { state: "found", id: first.id, by: "look-up" };
-  if (resource.spec.create === undefined || resource.lifecycle.create === "never") return missing(resource, key);
+  const { create } = resource.spec;
+  if (create === undefined || resource.lifecycle.create === "never") return missing(resource, key);
   const destination = destinationOf(resource, world);
   if (destination.state === "waits") return { state: "waits", on: [destination.on] };
   if (destination.state === "unresolved") return { state: "blocked", code: destination.code, message: destination.message };
@@ -42,7 +43,9 @@ export function identify(resource: Resource<IntegrationSpec>, world: World): Ide
       code: "E_NO_DESTINATION",
       message: "It would have to be created, and its manifest names no destination. Add spec.destination: { asset: NAME } or { id: ID }.",
     };
-  return { state: "absent" };
+  const same = { sourceName: create.sourceConfig.name, sourceType: create.sourceConfig.type, destinationId: destination.id };
+  const twins = world.integrations.filter((live) => matchesKey(live, same));
+  return twins.length === 0 ? { state: "absent" } : twin(resource, twins, key);
 }
 
 function lookupKey(resource: Resource<IntegrationSpec>, world: World): LookupKey | Identity {
@@ -77,6 +80,21 @@ function ambiguous(found: readonly LiveIntegration[], key: LookupKey): Identity 
     state: "blocked",
     code: "E_AMBIGUOUS",
     message: `${found.length} live integrations have ${describe(key)}: ${candidates.join("; ")}. Pin the right one by metadata.id, or narrow spec.match.`,
+  };
+}
+
+/** `match` finds nothing, and what would be created is there under another name: after a lost binding, creating would double it. */
+function twin(resource: Resource<IntegrationSpec>, twins: readonly LiveIntegration[], key: LookupKey): Identity {
+  const [first] = [...twins].sort((a, b) => byText(a.id, b.id));
+  const seen = twins
+    .map(({ id, name }) => `${id} (${JSON.stringify(name)})`)
+    .sort(byText)
+    .join(", ");
+  return {
+    state: "blocked",
+    code: "E_UNBOUND",
+    message: `No live integration has ${describe(key)}, and ${seen} has the source and the destination that would be created, so a second one is not. If it is the same, bind it; else correct spec.match.`,
+    ...(first === undefined ? {} : { command: `dimsync bind ${resource.address}=${first.id}` }),
   };
 }
 

@@ -5,6 +5,7 @@ import type { IntegrationSpec, Resource } from "../../model/resource.ts";
 import { placeIn } from "../../model/resource.ts";
 import { bindItem, goneInstruction } from "../identity.ts";
 import { type Found, type Kind, nothingFound, type World } from "../kind.ts";
+import { leavesOf } from "../leaves.ts";
 import { compare, recordOf } from "./compare.ts";
 import { createBody, ownersNeedUsers } from "./create.ts";
 import { identify, matchesKey } from "./identify.ts";
@@ -103,7 +104,12 @@ function created(unit: IntegrationUnit, world: World): Found {
         address: unit.address,
         kind: "Integration",
         action: "create",
-        changes: Object.entries(made.body).map(([key, after]) => ({ path: `/${key}`, after, risk: "neutral" })),
+        changes: leavesOf(made.body).map(({ path, value }) => ({
+          path,
+          after: value,
+          risk: "neutral",
+          cause: { place: placeIn(resource, path === "/destinationId" ? "/spec/destination" : `/spec/create${path}`) },
+        })),
         requests: [{ method: "POST", path: "/v1/integrations", body: made.body }],
         observed: { "/matches": [] },
         naturalKey: { sourceName: create.sourceConfig.name, sourceType: create.sourceConfig.type, destinationId: destination.id },

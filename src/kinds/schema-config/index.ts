@@ -1,16 +1,30 @@
 import { emptyRecord, type JsonObject, own } from "../../model/json.ts";
 import type { LiveSchemas, LiveTable } from "../../model/live.ts";
+import type { Problem } from "../../model/problem.ts";
 import type { Reference, Resource, SchemaConfigSpec } from "../../model/resource.ts";
 import type { Reads } from "../../model/service.ts";
-import { type Kind, nothingFound } from "../kind.ts";
+import { type Found, type Kind, nothingFound, type World } from "../kind.ts";
 import { labelOf } from "../select.ts";
-import { evaluate, tablesToRead } from "./evaluate.ts";
-import { nodePointer, observedBy, patches, tablesTouched } from "./patch.ts";
+import { tablesToRead } from "./columns-to-read.ts";
+import { conclude } from "./conclude.ts";
+import { evaluate } from "./evaluate.ts";
+import { manualSteps } from "./expectations.ts";
+import { refusals } from "./findings.ts";
+import { missingNames } from "./missing.ts";
+import { nodePointer } from "./node.ts";
+import { observedBy, patches, tablesTouched } from "./patch.ts";
+import { endTally, type UnitTally } from "./tally.ts";
 import { unintendedChanges } from "./unintended.ts";
 import type { SchemaConfigUnit } from "./unit.ts";
 import { units, wish } from "./units.ts";
 
 // One PATCH changes what of an integration's schemas is replicated and hashed (interface §4.3); its answer is the whole new state.
+
+/** Above so many reads for one integration a person should know why a plan takes so long. */
+const manyColumnReads = 1_000;
+
+/** Tables whose columns took reads of their own, by the tree that they are in: the tree itself is the service's answer and has no place for it. */
+const columnReads = new WeakMap<LiveSchemas, number>();
 
 const specOf = (resource: Resource): SchemaConfigSpec => resource.spec as SchemaConfigSpec;
 
@@ -28,40 +42,13 @@ export const schemaConfig: Kind<SchemaConfigUnit, LiveSchemas> = {
 
   observe: async (unit, reads) => {
     const live = await reads.schemas(unit.liveId);
-    return live === undefined ? undefined : withColumns(unit.liveId, live, tablesToRead(unit.layers, live), reads);
+    return live === undefined ? undefined : withColumns(unit.liveId, live, tablesToRead(unit.program, live), reads);
   },
 
-  diff(unit, live, world) {
-    const { address, liveId, label } = unit;
-    if (live === undefined)
-      return { ...nothingFound, blocked: [{ address, code: "E_GONE", message: `The integration ${liveId} answers 404: it is gone from the account. Correct spec.integration.` }] };
-    const discovering = { ...nothingFound, deferred: [{ address, waitsFor: [`Integration/${label}`], liveId, desired: wish(unit.layers) }] };
-    if (Object.keys(live).length === 0) return discovering;
-    const { changes, problems, missing, unmanagedColumns, exposedColumns } = evaluate(unit.layers, live);
-    if (missing > 0 && world.fresh.has(liveId)) return discovering;
-    const located = problems.map((problem) => ({ address, ...problem }));
-    if (changes.length === 0 || problems.some(({ severity }) => severity === "error")) return { ...nothingFound, problems: located, unmanagedColumns };
-    const requests = patches(liveId, changes, live);
-    return {
-      ...nothingFound,
-      problems: located,
-      unmanagedColumns,
-      items: [
-        {
-          address,
-          kind: "SchemaConfig",
-          action: "update",
-          liveId,
-          liveName: labelOf(liveId, world),
-          changes: changes.map(({ path, key, before, after, risk, cause }) => ({ path: nodePointer(path, key), before, after, risk, cause })),
-          requests,
-          observed: observedBy(requests, live),
-          exposedColumns,
-          after: [`Integration/${label}`],
-        },
-      ],
-    };
-  },
+  diff: compare,
+
+  // The engine hands a kind only tallies that the kind itself made.
+  conclude: (tallies) => conclude(tallies as readonly UnitTally[]),
 
   async reread(item, reads) {
     const id = item.liveId ?? "";
@@ -74,6 +61,7 @@ export const schemaConfig: Kind<SchemaConfigUnit, LiveSchemas> = {
     return withColumns(id, live, touched, reads);
   },
 
+  // Live schemas are JSON; their types only don't say so.
   document: (_item, live) => ({ schemas: (live ?? {}) as unknown as JsonObject }),
 
   answered: (_before, answer, decode) => decode.schemas(answer),
@@ -81,18 +69,93 @@ export const schemaConfig: Kind<SchemaConfigUnit, LiveSchemas> = {
   unintended: unintendedChanges,
 };
 
+function compare(unit: SchemaConfigUnit, live: LiveSchemas | undefined, world: World): Found {
+  const { address, liveId, label, program, targets } = unit;
+  if (live === undefined)
+    return {
+      ...nothingFound,
+      blocked: [
+        {
+          address,
+          code: "E_GONE",
+          message: `The integration ${liveId} answers 404: it is gone from the account. Correct spec.integration.`,
+        },
+      ],
+    };
+  const discovering = (): Found => ({
+    ...nothingFound,
+    deferred: [{ address, waitsFor: [`Integration/${label}`], liveId, desired: wish(program.layers.map(({ compiled }) => compiled)) }],
+  });
+  if (Object.keys(live).length === 0) return discovering();
+  const evaluation = evaluate(program, live, (path, key) => world.ignored(address, nodePointer(path, key)));
+  const tally = endTally(evaluation.tally);
+  const missing = missingNames(program, live, evaluation);
+  if (missing.count > 0 && world.fresh.has(liveId)) return discovering();
+  const { changes, unmanagedColumns, exposedColumns, unmet } = evaluation;
+  const problems = [...missing.problems, ...refusals(program, evaluation), ...patience(live)];
+  const found: Found = {
+    ...nothingFound,
+    problems: problems.map((problem) => ({ address, ...problem })),
+    manual: manualSteps(address, label, unmet),
+    unmanagedColumns,
+    ...(tally === undefined ? {} : { tally: { ...tally, label, targets } satisfies UnitTally }),
+  };
+  if (changes.length === 0 || problems.some(({ severity }) => severity === "error")) return found;
+  const requests = patches(liveId, changes, live);
+  return {
+    ...found,
+    items: [
+      {
+        address,
+        kind: "SchemaConfig",
+        action: "update",
+        liveId,
+        liveName: labelOf(liveId, world),
+        changes: changes.map(({ path, key, before, after, risk, cause }) => ({ path: nodePointer(path, key), before, after, risk, cause })),
+        requests,
+        observed: observedBy(requests, live),
+        exposedColumns,
+        after: [`Integration/${label}`],
+      },
+    ],
+  };
+}
+
+function patience(live: LiveSchemas): readonly Problem[] {
+  const reads = columnReads.get(live) ?? 0;
+  if (reads <= manyColumnReads) return [];
+  return [
+    {
+      code: "W_MANY_COLUMN_READS",
+      severity: "warning",
+      summary: "Many column reads",
+      message: `The service answers this integration's schemas without columns, so the columns of ${reads} tables were read one table at a time. Narrow the column rules by schema and table, or unmatched.columns, so that fewer tables come into question.`,
+    },
+  ];
+}
+
 /** The same tree with the columns of some tables read on their own. */
-async function withColumns(id: string, live: LiveSchemas, tables: readonly (readonly [schema: string, table: string])[], reads: Reads): Promise<LiveSchemas> {
+async function withColumns(
+  id: string,
+  live: LiveSchemas,
+  tables: readonly (readonly [schema: string, table: string])[],
+  reads: Reads,
+): Promise<LiveSchemas> {
   if (tables.length === 0) return live;
-  const read = await Promise.all(tables.map(async ([schema, table]) => ({ schema, table, columns: await reads.columns(id, schema, table) })));
+  const read = await Promise.all(
+    tables.map(async ([schema, table]) => ({ schema, table, columns: await reads.columns(id, schema, table) })),
+  );
   const schemas = Object.assign(emptyRecord<LiveSchemas[string]>(), live);
+  const copied = new Map<string, Record<string, LiveTable>>();
   for (const { schema, table, columns } of read) {
-    const known = own(schemas, schema);
+    const known = own(live, schema);
     const entry = own(known?.tables, table);
     if (known === undefined || entry === undefined || columns === undefined) continue;
-    const tablesAfter = Object.assign(emptyRecord<LiveTable>(), known.tables);
+    const tablesAfter = copied.get(schema) ?? Object.assign(emptyRecord<LiveTable>(), known.tables);
+    copied.set(schema, tablesAfter);
     tablesAfter[table] = { ...entry, columns };
     schemas[schema] = { ...known, tables: tablesAfter };
   }
+  columnReads.set(schemas, tables.length);
   return schemas;
 }

@@ -1,8 +1,7 @@
 import { own } from "../../model/json.ts";
 import type { LiveColumn, LiveSchemas } from "../../model/live.ts";
 import type { Pointer } from "../../model/pointer.ts";
-import { nodePointer } from "./patch.ts";
-import type { NodeChange } from "./evaluate.ts";
+import { type NodePath, nodePointer } from "./node.ts";
 
 /**
  * Leaves that were read before a PATCH and are different, or gone, in its answer, beside the ones that were sent. Nodes that appear meanwhile
@@ -10,7 +9,7 @@ import type { NodeChange } from "./evaluate.ts";
  */
 export function unintendedChanges(before: LiveSchemas, after: LiveSchemas, sent: ReadonlySet<Pointer>): readonly Pointer[] {
   const found: Pointer[] = [];
-  const compare = <T extends object>(path: NodeChange["path"], was: T, is: T | undefined, keys: readonly (keyof T & string)[]): void => {
+  const compare = <T extends object>(path: NodePath, was: T, is: T | undefined, keys: readonly (keyof T & string)[]): void => {
     for (const key of keys) {
       if (was[key] === is?.[key] || was[key] === undefined) continue;
       const pointer = nodePointer(path, key);
@@ -30,7 +29,13 @@ export function unintendedChanges(before: LiveSchemas, after: LiveSchemas, sent:
       if (wasTable.columns === undefined || isTable?.columns === undefined) continue;
       for (const column of Object.keys(wasTable.columns)) {
         const wasColumn = own<LiveColumn>(wasTable.columns, column);
-        if (wasColumn !== undefined) compare([schema, table, column], wasColumn, own<LiveColumn>(isTable.columns, column), ["enabled", "hashed", "nameInDestination", "isPrimaryKey"]);
+        if (wasColumn !== undefined)
+          compare([schema, table, column], wasColumn, own<LiveColumn>(isTable.columns, column), [
+            "enabled",
+            "hashed",
+            "nameInDestination",
+            "isPrimaryKey",
+          ]);
       }
     }
   }

@@ -2,43 +2,96 @@ import { type Address, byText } from "../../model/address.ts";
 import type { JsonObject } from "../../model/json.ts";
 import type { Blocked, Deferred } from "../../model/plan.ts";
 import type { Problem } from "../../model/problem.ts";
-import { placeIn, type Resource, type SchemaConfigSpec } from "../../model/resource.ts";
+import { placeIn } from "../../model/resource.ts";
 import type { Units, World } from "../kind.ts";
 import { type Selected, selectIntegration, selectIntegrations } from "../select.ts";
+import { type CompiledConfig, type Config, compileConfig, eachOnce, makeProgram, type Program } from "./program.ts";
+import { ruleSetsIn } from "./rule-sets.ts";
 import type { SchemaConfigUnit } from "./unit.ts";
 
-type Config = Resource<SchemaConfigSpec>;
-
-/** One unit per selected integration, with every configuration that selects it; equal priorities contradict (product §2.4.6). */
+/**
+ * One unit per selected integration, with every configuration that selects it; equal priorities contradict (product §2.4.6). A configuration whose
+ * rules are wrong selects nothing: a part of its rules could do what the whole would not.
+ */
 export function units(configs: readonly Config[], world: World): Units<SchemaConfigUnit> {
   const problems: Problem[] = [];
   const blocked: Blocked[] = [];
   const deferred: Deferred[] = [];
-  const byTarget = new Map<string, { readonly selected: Selected; readonly configs: Config[] }>();
-  for (const config of [...configs].sort((a, b) => (a.spec.priority ?? 0) - (b.spec.priority ?? 0) || byText(a.name, b.name))) {
-    for (const selected of selectedBy(config, world, problems)) {
+  const sets = ruleSetsIn(world.resources);
+  const compiled = configs.map((config) => compileConfig(config, sets));
+  problems.push(
+    ...eachOnce([...compiled.flatMap((config) => config.problems), ...compiled.flatMap((config) => expired(config, world.today))]),
+  );
+  const sound = compiled.filter((config) => config.problems.length === 0);
+
+  const byTarget = new Map<string, { readonly selected: Selected; readonly configs: CompiledConfig[] }>();
+  const targets = new Map<CompiledConfig, number>(sound.map((config) => [config, 0]));
+  for (const one of sound.sort(byPriority)) {
+    for (const selected of selectedBy(one.config, world, problems)) {
+      targets.set(one, (targets.get(one) ?? 0) + 1);
       const target = selected.state === "found" ? selected.id : `${selected.state} ${selected.label}`;
       const known = byTarget.get(target);
-      if (known === undefined) byTarget.set(target, { selected, configs: [config] });
-      else known.configs.push(config);
+      if (known === undefined) byTarget.set(target, { selected, configs: [one] });
+      else known.configs.push(one);
     }
   }
+  const programs = new Map<string, Program>();
+  const programOf = (layers: readonly CompiledConfig[]): Program => {
+    const key = layers.map(({ config }) => config.address).join(" ");
+    const known = programs.get(key) ?? makeProgram(layers);
+    programs.set(key, known);
+    return known;
+  };
   const found: SchemaConfigUnit[] = [];
   for (const { selected, configs: layers } of byTarget.values()) {
-    const top = layers.at(-1);
+    const top = layers.at(-1)?.config;
     if (top === undefined || contradicts(layers, selected, problems)) continue;
     const address: Address = `${top.address}@${selected.label}`;
-    if (selected.state === "found") found.push({ address, resource: top, layers, liveId: selected.id, label: selected.label });
+    if (selected.state === "found")
+      found.push({ address, resource: top, program: programOf(layers), liveId: selected.id, label: selected.label, targets });
     else if (selected.state === "waits") deferred.push({ address, waitsFor: [selected.on], desired: wish(layers) });
     else blocked.push({ address, code: selected.code, message: selected.message });
   }
   return { units: found.sort((a, b) => byText(a.address, b.address)), blocked, deferred, problems };
 }
 
-/** What a deferred unit wants, in full, as its manifests say it. */
-export function wish(layers: readonly Config[]): JsonObject {
-  const wishes = layers.map(({ spec: { rules, schemas, unmatched } }) => ({ ...(unmatched === undefined ? {} : { unmatched }), ...(rules === undefined ? {} : { rules }), ...(schemas === undefined ? {} : { schemas }) }));
+const byPriority = (a: CompiledConfig, b: CompiledConfig): number =>
+  (a.config.spec.priority ?? 0) - (b.config.spec.priority ?? 0) || byText(a.config.name, b.config.name);
+
+/** What a deferred unit wants, in full: as its manifests say it, with the rules of RuleSets in place. */
+export function wish(layers: readonly CompiledConfig[]): JsonObject {
+  const wishes = layers.map(
+    ({
+      written,
+      config: {
+        spec: { unmatched, schemas },
+      },
+    }) => ({
+      ...(unmatched === undefined ? {} : { unmatched }),
+      ...(written.length === 0 ? {} : { rules: written.map(({ rule }) => rule) }),
+      ...(schemas === undefined ? {} : { schemas }),
+    }),
+  );
+  // Specs are JSON; their types only don't say so.
   return (wishes.length === 1 ? wishes[0] : { layers: wishes }) as unknown as JsonObject;
+}
+
+/** Rules whose last day is over (product §2.3). They still hold: a date alone must not expose or stop anything. */
+function expired({ rules }: CompiledConfig, today: string): readonly Problem[] {
+  return rules.flatMap(({ name, expires, owner, cause }): readonly Problem[] =>
+    expires === undefined || expires >= today
+      ? []
+      : [
+          {
+            code: "W_RULE_EXPIRED",
+            severity: "warning",
+            summary: "A rule has expired",
+            message: `Rule ${JSON.stringify(name)} was meant to hold until ${expires}. It still holds: remove it, or agree on a later day.`,
+            place: { ...cause.place, pointer: `${cause.place.pointer}/expires` },
+            address: owner.address,
+          },
+        ],
+  );
 }
 
 function selectedBy(config: Config, world: World, problems: Problem[]): readonly Selected[] {
@@ -69,7 +122,8 @@ function selectedBy(config: Config, world: World, problems: Problem[]): readonly
   return selected;
 }
 
-function contradicts(layers: readonly Config[], selected: Selected, problems: Problem[]): boolean {
+function contradicts(all: readonly CompiledConfig[], selected: Selected, problems: Problem[]): boolean {
+  const layers = all.map(({ config }) => config);
   const twin = layers.find((layer, index) => index > 0 && (layers[index - 1]?.spec.priority ?? 0) === (layer.spec.priority ?? 0));
   if (twin === undefined) return false;
   const names = layers.map(({ address }) => address).join(" and ");

@@ -1,0 +1,36 @@
+import type { LiveSchemas } from "../../model/live.ts";
+import { caseOf, namedIn } from "./context.ts";
+import { literalColumnMaps, literalSchemas, literalTables } from "./literals.ts";
+import type { Depth } from "./node.ts";
+import type { Program } from "./program.ts";
+import { newVerdict, resolve } from "./verdict.ts";
+
+/**
+ * Tables whose columns the answer left out although they are needed: a rule, literal, assertion or `unmatched.columns` speaks of them, and the table
+ * is or will be enabled (product §3.1). Nothing else is read column by column.
+ */
+export function tablesToRead(program: Program, live: LiveSchemas): readonly (readonly [schema: string, table: string])[] {
+  const wanted: (readonly [string, string])[] = [];
+  const verdict = newVerdict();
+  const unmatchedMode = (depth: Depth) => (verdict.covered || verdict.ignored ? undefined : program.unmatched[depth]?.mode);
+  for (const schema of Object.keys(live)) {
+    const liveSchema = live[schema];
+    if (liveSchema === undefined) continue;
+    const says = literalSchemas(program.layers, schema);
+    const inSchema = caseOf(program.root, namedIn(program.root, schema), liveSchema, undefined).child;
+    for (const table of Object.keys(liveSchema.tables)) {
+      const liveTable = liveSchema.tables[table];
+      if (liveTable === undefined || liveTable.columns !== undefined) continue;
+      const { syncMode } = liveTable;
+      const { spoken, child } = caseOf(inSchema, namedIn(inSchema, table), liveTable, syncMode);
+      const tableSays = literalTables(says, table);
+      resolve(verdict, spoken, tableSays, program.layers, 1);
+      const enabled = liveTable.enabled || (verdict.enabled ?? unmatchedMode(1) === "enable");
+      if (!enabled) continue;
+      const asked = child.rules.some(({ ignores, where }) => !ignores && (where?.syncMode === undefined || where.syncMode === syncMode));
+      const uncovered = program.unmatched[2] !== undefined && child.above.length === 0;
+      if (asked || uncovered || literalColumnMaps(tableSays) !== undefined) wanted.push([schema, table]);
+    }
+  }
+  return wanted;
+}

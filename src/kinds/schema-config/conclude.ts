@@ -1,0 +1,124 @@
+import { byText } from "../../model/address.ts";
+import type { Problem } from "../../model/problem.ts";
+import { type Depth, levelNames } from "./node.ts";
+import type { CompiledConfig } from "./program.ts";
+import { type CompiledRule, patternPlace } from "./rule.ts";
+import type { UnitTally } from "./tally.ts";
+import { concludeWarnings } from "./warnings.ts";
+
+interface Sum {
+  readonly config: CompiledConfig;
+  readonly rule: CompiledRule;
+  matches: number;
+  effective: boolean;
+  blind: boolean;
+  /** By depth and position: whether the pattern was looked for anywhere, and found. */
+  readonly looked: Set<string>;
+  readonly found: Set<string>;
+}
+
+/**
+ * What shows only over all integrations: globs that match nothing, fewer matches than `minMatches`, rules that never decide anything, and warnings
+ * once per rule. A RuleSet's rule is no dead one as long as any configuration that uses it has work for it.
+ */
+export function conclude(tallies: readonly UnitTally[]): readonly Problem[] {
+  const [first] = tallies;
+  if (first === undefined) return [];
+  const compared = new Map<CompiledConfig, number>();
+  for (const { program } of tallies) for (const { compiled } of program.layers) compared.set(compiled, (compared.get(compiled) ?? 0) + 1);
+  const isWhole = (config: CompiledConfig): boolean => compared.get(config) === first.targets.get(config);
+  const configs = [...first.targets.keys()];
+  const sums = configs.flatMap((config) =>
+    config.rules.map((rule): Sum => ({ config, rule, matches: 0, effective: false, blind: false, looked: new Set(), found: new Set() })),
+  );
+  const sumOf = new Map(sums.map((sum) => [sum.rule, sum]));
+  for (const tally of tallies) addUp(tally, sumOf);
+
+  const byOrigin = new Map<string, Sum[]>();
+  for (const sum of sums) {
+    const { file, document, pointer } = sum.rule.cause.place;
+    const origin = JSON.stringify([file, document, pointer]);
+    byOrigin.set(origin, [...(byOrigin.get(origin) ?? []), sum]);
+  }
+  const dead = [...byOrigin.values()]
+    .filter((uses) => uses.every(({ config }) => isWhole(config)))
+    .flatMap((uses) => [...globsWithoutMatch(uses), ...neverDeciding(uses)]);
+  return [...dead, ...sums.filter(({ config }) => isWhole(config)).flatMap(tooFew), ...concludeWarnings(tallies)];
+}
+
+function addUp({ program, matches, effective, blind, reached, hits }: UnitTally, sumOf: ReadonlyMap<CompiledRule, Sum>): void {
+  for (const { index, compiled } of program.rules) {
+    const sum = sumOf.get(compiled);
+    if (sum === undefined) continue;
+    sum.matches += matches[index] ?? 0;
+    sum.effective ||= effective[index] === 1;
+    sum.blind ||= blind[index] === 1;
+  }
+  for (const [id, { rule, depth, pattern }] of program.patterns.entries()) {
+    const sum = sumOf.get(rule.compiled);
+    if ((reached[rule.index] ?? 0) > depth) sum?.looked.add(`${depth} ${pattern.position}`);
+    if (hits[id] === 1) sum?.found.add(`${depth} ${pattern.position}`);
+  }
+}
+
+/** Globs that match no name in any place where they are looked for. */
+function globsWithoutMatch(uses: readonly Sum[]): readonly Problem[] {
+  const rule = uses[0]?.rule;
+  if (rule === undefined || rule.minMatches !== undefined) return [];
+  return ([0, 1, 2] as const).flatMap((depth) =>
+    (rule.parts[depth]?.positive ?? []).flatMap(({ text, literal, position }): readonly Problem[] => {
+      const key = `${depth} ${position}`;
+      const isUnknown = depth === 2 && uses.some(({ blind }) => blind);
+      if (literal !== undefined || isUnknown || uses.some(({ found }) => found.has(key)) || !uses.some(({ looked }) => looked.has(key)))
+        return [];
+      return [globProblem(uses, rule, depth, text, position)];
+    }),
+  );
+}
+
+function globProblem(uses: readonly Sum[], rule: CompiledRule, depth: Depth, text: string, position: number | undefined): Problem {
+  return {
+    code: "W_GLOB_NO_MATCH",
+    severity: "warning",
+    summary: "A pattern matches nothing",
+    message: `No ${levelNames[depth]} matches ${JSON.stringify(text)} in any integration of ${configsText(uses)}. Correct the pattern, remove it, or set minMatches: 0 if it is there for later.`,
+    place: patternPlace(rule, depth, position),
+    address: rule.owner.address,
+  };
+}
+
+function tooFew({ config, rule, matches }: Sum): readonly Problem[] {
+  if (rule.minMatches === undefined || matches >= rule.minMatches) return [];
+  return [
+    {
+      code: "E_MIN_MATCHES",
+      severity: "error",
+      summary: "Too few matches",
+      message: `Rule ${JSON.stringify(rule.name)} matches ${matches} ${levelNames[rule.depth]}${matches === 1 ? "" : "s"} in the integrations of ${config.config.address}, and minMatches asks for ${rule.minMatches}. Something that it protects may have been renamed; correct the match, or lower minMatches.`,
+      place: { ...rule.cause.place, pointer: `${rule.cause.place.pointer}/minMatches` },
+      address: config.config.address,
+    },
+  ];
+}
+
+function neverDeciding(uses: readonly Sum[]): readonly Problem[] {
+  const rule = uses[0]?.rule;
+  const matches = uses.reduce((sum, use) => sum + use.matches, 0);
+  if (rule === undefined || rule.expected !== undefined || matches === 0 || uses.some(({ effective, blind }) => effective || blind))
+    return [];
+  return [
+    {
+      code: "I_RULE_SHADOWED",
+      severity: "info",
+      summary: "A rule that decides nothing",
+      message: `Rule ${JSON.stringify(rule.name)} speaks of ${matches} ${levelNames[rule.depth]}${matches === 1 ? "" : "s"} of ${configsText(uses)}, and decides nothing of any: later rules or the literal tree overrule it, or earlier ones already say the same. Remove it, or move it.`,
+      place: rule.cause.place,
+      address: rule.owner.address,
+    },
+  ];
+}
+
+function configsText(uses: readonly Sum[]): string {
+  const names = uses.map(({ config }) => config.config.address).sort(byText);
+  return names.length > 3 ? `${names.slice(0, 3).join(", ")} and ${names.length - 3} more` : names.join(" and ");
+}

@@ -1,0 +1,196 @@
+import { describe, expect, test } from "vitest";
+import { leafDigests } from "../../src/kinds/digest.ts";
+import type { World } from "../../src/kinds/kind.ts";
+import type { Binding } from "../../src/model/binding.ts";
+import type { AssetSpec, Resource } from "../../src/model/resource.ts";
+import { foundIn, liveIntegration, requestsOf, resourceOf, warehouse, worldOf } from "../support/world.ts";
+
+const key = { $secret: { env: "KEY" } };
+const connection = { account: "acme", private_key: key };
+const spec: AssetSpec = { name: "Warehouse", type: "snowflake", description: "Central", secretVersion: 3, connection };
+const sent = leafDigests({ name: "Warehouse", description: "Central", connection: { account: "acme" } });
+const recorded: Binding = { id: "d-12", secretVersion: 3, sent };
+
+const asset = (change: Partial<AssetSpec> = {}, more: Partial<Resource> = {}): Resource =>
+  resourceOf("Asset", "warehouse", { ...spec, ...change }, more);
+const bound = (binding: Binding, more: Partial<World> = {}): Partial<World> => ({
+  bindings: new Map([["Asset/warehouse", binding]]),
+  ...more,
+});
+const path = "PATCH /v1/assets/d-12";
+
+describe("what is sent of a bound asset", () => {
+  const rows: readonly [sentence: string, manifest: Resource, world: Partial<World>, body: object | undefined][] = [
+    ["nothing, where it equals the record", asset(), bound(recorded), undefined],
+    ["only the description, where that changed", asset({ description: "New" }), bound(recorded), { description: "New" }],
+    [
+      "name and description, where both changed",
+      asset({ name: "W", description: "New" }),
+      bound(recorded),
+      { name: "W", description: "New" },
+    ],
+    [
+      "the connection whole, where one of its members changed",
+      asset({ connection: { account: "other", private_key: key } }),
+      bound(recorded),
+      { connection: { account: "other", private_key: key } },
+    ],
+    [
+      "the connection whole, where a member went",
+      asset({ connection: { private_key: key } }),
+      bound(recorded),
+      { connection: { private_key: key } },
+    ],
+    [
+      "no connection, where the manifest has none any more",
+      resourceOf("Asset", "warehouse", { name: "Warehouse" }),
+      bound(recorded),
+      undefined,
+    ],
+    [
+      "the description alone, where the manifest has no connection any more",
+      resourceOf("Asset", "warehouse", { name: "Warehouse", description: "New" }),
+      bound(recorded),
+      { description: "New" },
+    ],
+    ["the connection alone, where the version was raised", asset({ secretVersion: 4 }), bound(recorded), { connection }],
+    ["nothing, where the version was lowered", asset({ secretVersion: 2 }), bound(recorded), undefined],
+    ["the connection, where a version was added to what was sent without", asset(), bound({ id: "d-12", sent }), { connection }],
+    ["never the connection under version 0", asset({ secretVersion: 0, connection: { account: "x" } }), bound(recorded), undefined],
+    ["nothing, where no digest is on record", asset({ description: "New" }), bound({ id: "d-12", secretVersion: 3 }), undefined],
+    [
+      "all that integrations don't show, where asked without a record",
+      asset(),
+      bound({ id: "d-12" }, { writeSecrets: () => true }),
+      { description: "Central", connection },
+    ],
+    ["the connection, where asked with a record", asset(), bound(recorded, { writeSecrets: () => true }), { connection }],
+    [
+      "nothing, where another one is asked for",
+      asset(),
+      bound(recorded, { writeSecrets: (address) => address === "Asset/lake" }),
+      undefined,
+    ],
+    [
+      "the name, where integrations show another one",
+      asset({ name: "Renamed" }),
+      bound({ ...recorded, sent: { ...sent, "/name": leafDigests({ name: "Renamed" })["/name"] ?? "" } }),
+      { name: "Renamed" },
+    ],
+    [
+      "no name, where integrations show it already, whatever was sent before",
+      asset(),
+      bound({ ...recorded, sent: { ...sent, "/name": "000000000000" } }),
+      undefined,
+    ],
+    ["the name, where no integration shows the asset", asset({ name: "W" }), bound(recorded, { integrations: [] }), { name: "W" }],
+    [
+      "nothing that is left to others",
+      asset({ description: "New" }),
+      bound(recorded, { ignored: (_, at) => at === "/description" }),
+      undefined,
+    ],
+  ];
+  test.each(rows)("%s", (_, manifest, world, body) => {
+    expect(requestsOf(foundIn(worldOf([manifest], world), "Asset"))).toEqual(body === undefined ? [] : [[path, body]]);
+  });
+});
+
+describe("what is recorded", () => {
+  const rows: readonly [sentence: string, manifest: Resource, world: Partial<World>, binding: unknown][] = [
+    ["the id, where it was pinned", asset({}, { id: "d-12" }), {}, { id: "d-12", secretVersion: 3 }],
+    ["nothing new, where all is on record", asset(), bound(recorded), undefined],
+    ["the version, where only the id is on record", asset(), bound({ id: "d-12" }), { id: "d-12", secretVersion: 3 }],
+    ["the raised version, with the connection", asset({ secretVersion: 4 }), bound(recorded), { id: "d-12", secretVersion: 4, sent }],
+    [
+      "the old version, where the connection was not sent",
+      asset({ secretVersion: 2, description: "New" }),
+      bound(recorded),
+      { id: "d-12", secretVersion: 3, sent: { ...sent, "/description": leafDigests({ description: "New" })["/description"] } },
+    ],
+    ["no record of another object, where the id changed", asset({}, { id: "d-13" }), bound(recorded), { id: "d-13", secretVersion: 3 }],
+  ];
+  test.each(rows)("%s", (_, manifest, world, binding) => {
+    expect(foundIn(worldOf([manifest], world), "Asset").items.map((item) => item.binding)).toEqual(binding === undefined ? [] : [binding]);
+  });
+
+  test("no digest of a secret", () => {
+    expect(Object.keys(sent)).toEqual(["/name", "/description", "/connection/account"]);
+    expect(Object.keys(leafDigests({ connection }))).toEqual(["/connection/account"]);
+  });
+});
+
+describe("an asset without an id", () => {
+  const absent: Partial<AssetSpec> = { name: "Lake", type: "s3", connectionType: "destination" };
+  const ifMissing: Partial<Resource> = { lifecycle: { create: "ifMissing", acceptExposureWindow: "" } };
+  const orders = resourceOf("Integration", "orders", {
+    destination: { asset: "warehouse" },
+    create: { sourceConfig: { name: "orders-pg", type: "postgres" } },
+  });
+  const rows: readonly [sentence: string, manifests: readonly Resource[], command: string | undefined][] = [
+    ["is blocked by default", [asset(absent)], "dimsync bind Asset/warehouse=ID"],
+    ["is blocked where one of its name and type is shown", [asset({}, ifMissing)], "dimsync bind Asset/warehouse=d-12"],
+    [
+      "is blocked where an integration that uses it exists with another destination",
+      [asset(absent, ifMissing), orders],
+      "dimsync bind Asset/warehouse=d-12",
+    ],
+    ["is created where nothing is like it", [asset(absent, ifMissing)], undefined],
+    ["is created where only the type differs", [asset({ type: "bigquery" }, ifMissing)], undefined],
+  ];
+  test.each(rows)("%s", (_, manifests, command) => {
+    const found = foundIn(worldOf(manifests), "Asset");
+    if (command === undefined) {
+      expect(found.items.map(({ action }) => action)).toEqual(["create"]);
+      expect(found.blocked).toEqual([]);
+    } else {
+      expect(found.items).toEqual([]);
+      expect(found.blocked).toMatchObject([{ address: "Asset/warehouse", code: "E_UNBOUND", command }]);
+    }
+  });
+
+  test("is not taken for one that another manifest stands for", () => {
+    const world = worldOf([asset({}, ifMissing)], { bindings: new Map([["Asset/other", { id: "d-12" }]]) });
+    expect(foundIn(world, "Asset").items.map(({ action }) => action)).toEqual(["create"]);
+  });
+
+  test("is created with exactly what the manifest says, each leaf shown", () => {
+    const found = foundIn(worldOf([asset(absent, ifMissing)]), "Asset");
+    const body = { name: "Lake", description: "Central", connection, type: "s3", connectionType: "destination" };
+    expect(requestsOf(found)).toEqual([["POST /v1/assets", body]]);
+    expect(found.items[0]?.changes.map(({ path: at, after }) => [at, after])).toEqual([
+      ["/name", "Lake"],
+      ["/description", "Central"],
+      ["/connection/account", "acme"],
+      ["/connection/private_key", key],
+      ["/type", "s3"],
+      ["/connectionType", "destination"],
+    ]);
+  });
+});
+
+describe("what no call can repair", () => {
+  test("another type", () => {
+    expect(foundIn(worldOf([asset({ type: "bigquery" })], bound(recorded)), "Asset")).toMatchObject({
+      items: [],
+      manual: [{ address: "Asset/warehouse", path: "/type", expected: "bigquery", actual: "snowflake" }],
+    });
+  });
+
+  test("values that were never sent from here are unverifiable, and only those that integrations don't show", () => {
+    const unverifiable = (world: Partial<World>) => foundIn(worldOf([asset()], world), "Asset").unverifiable.flatMap(({ paths }) => paths);
+    expect(unverifiable(bound({ id: "d-12", secretVersion: 3 }))).toEqual(["/description", "/connection/account"]);
+    expect(unverifiable(bound({ id: "d-12", secretVersion: 3 }, { integrations: [] }))).toContain("/name");
+    expect(unverifiable(bound(recorded))).toEqual([]);
+    expect(unverifiable(bound({ id: "d-12" }, { writeSecrets: () => true }))).toEqual([]);
+  });
+
+  test("hostile ids are encoded in the path", () => {
+    const hostile = { ...warehouse, id: "a/b" };
+    const world = worldOf([asset({ name: "New" })], {
+      ...bound({ ...recorded, id: "a/b" }),
+      integrations: [liveIntegration("8f1c", "Orders", "orders-pg", { destination: hostile })],
+    });
+    expect(requestsOf(foundIn(world, "Asset"))).toEqual([["PATCH /v1/assets/a%2Fb", { name: "New" }]]);
+  });
+});

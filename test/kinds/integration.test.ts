@@ -1,0 +1,195 @@
+import { describe, expect, test } from "vitest";
+import { leafDigests } from "../../src/kinds/digest.ts";
+import type { World } from "../../src/kinds/kind.ts";
+import type { Binding } from "../../src/model/binding.ts";
+import type { IntegrationSpec, Resource } from "../../src/model/resource.ts";
+import { foundIn, liveIntegration, requestsOf, resourceOf, worldOf } from "../support/world.ts";
+
+const create: NonNullable<IntegrationSpec["create"]> = {
+  destinationSchema: "orders",
+  replicationFrequency: "1h",
+  onSchemaUpdate: "allow_columns",
+  enabled: false,
+  sourceConfig: {
+    type: "postgres",
+    name: "returns-pg",
+    authMethod: "password",
+    connectionType: "source",
+    owners: [{ user: "DANA@example.com" }, { user: "bot@example.com", as: "email" }, { user: "bot@example.com", as: "name" }, "plain"],
+    connection: { hostname: "db", port: 5432, password: { $secret: { env: "DB" } } },
+  },
+  sourceSettings: { max_clients: 4, incremental_mode: "xmin" },
+};
+const spec: IntegrationSpec = { destination: { id: "d-12" }, create };
+const returns = (change: Partial<IntegrationSpec> = {}, more: Partial<Resource> = {}): Resource =>
+  resourceOf("Integration", "returns", { ...spec, ...change }, more);
+const existing = (change: Partial<IntegrationSpec> = {}): Resource =>
+  returns({ create: { ...create, sourceConfig: { ...create.sourceConfig, name: "orders-pg" } }, ...change });
+const bound = (binding: Binding): Partial<World> => ({ bindings: new Map([["Integration/returns", binding]]) });
+const never: Partial<Resource> = { lifecycle: { create: "never", acceptExposureWindow: "" } };
+const lake = (create: "ifMissing" | "never") =>
+  resourceOf("Asset", "lake", { name: "Lake", type: "s3" }, { lifecycle: { create, acceptExposureWindow: "" } });
+
+test("the body of a create is exactly what the manifest says, with people as their ids", () => {
+  const { owners: _, ...sourceConfig } = create.sourceConfig;
+  expect(requestsOf(foundIn(worldOf([returns()]), "Integration"))).toEqual([
+    [
+      "POST /v1/integrations",
+      {
+        destinationId: "d-12",
+        destinationSchema: "orders",
+        replicationFrequency: "1h",
+        onSchemaUpdate: "allow_columns",
+        enabled: false,
+        sourceConfig: { ...sourceConfig, owners: ["u-1", "bot@example.com", "Automation", "plain"] },
+        sourceSettings: { max_clients: 4, incremental_mode: "xmin" },
+      },
+    ],
+  ]);
+});
+
+test("a create without owners invents none", () => {
+  const { owners: _, ...sourceConfig } = create.sourceConfig;
+  const [request] = requestsOf(foundIn(worldOf([returns({ create: { ...create, sourceConfig } })]), "Integration"));
+  expect(request?.[1]).toMatchObject({ sourceConfig });
+  expect(request?.[1]).not.toHaveProperty("sourceConfig.owners");
+});
+
+describe("which live integration is meant", () => {
+  const twins = [liveIntegration("x1", "A", "returns-pg"), liveIntegration("x2", "B", "returns-pg")];
+  const rows: readonly [sentence: string, manifests: readonly Resource[], world: Partial<World>, identity: object][] = [
+    [
+      "the pinned one before the bound one",
+      [returns({}, { id: "8f1c" })],
+      bound({ id: "b27d" }),
+      { state: "found", id: "8f1c", by: "pin" },
+    ],
+    ["the bound one before a look-up", [existing()], bound({ id: "b27d" }), { state: "found", id: "b27d", by: "binding" }],
+    ["the one of that source and destination", [existing()], {}, { state: "found", id: "8f1c", by: "look-up" }],
+    ["none, where the same source feeds another destination", [existing({ destination: { id: "d-13" } })], {}, { state: "absent" }],
+    ["the one that match names", [returns({ match: { name: "Billing" } })], {}, { state: "found", id: "b27d", by: "look-up" }],
+    [
+      "the one for which all of match holds",
+      [returns({ match: { sourceType: "postgres", sourceName: "billing-pg", destinationId: "d-12" } })],
+      {},
+      { state: "found", id: "b27d" },
+    ],
+    ["the one of the manifest's name, without create", [resourceOf("Integration", "Orders", {})], {}, { state: "found", id: "8f1c" }],
+    ["none to create, where nothing is like it", [returns()], {}, { state: "absent" }],
+    ["none, where it must not be created", [returns({}, never)], {}, { state: "blocked", code: "E_INTEGRATION_MISSING" }],
+    ["none, where it can't be created", [resourceOf("Integration", "x", {})], {}, { state: "blocked", code: "E_INTEGRATION_MISSING" }],
+    [
+      "none, where no destination is named",
+      [returns({ destination: undefined } as never)],
+      {},
+      { state: "blocked", code: "E_NO_DESTINATION" },
+    ],
+    ["none that is gone", [existing({})], { ...bound({ id: "dead" }), goneIds: new Set(["dead"]) }, { state: "gone", id: "dead" }],
+    ["the recovered one", [returns()], { recovered: new Map([["Integration/returns", "b27d"]]) }, { state: "found", by: "recovered" }],
+    ["never the first of several", [returns()], { integrations: twins }, { state: "blocked", code: "E_AMBIGUOUS" }],
+    [
+      "never the first of several that match",
+      [returns({ match: { destinationId: "d-12" } })],
+      {},
+      { state: "blocked", code: "E_AMBIGUOUS" },
+    ],
+    [
+      "none to create beside one of the same source and destination that match does not name",
+      [existing({ match: { name: "Other" } })],
+      {},
+      { state: "blocked", code: "E_UNBOUND", command: "dimsync bind Integration/returns=8f1c" },
+    ],
+    [
+      "one that waits for its destination",
+      [returns({ destination: { asset: "lake" } }), lake("ifMissing")],
+      {},
+      { state: "waits", on: ["Asset/lake"] },
+    ],
+    [
+      "none whose destination is blocked",
+      [returns({ destination: { asset: "lake" } }), lake("never")],
+      {},
+      { state: "blocked", code: "E_DEPENDENCY" },
+    ],
+  ];
+  test.each(rows)("%s", (_, manifests, world, identity) => {
+    expect(worldOf(manifests, world).identities.get(manifests[0]?.address ?? "")).toMatchObject(identity);
+  });
+
+  test("an ambiguous look-up names every candidate, whatever the order of the list", () => {
+    const message = (integrations: World["integrations"]) => worldOf([returns()], { integrations }).identities.get("Integration/returns");
+    expect(message(twins)).toMatchObject({ message: expect.stringMatching(/x1 \("A".*x2 \("B"/) });
+    expect(message([...twins].reverse())).toEqual(message(twins));
+  });
+});
+
+describe("what of an existing integration a person has to change", () => {
+  const accepted: Binding = { id: "8f1c", sent: leafDigests((existing().spec as IntegrationSpec).create, ["create"]) };
+  const changed = (part: Partial<typeof create>): IntegrationSpec["create"] => ({
+    ...create,
+    sourceConfig: { ...create.sourceConfig, name: "orders-pg" },
+    ...part,
+  });
+  const rows: readonly [sentence: string, manifest: Resource, binding: Binding, manual: readonly object[]][] = [
+    ["nothing, where it is as declared", existing({ expect: { paused: false, name: "Orders" } }), accepted, []],
+    ["paused", existing({ expect: { paused: true } }), accepted, [{ path: "/paused", expected: true, actual: false }]],
+    ["the name", existing({ expect: { name: "X" } }), accepted, [{ path: "/name", expected: "X", actual: "Orders" }]],
+    [
+      "source and destination",
+      existing({ expect: { source: { type: "mysql" }, destination: { name: "Lake", type: "snowflake" } } }),
+      accepted,
+      [{ path: "/source/type" }, { path: "/destination/name", expected: "Lake", actual: "Warehouse" }],
+    ],
+    [
+      "the destination that the manifest refers to",
+      existing({ destination: { id: "d-13" } }),
+      accepted,
+      [{ path: "/destination/id", actual: "d-12" }],
+    ],
+    [
+      "the source's name in create",
+      returns(),
+      { id: "8f1c", sent: leafDigests(create, ["create"]) },
+      [{ path: "/source/name", expected: "returns-pg", actual: "orders-pg" }],
+    ],
+    [
+      "a member of create that changed since",
+      existing({ create: changed({ replicationFrequency: "6h" }) } as Partial<IntegrationSpec>),
+      accepted,
+      [
+        {
+          path: "/spec/create/replicationFrequency",
+          expected: "6h",
+          instruction: expect.stringContaining("dimsync bind --accept Integration/returns"),
+        },
+      ],
+    ],
+    [
+      "a member of create that went",
+      existing({ create: changed({ sourceSettings: { max_clients: 4 } }) } as Partial<IntegrationSpec>),
+      accepted,
+      [{ path: "/spec/create/sourceSettings/incremental_mode" }],
+    ],
+  ];
+  test.each(rows)("%s", (_, manifest, binding, manual) => {
+    const found = foundIn(worldOf([manifest], bound(binding)), "Integration");
+    expect(found.manual).toMatchObject(manual);
+    expect(found.manual).toHaveLength(manual.length);
+    expect(found).toMatchObject({ items: [], blocked: [], unverifiable: [] });
+  });
+
+  test("without a record of its create that part is unverifiable, and its source is compared all the same", () => {
+    const found = foundIn(worldOf([existing()], bound({ id: "8f1c" })), "Integration");
+    expect(found.manual).toEqual([]);
+    expect(found.unverifiable[0]?.paths).toContain("/spec/create/replicationFrequency");
+    expect(found.unverifiable[0]?.paths).not.toContain("/spec/create/sourceConfig/name");
+    expect(JSON.stringify(found.unverifiable)).not.toContain('password"');
+  });
+});
+
+test("an owner whom nobody knows is an error at its place, and nothing is created", () => {
+  const sourceConfig = { ...create.sourceConfig, owners: ["u-1", { user: "nobody@example.com" }] };
+  const found = foundIn(worldOf([returns({ create: { ...create, sourceConfig } })]), "Integration");
+  expect(found.items).toEqual([]);
+  expect(found.problems).toMatchObject([{ code: "E_UNKNOWN_USER", place: { pointer: "/spec/create/sourceConfig/owners/1" } }]);
+});

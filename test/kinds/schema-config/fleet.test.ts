@@ -1,0 +1,133 @@
+import { describe, expect, test } from "vitest";
+import type { Resource, SchemaConfigSpec } from "../../../src/model/resource.ts";
+import { column, compareFleet, config, ruleSet, schema, table } from "./fleet.ts";
+
+const on = { enabled: true } as const;
+const hash = { hashed: true } as const;
+const one = (name: string) => ({ s: schema({ [name]: table({ id: column(), email: column() }) }) });
+const all = { integrations: { names: ["shard-*"] } };
+const two = { "shard-1": one("orders"), "shard-2": one("billing") };
+
+const problems = (
+  spec: SchemaConfigSpec,
+  live: Parameters<typeof compareFleet>[0]["live"] = two,
+  only?: (label: string) => boolean,
+  others: readonly Resource[] = [],
+): readonly string[] =>
+  compareFleet({ manifests: [config({ ...all, ...spec }), ...others], live, ...(only === undefined ? {} : { only }) }).problems;
+
+describe("over all integrations of a configuration", () => {
+  test("a glob that matches in one of them is fine, one that matches in none is told once", () => {
+    expect(
+      problems({
+        rules: [
+          { match: { table: "ord*" }, set: on },
+          { match: { table: "x*" }, set: on },
+        ],
+      }),
+    ).toEqual(["W_GLOB_NO_MATCH /spec/rules/1/match/table"]);
+  });
+
+  test("minMatches counts them together", () => {
+    expect(
+      problems({
+        rules: [
+          { match: { column: "email" }, set: hash, minMatches: 2 },
+          { match: { column: "email" }, set: hash, minMatches: 3 },
+        ],
+      }).filter((problem) => problem.startsWith("E_")),
+    ).toEqual(["E_MIN_MATCHES /spec/rules/1/minMatches"]);
+  });
+
+  test("a rule that decides something in one of them is not shadowed", () => {
+    const rules = [
+      { match: { table: "orders", column: "email" }, set: hash, minMatches: 0 },
+      { match: { table: "bill*", column: "email" }, set: hash },
+    ];
+    expect(problems({ rules })).toEqual([]);
+    expect(problems({ rules: [...rules, { match: { column: "email" }, set: hash }] })).toEqual(["I_RULE_SHADOWED /spec/rules/2"]);
+  });
+
+  test("nothing is said of what matches nothing while some of them were not compared", () => {
+    const spec: SchemaConfigSpec = {
+      rules: [
+        { match: { table: "x*" }, set: on },
+        { match: { column: "email" }, set: hash, minMatches: 3 },
+      ],
+    };
+    expect(problems(spec, two, (label) => label === "shard-1")).toEqual([]);
+    expect(problems(spec, { ...two, "shard-3": {} })).toEqual([]);
+    expect(problems(spec, { ...two, "shard-3": undefined })).toEqual([]);
+  });
+
+  test("a literal that one of them lacks is told for that one", () => {
+    const { problemsInFull } = compareFleet({
+      manifests: [config({ ...all, rules: [{ match: { table: "orders" }, set: on }] })],
+      live: two,
+    });
+    expect(problemsInFull.map(({ code, address }) => [code, address])).toEqual([["E_MISSING_NAME", "SchemaConfig/shops@shard-2"]]);
+  });
+
+  test("a RuleSet's rule is fine where any configuration that uses it has work for it", () => {
+    const pii = ruleSet("pii", [
+      { match: { column: "*mail" }, set: hash },
+      { match: { column: "*ssn*" }, set: hash },
+      { match: { table: "ord*", column: "id" }, set: on },
+    ]);
+    const a = config({ integration: "shard-1", rules: [{ use: "pii" }] }, "a");
+    const b = config({ integration: "shard-2", rules: [{ use: "pii" }] }, "b");
+    expect(compareFleet({ manifests: [a, b, pii], live: two }).problems).toEqual(["W_GLOB_NO_MATCH pii.yaml/spec/rules/1/match/column"]);
+    expect(compareFleet({ manifests: [a, b, pii], live: two, only: (label) => label === "shard-1" }).problems).toEqual([]);
+  });
+
+  test("a warning is told once, with examples and the number of all", () => {
+    const live = Object.fromEntries(
+      Array.from({ length: 9 }, (_, index) => [`shard-${index}`, { s: schema({ t: table({ id: column({ isPrimaryKey: true }) }) }) }]),
+    );
+    const { problemsInFull } = compareFleet({
+      manifests: [config({ ...all, rules: [{ id: "hash-all", match: { column: "*" }, set: hash }] })],
+      live,
+    });
+    expect(problemsInFull.map(({ message }) => message)).toEqual([
+      'Rule "hash-all" hashes primary key columns: s.t.id of shard-0, s.t.id of shard-1, s.t.id of shard-2 and 6 more, in 9 integrations in all. Rows are told apart by the hash then, and joins on the clear value find nothing. Leave them out with where: { isPrimaryKey: false } if that is not meant.',
+    ]);
+  });
+
+  test("compared one by one or all at once, every integration has the same changes", () => {
+    const spec: SchemaConfigSpec = {
+      ...all,
+      unmatched: { tables: "disable" },
+      rules: [
+        { match: { table: "ord*" }, set: on },
+        { match: { column: "email", where: { hashed: false } }, set: hash },
+      ],
+    };
+    const together = compareFleet({ manifests: [config(spec)], live: two }).changes;
+    const apart = Object.keys(two).flatMap(
+      (name) => compareFleet({ manifests: [config(spec)], live: two, only: (label) => label === name }).changes,
+    );
+    expect(together).toEqual([
+      "shard-1: s.orders.email hashed true",
+      "shard-2: s.billing enabled false",
+      "shard-2: s.billing.email hashed true",
+    ]);
+    expect(apart).toEqual(together);
+  });
+});
+
+describe("columns that are unknown", () => {
+  const live = { "shard-1": { s: schema({ t: table(undefined, { enabled: false }) }) } };
+  test("are not missing, and globs and shadows are not judged by them", () => {
+    expect(
+      problems(
+        {
+          rules: [
+            { match: { column: "email" }, set: hash },
+            { match: { column: "x*" }, set: hash },
+          ],
+        },
+        live,
+      ),
+    ).toEqual([]);
+  });
+});

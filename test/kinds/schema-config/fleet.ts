@@ -1,0 +1,149 @@
+import { type Found, nothingFound, type World } from "../../../src/kinds/kind.ts";
+import { conclude } from "../../../src/kinds/schema-config/conclude.ts";
+import { schemaConfig } from "../../../src/kinds/schema-config/index.ts";
+import type { UnitTally } from "../../../src/kinds/schema-config/tally.ts";
+import type { SchemaConfigUnit } from "../../../src/kinds/schema-config/unit.ts";
+import type { LiveColumn, LiveIntegration, LiveSchema, LiveSchemas, LiveTable } from "../../../src/model/live.ts";
+import type { Problem } from "../../../src/model/problem.ts";
+import type { Resource, RuleSetSpec, SchemaConfigSpec } from "../../../src/model/resource.ts";
+
+// Valid accounts and manifests for tests of schema configurations; each test changes one thing.
+
+export const column = (more: Partial<LiveColumn> = {}): LiveColumn => ({
+  nameInDestination: "c",
+  enabled: true,
+  hashed: false,
+  isPrimaryKey: false,
+  ...more,
+});
+
+export const table = (columns: Readonly<Record<string, LiveColumn>> | undefined, more: Partial<LiveTable> = {}): LiveTable => ({
+  nameInDestination: "t",
+  enabled: true,
+  syncMode: "incremental",
+  ...(columns === undefined ? {} : { columns }),
+  ...more,
+});
+
+export const schema = (tables: Readonly<Record<string, LiveTable>>, more: Partial<LiveSchema> = {}): LiveSchema => ({
+  nameInDestination: "s",
+  enabled: true,
+  tables,
+  ...more,
+});
+
+/** public: orders (id key, updated_at cursor, email, note), order_items, audit_log; sales: customers. Everything enabled, nothing hashed. */
+export const shop = (): LiveSchemas => ({
+  public: schema({
+    orders: table(
+      { id: column({ isPrimaryKey: true }), updated_at: column(), email: column(), note: column() },
+      { cursorField: "updated_at" },
+    ),
+    order_items: table({ id: column({ isPrimaryKey: true }), sku: column() }),
+    audit_log: table({ id: column({ isPrimaryKey: true }), email: column() }, { syncMode: "full" }),
+  }),
+  sales: schema({ customers: table({ id: column({ isPrimaryKey: true }), email: column(), phone: column() }) }),
+});
+
+function resource<Spec>(kind: string, name: string, spec: Spec): Resource<Spec> {
+  return {
+    kind,
+    name,
+    address: `${kind}/${name}`,
+    id: undefined,
+    labels: {},
+    lifecycle: { create: "ifMissing", acceptExposureWindow: "" },
+    spec,
+    place: { file: `${name}.yaml`, document: 0, pointer: "" },
+  };
+}
+
+/** Selects the integration "shop" unless the spec says otherwise. */
+export const config = (spec: SchemaConfigSpec, name = "shops"): Resource<SchemaConfigSpec> =>
+  resource(
+    "SchemaConfig",
+    name,
+    spec.integration === undefined && spec.integrations === undefined ? { integration: "shop", ...spec } : spec,
+  );
+
+export const ruleSet = (name: string, rules: RuleSetSpec["rules"]): Resource<RuleSetSpec> => resource("RuleSet", name, { rules });
+
+export interface Fleet {
+  readonly manifests: readonly Resource[];
+  /** Live schemas by the name of the integration, which is its id too; "shop" alone unless given. */
+  readonly live?: Readonly<Record<string, LiveSchemas | undefined>>;
+  readonly world?: Partial<World>;
+  /** Which units are compared; all unless given. */
+  readonly only?: (label: string) => boolean;
+}
+
+export interface Compared {
+  readonly units: readonly SchemaConfigUnit[];
+  readonly found: readonly Found[];
+  /** "E_MISSING_NAME /spec/rules/0/match/table" of everything, in order. */
+  readonly problems: readonly string[];
+  readonly problemsInFull: readonly Problem[];
+  /** "public.orders.email hashed true" of all integrations. */
+  readonly changes: readonly string[];
+}
+
+const integration = (id: string): LiveIntegration => ({
+  id,
+  name: id,
+  createdAt: undefined,
+  paused: false,
+  source: { id: `s-${id}`, name: id, type: "postgres" },
+  destination: { id: "d", name: "d", type: "snowflake" },
+});
+
+export function worldOf(manifests: readonly Resource[], names: readonly string[]): World {
+  return {
+    resources: manifests,
+    identities: new Map(),
+    integrations: names.map(integration),
+    tags: [],
+    users: [],
+    goneIds: new Set(),
+    bindings: new Map(),
+    recovered: new Map(),
+    fresh: new Set(),
+    taggedBy: undefined,
+    today: "2026-06-30",
+    ignored: () => false,
+    writeSecrets: () => false,
+  };
+}
+
+/** What the engine does with schema configurations, without reading: units, their differences, and the conclusion over all. */
+export function compareFleet({ manifests, live = { shop: shop() }, world: more, only = () => true }: Fleet): Compared {
+  const world = { ...worldOf(manifests, Object.keys(live)), ...more };
+  const { units, problems, blocked, deferred } = schemaConfig.units(
+    manifests.filter(({ kind }) => kind === "SchemaConfig"),
+    world,
+  );
+  const compared = units.filter(({ label }) => only(label));
+  const found = compared.map((unit) => schemaConfig.diff(unit, live[unit.liveId], world));
+  // The kind's own tallies, given back to it.
+  const concluded = conclude(found.flatMap(({ tally }) => (tally === undefined ? [] : [tally as UnitTally])));
+  const all = [...problems, ...found.flatMap((difference) => difference.problems), ...concluded];
+  return {
+    units: compared,
+    found: [...found, { ...nothingFound, blocked, deferred }],
+    problems: all
+      .map(({ code, place }) => `${code} ${place === undefined ? "" : `${place.file === "shops.yaml" ? "" : place.file}${place.pointer}`}`)
+      .sort(),
+    problemsInFull: [...all].sort((a, b) => (JSON.stringify(a) < JSON.stringify(b) ? -1 : 1)),
+    changes: found.flatMap(({ items }) =>
+      items.flatMap(({ changes, liveName }) =>
+        changes.map(({ path, after }) => `${Object.keys(live).length > 1 ? `${liveName}: ` : ""}${readable(path)} ${after}`),
+      ),
+    ),
+  };
+}
+
+const readable = (pointer: string): string =>
+  pointer
+    .replace(/^\/schemas\//u, "")
+    .replace("/tables/", ".")
+    .replace("/columns/", ".")
+    .replace(/\/(enabled|hashed)$/u, " $1");

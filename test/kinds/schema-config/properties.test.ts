@@ -1,0 +1,304 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { evaluate } from "../../../src/kinds/schema-config/evaluate.ts";
+import { expand } from "../../../src/kinds/schema-config/expand.ts";
+import { explain } from "../../../src/kinds/schema-config/explain.ts";
+import type { NodePath } from "../../../src/kinds/schema-config/node.ts";
+import { patches } from "../../../src/kinds/schema-config/patch.ts";
+import { compileConfig, makeProgram, type Program } from "../../../src/kinds/schema-config/program.ts";
+import type { LiveColumn, LiveSchemas, LiveTable } from "../../../src/model/live.ts";
+import type { SchemaConfigSpec, SchemaRule } from "../../../src/model/resource.ts";
+import { column, compareFleet, config, schema, table } from "./fleet.ts";
+import { reference, type Wanted } from "./reference.ts";
+
+// Few names, so that rules meet nodes often; hostile ones among them.
+const names = ["a", "b", "ab", "B", "__proto__", "a.b", "a/b", "constructor", "*"];
+const name = fc.constantFrom(...names);
+const pattern = fc.oneof(
+  fc.constantFrom("*", "a*", "?", "{a,b}", "[!a]*", "*b", "\\*", "!a", "!*b"),
+  name.map((text) => text.replace("*", "\\*")),
+);
+const part = fc.oneof(pattern, fc.array(pattern, { minLength: 1, maxLength: 3 }));
+const flag = fc.boolean();
+const sparse = <T>(arbitrary: fc.Arbitrary<T>) => fc.option(arbitrary, { nil: undefined, freq: 2 });
+const record = <T>(model: { [K in keyof T]: fc.Arbitrary<T[K]> }): fc.Arbitrary<Partial<T>> =>
+  fc.record(model, { requiredKeys: [] }) as unknown as fc.Arbitrary<Partial<T>>;
+
+const match = fc.constantFrom(0, 1, 2).chain((depth) =>
+  fc
+    .record({
+      schema: depth === 0 ? part : sparse(part),
+      table: depth === 1 ? part : depth === 2 ? sparse(part) : fc.constant(undefined),
+      column: depth === 2 ? part : fc.constant(undefined),
+      ignoreCase: sparse(flag),
+      where: sparse(whereFor(depth)),
+    })
+    .map((made) => JSON.parse(JSON.stringify(made)) as SchemaRule extends infer R ? (R extends { match: infer M } ? M : never) : never),
+);
+
+function whereFor(depth: number): fc.Arbitrary<object> {
+  const mode = fc.constantFrom("full", "incremental");
+  if (depth === 0) return record({ enabled: flag });
+  return depth === 1
+    ? record({ enabled: flag, syncMode: mode })
+    : record({ enabled: flag, hashed: flag, isPrimaryKey: flag, syncMode: mode });
+}
+
+const rule: fc.Arbitrary<SchemaRule> = match.chain((made) => {
+  const columnSet = fc.constantFrom<object>(
+    { enabled: true },
+    { enabled: false },
+    { hashed: true },
+    { hashed: false },
+    { enabled: true, hashed: true },
+    { enabled: false, hashed: false },
+  );
+  const set = made.column === undefined ? fc.record({ enabled: flag }) : columnSet;
+  return fc.oneof(
+    { weight: 3, arbitrary: set.map((fields) => ({ match: made, set: fields })) },
+    { weight: 1, arbitrary: fc.constant({ match: made, ignore: true }) },
+  );
+});
+
+const mode = fc.constantFrom("ignore", "enable", "disable", "error");
+const mapOf = <T>(value: fc.Arbitrary<T>): fc.Arbitrary<Record<string, T>> =>
+  fc.array(fc.tuple(name, value), { maxLength: 4 }).map((entries) => Object.fromEntries(entries));
+const columnTree = record({ enabled: flag, hashed: flag });
+const tableTree = record({ enabled: flag, columns: mapOf(columnTree) });
+const tree = mapOf(record({ enabled: flag, tables: mapOf(tableTree) }));
+const spec: fc.Arbitrary<SchemaConfigSpec> = record({
+  unmatched: record({ schemas: mode, tables: mode, columns: mode }),
+  rules: fc.array(rule, { maxLength: 6 }),
+  schemas: tree,
+}) as fc.Arbitrary<SchemaConfigSpec>;
+const layers = fc.array(spec, { minLength: 1, maxLength: 3 });
+
+const liveColumn = fc
+  .record({ enabled: flag, hashed: flag, isPrimaryKey: fc.option(flag, { nil: undefined }) })
+  .map(({ isPrimaryKey, ...rest }): LiveColumn => {
+    const { isPrimaryKey: _untold, ...core } = column();
+    return { ...core, ...rest, ...(isPrimaryKey === undefined ? {} : { isPrimaryKey }) };
+  });
+const liveTable = fc
+  .record({
+    enabled: flag,
+    columns: fc.option(mapOf(liveColumn), { nil: undefined, freq: 8 }),
+    syncMode: fc.constantFrom("full", "incremental"),
+    cursorField: sparse(name),
+  })
+  .map(
+    ({ columns, cursorField, ...rest }): LiveTable => table(columns, { ...rest, ...(cursorField === undefined ? {} : { cursorField }) }),
+  );
+const tree2 = mapOf(fc.record({ enabled: flag, tables: mapOf(liveTable) }).map(({ enabled, tables }) => schema(tables, { enabled })));
+const live: fc.Arbitrary<LiveSchemas> = tree2;
+
+const programOf = (specs: readonly SchemaConfigSpec[]): Program =>
+  makeProgram(specs.map((one, index) => compileConfig(config({ ...one, integration: "shop", priority: index }, `c${index}`), new Map())));
+
+type Line = readonly [path: string, key: string, before: boolean, after: boolean];
+const lines = (program: Program, tree: LiveSchemas): readonly Line[] =>
+  evaluate(program, tree).changes.map(({ path, key, before, after }) => [JSON.stringify(path), key, before, after]);
+const byText = (a: Line, b: Line): number => (`${a[0]}${a[1]}` < `${b[0]}${b[1]}` ? -1 : 1);
+
+function differences(wanted: readonly Wanted[]): readonly Line[] {
+  return wanted.flatMap(({ path, live: { enabled: wasOn, hashed: wasHashed }, enabled, hashed }): readonly Line[] => [
+    ...(enabled === wasOn ? [] : [[JSON.stringify(path), "enabled", wasOn, enabled] as const]),
+    ...(hashed === undefined || wasHashed === undefined || hashed === wasHashed
+      ? []
+      : [[JSON.stringify(path), "hashed", wasHashed, hashed] as const]),
+  ]);
+}
+
+/** What a service does with a PATCH: members that are sent replace, all others stay. */
+function merged<T>(state: T, body: unknown): T {
+  if (typeof body !== "object" || body === null || typeof state !== "object" || state === null) return body as T;
+  const entries = Object.entries(state).map(
+    ([key, value]) => [key, Object.hasOwn(body, key) ? merged(value, (body as Record<string, unknown>)[key]) : value] as const,
+  );
+  return Object.fromEntries(entries) as T;
+}
+
+const state = (tree: LiveSchemas): readonly (readonly unknown[])[] =>
+  reference([{}], tree).map(({ path, enabled, hashed }) => [path, enabled, hashed]);
+
+/** For each column, whether it flows and whether it does so in clear. */
+function flows(wanted: readonly Wanted[], when: "before" | "after"): ReadonlyMap<string, "clear" | "hashed" | "not"> {
+  const on = (path: readonly string[]): boolean => {
+    const node = wanted.find((one) => JSON.stringify(one.path) === JSON.stringify(path));
+    return (when === "before" ? node?.live.enabled : node?.enabled) === true;
+  };
+  return new Map(
+    wanted
+      .filter(({ path }) => path.length === 3)
+      .map(({ path, live: before, hashed }) => {
+        const flowing = [1, 2, 3].every((length) => on(path.slice(0, length)));
+        return [JSON.stringify(path), !flowing ? "not" : (when === "before" ? before.hashed : hashed) === true ? "hashed" : "clear"];
+      }),
+  );
+}
+
+const runs = { numRuns: 400 };
+
+describe("for any rules and any account", () => {
+  test("evaluation equals the sentences of 2.4, told literally", () => {
+    fc.assert(
+      fc.property(layers, live, (specs, tree) => {
+        expect([...lines(programOf(specs), tree)].sort(byText)).toEqual([...differences(reference(specs, tree))].sort(byText));
+      }),
+      { numRuns: 2_000 },
+    );
+  });
+
+  test("what was learned of one account does not colour another", () => {
+    fc.assert(
+      fc.property(layers, fc.array(live, { minLength: 2, maxLength: 4 }), (specs, trees) => {
+        const shared = programOf(specs);
+        for (const tree of [...trees, ...trees]) expect(lines(shared, tree)).toEqual(lines(programOf(specs), tree));
+      }),
+      runs,
+    );
+  });
+
+  test("the PATCHes, one after the other, make exactly the evaluated tree, whole or split", () => {
+    fc.assert(
+      fc.property(layers, live, fc.constantFrom(undefined, 1, 200), (specs, tree, maxBytes) => {
+        const { changes } = evaluate(programOf(specs), tree);
+        const after = patches("i", changes, tree, maxBytes).reduce((now, { body }) => merged(now, body["schemas"]), tree);
+        expect(state(after)).toEqual(reference(specs, tree).map(({ path, enabled, hashed }) => [path, enabled, hashed]));
+      }),
+      runs,
+    );
+  });
+
+  test("nothing is exposed before everything that protects is done", () => {
+    fc.assert(
+      fc.property(layers, live, fc.constantFrom(undefined, 1), (specs, tree, maxBytes) => {
+        const { changes } = evaluate(programOf(specs), tree);
+        const requests = patches("i", changes, tree, maxBytes);
+        let now = tree;
+        let exposing = false;
+        for (const { body } of requests) {
+          const next = merged(now, body["schemas"]);
+          const steps = state(next).map(([, enabled, hashed], index) => [state(now)[index]?.[1], enabled, state(now)[index]?.[2], hashed]);
+          const exposes = steps.some(
+            ([wasOn, on, wasHashed, isHashed]) => (wasOn === false && on === true) || (wasHashed === true && isHashed === false),
+          );
+          const protects = steps.some(
+            ([wasOn, on, wasHashed, isHashed]) => (wasOn === true && on === false) || (wasHashed === false && isHashed === true),
+          );
+          expect([exposes && protects, exposing && protects]).toEqual([false, false]);
+          exposing ||= exposes;
+          now = next;
+        }
+      }),
+      runs,
+    );
+  });
+
+  test("columns that are exposed or unmanaged are counted as they are", () => {
+    fc.assert(
+      fc.property(layers, live, (specs, tree) => {
+        const wanted = reference(specs, tree);
+        const { exposedColumns, unmanagedColumns } = evaluate(programOf(specs), tree);
+        const before = flows(wanted, "before");
+        const exposed = [...flows(wanted, "after")].filter(
+          ([path, after]) => (after === "clear" && before.get(path) !== "clear") || (after !== "not" && before.get(path) === "not"),
+        );
+        // A table whose columns are unknown counts as one.
+        const on = (path: readonly string[], when: "live" | "after"): boolean =>
+          wanted.some((one) => JSON.stringify(one.path) === JSON.stringify(path) && (when === "live" ? one.live.enabled : one.enabled));
+        const unknown = Object.entries(tree).flatMap(([top, { tables }]) =>
+          Object.entries(tables).filter(
+            ([middle, { columns }]) =>
+              columns === undefined &&
+              [[top], [top, middle]].every((path) => on(path, "after")) &&
+              ![[top], [top, middle]].every((path) => on(path, "live")),
+          ),
+        );
+        expect(exposedColumns).toBe(exposed.length + unknown.length);
+        expect(unmanagedColumns).toBe(wanted.filter(({ path, state: is }) => path.length === 3 && is === "unmanaged").length);
+      }),
+      runs,
+    );
+  });
+
+  test("the expanded tree manages the same without rules", () => {
+    fc.assert(
+      fc.property(layers, live, (specs, tree) => {
+        const program = programOf(specs);
+        expect(lines(programOf([{ schemas: expand(program, tree) }]), tree)).toEqual(lines(program, tree));
+      }),
+      runs,
+    );
+  });
+
+  test("explanations agree with the evaluation, node by node", () => {
+    fc.assert(
+      fc.property(layers, live, (specs, tree) => {
+        const program = programOf(specs);
+        for (const { path, live: before, enabled, hashed, state: is } of reference(specs, tree)) {
+          const [top = "", ...rest] = path;
+          const told = explain(program, tree, [top, ...rest] as unknown as NodePath);
+          expect([
+            told.state,
+            told.outcome.enabled ?? before.enabled,
+            path.length < 3 ? undefined : (told.outcome.hashed ?? before.hashed),
+          ]).toEqual([is, enabled, hashed]);
+          for (const key of ["enabled", "hashed"] as const) {
+            const winners = told.said.filter(({ wins }) => wins.includes(key));
+            expect(winners.map(({ set }) => set[key])).toEqual(told.outcome[key] === undefined ? [] : [told.outcome[key]]);
+          }
+        }
+      }),
+      { numRuns: 200 },
+    );
+  });
+
+  test("rules that decide nothing can all go at once", () => {
+    fc.assert(
+      fc.property(fc.array(rule, { minLength: 1, maxLength: 8 }), tree, live, (rules, schemas, account) => {
+        const given: SchemaConfigSpec = { missing: "ignore", schemas, rules };
+        const { problemsInFull } = compareFleet({ manifests: [config(given)], live: { shop: account } });
+        const dead = new Set(problemsInFull.filter(({ code }) => code === "I_RULE_SHADOWED").map(({ place }) => place?.pointer));
+        const kept = rules.filter((_, index) => !dead.has(`/spec/rules/${index}`));
+        const states = (list: readonly SchemaRule[]) =>
+          reference([{ ...given, rules: list }], account).map(({ path, enabled, hashed, state: is }) => [path, enabled, hashed, is]);
+        if (Object.keys(account).length > 0) expect(states(kept)).toEqual(states(rules));
+      }),
+      { numRuns: 1_000 },
+    );
+  });
+
+  test("the order of an answer's keys makes no difference", () => {
+    const reversed = <T>(map: Readonly<Record<string, T>>): Record<string, T> => Object.fromEntries(Object.entries(map).reverse());
+    fc.assert(
+      fc.property(layers, live, (specs, tree) => {
+        const backwards = reversed(
+          Object.fromEntries(
+            Object.entries(tree).map(([key, one]) => [
+              key,
+              {
+                ...one,
+                tables: reversed(
+                  Object.fromEntries(
+                    Object.entries(one.tables).map(([inner, two]) => [
+                      inner,
+                      two.columns === undefined ? two : { ...two, columns: reversed(two.columns) },
+                    ]),
+                  ),
+                ),
+              },
+            ]),
+          ),
+        );
+        const manifests = specs.map((one, index) => config({ ...one, integration: "shop", priority: index }, `c${index}`));
+        const told = (account: LiveSchemas) => {
+          const { found, problemsInFull } = compareFleet({ manifests, live: { shop: account } });
+          return JSON.stringify([found.map(({ tally: _tally, problems: _problems, ...rest }) => rest), problemsInFull]);
+        };
+        expect(told(backwards)).toBe(told(tree));
+      }),
+      runs,
+    );
+  });
+});

@@ -1,0 +1,106 @@
+import { nameMatcher } from "../../../src/kinds/names.ts";
+import type { LiveColumn, LiveSchemas, LiveTable } from "../../../src/model/live.ts";
+import type { ColumnTree, SchemaConfigSpec, SchemaMatch, SchemaRule } from "../../../src/model/resource.ts";
+
+// The sentences of product §2.4, told as slowly and as literally as can be: for every live node every rule is asked, nothing is remembered.
+
+export interface Wanted {
+  readonly path: readonly string[];
+  readonly live: { readonly enabled: boolean; readonly hashed?: boolean };
+  enabled: boolean;
+  hashed: boolean | undefined;
+  state: "managed" | "ignored" | "unmanaged";
+}
+
+interface Node {
+  readonly path: readonly string[];
+  readonly live: { readonly enabled: boolean; readonly hashed?: boolean; readonly isPrimaryKey?: boolean };
+  readonly syncMode: string | undefined;
+}
+
+type Speaking = Exclude<SchemaRule, { readonly use: string }>;
+
+const levels = ["schema", "table", "column"] as const;
+
+/** Every live node with what it is to be. Layers lowest first; rules without `use`. */
+export function reference(layers: readonly SchemaConfigSpec[], live: LiveSchemas): readonly Wanted[] {
+  return nodesOf(live).map((chain) => wanted(layers, chain));
+}
+
+/** Each node with those above it, from the schema down. */
+function nodesOf(live: LiveSchemas): readonly (readonly Node[])[] {
+  return Object.entries(live).flatMap(([schema, liveSchema]) => {
+    const top: Node = { path: [schema], live: liveSchema, syncMode: undefined };
+    const tables = Object.entries(liveSchema.tables).flatMap(([table, liveTable]: [string, LiveTable]) => {
+      const middle: Node = { path: [schema, table], live: liveTable, syncMode: liveTable.syncMode };
+      const columns = Object.entries(liveTable.columns ?? {}).map(([column, liveColumn]: [string, LiveColumn]) => [
+        top,
+        middle,
+        { path: [schema, table, column], live: liveColumn, syncMode: liveTable.syncMode },
+      ]);
+      return [[top, middle], ...columns];
+    });
+    return [[top], ...tables];
+  });
+}
+
+function wanted(layers: readonly SchemaConfigSpec[], chain: readonly Node[]): Wanted {
+  const node = chain.at(-1) as Node;
+  const depth = node.path.length - 1;
+  let said: ColumnTree = {};
+  let covered = false;
+  let ignored = false;
+  for (const layer of layers) {
+    for (const rule of (layer.rules ?? []) as readonly Speaking[]) {
+      if (rule.ignore === true) {
+        if (!chain.some((above) => matches(rule.match, above))) continue;
+        said = {};
+        covered = false;
+        ignored = true;
+      } else if (rule.set !== undefined && matches(rule.match, node)) {
+        said = { ...said, ...rule.set };
+        covered = true;
+        ignored = false;
+      }
+    }
+    const entry = literalAt(layer, node.path);
+    if (entry === undefined) continue;
+    const { enabled, hashed } = entry;
+    const set = { ...(enabled === undefined ? {} : { enabled }), ...(hashed === undefined || depth < 2 ? {} : { hashed }) };
+    said = { ...said, ...set };
+    if (Object.keys(set).length > 0) ignored = false;
+    if (Object.keys(set).length > 0 || depth === 2 || !("tables" in entry || "columns" in entry)) covered = true;
+  }
+  const key = (["schemas", "tables", "columns"] as const)[depth] ?? "schemas";
+  const mode = layers.reduce<string>((before, { unmatched }) => unmatched?.[key] ?? before, "ignore");
+  const applies = !covered && !ignored && (mode === "enable" || mode === "disable");
+  return {
+    path: node.path,
+    live: node.live,
+    enabled: applies ? mode === "enable" : (said.enabled ?? node.live.enabled),
+    hashed: depth === 2 ? (said.hashed ?? node.live.hashed) : undefined,
+    state: ignored ? "ignored" : covered || applies ? "managed" : "unmanaged",
+  };
+}
+
+function matches(match: SchemaMatch, { path, live, syncMode }: Node): boolean {
+  const named = levels.map((level) => match[level]);
+  if (named.findLastIndex((part) => part !== undefined) !== path.length - 1) return false;
+  const fits = path.every((name, depth) => {
+    const part = named[depth];
+    return part === undefined || nameMatcher(typeof part === "string" ? [part] : part, { ignoreCase: match.ignoreCase === true })(name);
+  });
+  const state: Readonly<Record<string, unknown>> = { ...live, syncMode };
+  return fits && Object.entries(match.where ?? {}).every(([key, value]) => state[key] === value);
+}
+
+function literalAt(layer: SchemaConfigSpec, path: readonly string[]): (ColumnTree & object) | undefined {
+  let maps: unknown = layer.schemas;
+  let entry: unknown;
+  for (const [depth, name] of path.entries()) {
+    if (typeof maps !== "object" || maps === null || !Object.hasOwn(maps, name)) return undefined;
+    entry = (maps as Record<string, unknown>)[name];
+    maps = (entry as Record<string, unknown>)[depth === 0 ? "tables" : "columns"];
+  }
+  return entry as ColumnTree & object;
+}

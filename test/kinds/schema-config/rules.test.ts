@@ -1,0 +1,437 @@
+import { describe, expect, test } from "vitest";
+import type { SchemaConfigSpec, SchemaRule } from "../../../src/model/resource.ts";
+import { column, compareFleet, config, schema, shop, table } from "./fleet.ts";
+
+const off = { enabled: false } as const;
+const hash = { hashed: true } as const;
+
+/** The changes that the spec makes in the shop; errors would leave none, so they are shown in their place. */
+function outcome(spec: SchemaConfigSpec, live = shop()): readonly string[] {
+  const { changes, problemsInFull } = compareFleet({ manifests: [config(spec)], live: { shop: live } });
+  const errors = problemsInFull.filter(({ severity }) => severity === "error").map(({ code }) => code);
+  return errors.length > 0 ? errors : changes;
+}
+
+const rules = (...list: SchemaRule[]): SchemaConfigSpec => ({ rules: list });
+
+describe("a rule (product §2.4)", () => {
+  test.each<[string, SchemaConfigSpec, readonly string[]]>([
+    ["on a schema touches no table", rules({ match: { schema: "public" }, set: off }), ["public enabled false"]],
+    [
+      "on a table touches no column and no schema",
+      rules({ match: { schema: "public", table: "audit_log" }, set: off }),
+      ["public.audit_log enabled false"],
+    ],
+    [
+      "on a table without a schema means that table in every schema",
+      rules({ match: { table: "*" }, set: off }),
+      [
+        "public.audit_log enabled false",
+        "public.order_items enabled false",
+        "public.orders enabled false",
+        "sales.customers enabled false",
+      ],
+    ],
+    [
+      "on a column alone means it in every table of every schema",
+      rules({ match: { column: "email" }, set: hash }),
+      ["public.audit_log.email hashed true", "public.orders.email hashed true", "sales.customers.email hashed true"],
+    ],
+    [
+      "on a column of a schema means it in every table of that",
+      rules({ match: { schema: "sales", column: "email" }, set: hash }),
+      ["sales.customers.email hashed true"],
+    ],
+    [
+      "on a column of a table means it in such tables of every schema",
+      rules({ match: { table: "audit_*", column: "email" }, set: hash }),
+      ["public.audit_log.email hashed true"],
+    ],
+    [
+      "with a list means any of it",
+      rules({ match: { table: ["audit_log", "cust*"] }, set: off }),
+      ["public.audit_log enabled false", "sales.customers enabled false"],
+    ],
+    [
+      "with ! leaves out of its list",
+      rules({ match: { schema: "public", table: ["*", "!order*"] }, set: off }),
+      ["public.audit_log enabled false"],
+    ],
+    [
+      "with only ! means everything else",
+      rules({ match: { schema: "public", table: ["!order*"] }, set: off }),
+      ["public.audit_log enabled false"],
+    ],
+    ["takes case as it is", rules({ match: { column: "E*" }, set: hash }), []],
+    [
+      "takes no case with ignoreCase",
+      rules({ match: { schema: "SALES", column: "EMAIL", ignoreCase: true }, set: hash }),
+      ["sales.customers.email hashed true"],
+    ],
+    ["that is wanted already changes nothing", rules({ match: { table: "*" }, set: { enabled: true } }), []],
+    [
+      "merges its fields with other rules'",
+      rules({ match: { table: "customers", column: "email" }, set: hash }, { match: { column: "email", schema: "sales" }, set: off }),
+      ["sales.customers.email enabled false", "sales.customers.email hashed true"],
+    ],
+    [
+      "is overruled by a later one, field by field",
+      rules(
+        { match: { table: "customers", column: "*" }, set: hash },
+        { match: { table: "customers", column: ["id", "email"] }, set: { hashed: false } },
+      ),
+      ["sales.customers.phone hashed true"],
+    ],
+    [
+      "is not overruled by a narrower one that comes before",
+      rules(
+        { match: { table: "customers", column: "email" }, set: { hashed: false } },
+        { match: { schema: "sales", column: ["email", "phone"] }, set: hash },
+      ),
+      ["sales.customers.email hashed true", "sales.customers.phone hashed true"],
+    ],
+    [
+      "is overruled by the literal tree",
+      {
+        rules: [{ match: { schema: "sales", column: ["email", "phone"] }, set: hash }],
+        schemas: { sales: { tables: { customers: { columns: { email: { hashed: false } } } } } },
+      },
+      ["sales.customers.phone hashed true"],
+    ],
+    [
+      "and the literal tree merge by field",
+      {
+        rules: [{ match: { schema: "sales", column: "email" }, set: hash }],
+        schemas: { sales: { tables: { customers: { columns: { email: { enabled: false } } } } } },
+      },
+      ["sales.customers.email enabled false", "sales.customers.email hashed true"],
+    ],
+  ])("%s", (_sentence, spec, changes) => {
+    expect(outcome(spec)).toEqual(changes);
+  });
+});
+
+describe("where", () => {
+  test.each<[string, SchemaRule, readonly string[]]>([
+    [
+      "isPrimaryKey narrows to key columns",
+      { match: { schema: "sales", column: "*", where: { isPrimaryKey: true } }, set: hash },
+      ["sales.customers.id hashed true"],
+    ],
+    [
+      "isPrimaryKey: false leaves key columns out",
+      { match: { schema: "sales", column: "*", where: { isPrimaryKey: false } }, set: hash },
+      ["sales.customers.email hashed true", "sales.customers.phone hashed true"],
+    ],
+    ["enabled looks at the node itself", { match: { table: "*", where: { enabled: false } }, set: { enabled: true } }, []],
+    ["syncMode narrows tables", { match: { table: "*", where: { syncMode: "full" } }, set: off }, ["public.audit_log enabled false"]],
+    [
+      "syncMode narrows columns by their table",
+      { match: { column: "email", where: { syncMode: "full" } }, set: hash },
+      ["public.audit_log.email hashed true"],
+    ],
+    ["all attributes must hold", { match: { column: "id", where: { isPrimaryKey: true, hashed: true } }, set: { hashed: false } }, []],
+  ])("%s", (_sentence, rule, changes) => {
+    expect(outcome(rules(rule))).toEqual(changes);
+  });
+
+  test("sees the live state, not what earlier rules set", () => {
+    const spec = rules(
+      { match: { schema: "sales", column: "email" }, set: hash },
+      { match: { schema: "sales", column: "*", where: { hashed: true } }, set: off },
+    );
+    expect(outcome(spec)).toEqual(["sales.customers.email hashed true"]);
+  });
+
+  test("an attribute that the service does not tell equals neither value", () => {
+    const { isPrimaryKey: _untold, ...untold } = column();
+    const live = { s: schema({ t: table({ a: untold, b: column() }) }) };
+    expect(outcome(rules({ match: { column: "*", where: { isPrimaryKey: false } }, set: hash }), live)).toEqual(["s.t.b hashed true"]);
+    expect(outcome(rules({ match: { column: "*", where: { isPrimaryKey: true } }, set: hash }), live)).toEqual([]);
+  });
+});
+
+describe("ignore", () => {
+  const all: SchemaRule = { match: { column: ["email", "note", "phone"] }, set: hash };
+  test.each<[string, SchemaConfigSpec, readonly string[]]>([
+    [
+      "of a column forgets what was set",
+      rules(all, { match: { table: ["orders", "audit_log"], column: "email" }, ignore: true }),
+      ["public.orders.note hashed true", "sales.customers.email hashed true", "sales.customers.phone hashed true"],
+    ],
+    [
+      "of a table ends the management of all its columns",
+      rules(all, { match: { table: ["orders", "audit_log"] }, ignore: true }),
+      ["sales.customers.email hashed true", "sales.customers.phone hashed true"],
+    ],
+    [
+      "of a schema ends the management of everything in it",
+      rules(all, { match: { schema: "public" }, ignore: true }),
+      ["sales.customers.email hashed true", "sales.customers.phone hashed true"],
+    ],
+    [
+      "ends when a later rule sets the node again, and for that node only",
+      rules(all, { match: { schema: "*" }, ignore: true }, { match: { table: "customers", column: "email" }, set: hash }),
+      ["sales.customers.email hashed true"],
+    ],
+    [
+      "of a table does not end for its columns when the table is set again",
+      rules(all, { match: { schema: "*" }, ignore: true }, { match: { table: "customers" }, set: off }),
+      ["sales.customers enabled false"],
+    ],
+    [
+      "ends where the literal tree sets the node",
+      {
+        rules: [all, { match: { schema: "*" }, ignore: true }],
+        schemas: { sales: { tables: { customers: { columns: { phone: { hashed: true } } } } } },
+      },
+      ["sales.customers.phone hashed true"],
+    ],
+    [
+      "forgets every field, also those that are not set again",
+      rules(
+        { match: { table: "customers", column: "email" }, set: { enabled: false, hashed: true } },
+        { match: { table: "customers" }, ignore: true },
+        { match: { table: "customers", column: "email" }, set: { enabled: false } },
+      ),
+      ["sales.customers.email enabled false"],
+    ],
+    [
+      "before a rule does not hold it back",
+      rules({ match: { table: "customers" }, ignore: true }, { match: { table: "customers", column: "email" }, set: hash }),
+      ["sales.customers.email hashed true"],
+    ],
+    [
+      "may be narrowed by where",
+      rules({ match: { column: "email" }, set: hash }, { match: { table: "*", where: { syncMode: "full" } }, ignore: true }),
+      ["public.orders.email hashed true", "sales.customers.email hashed true"],
+    ],
+    [
+      "keeps a node from unmatched",
+      { unmatched: { tables: "disable" }, rules: [{ match: { schema: "public" }, ignore: true }] },
+      ["sales.customers enabled false"],
+    ],
+  ])("%s", (_sentence, spec, changes) => {
+    expect(outcome(spec)).toEqual(changes);
+  });
+
+  test("takes columns out of those that are counted as unmanaged", () => {
+    const count = (spec: SchemaConfigSpec): number | undefined => compareFleet({ manifests: [config(spec)] }).found[0]?.unmanagedColumns;
+    expect(count({ rules: [] })).toBe(11);
+    expect(count(rules({ match: { table: "orders" }, ignore: true }))).toBe(7);
+    expect(count(rules({ match: { column: "email" }, set: { hashed: false } }))).toBe(8);
+    expect(count({ unmatched: { columns: "enable" } })).toBe(0);
+    expect(count({ schemas: { sales: { tables: { customers: { columns: { id: {} } } } } } })).toBe(10);
+  });
+});
+
+describe("unmatched", () => {
+  test.each<[string, SchemaConfigSpec, readonly string[]]>([
+    ["ignores by default", {}, []],
+    [
+      "schemas: disable takes schemas that nothing covers",
+      { unmatched: { schemas: "disable" }, rules: [{ match: { schema: "public" }, set: { enabled: true } }] },
+      ["sales enabled false"],
+    ],
+    [
+      "tables: disable takes tables that nothing covers",
+      { unmatched: { tables: "disable" }, rules: [{ match: { table: "order*" }, set: { enabled: true } }] },
+      ["public.audit_log enabled false", "sales.customers enabled false"],
+    ],
+    [
+      "is not held back by a rule on a column, which covers no table",
+      {
+        unmatched: { tables: "disable" },
+        rules: [
+          { match: { schema: "sales", column: "*" }, set: { enabled: true } },
+          { match: { schema: "public", table: "*" }, set: { enabled: true } },
+        ],
+      },
+      ["sales.customers enabled false"],
+    ],
+    [
+      "is held back by a rule that sets another field",
+      {
+        unmatched: { columns: "disable" },
+        rules: [
+          { match: { column: ["id", "updated_at", "sku", "note"] }, set: { enabled: true } },
+          { match: { column: "email" }, set: { hashed: false } },
+        ],
+      },
+      ["sales.customers.phone enabled false"],
+    ],
+    [
+      "is held back by a literal, also an empty one",
+      {
+        unmatched: { tables: "disable" },
+        schemas: {
+          public: { tables: { orders: { enabled: true }, order_items: {}, audit_log: {} } },
+          sales: { tables: { customers: {} } },
+        },
+      },
+      [],
+    ],
+    [
+      "is not held back by a literal that only holds others",
+      {
+        unmatched: { tables: "disable" },
+        rules: [{ match: { schema: "public", table: "*" }, set: { enabled: true } }],
+        schemas: { sales: { tables: { customers: { columns: { email: { hashed: false } } } } } },
+      },
+      ["sales.customers enabled false"],
+    ],
+    [
+      "is not held back by a rule that where keeps from the node",
+      { unmatched: { tables: "disable" }, rules: [{ match: { table: "*", where: { syncMode: "incremental" } }, set: { enabled: true } }] },
+      ["public.audit_log enabled false"],
+    ],
+    [
+      "error refuses",
+      { unmatched: { columns: "error" }, rules: [{ match: { column: ["id", "email", "sku", "note"] }, set: { enabled: true } }] },
+      ["E_UNMATCHED"],
+    ],
+    [
+      "error is content where everything is covered",
+      { unmatched: { tables: "error" }, rules: [{ match: { table: "*" }, set: { enabled: true } }] },
+      [],
+    ],
+  ])("%s", (_sentence, spec, changes) => {
+    expect(outcome(spec)).toEqual(changes);
+  });
+
+  test("enable takes what is off", () => {
+    const live = {
+      s: schema({ a: table({ x: column({ enabled: false }) }, { enabled: false }), b: table({}, { enabled: false }) }, { enabled: false }),
+    };
+    expect(outcome({ unmatched: { schemas: "enable", tables: "enable", columns: "enable" } }, live)).toEqual([
+      "s enabled true",
+      "s.a enabled true",
+      "s.a.x enabled true",
+      "s.b enabled true",
+    ]);
+  });
+
+  test("error names a few of the nodes and counts all", () => {
+    const tables = Object.fromEntries(Array.from({ length: 40 }, (_, index) => [`t${String(index).padStart(2, "0")}`, table({})]));
+    const { problemsInFull } = compareFleet({
+      manifests: [config({ unmatched: { tables: "error" } })],
+      live: { shop: { s: schema(tables) } },
+    });
+    expect(problemsInFull.map(({ message, place }) => [message, place?.pointer])).toEqual([
+      [
+        "No rule and no literal covers 40 tables: s.t00, s.t01, s.t02, s.t03, s.t04 and 35 more. Add a rule that sets or ignores them, or change unmatched.tables.",
+        "/spec/unmatched/tables",
+      ],
+    ]);
+  });
+});
+
+describe("priority", () => {
+  const low = (spec: SchemaConfigSpec) => config({ integration: "shop", priority: 1, ...spec }, "low");
+  const high = (spec: SchemaConfigSpec) => config({ integration: "shop", priority: 2, ...spec }, "high");
+  test.each<[string, SchemaConfigSpec, SchemaConfigSpec, readonly string[]]>([
+    [
+      "the higher rule wins over the lower literal",
+      { schemas: { sales: { tables: { customers: { columns: { email: { hashed: true } } } } } } },
+      { rules: [{ match: { column: "email" }, set: { hashed: false } }] },
+      [],
+    ],
+    [
+      "fields that the higher one leaves out are the lower one's",
+      { rules: [{ match: { schema: "sales", column: "email" }, set: { enabled: false, hashed: true } }] },
+      { rules: [{ match: { column: "email" }, set: { hashed: false } }] },
+      ["sales.customers.email enabled false"],
+    ],
+    [
+      "the higher one may ignore what the lower one sets",
+      { rules: [{ match: { table: "*" }, set: off }] },
+      { rules: [{ match: { schema: "public" }, ignore: true }] },
+      ["sales.customers enabled false"],
+    ],
+    [
+      "the higher one may set what the lower one ignores",
+      { rules: [{ match: { schema: "*" }, ignore: true }] },
+      { rules: [{ match: { table: "customers" }, set: off }] },
+      ["sales.customers enabled false"],
+    ],
+    [
+      "what either covers is not unmatched",
+      { rules: [{ match: { schema: "sales", table: "*" }, set: { enabled: true } }] },
+      { unmatched: { tables: "disable" }, rules: [{ match: { table: "order*" }, set: { enabled: true } }] },
+      ["public.audit_log enabled false"],
+    ],
+    ["the higher unmatched wins", { unmatched: { tables: "disable" } }, { unmatched: { tables: "ignore" } }, []],
+    [
+      "the lower unmatched holds where the higher says nothing",
+      { unmatched: { schemas: "disable" } },
+      { unmatched: { tables: "ignore" } },
+      ["public enabled false", "sales enabled false"],
+    ],
+  ])("%s", (_sentence, lower, higher, changes) => {
+    expect(compareFleet({ manifests: [high(higher), low(lower)] }).changes).toEqual(changes);
+    expect(compareFleet({ manifests: [low(lower), high(higher)] }).changes).toEqual(changes);
+  });
+
+  test("equal ones contradict", () => {
+    expect(compareFleet({ manifests: [config({}, "a"), config({}, "b")] }).problems).toEqual(["E_CONFLICTING_CONFIGS b.yaml"]);
+  });
+});
+
+describe("names", () => {
+  const hostile = ["__proto__", "constructor", "a/b", "a.b", "100%", "..", " x ", "ü", "~1", "toString", "*", "{a}"];
+  const made = <T>(value: T): Record<string, T> => Object.fromEntries(hostile.map((name) => [name, value]));
+
+  test.each(hostile)("%s is an ordinary one, in patterns and trees", (name) => {
+    const live = { [name]: schema({ ...made(table({ ...made(column()) })) }) };
+    const escaped = name.replaceAll(/[*{}[\]?\\]/gu, "\\$&");
+    const spec = { rules: [{ match: { schema: escaped, table: escaped, column: escaped }, set: hash }] };
+    const tree = JSON.parse(
+      JSON.stringify({ schemas: { [name]: { tables: { [name]: { columns: { [name]: { hashed: true } } } } } } }),
+    ) as SchemaConfigSpec;
+    const paths = (given: SchemaConfigSpec) => compareFleet({ manifests: [config(given)], live: { shop: live } });
+    const segment = name.replaceAll("~", "~0").replaceAll("/", "~1");
+    for (const one of [spec, tree]) {
+      const { found, problems } = paths(one);
+      expect(problems).toEqual([]);
+      expect(found[0]?.items[0]?.changes.map(({ path }) => path)).toEqual([
+        `/schemas/${segment}/tables/${segment}/columns/${segment}/hashed`,
+      ]);
+      const body = JSON.parse(JSON.stringify(found[0]?.items[0]?.requests[0]?.body)) as Record<
+        string,
+        Record<string, { tables: Record<string, { columns: Record<string, unknown> }> }>
+      >;
+      expect(Object.keys(body["schemas"]?.[name]?.tables[name]?.columns ?? {})).toEqual([name]);
+    }
+  });
+});
+
+test("a plan is the same for answers in another order", () => {
+  const reversed = <T>(map: Readonly<Record<string, T>>, inner: (value: T) => T = (value) => value): Record<string, T> =>
+    Object.fromEntries(
+      Object.entries(map)
+        .reverse()
+        .map(([key, value]) => [key, inner(value)]),
+    );
+  const backwards = reversed(shop(), (one) => ({
+    ...one,
+    tables: reversed(one.tables, (two) => ({ ...two, columns: reversed(two.columns ?? {}) })),
+  }));
+  const spec: SchemaConfigSpec = {
+    unmatched: { schemas: "error" },
+    rules: [
+      { match: { column: "*", where: { isPrimaryKey: false } }, set: { hashed: true } },
+      { match: { table: "a*" }, set: off },
+      { match: { column: ["id", "emial"] }, set: off },
+    ],
+  };
+  const of = (live: ReturnType<typeof shop>) => {
+    const { found, problemsInFull } = compareFleet({ manifests: [config(spec)], live: { shop: live } });
+    return JSON.stringify([found.map(({ tally: _tally, ...rest }) => rest), problemsInFull]);
+  };
+  expect(of(backwards)).toBe(of(shop()));
+  const sound = { ...spec, unmatched: {}, missing: "ignore" as const, rules: spec.rules?.slice(0, 2) ?? [] };
+  const item = (live: ReturnType<typeof shop>) =>
+    JSON.stringify(compareFleet({ manifests: [config(sound)], live: { shop: live } }).found.map(({ items }) => items));
+  expect(item(backwards)).toBe(item(shop()));
+  expect(item(shop())).toContain("hashed");
+});

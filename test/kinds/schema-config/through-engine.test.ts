@@ -1,0 +1,44 @@
+import { expect, test } from "vitest";
+import { compareUnits } from "../../../src/engine/compare.ts";
+import { onceOnly } from "../../../src/engine/reads.ts";
+import { everything } from "../../../src/engine/scope.ts";
+import type { LiveSchemas } from "../../../src/model/live.ts";
+import { column, config, schema, shop, table, worldOf } from "./fleet.ts";
+
+test("the engine concludes over all integrations once, after the last", async () => {
+  const live: Readonly<Record<string, LiveSchemas>> = { a: shop(), b: { s: schema({ t: table({ c: column() }) }) } };
+  const manifest = config({
+    integrations: { names: ["?"] },
+    rules: [
+      { match: { table: "order*" }, set: { enabled: true } },
+      { match: { table: "tmp_*" }, set: { enabled: true } },
+      { match: { column: "c" }, set: { hashed: true }, minMatches: 1 },
+    ],
+    missing: "ignore",
+  });
+  const refuse = () => Promise.reject(new Error("not to be read"));
+  const reads = onceOnly({
+    integrations: refuse,
+    integration: refuse,
+    tags: refuse,
+    tag: refuse,
+    users: refuse,
+    auditLogs: refuse,
+    columns: refuse,
+    schemas: async (id) => live[id],
+  });
+  const observed = { world: worldOf([manifest], ["a", "b"]), problems: [], unreadLists: new Set<never>(), suspicions: [], complete: true };
+  const { found } = await compareUnits({
+    observed,
+    compared: [manifest],
+    scope: everything,
+    reads,
+    onProgress: undefined,
+    base: undefined,
+    inspect: undefined,
+  });
+  expect(found.flatMap(({ problems }) => problems.map(({ code, place }) => `${code} ${place?.pointer}`))).toEqual([
+    "W_GLOB_NO_MATCH /spec/rules/1/match/table",
+  ]);
+  expect(found.flatMap(({ items }) => items.map(({ address }) => address))).toEqual(["SchemaConfig/shops@b"]);
+});

@@ -1,0 +1,203 @@
+import { describe, expect, test } from "vitest";
+import type { World } from "../../src/kinds/kind.ts";
+import type { LiveTag } from "../../src/model/live.ts";
+import type { Resource, TagSpec } from "../../src/model/resource.ts";
+import { foundIn, liveIntegration, liveTag, requestsOf, resourceOf, worldOf } from "../support/world.ts";
+
+const known: Partial<World> = { bindings: new Map([["Tag/pii", { id: "t-1" }]]) };
+const pii = (spec: Partial<TagSpec>, more: Partial<Resource> = {}): Resource => resourceOf("Tag", "pii", { name: "PII", ...spec }, more);
+const withTag = (tag: Partial<LiveTag>): Partial<World> => ({ ...known, tags: [liveTag("t-1", "PII", tag)] });
+const put = "PUT /v1/tags/t-1";
+
+describe("what is sent of a tag's fields", () => {
+  const rows: readonly [sentence: string, spec: Partial<TagSpec>, live: Partial<LiveTag>, body: object | undefined][] = [
+    ["nothing, where the manifest declares only the name", {}, {}, undefined],
+    ["nothing, where all are equal", { description: "as it is", owner: "u-1" }, {}, undefined],
+    ["all three, where one changed", { description: "New" }, {}, { name: "PII", description: "New", owner: "u-1" }],
+    ["an empty description as such", { description: "" }, {}, { name: "PII", description: "", owner: "u-1" }],
+    ["the new name with the live rest", { name: "P" }, {}, { name: "P", description: "as it is", owner: "u-1" }],
+    ["no field that neither side has", { description: "New" }, { owner: undefined }, { name: "PII", description: "New" }],
+    ["an owner as the user's id", { owner: { user: "bot@example.com" } }, {}, { name: "PII", description: "as it is", owner: "u-2" }],
+    [
+      "an owner as e-mail, where asked",
+      { owner: { user: "bot@example.com", as: "email" } },
+      {},
+      { name: "PII", description: "as it is", owner: "bot@example.com" },
+    ],
+    [
+      "an owner as name, where asked",
+      { owner: { user: "bot@example.com", as: "name" } },
+      {},
+      { name: "PII", description: "as it is", owner: "Automation" },
+    ],
+    ["an owner in plain text as it is", { owner: "Team X" }, {}, { name: "PII", description: "as it is", owner: "Team X" }],
+    ["nothing, where the live owner is the person's id", { owner: { user: "dana@example.com" } }, {}, undefined],
+    [
+      "nothing, where it is the person's e-mail in other letters",
+      { owner: { user: "dana@example.com" } },
+      { owner: "Dana@Example.com" },
+      undefined,
+    ],
+    ["nothing, where it is the person's name", { owner: { user: "dana@example.com", as: "email" } }, { owner: "Dana" }, undefined],
+    [
+      "the live form of an owner who is the same, beside another change",
+      { owner: { user: "dana@example.com" }, description: "New" },
+      { owner: "Dana" },
+      { name: "PII", description: "New", owner: "Dana" },
+    ],
+  ];
+  test.each(rows)("%s", (_, spec, live, body) => {
+    const found = foundIn(worldOf([pii(spec)], withTag(live)), "Tag");
+    expect(requestsOf(found)).toEqual(body === undefined ? [] : [[put, body]]);
+    expect(found.problems).toEqual([]);
+  });
+
+  test("a field that is left to others is repeated from the live tag", () => {
+    const world = worldOf([pii({ description: "New", owner: "u-2" })], { ...withTag({}), ignored: (_, path) => path === "/description" });
+    expect(requestsOf(foundIn(world, "Tag"))).toEqual([[put, { name: "PII", description: "as it is", owner: "u-2" }]]);
+  });
+});
+
+describe("which relations are made", () => {
+  const manifests = [
+    resourceOf("Integration", "orders", { match: { name: "Orders" } }, { labels: { domain: "sales" } }),
+    resourceOf("Asset", "warehouse", { name: "Warehouse" }, { id: "d-12" }),
+    resourceOf("Asset", "lake", { name: "Lake", type: "s3" }, { lifecycle: { create: "ifMissing", acceptExposureWindow: "" } }),
+    resourceOf("Asset", "lost", { name: "Lost", type: "s3" }),
+  ];
+  const rows: readonly [
+    sentence: string,
+    resources: TagSpec["resources"],
+    related: readonly string[],
+    made: readonly [string, string][],
+  ][] = [
+    ["one for an integration by its manifest's name", [{ integration: "orders" }], [], [["8f1c", "Integration"]]],
+    ["one for an integration by its live name", [{ integration: "Billing" }], [], [["b27d", "Integration"]]],
+    ["one for an integration by its id, unseen", [{ integration: { id: "zz" } }], [], [["zz", "Integration"]]],
+    [
+      "one for each that names select",
+      [{ integrations: { names: ["*"] } }],
+      [],
+      [
+        ["8f1c", "Integration"],
+        ["b27d", "Integration"],
+      ],
+    ],
+    ["one for each manifest that labels select", [{ integrations: { labels: { domain: "sales" } } }], [], [["8f1c", "Integration"]]],
+    ["none for what has only some of the labels", [{ integrations: { labels: { domain: "sales", tier: "gold" } } }], [], []],
+    [
+      "those for which names and labels hold",
+      [{ integrations: { names: ["!Orders"], labels: { domain: "sales" } } }],
+      [],
+      [["8f1c", "Integration"]],
+    ],
+    ["one for an asset, as data asset", [{ asset: "warehouse" }], [], [["d-12", "DataAsset"]]],
+    [
+      "one for a data asset and a monitor by id",
+      [{ dataAsset: { id: "da" } }, { monitor: { id: "mo" } }],
+      [],
+      [
+        ["da", "DataAsset"],
+        ["mo", "Monitor"],
+      ],
+    ],
+    [
+      "one only, where a resource is listed twice",
+      [{ integration: "orders" }, { integration: { id: "8f1c" } }],
+      [],
+      [["8f1c", "Integration"]],
+    ],
+    ["none that is there", [{ integration: "orders" }, { integration: "Billing" }], ["8f1c"], [["b27d", "Integration"]]],
+  ];
+  test.each(rows)("%s", (_, resources, related, made) => {
+    const spec = { ...(resources === undefined ? {} : { resources }), taggedBy: { user: "bot@example.com" } };
+    const world = worldOf([pii(spec), ...manifests], withTag({ taggedResources: related.map((id) => ({ id })) }));
+    expect(requestsOf(foundIn(world, "Tag"))).toEqual(
+      made.map(([resourceId, resourceType]) => ["POST /v1/tags/t-1/relation", { resourceId, resourceType, taggedBy: "u-2" }]),
+    );
+  });
+
+  test("one that waits for its resource is deferred, one whose resource is blocked is blocked", () => {
+    const spec = { resources: [{ asset: "lake" }, { asset: "lost" }], taggedBy: "u-2" };
+    const found = foundIn(worldOf([pii(spec), ...manifests], withTag({})), "Tag");
+    expect(found.items).toEqual([]);
+    expect(found.deferred).toMatchObject([{ address: "Tag/pii#Asset/lake", waitsFor: ["Asset/lake"] }]);
+    expect(found.blocked).toMatchObject([{ address: "Tag/pii#Asset/lost", code: "E_DEPENDENCY" }]);
+  });
+
+  test("extra ones are manual where the tag is exclusive, and else nobody's business", () => {
+    const manual = (exclusive: boolean) =>
+      foundIn(
+        worldOf([pii({ resources: [{ integration: "Billing" }], exclusive })], withTag({ taggedResources: [{ id: "b27d" }, { id: "x" }] })),
+        "Tag",
+      ).manual;
+    expect(manual(true)).toMatchObject([{ address: "Tag/pii#x", path: "", actual: "x" }]);
+    expect(manual(false)).toEqual([]);
+  });
+});
+
+describe("who tags", () => {
+  const rows: readonly [
+    sentence: string,
+    spec: Partial<TagSpec>,
+    fallback: string | undefined,
+    taggedBy: string | undefined,
+    code: string | undefined,
+  ][] = [
+    ["the manifest's person, before the default", { taggedBy: { user: "bot@example.com" } }, "dana@example.com", "u-2", undefined],
+    ["the manifest's plain id, as it is", { taggedBy: "u-9" }, undefined, "u-9", undefined],
+    ["plain text in the form of an e-mail, as that user's id", { taggedBy: "bot@example.com" }, undefined, "u-2", undefined],
+    ["the default, by its e-mail", {}, "dana@example.com", "u-1", undefined],
+    ["the default, by its id", {}, "u-1", "u-1", undefined],
+    ["nobody, which is an error", {}, undefined, undefined, "E_TAGGED_BY_MISSING"],
+    ["somebody unknown, which is an error", { taggedBy: { user: "nobody@example.com" } }, undefined, undefined, "E_UNKNOWN_USER"],
+  ];
+  test.each(rows)("%s", (_, spec, fallback, taggedBy, code) => {
+    const found = foundIn(
+      worldOf([pii({ resources: [{ integration: "Orders" }], ...spec })], { ...withTag({}), taggedBy: fallback }),
+      "Tag",
+    );
+    expect(requestsOf(found).map(([, body]) => body)).toEqual(
+      taggedBy === undefined ? [] : [{ resourceId: "8f1c", resourceType: "Integration", taggedBy }],
+    );
+    expect(found.problems.map((problem) => problem.code)).toEqual(code === undefined ? [] : [code]);
+  });
+});
+
+describe("which live tag is meant", () => {
+  const twins = [liveTag("t-2", "PII"), liveTag("t-1", "PII")];
+  const rows: readonly [sentence: string, manifest: Resource, world: Partial<World>, identity: object][] = [
+    ["the only one of that name", pii({}), {}, { state: "found", id: "t-1", by: "look-up" }],
+    ["the bound one, whatever its name", pii({ name: "Other" }), known, { state: "found", id: "t-1", by: "binding" }],
+    ["the pinned one of several", pii({}, { id: "t-2" }), { tags: twins }, { state: "found", id: "t-2" }],
+    ["none of several", pii({}), { tags: twins }, { state: "blocked", code: "E_AMBIGUOUS", message: expect.stringContaining("t-1, t-2") }],
+    ["none in other letters", pii({ name: "pii" }), {}, { state: "blocked", code: "E_TAG_MISSING" }],
+    ["none that is gone", pii({}), { ...known, goneIds: new Set(["t-1"]) }, { state: "gone", id: "t-1" }],
+  ];
+  test.each(rows)("%s", (_, manifest, world, identity) => {
+    expect(worldOf([manifest], world).identities.get("Tag/pii")).toMatchObject(identity);
+  });
+});
+
+describe("references that mean nothing", () => {
+  const rows: readonly [sentence: string, reference: string, world: Partial<World>, code: string, text: string][] = [
+    ["an unknown name, with what is near", "Order", {}, "E_UNKNOWN_REFERENCE", "Did you mean Orders?"],
+    [
+      "a name that several integrations have",
+      "Twin",
+      { integrations: [liveIntegration("x2", "Twin", "a"), liveIntegration("x1", "Twin", "b")] },
+      "E_AMBIGUOUS",
+      "x1, x2",
+    ],
+  ];
+  test.each(rows)("%s", (_, reference, world, code, text) => {
+    const found = foundIn(
+      worldOf([pii({ resources: [{ integration: reference }], taggedBy: "u-1" })], { ...withTag({}), ...world }),
+      "Tag",
+    );
+    expect(found.problems).toMatchObject([
+      { code, message: expect.stringContaining(text), place: { pointer: "/spec/resources/0/integration" } },
+    ]);
+    expect(found.items).toEqual([]);
+  });
+});
