@@ -1,0 +1,88 @@
+import { describe, expect, test } from "vitest";
+import { applyExit, driftExit, type FailOn, planExit } from "../../src/engine/exits.ts";
+import { combineExits, type ExitCode } from "../../src/model/exit.ts";
+import type { ItemResult, Plan, Result } from "../../src/model/plan.ts";
+import { item, plan } from "../render/plans.ts";
+
+const error: Plan["diagnostics"] = [{ code: "E_X", severity: "error", summary: "x", message: "x" }];
+const warning: Plan["diagnostics"] = [{ code: "W_X", severity: "warning", summary: "x", message: "x" }];
+const manual: Plan["manual"] = [{ id: "m-1", address: "Integration/a", path: "/paused", instruction: "x" }];
+const blocked = (code: string): Plan["blocked"] => [{ address: "Tag/a", code, message: "x" }];
+const guard: Plan["guards"] = [{ guard: "maxCreates", message: "x" }];
+
+describe("how plan and drift end", () => {
+  const rows: readonly [sentence: string, plan: Partial<Plan>, plain: ExitCode, detailed: ExitCode, drift: ExitCode][] = [
+    ["nothing to do", {}, 0, 0, 0],
+    ["changes", { items: [item()] }, 0, 2, 2],
+    ["something deferred", { deferred: [{ address: "Tag/a#x", waitsFor: ["Asset/x"], desired: {} }] }, 0, 2, 2],
+    ["a bind alone is no change", { items: [item({ action: "bind" })] }, 0, 0, 0],
+    ["manual differences are drift and no change", { manual }, 0, 0, 2],
+    ["a tag that is missing is drift and no change", { blocked: blocked("E_TAG_MISSING") }, 0, 0, 2],
+    ["an integration that is missing is drift and no change", { blocked: blocked("E_INTEGRATION_MISSING") }, 0, 0, 2],
+    ["a configured integration that is gone is drift and no change", { blocked: blocked("E_GONE") }, 0, 0, 2],
+    ["an asset without an id is neither", { blocked: blocked("E_UNBOUND") }, 0, 0, 0],
+    ["warnings are neither", { diagnostics: warning }, 0, 0, 0],
+    ["a guard, before changes", { guards: guard, items: [item()] }, 3, 3, 3],
+    ["a guard that was lifted", { guards: guard.map((one) => ({ ...one, allowed: "because" })) }, 0, 0, 0],
+    ["an error, before a guard", { diagnostics: error, guards: guard, items: [item()] }, 1, 1, 1],
+    ["an incomplete read, before everything", { complete: false, items: [item()] }, 1, 1, 1],
+  ];
+  test.each(rows)("%s", (_, part, plain, detailed, drift) => {
+    const made = plan(part);
+    expect(
+      [planExit(made, { detailed: false, failOn: [] }), planExit(made, { detailed: true, failOn: [] }), driftExit(made, [])].map(
+        ({ code }) => code,
+      ),
+    ).toEqual([plain, detailed, drift]);
+  });
+
+  const failing: readonly [FailOn, Partial<Plan>][] = [
+    ["changes", { items: [item()] }],
+    ["drift", { manual }],
+    ["exposes", { summary: { ...plan().summary, exposes: 1 } }],
+    ["unmanaged", { unmanaged: { integrations: [], tags: [], columns: 1 } }],
+    ["unverifiable", { unverifiable: [{ address: "Asset/a", paths: ["/x"], reason: "x" }] }],
+    ["manual", { manual }],
+    ["blocked", { blocked: blocked("E_UNBOUND") }],
+    ["warnings", { diagnostics: warning }],
+  ];
+  test.each(failing)("--fail-on %s", (name, part) => {
+    expect(planExit(plan(part), { detailed: false, failOn: [name] })).toEqual({ code: 2, reasons: [name] });
+    expect(planExit(plan(), { detailed: false, failOn: [name] })).toEqual({ code: 0, reasons: [] });
+  });
+});
+
+describe("how apply ends", () => {
+  const ending = (outcome: ItemResult["outcome"], code?: string): ItemResult => ({
+    ...{ address: "Tag/a", kind: "Tag", outcome },
+    ...(code === undefined ? {} : { code }),
+  });
+  const rows: readonly [sentence: string, items: readonly ItemResult[], plan: Partial<Plan>, interrupted: boolean, code: ExitCode][] = [
+    ["all done", [ending("done"), ending("recovered")], {}, false, 0],
+    ["manual differences alone", [ending("done")], { manual }, false, 0],
+    ["something failed", [ending("done"), ending("failed")], {}, false, 4],
+    ["something unknown", [ending("unknown")], {}, false, 4],
+    ["something blocked", [ending("blocked")], {}, false, 4],
+    ["something deferred", [ending("deferred")], {}, false, 4],
+    ["something skipped", [ending("skipped", "E_DEPENDENCY")], {}, false, 4],
+    ["something that did not converge", [ending("not-converged")], {}, false, 4],
+    ["something stale, before what failed", [ending("skipped", "E_STALE"), ending("failed")], {}, false, 5],
+    ["interrupted, before all else", [ending("failed")], {}, true, 130],
+    ["a plan that must not run", [ending("blocked")], { executable: false, guards: guard }, false, 3],
+    ["a plan with errors", [ending("blocked")], { executable: false, diagnostics: error }, false, 1],
+  ];
+  test.each(rows)("%s", (_, items, part, interrupted, code) => {
+    const result: Result = {
+      ...{ formatVersion: "1.0", kind: "Result", runId: "r", planId: "p", startedAt: "", finishedAt: "", target: "t", account: "a" },
+      ...{ tool: { name: "dimsync", version: "0" }, items, manual: [], guards: [], policy: [], diagnostics: [], calls: {}, bindings: {} },
+      exit: { code: 0, reasons: [] },
+    };
+    expect(applyExit(result, plan(part), interrupted).code).toBe(code);
+  });
+});
+
+test("of several ends the most serious counts: 1 > 5 > 6 > 3 > 4 > 2 > 0", () => {
+  const order: readonly ExitCode[] = [1, 5, 6, 3, 4, 2, 0];
+  for (const [index, code] of order.entries())
+    expect(combineExits([...order.slice(index)].reverse().map((one) => ({ code: one, reasons: [`r${one}`] })))).toMatchObject({ code });
+});

@@ -1,0 +1,197 @@
+import { createServer, type ServerResponse } from "node:http";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { stringify } from "yaml";
+import type { EmbeddedOptions } from "../../src/embedded/index.ts";
+import type { Plan } from "../../src/model/plan.ts";
+import { runCommand } from "../support/command.ts";
+import { configText, keyVariable, writeProject } from "../support/project-folder.ts";
+import { startService } from "../support/service.ts";
+
+// product §3.1: every read that a plan needs, and never one too many.
+
+const manifest = (kind: string, name: string, spec: object, more: object = {}): string =>
+  stringify({ apiVersion: "dimsync/v1", kind, metadata: { name, ...more }, spec });
+const tag = (name: string, spec: object): string => manifest("Tag", name.toLowerCase(), { name, taggedBy: "u-3", ...spec });
+const config = (name: string, spec: object): string => manifest("SchemaConfig", name, spec);
+const email = { columns: { email: { hashed: true } } };
+
+const rows: readonly [
+  sentence: string,
+  documents: readonly string[],
+  reads: readonly string[],
+  options?: EmbeddedOptions,
+  parts?: object,
+][] = [
+  ["a tag alone: the tags", [tag("PII", {})], ["/v1/tags"]],
+  ["several tags: the tags once", [tag("PII", {}), tag("Gold", {}), tag("Finance", {})], ["/v1/tags"]],
+  ["a tag that doesn't exist: the tags", [tag("Absent", { resources: [{ monitor: { id: "m" } }] })], ["/v1/tags"]],
+  [
+    "resources by id: that tag, and no integrations",
+    [tag("PII", { resources: [{ dataAsset: { id: "x" } }, { monitor: { id: "m" } }, { integration: { id: "8f1c" } }] })],
+    ["/v1/tags", "/v1/tags/t-1"],
+  ],
+  [
+    "integrations by name: those too, once for several tags",
+    [tag("PII", { resources: [{ integration: "Orders" }] }), tag("Gold", { resources: [{ integrations: { names: ["shop-*"] } }] })],
+    ["/v1/integrations", "/v1/tags", "/v1/tags/t-1", "/v1/tags/t-3"],
+  ],
+  ["an exclusive tag: what it is attached to", [tag("PII", { exclusive: true })], ["/v1/tags", "/v1/tags/t-1"]],
+  ["an owner in plain text: no users", [tag("PII", { owner: "privacy@example.com" })], ["/v1/tags"]],
+  [
+    "people by e-mail: the users once",
+    [tag("PII", { owner: { user: "privacy@example.com" } }), tag("Gold", { owner: { user: "dana@example.com" } })],
+    ["/v1/tags", "/v1/users"],
+  ],
+  [
+    "a default person by e-mail: no users where nothing is related",
+    [manifest("Tag", "pii", { name: "PII" })],
+    ["/v1/tags"],
+    {},
+    { defaults: { taggedBy: "dana@example.com" } },
+  ],
+  [
+    "a default person by e-mail: the users where something is",
+    [manifest("Tag", "pii", { name: "PII", resources: [{ monitor: { id: "m" } }] })],
+    ["/v1/tags", "/v1/tags/t-1", "/v1/users"],
+    {},
+    { defaults: { taggedBy: "dana@example.com" } },
+  ],
+  [
+    "an asset: the integrations, whose references show it",
+    [manifest("Asset", "w", { name: "Warehouse" }, { id: "d-12" })],
+    ["/v1/integrations"],
+  ],
+  ["an integration: the list, and not the integration", [manifest("Integration", "orders", {})], ["/v1/integrations"]],
+  [
+    "a pinned integration that the list lacks: that one too",
+    [manifest("Integration", "gone", {}, { id: "dead" })],
+    ["/v1/integrations", "/v1/integrations/dead"],
+  ],
+  [
+    "a configuration by id: the schemas of that integration, and no list",
+    [config("a", { integration: { id: "8f1c" }, schemas: { public: { tables: { customers: email } } } })],
+    ["/v1/integrations/8f1c/schemas"],
+  ],
+  [
+    "a configuration by name: the schemas of each that it selects",
+    [config("a", { integrations: { names: ["shop-*"] }, schemas: { public: { tables: { customers: email } } } })],
+    ["/v1/integrations", "/v1/integrations/51a1/schemas", "/v1/integrations/51a2/schemas"],
+  ],
+  [
+    "several configurations of one integration: its schemas once",
+    [
+      config("a", { integration: "Orders", schemas: { public: { enabled: true } } }),
+      config("b", { integration: "Orders", priority: 1, schemas: { public: { tables: { customers: email } } } }),
+    ],
+    ["/v1/integrations", "/v1/integrations/8f1c/schemas"],
+  ],
+  [
+    "answers without columns: those of tables whose columns are named and that are or will be enabled",
+    [
+      config("a", {
+        integration: { id: "8f1c" },
+        schemas: {
+          public: {
+            tables: {
+              customers: email,
+              users: { enabled: true },
+              orders: { columns: {} },
+              audit_events: { columns: { payload: { enabled: false } } },
+              payments: { enabled: false, columns: { iban: { hashed: true } } },
+              products: { enabled: false },
+            },
+          },
+        },
+      }),
+    ],
+    [
+      "/v1/integrations/8f1c/schemas",
+      "/v1/integrations/8f1c/schemas/public/tables/customers/columns",
+      "/v1/integrations/8f1c/schemas/public/tables/payments/columns",
+    ],
+    { schemaForm: "snake" },
+  ],
+  [
+    "a table that will be enabled: its columns too",
+    [
+      config("a", {
+        integration: { id: "8f1c" },
+        schemas: { public: { tables: { audit_events: { enabled: true, columns: { payload: { enabled: false } } } } } },
+      }),
+    ],
+    ["/v1/integrations/8f1c/schemas", "/v1/integrations/8f1c/schemas/public/tables/audit_events/columns"],
+    { schemaForm: "snake" },
+  ],
+  [
+    "all kinds together: each list once, each object once",
+    [
+      manifest("Asset", "w", { name: "Warehouse" }, { id: "d-12" }),
+      manifest("Integration", "orders", { match: { name: "Orders" } }),
+      config("a", { integration: "orders", schemas: { public: { enabled: true } } }),
+      tag("PII", { owner: { user: "privacy@example.com" }, resources: [{ integration: "orders" }, { asset: "w" }] }),
+    ],
+    ["/v1/integrations", "/v1/integrations/8f1c/schemas", "/v1/tags", "/v1/tags/t-1", "/v1/users"],
+  ],
+];
+
+describe("the reads of a plan", () => {
+  test.each(rows)("%s", async (_, documents, reads, options = {}, parts = {}) => {
+    const service = await startService(options);
+    onTestFinished(service.close);
+    const folder = writeProject({
+      "dimsync.yaml": configText(service.url, parts as Record<string, unknown>),
+      "manifests/all.yaml": documents.join("---\n"),
+    });
+    for (const command of ["plan", "drift"]) {
+      service.resetCounts();
+      const { stdout } = await runCommand([command, "-o", "json", "-q"], folder, { [keyVariable]: service.apiKey });
+      expect(service.requests.map(({ method, path }) => `${method} ${path}`).sort()).toEqual(reads.map((path) => `GET ${path}`));
+      expect((JSON.parse(stdout) as Plan).calls.read).toEqual({ GET: reads.length });
+    }
+  });
+
+  test("mistakes in manifests: none", async () => {
+    const service = await startService();
+    onTestFinished(service.close);
+    const folder = writeProject({ "dimsync.yaml": configText(service.url), "manifests/all.yaml": `${tag("PII", {})}  wrong: true\n` });
+    expect(await runCommand(["plan", "-q"], folder, { [keyVariable]: service.apiKey })).toMatchObject({ code: 1 });
+    expect(service.requests).toEqual([]);
+  });
+});
+
+test("as many reads are under way as client.concurrency says, and no more", async () => {
+  const count = 9;
+  const concurrency = 3;
+  const items = Array.from({ length: count }, (_, index) => ({
+    ...{ id: `i${index}`, name: `shard-${index}`, createdAt: "2026-01-01T00:00:00Z", paused: false },
+    ...{ source: { id: "s", name: "s", type: "postgres" }, destination: { id: "d", name: "d", type: "snowflake" } },
+  }));
+  const waiting: ServerResponse[] = [];
+  let most = 0;
+  const server = createServer((request, response) => {
+    if (request.url === "/v1/integrations") {
+      response.end(JSON.stringify({ code: "ok", data: { items } }));
+      return;
+    }
+    waiting.push(response);
+    most = Math.max(most, waiting.length);
+    // Answered only in full company, and late enough for one too many to show.
+    if (waiting.length === concurrency)
+      setTimeout(() => {
+        for (const one of waiting.splice(0))
+          one.end(JSON.stringify({ code: "ok", data: { schemas: { public: { enabled: true, tables: {} } } } }));
+      }, 20);
+  });
+  await new Promise<void>((resolve) => void server.listen(0, "127.0.0.1", resolve));
+  onTestFinished(() => void server.close());
+  const address = server.address();
+  const port = typeof address === "object" && address !== null ? address.port : 0;
+  const folder = writeProject({
+    "dimsync.yaml": configText(`http://127.0.0.1:${port}`, { client: { concurrency } }),
+    "manifests/all.yaml": config("a", { integrations: { names: ["shard-*"] }, schemas: { public: { enabled: true } } }),
+  });
+  const { code, stdout } = await runCommand(["plan", "-q"], folder, { [keyVariable]: "key" });
+  expect(stdout).toContain(`Read with ${count + 1} GET.`);
+  expect(code).toBe(0);
+  expect(most).toBe(concurrency);
+});

@@ -1,0 +1,218 @@
+import { readFileSync } from "node:fs";
+import { Ajv } from "ajv";
+import addFormats from "ajv-formats";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { runCommand } from "../support/command.ts";
+import { configText, filesIn, keyVariable, writeProject } from "../support/project-folder.ts";
+import { startService, type TestService } from "../support/service.ts";
+
+const ajv = new Ajv({ strict: true, strictRequired: false, allowUnionTypes: true, ownProperties: true, allErrors: true });
+addFormats.default(ajv);
+
+/** What the document has that schema/NAME.schema.json does not allow. */
+function faults(name: string, text: string): unknown {
+  const key = `urn:dimsync:schema:${name}`;
+  const schema = JSON.parse(readFileSync(new URL(`../../schema/${name}.schema.json`, import.meta.url), "utf8"));
+  const validate = ajv.getSchema(key) ?? ajv.compile(schema);
+  validate(JSON.parse(text));
+  return validate.errors ?? [];
+}
+
+/** Everything that a plan can hold, in one account: items of each action, manual, blocked, deferred, unverifiable, guards, diagnostics. */
+const everything = `
+apiVersion: dimsync/v1
+kind: Asset
+metadata: { name: lake }
+lifecycle: { create: ifMissing }
+spec: { name: Archive, type: s3, connectionType: destination, secretVersion: 1, connection: { key: { $secret: { env: LAKE_KEY } } } }
+---
+apiVersion: dimsync/v1
+kind: Asset
+metadata: { name: warehouse, id: d-12 }
+spec: { name: Warehouse, type: bigquery, description: Central }
+---
+apiVersion: dimsync/v1
+kind: Asset
+metadata: { name: lost }
+spec: { name: Lost }
+---
+apiVersion: dimsync/v1
+kind: Integration
+metadata: { name: orders }
+spec: { match: { name: Orders }, expect: { paused: true } }
+---
+apiVersion: dimsync/v1
+kind: Integration
+metadata: { name: returns }
+spec:
+  destination: { asset: lake }
+  create:
+    destinationSchema: returns
+    replicationFrequency: 1h
+    onSchemaUpdate: allow_columns
+    enabled: false
+    sourceConfig: { type: postgres, name: returns-pg, authMethod: password, connectionType: source, owners: [], connection: { hostname: h, port: 1, database: d, username: u, password: { $secret: { env: LAKE_KEY } }, slot: s, publication: p } }
+    sourceSettings: { max_clients: 1, incremental_mode: xmin }
+---
+apiVersion: dimsync/v1
+kind: SchemaConfig
+metadata: { name: orders }
+spec:
+  integration: orders
+  missing: warn
+  schemas: { public: { tables: { nosuch: { enabled: true }, customers: { columns: { email: { hashed: true } } }, payments: { columns: { iban: { hashed: false } } } } } }
+---
+apiVersion: dimsync/v1
+kind: SchemaConfig
+metadata: { name: returns }
+spec: { integration: returns, schemas: { public: { enabled: true } } }
+---
+apiVersion: dimsync/v1
+kind: Tag
+metadata: { name: pii }
+spec: { name: PII, description: New, exclusive: true, taggedBy: u-3, resources: [{ integration: Billing }, { integration: returns }] }
+`;
+
+async function project(
+  manifests = everything,
+  parts: Record<string, unknown> = {},
+): Promise<{ service: TestService; folder: string; env: Record<string, string> }> {
+  const service = await startService();
+  onTestFinished(service.close);
+  const folder = writeProject({ "dimsync.yaml": configText(service.url, parts), "manifests/all.yaml": manifests });
+  return { service, folder, env: { [keyVariable]: service.apiKey, LAKE_KEY: "canary" } };
+}
+
+describe("what is printed as JSON is as its schema says", () => {
+  test("plan and drift, with everything that they can hold", async () => {
+    const { folder, env } = await project(everything, { guards: { maxExposedColumns: 0 } });
+    const plan = await runCommand(["plan", "-o", "json", "-q"], folder, env);
+    expect(faults("plan", plan.stdout)).toEqual([]);
+    expect(JSON.parse(plan.stdout).summary).toMatchObject({
+      create: 1,
+      update: 2,
+      relate: 1,
+      bind: 3,
+      blocked: 1,
+      deferred: 3,
+      protects: 1,
+      exposes: 1,
+    });
+    expect(JSON.parse(plan.stdout)).toMatchObject({
+      guards: [{ guard: "maxExposedColumns" }],
+      diagnostics: [{ code: "W_MISSING_NAME" }],
+      exit: { code: 3 },
+    });
+    expect(plan.code).toBe(3);
+    const drift = await runCommand(["drift", "-o", "json", "-q"], folder, env);
+    expect(faults("drift", drift.stdout)).toEqual([]);
+    expect(drift.code).toBe(3);
+  });
+
+  test("result, and the plan and the result that are saved", async () => {
+    const { folder, env } = await project();
+    await runCommand(["plan", "--out", "plan.json", "-q"], folder, env);
+    const { stdout, code } = await runCommand(["apply", "plan.json", "-o", "json", "--result", "result.json", "-q"], folder, env);
+    expect(faults("result", stdout)).toEqual([]);
+    expect(JSON.parse(stdout)).toMatchObject({ kind: "Result", exit: { code: 4, reasons: ["blocked"] } });
+    expect(code).toBe(4);
+    expect(JSON.parse(filesIn(folder).get("result.json") ?? "")).toEqual(JSON.parse(stdout));
+    const outcomes = JSON.parse(stdout).items.map(({ address, outcome }: { address: string; outcome: string }) => `${address} ${outcome}`);
+    expect(outcomes).toContain("SchemaConfig/returns@returns done");
+    expect(outcomes.filter((line: string) => !line.endsWith("done"))).toEqual(["Asset/lost blocked"]);
+  });
+
+  test("a plan that could not be read in full", async () => {
+    const { service, folder, env } = await project();
+    service.addFault("GET /v1/tags$=status:500");
+    const { stdout, code } = await runCommand(["plan", "-o", "json", "-q"], folder, env);
+    expect(faults("plan", stdout)).toEqual([]);
+    expect(JSON.parse(stdout)).toMatchObject({ complete: false, executable: false, summary: { create: 0 } });
+    expect(code).toBe(1);
+  });
+
+  test("validation, with and without mistakes", async () => {
+    const { folder, env } = await project();
+    const good = await runCommand(["validate", "-o", "json"], folder, env);
+    expect(faults("validation", good.stdout)).toEqual([]);
+    expect(JSON.parse(good.stdout)).toMatchObject({ kind: "Validation", manifests: 8, files: 1, exit: { code: 0 } });
+    const bad = await project(everything.replace("kind: Tag", "kind: Tog"));
+    const found = await runCommand(["validate", "-o", "json"], bad.folder, bad.env);
+    expect(faults("validation", found.stdout)).toEqual([]);
+    expect(found.code).toBe(1);
+    expect(bad.service.requests).toEqual([]);
+  });
+});
+
+describe("drift", () => {
+  const managed = `
+apiVersion: dimsync/v1
+kind: Integration
+metadata: { name: orders, id: "8f1c" }
+spec: { expect: { paused: false } }
+---
+apiVersion: dimsync/v1
+kind: SchemaConfig
+metadata: { name: orders }
+spec: { integration: orders, schemas: { public: { tables: { payments: { columns: { iban: { hashed: true } } } } } } }
+---
+apiVersion: dimsync/v1
+kind: Tag
+metadata: { name: pii, id: t-1 }
+spec: { name: PII, description: Contains personal data }
+`;
+  const rows: readonly [sentence: string, change: Parameters<TestService["mutate"]>[0], code: number, summary: object][] = [
+    ["none, although ids are still to be recorded", () => {}, 0, { bind: 2, noop: 1 }],
+    [
+      "a column that was un-hashed behind our back",
+      ({ integrations }) => {
+        const iban = integrations[0]?.schemas["public"]?.tables["payments"]?.columns["iban"];
+        if (iban !== undefined) iban.hashed = false;
+      },
+      2,
+      { update: 1, protects: 1 },
+    ],
+    [
+      "an integration that was paused, which only a person can mend",
+      ({ integrations }) => {
+        for (const integration of integrations) integration.paused = true;
+      },
+      2,
+      { update: 0, manual: 1 },
+    ],
+    [
+      "a tag that is gone",
+      (account) => {
+        account.tags = account.tags.filter(({ id }) => id !== "t-1");
+      },
+      2,
+      { manual: 1 },
+    ],
+  ];
+  test.each(rows)("%s", async (_, change, code, summary) => {
+    const { service, folder, env } = await project(managed);
+    service.mutate(change);
+    const before = service.state();
+    const ran = await runCommand(["drift", "-o", "json", "-q"], folder, env);
+    expect(faults("drift", ran.stdout)).toEqual([]);
+    expect(JSON.parse(ran.stdout)).toMatchObject({ kind: "DriftReport", summary });
+    expect(ran.code).toBe(code);
+    expect(service.counts()).toEqual({ GET: service.requests.length });
+    expect(service.state()).toEqual(before);
+  });
+
+  test("what no manifest covers is counted and listed by name", async () => {
+    const { folder, env } = await project(managed);
+    const report = JSON.parse((await runCommand(["drift", "-o", "json", "-q"], folder, env)).stdout);
+    expect(report.unmanaged.integrations.map(({ name }: { name: string }) => name)).toEqual(["Billing", "shop-shard-01", "shop-shard-02"]);
+    expect(report.unmanaged.tags.map(({ name }: { name: string }) => name)).toEqual(["Finance", "Gold"]);
+    expect(report.unmanaged.columns).toBe(46);
+  });
+
+  test("--fail-on names what else ends with 2", async () => {
+    const { folder, env } = await project(managed);
+    const codes = async (what: string) => (await runCommand(["drift", "--fail-on", what, "-q"], folder, env)).code;
+    expect(await codes("unmanaged")).toBe(2);
+    expect(await codes("manual,exposes")).toBe(0);
+  });
+});

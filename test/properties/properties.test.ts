@@ -1,0 +1,201 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import type { Exchange } from "../../src/embedded/index.ts";
+import { wantedBy } from "../../src/engine/evidence.ts";
+import { canonicalJson, isObject, type JsonValue } from "../../src/model/json.ts";
+import type { Change, Plan } from "../../src/model/plan.ts";
+import { atPointer, type Pointer } from "../../src/model/pointer.ts";
+import { accountChanges } from "../support/account-changes.ts";
+import { filesIn } from "../support/project-folder.ts";
+import { canary, inOneFile, withProject } from "./run.ts";
+import { accountOf, manifestsOf, type RandomWorld, randomWorld } from "./worlds.ts";
+
+// house §7, over random accounts and manifests with hostile names. A failure prints its seed and the smallest world that shows it.
+
+/** Enough for a first look at each run; a number in DIMSYNC_PROPERTY_RUNS looks longer. */
+const runs = { numRuns: Number(process.env["DIMSYNC_PROPERTY_RUNS"] ?? 12) };
+const isWrite = ({ method }: Exchange): boolean => method !== "GET";
+
+/** The body with the references that a plan holds. */
+function referenced(value: unknown): unknown {
+  if (value === canary) return { $secret: { env: "CANARY" } };
+  if (Array.isArray(value)) return value.map(referenced);
+  if (!isObject(value)) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, member]) => [key, referenced(member)]));
+}
+
+const sentText = ({ method, path, requestBody }: Exchange): string => `${method} ${path} ${canonicalJson(referenced(requestBody))}`;
+const plannedTexts = ({ items }: Plan): readonly string[] =>
+  items.flatMap(({ requests }) => requests.map(({ method, path, body }) => `${method} ${path} ${canonicalJson(body)}`));
+
+test("apply changes what the manifests say and nothing else, and then there is nothing to do", async () => {
+  await fc.assert(
+    fc.asyncProperty(randomWorld, async (world) => {
+      const before = accountOf(world, false);
+      await withProject(before, inOneFile(manifestsOf(world)), world.form, async ({ plan, apply, drift, state, calls, folder }) => {
+        const first = await plan();
+        expect(first.diagnostics.filter(({ severity }) => severity === "error")).toEqual([]);
+        await drift();
+        expect(calls().filter(isWrite), "plan and drift send only GET").toEqual([]);
+        expect(state()).toEqual(before);
+
+        const result = await apply();
+        const sent = calls().filter(isWrite);
+        expect(result.exit).toEqual({ code: 0, reasons: [] });
+        expect(result.items.filter(({ outcome }) => outcome !== "done")).toEqual([]);
+        const fromDeferred = world.creates ? sent.filter(({ path }) => !plannedPaths(first).has(path)).map(sentText) : [];
+        expect(
+          sent
+            .map(sentText)
+            .filter((text) => !fromDeferred.includes(text))
+            .sort(),
+          "the calls in the plan are the calls that are sent",
+        ).toEqual([...plannedTexts(first)].sort());
+
+        const wanted = accountOf(world, true);
+        const made = (path: string): boolean => isNew(before, path);
+        expect(
+          accountChanges(wanted, state()).filter(({ path }) => !made(path)),
+          "what is live is what was wished",
+        ).toEqual([]);
+        expect(state().integrations.length - before.integrations.length).toBe(world.creates ? 1 : 0);
+
+        const second = await plan();
+        expect({ items: second.items, deferred: second.deferred, manual: second.manual, planned: second.calls.planned }).toEqual({
+          ...{ items: [], deferred: [], manual: [], planned: {} },
+        });
+        await apply();
+        expect(calls().filter(isWrite), "a second apply sends nothing").toEqual([]);
+
+        const everything = JSON.stringify([first, result, second]) + [...filesIn(folder).values()].join("\n");
+        expect(everything.includes(canary), "a secret is nowhere").toBe(false);
+      });
+    }),
+    runs,
+  );
+}, 60_000);
+
+const plannedPaths = ({ items }: Plan): ReadonlySet<string> =>
+  new Set(items.flatMap(({ requests }) => requests.map(({ path }) => path)).filter((path) => path !== "/v1/integrations"));
+
+/** Whether the path is about an object that the account did not have: "integrations[ID]/…". */
+function isNew(before: ReturnType<typeof accountOf>, path: string): boolean {
+  const known = [...before.integrations, ...before.assets, ...before.tags, ...before.users];
+  const [, id] = /^\w+\[(.*?)\]/u.exec(path) ?? [];
+  return !known.some((one) => one.id === id);
+}
+
+test("every leaf of a body differs from what is live, or is one that must be repeated", async () => {
+  await fc.assert(
+    fc.asyncProperty(randomWorld, async (world) => {
+      const account = accountOf(world, false);
+      await withProject(account, inOneFile(manifestsOf(world)), world.form, async ({ plan }) => {
+        for (const { kind, action, requests, changes, liveId } of (await plan()).items) {
+          if (action !== "update" || kind === "Asset") continue;
+          let live: unknown =
+            kind === "Tag"
+              ? account.tags.find(({ id }) => id === liveId)
+              : { schemas: account.integrations.find(({ id }) => id === liveId)?.schemas };
+          const changed = new Map<Pointer, Change>(changes.map((change) => [change.path, change]));
+          const seen = new Set<Pointer>();
+          for (const { body } of requests) {
+            const leaves = [...wantedBy(body)];
+            const fresh = leaves.filter(([path, value]) => atPointer(live, path) !== value);
+            expect(fresh.length, "a body without a change").toBeGreaterThan(0);
+            for (const [path, value] of fresh) {
+              expect(changed.get(path)?.after, path).toEqual(value);
+              seen.add(path);
+            }
+            for (const [path] of leaves.filter(([path]) => !fresh.some(([other]) => other === path)))
+              expect(
+                isCompanion(
+                  path,
+                  fresh.map(([other]) => other),
+                ),
+                `${path} need not be sent`,
+              ).toBe(true);
+            live = withLeaves(live, fresh);
+          }
+          expect([...seen].sort(), "every change is sent, once").toEqual([...changed.keys()].sort());
+        }
+      });
+    }),
+    runs,
+  );
+}, 60_000);
+
+/** product §3.3: `enabled` of ancestors, both members of a changed column; all three fields of a tag. */
+function isCompanion(path: Pointer, changed: readonly Pointer[]): boolean {
+  if (!path.startsWith("/schemas/")) return ["/name", "/description", "/owner"].includes(path);
+  const node = path.slice(0, path.lastIndexOf("/"));
+  return changed.some((other) => other.startsWith(`${node}/`));
+}
+
+/** The live document after a body, so that a second body is held against what the first one left. */
+function withLeaves(live: unknown, leaves: readonly (readonly [Pointer, JsonValue])[]): unknown {
+  const values = new Map(leaves);
+  const visit = (node: unknown, path: Pointer): unknown => {
+    if (!isObject(node)) return values.get(path) ?? node;
+    return Object.fromEntries(
+      Object.entries(node).map(([key, member]) => [key, visit(member, `${path}/${key.replaceAll("~", "~0").replaceAll("/", "~1")}`)]),
+    );
+  };
+  return visit(live, "");
+}
+
+test("the order of files, keys and answers does not show in a plan", async () => {
+  await fc.assert(
+    fc.asyncProperty(randomWorld, async (world) => {
+      const documents = manifestsOf(world);
+      const account = accountOf(world, false);
+      const usual = await withProject(account, inOneFile(documents), world.form, ({ plan }) => plan());
+      const files = Object.fromEntries(
+        documents.map((document, index) => [`manifests/${documents.length - index}/x.yml`, JSON.stringify(turned(document))]),
+      );
+      const other = await withProject(turnedAccount(account), files, world.form, ({ plan }) => plan());
+      expect(unplaced(other)).toEqual(unplaced(usual));
+    }),
+    runs,
+  );
+}, 60_000);
+
+/** The same value with every map's keys turned round. */
+function turned(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(turned);
+  if (!isObject(value)) return value;
+  return Object.fromEntries(
+    Object.entries(value)
+      .reverse()
+      .map(([key, member]) => [key, turned(member)]),
+  );
+}
+
+function turnedAccount(account: ReturnType<typeof accountOf>): ReturnType<typeof accountOf> {
+  const { integrations, tags, users, assets, ...others } = structuredClone(account);
+  return {
+    ...others,
+    integrations: integrations.map((one) => ({ ...one, schemas: turned(one.schemas) as typeof one.schemas })).reverse(),
+    tags: tags.map((one) => ({ ...one, relations: one.relations.reverse() })).reverse(),
+    users: users.reverse(),
+    assets: assets.reverse(),
+  };
+}
+
+/** A plan without what names the run and the places in files, by which diagnostics are sorted. */
+function unplaced(plan: Plan): unknown {
+  const { planId: _, createdAt: __, account: ___, diagnostics, ...others } = plan;
+  const rest = { ...others, diagnostics: [...diagnostics].sort((a, b) => (a.message < b.message ? -1 : 1)) };
+  return JSON.parse(
+    JSON.stringify(rest, (key: string, value: unknown) => (["file", "line", "column", "excerpt"].includes(key) ? undefined : value)),
+  );
+}
+
+test("the worlds are not all alike", () => {
+  const worlds: readonly RandomWorld[] = fc.sample(randomWorld, 100);
+  const count = (holds: (world: RandomWorld) => boolean): number => worlds.filter(holds).length;
+  expect(count(({ form }) => form === "snake")).toBeGreaterThan(10);
+  expect(count(({ creates }) => creates)).toBeGreaterThan(10);
+  expect(count(({ tags }) => tags.length > 0)).toBeGreaterThan(10);
+  const text = JSON.stringify(worlds);
+  for (const name of ["__proto__", "a/b", "100%", "constructor", ".."]) expect(text).toContain(JSON.stringify(name));
+});

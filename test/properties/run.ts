@@ -1,0 +1,73 @@
+import { applyAccount, planAccount } from "../../src/commands/operations.ts";
+import { type AccountState, type Exchange, startEmbeddedService } from "../../src/embedded/index.ts";
+import { kindNamed } from "../../src/kinds/index.ts";
+import { loadProject } from "../../src/manifests/project.ts";
+import type { Plan, Result } from "../../src/model/plan.ts";
+import { configText, keyVariable, writeProject } from "../support/project-folder.ts";
+import { violationsOf } from "../support/service.ts";
+import type { RandomWorld } from "./worlds.ts";
+
+/** What one world's service is asked, and what it holds. */
+export interface Running {
+  readonly plan: () => Promise<Plan>;
+  readonly drift: () => Promise<Plan>;
+  readonly apply: () => Promise<Result>;
+  readonly state: () => AccountState;
+  /** The calls since the last look. */
+  readonly calls: () => readonly Exchange[];
+  readonly folder: string;
+}
+
+/** What a secret is in every world: a text that may appear in request bodies only. */
+export const canary = "canary-7b1f";
+
+/**
+ * Runs `use` with a project of these manifest files and a service that holds `account`. Guards are wide open: they are not what is looked at.
+ * Throws where a call was not as schema/openapi.json says.
+ */
+export async function withProject<T>(
+  account: AccountState,
+  files: Readonly<Record<string, string>>,
+  form: RandomWorld["form"],
+  use: (running: Running) => Promise<T>,
+): Promise<T> {
+  const calls: Exchange[] = [];
+  const violations: string[] = [];
+  const service = await startEmbeddedService({
+    state: account,
+    schemaForm: form,
+    onExchange: (exchange) => {
+      calls.push(exchange);
+      violations.push(...violationsOf(exchange));
+    },
+  });
+  try {
+    const folder = writeProject({
+      ...files,
+      "dimsync.yaml": configText(service.url, {
+        guards: { maxCreates: 1000, maxExposedColumns: 1_000_000, maxChangedPercent: 100 },
+        client: { concurrency: 4 },
+      }),
+    });
+    const env = { [keyVariable]: service.apiKey, CANARY: canary };
+    const project = await loadProject({ cwd: folder, env, references: (resource) => kindNamed(resource.kind)?.references(resource) ?? [] });
+    const around = { env, signal: new AbortController().signal };
+    const result = await use({
+      plan: () => planAccount(project, {}, around),
+      drift: () => planAccount(project, {}, around, "DriftReport"),
+      apply: async () => (await applyAccount(project, {}, around)).result,
+      state: service.state,
+      calls: () => calls.splice(0),
+      folder,
+    });
+    if (violations.length > 0) throw new Error(violations.join("\n"));
+    return result;
+  } finally {
+    await service.close();
+  }
+}
+
+/** One file with all documents; JSON is YAML. */
+export const inOneFile = (documents: readonly object[]): Readonly<Record<string, string>> => ({
+  "manifests/all.yaml": documents.map((document) => `${JSON.stringify(document)}\n`).join("---\n"),
+});

@@ -1,0 +1,142 @@
+import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath, pathToFileURL } from "node:url";
+import { describe, expect, test } from "vitest";
+import { parse } from "yaml";
+import { type AccountState, type EmbeddedOptions, type Exchange, seedAccount } from "../../src/embedded/index.ts";
+import { accountChanges, changeLines } from "../support/account-changes.ts";
+import { callLines } from "../support/calls.ts";
+import { type Ran, runCommand } from "../support/command.ts";
+import { configText, filesIn, keyVariable, writeProject } from "../support/project-folder.ts";
+import { startService } from "../support/service.ts";
+
+// One folder, one story: plan, apply, plan again, on the command line, against the service on loopback. See README.md beside this file.
+
+/** scenario.yaml. Everything may be left out. */
+interface Scenario {
+  /** Flags for plan and apply alike. */
+  readonly args?: readonly string[];
+  /** Exit code of `plan --detailed-exitcode`; 2 where absent. */
+  readonly plan?: number;
+  /** Exit code of apply; 0 where absent. */
+  readonly apply?: number;
+  /** What the plan after apply is: "empty" (where absent), or its exit code. */
+  readonly again?: "empty" | number;
+  readonly service?: EmbeddedOptions;
+  /** Secrets: canaries that may appear nowhere but in request bodies. */
+  readonly env?: Readonly<Record<string, string>>;
+}
+
+const root = fileURLToPath(new URL(".", import.meta.url));
+const names = readdirSync(root, { withFileTypes: true })
+  .filter((entry) => entry.isDirectory())
+  .map(({ name }) => name)
+  .sort();
+
+describe("each scenario ends as its folder says", () => {
+  test.each(names)("%s", async (name) => {
+    const folder = join(root, name);
+    const scenario = yamlIn(join(folder, "scenario.yaml")) as Scenario;
+    const secrets = scenario.env ?? {};
+    const exchanges: Exchange[] = [];
+    const before = await accountOf(folder);
+    const service = await startService({
+      ...scenario.service,
+      state: before,
+      now: () => new Date("2026-06-01T12:00:00Z"),
+      onExchange: (exchange) => void exchanges.push(exchange),
+    });
+    const project = writeProject({
+      ...manifestsOf(folder),
+      ...bindingsOf(folder),
+      "dimsync.yaml": configText(service.url, yamlIn(join(folder, "dimsync.yaml")) as Record<string, unknown>),
+    });
+    const env = { ...secrets, [keyVariable]: service.apiKey };
+    const args = scenario.args ?? [];
+    const runs: { readonly name: string; readonly ran: Ran; readonly calls: readonly Exchange[] }[] = [];
+    const run = async (title: string, argv: readonly string[]): Promise<Ran> => {
+      const ran = await runCommand([...argv, "-q", "--no-color"], project, env);
+      runs.push({ name: title, ran, calls: exchanges.splice(0) });
+      return ran;
+    };
+
+    const plan = await run("plan", ["plan", "--detailed-exitcode", ...args]);
+    expect(service.state(), "a plan changes nothing").toEqual(before);
+    const apply = await run("apply", ["apply", "--yes", ...args]);
+    const again = await run("plan again", ["plan", "--detailed-exitcode", "-o", "json", ...args]);
+    await service.close();
+
+    const shown = (text: string): string => text.replaceAll(service.url, "http://service").replaceAll(/run [0-9a-f-]{36}/gu, "run RUN");
+    golden(folder, "plan.txt", shown(plan.stdout + noise(plan)));
+    golden(folder, "result.txt", shown(apply.stdout + noise(apply)));
+    golden(folder, "calls.txt", runs.map(({ name: title, calls }) => `${title}\n${callLines(calls, secrets)}`).join("\n"));
+    golden(
+      folder,
+      "account.txt",
+      `${changeLines(accountChanges(before, service.state()), secrets) || "(nothing changed)\n"}\n${bindingsText(project)}`,
+    );
+
+    expect({ plan: plan.code, apply: apply.code, again: again.code }).toEqual({
+      plan: scenario.plan ?? 2,
+      apply: scenario.apply ?? 0,
+      again: scenario.again === undefined || scenario.again === "empty" ? 0 : scenario.again,
+    });
+    if (scenario.again === undefined || scenario.again === "empty")
+      expect(JSON.parse(again.stdout)).toMatchObject({ complete: true, items: [], deferred: [], calls: { planned: {} } });
+    for (const { ran, calls } of runs.filter(({ name: title }) => title !== "apply")) {
+      expect(
+        calls.map(({ method }) => method).filter((method) => method !== "GET"),
+        ran.stdout,
+      ).toEqual([]);
+      const paths = calls.map(({ path, query }) => `${path} ${JSON.stringify(query)}`);
+      expect(paths, "nothing is read twice").toEqual([...new Set(paths)]);
+    }
+    for (const value of Object.values(secrets)) {
+      for (const { ran } of runs) expect(ran.stdout + ran.stderr).not.toContain(value);
+      for (const [file, text] of filesIn(project)) expect(text, file).not.toContain(value);
+    }
+  });
+});
+
+const noise = ({ stderr }: Ran): string => (stderr === "" ? "" : `\nstderr:\n${stderr}`);
+
+function yamlIn(file: string): unknown {
+  return existsSync(file) ? (parse(readFileSync(file, "utf8")) ?? {}) : {};
+}
+
+/** The seeded account with the changes of the scenario's account.ts, which exports `change`. */
+async function accountOf(folder: string): Promise<AccountState> {
+  const account = seedAccount();
+  const file = join(folder, "account.ts");
+  if (!existsSync(file)) return account;
+  const { change } = (await import(pathToFileURL(file).href)) as { readonly change: (account: AccountState) => void };
+  change(account);
+  return account;
+}
+
+function manifestsOf(folder: string): Record<string, string> {
+  return Object.fromEntries([...filesIn(join(folder, "manifests"))].map(([path, text]) => [`manifests/${path}`, text]));
+}
+
+function bindingsOf(folder: string): Record<string, string> {
+  const file = join(folder, "bindings.yaml");
+  return existsSync(file) ? { "dimsync.bindings.yaml": readFileSync(file, "utf8") } : {};
+}
+
+/** The bindings of the only target, as they are afterwards. */
+function bindingsText(project: string): string {
+  const text = filesIn(project).get("dimsync.bindings.yaml");
+  return `bindings:\n${
+    text
+      ?.split("\n")
+      .filter((line) => line.startsWith("    "))
+      .join("\n") ?? "    (none)"
+  }\n`;
+}
+
+/** Compares with the file; with UPDATE_GOLDEN=1 writes it, to be read line by line before it is committed. */
+function golden(folder: string, file: string, text: string): void {
+  const path = join(folder, file);
+  if (process.env["UPDATE_GOLDEN"] === "1") writeFileSync(path, text);
+  expect(text).toBe(existsSync(path) ? readFileSync(path, "utf8") : `(${file} is missing: look at it after UPDATE_GOLDEN=1)`);
+}

@@ -1,0 +1,31 @@
+import type { Exchange } from "../../src/embedded/index.ts";
+import { canonicalJson, isObject } from "../../src/model/json.ts";
+
+/** Calls as golden files show them, a line each and bodies below; reads that follow each other are sorted, and secrets stand as references. */
+export function callLines(exchanges: readonly Exchange[], env: Readonly<Record<string, string>>): string {
+  const groups: Exchange[][] = [];
+  for (const exchange of exchanges) {
+    const last = groups.at(-1);
+    if (exchange.method === "GET" && last?.[0]?.method === "GET") last.push(exchange);
+    else groups.push([exchange]);
+  }
+  return groups.flatMap((group) => group.map((exchange) => callLine(exchange, env)).sort()).join("");
+}
+
+function callLine({ method, path, query, status, requestBody }: Exchange, env: Readonly<Record<string, string>>): string {
+  const text = new URLSearchParams(query).toString();
+  const answered = status === 200 ? "" : ` → ${status === 0 ? "cut" : status}`;
+  const body = requestBody === undefined ? "" : `    ${canonicalJson(referenced(requestBody, env))}\n`;
+  return `  ${method} ${path}${text === "" ? "" : `?${text}`}${answered}\n${body}`;
+}
+
+/** The body as a plan shows it: where a variable's value was sent, its reference. */
+function referenced(value: unknown, env: Readonly<Record<string, string>>): unknown {
+  if (typeof value === "string") {
+    const name = Object.keys(env).find((key) => env[key] === value);
+    return name === undefined ? value : { $secret: { env: name } };
+  }
+  if (Array.isArray(value)) return value.map((member) => referenced(member, env));
+  if (!isObject(value)) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, member]) => [key, referenced(member, env)]));
+}

@@ -1,0 +1,27 @@
+import { main } from "../../src/cli.ts";
+
+/** What one command line printed and how it ended. */
+export interface Ran {
+  readonly code: number;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** Runs the command line in this process, in `cwd`, with no other environment than `env` and no terminal. */
+export async function runCommand(argv: readonly string[], cwd: string, env: Readonly<Record<string, string>> = {}): Promise<Ran> {
+  const out: string[] = [];
+  const err: string[] = [];
+  const code = await main(argv, {
+    stdout: (text) => void out.push(text),
+    stderr: (text) => void err.push(text),
+    stdoutIsTty: false,
+    stderrIsTty: false,
+    stdinIsTty: false,
+    columns: 100,
+    env,
+    cwd,
+    ask: () => Promise.reject(new Error("There is nobody to ask.")),
+    interrupted: new AbortController().signal,
+  });
+  return { code, stdout: out.join(""), stderr: err.join("") };
+}

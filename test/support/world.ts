@@ -1,0 +1,106 @@
+import { kinds } from "../../src/kinds/index.ts";
+import { type Found, type Identity, nothingFound, type World } from "../../src/kinds/kind.ts";
+import { type Address, toAddress } from "../../src/model/address.ts";
+import type { LiveIntegration, LiveTag, LiveUser } from "../../src/model/live.ts";
+import type { Resource } from "../../src/model/resource.ts";
+
+/** A manifest as a kind gets it. `more` replaces its other members. */
+export function resourceOf(kind: string, name: string, spec: unknown, more: Partial<Resource> = {}): Resource {
+  return {
+    kind,
+    name,
+    address: toAddress(kind, name),
+    id: undefined,
+    labels: {},
+    lifecycle: { create: kind === "Asset" ? "never" : "ifMissing", acceptExposureWindow: "" },
+    spec,
+    place: { file: "main.yaml", document: 0, pointer: "" },
+    ...more,
+  };
+}
+
+export const warehouse = { id: "d-12", name: "Warehouse", type: "snowflake" };
+
+export const liveIntegration = (id: string, name: string, source: string, more: Partial<LiveIntegration> = {}): LiveIntegration => ({
+  id,
+  name,
+  createdAt: "2026-02-02T09:30:00.000Z",
+  paused: false,
+  source: { id: `s-${id}`, name: source, type: "postgres" },
+  destination: warehouse,
+  ...more,
+});
+
+export const liveTag = (id: string, name: string, more: Partial<LiveTag> = {}): LiveTag => ({
+  id,
+  name,
+  description: "as it is",
+  owner: "u-1",
+  origin: "custom",
+  createdAt: undefined,
+  lastUpdatedAt: undefined,
+  taggedResources: [],
+  ...more,
+});
+
+const user = (id: string, email: string, name: string): LiveUser => ({ id, email, name, createdAt: undefined });
+
+/** What was read, with everything identified in the order of kinds. `more` replaces what the small account has. */
+export function worldOf(resources: readonly Resource[], more: Partial<World> = {}): World {
+  const identities = new Map<Address, Identity>();
+  const world: World = {
+    resources,
+    identities,
+    integrations: [liveIntegration("8f1c", "Orders", "orders-pg"), liveIntegration("b27d", "Billing", "billing-pg")],
+    tags: [liveTag("t-1", "PII")],
+    users: [user("u-1", "dana@example.com", "Dana"), user("u-2", "bot@example.com", "Automation")],
+    goneIds: new Set(),
+    bindings: new Map(),
+    recovered: new Map(),
+    fresh: new Set(),
+    taggedBy: undefined,
+    today: "2026-06-01",
+    ignored: () => false,
+    writeSecrets: () => false,
+    ...more,
+  };
+  for (const kind of kinds)
+    for (const resource of resources) {
+      const identity = resource.kind === kind.name ? kind.identify?.(resource, world) : undefined;
+      if (identity !== undefined) identities.set(resource.address, identity);
+    }
+  return world;
+}
+
+/** Everything that is found for the manifests of one kind; tags are compared with the world's, other objects with what the lists show. */
+export function foundIn(world: World, kindName: string): Found {
+  const kind = kinds.find(({ name }) => name === kindName);
+  if (kind === undefined) throw new Error(`There is no kind ${kindName}.`);
+  const { units, blocked, deferred, problems } = kind.units(
+    world.resources.filter((resource) => resource.kind === kindName),
+    world,
+  );
+  const found = [
+    { ...nothingFound, blocked, deferred, problems },
+    ...units.map((unit) =>
+      kind.diff(
+        unit,
+        world.tags.find(({ id }) => id === unit.liveId),
+        world,
+      ),
+    ),
+  ];
+  return {
+    items: found.flatMap(({ items }) => items),
+    manual: found.flatMap(({ manual }) => manual),
+    blocked: found.flatMap((one) => one.blocked),
+    deferred: found.flatMap((one) => one.deferred),
+    unverifiable: found.flatMap(({ unverifiable }) => unverifiable),
+    unmanagedColumns: 0,
+    problems: found.flatMap((one) => one.problems),
+  };
+}
+
+/** What the found items send, as "METHOD path" and body. */
+export const requestsOf = ({ items }: Found): readonly (readonly [string, unknown])[] =>
+  items.flatMap(({ requests }) => requests.map(({ method, path, body }) => [`${method} ${path}`, body] as const));
