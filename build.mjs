@@ -1,16 +1,25 @@
-// Builds dist/: validators from schema/ (ajv standalone), then the bundles (esbuild, code splitting), then the types.
-// `node build.mjs --generate` stops after the validators, `--no-types` leaves the declaration files out.
-import { execFileSync } from "node:child_process";
-import { chmod, mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
+// Builds dist/: validators from schema/ (ajv standalone), then the bundles (esbuild, code splitting), then the help texts, then the types.
+// `--generate` stops after the validators, `--no-types` leaves the declaration files out, `--out DIR` builds into another folder.
+import { execFileSync, spawnSync } from "node:child_process";
+import { chmod, copyFile, mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { resolve } from "node:path";
+import { pathToFileURL } from "node:url";
 import Ajv from "ajv";
 import standaloneCode from "ajv/dist/standalone/index.js";
 import addFormats from "ajv-formats";
 import { build } from "esbuild";
+import { buildYaml, lazyYaml } from "./build/lazy-yaml.mjs";
 
 const root = new URL(".", import.meta.url);
 const at = (path) => new URL(path, root);
+const outFlag = process.argv.indexOf("--out");
+const out = outFlag < 0 ? at("dist/") : pathToFileURL(`${resolve(process.argv[outFlag + 1] ?? "")}/`);
+const inOut = (path) => new URL(path, out).pathname;
 
-/** One validator per schema file, named after it: schema/schema-config.schema.json -> schemaConfig. */
+/**
+ * One CommonJS module per schema file, named after it: schema/tag.schema.json -> validators/tag.generated.cjs. They are half a megabyte, and a run
+ * needs one or two. The index beside them gives each a name (schemaConfig) and loads it when it is first called.
+ */
 async function generateValidators() {
   const files = (await readdir(at("schema/"))).filter((name) => name.endsWith(".schema.json")).sort();
   const schemas = await Promise.all(files.map(async (name) => JSON.parse(await readFile(at(`schema/${name}`), "utf8"))));
@@ -22,48 +31,69 @@ async function generateValidators() {
     strictRequired: false,
     allowUnionTypes: true,
     ownProperties: true,
-    code: { source: true, esm: true, lines: true, optimize: 2 },
+    code: { source: true, lines: true, optimize: 2 },
   });
   addFormats(ajv);
   const names = files.map((name) => name.replace(".schema.json", ""));
-  const exported = Object.fromEntries(names.map((name, i) => [camel(name), schemas[i].$id]));
-  const code = await bundleRequires(standaloneCode(ajv, exported));
+  await rm(validators, { recursive: true, force: true });
+  await mkdir(validators, { recursive: true });
+  for (const [i, name] of names.entries()) {
+    const code = await bundleRequires(standaloneCode(ajv, { validate: schemas[i].$id }));
+    await writeFile(new URL(`${name}.generated.cjs`, validators), code);
+  }
+  const index = `${made}
+import { createRequire } from "node:module";
+const load = createRequire(import.meta.url);
+function lazy(path) {
+  let loaded;
+  const validator = (value) => {
+    loaded ??= load(path).validate;
+    const valid = loaded(value);
+    validator.errors = loaded.errors;
+    return valid;
+  };
+  return validator;
+}
+${names.map((name) => `export const ${camel(name)} = /* @__PURE__ */ lazy("./validators/${name}.generated.cjs");`).join("\n")}
+`;
   const types = [
-    "// Made by build.mjs from schema/*.schema.json.",
+    made,
     'import type { ErrorObject } from "ajv";',
     "export interface Validator { (data: unknown): boolean; errors?: null | ErrorObject[] }",
-    ...Object.keys(exported).map((name) => `export declare const ${name}: Validator;`),
+    ...names.map((name) => `export declare const ${camel(name)}: Validator;`),
     "",
   ].join("\n");
-  await writeFile(at("src/manifests/validators.generated.js"), code);
+  await writeFile(at("src/manifests/validators.generated.js"), index);
   await writeFile(at("src/manifests/validators.generated.d.ts"), types);
 }
 
-/** Standalone code still calls require() for ajv's small runtime parts; inline them so the file is plain ESM. */
+const made = "// Made by build.mjs from schema/*.schema.json.";
+const validators = at("src/manifests/validators/");
+
+/** Standalone code calls require() for ajv's small runtime parts; inline them so that the file stands alone. */
 async function bundleRequires(code) {
   const result = await build({
-    stdin: { contents: code, resolveDir: new URL(".", root).pathname, loader: "js" },
+    stdin: { contents: code, resolveDir: root.pathname, loader: "js" },
     bundle: true,
     write: false,
-    format: "esm",
+    format: "cjs",
     platform: "node",
     target: "node20",
-    banner: { js: "// Made by build.mjs from schema/*.schema.json." },
+    minify: true,
+    banner: { js: made },
   });
   return result.outputFiles[0].text;
 }
 
 const camel = (name) => name.replace(/-([a-z])/g, (_, letter) => letter.toUpperCase());
 
+/** bin.js answers what needs no code; index.js is the library; lib/ holds all code, and what it loads by path when it is first needed. */
 async function bundle() {
-  await rm(at("dist/"), { recursive: true, force: true });
-  await mkdir(at("dist/"), { recursive: true });
+  await rm(out, { recursive: true, force: true });
+  await mkdir(inOut("lib/validators"), { recursive: true });
   const { version } = JSON.parse(await readFile(at("package.json"), "utf8"));
-  await build({
-    entryPoints: [at("src/bin.ts").pathname, at("src/index.ts").pathname],
-    outdir: at("dist/").pathname,
+  const options = {
     bundle: true,
-    splitting: true,
     format: "esm",
     platform: "node",
     target: "node20",
@@ -71,13 +101,45 @@ async function bundle() {
     minifyWhitespace: true,
     legalComments: "none",
     sourcemap: false,
-    chunkNames: "chunks/[name]-[hash]",
     define: { DIMSYNC_VERSION: JSON.stringify(version) },
+    logLevel: "warning",
+  };
+  await build({
+    ...options,
+    entryPoints: [at("src/run.ts").pathname, at("src/index.ts").pathname],
+    outdir: inOut("lib"),
+    splitting: true,
+    chunkNames: "[name]-[hash]",
+    plugins: [lazyYaml],
     // CommonJS packages inside an ES module need require() for Node's own modules.
     banner: { js: 'import{createRequire as __createRequire}from"node:module";const require=__createRequire(import.meta.url);' },
-    logLevel: "warning",
   });
-  await chmod(at("dist/bin.js"), 0o755);
+  await writeFile(inOut("index.js"), 'export * from "./lib/index.js";\n');
+  await buildYaml(root.pathname, inOut("lib"), options);
+  for (const file of await readdir(validators)) await copyFile(new URL(file, validators), inOut(`lib/validators/${file}`));
+  // On its own, so that what is answered from texts loads one file.
+  const beside = {
+    name: "beside",
+    setup: ({ onResolve }) => onResolve({ filter: /^\.\/run\.ts$/ }, () => ({ path: "./lib/run.js", external: true })),
+  };
+  await build({ ...options, entryPoints: [at("src/bin.ts").pathname], outdir: inOut("."), plugins: [beside] });
+  await chmod(inOut("bin.js"), 0o755);
+}
+
+/** Help texts as the program itself prints them, so that asking for help loads nothing (src/prebuilt-help.ts reads them). */
+async function prebuildHelp() {
+  const help = (...args) => {
+    const { status, stdout, stderr } = spawnSync(process.execPath, [inOut("bin.js"), ...args], { encoding: "utf8" });
+    if (status !== 0) throw new Error(`dimsync ${args.join(" ")}: ${stderr}`);
+    return stdout;
+  };
+  const program = help("--help");
+  const names = [...program.matchAll(/^ {2}([a-z][a-z-]*)(?:\|([a-z-]+))?(?= )/gmu)].flatMap(([, name, alias]) =>
+    [name, alias ?? []].flat(),
+  );
+  const texts = names.filter((name) => name !== "help" && name !== "dimsync").map((name) => [name, help(name, "--help")]);
+  await mkdir(inOut("help"), { recursive: true });
+  for (const [name, text] of [["dimsync", program], ...texts]) await writeFile(inOut(`help/${name}.txt`), text);
 }
 
 function declarations() {
@@ -85,7 +147,7 @@ function declarations() {
     process.execPath,
     [
       at("node_modules/typescript/bin/tsc").pathname,
-      ...["--noEmit", "false", "--emitDeclarationOnly", "--declarationDir", at("dist/types").pathname],
+      ...["--noEmit", "false", "--emitDeclarationOnly", "--declarationDir", inOut("types")],
       ...["--rootDir", at("src").pathname, "-p", at("tsconfig.build.json").pathname],
     ],
     { stdio: "inherit" },
@@ -95,5 +157,6 @@ function declarations() {
 await generateValidators();
 if (!process.argv.includes("--generate")) {
   await bundle();
+  await prebuildHelp();
   if (!process.argv.includes("--no-types")) declarations();
 }

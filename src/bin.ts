@@ -1,9 +1,11 @@
 #!/usr/bin/env node
 import * as nodeModule from "node:module";
+import { printPrebuilt } from "./prebuilt-help.ts";
 
-// Node 22 keeps compiled code between runs; Node 20 has no such call, and a named import of it would fail there.
-(nodeModule as { readonly enableCompileCache?: () => void }).enableCompileCache?.();
-
-const { main } = await import("./cli.ts");
-const { processIo } = await import("./commands/io.ts");
-process.exitCode = await main(process.argv.slice(2), processIo());
+const argv = process.argv.slice(2);
+if (!printPrebuilt(argv)) {
+  // Node 22 keeps compiled code between runs; Node 20 has no such call, and a named import of it would fail there.
+  (nodeModule as { readonly enableCompileCache?: () => void }).enableCompileCache?.();
+  const { run } = await import("./run.ts");
+  await run(argv);
+}

@@ -1,7 +1,8 @@
 import { Command, CommanderError, Option } from "commander";
-import { contextOf, version } from "./commands/context.ts";
+import { checkFolder, contextOf, version } from "./commands/context.ts";
 import type { ApplyFlags, GlobalFlags, PlanFlags } from "./commands/flags.ts";
 import type { Io } from "./commands/io.ts";
+import type { ServeFlags } from "./commands/serve.ts";
 import type { ExitCode } from "./model/exit.ts";
 
 const collect = (value: string, before: readonly string[]): readonly string[] => [...before, value];
@@ -17,10 +18,12 @@ export async function main(argv: readonly string[], io: Io): Promise<ExitCode> {
     await program.parseAsync([...argv], { from: "user" });
     return exit;
   } catch (error) {
-    if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 1;
+    // Help and the version were printed; they are thrown too.
+    if (error instanceof CommanderError && (error.exitCode === 0 || error.code === "commander.help")) return error.exitCode === 0 ? 0 : 1;
     if (io.interrupted.aborted) return 130;
-    const { reportError } = await import("./commands/report.ts");
-    return reportError(contextOf(io, running() ?? program.opts<GlobalFlags>()), error);
+    const [{ reportError }, { usageError }] = await Promise.all([import("./commands/report.ts"), import("./commands/usage-error.ts")]);
+    const context = contextOf(io, running() ?? program.opts<GlobalFlags>());
+    return reportError(context, error instanceof CommanderError ? usageError(error, program, argv) : error);
   }
 }
 
@@ -35,11 +38,17 @@ export function makeProgram(
     .description("Keeps an account of a data integration service equal to YAML manifests in git.")
     .version(version, "-V, --version", "print the version")
     .exitOverride()
-    .configureOutput({ writeOut: io.stdout, writeErr: io.stderr, getOutHelpWidth: () => io.columns, getErrHelpWidth: () => io.columns })
-    .configureHelp({ showGlobalOptions: false, sortSubcommands: false })
+    .configureOutput({
+      writeOut: io.stdout,
+      writeErr: io.stderr,
+      getOutHelpWidth: () => io.columns,
+      getErrHelpWidth: () => io.columns,
+      // Mistakes are reported by `main`, like all others.
+      outputError: () => {},
+    })
+    .configureHelp({ subcommandTerm, optionDescription: ({ description }) => description })
     .showSuggestionAfterError()
-    .showHelpAfterError("(see dimsync --help)")
-    .helpCommand("help [command]", "explain a command")
+    .helpCommand(false)
     .addHelpText("after", examples);
   program
     .optionsGroup("Global options:")
@@ -53,6 +62,7 @@ export function makeProgram(
     .addOption(repeatable("--exclude <glob>", "not these addresses; repeatable"))
     .addOption(repeatable("-o, --output <format[=path]>", "human (default), json, markdown; repeatable, one without a path"))
     .option("--concurrency <n>", "requests at a time")
+    .option("--rate <n>", "requests per second, at most")
     .option("--timeout <duration>", "for one request: seconds, or 30s, 5m")
     .option("--retries <n>", "further attempts of a failed read")
     .option("--read-only", "refuse every call that writes")
@@ -66,11 +76,20 @@ export function makeProgram(
     run: (flags: Flags, args: readonly (string | readonly string[] | undefined)[]) => Promise<ExitCode>,
   ): Command => {
     const command = program.command(usage).description(description);
+    command.addHelpText("after", "\nOptions of every command (-C, --config, -t, --var, --only, -o, -q, -v …): dimsync --help");
     command.action(async (...all: readonly unknown[]) => {
       // Commander hands in the arguments, then the options, then the command.
       const args = all.slice(0, -2) as readonly (string | readonly string[] | undefined)[];
-      flags = command.optsWithGlobals<Flags>();
-      done(await run(flags as Flags, args));
+      const given = command.optsWithGlobals<Flags>();
+      flags = given;
+      checkFolder(contextOf(io, given));
+      const tell = (): void => io.stderr(interruptions[command.name()] ?? "\ndimsync: interrupted.\n");
+      io.interrupted.addEventListener("abort", tell, { once: true });
+      try {
+        done(await run(given, args));
+      } finally {
+        io.interrupted.removeEventListener("abort", tell);
+      }
     });
     return command;
   };
@@ -121,7 +140,7 @@ export function makeProgram(
   add("show <file>", "render a saved plan or result", async (given, [file]) =>
     (await import("./commands/show.ts")).runShow(contextOf(io, given), text(file) ?? ""),
   );
-  add("get <kind> [id]", "print live objects: integrations, tags, users, schemaconfig ID", async (given, [kind, id]) =>
+  add("get <kind> [id]", "print live objects: integrations, tags, users, schemaconfig ID; reads only", async (given, [kind, id]) =>
     (await import("./commands/get.ts")).runGet(contextOf(io, given), text(kind) ?? "", text(id)),
   ).option("--raw", "the answer as it is");
 
@@ -142,8 +161,8 @@ export function makeProgram(
   add("init [dir]", "write a config, editor schemas and CI workflows", async (given, [dir]) =>
     (await import("./commands/init.ts")).runInit(contextOf(io, given), text(dir)),
   );
-  add("serve", "run the embedded service on loopback", async (given) =>
-    (await import("./commands/serve.ts")).runServe(contextOf(io, { faults: [], ...given })),
+  add<ServeFlags>("serve", "run the embedded service on loopback", async (given) =>
+    (await import("./commands/serve.ts")).runServe(contextOf(io, given)),
   )
     .option("--port <n>", "a port of 127.0.0.1 (default: a free one)")
     .option("--data <file>", "keep the account in this file (default: in memory)")
@@ -152,22 +171,37 @@ export function makeProgram(
     .option("--schema-form <form>", "camel (with columns) or snake (without)")
     .option("--paging <style:size>", "none, totalItems, total, nextCursor, hasMore, silent")
     .option("--error-body <form>", "envelope, plain, empty, echo")
-    .option("--discover-after <n>", "schemas of new integrations appear after n reads");
+    .option("--discover-after <n>", "schemas of new integrations appear after n reads")
+    .addOption(repeatable("--person <email>", "a further key, of this person; repeatable"));
   add("schema [kind]", "print a JSON Schema", async (given, [kind]) =>
     (await import("./commands/schema.ts")).runSchema(contextOf(io, given), text(kind)),
   );
-  add("completion <shell>", "print a completion script: bash, zsh, fish", async (given, [shell]) =>
-    (await import("./commands/completion.ts")).runCompletion(contextOf(io, given), text(shell) ?? "", commandWords(program)),
-  );
+  add("completion <shell>", "print a completion script: bash, zsh, fish", async (given, [shell]) => {
+    const [{ runCompletion }, words] = await Promise.all([import("./commands/completion.ts"), import("./commands/command-words.ts")]);
+    return runCompletion(contextOf(io, given), text(shell) ?? "", words.commandLineWords(program));
+  });
   program
     .command("completion-addresses", { hidden: true })
     .action(async () => done(await (await import("./commands/addresses.ts")).runAddresses(contextOf(io, program.opts<GlobalFlags>()))));
-  add("version", "print the version", async () => {
-    io.stdout(`${version}\n`);
+  add("version", "print the version", async ({ output }) => {
+    io.stdout(output.includes("json") ? `${JSON.stringify({ version, node: process.versions.node })}\n` : `${version}\n`);
+    return 0;
+  });
+  add("help [command]", "explain a command", async (_, [name]) => {
+    const command =
+      name === undefined ? program : program.commands.find((one) => one.name() === name || one.aliases().includes(text(name) ?? ""));
+    if (command === undefined) throw (await import("./commands/usage-error.ts")).unknownCommand(text(name) ?? "", program);
+    command.outputHelp();
     return 0;
   });
   return { program, running: () => flags };
 }
+
+/** What is said at once when a signal arrives, by command. */
+const interruptions: Readonly<Record<string, string>> = {
+  apply: "\ndimsync: interrupted. Nothing new is started; writes under way finish. Again to stop at once.\n",
+  serve: "\ndimsync: the embedded service stops.\n",
+};
 
 const examples = `
 Examples:
@@ -180,13 +214,13 @@ Examples:
 Exit codes: 0 done · 1 error · 2 changes or drift · 3 refused by a guard or policy · 4 apply incomplete
             5 saved plan unfit · 6 locked · 130 interrupted`;
 
-function commandWords(program: Command) {
-  const shared = program.options.map(({ long }) => long ?? "").filter((flag) => flag !== "");
-  return program.commands
-    .filter((command) => command.name() !== "completion-addresses")
-    .map((command) => ({
-      name: command.name(),
-      description: command.description(),
-      flags: [...command.options.map(({ long }) => long ?? ""), ...shared].filter((flag) => flag !== ""),
-    }));
+/** "plan|diff [paths...]": that there are options goes without saying. */
+function subcommandTerm(command: Command): string {
+  const names = [command.name(), ...command.aliases()].join("|");
+  return [names, ...command.registeredArguments.map((argument) => argumentTerm(argument.name(), argument))].join(" ");
+}
+
+function argumentTerm(name: string, { required, variadic }: { readonly required: boolean; readonly variadic: boolean }): string {
+  const shown = variadic ? `${name}...` : name;
+  return required ? `<${shown}>` : `[${shown}]`;
 }

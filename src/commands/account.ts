@@ -22,7 +22,7 @@ export interface AccountOptions {
   /** Present where the run writes: the audit log shows it in the user agent. */
   readonly runId?: string;
   readonly env: NodeJS.ProcessEnv;
-  /** Ends reads and waiting; absent where writes under way must finish. */
+  /** Ends waiting for the key and, of an account that is only read, the reads. Where it may be written to, its user decides what is to finish. */
   readonly signal: AbortSignal | undefined;
 }
 
@@ -45,7 +45,8 @@ export async function openAccount(settings: Settings, options: AccountOptions): 
       concurrency: settings.client.concurrency,
       readOnly: options.readOnly,
       userAgent: options.runId === undefined ? `dimsync/${version}` : `dimsync/${version} (run/${options.runId})`,
-      ...(options.signal === undefined ? {} : { signal: options.signal }),
+      rate: settings.client.rate,
+      ...(options.signal === undefined || !options.readOnly ? {} : { signal: options.signal }),
       env: options.env,
     });
     return {

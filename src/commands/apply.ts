@@ -2,17 +2,16 @@ import { resolve } from "node:path";
 import { planExit } from "../engine/exits.ts";
 import type { Project } from "../manifests/project.ts";
 import { DimsyncError } from "../model/errors.ts";
-import { combineExits, type ExitCode } from "../model/exit.ts";
+import { combineExits, type Exit, type ExitCode } from "../model/exit.ts";
 import type { Plan, Result } from "../model/plan.ts";
 import { type Context, wantsColor } from "./context.ts";
 import type { ApplyFlags } from "./flags.ts";
 import { type ApplyAccountOptions, applyAccount } from "./operations.ts";
-import { checkOutputs, deliver } from "./output.ts";
+import { checkOutputs, checkWritable, deliver } from "./output.ts";
 import { runPlan } from "./plan.ts";
 import { planOptions } from "./plan-options.ts";
 import { showProgress } from "./progress.ts";
 import { durationFlag, loadProjects } from "./project.ts";
-import { checkSavedPlan, refuseUnsavedOnProtected } from "./saved-plan.ts";
 
 /** `dimsync apply [FILE]`: makes the calls of a plan, verifies them, records the ids. */
 export async function runApply(context: Context<ApplyFlags>, file: string | undefined): Promise<ExitCode> {
@@ -29,35 +28,56 @@ export async function runApply(context: Context<ApplyFlags>, file: string | unde
       "E_NOT_CONFIRMED",
       "apply asks before it writes, and there is no terminal to ask on. Give --yes, or a plan that `dimsync plan --out FILE` saved.",
     );
+  const resultFile = flags.result === undefined ? undefined : resolve(cwd, flags.result);
+  if (flags.result !== undefined && resultFile !== undefined) checkWritable("--result", flags.result, resultFile);
   const projects = await loadProjects(context);
   if (file !== undefined && projects.length > 1) throw new DimsyncError("E_USAGE", "A saved plan is for one target. Name it with -t.");
+
+  // What is done is done: a target that fails, or a file that can't be written, must not take along what is known of the others.
   const results: Result[] = [];
-  for (const project of projects) results.push(await applyTarget(context, project, file === undefined ? undefined : resolve(cwd, file)));
+  const failures: unknown[] = [];
+  const attempt = async (work: () => Promise<void>): Promise<void> => {
+    await work().catch((error: unknown) => failures.push(error));
+  };
+  for (const project of projects) {
+    await attempt(async () => {
+      results.push(await applyTarget(context, project, file === undefined ? undefined : resolve(cwd, file)));
+    });
+    if (resultFile !== undefined && results.length > 0) await attempt(() => keepResults(resultFile, results));
+    if (failures.length > 0 || io.interrupted.aborted) break;
+  }
+  if (results.length > 0) await attempt(() => deliver(context, results));
+  const [only] = failures;
+  if (failures.length > 0 && results.length === 0) throw only;
+  const { reportError } = await import("./report.ts");
+  const failed = failures.map((error): Exit => ({ code: reportError(context, error), reasons: [] }));
+  return combineExits([...results.map(({ exit }) => exit), ...failed]).code;
+}
+
+/** Throws E_RESULT_WRITE (exit 4): the writes are done, and their record is missing. */
+async function keepResults(file: string, results: readonly Result[]): Promise<void> {
   const { writeAtomic } = await import("../records/atomic.ts");
-  if (flags.result !== undefined)
-    await writeAtomic(resolve(cwd, flags.result), `${JSON.stringify(results.length === 1 ? results[0] : results, undefined, 2)}\n`);
-  await deliver(context, results);
-  return combineExits(results.map(({ exit }) => exit)).code;
+  const text = `${JSON.stringify(results.length === 1 ? results[0] : results, undefined, 2)}\n`;
+  await writeAtomic(file, text).catch((error: unknown) => {
+    const why = error instanceof Error ? error.message : String(error);
+    throw new DimsyncError("E_RESULT_WRITE", `The result could not be written to ${file}: ${why}. It follows in the output.`, {
+      exit: 4,
+      cause: error,
+    });
+  });
 }
 
 const isSet = (text: string | undefined): boolean => text !== undefined && text !== "" && text !== "0" && text !== "false";
 
 async function applyTarget(context: Context<ApplyFlags>, project: Project, file: string | undefined): Promise<Result> {
   const { flags, io } = context;
-  const { settings } = project;
-  const saved =
-    file === undefined
-      ? undefined
-      : await checkSavedPlan(file, project, {
-          digestKey: io.env["DIMSYNC_DIGEST_KEY"],
-          ...(flags.maxPlanAge === undefined ? {} : { maxAgeMs: durationFlag("--max-plan-age", flags.maxPlanAge) }),
-        });
-  if (saved === undefined) refuseUnsavedOnProtected(settings);
+  const saved = file === undefined ? undefined : await (await import("./saved-plan.ts")).readSavedPlan(file, io.env["DIMSYNC_DIGEST_KEY"]);
   const progress = showProgress(context);
   const options: ApplyAccountOptions = {
     ...planOptions(flags),
     failFast: flags.failFast === true,
     lockTimeoutMs: flags.lockTimeout === undefined ? 0 : durationFlag("--lock-timeout", flags.lockTimeout),
+    ...(flags.maxPlanAge === undefined ? {} : { maxPlanAgeMs: durationFlag("--max-plan-age", flags.maxPlanAge) }),
     onNotice: (text) => io.stderr(`dimsync: ${text}\n`),
     ...(saved === undefined ? {} : { saved }),
     ...(flags.yes === true || saved !== undefined ? {} : { confirm: (plan) => ask(context, plan, progress.end) }),

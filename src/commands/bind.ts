@@ -24,7 +24,7 @@ export interface ResolveFlags extends GlobalFlags {
 /** `dimsync bind ADDRESS=ID…` records ids; `bind --accept ADDRESS…` records that a person made the account equal the manifest. Makes no call. */
 export async function runBind(context: Context<BindFlags>, texts: readonly string[]): Promise<ExitCode> {
   const { io, flags } = context;
-  await withRecords(context, async ({ bindings, resourceAt }) => {
+  await withRecords(context, async ({ bindings, journal, resourceAt }) => {
     for (const text of texts) {
       const at = text.indexOf("=");
       const address = at === -1 ? text : text.slice(0, at);
@@ -44,6 +44,8 @@ export async function runBind(context: Context<BindFlags>, texts: readonly strin
       const kept = bindings.get(address);
       const version = baseline.secretVersion === undefined ? {} : { secretVersion: baseline.secretVersion };
       await bindings.set(address, flags.accept === true ? { id, ...baseline } : { ...(kept?.id === id ? kept : {}), id, ...version });
+      for (const { entryId, address: of } of journal.open())
+        if (of === address) await journal.settle(entryId, { outcome: "created", id, by: "bind" });
       io.stderr(`dimsync: ${address} is ${flags.accept === true ? "accepted as it is declared, and " : ""}bound to ${id}.\n`);
     }
   });
@@ -53,15 +55,17 @@ export async function runBind(context: Context<BindFlags>, texts: readonly strin
 /** `dimsync unbind ADDRESS…` forgets ids. Makes no call. */
 export async function runUnbind(context: Context, addresses: readonly string[]): Promise<ExitCode> {
   const { io } = context;
-  await withRecords(context, async ({ bindings }) => {
+  await withRecords(context, async ({ bindings, journal }) => {
     for (const address of addresses) {
-      const id = bindings.get(address)?.id;
+      const created = journal.created().get(address);
+      const id = bindings.get(address)?.id ?? created?.id;
       if (id === undefined)
         throw new DimsyncError(
           "E_UNKNOWN_ADDRESS",
           `No id is on record for ${JSON.stringify(address)}.${didYouMean(address, bindings.all().keys())}`,
         );
       await bindings.remove(address);
+      if (created !== undefined) await journal.settle(created.entryId, { outcome: "forgotten", by: "unbind" });
       io.stderr(`dimsync: ${address} is no longer bound to ${id}.\n`);
     }
   });
@@ -73,6 +77,7 @@ export async function runResolve(context: Context<ResolveFlags>, address: string
   const { io, flags } = context;
   if ((flags.created === undefined) === (flags.notCreated !== true))
     throw new DimsyncError("E_USAGE", "resolve takes either --created=ID or --not-created.");
+  if (flags.created === "") throw new DimsyncError("E_USAGE", "--created takes the id that the service gave the object, and it is empty.");
   await withRecords(context, async ({ bindings, journal }) => {
     const open = journal.open().filter((intent) => intent.address === address);
     if (open.length === 0)
@@ -84,16 +89,17 @@ export async function runResolve(context: Context<ResolveFlags>, address: string
         )}`,
       );
     const id = flags.created;
-    if (id !== undefined && parseAddress(address)?.resource === undefined) await bindings.set(address, { ...bindings.get(address), id });
+    const relation = parseAddress(address)?.resource !== undefined;
+    const record = open.find((intent) => intent.record !== undefined)?.record;
+    if (id !== undefined && !relation) await bindings.set(address, { ...record, id });
     for (const { entryId } of open)
       await journal.settle(
         entryId,
         id === undefined ? { outcome: "not-created", by: "resolve" } : { outcome: "created", id, by: "resolve" },
       );
+    const created = relation ? "is there" : `was created as ${id}, and is bound to it`;
     io.stderr(
-      id === undefined
-        ? `dimsync: ${address} was not created; the next apply may create it.\n`
-        : `dimsync: ${address} was created as ${id}, and is bound to it.\n`,
+      id === undefined ? `dimsync: ${address} was not created; the next apply may create it.\n` : `dimsync: ${address} ${created}.\n`,
     );
   });
   return 0;

@@ -2,72 +2,129 @@ import { DimsyncError } from "../model/errors.ts";
 import type { ExitCode } from "../model/exit.ts";
 import type { Context } from "./context.ts";
 
-/** A command and its flags, as completion needs them. */
-export interface CommandWords {
-  readonly name: string;
-  readonly description: string;
+/** What there is to complete. Flags as typed, `--long` and `-s`. */
+export interface CommandLineWords {
+  readonly commands: readonly {
+    readonly name: string;
+    readonly description: string;
+    readonly flags: readonly string[];
+    /** What its arguments may be: words, addresses of the project's manifests, or files. */
+    readonly takes: readonly string[] | "addresses" | "files";
+  }[];
+  /** Flags of every command. */
   readonly flags: readonly string[];
+  /** Flags that a value follows. */
+  readonly valued: readonly string[];
+  readonly formats: readonly string[];
 }
 
-/** `dimsync completion SHELL`: a script that completes commands, flags, files, and addresses of the project's manifests. */
-export async function runCompletion({ io }: Context, shell: string, commands: readonly CommandWords[]): Promise<ExitCode> {
-  const make = scripts[shell];
+/** `dimsync completion SHELL`: a script that completes commands, flags, kinds, formats, files, and addresses of the project's manifests. */
+export async function runCompletion({ io }: Context, shell: string, words: CommandLineWords): Promise<ExitCode> {
+  const make = Object.hasOwn(scripts, shell) ? scripts[shell] : undefined;
   if (make === undefined)
-    throw new DimsyncError("E_USAGE", `There is no completion for ${JSON.stringify(shell)}. Shells: ${Object.keys(scripts).join(", ")}.`);
-  io.stdout(make(commands));
+    throw new DimsyncError("E_USAGE", `There is no completion for ${JSON.stringify(shell)}. Shells: ${shells.join(", ")}.`);
+  io.stdout(make(words));
   return 0;
 }
 
-const takesAddress = "bind|unbind|resolve|render|explain|import";
+const addresses = "$(dimsync completion-addresses 2>/dev/null)";
 
-const scripts: Readonly<Record<string, (commands: readonly CommandWords[]) => string>> = {
-  bash: (commands) => `# dimsync completion for bash: source <(dimsync completion bash)
+// Bash splits words at `=` as well: what follows one belongs to the flag before it.
+const bash = ({
+  commands,
+  flags,
+  valued,
+  formats,
+}: CommandLineWords): string => `# dimsync completion for bash: source <(dimsync completion bash)
 _dimsync() {
-  local word="\${COMP_WORDS[COMP_CWORD]}" command="" i
+  local word="\${COMP_WORDS[COMP_CWORD]}" previous="\${COMP_WORDS[COMP_CWORD - 1]}" command="" skip="" i
+  [[ "$word" == "=" ]] && word=""
+  [[ "$previous" == "=" ]] && previous="\${COMP_WORDS[COMP_CWORD - 2]}"
   for ((i = 1; i < COMP_CWORD; i++)); do
-    case "\${COMP_WORDS[i]}" in -*) ;; *) command="\${COMP_WORDS[i]}"; break ;; esac
-  done
-  if [[ -z "$command" ]]; then
-    COMPREPLY=($(compgen -W "${commands.map(({ name }) => name).join(" ")}" -- "$word"))
-    return
-  fi
-  if [[ "$word" == -* ]]; then
-    case "$command" in
-${commands.map(({ name, flags }) => `      ${name}) COMPREPLY=($(compgen -W "${flags.join(" ")}" -- "$word")) ;;`).join("\n")}
+    if [[ "\${COMP_WORDS[i]}" == "=" ]]; then skip=1; continue; fi
+    if [[ -n "$skip" ]]; then skip=""; continue; fi
+    case "\${COMP_WORDS[i]}" in
+      ${valued.join("|")}) skip=1 ;;
+      -*) ;;
+      *) command="\${COMP_WORDS[i]}"; break ;;
     esac
-    return
-  fi
+  done
+  case "$previous" in
+    -o|--output) COMPREPLY=($(compgen -W "${formats.join(" ")}" -- "$word")); return ;;
+    ${valued.join("|")}) compopt -o filenames; COMPREPLY=($(compgen -f -- "$word")); return ;;
+  esac
+  case "$word:$command" in
+    -*:) COMPREPLY=($(compgen -W "${flags.join(" ")}" -- "$word")); return ;;
+    *:) COMPREPLY=($(compgen -W "${commands.map(({ name }) => name).join(" ")}" -- "$word")); return ;;
+${commands.map((command) => `    -*:${command.name}) COMPREPLY=($(compgen -W "${[...command.flags, ...flags].join(" ")}" -- "$word")); return ;;`).join("\n")}
+  esac
   case "$command" in
-    ${takesAddress}) COMPREPLY=($(compgen -W "$(dimsync completion-addresses 2>/dev/null)" -- "$word")) ;;
-    *) COMPREPLY=($(compgen -f -- "$word")) ;;
+${commands.flatMap(({ name, takes }) => (takes === "files" ? [] : [`    ${name}) COMPREPLY=($(compgen -W "${takes === "addresses" ? addresses : takes.join(" ")}" -- "$word")) ;;`])).join("\n")}
+    *) compopt -o filenames; COMPREPLY=($(compgen -f -- "$word")) ;;
   esac
 }
-complete -o filenames -F _dimsync dimsync
-`,
-  zsh: (commands) => `#compdef dimsync
+complete -F _dimsync dimsync
+`;
+
+const zsh = ({ commands, flags, valued, formats }: CommandLineWords): string => `#compdef dimsync
 # dimsync completion for zsh: source <(dimsync completion zsh)
 _dimsync() {
   local -a commands
+  local command="" skip="" i
   commands=(
-${commands.map(({ name, description }) => `    '${name}:${description.replaceAll("'", "'\\''").replaceAll(":", "\\:")}'`).join("\n")}
+${commands.map(({ name, description }) => `    '${name}:${quoted(description).replaceAll(":", "\\:")}'`).join("\n")}
   )
-  if (( CURRENT == 2 )); then
-    _describe command commands
-    return
-  fi
-  case "\${words[2]}" in
-${commands.map(({ name, flags }) => `    ${name}) [[ "$PREFIX" == -* ]] && { compadd -- ${flags.join(" ")}; return } ;;`).join("\n")}
+  for ((i = 2; i < CURRENT; i++)); do
+    if [[ -n "$skip" ]]; then skip=""; continue; fi
+    case "\${words[i]}" in
+      ${valued.join("|")}) skip=1 ;;
+      -*) ;;
+      *) command="\${words[i]}"; break ;;
+    esac
+  done
+  case "\${words[CURRENT - 1]}" in
+    -o|--output) compadd -- ${formats.join(" ")}; return ;;
+    ${valued.join("|")}) _files; return ;;
   esac
-  case "\${words[2]}" in
-    ${takesAddress}) compadd -- \${(f)"$(dimsync completion-addresses 2>/dev/null)"} ;;
+  case "$PREFIX:$command" in
+    -*:) compadd -- ${flags.join(" ")}; return ;;
+    *:) _describe command commands; return ;;
+${commands.map((command) => `    -*:${command.name}) compadd -- ${[...command.flags, ...flags].join(" ")}; return ;;`).join("\n")}
+  esac
+  case "$command" in
+${commands.flatMap(({ name, takes }) => (takes === "files" ? [] : [`    ${name}) compadd -- ${takes === "addresses" ? `\${(f)"${addresses}"}` : takes.join(" ")} ;;`])).join("\n")}
     *) _files ;;
   esac
 }
 compdef _dimsync dimsync
-`,
-  fish: (commands) => `# dimsync completion for fish: dimsync completion fish | source
-${commands.map(({ name, description }) => `complete -c dimsync -n __fish_use_subcommand -a ${name} -d '${description.replaceAll("'", "\\'")}'`).join("\n")}
-${commands.flatMap(({ name, flags }) => flags.filter((flag) => flag.startsWith("--")).map((flag) => `complete -c dimsync -n '__fish_seen_subcommand_from ${name}' -l ${flag.slice(2)}`)).join("\n")}
-complete -c dimsync -n '__fish_seen_subcommand_from ${takesAddress.replaceAll("|", " ")}' -f -a '(dimsync completion-addresses 2>/dev/null)'
-`,
+`;
+
+const fish = ({ commands, flags, valued, formats }: CommandLineWords): string => {
+  const option = (flag: string, condition: string): string => {
+    const name = flag.startsWith("--") ? `-l ${flag.slice(2)}` : `-s ${flag.slice(1)}`;
+    const value = flag === "-o" || flag === "--output" ? ` -x -a '${formats.join(" ")}'` : valued.includes(flag) ? " -r" : "";
+    return `complete -c dimsync${condition} ${name}${value}`;
+  };
+  const within = (name: string): string => ` -n '__fish_seen_subcommand_from ${name}'`;
+  const outside = `not __fish_seen_subcommand_from ${commands.map(({ name }) => name).join(" ")}`;
+  return `# dimsync completion for fish: dimsync completion fish | source
+${flags.map((flag) => option(flag, "")).join("\n")}
+${commands
+  .flatMap(({ name, description, flags: own, takes }) => [
+    `complete -c dimsync -n '${outside}' -f -a ${name} -d '${quoted(description)}'`,
+    ...own.map((flag) => option(flag, within(name))),
+    ...(takes === "files"
+      ? []
+      : [`complete -c dimsync${within(name)} -f -a '${takes === "addresses" ? addresses.slice(1) : takes.join(" ")}'`]),
+  ])
+  .join("\n")}
+`;
 };
+
+/** Text within single quotes. */
+const quoted = (text: string): string => text.replaceAll("'", "’");
+
+const scripts: Readonly<Record<string, (words: CommandLineWords) => string>> = { bash, zsh, fish };
+
+/** Shells that there are scripts for. */
+export const shells: readonly string[] = Object.keys(scripts);

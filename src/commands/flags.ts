@@ -10,6 +10,7 @@ export interface GlobalFlags {
   readonly exclude: readonly string[];
   readonly output: readonly string[];
   readonly concurrency?: string;
+  readonly rate?: string;
   readonly timeout?: string;
   readonly retries?: string;
   readonly readOnly?: boolean;
@@ -35,4 +36,13 @@ export interface ApplyFlags extends PlanFlags {
   readonly result?: string;
   readonly lockTimeout?: string;
   readonly maxPlanAge?: string;
+}
+
+export interface CiFlags extends ApplyFlags {
+  /** False with --no-comment. */
+  readonly comment?: boolean;
+  /** False with --no-issue. */
+  readonly issue?: boolean;
+  /** push (default), upload, none. */
+  readonly bindings?: string;
 }

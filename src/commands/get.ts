@@ -1,24 +1,29 @@
 import { DimsyncError } from "../model/errors.ts";
 import type { ExitCode } from "../model/exit.ts";
-import type { JsonValue } from "../model/json.ts";
 import type { Reads } from "../model/service.ts";
 import { didYouMean } from "../model/suggest.ts";
 import { urlPath } from "../model/url-path.ts";
 import { openAccount } from "./account.ts";
 import type { Context } from "./context.ts";
 import type { GlobalFlags } from "./flags.ts";
-import { loadOneProject } from "./project.ts";
-import { tableText } from "./table.ts";
+import { columnRows } from "./live-columns.ts";
+import { checkOutputs, deliverForms } from "./output.ts";
+import { checkAccountSettings, loadOneProject } from "./project.ts";
+import { markdownTable, tableText } from "./table.ts";
 
 export interface GetFlags extends GlobalFlags {
   readonly raw?: boolean;
 }
 
-/** One sort of live object: where it is, and how it reads. */
+/** One sort of live object: where it is, and how it reads. `path` is the call of `--raw`. */
 interface Sort {
   readonly list?: { readonly path: string; readonly read: (reads: Reads) => Promise<readonly object[]> };
-  readonly one?: { readonly path: (id: string) => string; readonly read: (reads: Reads, id: string) => Promise<object | undefined> };
+  readonly one: { readonly path?: (id: string) => string; readonly read: (reads: Reads, id: string) => Promise<object | undefined> };
   readonly columns: readonly string[];
+  /** Further columns where one object is asked for. */
+  readonly more?: readonly string[];
+  /** The rows of one object; the object itself where absent. */
+  readonly rows?: (value: object) => readonly object[];
 }
 
 const sorts: Readonly<Record<string, Sort>> = {
@@ -31,45 +36,69 @@ const sorts: Readonly<Record<string, Sort>> = {
     list: { path: "/v1/tags", read: async (reads) => (await reads.tags()).items },
     one: { path: (id) => urlPath(["v1", "tags", id]), read: (reads, id) => reads.tag(id) },
     columns: ["id", "name", "description", "owner", "lastUpdatedAt"],
+    more: ["taggedResources"],
+    rows: (value) => {
+      const tagged = "taggedResources" in value && Array.isArray(value.taggedResources) ? value.taggedResources : [];
+      return [{ ...value, taggedResources: tagged.map(({ id }: { readonly id: string }) => id).join(", ") }];
+    },
   },
   User: {
     list: { path: "/v1/users", read: async (reads) => (await reads.users()).items },
+    // The interface has no call for one user: it is looked for in the list.
+    one: { read: async (reads, id) => (await reads.users()).items.find((user) => user.id === id) },
     columns: ["id", "email", "name", "createdAt"],
   },
   SchemaConfig: {
     one: { path: (id) => urlPath(["v1", "integrations", id, "schemas"]), read: (reads, id) => reads.schemas(id) },
-    columns: [],
+    columns: ["schema", "table", "column", "enabled", "hashed", "isPrimaryKey", "syncMode", "cursorField", "nameInDestination"],
+    rows: columnRows,
   },
 };
+
+/** What `get` takes. */
+export const liveKinds: readonly string[] = Object.keys(sorts);
 
 /** `dimsync get KIND [ID]`: live objects as dimsync sees them; `--raw` as the service answers. Reads only. */
 export async function runGet(context: Context<GetFlags>, kind: string, id: string | undefined): Promise<ExitCode> {
   const { io, flags } = context;
   const { name, sort } = sortNamed(kind);
+  const isRaw = flags.raw === true;
+  await checkOutputs(context, isRaw ? ["human", "json"] : ["human", "json", "markdown"]);
   if (id === undefined && sort.list === undefined)
-    throw new DimsyncError("E_USAGE", `The interface has no list of schemas. Name an integration: dimsync get ${name} ID`);
-  if (id !== undefined && sort.one === undefined)
-    throw new DimsyncError("E_USAGE", `The interface has no call for one ${name.toLowerCase()}. Leave the id out to list all.`);
-  const { settings } = await loadOneProject(context);
+    throw new DimsyncError("E_USAGE", "The interface has no list of schemas. Name an integration by its id.", {
+      command: `dimsync get ${name} ID`,
+    });
+  const path = id === undefined ? sort.list?.path : sort.one.path?.(id);
+  if (isRaw && path === undefined)
+    throw new DimsyncError("E_USAGE", `The interface has no call for one ${name.toLowerCase()}. Leave the id out, or --raw.`);
+  const project = await loadOneProject(context);
+  checkAccountSettings(project);
+  const { settings } = project;
   const account = await openAccount(settings, { readOnly: true, env: io.env, signal: io.interrupted });
   try {
-    const value =
-      flags.raw === true
-        ? await account.client.raw(id === undefined ? (sort.list?.path ?? "") : (sort.one?.path(id) ?? ""))
-        : await read(sort, account.client, name, id);
-    if (flags.raw === true || flags.output.includes("json") || name === "SchemaConfig")
-      io.stdout(`${JSON.stringify(value, undefined, 2)}\n`);
-    else io.stdout(tableText(Array.isArray(value) ? value : [value], sort.columns));
+    const value = isRaw ? await account.client.raw(path ?? "") : await read(sort, account.client, name, id);
+    const json = (): string => `${JSON.stringify(value, undefined, 2)}\n`;
+    if (isRaw) await deliverForms(context, { human: json, json });
+    else {
+      const columns = id === undefined ? sort.columns : [...sort.columns, ...(sort.more ?? [])];
+      // What is no list is one object.
+      const rows = Array.isArray(value) ? value : (sort.rows?.(value as object) ?? [value]);
+      await deliverForms(context, { human: () => tableText(rows, columns), json, markdown: () => markdownTable(rows, columns) });
+    }
     return 0;
   } finally {
     await account.close();
   }
 }
 
-async function read(sort: Sort, reads: Reads, name: string, id: string | undefined): Promise<JsonValue> {
-  const value = id === undefined ? await sort.list?.read(reads) : await sort.one?.read(reads, id);
-  if (value === undefined) throw new DimsyncError("E_NOT_FOUND", `The account has no ${name} with the id ${JSON.stringify(id)}.`);
-  return value as unknown as JsonValue;
+async function read(sort: Sort, reads: Reads, name: string, id: string | undefined): Promise<unknown> {
+  const value = id === undefined ? await sort.list?.read(reads) : await sort.one.read(reads, id);
+  if (value !== undefined) return value;
+  throw new DimsyncError(
+    "E_NOT_FOUND",
+    `The account has no ${name === "SchemaConfig" ? "integration" : name.toLowerCase()} with the id ${JSON.stringify(id)}. Ids are in the list.`,
+    { command: `dimsync get ${name === "SchemaConfig" ? "integrations" : `${name.toLowerCase()}s`}` },
+  );
 }
 
 /** Kinds as in manifests, in any case, singular or plural. */
@@ -78,12 +107,11 @@ function sortNamed(text: string): { readonly name: string; readonly sort: Sort }
   const found = Object.entries(sorts).find(([name]) => name.toLowerCase() === wanted);
   if (found !== undefined) return { name: found[0], sort: found[1] };
   if (wanted === "asset")
-    throw new DimsyncError(
-      "E_USAGE",
-      "The interface has no call that reads assets; integrations show their names and types: dimsync get integrations",
-    );
+    throw new DimsyncError("E_USAGE", "The interface has no call that reads assets. Integrations show their names and types.", {
+      command: "dimsync get integrations",
+    });
   throw new DimsyncError(
     "E_USAGE",
-    `There is nothing named ${JSON.stringify(text)} to get. Known: ${Object.keys(sorts).join(", ")}.${didYouMean(text, Object.keys(sorts))}`,
+    `There is nothing named ${JSON.stringify(text)} to get. Known: ${Object.keys(sorts).join(", ")}.${didYouMean(wanted, Object.keys(sorts))}`,
   );
 }

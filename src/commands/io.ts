@@ -13,7 +13,7 @@ export interface Io {
   readonly columns: number;
   readonly env: NodeJS.ProcessEnv;
   readonly cwd: string;
-  /** Asks on stderr and returns the line that was typed. */
+  /** Asks on stderr and returns the line that was typed; "" where the input ended. Rejects where the run is interrupted. */
   readonly ask: (question: string) => Promise<string>;
   /** Aborted by SIGINT or SIGTERM: start nothing new, finish what is under way. */
   readonly interrupted: AbortSignal;
@@ -22,17 +22,17 @@ export interface Io {
 /** The io of this process. A second signal ends it at once. */
 export function processIo(): Io {
   const interruption = new AbortController();
-  const onSignal = (): void => {
+  const interrupt = (): void => {
     if (interruption.signal.aborted) process.exit(130);
     interruption.abort();
-    process.stderr.write("\ndimsync: interrupted. Nothing new is started; writes under way finish. Again to stop at once.\n");
   };
-  process.on("SIGINT", onSignal);
-  process.on("SIGTERM", onSignal);
+  process.on("SIGINT", interrupt);
+  process.on("SIGTERM", interrupt);
   // A reader that has gone away (`| head`) is no failure of ours.
-  process.stdout.on("error", (error: NodeJS.ErrnoException) => {
-    if (error.code !== "EPIPE") throw error;
-  });
+  for (const stream of [process.stdout, process.stderr])
+    stream.on("error", (error: NodeJS.ErrnoException) => {
+      if (error.code !== "EPIPE") throw error;
+    });
   return {
     stdout: (text) => void process.stdout.write(text),
     stderr: (text) => void process.stderr.write(text),
@@ -44,8 +44,11 @@ export function processIo(): Io {
     cwd: process.cwd(),
     async ask(question) {
       const readline = createInterface({ input: process.stdin, output: process.stderr });
+      // Readline keeps the terminal's Ctrl-C to itself, and never answers a question whose input has ended.
+      readline.on("SIGINT", interrupt);
+      const ended = new Promise<string>((resolve) => readline.once("close", () => resolve("")));
       try {
-        return await readline.question(question, { signal: interruption.signal });
+        return await Promise.race([readline.question(question, { signal: interruption.signal }), ended]);
       } finally {
         readline.close();
       }

@@ -3,14 +3,18 @@ import { type ApplyOptions, apply, type WriteSession } from "../engine/apply.ts"
 import { plan } from "../engine/pipeline.ts";
 import type { PlanOptions, Session } from "../engine/session.ts";
 import type { Project } from "../manifests/project.ts";
+import type { Settings } from "../model/config.ts";
 import type { Plan, Result } from "../model/plan.ts";
 import type { OnProgress } from "../model/progress.ts";
-import { openBindings } from "../records/bindings.ts";
-import { openJournal } from "../records/journal.ts";
+import { type BindingsFile, openBindings } from "../records/bindings.ts";
+import { type Journal, openJournal } from "../records/journal.ts";
+import { type ListsSeen, readListsSeen } from "../records/lists-seen.ts";
 import type { Client } from "../service/client.ts";
 import { openAccount, resolveAll, systemClock } from "./account.ts";
 import { version } from "./context.ts";
 import { gitState } from "./git.ts";
+import { noteLists } from "./note-lists.ts";
+import { loadPolicyModules } from "./policy-modules.ts";
 
 /** What a run takes from the outside: no more than this is ever looked at. */
 export interface Surroundings {
@@ -27,13 +31,19 @@ export async function planAccount(
   around: Surroundings,
   kind: Plan["kind"] = "Plan",
 ): Promise<Plan> {
+  const policyFunctions = await loadPolicyModules(project.resources, project.settings.folder, project.locate);
+  return withReadSession(project, around, (session) => plan(session, { policyFunctions, ...options }, kind));
+}
+
+/** Opens the project's account for reading only, and closes it whatever the work comes to. */
+export async function withReadSession<T>(project: Project, around: Surroundings, work: (session: Session) => Promise<T>): Promise<T> {
   const { settings } = project;
   const [account, git] = await Promise.all([
     openAccount(settings, { readOnly: true, env: around.env, signal: around.signal }),
     gitState(settings.folder),
   ]);
   try {
-    return await plan(await openSession(project, account.client, git, around), options, kind);
+    return await work(sessionOf(project, account.client, await openRecords(settings), git, around));
   } finally {
     await account.close();
   }
@@ -42,11 +52,16 @@ export async function planAccount(
 export interface ApplyAccountOptions extends ApplyOptions {
   /** How long to wait for another apply of the same target to end. */
   readonly lockTimeoutMs?: number;
+  /** How old a saved plan may be; 24 hours where absent. */
+  readonly maxPlanAgeMs?: number;
   /** Told of what a person should know and need not act on, such as a lock that was taken over. */
   readonly onNotice?: (text: string) => void;
 }
 
-/** Makes the account equal the project, under the target's lock. A saved plan is marked as applied before its first write. */
+/**
+ * Makes the account equal the project, under the target's lock. A saved plan is refused where it no longer fits, and is marked as applied before its
+ * first write. Throws DimsyncError only before the first write.
+ */
 export async function applyAccount(
   project: Project,
   options: ApplyAccountOptions,
@@ -54,30 +69,31 @@ export async function applyAccount(
 ): Promise<{ readonly plan: Plan; readonly result: Result }> {
   const { settings } = project;
   const runId = randomUUID();
-  const [{ acquireLock }, { appliedPlans }, git] = await Promise.all([
+  const policyFunctions = await loadPolicyModules(project.resources, settings.folder, project.locate);
+  const [{ acquireLock }, { appliedPlans }, fit, git] = await Promise.all([
     import("../records/lock.ts"),
     import("../records/applied-plans.ts"),
+    import("./plan-fit.ts"),
     gitState(settings.folder),
   ]);
+  if (options.saved === undefined) fit.refuseUnsavedOnProtected(settings);
+  else await fit.refuseUnfitPlan(options.saved, project, git, options.maxPlanAgeMs);
   const lock = await acquireLock(settings.folder, settings.target, { runId, waitMs: options.lockTimeoutMs ?? 0, signal: around.signal });
   if (lock.notice !== undefined) options.onNotice?.(lock.notice);
   try {
-    // Writes under way finish when the run is interrupted, so the client does not know the signal: the engine stops between calls.
-    const account = await openAccount(settings, { readOnly: false, runId, env: around.env, signal: undefined });
+    const account = await openAccount(settings, { readOnly: false, runId, env: around.env, signal: around.signal });
+    const stopping = { ...around, signal: AbortSignal.any([around.signal, lock.lost]) };
+    const lists = noteLists(settings, options.assumeCompleteLists === true);
     try {
-      const session = await openWriteSession(
-        project,
-        account.client,
-        git,
-        { ...around, signal: AbortSignal.any([around.signal, lock.lost]) },
-        runId,
-      );
+      const opened = await openWriteSession(project, account.client, git, stopping, runId);
+      const session = { ...opened, reads: lists.noting(opened.reads) };
       const beforeFirstWrite = async (made: Plan): Promise<void> => {
         if (options.saved !== undefined) await appliedPlans(settings.folder).markApplied(made.planId, runId);
         await options.beforeFirstWrite?.(made);
       };
-      return await apply(session, { ...options, beforeFirstWrite });
+      return await apply(session, { policyFunctions, ...options, beforeFirstWrite });
     } finally {
+      await lists.keep();
       await account.close();
     }
   } finally {
@@ -85,18 +101,36 @@ export async function applyAccount(
   }
 }
 
-async function openSession(project: Project, client: Client, git: Plan["git"], { signal, onProgress }: Surroundings): Promise<Session> {
-  const { settings } = project;
-  const [bindings, journal] = await Promise.all([
-    openBindings(settings.bindingsFile, settings.target),
-    openJournal(settings.folder, settings.target),
+interface Records {
+  readonly bindings: BindingsFile;
+  readonly journal: Journal;
+  readonly longestSeen: ListsSeen;
+}
+
+async function openRecords({ bindingsFile, folder, target }: Settings): Promise<Records> {
+  const [bindings, journal, longestSeen] = await Promise.all([
+    openBindings(bindingsFile, target),
+    openJournal(folder, target),
+    readListsSeen(folder, target),
   ]);
+  return { bindings, journal, longestSeen };
+}
+
+function sessionOf(
+  project: Project,
+  client: Client,
+  { bindings, journal, longestSeen }: Records,
+  git: Plan["git"],
+  { signal, onProgress }: Surroundings,
+): Session {
   return {
     project,
-    reads: client.asReadOnly(),
+    reads: client.asReadOnly(signal),
     calls: client.calls,
     bindings: bindings.all,
     openIntents: journal.open,
+    created: journal.created,
+    longestSeen,
     git,
     version,
     newId: randomUUID,
@@ -114,20 +148,15 @@ async function openWriteSession(
   runId: string,
 ): Promise<WriteSession> {
   const { settings } = project;
-  const [{ decodeWrite }, bindings, journal] = await Promise.all([
-    import("../service/decode-write.ts"),
-    openBindings(settings.bindingsFile, settings.target),
-    openJournal(settings.folder, settings.target),
-  ]);
+  const [{ decodeWrite }, records] = await Promise.all([import("../service/decode-write.ts"), openRecords(settings)]);
   return {
-    ...(await openSession(project, client, git, around)),
-    bindings: bindings.all,
-    openIntents: journal.open,
+    ...sessionOf(project, client, records, git, around),
     runId,
+    lastingReads: client.asReadOnly(),
     send: (request) => client.send(request),
     decode: decodeWrite,
-    journal,
-    bind: bindings.set,
+    journal: records.journal,
+    bind: records.bindings.set,
     resolveSecrets: (references) => resolveAll(references, settings, around.env, around.signal),
   };
 }

@@ -1,28 +1,49 @@
-import { resolve } from "node:path";
+import { appendFileSync, existsSync, statSync, writeFileSync } from "node:fs";
+import { dirname, isAbsolute, relative, resolve, sep } from "node:path";
 import { DimsyncError } from "../model/errors.ts";
 import { didYouMean } from "../model/suggest.ts";
-import type { Document, Renderer } from "../render/index.ts";
+import type { Document, RenderOptions } from "../render/index.ts";
 import { type Context, wantsColor } from "./context.ts";
+import type { GlobalFlags, PlanFlags } from "./flags.ts";
 
-/** Where results go: every format is made from the same document. */
+/** What a command prints, as a function for each format that it has. */
+export type Forms = Readonly<Record<string, (options: RenderOptions) => string>>;
+
+/** Where one format goes. */
 interface Destination {
   readonly format: string;
-  readonly render: Renderer;
   /** Absolute; absent: stdout. */
   readonly file?: string;
 }
 
 /**
  * Writes the documents of a command, one per target, in every format that `-o` asks for. Exactly one goes to stdout: the format without a path, or
- * human where every format has one. Several JSON documents become a list. Throws DimsyncError E_OUTPUT for a format that isn't there.
+ * human where every format has one. `-o github` also writes the step's summary and outputs. Throws DimsyncError E_OUTPUT for a format that isn't there.
  */
-export async function deliver(context: Context, documents: readonly Document[]): Promise<void> {
+export async function deliver(context: Context<GlobalFlags & Pick<PlanFlags, "out">>, documents: readonly Document[]): Promise<void> {
+  const { renderers, renderSeveral } = await import("../render/index.ts");
+  const forms = Object.fromEntries(
+    Object.entries(renderers).map(([format, render]) => [
+      format,
+      (options: RenderOptions): string => renderSeveral(format, render, documents, options),
+    ]),
+  );
+  const { io, flags, cwd } = context;
+  await deliverForms(context, forms);
+  if (!flags.output.some((text) => text.split("=")[0] === "github")) return;
+  const { writeGithubFiles } = await import("./github-outputs.ts");
+  writeGithubFiles(io.env, documents, flags.out === undefined ? "" : resolve(cwd, flags.out));
+}
+
+/** As `deliver`, for what is no plan, result or validation. Throws DimsyncError E_OUTPUT. */
+export async function deliverForms(context: Context, forms: Forms): Promise<void> {
   const { io, flags } = context;
-  for (const { format, render, file } of await destinations(context)) {
+  for (const { format, file } of destinations(context, Object.keys(forms))) {
     const color = format === "human" && file === undefined && wantsColor(context, io.stdoutIsTty);
-    const texts = documents.map((document) => render(document, { color, width: io.columns, verbose: flags.verbose === true }));
-    const text = format === "json" && texts.length > 1 ? `[\n${texts.map((one) => one.trimEnd()).join(",\n")}\n]\n` : texts.join("\n");
+    const text = forms[format]?.({ color, width: io.columns, verbose: flags.verbose === true, filePrefix: filePrefix(context) }) ?? "";
     if (file === undefined) io.stdout(text);
+    // Progress was written to it while the command ran.
+    else if (format === "ndjson") appendFileSync(file, text);
     else {
       const { writeAtomic } = await import("../records/atomic.ts");
       await writeAtomic(file, text).catch((error: unknown) => {
@@ -36,23 +57,42 @@ export async function deliver(context: Context, documents: readonly Document[]):
   }
 }
 
-/** Reads `-o` before any work is done, so that a mistake costs nothing. */
-export async function checkOutputs(context: Context): Promise<void> {
-  await destinations(context);
+/** From the repository's root, where the CI says it is, to the folder that files are named from: "deploy/"; "" at the root and elsewhere. */
+function filePrefix({ io, cwd }: Context): string {
+  const root = io.env["GITHUB_WORKSPACE"] ?? io.env["CI_PROJECT_DIR"] ?? "";
+  const inside = root === "" ? "" : relative(root, cwd);
+  return inside === "" || inside.startsWith("..") || isAbsolute(inside) ? "" : `${inside.split(sep).join("/")}/`;
 }
 
-async function destinations({ flags, cwd }: Context): Promise<readonly Destination[]> {
-  const { renderers } = await import("../render/index.ts");
-  const byName: Readonly<Record<string, Renderer>> = renderers;
+/** Reads `-o` before any work is done, so that a mistake costs nothing, and empties the files that take events. Throws DimsyncError E_OUTPUT. */
+export async function checkOutputs(context: Context, formats?: readonly string[]): Promise<void> {
+  for (const { format, file } of destinations(context, formats ?? Object.keys((await import("../render/index.ts")).renderers)))
+    if (format === "ndjson" && file !== undefined) writeFileSync(file, "");
+}
+
+/** Throws E_OUTPUT where nothing can be written at the path that a flag names. */
+export function checkWritable(flag: string, path: string, file: string): void {
+  const refuse = (why: string): never => {
+    throw new DimsyncError("E_OUTPUT", `${flag} names ${JSON.stringify(path)}, and ${why}. Name another file.`);
+  };
+  if (path === "") refuse("that is no file");
+  if (!existsSync(dirname(file))) refuse(`there is no folder ${dirname(file)}`);
+  if (statSync(file, { throwIfNoEntry: false })?.isDirectory() === true) refuse("that is a folder");
+}
+
+function destinations({ flags, cwd }: Context, formats: readonly string[]): readonly Destination[] {
   const found = flags.output.map((text): Destination => {
     const [format = "", ...rest] = text.split("=");
-    const render = Object.hasOwn(byName, format) ? byName[format] : undefined;
-    if (render === undefined)
+    if (!formats.includes(format))
       throw new DimsyncError(
         "E_OUTPUT",
-        `There is no output format ${JSON.stringify(format)}. Formats: ${Object.keys(byName).join(", ")}.${didYouMean(format, Object.keys(byName))}`,
+        `There is no output format ${JSON.stringify(format)} here. Formats: ${formats.join(", ")}.${didYouMean(format, formats)}`,
       );
-    return rest.length === 0 ? { format, render } : { format, render, file: resolve(cwd, rest.join("=")) };
+    if (rest.length === 0) return { format };
+    const path = rest.join("=");
+    const file = resolve(cwd, path);
+    checkWritable(`-o ${format}=PATH`, path, file);
+    return { format, file };
   });
   const toStdout = found.filter(({ file }) => file === undefined);
   if (toStdout.length > 1)
@@ -60,5 +100,5 @@ async function destinations({ flags, cwd }: Context): Promise<readonly Destinati
       "E_OUTPUT",
       `stdout carries one document, and ${toStdout.map(({ format }) => format).join(" and ")} are all meant for it. Give all but one a path: -o ${toStdout[1]?.format ?? "json"}=PATH.`,
     );
-  return toStdout.length === 1 ? found : [{ format: "human", render: renderers.human }, ...found];
+  return toStdout.length === 1 ? found : [{ format: "human" }, ...found];
 }

@@ -7,16 +7,17 @@ import { didYouMean } from "../model/suggest.ts";
 import type { Context } from "./context.ts";
 import type { PlanFlags } from "./flags.ts";
 import { planAccount } from "./operations.ts";
-import { checkOutputs, deliver } from "./output.ts";
+import { checkOutputs, checkWritable, deliver } from "./output.ts";
 import { planOptions } from "./plan-options.ts";
 import { showProgress } from "./progress.ts";
-import { loadProjects } from "./project.ts";
+import { checkAccountSettings, loadProjects } from "./project.ts";
 
 /** `dimsync plan`: what apply would do. Reads only. */
 export async function runPlan(context: Context<PlanFlags>, paths: readonly string[]): Promise<ExitCode> {
   const { flags, cwd, io } = context;
   await checkOutputs(context);
   const failOn = failOnFlags(flags.failOn);
+  if (flags.out !== undefined) checkWritable("--out", flags.out, resolve(cwd, flags.out));
   const plans = await planTargets(context, paths, "Plan", (made) => planExit(made, { detailed: flags.detailedExitcode === true, failOn }));
   if (flags.out !== undefined) {
     const [only, second] = plans;
@@ -49,9 +50,12 @@ async function planTargets(
   const projects = await loadProjects(context, paths);
   const plans: Plan[] = [];
   for (const project of projects) {
+    checkAccountSettings(project);
     const progress = showProgress(context);
     try {
       const made = await planAccount(project, options, { env: io.env, signal: io.interrupted, onProgress: progress.onProgress }, kind);
+      // What an interruption left unread looks like failed reads; a plan that says so is of no use to anybody.
+      if (io.interrupted.aborted) throw new DimsyncError("E_INTERRUPTED", "The run was interrupted.", { exit: 130 });
       plans.push({ ...made, exit: exitOf(made) });
     } finally {
       progress.end();

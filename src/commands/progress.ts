@@ -1,43 +1,60 @@
 import type { OnProgress, ProgressEvent } from "../model/progress.ts";
 import { visible } from "../render/visible.ts";
 import type { Context } from "./context.ts";
+import { eventStream } from "./event-stream.ts";
 
-const redrawMs = 100;
-const heartbeatMs = 10_000;
 const verbs: Readonly<Record<string, string>> = { read: "Reading", plan: "Planning", apply: "Applying", wait: "Waiting" };
 
-/** Shows long work on stderr: one line that is rewritten on a terminal, elsewhere a line every ten seconds. Nothing with --quiet. */
-export function showProgress({ io, flags }: Context): { readonly onProgress: OnProgress | undefined; readonly end: () => void } {
-  if (flags.quiet === true) return { onProgress: undefined, end: () => {} };
-  let latest: Extract<ProgressEvent, { type: "step" }> | undefined;
-  let drawn = false;
-  let last = Date.now();
-  const text = (): string => {
-    if (latest === undefined) return "";
-    const count = latest.total > 0 ? ` ${latest.done} of ${latest.total}` : "";
-    return `${verbs[latest.phase] ?? latest.phase}${count} · ${latest.label}`;
-  };
-  const onProgress: OnProgress = (event) => {
-    if (event.type !== "step") return;
-    latest = event;
-    const now = Date.now();
-    if (io.stderrIsTty && now - last >= redrawMs) {
-      io.stderr(`\r\u001b[K${visible(text()).slice(0, io.columns - 1)}`);
-      drawn = true;
-      last = now;
+/** How often stderr hears of it, in milliseconds. */
+export interface Pace {
+  /** Between two drawings of a terminal's line; nothing is drawn for work that is over sooner. */
+  readonly redrawMs: number;
+  /** Between two lines where there is no terminal. */
+  readonly heartbeatMs: number;
+}
+
+/**
+ * Shows long work on stderr: one line that is rewritten on a terminal, elsewhere a line every ten seconds. Nothing with --quiet. Events for
+ * `-o ndjson` go out at once, also with --quiet, since they are part of the document.
+ */
+export function showProgress(
+  context: Context,
+  { redrawMs, heartbeatMs }: Pace = { redrawMs: 100, heartbeatMs: 10_000 },
+): { readonly onProgress: OnProgress | undefined; readonly end: () => void } {
+  const { io, flags } = context;
+  const events = eventStream(context);
+  if (flags.quiet === true) return { onProgress: events, end: () => {} };
+  const begun = Date.now();
+  let latest: ProgressEvent | undefined;
+  let drawn = "";
+  const draw = (): void => {
+    if (latest === undefined) return;
+    const seconds = Math.floor((Date.now() - begun) / 1000);
+    const text = visible(progressText(latest) + (seconds < 5 ? "" : ` (${seconds} s)`));
+    if (!io.stderrIsTty) io.stderr(`dimsync: ${text}\n`);
+    else if (text !== drawn) {
+      io.stderr(`\r\u001b[K${text.slice(0, io.columns - 1)}`);
+      drawn = text;
     }
   };
-  const heartbeat = io.stderrIsTty
-    ? undefined
-    : setInterval(() => {
-        if (latest !== undefined) io.stderr(`dimsync: ${visible(text())}\n`);
-      }, heartbeatMs);
-  heartbeat?.unref();
+  const timer = setInterval(draw, io.stderrIsTty ? redrawMs : heartbeatMs);
+  // What is shown about the work must not keep the process alive after it.
+  timer.unref();
   return {
-    onProgress,
+    onProgress: (event) => {
+      latest = event;
+      events?.(event);
+    },
     end: () => {
-      clearInterval(heartbeat);
-      if (drawn) io.stderr("\r\u001b[K");
+      clearInterval(timer);
+      if (drawn !== "") io.stderr("\r\u001b[K");
+      drawn = "";
     },
   };
+}
+
+function progressText(event: ProgressEvent): string {
+  const verb = verbs[event.phase] ?? event.phase;
+  if (event.type === "phase") return `${verb} …`;
+  return `${verb}${event.total > 0 ? ` ${event.done} of ${event.total}` : ""} · ${event.label}`;
 }

@@ -1,17 +1,52 @@
 import { kindNamed } from "../kinds/index.ts";
+import { nameMatcher } from "../kinds/names.ts";
 import { durationMs } from "../manifests/durations.ts";
-import { type LoadOptions, listTargets, loadProject, type Project } from "../manifests/project.ts";
+import { ConfigError, type LoadOptions, listTargets, loadProject, type Project } from "../manifests/project.ts";
 import type { ClientSettings } from "../model/config.ts";
 import { DimsyncError } from "../model/errors.ts";
+import { didYouMean } from "../model/suggest.ts";
 import type { Context } from "./context.ts";
 
 /** Loads the project once for each target that the flags name; `paths` replace the config's manifests. Throws what loading throws, and E_USAGE. */
 export async function loadProjects(context: Context, paths: readonly string[] = []): Promise<readonly Project[]> {
   const { flags } = context;
   const options = loadOptions(context, paths);
-  const targets = flags.allTargets === true ? await listTargets(options) : flags.target;
+  if (flags.allTargets === true && flags.target.length > 0)
+    throw new DimsyncError("E_USAGE", "--all-targets and -t exclude each other. Name the targets, or take all.");
+  const targets = flags.allTargets === true ? await listTargets(options) : [...new Set(flags.target)];
   const several = targets.length === 0 ? [undefined] : targets;
-  return Promise.all(several.map((target) => loadProject(target === undefined ? options : { ...options, target })));
+  const projects = await Promise.all(several.map((target) => loadProject(target === undefined ? options : { ...options, target })));
+  for (const project of projects) checkSelection(flags, project);
+  return projects;
+}
+
+/**
+ * Says what is wrong with a base URL that was given, instead of that there is none. Throws ConfigError where the account can't be reached because of
+ * mistakes outside the manifests.
+ */
+export function checkAccountSettings({ settings, problems, files, locate }: Project): void {
+  if (settings.baseUrl !== "") return;
+  const mistakes = problems.filter(({ severity, place }) => severity === "error" && (place === undefined || !files.includes(place.file)));
+  if (mistakes.length > 0) throw new ConfigError(mistakes, locate);
+}
+
+/** A mistyped --only would look like an account without changes, a mistyped --exclude would change what it should spare. Throws E_USAGE. */
+function checkSelection({ only, exclude }: Context["flags"], { resources, problems }: Project): void {
+  // Manifests with mistakes aren't among the resources; then the mistakes are what is reported.
+  if (problems.some(({ severity }) => severity === "error")) return;
+  const addresses = resources.map(({ address }) => address);
+  for (const [flag, patterns] of [
+    ["--only", only],
+    ["--exclude", exclude],
+  ] as const)
+    for (const pattern of patterns) {
+      const ofManifest = pattern.replace(/[@#].*$/su, "");
+      if (addresses.some(nameMatcher([ofManifest]))) continue;
+      const near = didYouMean(ofManifest, addresses);
+      throw new DimsyncError("E_USAGE", `${flag} ${JSON.stringify(pattern)} matches no manifest's address.${near}`, {
+        command: "dimsync render",
+      });
+    }
 }
 
 /** As `loadProjects`, for commands that act on one target. */
@@ -49,6 +84,7 @@ function overrides(flags: Context["flags"]): Partial<ClientSettings> {
   const timeoutMs = flags.timeout === undefined ? undefined : durationFlag("--timeout", flags.timeout);
   return {
     ...(flags.concurrency === undefined ? {} : { concurrency: wholeFlag("--concurrency", flags.concurrency, 1) }),
+    ...(flags.rate === undefined ? {} : { rate: wholeFlag("--rate", flags.rate, 1) }),
     ...(timeoutMs === undefined ? {} : { timeoutMs }),
     ...(flags.retries === undefined ? {} : { retries: wholeFlag("--retries", flags.retries, 0) }),
   };

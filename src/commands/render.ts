@@ -1,3 +1,4 @@
+import { Document } from "yaml";
 import { nameMatcher } from "../kinds/names.ts";
 import { DimsyncError } from "../model/errors.ts";
 import type { ExitCode } from "../model/exit.ts";
@@ -5,11 +6,13 @@ import { toDiagnostic } from "../model/problem.ts";
 import type { Resource } from "../model/resource.ts";
 import { didYouMean } from "../model/suggest.ts";
 import type { Context } from "./context.ts";
+import { checkOutputs, deliverForms } from "./output.ts";
 import { loadOneProject } from "./project.ts";
 
 /** `dimsync render [ADDRESS]`: manifests as dimsync sees them, variables filled in, secrets as references. Makes no call. */
 export async function runRender(context: Context, address: string | undefined): Promise<ExitCode> {
-  const { io, flags } = context;
+  const { io } = context;
+  await checkOutputs(context, ["human", "json"]);
   const project = await loadOneProject(context);
   const { diagnosticText } = await import("./report.ts");
   const errors = project.problems.filter(({ severity }) => severity === "error");
@@ -26,13 +29,16 @@ export async function runRender(context: Context, address: string | undefined): 
       )}`,
     );
   const documents = found.map(documentOf);
-  if (flags.output.includes("json")) {
-    io.stdout(`${JSON.stringify(address !== undefined && documents.length === 1 ? documents[0] : documents, undefined, 2)}\n`);
-    return 0;
-  }
-  const { Document } = await import("yaml");
-  io.stdout(documents.map((document) => new Document(document).toString({ lineWidth: 120 })).join("---\n"));
+  await deliverForms(context, {
+    human: () => documents.map((document) => new Document(document).toString({ lineWidth: 120 })).join("---\n"),
+    json: () => `${JSON.stringify(address !== undefined && documents.length === 1 ? documents[0] : documents, undefined, 2)}\n`,
+  });
   return 0;
+}
+
+/** An empty reason is no reason, and assets take none. */
+function lifecycleOf({ acceptExposureWindow, ...lifecycle }: Resource["lifecycle"]) {
+  return { ...lifecycle, ...(acceptExposureWindow ? { acceptExposureWindow } : {}) };
 }
 
 function documentOf({ kind, name, id, labels, lifecycle, spec }: Resource) {
@@ -40,7 +46,7 @@ function documentOf({ kind, name, id, labels, lifecycle, spec }: Resource) {
     apiVersion: "dimsync/v1",
     kind,
     metadata: { name, ...(Object.keys(labels).length === 0 ? {} : { labels }), ...(id === undefined ? {} : { id }) },
-    ...(kind === "Asset" || kind === "Integration" ? { lifecycle } : {}),
+    ...(kind === "Asset" || kind === "Integration" ? { lifecycle: lifecycleOf(lifecycle) } : {}),
     spec,
   };
 }

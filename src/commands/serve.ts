@@ -5,6 +5,7 @@ import { DimsyncError } from "../model/errors.ts";
 import type { ExitCode } from "../model/exit.ts";
 import type { Context } from "./context.ts";
 import type { GlobalFlags } from "./flags.ts";
+import { checkWritable } from "./output.ts";
 import { wholeFlag } from "./project.ts";
 
 export interface ServeFlags extends GlobalFlags {
@@ -16,6 +17,7 @@ export interface ServeFlags extends GlobalFlags {
   readonly paging?: string;
   readonly errorBody?: string;
   readonly discoverAfter?: string;
+  readonly person: readonly string[];
 }
 
 const schemaForms = ["camel", "snake"] as const;
@@ -27,11 +29,15 @@ export async function runServe({ io, flags, cwd }: Context<ServeFlags>): Promise
   const given = io.env["DIMSYNC_API_KEY"];
   const key = given !== undefined && given !== "" ? given : randomBytes(16).toString("hex");
   for (const fault of flags.faults) checkFault(fault);
+  const people = new Map(flags.person.map((email) => [randomBytes(16).toString("hex"), email]));
+  const port = flags.port === undefined ? 0 : wholeFlag("--port", flags.port, 0);
+  if (port > 65_535) throw new DimsyncError("E_USAGE", `--port takes a port number up to 65535; ${port} is more.`);
+  if (flags.data !== undefined) checkWritable("--data", flags.data, resolve(cwd, flags.data));
   const [style, size = "20"] = (flags.paging ?? "none").split(":");
   const service = await startEmbeddedService({
-    port: flags.port === undefined ? 0 : wholeFlag("--port", flags.port, 0),
+    port,
     ...(flags.data === undefined ? {} : { file: resolve(cwd, flags.data) }),
-    apiKeys: { [key]: "bot@example.com" },
+    apiKeys: { [key]: "bot@example.com", ...Object.fromEntries(people) },
     latencyMs: flags.latency === undefined ? 0 : wholeFlag("--latency", flags.latency, 0),
     faults: flags.faults,
     schemaForm: oneOf("--schema-form", flags.schemaForm ?? "camel", schemaForms),
@@ -48,6 +54,7 @@ export async function runServe({ io, flags, cwd }: Context<ServeFlags>): Promise
   io.stdout(`DIMSYNC_BASE_URL=${service.url}\n`);
   // A key that the caller gave is the caller's secret; one made here is of no use to anybody unless it is shown.
   if (key !== given) io.stdout(`DIMSYNC_API_KEY=${key}\n`);
+  for (const [ofPerson, email] of people) io.stdout(`# the key of ${email}: ${ofPerson}\n`);
   io.stderr(
     `dimsync: the embedded service listens on ${service.url}; ${flags.data === undefined ? "its account is in memory" : `its account is kept in ${flags.data}`}. Stop it with Ctrl-C.\n`,
   );

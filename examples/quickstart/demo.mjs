@@ -1,0 +1,107 @@
+// The main job in one go, on a copy of this example: validate, plan, apply, an empty plan; then somebody changes the account by hand, and drift,
+// plan and apply find and repair it. The account is `dimsync serve`, an HTTP service in a process of its own. Run it with `npm run demo`.
+import { spawn, spawnSync } from "node:child_process";
+import { randomBytes } from "node:crypto";
+import { cpSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { fileURLToPath } from "node:url";
+
+const dimsync = fileURLToPath(new URL("../../dist/bin.js", import.meta.url));
+const example = fileURLToPath(new URL(".", import.meta.url));
+const isTty = process.stdout.isTTY === true && !process.env.NO_COLOR;
+const paint = (codes, text) => (isTty ? `\u001b[${codes}m${text}\u001b[0m` : text);
+
+const folder = mkdtempSync(join(tmpdir(), "dimsync-demo-"));
+let service;
+try {
+  for (const name of ["dimsync.yaml", "manifests"]) cpSync(join(example, name), join(folder, name), { recursive: true });
+  service = await startService();
+  await demo();
+  say("That was all of it. The manifests: examples/quickstart. The walk-through: README.md.");
+} catch (error) {
+  process.stderr.write(`\ndemo: ${error.message}\n`);
+  process.exitCode = 1;
+} finally {
+  service?.stop();
+  rmSync(folder, { recursive: true, force: true });
+}
+
+async function demo() {
+  say("An account with four integrations, and a folder of manifests that says what it should be. First the manifests alone:");
+  run(["validate"], 0);
+  say("What would change? Nothing is written here; exit 2 means that there are changes.");
+  run(["plan", "--detailed-exitcode"], 2);
+  say("Make exactly those calls; what waits for a new id follows in the same run.");
+  run(["apply", "--yes"], 0);
+  say("Once more: the account equals the manifests.");
+  run(["plan", "--detailed-exitcode"], 0);
+
+  say("Now Dana (dana@example.com) switches hashing off for customers.email, behind dimsync's back:");
+  await unhash();
+  say("The nightly drift report finds it (exit 2):");
+  run(["drift"], 2);
+  say("And the plan that repairs it is one call:");
+  run(["plan", "--detailed-exitcode"], 2);
+  run(["apply", "--yes"], 0);
+  run(["plan", "--detailed-exitcode"], 0);
+}
+
+/** Runs dimsync in the copy, its output going straight to this one's; another exit code than the expected ends the demo. */
+function run(args, expected) {
+  process.stdout.write(`\n${paint("1;36", `$ dimsync ${args.join(" ")}`)}\n`);
+  const { status, error } = spawnSync(process.execPath, [dimsync, ...args], {
+    cwd: folder,
+    env: service.env,
+    stdio: ["ignore", "inherit", "inherit"],
+  });
+  if (error !== undefined) throw error;
+  if (status !== expected) throw new Error(`dimsync ${args.join(" ")} ended with exit code ${status}, not ${expected}.`);
+}
+
+function say(text) {
+  process.stdout.write(`\n${paint("1", `── ${text}`)}\n`);
+}
+
+/** Starts `dimsync serve` and waits until it says where it listens. Its key, and all other secrets, are made for this run. */
+async function startService() {
+  const env = {
+    // Settings of another project must not reach this one.
+    ...Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith("DIMSYNC_"))),
+    DIMSYNC_API_KEY: randomBytes(16).toString("hex"),
+    LAKE_SECRET_KEY: randomBytes(16).toString("hex"),
+    RETURNS_DB_PASSWORD: randomBytes(16).toString("hex"),
+  };
+  const child = spawn(process.execPath, [dimsync, "serve", "--person", "dana@example.com"], {
+    cwd: folder,
+    env,
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  let url;
+  let complaint = "";
+  child.stderr.on("data", (chunk) => {
+    complaint += chunk;
+  });
+  for await (const line of createInterface({ input: child.stdout })) {
+    url ??= /^DIMSYNC_BASE_URL=(.+)$/.exec(line)?.[1];
+    const danasKey = /^# the key of dana@example\.com: (.+)$/.exec(line)?.[1];
+    if (url !== undefined && danasKey !== undefined)
+      return { url, danasKey, env: { ...env, DIMSYNC_BASE_URL: url }, stop: () => child.kill() };
+  }
+  throw new Error(`dimsync serve did not start: ${complaint}`);
+}
+
+async function unhash() {
+  const { url, danasKey } = service;
+  const body = {
+    schemas: { public: { enabled: true, tables: { customers: { enabled: true, columns: { email: { enabled: true, hashed: false } } } } } },
+  };
+  process.stdout.write(`\n${paint("1;35", `PATCH /v1/integrations/8f1c/schemas ${JSON.stringify(body)}`)}\n`);
+  const answer = await fetch(`${url}/v1/integrations/8f1c/schemas`, {
+    method: "PATCH",
+    headers: { "x-api-key": danasKey, "content-type": "application/json" },
+    body: JSON.stringify(body),
+  });
+  if (!answer.ok) throw new Error(`The service refused Dana's change with status ${answer.status}.`);
+}

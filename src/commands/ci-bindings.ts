@@ -1,0 +1,40 @@
+import { appendFileSync, existsSync } from "node:fs";
+import { relative } from "node:path";
+import { pushFile } from "../ci/push-file.ts";
+import type { CiSurroundings } from "../ci/surroundings.ts";
+import type { ExitCode } from "../model/exit.ts";
+import { code, prose } from "../render/markdown/escape.ts";
+import type { Context } from "./context.ts";
+import type { CiFlags } from "./flags.ts";
+import { setGithubOutputs } from "./github-outputs.ts";
+import { loadOneProject } from "./project.ts";
+
+// The account under which GitHub Actions acts; on GitLab the token's own.
+const author = { name: "github-actions[bot]", email: "41898282+github-actions[bot]@users.noreply.github.com" };
+
+/**
+ * Sees that what apply recorded is not lost with the job: pushes the bindings file, or leaves it for the workflow to upload (output `bindings_file`).
+ * Returns 4 where it changed and could not be pushed: until somebody commits it, the next run looks everything up anew.
+ */
+export async function keepBindings(context: Context<CiFlags>, around: CiSurroundings): Promise<ExitCode> {
+  const { io, flags } = context;
+  const mode = flags.bindings ?? "push";
+  const { settings } = await loadOneProject(context);
+  const file = settings.bindingsFile;
+  if (mode === "none" || !existsSync(file)) return 0;
+  const branch = mode === "push" ? around.branch : undefined;
+  const message = `dimsync: record ids of ${settings.target}`;
+  const pushed = await pushFile({ folder: settings.folder, file, branch, message, author, env: io.env });
+  if (pushed.outcome !== "refused") {
+    io.stderr(`dimsync: bindings: ${pushed.outcome}\n`);
+    return 0;
+  }
+  const { GITHUB_OUTPUT: outputFile = "", GITHUB_STEP_SUMMARY: summaryFile = "" } = io.env;
+  setGithubOutputs(outputFile, { bindings_file: file });
+  if (mode === "upload") return 0;
+  const shown = relative(context.cwd, file);
+  const why = `The ids that apply recorded could not be pushed. ${pushed.reason} Commit ${shown} by hand; it is among this job's artifacts.`;
+  io.stderr(`dimsync: E_BINDINGS_NOT_PUSHED: ${why}\n`);
+  if (summaryFile !== "") appendFileSync(summaryFile, `\n> [!WARNING]\n> ${prose(why)} ${code(shown)}\n`);
+  return 4;
+}

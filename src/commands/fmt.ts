@@ -1,0 +1,71 @@
+import { resolve } from "node:path";
+import { findConfig } from "../manifests/config-file.ts";
+import { formatManifests } from "../manifests/format.ts";
+import type { Schema } from "../manifests/schema-parts.ts";
+import { schemaNames, schemaText } from "../manifests/schema-text.ts";
+import { readSource } from "../manifests/source.ts";
+import { parseValues } from "../manifests/values.ts";
+import { DimsyncError } from "../model/errors.ts";
+import type { ExitCode } from "../model/exit.ts";
+import { writeAtomic } from "../records/atomic.ts";
+import { visible } from "../render/visible.ts";
+import type { Context } from "./context.ts";
+import type { GlobalFlags } from "./flags.ts";
+import { loadProjects } from "./project.ts";
+
+export interface FmtFlags extends GlobalFlags {
+  readonly check?: boolean;
+}
+
+/**
+ * `dimsync fmt [PATH…]`: writes manifests (and the config file, where no paths are given) in canonical form and prints the names of those that it
+ * changed. With --check it changes nothing and returns 2 where something would change. Returns 1 where a file can't be read or is no YAML.
+ */
+export async function runFmt(context: Context<FmtFlags>, paths: readonly string[]): Promise<ExitCode> {
+  const { io, flags, cwd } = context;
+  const [project] = await loadProjects({ ...context, flags: { ...flags, only: [], exclude: [] } }, paths);
+  const config =
+    paths.length > 0 ? undefined : findConfig({ cwd, env: io.env, ...(flags.config === undefined ? {} : { configFile: flags.config }) });
+  const files = [...(config === undefined ? [] : [config]), ...(project?.files ?? []).map((file) => resolve(cwd, file))];
+  let changed = 0;
+  let failed = 0;
+  for (const path of new Set(files)) {
+    const { source, problems } = readSource(cwd, path);
+    const faults =
+      source === undefined
+        ? problems.map(({ message }) => message)
+        : parseValues(source.text).faults.map(({ message }) => `${source.file}: ${message}`);
+    if (source === undefined || faults.length > 0) {
+      io.stderr(faults.map((message) => `dimsync: ${visible(message)}\n`).join(""));
+      failed += 1;
+      continue;
+    }
+    const formatted = formatManifests(source.text, schemaOf);
+    if (formatted === source.text) continue;
+    changed += 1;
+    io.stdout(`${visible(source.file)}\n`);
+    if (flags.check !== true)
+      await writeAtomic(path, formatted).catch((error: unknown) => {
+        throw new DimsyncError(
+          "E_OUTPUT",
+          `${source.file} could not be written: ${error instanceof Error ? error.message : String(error)}. Check its permissions.`,
+          { cause: error },
+        );
+      });
+  }
+  if (flags.check === true && changed > 0)
+    io.stderr(`dimsync: ${changed} of ${files.length} files are not in canonical form. Run dimsync fmt.\n`);
+  if (failed > 0) return 1;
+  return flags.check === true && changed > 0 ? 2 : 0;
+}
+
+const schemas = new Map<string, Schema | undefined>();
+
+function schemaOf(kind: string): Schema | undefined {
+  const known: readonly string[] = schemaNames;
+  if (!schemas.has(kind)) {
+    const text = known.includes(kind) ? schemaText(kind) : undefined;
+    schemas.set(kind, text === undefined ? undefined : (JSON.parse(text) as Schema));
+  }
+  return schemas.get(kind);
+}

@@ -1,0 +1,44 @@
+import { randomUUID } from "node:crypto";
+import { appendFileSync, statSync } from "node:fs";
+import { githubPieces, summaryLimitBytes } from "../render/github.ts";
+import { workflowCommand } from "../render/github-commands.ts";
+import type { Document } from "../render/index.ts";
+import { prose } from "../render/markdown/escape.ts";
+import { visible } from "../render/visible.ts";
+
+/** Appends the step summary and the outputs to the files that GitHub Actions names in the environment; does nothing where it names none. */
+export function writeGithubFiles(env: NodeJS.ProcessEnv, documents: readonly Document[], planFile: string): void {
+  const { GITHUB_STEP_SUMMARY: summaryFile = "", GITHUB_OUTPUT: outputFile = "" } = env;
+  // Commands of one step share its summary, and GitHub drops all of it where it grows too large.
+  const used = summaryFile === "" ? 0 : (statSync(summaryFile, { throwIfNoEntry: false })?.size ?? 0);
+  const { summary, outputs } = githubPieces(documents, { room: summaryLimitBytes - used, planFile });
+  if (summaryFile !== "" && summary !== "") appendFileSync(summaryFile, summary);
+  setGithubOutputs(outputFile, outputs);
+}
+
+/** The same for a command that ended in a failure before it had a document: the outputs are set, and the reason is an annotation. Returns the annotation. */
+export function writeGithubFailure(
+  env: NodeJS.ProcessEnv,
+  failure: { readonly code: string; readonly message: string; readonly exit: number },
+): string {
+  const { GITHUB_STEP_SUMMARY: summaryFile = "", GITHUB_OUTPUT: outputFile = "" } = env;
+  const { code, message, exit } = failure;
+  if (summaryFile !== "") appendFileSync(summaryFile, `## ${prose(code)}\n\n${prose(message)}\n`);
+  setGithubOutputs(outputFile, {
+    has_changes: "false",
+    exit_code: String(exit),
+    plan_file: "",
+    summary_line: visible(`${code}: ${message}`).slice(0, 1_000),
+  });
+  return `${workflowCommand("error", [["title", `dimsync: ${code}`]], visible(message))}\n`;
+}
+
+/** Appends outputs in the form that takes any value: between two lines of a random word, which no value can hold by design. */
+export function setGithubOutputs(file: string, outputs: Readonly<Record<string, string>>): void {
+  if (file === "") return;
+  const text = Object.entries(outputs).map(([name, value]) => {
+    const delimiter = `dimsync_${randomUUID()}`;
+    return `${name}<<${delimiter}\n${value}\n${delimiter}\n`;
+  });
+  appendFileSync(file, text.join(""));
+}

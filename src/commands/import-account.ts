@@ -1,0 +1,223 @@
+import { existsSync, readFileSync } from "node:fs";
+import { mkdir } from "node:fs/promises";
+import { dirname, join, relative, resolve, sep } from "node:path";
+import { ignoring } from "../engine/ignore.ts";
+import { onceOnly, type RunReads } from "../engine/reads.ts";
+import { observeWorld } from "../engine/world.ts";
+import { type Adoption, adopt, type NewDocument } from "../import/adopt.ts";
+import { adoptSchemas } from "../import/adopt-schemas.ts";
+import type { DocumentText } from "../import/document-text.ts";
+import { createFileSet, type FileChange } from "../import/file-set.ts";
+import { readAhead } from "../import/read-ahead.ts";
+import { readSchemas } from "../import/read-schemas.ts";
+import type { World } from "../kinds/kind.ts";
+import { schemaConfig } from "../kinds/schema-config/index.ts";
+import type { Project } from "../manifests/project.ts";
+import { type Address, byText, toAddress } from "../model/address.ts";
+import { ServiceError } from "../model/errors.ts";
+import type { Resource } from "../model/resource.ts";
+import { writeAtomic } from "../records/atomic.ts";
+import { openBindings } from "../records/bindings.ts";
+import { openAccount, systemClock } from "./account.ts";
+import type { Surroundings } from "./operations.ts";
+
+export interface ImportOptions {
+  /** Absolute: relative paths in the project's places begin here. */
+  readonly cwd: string;
+  /** Absolute: where new files go. */
+  readonly out: string;
+  readonly dryRun: boolean;
+  readonly literal: boolean;
+  readonly isWanted: (address: Address) => boolean;
+  /** Told of each file as soon as it is written, or would be. */
+  readonly onFile: (change: FileChange) => void;
+}
+
+export interface Imported {
+  /** Addresses of the manifests that stand for what was asked for. */
+  readonly addresses: readonly Address[];
+  readonly bound: ReadonlyMap<Address, string>;
+  readonly notices: readonly string[];
+  /** What could not be imported, and why. */
+  readonly failures: readonly { readonly address: Address; readonly message: string }[];
+}
+
+/** So many integrations are read ahead of the one that is being written; no more are held at a time. */
+const ahead = 4;
+
+/**
+ * Reads the account and writes manifests and bindings for what has none; updates those that differ. Only GET leaves the process. Throws
+ * ServiceError where a list can't be read; one integration's schemas that can't be read are a failure, and the others go on.
+ */
+export async function importAccount(project: Project, options: ImportOptions, around: Surroundings): Promise<Imported> {
+  const { settings } = project;
+  const account = await openAccount(settings, { readOnly: true, env: around.env, signal: around.signal });
+  try {
+    const reads = onceOnly(account.client.asReadOnly());
+    const bindings = await openBindings(settings.bindingsFile, settings.target);
+    const world = await readWorld(project, bindings.all(), reads);
+    const tags = await Promise.all(world.tags.map(async (tag) => (await reads.tag(tag.id)) ?? tag));
+    const boundElsewhere = await addressesOfOtherTargets(settings.bindingsFile, settings.target);
+    const adoption = adopt({ world, tags, boundElsewhere, isWanted: options.isWanted });
+    const written = await writeFiles(project, options, adoption, world, reads, boundElsewhere, around);
+    if (!options.dryRun) await Promise.all([...adoption.bindings].map(([address, binding]) => bindings.set(address, binding)));
+    return {
+      addresses: [...written.addresses].sort(byText),
+      bound: new Map([...adoption.bindings].map(([address, { id }]) => [address, id])),
+      notices: [...adoption.notices, ...written.notices],
+      failures: written.failures,
+    };
+  } finally {
+    await account.close();
+  }
+}
+
+/** What the project's manifests mean in the account, with every list read whatever the manifests need. Throws ServiceError. */
+export async function readWorld({ resources, settings }: Project, bindings: World["bindings"], reads: RunReads): Promise<World> {
+  const [integrations, tags, users] = await Promise.all([reads.integrations(), reads.tags(), reads.users()]);
+  const today = systemClock.now().toISOString().slice(0, 10);
+  const { world } = await observeWorld({
+    resources,
+    compared: resources,
+    bindings,
+    recovered: new Map(),
+    fresh: new Set(),
+    reads,
+    taggedBy: settings.defaults.taggedBy,
+    writeSecrets: () => false,
+    today,
+    ignored: ignoring(settings.ignore, today).ignored,
+  });
+  return {
+    ...world,
+    integrations: joined(world.integrations, integrations.items),
+    tags: joined(world.tags, tags.items),
+    users: users.items,
+  };
+}
+
+/** The list, and what only a read by id has shown. */
+function joined<T extends { readonly id: string }>(known: readonly T[], listed: readonly T[]): readonly T[] {
+  return [...listed, ...known.filter(({ id }) => !listed.some((one) => one.id === id))];
+}
+
+/** Addresses that the bindings file has for other targets. */
+async function addressesOfOtherTargets(file: string, target: string): Promise<ReadonlySet<Address>> {
+  if (!existsSync(file)) return new Set();
+  const { parse } = await import("yaml");
+  const content: unknown = parse(readFileSync(file, "utf8"));
+  const targets = (content as { readonly targets?: Readonly<Record<string, Readonly<Record<string, unknown>> | null>> }).targets ?? {}; // openBindings has checked it
+  return new Set(Object.entries(targets).flatMap(([name, lines]) => (name === target ? [] : Object.keys(lines ?? {}))));
+}
+
+interface Written {
+  readonly addresses: ReadonlySet<Address>;
+  readonly notices: readonly string[];
+  readonly failures: Imported["failures"];
+}
+
+async function writeFiles(
+  project: Project,
+  options: ImportOptions,
+  adoption: Adoption,
+  world: World,
+  reads: RunReads,
+  boundElsewhere: ReadonlySet<Address>,
+  around: Surroundings,
+): Promise<Written> {
+  const { cwd, out, dryRun, literal } = options;
+  const files = createFileSet((path) => (existsSync(path) ? readFileSync(path, "utf8") : undefined));
+  const addresses = new Set(adoption.addresses);
+  const notices: string[] = [];
+  const failures: { address: Address; message: string }[] = [];
+  const resourceAt = new Map<Address, Resource>(project.resources.map((resource) => [resource.address, resource]));
+  const units = new Map(schemaConfig.units(ofKind(world, "SchemaConfig"), world).units.map((unit) => [unit.liveId, unit]));
+  const takenNames = new Set(ofKind(world, "SchemaConfig").map(({ name }) => name));
+
+  const flush = async (): Promise<void> => {
+    if (dryRun) return;
+    for (const change of files.take()) {
+      await mkdir(dirname(change.path), { recursive: true });
+      await writeAtomic(change.path, change.after);
+      options.onFile(change);
+    }
+  };
+  const append = (path: string, documents: readonly DocumentText[]): void => files.append(path, documents, header(project, path));
+  const change = ({ resource, spec, untyped }: Adoption["changed"][number]): void => {
+    const path = resolve(cwd, resource.place.file);
+    if (spec !== resource.spec && !files.change(path, resource.place, resource.spec, spec))
+      failures.push({
+        address: resource.address,
+        message: `${resource.place.file} is written in a form that import can't change in place (a value from a variable, or an anchor that others use). Edit it by hand.`,
+      });
+    files.mention(path, resource.place, untyped);
+  };
+  const fileOf = (integration: string): string => {
+    const known = resourceAt.get(toAddress("Integration", integration));
+    return known === undefined ? join(out, "integrations", `${integration}.yaml`) : resolve(cwd, known.place.file);
+  };
+
+  // Places count documents from the beginning of a file: what is there is changed before anything is added behind it.
+  for (const one of adoption.changed) change(one);
+  for (const [kind, file] of [
+    ["Asset", "assets.yaml"],
+    ["Tag", "tags.yaml"],
+  ] as const) {
+    const documents = adoption.documents.filter(({ address, integration }) => integration === undefined && address.startsWith(`${kind}/`));
+    if (documents.length > 0) append(join(out, file), documents);
+  }
+  // Also where nothing is written: the project names the folder, and can't be loaded without it.
+  if (!dryRun) await mkdir(out, { recursive: true });
+  await flush();
+
+  let done = 0;
+  const total = adoption.integrations.length;
+  around.onProgress?.({ type: "phase", phase: "read", round: 1, total });
+  for await (const outcome of readAhead(adoption.integrations, ahead, ({ live }) => readSchemas(reads, live.id))) {
+    around.signal.throwIfAborted();
+    const { live, name } = outcome.item;
+    if ("error" in outcome && !(outcome.error instanceof ServiceError)) throw outcome.error;
+    const own = adoption.documents.filter(({ integration }) => integration === name);
+    const [integrations, others] = [own.filter(isIntegration), own.filter((document) => !isIntegration(document))];
+    const schemaDocuments: DocumentText[] = [];
+    if ("error" in outcome)
+      failures.push({ address: toAddress("SchemaConfig", name), message: outcome.error instanceof Error ? outcome.error.message : "" });
+    else if (outcome.read !== undefined) {
+      const adopted = adoptSchemas({
+        name,
+        live: outcome.read,
+        unit: units.get(live.id),
+        world,
+        literal,
+        boundElsewhere,
+        takenNames,
+      });
+      if (adopted.type === "notice") notices.push(adopted.notice);
+      if (adopted.type === "changed") change(adopted.changed);
+      if (adopted.type === "new") {
+        takenNames.add(adopted.configName);
+        schemaDocuments.push(adopted.document);
+        addresses.add(adopted.document.address);
+      }
+    }
+    const documents = [...integrations, ...schemaDocuments, ...others];
+    if (documents.length > 0) append(fileOf(name), documents);
+    await flush();
+    around.onProgress?.({ type: "step", phase: "read", done: ++done, total, label: toAddress("Integration", name) });
+  }
+  if (dryRun) for (const made of files.take()) options.onFile(made);
+  for (const unit of units.values())
+    if (adoption.integrations.some(({ live }) => live.id === unit.liveId)) addresses.add(unit.resource.address);
+  return { addresses, notices, failures };
+}
+
+const isIntegration = ({ address }: NewDocument): boolean => address.startsWith("Integration/");
+
+const ofKind = (world: World, kind: "SchemaConfig"): readonly Resource[] => world.resources.filter((resource) => resource.kind === kind);
+
+/** Tells editors where the schema is, if `dimsync init` put it there. */
+function header({ settings }: Project, path: string): string {
+  const schema = join(settings.folder, "schema", "manifest.schema.json");
+  if (!existsSync(schema)) return "";
+  return `# yaml-language-server: $schema=${relative(dirname(path), schema).split(sep).join("/")}\n`;
+}

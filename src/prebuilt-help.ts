@@ -1,0 +1,46 @@
+import { fstatSync, readFileSync, writeSync } from "node:fs";
+
+declare const DIMSYNC_VERSION: string | undefined;
+
+/**
+ * Answers `--version`, `--help` and a command's `--help` from texts that the build has made (dist/help/), and tells whether it did. Loading the
+ * command line to print them would take as long as starting Node itself. Anything else, and a terminal narrower than the texts, is left to the
+ * command line, which prints the same words.
+ */
+export function printPrebuilt(argv: readonly string[]): boolean {
+  const text = prebuiltText(argv);
+  if (text === undefined) return false;
+  const bytes = Buffer.from(text);
+  let done = 0;
+  try {
+    // process.stdout takes milliseconds to set up.
+    while (done < bytes.length) done += writeSync(1, bytes, done);
+  } catch (error) {
+    // A reader that has gone away is no failure; a pipe that is full for the moment is process.stdout's affair.
+    if (error instanceof Error && "code" in error && error.code !== "EPIPE") process.stdout.write(bytes.subarray(done));
+  }
+  return true;
+}
+
+/** The widest line of the texts: what the command line takes where there is no terminal. */
+const textColumns = 100;
+
+function prebuiltText(argv: readonly string[]): string | undefined {
+  const [first = "", second = ""] = argv;
+  if (argv.length === 0 || argv.length > 2 || typeof DIMSYNC_VERSION !== "string") return undefined;
+  const isAlone = argv.length === 1;
+  if (isAlone && (first === "--version" || first === "-V" || first === "version")) return `${DIMSYNC_VERSION}\n`;
+  const asks = (word: string): boolean => word === "--help" || word === "-h";
+  const topic = isAlone && (asks(first) || first === "help") ? "dimsync" : asks(second) ? first : first === "help" ? second : "";
+  if (!/^[a-z-]+$/u.test(topic) || topic.startsWith("-") || !isWide()) return undefined;
+  try {
+    return readFileSync(new URL(`./help/${topic}.txt`, import.meta.url), "utf8");
+  } catch {
+    return undefined;
+  }
+}
+
+/** Whether the texts fit. process.stdout is asked only where it may be a terminal, since setting it up takes milliseconds. */
+function isWide(): boolean {
+  return !fstatSync(1).isCharacterDevice() || (process.stdout.columns ?? textColumns) >= textColumns;
+}

@@ -1,0 +1,76 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { cpSync, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { onTestFinished } from "vitest";
+
+/** The command line as it is shipped. DIMSYNC_TEST_DIST names another build. */
+export const builtCli = join(process.env["DIMSYNC_TEST_DIST"] ?? fileURLToPath(new URL("../../dist/", import.meta.url)), "bin.js");
+
+export const repository = fileURLToPath(new URL("../../", import.meta.url));
+
+export interface Ended {
+  readonly code: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+export interface CliOptions {
+  readonly cwd?: string;
+  /** Beside PATH: nothing of the test's own environment is passed on. */
+  readonly env?: Readonly<Record<string, string>>;
+}
+
+/** Starts the built command line; its output is collected by `ended`. */
+export function startCli(args: readonly string[], { cwd, env }: CliOptions = {}): ChildProcess {
+  if (!existsSync(builtCli)) throw new Error(`${builtCli} is not there. Run npm run build first.`);
+  return spawn(process.execPath, [builtCli, ...args], {
+    cwd: cwd ?? emptyFolder(),
+    env: { PATH: process.env["PATH"] ?? "", ...env },
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+}
+
+/** Resolves when the process has ended and all its output was read. */
+export function ended(child: ChildProcess): Promise<Ended> {
+  let stdout = "";
+  let stderr = "";
+  child.stdout?.on("data", (chunk) => {
+    stdout += chunk;
+  });
+  child.stderr?.on("data", (chunk) => {
+    stderr += chunk;
+  });
+  return new Promise((resolve, reject) => {
+    child.once("error", reject);
+    child.once("close", (code) => resolve({ code, stdout, stderr }));
+  });
+}
+
+/** Runs the built command line to its end. */
+export async function dimsync(args: readonly string[], options: CliOptions = {}): Promise<Ended> {
+  return ended(startCli(args, options));
+}
+
+/** A folder of its own for the test that asks, with these files in it. */
+export function emptyFolder(files: Readonly<Record<string, string>> = {}): string {
+  const folder = mkdtempSync(join(tmpdir(), "dimsync-cli-"));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  for (const [path, text] of Object.entries(files)) {
+    mkdirSync(dirname(join(folder, path)), { recursive: true });
+    writeFileSync(join(folder, path), text);
+  }
+  return folder;
+}
+
+/** A copy of examples/quickstart, whose account is a file within it. */
+export function quickstart(): string {
+  const folder = emptyFolder();
+  for (const name of ["dimsync.yaml", "manifests"])
+    cpSync(join(repository, "examples/quickstart", name), join(folder, name), { recursive: true });
+  return folder;
+}
+
+/** The secrets that the quick start's manifests name. */
+export const quickstartSecrets = { LAKE_SECRET_KEY: "a lake's key", RETURNS_DB_PASSWORD: "a database's password" } as const;

@@ -1,0 +1,155 @@
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { Ajv } from "ajv";
+import addFormats from "ajv-formats";
+import { describe, expect, test } from "vitest";
+import { schemaNames, schemaText } from "../../src/manifests/schema-text.ts";
+import { dimsync, emptyFolder, quickstart, repository } from "./built-cli.ts";
+import { commandNames } from "./reference.ts";
+
+const version: unknown = JSON.parse(readFileSync(join(repository, "package.json"), "utf8")).version;
+
+describe("help", () => {
+  test.each(commandNames())("of %s names what it does and where the shared options are", async (name) => {
+    const { code, stdout, stderr } = await dimsync([name, "--help"]);
+    expect(stdout).toMatch(new RegExp(`^Usage: dimsync ${name}`, "u"));
+    expect(stdout).toContain("dimsync --help");
+    expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+  });
+
+  test("lists every command, the exit codes, and no empty defaults", async () => {
+    const { stdout } = await dimsync(["help"]);
+    for (const name of commandNames()) expect(stdout).toMatch(new RegExp(`^ {2}${name}\\b`, "mu"));
+    expect(stdout).toContain("130 interrupted");
+    expect(stdout).not.toContain("(default: [])");
+  });
+
+  test("of a command by `help`, its alias and --help is the same", async () => {
+    const texts = await Promise.all(
+      [
+        ["help", "plan"],
+        ["help", "diff"],
+        ["plan", "--help"],
+      ].map((args) => dimsync(args)),
+    );
+    expect(new Set(texts.map(({ stdout }) => stdout)).size).toBe(1);
+  });
+
+  test("is what dimsync alone prints, as an error", async () => {
+    const { code, stdout, stderr } = await dimsync([]);
+    expect(stderr).toMatch(/^Usage: dimsync/u);
+    expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
+  });
+});
+
+test.each([["version"], ["--version"], ["-V"]])("%s prints the version of the package", async (word) => {
+  expect(await dimsync([word])).toEqual({ code: 0, stdout: `${version}\n`, stderr: "" });
+});
+
+describe("init", () => {
+  test("writes a project that is valid at once, and a second time touches nothing", async () => {
+    const cwd = emptyFolder();
+    const first = await dimsync(["init", "project"], { cwd });
+    expect(first).toMatchObject({ code: 0, stdout: "" });
+    expect(first.stderr).toContain("created  project/dimsync.yaml");
+    const project = join(cwd, "project");
+    writeFileSync(join(project, ".gitignore"), "mine\n");
+    const second = await dimsync(["init"], { cwd: project });
+    expect(second.stderr).toContain("as is    dimsync.yaml");
+    expect(second.stderr).toContain("kept     .gitignore");
+    expect(readFileSync(join(project, ".gitignore"), "utf8")).toBe("mine\n");
+    expect(await dimsync(["validate"], { cwd: project, env: { DIMSYNC_API_KEY: "key" } })).toMatchObject({ code: 0, stderr: "" });
+  });
+
+  test("gives an example that is a valid manifest", async () => {
+    const cwd = emptyFolder();
+    await dimsync(["init"], { cwd });
+    const example = /```yaml\n(.*?)```/su.exec(readFileSync(join(cwd, "manifests/README.md"), "utf8"))?.[1] ?? "";
+    writeFileSync(join(cwd, "manifests/example.yaml"), example);
+    const { code, stdout } = await dimsync(["validate"], { cwd });
+    expect({ code, stdout }).toEqual({ code: 0, stdout: "Valid: 2 manifests in 1 file, no problems found.\n" });
+  });
+
+  test("says where it can't write", async () => {
+    const cwd = emptyFolder({ file: "" });
+    const { code, stderr } = await dimsync(["init", "file"], { cwd });
+    expect(stderr).toContain("E_INIT");
+    expect(code).toBe(1);
+  });
+});
+
+describe("schema", () => {
+  test.each(schemaNames)("%s is one that ajv compiles", async (name) => {
+    const { code, stdout } = await dimsync(["schema", name]);
+    expect(code).toBe(0);
+    const ajv = new Ajv({ strict: true, strictRequired: false, allowUnionTypes: true });
+    // The package is CommonJS: under Node's rules its function is the default member's default where types see only one.
+    addFormats.default(ajv);
+    // Those of manifests refer to each other.
+    const main = JSON.parse(stdout);
+    for (const other of schemaNames) {
+      const schema = JSON.parse(schemaText(other) ?? "");
+      if (schema.$id !== main.$id) ajv.addSchema(schema);
+    }
+    expect(() => ajv.compile(main)).not.toThrow();
+  });
+});
+
+describe("render", () => {
+  test("prints manifests that load again and render the same", async () => {
+    const cwd = quickstart();
+    const first = await dimsync(["render"], { cwd });
+    expect(first).toMatchObject({ code: 0, stderr: "" });
+    mkdirSync(join(cwd, "again"));
+    writeFileSync(join(cwd, "again/all.yaml"), first.stdout);
+    writeFileSync(join(cwd, "again/dimsync.yaml"), readFileSync(join(cwd, "dimsync.yaml"), "utf8").replace("[manifests]", "[all.yaml]"));
+    const second = await dimsync(["render"], { cwd: join(cwd, "again") });
+    expect(second.stdout).toBe(first.stdout);
+    expect(first.stdout).toContain("replicationFrequency: 1h");
+    expect(first.stdout).toContain("env: RETURNS_DB_PASSWORD");
+  });
+
+  test("prints one manifest, as YAML or JSON", async () => {
+    const cwd = quickstart();
+    expect((await dimsync(["render", "Tag/pii"], { cwd })).stdout).toMatch(/^apiVersion: dimsync\/v1\nkind: Tag\n/u);
+    expect(JSON.parse((await dimsync(["render", "Tag/pii", "-o", "json"], { cwd })).stdout)).toMatchObject({
+      kind: "Tag",
+      spec: { name: "PII" },
+    });
+  });
+});
+
+describe("get", () => {
+  test("prints aligned tables of lists", async () => {
+    const { stdout } = await dimsync(["get", "users"], { cwd: quickstart() });
+    expect(stdout.split("\n").slice(0, 2)).toEqual([
+      "ID   EMAIL                      NAME           CREATED AT",
+      "u-1  dana@example.com           Dana           2026-01-05T08:00:00.000Z",
+    ]);
+  });
+
+  test("takes kinds as in manifests, in any case, singular and plural", async () => {
+    const cwd = quickstart();
+    const texts = await Promise.all(["Integration", "integrations", "INTEGRATIONS"].map((kind) => dimsync(["get", kind], { cwd })));
+    expect(new Set(texts.map(({ stdout }) => stdout)).size).toBe(1);
+    expect(texts[0]?.stdout).toMatch(/^ID +NAME +PAUSED/u);
+  });
+
+  test("prints the resources of one tag, the columns of one integration, one user", async () => {
+    const cwd = quickstart();
+    expect((await dimsync(["get", "tag", "t-1"], { cwd })).stdout).toMatch(/TAGGED RESOURCES\nt-1 .* 8f1c/u);
+    expect((await dimsync(["get", "schemaconfig", "8f1c"], { cwd })).stdout).toMatch(/^public +orders +id +true +false +true/mu);
+    expect(JSON.parse((await dimsync(["get", "user", "u-1", "-o", "json"], { cwd })).stdout)).toMatchObject({ email: "dana@example.com" });
+  });
+
+  test("prints Markdown, and with --raw the answer as it is", async () => {
+    const cwd = quickstart();
+    expect((await dimsync(["get", "tags", "-o", "markdown"], { cwd })).stdout).toMatch(
+      /^\| id \| name \|.*\n\| --- \|.*\n\| `t-1` \| `PII` \|/u,
+    );
+    expect(JSON.parse((await dimsync(["get", "tags", "--raw"], { cwd })).stdout)).toMatchObject({
+      code: "success",
+      data: { items: [{ id: "t-1" }, {}, {}] },
+    });
+  });
+});

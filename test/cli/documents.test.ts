@@ -1,0 +1,94 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { parse, parseAllDocuments } from "yaml";
+import { workflows } from "../../src/commands/init-workflows.ts";
+import { dimsync, emptyFolder, quickstart, repository } from "./built-cli.ts";
+import { commandReference } from "./reference.ts";
+
+const textOf = (path: string): string => readFileSync(join(repository, path), "utf8");
+
+test("docs/commands.md is what the program says (-u writes it)", async () => {
+  await expect(commandReference()).toMatchFileSnapshot(join(repository, "docs/commands.md"));
+});
+
+describe("the workflows", () => {
+  test.each(Object.entries(workflows))("%s.yml of this repository is what init writes (-u writes it)", async (name, text) => {
+    await expect(text).toMatchFileSnapshot(join(repository, `.github/workflows/${name}.yml`));
+  });
+
+  test.each(readdirSync(join(repository, ".github/workflows")).filter((name) => name.endsWith(".yml")))(
+    "%s has the shape of a workflow",
+    (name) => {
+      const documents = parseAllDocuments(textOf(`.github/workflows/${name}`), { strict: true, uniqueKeys: true });
+      expect(documents).toHaveLength(1);
+      const workflow = parse(textOf(`.github/workflows/${name}`));
+      expect(typeof workflow.name).toBe("string");
+      expect(Object.keys(workflow.on).length).toBeGreaterThan(0);
+      // Without it the token could do anything.
+      expect(workflow.permissions).toBeDefined();
+      for (const job of Object.values<Job>(workflow.jobs)) {
+        if (job.uses !== undefined) continue;
+        expect(typeof job["runs-on"]).toBe("string");
+        for (const step of job.steps ?? []) expect([step.run, step.uses].filter((what) => typeof what === "string")).toHaveLength(1);
+      }
+    },
+  );
+
+  test("apply runs one at a time, is never stopped half way, and commits the ids even after a failure", () => {
+    const { concurrency, jobs } = parse(workflows.apply);
+    expect(concurrency).toEqual({ group: "dimsync-apply", "cancel-in-progress": false });
+    const steps: readonly Step[] = jobs.apply.steps;
+    expect(steps.find(({ name }) => name === "commit the bindings")).toMatchObject({ if: "always()" });
+  });
+
+  test("run command lines that the program takes", async () => {
+    const lines = Object.values(workflows).flatMap((text) => [...text.matchAll(/^ +- run: dimsync (.+)$/gmu)].map(([, line = ""]) => line));
+    expect(lines).toHaveLength(4);
+    for (const line of lines) {
+      const { stderr } = await dimsync(line.split(" "), { cwd: emptyFolder() });
+      expect(stderr).not.toContain("E_USAGE");
+      expect(stderr).not.toContain("E_OUTPUT");
+    }
+  });
+});
+
+describe("the README", () => {
+  const block = (name: string): string =>
+    new RegExp(`<!-- ${name} -->\n+\`\`\`[a-z]*\n(.*?)\`\`\``, "su").exec(textOf("README.md"))?.[1] ?? "";
+
+  test("shows a manifest of the quick start as it is", () => {
+    const manifest = block("manifest");
+    expect(manifest).toMatch(/^apiVersion/u);
+    expect(textOf("examples/quickstart/manifests/orders.yaml")).toContain(manifest);
+  });
+
+  test("shows a plan as the program prints it", async () => {
+    const { stdout } = await dimsync(["plan", "--only", "*/orders"], { cwd: quickstart() });
+    expect(`$ dimsync plan --only '*/orders'\n${stdout}`).toBe(block("plan"));
+  });
+
+  test("links to files that are there", () => {
+    const links = [...textOf("README.md").matchAll(/\]\(([^)#:]+)\)/gu)].map(([, path = ""]) => path);
+    expect(links.length).toBeGreaterThan(5);
+    for (const path of links) expect(() => readFileSync(join(repository, path))).not.toThrow();
+  });
+
+  test("names scripts of package.json in its commands", () => {
+    const { scripts } = JSON.parse(textOf("package.json"));
+    for (const [, script = ""] of textOf("README.md").matchAll(/npm run ([a-z]+)/gu)) expect(Object.keys(scripts)).toContain(script);
+  });
+});
+
+interface Step {
+  readonly name?: string;
+  readonly run?: string;
+  readonly uses?: string;
+  readonly if?: string;
+}
+
+interface Job {
+  readonly "runs-on"?: string;
+  readonly uses?: string;
+  readonly steps?: readonly Step[];
+}

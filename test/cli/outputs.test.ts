@@ -1,0 +1,161 @@
+import { spawn } from "node:child_process";
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { builtCli, dimsync, emptyFolder, ended, quickstart, quickstartSecrets } from "./built-cli.ts";
+
+// biome-ignore lint/suspicious/noControlCharactersInRegex: colour begins with ESC.
+const colored = /\u001b\[/u;
+
+describe("output", () => {
+  test("goes to stdout in one format and to files in the others, all from the same run", async () => {
+    const cwd = quickstart();
+    const { code, stdout, stderr } = await dimsync(["plan", "-o", "json=p.json", "-o", "markdown=p.md", "-o", "human"], { cwd });
+    const plan = JSON.parse(readFileSync(join(cwd, "p.json"), "utf8"));
+    expect(plan).toMatchObject({ kind: "Plan", target: "demo", summary: { create: 2 } });
+    expect(readFileSync(join(cwd, "p.md"), "utf8")).toMatch(/^## Plan for/u);
+    expect(stdout).toMatch(/^Plan for demo/u);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+  });
+
+  test("is human on stdout where every format has a file", async () => {
+    const cwd = quickstart();
+    const { stdout } = await dimsync(["validate", "-o", "json=v.json"], { cwd });
+    expect(stdout).toBe("Valid: 7 manifests in 4 files, no problems found.\n");
+    expect(JSON.parse(readFileSync(join(cwd, "v.json"), "utf8"))).toMatchObject({ kind: "Validation", diagnostics: [], exit: { code: 0 } });
+  });
+
+  test.each(["validate", "plan", "drift", "get tags", "get schemaconfig 8f1c", "render", "version"])(
+    "of %s -o json is one JSON document and nothing else",
+    async (command) => {
+      const { stdout, stderr } = await dimsync([...command.split(" "), "-o", "json"], { cwd: quickstart() });
+      expect(() => JSON.parse(stdout)).not.toThrow();
+      expect(stderr).toBe("");
+    },
+  );
+
+  test("of several targets is a list in JSON", async () => {
+    const cwd = emptyFolder({
+      "dimsync.yaml":
+        "apiVersion: dimsync/v1\nkind: Config\nmanifests: [m.yaml]\ntargets:\n  a: { baseUrl: 'embedded:a.json' }\n  b: { baseUrl: 'embedded:b.json' }\n",
+      "m.yaml": "apiVersion: dimsync/v1\nkind: Tag\nmetadata: { name: pii }\nspec: { name: PII }\n",
+    });
+    const all = await dimsync(["--all-targets", "plan", "-o", "json"], { cwd });
+    expect(JSON.parse(all.stdout).map(({ target }: { readonly target: string }) => target)).toEqual(["a", "b"]);
+    const twice = await dimsync(["-t", "b", "-t", "b", "plan", "-o", "json"], { cwd });
+    expect(JSON.parse(twice.stdout)).toMatchObject({ target: "b" });
+    const none = await dimsync(["plan"], { cwd });
+    expect(none).toMatchObject({ code: 1, stdout: "" });
+    expect(none.stderr).toContain("-t");
+  });
+
+  test("of a plan and a drift report can be shown again from a file", async () => {
+    const cwd = quickstart();
+    const made = await dimsync(["plan", "--out", "plan.json"], { cwd });
+    expect(await dimsync(["show", "plan.json"], { cwd })).toEqual({ code: 0, stdout: made.stdout, stderr: "" });
+    const report = await dimsync(["drift", "-o", "json"], { cwd });
+    writeFileSync(join(cwd, "drift.json"), report.stdout);
+    expect((await dimsync(["show", "drift.json", "-o", "json"], { cwd })).stdout).toBe(report.stdout);
+  });
+
+  test("ends quietly where its reader has gone away", async () => {
+    const cwd = quickstart();
+    const { code, stdout, stderr } = await ended(
+      spawn("bash", ["-c", `set -o pipefail; "${process.execPath}" "${builtCli}" get schemaconfig 8f1c -o json | head -n 1`], {
+        cwd,
+        env: { PATH: process.env["PATH"] ?? "" },
+        stdio: ["ignore", "pipe", "pipe"],
+      }),
+    );
+    expect({ code, stdout, stderr }).toEqual({ code: 0, stdout: "{\n", stderr: "" });
+  });
+});
+
+describe("colour", () => {
+  const rows: Readonly<
+    Record<string, { readonly env: Readonly<Record<string, string>>; readonly flags?: readonly string[]; readonly is: boolean }>
+  > = {
+    "is off in a pipe": { env: {}, is: false },
+    "is on in a pipe with FORCE_COLOR": { env: { FORCE_COLOR: "1" }, is: true },
+    "stays off with FORCE_COLOR=0": { env: { FORCE_COLOR: "0" }, is: false },
+    "is off with NO_COLOR, whatever else is set": { env: { FORCE_COLOR: "1", NO_COLOR: "1" }, is: false },
+    "is not touched by an empty NO_COLOR": { env: { FORCE_COLOR: "1", NO_COLOR: "" }, is: true },
+    "is off with --no-color, whatever else is set": { env: { FORCE_COLOR: "1" }, flags: ["--no-color"], is: false },
+    "never gets into JSON": { env: { FORCE_COLOR: "1" }, flags: ["-o", "json"], is: false },
+    "never gets into Markdown": { env: { FORCE_COLOR: "1" }, flags: ["-o", "markdown"], is: false },
+  };
+  for (const [what, { env, flags = [], is }] of Object.entries(rows))
+    test.concurrent(what, async () => {
+      const { stdout } = await dimsync(["plan", ...flags], { cwd: quickstart(), env });
+      expect(colored.test(stdout)).toBe(is);
+    });
+
+  test("of an error follows the same rules", async () => {
+    expect((await dimsync(["plann"])).stderr).not.toMatch(colored);
+    expect((await dimsync(["plann"], { env: { FORCE_COLOR: "1" } })).stderr).toMatch(colored);
+  });
+
+  test("never gets into a file", async () => {
+    const cwd = quickstart();
+    await dimsync(["plan", "-o", "human=plan.txt", "-o", "json"], { cwd, env: { FORCE_COLOR: "1" } });
+    expect(readFileSync(join(cwd, "plan.txt"), "utf8")).not.toMatch(colored);
+  });
+});
+
+describe("exit codes", () => {
+  test("tell changes, drift and an equal account apart", async () => {
+    const cwd = quickstart();
+    const code = async (...args: readonly string[]) => (await dimsync(args, { cwd, env: quickstartSecrets })).code;
+    expect(await code("plan")).toBe(0);
+    expect(await code("plan", "--detailed-exitcode")).toBe(2);
+    expect(await code("plan", "--fail-on", "unmanaged")).toBe(2);
+    expect(await code("drift")).toBe(2);
+    expect(await code("apply", "--yes")).toBe(0);
+    expect(await code("plan", "--detailed-exitcode")).toBe(0);
+    expect(await code("drift")).toBe(0);
+  });
+
+  test("tell an unfit plan file: 5", async () => {
+    const cwd = quickstart();
+    await dimsync(["plan", "--out", "plan.json"], { cwd });
+    const text = readFileSync(join(cwd, "plan.json"), "utf8");
+    writeFileSync(join(cwd, "plan.json"), text.replace('"hashed"', '"enabled"').replace('"Archive lake"', '"Another lake"'));
+    const { code, stderr } = await dimsync(["apply", "plan.json"], { cwd, env: quickstartSecrets });
+    expect(stderr).toContain("E_PLAN_TAMPERED");
+    expect(code).toBe(5);
+  });
+
+  test("tell a guard: 3", async () => {
+    const cwd = quickstart();
+    const config = join(cwd, "dimsync.yaml");
+    writeFileSync(config, `${readFileSync(config, "utf8")}guards: { maxCreates: 1 }\n`);
+    expect((await dimsync(["plan"], { cwd })).code).toBe(3);
+    expect((await dimsync(["plan", "--allow", "maxCreates=the first import"], { cwd })).code).toBe(0);
+  });
+});
+
+test("-C, --config, --var, --var-file and DIMSYNC_CONFIG choose what is read", async () => {
+  const cwd = quickstart();
+  const frequency = async (...args: readonly string[]) => {
+    const { stdout } = await dimsync([...args, "render", "Integration/returns", "-o", "json"], { cwd: join(cwd, "manifests") });
+    return JSON.parse(stdout).spec.create.replicationFrequency;
+  };
+  writeFileSync(join(cwd, "vars.yaml"), "frequency: 3h\n");
+  expect(await frequency()).toBe("1h");
+  expect(await frequency("--var", "frequency=2h")).toBe("2h");
+  expect(await frequency("--var-file", "../vars.yaml")).toBe("3h");
+  expect(await frequency("-C", "..", "--var-file", "vars.yaml")).toBe("3h");
+  expect(await frequency("--config", "../dimsync.yaml")).toBe("1h");
+  const elsewhere = await dimsync(["render", "Tag/pii"], { env: { DIMSYNC_CONFIG: join(cwd, "dimsync.yaml") } });
+  expect(elsewhere.stdout).toContain("name: PII");
+});
+
+test("--only and --exclude narrow the plan", async () => {
+  const cwd = quickstart();
+  const addresses = async (...args: readonly string[]) => {
+    const { items, deferred } = JSON.parse((await dimsync(["plan", ...args, "-o", "json"], { cwd })).stdout);
+    return [...items, ...deferred].map(({ address }: { readonly address: string }) => address);
+  };
+  expect(await addresses("--only", "SchemaConfig/orders")).toEqual(["SchemaConfig/orders@orders"]);
+  expect(await addresses("--only", "Asset/*", "--exclude", "Asset/lake")).toEqual(["Asset/warehouse"]);
+});

@@ -1,0 +1,98 @@
+import { expect, test } from "vitest";
+import type { Context } from "../../src/commands/context.ts";
+import { type Pace, showProgress } from "../../src/commands/progress.ts";
+
+const pace: Pace = { redrawMs: 2, heartbeatMs: 2 };
+
+/** A context whose stderr is kept, and a wait for what is printed to it. */
+function listening({
+  isTty,
+  quiet = false,
+  columns = 100,
+}: {
+  readonly isTty: boolean;
+  readonly quiet?: boolean;
+  readonly columns?: number;
+}) {
+  const printed: string[] = [];
+  let heard: () => void = () => {};
+  const context: Context = {
+    io: {
+      stdout: () => expect.unreachable("progress goes to stderr"),
+      stderr: (text) => {
+        printed.push(text);
+        heard();
+      },
+      stdoutIsTty: isTty,
+      stderrIsTty: isTty,
+      stdinIsTty: isTty,
+      columns,
+      env: {},
+      cwd: "/",
+      ask: async () => "",
+      interrupted: new AbortController().signal,
+    },
+    flags: { target: [], var: [], varFile: [], only: [], exclude: [], output: [], color: true, quiet },
+    cwd: "/",
+  };
+  const next = (): Promise<void> =>
+    new Promise((resolve) => {
+      heard = resolve;
+    });
+  return { context, printed, next };
+}
+
+const step = { type: "step", phase: "read", done: 3, total: 41, label: "GET /v1/tags/t-1" } as const;
+
+test("on a terminal one line is drawn over itself, and is gone in the end", async () => {
+  const { context, printed, next } = listening({ isTty: true });
+  const { onProgress, end } = showProgress(context, pace);
+  onProgress?.(step);
+  await next();
+  onProgress?.({ ...step, done: 4 });
+  await next();
+  end();
+  expect(printed).toEqual(["\r\u001b[KReading 3 of 41 · GET /v1/tags/t-1", "\r\u001b[KReading 4 of 41 · GET /v1/tags/t-1", "\r\u001b[K"]);
+});
+
+test("on a narrow terminal the line is cut, so that it never wraps", async () => {
+  const { context, printed, next } = listening({ isTty: true, columns: 20 });
+  const { onProgress, end } = showProgress(context, pace);
+  onProgress?.(step);
+  await next();
+  end();
+  expect(printed[0]).toBe("\r\u001b[KReading 3 of 41 · G");
+});
+
+test("elsewhere it is a line now and then, for as long as the work goes on", async () => {
+  const { context, printed, next } = listening({ isTty: false });
+  const { onProgress, end } = showProgress(context, pace);
+  onProgress?.({ type: "step", phase: "wait", done: 0, total: 0, label: "schema of Integration/returns" });
+  await next();
+  await next();
+  end();
+  const count = printed.length;
+  expect(new Set(printed)).toEqual(new Set(["dimsync: Waiting · schema of Integration/returns\n"]));
+  await new Promise((resolve) => setTimeout(resolve, 20));
+  expect(printed).toHaveLength(count);
+});
+
+test("a name with control characters can't move the cursor", async () => {
+  const { context, printed, next } = listening({ isTty: false });
+  const { onProgress, end } = showProgress(context, pace);
+  onProgress?.({ ...step, label: "a\u001b[2Jb\nc" });
+  await next();
+  end();
+  expect(printed[0]).not.toContain("\u001b");
+  expect(printed[0]?.split("\n")).toHaveLength(2);
+});
+
+test("work that is over at once, or --quiet, shows nothing", async () => {
+  const quick = listening({ isTty: true });
+  const { onProgress, end } = showProgress(quick.context);
+  onProgress?.(step);
+  end();
+  const quiet = listening({ isTty: true, quiet: true });
+  expect(showProgress(quiet.context, pace).onProgress).toBeUndefined();
+  expect([...quick.printed, ...quiet.printed]).toEqual([]);
+});

@@ -1,0 +1,52 @@
+import { spawn, spawnSync } from "node:child_process";
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { builtCli, dimsync, ended, quickstart, quickstartSecrets } from "./built-cli.ts";
+
+const hasScript = spawnSync("script", ["-qec", "true", "/dev/null"], { stdio: ["ignore", "ignore", "ignore"] }).status === 0;
+
+/** Runs `dimsync apply` on a terminal of its own (`script` of util-linux) and types the keys when it asks. */
+async function applyOnTerminal(cwd: string, keys: string) {
+  const child = spawn("script", ["-qec", `"${process.execPath}" "${builtCli}" apply`, "/dev/null"], {
+    cwd,
+    env: { PATH: process.env["PATH"] ?? "", TERM: "xterm", ...quickstartSecrets },
+    stdio: ["pipe", "pipe", "pipe"],
+  });
+  let screen = "";
+  child.stdout.on("data", (chunk) => {
+    const before = screen.includes("[y/N]");
+    screen += chunk;
+    if (!before && screen.includes("[y/N]")) child.stdin.write(keys);
+  });
+  const { code } = await ended(child);
+  return { code, screen };
+}
+
+describe.skipIf(!hasScript)(`the question of apply${hasScript ? "" : " (skipped: script of util-linux isn't there)"}`, () => {
+  test("shows the plan first, names the target, and goes on with y", async () => {
+    const cwd = quickstart();
+    const { code, screen } = await applyOnTerminal(cwd, "y\n");
+    expect(screen).toMatch(/Plan for demo.*Apply this to demo \(embedded:\.dimsync\/account\.json\)\? \[y\/N\]/su);
+    expect(screen).toContain("9 done");
+    expect(code).toBe(0);
+    expect((await dimsync(["plan", "--detailed-exitcode"], { cwd })).code).toBe(0);
+  });
+
+  const refusals: Readonly<Record<string, readonly [keys: string, code: number, says: string]>> = {
+    n: ["n\n", 4, "Not confirmed: nothing was applied."],
+    "an empty line": ["\n", 4, "Not confirmed: nothing was applied."],
+    "a word that isn't yes": ["yep\n", 4, "Not confirmed: nothing was applied."],
+    "the end of the input (Ctrl-D)": ["\u0004", 4, "Not confirmed: nothing was applied."],
+    "Ctrl-C": ["\u0003", 130, "interrupted"],
+  };
+  for (const [what, [keys, expected, says]] of Object.entries(refusals))
+    test(`takes ${what} for no: nothing is sent or recorded`, async () => {
+      const cwd = quickstart();
+      const { code, screen } = await applyOnTerminal(cwd, keys);
+      expect(screen).toContain(says);
+      expect(code).toBe(expected);
+      expect(existsSync(join(cwd, "dimsync.bindings.yaml"))).toBe(false);
+      expect((await dimsync(["plan", "--detailed-exitcode"], { cwd })).code).toBe(2);
+    });
+});

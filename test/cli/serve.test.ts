@@ -1,0 +1,98 @@
+import { once } from "node:events";
+import { createServer } from "node:http";
+import { join } from "node:path";
+import { expect, onTestFinished, test } from "vitest";
+import { dimsync, emptyFolder, ended, startCli } from "./built-cli.ts";
+
+/** `dimsync serve`, once it has said where it listens and for whom. */
+async function serve(args: readonly string[] = [], env: Readonly<Record<string, string>> = {}) {
+  const child = startCli(["serve", ...args], { env });
+  onTestFinished(() => void child.kill("SIGKILL"));
+  const end = ended(child);
+  let text = "";
+  child.stdout?.on("data", (chunk) => {
+    text += chunk;
+  });
+  // What it says about itself on stderr comes after its last line on stdout.
+  await Promise.race([once(child.stderr ?? child, "data"), end]);
+  const value = (pattern: RegExp): string => pattern.exec(text)?.[1] ?? "";
+  return {
+    child,
+    end,
+    url: value(/^DIMSYNC_BASE_URL=(.+)$/mu),
+    key: value(/^DIMSYNC_API_KEY=(.+)$/mu),
+    dana: value(/^# the key of dana@example\.com: (.+)$/mu),
+  };
+}
+
+test("serve prints an address and a key that work, and ends with 0 on Ctrl-C", async () => {
+  const { child, end, url, key } = await serve();
+  const { code, stdout } = await dimsync(["get", "integrations"], { env: { DIMSYNC_BASE_URL: url, DIMSYNC_API_KEY: key } });
+  expect(stdout).toContain("8f1c");
+  expect(code).toBe(0);
+  child.kill("SIGINT");
+  expect((await end).code).toBe(0);
+  expect((await end).stderr).toContain("the embedded service stops");
+});
+
+test("serve never prints a key that it was given, and refuses others", async () => {
+  const { child, end, url } = await serve([], { DIMSYNC_API_KEY: "the-callers-own-key" });
+  const refused = await dimsync(["get", "tags"], { env: { DIMSYNC_BASE_URL: url, DIMSYNC_API_KEY: "wrong" } });
+  expect(refused).toMatchObject({ code: 1, stdout: "" });
+  expect(refused.stderr).toMatch(/E_UNAUTHORIZED.*401.*DIMSYNC_API_KEY/u);
+  child.kill("SIGTERM");
+  const { stdout, stderr } = await end;
+  expect(stdout + stderr).not.toContain("the-callers-own-key");
+});
+
+test("serve --person gives a person a key of their own, and the audit log names them", async () => {
+  const { url, key, dana } = await serve(["--person", "dana@example.com"]);
+  const call = async (path: string, apiKey: string, body?: object) =>
+    (
+      await fetch(url + path, {
+        method: body === undefined ? "GET" : "PUT",
+        headers: { "x-api-key": apiKey, "content-type": "application/json" },
+        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      })
+    ).json();
+  await call("/v1/tags/t-1", dana, { description: "changed by hand" });
+  expect(await call("/v1/audit-logs?limit=1", key)).toMatchObject({ data: { items: [{ actor: { email: "dana@example.com" } }] } });
+});
+
+test("serve --data keeps the account for the next time", async () => {
+  const file = join(emptyFolder(), "account.json");
+  const env = { DIMSYNC_API_KEY: "key" };
+  const first = await serve(["--data", file], env);
+  await fetch(`${first.url}/v1/tags/t-1`, {
+    method: "PUT",
+    headers: { "x-api-key": "key", "content-type": "application/json" },
+    body: JSON.stringify({ description: "kept" }),
+  });
+  first.child.kill("SIGINT");
+  await first.end;
+  const second = await serve(["--data", file], env);
+  const { stdout } = await dimsync(["get", "tag", "t-1"], { env: { ...env, DIMSYNC_BASE_URL: second.url } });
+  expect(stdout).toContain("kept");
+});
+
+test("serve says so where its port is taken", async () => {
+  const { url } = await serve();
+  const { code, stderr } = await dimsync(["serve", "--port", new URL(url).port]);
+  expect(stderr).toMatch(/E_SERVE.*EADDRINUSE.*--port/u);
+  expect(code).toBe(1);
+});
+
+test("a plan that is interrupted while it reads ends with 130 and without a document", async () => {
+  // A service that never answers: the read is under way when its request has come.
+  const service = createServer(() => child.kill("SIGINT")).listen(0, "127.0.0.1");
+  onTestFinished(() => {
+    service.closeAllConnections();
+    service.close();
+  });
+  await once(service, "listening");
+  const address = service.address();
+  const url = `http://127.0.0.1:${typeof address === "object" ? address?.port : ""}`;
+  const cwd = emptyFolder({ "m.yaml": "apiVersion: dimsync/v1\nkind: Tag\nmetadata: { name: pii }\nspec: { name: PII }\n" });
+  const child = startCli(["plan", "m.yaml"], { cwd, env: { DIMSYNC_BASE_URL: url, DIMSYNC_API_KEY: "key" } });
+  expect(await ended(child)).toEqual({ code: 130, stdout: "", stderr: "\ndimsync: interrupted.\n" });
+});

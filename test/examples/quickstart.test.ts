@@ -1,0 +1,55 @@
+import { execFile } from "node:child_process";
+import { readdirSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { builtCli, dimsync, ended, quickstart, repository } from "../cli/built-cli.ts";
+
+const kinds = ["Asset", "Integration", "SchemaConfig", "Tag"];
+
+test("the quick start is valid and holds every kind", async () => {
+  const { code, stdout } = await dimsync(["render", "-o", "json"], { cwd: quickstart() });
+  expect(code).toBe(0);
+  const found = new Set(JSON.parse(stdout).map(({ kind }: { readonly kind: string }) => kind));
+  expect([...found]).toEqual(expect.arrayContaining(kinds));
+});
+
+test("the demo shows its steps in order, ends with 0, and leaves nothing behind", async () => {
+  const example = join(repository, "examples/quickstart");
+  const before = readdirSync(example, { recursive: true }).sort();
+  // The demo runs the build that lies beside it.
+  expect(builtCli).toContain("dist");
+  const { code, stdout, stderr } = await ended(
+    execFile(process.execPath, [join(example, "demo.mjs")], { env: { PATH: process.env["PATH"] ?? "", DIMSYNC_TARGET: "not-this-one" } }),
+  );
+  expect(stderr).toBe("");
+  expect(code).toBe(0);
+  const steps = [
+    "$ dimsync validate",
+    "Valid: 7 manifests in 4 files",
+    "$ dimsync plan --detailed-exitcode",
+    "+ Integration/returns",
+    "Exit 2 (changes)",
+    "$ dimsync apply --yes",
+    "9 done",
+    "$ dimsync plan --detailed-exitcode",
+    "No changes.",
+    "dana@example.com",
+    "PATCH /v1/integrations/8f1c/schemas",
+    "$ dimsync drift",
+    "public.customers.email hashed   live false, declared true",
+    "Exit 2 (drift)",
+    "$ dimsync plan --detailed-exitcode",
+    "Apply will send: 1 PATCH.",
+    "$ dimsync apply --yes",
+    "1 done",
+    "$ dimsync plan --detailed-exitcode",
+    "No changes.",
+  ];
+  let at = 0;
+  for (const step of steps) {
+    const found = stdout.indexOf(step, at);
+    expect(found, `${step}, in ${stdout.slice(at)}`).toBeGreaterThanOrEqual(at);
+    at = found + step.length;
+  }
+  expect(readdirSync(example, { recursive: true }).sort()).toEqual(before);
+});

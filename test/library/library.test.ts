@@ -1,0 +1,115 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import {
+  apply,
+  createClient,
+  drift,
+  loadProject,
+  ProblemsError,
+  type ProgressEvent,
+  plan,
+  renderers,
+  Secret,
+  startEmbeddedService,
+} from "../../src/index.ts";
+import { emptyFolder, quickstart, quickstartSecrets } from "../cli/built-cli.ts";
+
+// Whatever a library function does, the process that uses it keeps its output and its life.
+beforeEach(() => {
+  for (const stream of [process.stdout, process.stderr])
+    vi.spyOn(stream, "write").mockImplementation((text) => {
+      throw new Error(`The library printed ${String(text)}`);
+    });
+  vi.spyOn(process, "exit").mockImplementation((code) => {
+    throw new Error(`The library ended the process with ${code}`);
+  });
+});
+afterEach(() => vi.restoreAllMocks());
+
+describe("the library", () => {
+  test("plans, applies, and finds nothing more to do", async () => {
+    const cwd = quickstart();
+    const project = await loadProject({ cwd });
+    expect(project.problems).toEqual([]);
+    const made = await plan(project);
+    expect(made).toMatchObject({
+      kind: "Plan",
+      target: "demo",
+      summary: { create: 2, update: 1 },
+      exit: { code: 2, reasons: ["changes"] },
+    });
+    const result = await apply(project, { env: quickstartSecrets });
+    expect(result).toMatchObject({ kind: "Result", exit: { code: 0 } });
+    expect(result.items.every(({ outcome }) => outcome === "done")).toBe(true);
+    expect(readFileSync(join(cwd, "dimsync.bindings.yaml"), "utf8")).toContain("Integration/returns");
+    expect(await plan(project)).toMatchObject({ items: [], exit: { code: 0 } });
+    expect(await drift(project)).toMatchObject({ kind: "DriftReport", items: [], exit: { code: 0 } });
+  });
+
+  test("works on a service of its own, and sees what a person changed", async () => {
+    const service = await startEmbeddedService();
+    try {
+      const env = { DIMSYNC_BASE_URL: service.url, DIMSYNC_API_KEY: service.apiKey };
+      const client = createClient({
+        baseUrl: service.url,
+        apiKey: new Secret(service.apiKey),
+        timeoutMs: 5000,
+        retries: 0,
+        concurrency: 2,
+        readOnly: true,
+        userAgent: "a test",
+        env: {},
+      });
+      const { items } = await client.integrations();
+      await client.close();
+      expect(items.map(({ name }) => name)).toContain("Orders");
+      const cwd = emptyFolder({
+        "m.yaml":
+          "apiVersion: dimsync/v1\nkind: Integration\nmetadata: { name: orders }\nspec: { match: { name: Orders }, expect: { paused: true } }\n",
+      });
+      const report = await drift(await loadProject({ cwd, env }), { env });
+      expect(report).toMatchObject({
+        manual: [{ address: "Integration/orders", path: "/paused", expected: true, actual: false }],
+        exit: { code: 2 },
+      });
+      expect(renderers.human(report, { color: false, verbose: false })).toContain("Integration/orders");
+    } finally {
+      await service.close();
+    }
+  });
+
+  test("tells its progress as events", async () => {
+    const events: ProgressEvent[] = [];
+    await plan(await loadProject({ cwd: quickstart() }), { onProgress: (event) => events.push(event) });
+    const steps = events.filter((event) => event.type === "step");
+    expect(steps.length).toBeGreaterThan(0);
+    for (const { done, total } of steps) expect(done).toBeLessThanOrEqual(total);
+  });
+
+  test("stops when its signal is aborted, before anything is written", async () => {
+    const cwd = quickstart();
+    const project = await loadProject({ cwd });
+    const result = await apply(project, { env: quickstartSecrets, signal: AbortSignal.abort() }).catch((error: unknown) => error);
+    expect(result instanceof Error || (result as { readonly exit: { readonly code: number } }).exit.code !== 0).toBe(true);
+    expect((await plan(project)).summary).toMatchObject({ create: 2, update: 1 });
+  });
+
+  test("sees no environment variable that it isn't given", async () => {
+    vi.stubEnv("DIMSYNC_VAR_frequency", "9h");
+    const frequencyOf = async (options: object) => {
+      const { resources } = await loadProject({ cwd: quickstart(), ...options });
+      return JSON.stringify(resources.find(({ address }) => address === "Integration/returns")?.spec);
+    };
+    expect(await frequencyOf({})).toContain('"1h"');
+    expect(await frequencyOf({ env: process.env })).toContain('"9h"');
+  });
+
+  test("gives mistakes in manifests as values, and throws where the config can't be used", async () => {
+    const { problems } = await loadProject({
+      cwd: emptyFolder({ "m.yaml": "apiVersion: dimsync/v1\nkind: Tag\nmetadata: { name: x }\nspec: { nam: y }\n" }),
+    });
+    expect(problems.map(({ code }) => code)).toContain("E_UNKNOWN_KEY");
+    await expect(loadProject({ cwd: emptyFolder({ "dimsync.yaml": "kind: [" }) })).rejects.toBeInstanceOf(ProblemsError);
+  });
+});

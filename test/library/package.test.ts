@@ -1,0 +1,81 @@
+import { execFile } from "node:child_process";
+import { cpSync, existsSync, mkdirSync, symlinkSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { promisify } from "node:util";
+import { expect, test } from "vitest";
+import { builtCli, emptyFolder, quickstart, repository } from "../cli/built-cli.ts";
+
+const run = promisify(execFile);
+const dist = dirname(builtCli);
+
+/** A folder in which `dimsync` is installed as it is packed, and nothing else of this repository. */
+function consumer(files: Readonly<Record<string, string>>): string {
+  const folder = emptyFolder({ "package.json": '{ "type": "module" }', ...files });
+  const installed = join(folder, "node_modules/dimsync");
+  mkdirSync(installed, { recursive: true });
+  cpSync(join(repository, "package.json"), join(installed, "package.json"));
+  cpSync(dist, join(installed, "dist"), { recursive: true });
+  cpSync(join(repository, "schema"), join(installed, "schema"), { recursive: true });
+  return folder;
+}
+
+test("the package works by its name, without its dependencies being installed", async () => {
+  const folder = consumer({
+    "use.js": `
+      import { loadProject, plan, startEmbeddedService, createClient, apply, drift } from "dimsync";
+      const made = await plan(await loadProject({ cwd: ${JSON.stringify(quickstart())} }));
+      process.stdout.write(JSON.stringify({ create: made.summary.create, functions: [startEmbeddedService, createClient, apply, drift].map((one) => typeof one) }));
+    `,
+  });
+  const { stdout, stderr } = await run(process.execPath, ["use.js"], { cwd: folder });
+  expect(stderr).toBe("");
+  expect(JSON.parse(stdout)).toEqual({ create: 2, functions: ["function", "function", "function", "function"] });
+});
+
+test.skipIf(!existsSync(join(dist, "types/index.d.ts")))(
+  "its types check a program that uses it, and refuse one that uses it wrongly",
+  async () => {
+    const right = `
+    import { apply, type Client, createClient, DimsyncError, drift, loadProject, type Plan, plan, type ProgressEvent, type Result, Secret, startEmbeddedService } from "dimsync";
+    const service = await startEmbeddedService();
+    const project = await loadProject({ cwd: ".", env: { DIMSYNC_BASE_URL: service.url } });
+    const made: Plan = await plan(project, { signal: new AbortController().signal, onProgress: (event: ProgressEvent) => void event.type });
+    for (const item of made.items) for (const change of item.changes) console.log(change.path, change.risk === "exposes");
+    const report: Plan = await drift(project);
+    const result: Result = await apply(project, { failFast: true });
+    const client: Client = createClient({ baseUrl: service.url, apiKey: new Secret("k"), timeoutMs: 1, retries: 0, concurrency: 1, readOnly: true, userAgent: "me", env: {} });
+    console.log(result.exit.code, report.kind, (await client.tags()).items[0]?.name, DimsyncError.name);
+  `;
+    const folder = consumer({
+      "right.ts": right,
+      "wrong.ts": `${right}\n    const risk: "neutral" = made.items[0].changes[0].risk;\n    result.calls.nope();\n`,
+    });
+    mkdirSync(join(folder, "node_modules/@types"), { recursive: true });
+    // What a consumer on Node has.
+    symlinkSync(join(repository, "node_modules/@types/node"), join(folder, "node_modules/@types/node"));
+    symlinkSync(join(repository, "node_modules/undici-types"), join(folder, "node_modules/undici-types"));
+    const check = (file: string) => {
+      writeFileSync(
+        join(folder, "tsconfig.json"),
+        JSON.stringify({
+          compilerOptions: {
+            strict: true,
+            module: "nodenext",
+            target: "es2022",
+            lib: ["es2023"],
+            types: ["node"],
+            noEmit: true,
+            skipLibCheck: false,
+          },
+          files: [file],
+        }),
+      );
+      return run(process.execPath, [join(repository, "node_modules/typescript/bin/tsc"), "-p", "."], { cwd: folder }).then(
+        () => "",
+        (error: { readonly stdout?: string }) => error.stdout ?? String(error),
+      );
+    };
+    expect(await check("right.ts")).toBe("");
+    expect(await check("wrong.ts")).toMatch(/wrong\.ts\(\d+,\d+\): error TS2322[\s\S]*wrong\.ts\(\d+,\d+\): error TS2349/u);
+  },
+);
