@@ -1,7 +1,9 @@
 import { Command, CommanderError, Option } from "commander";
 import { checkFolder, contextOf, version } from "./commands/context.ts";
+import type { ExplainFlags } from "./commands/explain.ts";
 import type { ApplyFlags, GlobalFlags, PlanFlags } from "./commands/flags.ts";
 import type { Io } from "./commands/io.ts";
+import type { RenderFlags } from "./commands/render.ts";
 import type { ServeFlags } from "./commands/serve.ts";
 import type { ExitCode } from "./model/exit.ts";
 
@@ -102,13 +104,16 @@ export function makeProgram(
         repeatable('--allow <name="reason">', "lift a guard: maxCreates, maxExposedColumns, maxChangedPercent, exposureWindow, policy"),
       )
       .option("--write-secrets [glob]", "send the connections of these assets again (all without a glob)")
-      .option("--assume-complete-lists", "take a list of a round length for complete");
+      .option("--assume-complete-lists", "take a list of a round length for complete")
+      .addOption(repeatable("--ignore <address[:/path]>", "leave this alone in this run; repeatable"));
+  const baseFlag = (command: Command): Command =>
+    command.option("--base <ref>", "a git ref: tell changes of the manifests since then from changes of the account");
 
   program.commandsGroup("The main job:");
   add("validate [paths...]", "check manifests without the account", async (given, [paths]) =>
     (await import("./commands/validate.ts")).runValidate(contextOf(io, given), list(paths)),
   );
-  planFlags(
+  const plan = planFlags(
     add<PlanFlags>("plan [paths...]", "show what apply would do; reads only", async (given, [paths]) =>
       (await import("./commands/plan.ts")).runPlan(contextOf(io, given), list(paths)),
     ),
@@ -116,6 +121,7 @@ export function makeProgram(
     .alias("diff")
     .option("--out <file>", "save the plan, to apply exactly it")
     .option("--detailed-exitcode", "exit 2 where there are changes");
+  baseFlag(plan);
   planFlags(
     add<ApplyFlags>("apply [plan]", "make the account equal the manifests, or apply a saved plan", async (given, [file]) =>
       (await import("./commands/apply.ts")).runApply(contextOf(io, given), text(file)),
@@ -127,16 +133,23 @@ export function makeProgram(
     .option("--result <file>", "write the result as JSON")
     .option("--lock-timeout <duration>", "wait for another apply to end")
     .option("--max-plan-age <duration>", "how old a saved plan may be (24h)");
-  planFlags(
+  const drift = planFlags(
     add<PlanFlags>("drift [paths...]", "report where the account differs; reads only, exit 2 on drift", async (given, [paths]) =>
       (await import("./commands/plan.ts")).runDrift(contextOf(io, given), list(paths)),
     ),
   );
+  baseFlag(drift);
 
   program.commandsGroup("Looking:");
-  add("render [address]", "print the manifests with variables filled in", async (given, [address]) =>
+  add<RenderFlags>("render [address]", "print the manifests with variables filled in", async (given, [address]) =>
     (await import("./commands/render.ts")).runRender(contextOf(io, given), text(address)),
-  );
+  ).option("--expand", "schema configurations with their rules worked out over what is live; reads the account");
+  add<ExplainFlags>(
+    "explain <address> [path]",
+    "why SCHEMA[.TABLE[.COLUMN]] is to be as it is; reads only",
+    async (given, [address, path]) =>
+      (await import("./commands/explain.ts")).runExplain(contextOf(io, given), text(address) ?? "", text(path)),
+  ).option("--pointer <pointer>", "/SCHEMA/TABLE/COLUMN, for names with dots");
   add("show <file>", "render a saved plan or result", async (given, [file]) =>
     (await import("./commands/show.ts")).runShow(contextOf(io, given), text(file) ?? ""),
   );

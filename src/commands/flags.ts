@@ -21,12 +21,15 @@ export interface GlobalFlags {
 }
 
 export interface PlanFlags extends GlobalFlags {
+  readonly metrics?: string;
   readonly out?: string;
   readonly detailedExitcode?: boolean;
   readonly failOn: readonly string[];
   readonly allow: readonly string[];
   readonly writeSecrets?: string | boolean;
   readonly assumeCompleteLists?: boolean;
+  readonly base?: string;
+  readonly ignore: readonly string[];
 }
 
 export interface ApplyFlags extends PlanFlags {

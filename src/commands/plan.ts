@@ -4,13 +4,14 @@ import { DimsyncError } from "../model/errors.ts";
 import { combineExits, type ExitCode } from "../model/exit.ts";
 import type { Plan } from "../model/plan.ts";
 import { didYouMean } from "../model/suggest.ts";
+import { loadBase } from "./base.ts";
 import type { Context } from "./context.ts";
 import type { PlanFlags } from "./flags.ts";
 import { planAccount } from "./operations.ts";
 import { checkOutputs, checkWritable, deliver } from "./output.ts";
 import { planOptions } from "./plan-options.ts";
 import { showProgress } from "./progress.ts";
-import { checkAccountSettings, loadProjects } from "./project.ts";
+import { checkAccountSettings, loadOptions, loadProjects } from "./project.ts";
 
 /** `dimsync plan`: what apply would do. Reads only. */
 export async function runPlan(context: Context<PlanFlags>, paths: readonly string[]): Promise<ExitCode> {
@@ -51,9 +52,15 @@ async function planTargets(
   const plans: Plan[] = [];
   for (const project of projects) {
     checkAccountSettings(project);
+    const base = flags.base === undefined ? {} : { base: await loadBase(project, flags.base, loadOptions(context, paths)) };
     const progress = showProgress(context);
     try {
-      const made = await planAccount(project, options, { env: io.env, signal: io.interrupted, onProgress: progress.onProgress }, kind);
+      const made = await planAccount(
+        project,
+        { ...options, ...base },
+        { env: io.env, signal: io.interrupted, onProgress: progress.onProgress },
+        kind,
+      );
       // What an interruption left unread looks like failed reads; a plan that says so is of no use to anybody.
       if (io.interrupted.aborted) throw new DimsyncError("E_INTERRUPTED", "The run was interrupted.", { exit: 130 });
       plans.push({ ...made, exit: exitOf(made) });

@@ -57,7 +57,8 @@ export async function loadOneProject(context: Context, paths: readonly string[] 
   return project;
 }
 
-function loadOptions({ io, flags, cwd }: Context, paths: readonly string[]): LoadOptions {
+/** The flags that say what is loaded, as the loader takes them. Throws E_USAGE. */
+export function loadOptions({ io, flags, cwd }: Context, paths: readonly string[]): LoadOptions {
   return {
     cwd,
     env: io.env,

@@ -1,17 +1,25 @@
 import { Document } from "yaml";
+import { expandConfigs } from "../engine/explain.ts";
 import { nameMatcher } from "../kinds/names.ts";
+import type { Project } from "../manifests/project.ts";
 import { DimsyncError } from "../model/errors.ts";
 import type { ExitCode } from "../model/exit.ts";
 import { toDiagnostic } from "../model/problem.ts";
 import type { Resource } from "../model/resource.ts";
 import { didYouMean } from "../model/suggest.ts";
 import type { Context } from "./context.ts";
+import type { GlobalFlags } from "./flags.ts";
+import { withReadSession } from "./operations.ts";
 import { checkOutputs, deliverForms } from "./output.ts";
 import { loadOneProject } from "./project.ts";
 
-/** `dimsync render [ADDRESS]`: manifests as dimsync sees them, variables filled in, secrets as references. Makes no call. */
-export async function runRender(context: Context, address: string | undefined): Promise<ExitCode> {
-  const { io } = context;
+export interface RenderFlags extends GlobalFlags {
+  readonly expand?: boolean;
+}
+
+/** `dimsync render [ADDRESS]`: manifests as dimsync sees them, variables filled in, secrets as references. Makes no call but with --expand, which reads. */
+export async function runRender(context: Context<RenderFlags>, address: string | undefined): Promise<ExitCode> {
+  const { io, flags } = context;
   await checkOutputs(context, ["human", "json"]);
   const project = await loadOneProject(context);
   const { diagnosticText } = await import("./report.ts");
@@ -28,7 +36,8 @@ export async function runRender(context: Context, address: string | undefined): 
         project.resources.map((resource) => resource.address),
       )}`,
     );
-  const documents = found.map(documentOf);
+  const expanded = flags.expand === true ? await expand(context, project, found) : [];
+  const documents = [...found.filter(({ kind }) => flags.expand !== true || kind !== "SchemaConfig").map(documentOf), ...expanded];
   await deliverForms(context, {
     human: () => documents.map((document) => new Document(document).toString({ lineWidth: 120 })).join("---\n"),
     json: () => `${JSON.stringify(address !== undefined && documents.length === 1 ? documents[0] : documents, undefined, 2)}\n`,
@@ -49,4 +58,17 @@ function documentOf({ kind, name, id, labels, lifecycle, spec }: Resource) {
     ...(kind === "Asset" || kind === "Integration" ? { lifecycle: lifecycleOf(lifecycle) } : {}),
     spec,
   };
+}
+
+/** One document for each integration that the schema configurations act on, without rules. */
+async function expand({ io }: Context, project: Project, found: readonly Resource[]) {
+  const addresses = found.filter(({ kind }) => kind === "SchemaConfig").map(({ address }) => address);
+  if (addresses.length === 0) return [];
+  const trees = await withReadSession(project, { env: io.env, signal: io.interrupted }, (session) => expandConfigs(session, addresses));
+  return trees.map(({ config, label, schemas }) => ({
+    apiVersion: "dimsync/v1",
+    kind: "SchemaConfig",
+    metadata: { name: trees.length === 1 ? config : `${config}.${label.toLowerCase().replaceAll(/[^a-z0-9._-]+/gu, "-")}` },
+    spec: { integration: label, schemas },
+  }));
 }

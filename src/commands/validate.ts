@@ -1,4 +1,5 @@
 import { sortDiagnostics } from "../engine/plan.ts";
+import { ruleProblems } from "../kinds/schema-config/program.ts";
 import type { Project } from "../manifests/project.ts";
 import { combineExits, type Exit, type ExitCode } from "../model/exit.ts";
 import type { Validation } from "../model/plan.ts";
@@ -16,7 +17,7 @@ export async function runValidate(context: Context, paths: readonly string[]): P
 }
 
 function validationOf({ problems, locate, resources, files }: Project): Validation {
-  const diagnostics = sortDiagnostics(problems.map((problem) => toDiagnostic(problem, locate)));
+  const diagnostics = sortDiagnostics([...problems, ...ruleProblems(resources)].map((problem) => toDiagnostic(problem, locate)));
   const failed = diagnostics.some(({ severity }) => severity === "error");
   const exit: Exit = failed ? { code: 1, reasons: ["errors"] } : { code: 0, reasons: [] };
   return { kind: "Validation", manifests: resources.length, files: files.length, diagnostics, exit };

@@ -1,5 +1,5 @@
 import { kinds } from "../kinds/index.ts";
-import { type Found, type Kind, nothingFound, type Unit, type World } from "../kinds/kind.ts";
+import { type Found, type Kind, type Needs, nothingFound, type Unit, type World } from "../kinds/kind.ts";
 import type { Address } from "../model/address.ts";
 import { ServiceError } from "../model/errors.ts";
 import type { Problem } from "../model/problem.ts";
@@ -34,6 +34,7 @@ export interface ComparisonInput {
   readonly onProgress: OnProgress | undefined;
   readonly base: BaseView | undefined;
   /** Told of every live object while it is at hand, with what was found; it is let go afterwards. */
+  readonly needs: Needs;
   readonly inspect: ((kind: Kind, unit: Unit, live: unknown, found: Found) => void) | undefined;
 }
 
@@ -44,7 +45,16 @@ export const objectOf = (kind: Kind, { liveId, address }: Unit): string => `${ki
  * Reads and compares unit by unit. A unit's live state lives only as long as its comparison, so memory follows the largest unit and the number
  * of differences, not the size of the account; how many are read at a time is the client's affair.
  */
-export async function compareUnits({ observed, compared, scope, reads, onProgress, base, inspect }: ComparisonInput): Promise<Compared> {
+export async function compareUnits({
+  observed,
+  compared,
+  scope,
+  reads,
+  onProgress,
+  base,
+  needs,
+  inspect,
+}: ComparisonInput): Promise<Compared> {
   const { world } = observed;
   const found: Promise<Found>[] = [];
   const equal: Address[] = [];
@@ -54,7 +64,7 @@ export async function compareUnits({ observed, compared, scope, reads, onProgres
 
   const compare = async (kind: Kind, unit: Unit): Promise<Found> => {
     try {
-      const live = unit.liveId === undefined ? undefined : await kind.observe?.(unit, reads);
+      const live = unit.liveId === undefined ? undefined : await kind.observe?.(unit, reads, needs);
       const difference = withoutIgnored(kind.diff(unit, live, world), world);
       inspect?.(kind, unit, live, difference);
       if (isEqual(difference)) equal.push(unit.address);

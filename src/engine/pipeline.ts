@@ -1,5 +1,5 @@
 import { kinds } from "../kinds/index.ts";
-import type { Found } from "../kinds/kind.ts";
+import { type Found, nothingFound } from "../kinds/kind.ts";
 import { accountName } from "../model/account-name.ts";
 import { type Address, byText } from "../model/address.ts";
 import type { Blocked, DraftItem, Named, Plan } from "../model/plan.ts";
@@ -7,7 +7,7 @@ import type { Resource } from "../model/resource.ts";
 import { type BaseView, compareUnits, objectOf } from "./compare.ts";
 import { judgeGuards } from "./guards.ts";
 import { ignoring } from "./ignore.ts";
-import { recover } from "./intents.ts";
+import { heldBack, recover, unknownOutcome } from "./intents.ts";
 import { makePlan } from "./plan.ts";
 import { onceOnly, type RunReads } from "./reads.ts";
 import { judgeSchemas } from "./schema-policies.ts";
@@ -48,7 +48,7 @@ export async function planRound(session: Session, options: PlanOptions, round: R
   const broken = project.problems.some(({ severity }) => severity === "error");
   const bindings = new Map(session.bindings());
   const recovered = broken
-    ? { ids: new Map<Address, string>(), unknown: new Map<Address, string>() }
+    ? { ids: new Map<Address, string>(), unknown: new Map<Address, string>(), settled: [] }
     : await recover(
         session.openIntents().filter(({ address }) => round.scope.item(address)),
         bindings,
@@ -67,6 +67,7 @@ export async function planRound(session: Session, options: PlanOptions, round: R
       reads: round.reads,
       taggedBy: settings.defaults.taggedBy,
       writeSecrets: options.writeSecrets ?? (() => false),
+      longestSeen: session.longestSeen,
       today,
       ignored,
     });
@@ -82,6 +83,7 @@ export async function planRound(session: Session, options: PlanOptions, round: R
     reads: round.reads,
     onProgress: session.onProgress,
     base,
+    needs: { allColumns: judging.needsColumns },
     inspect: judging.inspect,
   });
   const judged = broken ? { complete: true, problems: [] } : await judging.judgeRest(round);
@@ -89,14 +91,8 @@ export async function planRound(session: Session, options: PlanOptions, round: R
   const { world, suspicions } = observed;
   const complete = observed.complete && compare.complete && judged.complete && !broken;
   const whyNotCreate = (item: DraftItem): Blocked | undefined => {
-    const unknown = recovered.unknown.get(item.address);
-    if (unknown !== undefined)
-      return {
-        address: item.address,
-        code: "E_UNKNOWN_OUTCOME",
-        message: `An earlier run sent a create for it and did not learn what became of it. ${unknown} It is not sent again until a person says what happened.`,
-        command: `dimsync resolve ${item.address} --created=ID`,
-      };
+    const held = heldBack(item, recovered.unknown, session.created());
+    if (held !== undefined) return held;
     if (!complete && item.action === "create")
       return {
         address: item.address,
@@ -118,6 +114,9 @@ export async function planRound(session: Session, options: PlanOptions, round: R
   ]);
   const found = compare.found.map((one) => withoutStrangers(one, options.scope ?? everything));
   const deferred = found.flatMap((one) => one.deferred);
+  // An unknown outcome is told whether or not a manifest still asks for the object.
+  const told = new Set(found.flatMap(({ items, blocked }) => [...items, ...blocked].map(({ address }) => address)));
+  const untold = [...recovered.unknown].flatMap(([address, why]) => (told.has(address) ? [] : [unknownOutcome(address, why)]));
   return makePlan({
     kind,
     planId: session.newId(),
@@ -127,7 +126,7 @@ export async function planRound(session: Session, options: PlanOptions, round: R
     account: accountName(settings.baseUrl),
     ...(session.git === undefined ? {} : { git: session.git }),
     manifestDigest: project.manifestDigest,
-    found,
+    found: [...found, { ...nothingFound, blocked: untold }],
     problems: [...project.problems, ...expiredIgnores, ...observed.problems, ...judged.problems],
     complete,
     equal: compare.equal.length,
@@ -147,6 +146,7 @@ export async function planRound(session: Session, options: PlanOptions, round: R
         allowed: options.allow ?? new Map(),
         resources,
         deferred,
+        inScope: round.scope.item,
         policy: judging.findings(),
       }),
     policy: judging.findings(),

@@ -46,6 +46,12 @@ export interface World {
   readonly writeSecrets: (address: Address) => boolean;
 }
 
+/** What others want to know of an object while it is read anyway. */
+export interface Needs {
+  /** Whether the columns of all enabled tables of this integration are judged by a policy. */
+  readonly allColumns: (integrationId: string) => boolean;
+}
+
 /** What is compared as one: usually a manifest; a schema configuration on one integration. */
 export interface Unit {
   readonly address: Address;
@@ -95,7 +101,7 @@ export interface Kind<U extends Unit = Unit, Live = unknown> {
   baseline?(resource: Resource): Omit<Binding, "id">;
   units(resources: readonly Resource[], world: World): Units<U>;
   /** What comparing the unit takes beyond the lists; undefined: the object is gone. Called for units with a liveId. */
-  observe?(unit: U, reads: Reads): Promise<Live | undefined>;
+  observe?(unit: U, reads: Reads, needs: Needs): Promise<Live | undefined>;
   diff(unit: U, live: Live | undefined, world: World): Found;
   /** What is wrong over all units, from the tallies of those that were compared. */
   conclude?(tallies: readonly unknown[]): readonly Problem[];

@@ -7,9 +7,9 @@ import { newVerdict, resolve } from "./verdict.ts";
 
 /**
  * Tables whose columns the answer left out although they are needed: a rule, literal, assertion or `unmatched.columns` speaks of them, and the table
- * is or will be enabled (product §3.1). Nothing else is read column by column.
+ * is or will be enabled (product §3.1). Nothing else is read column by column, unless a policy judges `all` columns that may flow.
  */
-export function tablesToRead(program: Program, live: LiveSchemas): readonly (readonly [schema: string, table: string])[] {
+export function tablesToRead(program: Program, live: LiveSchemas, all = false): readonly (readonly [schema: string, table: string])[] {
   const wanted: (readonly [string, string])[] = [];
   const verdict = newVerdict();
   const unmatchedMode = (depth: Depth) => (verdict.covered || verdict.ignored ? undefined : program.unmatched[depth]?.mode);
@@ -29,8 +29,17 @@ export function tablesToRead(program: Program, live: LiveSchemas): readonly (rea
       if (!enabled) continue;
       const asked = child.rules.some(({ ignores, where }) => !ignores && (where?.syncMode === undefined || where.syncMode === syncMode));
       const uncovered = program.unmatched[2] !== undefined && child.above.length === 0;
-      if (asked || uncovered || literalColumnMaps(tableSays) !== undefined) wanted.push([schema, table]);
+      if (all || asked || uncovered || literalColumnMaps(tableSays) !== undefined) wanted.push([schema, table]);
     }
   }
   return wanted;
+}
+
+/** Enabled tables whose columns the answer left out: what a policy needs where no configuration decides anything. */
+export function enabledTablesWithoutColumns(live: LiveSchemas): readonly (readonly [schema: string, table: string])[] {
+  return Object.entries(live).flatMap(([schema, { enabled, tables }]) =>
+    enabled
+      ? Object.entries(tables).flatMap(([table, entry]) => (entry.enabled && entry.columns === undefined ? [[schema, table] as const] : []))
+      : [],
+  );
 }

@@ -40,9 +40,11 @@ export const schemaConfig: Kind<SchemaConfigUnit, LiveSchemas> = {
 
   units: (resources, world) => units(resources as readonly Resource<SchemaConfigSpec>[], world),
 
-  observe: async (unit, reads) => {
+  observe: async (unit, reads, needs) => {
     const live = await reads.schemas(unit.liveId);
-    return live === undefined ? undefined : withColumns(unit.liveId, live, tablesToRead(unit.program, live), reads);
+    return live === undefined
+      ? undefined
+      : withColumns(unit.liveId, live, tablesToRead(unit.program, live, needs.allColumns(unit.liveId)), reads);
   },
 
   diff: compare,
@@ -135,7 +137,7 @@ function patience(live: LiveSchemas): readonly Problem[] {
 }
 
 /** The same tree with the columns of some tables read on their own. */
-async function withColumns(
+export async function withColumns(
   id: string,
   live: LiveSchemas,
   tables: readonly (readonly [schema: string, table: string])[],

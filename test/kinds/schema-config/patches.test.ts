@@ -159,19 +159,23 @@ describe("reads of columns (product §3.1)", () => {
     const refuse = () => Promise.reject(new Error("not to be read"));
     const [unit] = units;
     if (unit === undefined) throw new Error("no unit");
-    await schemaConfig.observe?.(unit, {
-      integrations: refuse,
-      integration: refuse,
-      tags: refuse,
-      tag: refuse,
-      users: refuse,
-      auditLogs: refuse,
-      schemas: async () => snake(),
-      columns: async (_id, ...names) => {
-        asked.push(names.join(" "));
-        return { a: column() };
+    await schemaConfig.observe?.(
+      unit,
+      {
+        integrations: refuse,
+        integration: refuse,
+        tags: refuse,
+        tag: refuse,
+        users: refuse,
+        auditLogs: refuse,
+        schemas: async () => snake(),
+        columns: async (_id, ...names) => {
+          asked.push(names.join(" "));
+          return { a: column() };
+        },
       },
-    });
+      { allColumns: () => false },
+    );
     return asked;
   }
 
@@ -221,16 +225,20 @@ describe("reads of columns (product §3.1)", () => {
     const refuse = () => Promise.reject(new Error("not to be read"));
     const [unit] = units;
     if (unit === undefined) throw new Error("no unit");
-    const read = await schemaConfig.observe?.(unit, {
-      integrations: refuse,
-      integration: refuse,
-      tags: refuse,
-      tag: refuse,
-      users: refuse,
-      auditLogs: refuse,
-      schemas: async () => live,
-      columns: async () => ({ a: column() }),
-    });
+    const read = await schemaConfig.observe?.(
+      unit,
+      {
+        integrations: refuse,
+        integration: refuse,
+        tags: refuse,
+        tag: refuse,
+        users: refuse,
+        auditLogs: refuse,
+        schemas: async () => live,
+        columns: async () => ({ a: column() }),
+      },
+      { allColumns: () => false },
+    );
     const { problems, found } = compareFleet({ manifests, live: { shop: read } });
     expect(problems).toEqual(["W_MANY_COLUMN_READS "]);
     expect(found[0]?.items[0]?.changes).toHaveLength(1_001);

@@ -35,6 +35,7 @@ test("the engine concludes over all integrations once, after the last", async ()
     reads,
     onProgress: undefined,
     base: undefined,
+    needs: { allColumns: () => false },
     inspect: undefined,
   });
   expect(found.flatMap(({ problems }) => problems.map(({ code, place }) => `${code} ${place?.pointer}`))).toEqual([
