@@ -1,5 +1,7 @@
 import { Command, CommanderError, Option } from "commander";
+import type { AuditFlags } from "./commands/audit.ts";
 import { checkFolder, contextOf, version } from "./commands/context.ts";
+import type { DriftFlags } from "./commands/drift-actions.ts";
 import type { ExplainFlags } from "./commands/explain.ts";
 import type { ApplyFlags, GlobalFlags, PlanFlags } from "./commands/flags.ts";
 import type { Io } from "./commands/io.ts";
@@ -62,7 +64,12 @@ export function makeProgram(
     .addOption(repeatable("--var-file <file>", "read variables from a YAML file; repeatable"))
     .addOption(repeatable("--only <glob>", "only these addresses, such as 'SchemaConfig/*'; repeatable"))
     .addOption(repeatable("--exclude <glob>", "not these addresses; repeatable"))
-    .addOption(repeatable("-o, --output <format[=path]>", "human (default), json, markdown; repeatable, one without a path"))
+    .addOption(
+      repeatable(
+        "-o, --output <format[=path]>",
+        "human (default), json, ndjson, markdown, html, sarif, junit, github; repeatable, one without a path",
+      ),
+    )
     .option("--concurrency <n>", "requests at a time")
     .option("--rate <n>", "requests per second, at most")
     .option("--timeout <duration>", "for one request: seconds, or 30s, 5m")
@@ -134,11 +141,18 @@ export function makeProgram(
     .option("--lock-timeout <duration>", "wait for another apply to end")
     .option("--max-plan-age <duration>", "how old a saved plan may be (24h)");
   const drift = planFlags(
-    add<PlanFlags>("drift [paths...]", "report where the account differs; reads only, exit 2 on drift", async (given, [paths]) =>
-      (await import("./commands/plan.ts")).runDrift(contextOf(io, given), list(paths)),
+    add<DriftFlags>("drift [paths...]", "report where the account differs; reads only, exit 2 on drift", async (given, [paths]) =>
+      (await import("./commands/drift.ts")).runDrift(contextOf(io, given), list(paths)),
     ),
   );
-  baseFlag(drift);
+  baseFlag(drift)
+    .option("--since <when>", "how far back the audit log is read (30d)")
+    .option("--no-attribution", "do not read the audit log")
+    .option("--history <dir>", "add the report to this folder, and show what went before")
+    .option("--notify <where>", "post to a webhook when the drift changed; its URL is in env:NAME or file:PATH")
+    .addOption(new Option("--notify-format <format>", "body of the notification").choices(["json", "slack"]))
+    .addOption(new Option("--resolve <how>", "accept: edit the manifests; revert: save a plan").choices(["accept", "revert"]))
+    .option("--out <file>", "where --resolve revert saves its plan (revert.plan.json)");
 
   program.commandsGroup("Looking:");
   add<RenderFlags>("render [address]", "print the manifests with variables filled in", async (given, [address]) =>
@@ -156,6 +170,13 @@ export function makeProgram(
   add("get <kind> [id]", "print live objects: integrations, tags, users, schemaconfig ID; reads only", async (given, [kind, id]) =>
     (await import("./commands/get.ts")).runGet(contextOf(io, given), text(kind) ?? "", text(id)),
   ).option("--raw", "the answer as it is");
+
+  add<AuditFlags>("audit", "print the audit log; reads only", async (given) =>
+    (await import("./commands/audit.ts")).runAudit(contextOf(io, given)),
+  )
+    .option("--since <when>", "a date, a date-time, or so long ago: 24h, 7d")
+    .option("--until <when>", "likewise; default: now")
+    .option("--actor <email>", "only this person's");
 
   program.commandsGroup("Ids and unknown outcomes:");
   add("bind <address=id...>", "record which live object a manifest means", async (given, [texts]) =>

@@ -35,7 +35,8 @@ export async function openAccount(settings: Settings, options: AccountOptions): 
     );
   const embedded = settings.baseUrl.startsWith("embedded:") ? await startEmbedded(settings) : undefined;
   try {
-    const { createClient } = await import("../service/client.ts");
+    const [{ createClient }, { spareCoreFromWasm }] = await Promise.all([import("../service/client.ts"), import("./spare-core.ts")]);
+    spareCoreFromWasm();
     const client = createClient({
       baseUrl: embedded?.url ?? settings.baseUrl,
       apiKey: embedded === undefined ? await apiKey(settings, options) : new Secret(embedded.apiKey),

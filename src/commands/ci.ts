@@ -87,7 +87,7 @@ async function applyTarget(context: Context<CiFlags>, planFile: string): Promise
 
 /** Drift that an issue tells of is no failure of the job: exit 2 becomes 0, while the output `exit_code` keeps it. */
 async function ciDrift(context: Context<CiFlags>, around: CiSurroundings, folder: string): Promise<ExitCode> {
-  const { runDrift } = await import("./plan.ts");
+  const { runDrift } = await import("./drift.ts");
   const file = join(folder, "drift.json");
   const code = await runDrift(withOutputs(context, [`json=${file}`]), []);
   const isTold = await reportDrift(context, around, await documentsIn(file));

@@ -1,5 +1,6 @@
 import { isObject, own } from "../model/json.ts";
 import type { LiveIntegration } from "../model/live.ts";
+import type { Listing } from "../model/service.ts";
 import { urlPath } from "../model/url-path.ts";
 import type { Client } from "../service/client.ts";
 
@@ -89,8 +90,14 @@ function formOf(answer: unknown): "camel" | "camel-without-columns" | "snake" | 
 }
 
 /** Whether lists react to `?limit=1`, which the interface doesn't say (§4.6): then a list that was read may be one page of more. */
-export async function pagingCheck(client: Client, whole: number, completeness: "shown" | "unknown"): Promise<Check> {
+export async function pagingCheck(client: Client, whole: number, completeness: Listing<unknown>["completeness"]): Promise<Check> {
   const check = "paging";
+  if (completeness === "short")
+    return fail(
+      check,
+      `GET /v1/integrations answers ${whole} integrations and says that there are more.`,
+      "Plans would be blind to the others. Tell the service's support.",
+    );
   if (completeness === "shown") return ok(check, "The lists say themselves that they are whole.");
   if (whole < 2) return ok(check, `The account has ${whole} integrations: too few to tell whether lists come in pages.`);
   try {

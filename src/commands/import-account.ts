@@ -55,16 +55,16 @@ export async function importAccount(project: Project, options: ImportOptions, ar
   try {
     const reads = onceOnly(account.client.asReadOnly());
     const bindings = await openBindings(settings.bindingsFile, settings.target);
-    const world = await readWorld(project, bindings.all(), reads);
+    const { world, suspicions } = await readWorld(project, bindings.all(), reads);
     const tags = await Promise.all(world.tags.map(async (tag) => (await reads.tag(tag.id)) ?? tag));
     const boundElsewhere = await addressesOfOtherTargets(settings.bindingsFile, settings.target);
     const adoption = adopt({ world, tags, boundElsewhere, isWanted: options.isWanted });
-    const written = await writeFiles(project, options, adoption, world, reads, boundElsewhere, around);
+    const written = await writeFiles(project, options, adoption, identified(world, adoption), reads, boundElsewhere, around);
     if (!options.dryRun) await Promise.all([...adoption.bindings].map(([address, binding]) => bindings.set(address, binding)));
     return {
       addresses: [...written.addresses].sort(byText),
       bound: new Map([...adoption.bindings].map(([address, { id }]) => [address, id])),
-      notices: [...adoption.notices, ...written.notices],
+      notices: [...suspicions, ...adoption.notices, ...written.notices],
       failures: written.failures,
     };
   } finally {
@@ -73,10 +73,14 @@ export async function importAccount(project: Project, options: ImportOptions, ar
 }
 
 /** What the project's manifests mean in the account, with every list read whatever the manifests need. Throws ServiceError. */
-export async function readWorld({ resources, settings }: Project, bindings: World["bindings"], reads: RunReads): Promise<World> {
+export async function readWorld(
+  { resources, settings }: Project,
+  bindings: World["bindings"],
+  reads: RunReads,
+): Promise<{ readonly world: World; readonly suspicions: readonly string[] }> {
   const [integrations, tags, users] = await Promise.all([reads.integrations(), reads.tags(), reads.users()]);
   const today = systemClock.now().toISOString().slice(0, 10);
-  const { world } = await observeWorld({
+  const { world, suspicions } = await observeWorld({
     resources,
     compared: resources,
     bindings,
@@ -88,12 +92,19 @@ export async function readWorld({ resources, settings }: Project, bindings: Worl
     today,
     ignored: ignoring(settings.ignore, today).ignored,
   });
-  return {
+  const whole = {
     ...world,
     integrations: joined(world.integrations, integrations.items),
     tags: joined(world.tags, tags.items),
     users: users.items,
   };
+  return { world: whole, suspicions };
+}
+
+/** The world in which manifests that the adoption has found an object for mean that object. */
+function identified(world: World, { bindings }: Adoption): World {
+  const found = [...bindings].map(([address, { id }]) => [address, { state: "found", id, by: "binding" }] as const);
+  return { ...world, identities: new Map([...world.identities, ...found]) };
 }
 
 /** The list, and what only a read by id has shown. */
@@ -183,10 +194,14 @@ async function writeFiles(
     if ("error" in outcome)
       failures.push({ address: toAddress("SchemaConfig", name), message: outcome.error instanceof Error ? outcome.error.message : "" });
     else if (outcome.read !== undefined) {
+      const unit = units.get(live.id);
+      if (unit !== undefined) addresses.add(unit.resource.address);
+      // What it has learned of this integration's names is not needed again.
+      units.delete(live.id);
       const adopted = adoptSchemas({
         name,
         live: outcome.read,
-        unit: units.get(live.id),
+        unit,
         world,
         literal,
         boundElsewhere,
@@ -206,8 +221,6 @@ async function writeFiles(
     around.onProgress?.({ type: "step", phase: "read", done: ++done, total, label: toAddress("Integration", name) });
   }
   if (dryRun) for (const made of files.take()) options.onFile(made);
-  for (const unit of units.values())
-    if (adoption.integrations.some(({ live }) => live.id === unit.liveId)) addresses.add(unit.resource.address);
   return { addresses, notices, failures };
 }
 

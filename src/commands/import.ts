@@ -124,12 +124,8 @@ const fileReport = ({ path, before, after }: FileChange, cwd: string): ImportRep
   const shown = relative(cwd, path);
   const lines = after.split("\n").length - 1;
   if (before === undefined) return { path: shown, action: "created", lines };
-  return {
-    path: shown,
-    action: "changed",
-    lines,
-    diff: createTwoFilesPatch(shown, shown, before, after, undefined, undefined, { context: 2 }),
-  };
+  const patch = createTwoFilesPatch(`a/${shown}`, `b/${shown}`, before, after, undefined, undefined, { context: 2 });
+  return { path: shown, action: "changed", lines, diff: patch.replace(/^=+\n/u, "") };
 };
 
 /** Loads what was written and plans it: every line that comes back is something that import did not get right, or that was different before. */
@@ -200,7 +196,6 @@ function humanText(report: ImportReport, { addresses }: Imported): string {
         ...diff
           .trimEnd()
           .split("\n")
-          .slice(1)
           .map((line) => `  ${line}`),
       );
   }

@@ -20,16 +20,21 @@ interface Destination {
  * Writes the documents of a command, one per target, in every format that `-o` asks for. Exactly one goes to stdout: the format without a path, or
  * human where every format has one. `-o github` also writes the step's summary and outputs. Throws DimsyncError E_OUTPUT for a format that isn't there.
  */
-export async function deliver(context: Context<GlobalFlags & Pick<PlanFlags, "out">>, documents: readonly Document[]): Promise<void> {
+export async function deliver(
+  context: Context<GlobalFlags & Pick<PlanFlags, "out" | "metrics">>,
+  documents: readonly Document[],
+  shown: Pick<RenderOptions, "history"> = {},
+): Promise<void> {
   const { renderers, renderSeveral } = await import("../render/index.ts");
   const forms = Object.fromEntries(
     Object.entries(renderers).map(([format, render]) => [
       format,
-      (options: RenderOptions): string => renderSeveral(format, render, documents, options),
+      (options: RenderOptions): string => renderSeveral(format, render, documents, { ...options, ...shown }),
     ]),
   );
   const { io, flags, cwd } = context;
   await deliverForms(context, forms);
+  if (flags.metrics !== undefined) await (await import("./metrics-file.ts")).writeMetrics(resolve(cwd, flags.metrics), documents);
   if (!flags.output.some((text) => text.split("=")[0] === "github")) return;
   const { writeGithubFiles } = await import("./github-outputs.ts");
   writeGithubFiles(io.env, documents, flags.out === undefined ? "" : resolve(cwd, flags.out));

@@ -1,5 +1,6 @@
 import { resolve } from "node:path";
-import { driftExit, type FailOn, failOnNames, planExit } from "../engine/exits.ts";
+import { type FailOn, failOnNames, planExit } from "../engine/exits.ts";
+import type { Project } from "../manifests/project.ts";
 import { DimsyncError } from "../model/errors.ts";
 import { combineExits, type ExitCode } from "../model/exit.ts";
 import type { Plan } from "../model/plan.ts";
@@ -19,7 +20,8 @@ export async function runPlan(context: Context<PlanFlags>, paths: readonly strin
   await checkOutputs(context);
   const failOn = failOnFlags(flags.failOn);
   if (flags.out !== undefined) checkWritable("--out", flags.out, resolve(cwd, flags.out));
-  const plans = await planTargets(context, paths, "Plan", (made) => planExit(made, { detailed: flags.detailedExitcode === true, failOn }));
+  const planned = await planTargets(context, paths, "Plan");
+  const plans = planned.map(({ plan }) => ({ ...plan, exit: planExit(plan, { detailed: flags.detailedExitcode === true, failOn }) }));
   if (flags.out !== undefined) {
     const [only, second] = plans;
     if (only === undefined || second !== undefined)
@@ -31,25 +33,22 @@ export async function runPlan(context: Context<PlanFlags>, paths: readonly strin
   return combineExits(plans.map(({ exit }) => exit)).code;
 }
 
-/** `dimsync drift`: where the account differs. Reads only. */
-export async function runDrift(context: Context<PlanFlags>, paths: readonly string[]): Promise<ExitCode> {
-  await checkOutputs(context);
-  const failOn = failOnFlags(context.flags.failOn);
-  const reports = await planTargets(context, paths, "DriftReport", (made) => driftExit(made, failOn));
-  await deliver(context, reports);
-  return combineExits(reports.map(({ exit }) => exit)).code;
+/** A project and what comparing it with its account came to. */
+export interface PlannedTarget {
+  readonly project: Project;
+  readonly plan: Plan;
 }
 
-async function planTargets(
+/** Plans every target that the flags name, one after the other. Throws E_INTERRUPTED instead of half a plan. */
+export async function planTargets(
   context: Context<PlanFlags>,
   paths: readonly string[],
   kind: Plan["kind"],
-  exitOf: (plan: Plan) => Plan["exit"],
-): Promise<readonly Plan[]> {
+): Promise<readonly PlannedTarget[]> {
   const { io, flags } = context;
   const options = planOptions(flags);
   const projects = await loadProjects(context, paths);
-  const plans: Plan[] = [];
+  const planned: PlannedTarget[] = [];
   for (const project of projects) {
     checkAccountSettings(project);
     const base = flags.base === undefined ? {} : { base: await loadBase(project, flags.base, loadOptions(context, paths)) };
@@ -63,12 +62,12 @@ async function planTargets(
       );
       // What an interruption left unread looks like failed reads; a plan that says so is of no use to anybody.
       if (io.interrupted.aborted) throw new DimsyncError("E_INTERRUPTED", "The run was interrupted.", { exit: 130 });
-      plans.push({ ...made, exit: exitOf(made) });
+      planned.push({ project, plan: made });
     } finally {
       progress.end();
     }
   }
-  return plans;
+  return planned;
 }
 
 /** `--fail-on a,b`. Throws E_USAGE for a word that means nothing. */

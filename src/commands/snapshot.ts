@@ -66,11 +66,12 @@ export async function runSnapshot(context: Context<SnapshotFlags>): Promise<Exit
 
 /** Reads of a snapshot file, or of the project's account; `close` lets go of it. Throws DimsyncError where neither can be opened. */
 export async function openReads(
-  project: Pick<Project, "settings">,
+  project: Pick<Project, "settings"> | { readonly settings: undefined },
   snapshotFile: string | undefined,
   { env, signal }: Surroundings,
 ): Promise<{ readonly reads: Reads; readonly close: () => Promise<void> }> {
   if (snapshotFile !== undefined) return { reads: readsOf(await readSnapshotFile(snapshotFile)), close: async () => {} };
+  if (project.settings === undefined) throw new DimsyncError("E_NO_ACCOUNT", "There is neither a snapshot nor a target to read.");
   const account = await openAccount(project.settings, { readOnly: true, env, signal });
   return { reads: account.client.asReadOnly(), close: account.close };
 }

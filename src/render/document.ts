@@ -1,4 +1,4 @@
-import type { Plan, Result, Validation } from "../model/plan.ts";
+import type { Manual, Plan, Result, Validation } from "../model/plan.ts";
 
 /** What a command ends with, and what every output format shows. */
 export type Document = Plan | Result | Validation;
@@ -11,6 +11,30 @@ export interface RenderOptions {
   readonly verbose: boolean;
   /** Most characters (UTF-16 units) of a Markdown document; 60 000 where not given. */
   readonly budget?: number;
+  /** Leads from the repository's root to the folder that files are relative to, with a slash at its end ("deploy/"); "" where not given. */
+  readonly filePrefix?: string;
+  /** What went before a drift report, by its planId. */
+  readonly history?: ReadonlyMap<string, ReportHistory>;
+}
+
+/** One report of the past, for the chart. */
+export interface HistoryPoint {
+  /** ISO 8601 */
+  readonly at: string;
+  /** The same in milliseconds since 1970. */
+  readonly ms: number;
+  readonly differences: number;
+  /** Of those, how many left the account more exposed than declared. */
+  readonly exposed: number;
+  readonly manual: number;
+}
+
+/** What went before a drift report. */
+export interface ReportHistory {
+  /** Oldest first; the report itself is the last one. */
+  readonly points: readonly HistoryPoint[];
+  /** Manual steps of the report before that this one no longer lists. */
+  readonly done: readonly Pick<Manual, "id" | "address" | "path" | "instruction">[];
 }
 
 /** One output format: results in, text out, ending in a newline. */

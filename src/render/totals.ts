@@ -47,7 +47,12 @@ export function totalsText(plan: Plan): string {
 
 /** Why apply would refuse the plan; "" where it would not. */
 export function obstacleText(plan: Plan): string {
+  const isReport = plan.kind === "DriftReport";
+  const isMistaken = plan.diagnostics.some(({ severity, code }) => severity === "error" && code !== "E_READ_FAILED");
+  if (isMistaken && Object.keys(plan.calls.read).length === 0)
+    return "The account was not looked at: what is wrong has to be mended first.";
+  if (!plan.complete && isReport) return "The report is incomplete: a read failed, so more may differ than is shown.";
   if (!plan.complete)
     return "The plan is incomplete: a read failed, so nothing is planned as create because of it, and apply refuses to run it.";
-  return plan.executable || plan.kind === "DriftReport" ? "" : "Apply refuses to run this plan as it stands.";
+  return plan.executable || isReport ? "" : "Apply refuses to run this plan as it stands.";
 }

@@ -5,7 +5,7 @@ import { driftReport, fullPlan, planOfColumns } from "./full-plan.ts";
 import { change, item, plan } from "./plans.ts";
 import { doneResult, fullResult } from "./results.ts";
 
-const valid: Document = { kind: "Validation", diagnostics: [], exit: { code: 0, reasons: [] } };
+const valid: Document = { kind: "Validation", manifests: 8, files: 4, diagnostics: [], exit: { code: 0, reasons: [] } };
 const warned: Document = { ...valid, diagnostics: diagnostics.slice(1, 2) };
 const blind = plan({
   complete: false,

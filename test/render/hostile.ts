@@ -3,7 +3,20 @@ import { toPointer } from "../../src/model/pointer.ts";
 import type { Document } from "../../src/render/index.ts";
 
 // Members whose values are words of ours, not of a user or of the service.
-const ours = new Set(["kind", "action", "risk", "severity", "outcome", "method", "formatVersion", "id", "waitsFor", "dependsOn"]);
+const ours = new Set([
+  "origin",
+  "confidence",
+  "kind",
+  "action",
+  "risk",
+  "severity",
+  "outcome",
+  "method",
+  "formatVersion",
+  "id",
+  "waitsFor",
+  "dependsOn",
+]);
 const pointers = new Set(["path", "paths"]);
 
 /** The document with `name` put into every text of it that comes from a manifest, the account or a message, and into the keys of its maps. */

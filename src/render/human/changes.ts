@@ -1,7 +1,9 @@
 import type { Action, Change, Risk } from "../../model/plan.ts";
 import { isSecretReference } from "../../model/secret.ts";
+import { attributionText, originText, traceOfAll } from "../attribution-text.ts";
 import { causeText } from "../cause-text.ts";
 import { groupByRule } from "../change-groups.ts";
+import { shownChanges } from "../change-leaves.ts";
 import { type PathText, pathText, spaced, wholePath } from "../path-text.ts";
 import { cutMiddle, valueText } from "../value-text.ts";
 import type { Wording } from "../wording.ts";
@@ -27,9 +29,12 @@ export function changeLines(
     path,
     valueCell(change, action, screen, wording),
     riskCell(change.risk, screen, wording),
+    cell(originText(change.origin), screen.paint.magenta),
+    cell(attributionText(change.attribution)),
     causeCell(change, screen),
   ];
-  const rows = grouping === "each" ? rowsByTable(changes, draw, screen) : rowsByRule(changes, draw, screen, wording);
+  const shown = shownChanges(changes, action);
+  const rows = grouping === "each" ? rowsByTable(shown, draw, screen) : rowsByRule(shown, draw, screen, wording);
   return alignRows(rows, indent);
 }
 
@@ -59,7 +64,11 @@ function rowsByRule(changes: readonly Change[], draw: Draw, screen: Screen, word
     const shown = first.risk === wording.alarm ? 10 : 3;
     const names = group.slice(0, shown).map(({ path }) => pathText(path).node || wholePath(path));
     const more = group.length > shown ? ` and ${group.length - shown} more` : "";
-    return [draw(first, cell(spaced(`${group.length} ×`, leaf))), `${indent}  ${screen.paint.dim(names.join(", ") + more)}`];
+    const { origin: _, attribution: __, ...untraced } = first;
+    return [
+      draw({ ...untraced, ...traceOfAll(group) }, cell(spaced(`${group.length} ×`, leaf))),
+      `${indent}  ${screen.paint.dim(names.join(", ") + more)}`,
+    ];
   });
 }
 
@@ -74,8 +83,8 @@ function valueCell({ path, before, after, risk }: Change, action: Action, screen
   const strong = risk === wording.alarm ? (plain: string) => paint.bold(paint.red(plain)) : risk === "neutral" ? paint.bold : paint.green;
   const isNew = action === "create" && before === undefined;
   const whole = [
-    isNew ? "" : shown(before, path, "(not shown)"),
-    shown(after, path, isReport ? "(not declared)" : "(set by the service)"),
+    isNew ? "" : shownValue(before, path, "(not shown)"),
+    shownValue(after, path, isReport ? "(not declared)" : "(set by the service)"),
   ] as const;
   const [live, declared] = screen.verbose ? whole : fitPair(whole, before, after, Math.floor(screen.width / 2));
   if (isNew) return cell(declared, strong);
@@ -83,7 +92,7 @@ function valueCell({ path, before, after, risk }: Change, action: Action, screen
   return joined(cell("live ", paint.dim), cell(live), cell(", declared ", paint.dim), cell(declared, strong));
 }
 
-function shown(value: Change["before"], path: string, unknown: string): string {
+function shownValue(value: Change["before"], path: string, unknown: string): string {
   return value === undefined ? unknown : valueText(value, path.slice(path.lastIndexOf("/") + 1));
 }
 

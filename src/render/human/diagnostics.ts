@@ -10,7 +10,7 @@ export function diagnosticLines(diagnostic: Diagnostic, screen: Screen): readonl
   const { paint } = screen;
   const where = placeText(diagnostic) || visible(diagnostic.address ?? "");
   const color = severityColor(diagnostic.severity, screen);
-  const head = [paint.bold(where), color(visible(diagnostic.code)), paint.bold(visible(diagnostic.summary))]
+  const head = [where === "" ? "" : paint.bold(where), color(visible(diagnostic.code)), paint.bold(visible(diagnostic.summary))]
     .filter((part) => part !== "")
     .join("  ");
   return [

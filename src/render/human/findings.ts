@@ -1,5 +1,7 @@
 import type { Blocked, Deferred, Manual, Named, Plan, Unverifiable } from "../../model/plan.ts";
+import { attributionText, originText } from "../attribution-text.ts";
 import { counted, countList } from "../counts.ts";
+import type { ReportHistory } from "../document.ts";
 import { nameText, wholePath } from "../path-text.ts";
 import { cutMiddle, valueLines, valueText } from "../value-text.ts";
 import { visible } from "../visible.ts";
@@ -21,10 +23,29 @@ export function blockedLines({ address, code, message, command }: Blocked, { pai
   ];
 }
 
-/** The numbered checklist of what only a person can do. */
-export function manualLines(manual: readonly Manual[], screen: Screen, isReport: boolean): readonly string[] {
-  if (manual.length === 0) return [];
+/** The numbered checklist of what only a person can do, and what of it was done since the report before. */
+export function manualLines(
+  manual: readonly Manual[],
+  screen: Screen,
+  isReport: boolean,
+  done: ReportHistory["done"] = [],
+): readonly string[] {
   const { paint, width, verbose } = screen;
+  const finished =
+    done.length === 0
+      ? []
+      : [
+          paint.bold("Done by hand since the last report:"),
+          ...alignRows(
+            done.map(({ id, address, path }) => [
+              cell(`✓ ${visible(address)}`, paint.green),
+              cell(wholePath(path), paint.cyan),
+              cell(visible(id), paint.dim),
+            ]),
+            "",
+          ),
+        ];
+  if (manual.length === 0) return finished;
   const value = (of: Manual["actual"], path: string) => {
     const text = valueText(of ?? null, path.slice(path.lastIndexOf("/") + 1));
     return verbose ? text : cutMiddle(text, Math.max(16, Math.floor(width / 3)));
@@ -45,7 +66,11 @@ export function manualLines(manual: readonly Manual[], screen: Screen, isReport:
   const indent = " ".repeat(String(manual.length).length + 4);
   return [
     paint.bold("To do by hand, since no call of the interface can change it:"),
-    ...manual.flatMap(({ instruction }, index) => [heads[index] ?? "", ...wrap(instruction, indent, width)]),
+    ...manual.flatMap(({ instruction, origin, attribution }, index) => {
+      const trace = [originText(origin), attributionText(attribution)].filter((part) => part !== "").join("; ");
+      return [heads[index] ?? "", ...wrap(instruction, indent, width), ...(trace === "" ? [] : [`${indent}${paint.dim(trace)}`])];
+    }),
+    ...(finished.length === 0 ? [] : ["", ...finished]),
   ];
 }
 

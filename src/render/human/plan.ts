@@ -22,7 +22,7 @@ export function renderHumanPlan(plan: Plan, options: RenderOptions): string {
     ...itemBlocks(plan, screen, wording),
     ...plan.deferred.map((deferred) => apart(deferredLines(deferred, screen))),
     ...plan.blocked.map((blocked) => apart(blockedLines(blocked, screen))),
-    apart(manualLines(plan.manual, screen, isReport)),
+    apart(manualLines(plan.manual, screen, isReport, options.history?.get(plan.planId)?.done)),
     apart(unverifiableLines(plan.unverifiable, screen)),
     apart(unmanagedLines(plan.unmanaged, screen, isReport || screen.verbose)),
     ...plan.diagnostics.map((diagnostic) => apart(diagnosticLines(diagnostic, screen))),

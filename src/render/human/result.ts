@@ -30,17 +30,18 @@ const outcomeSigns: Readonly<Record<Outcome, string>> = {
 export function renderHumanResult(result: Result, options: RenderOptions): string {
   const screen = screenOf(options);
   const { paint } = screen;
+  const declined = result.items.length > 0 && result.items.every(({ code }) => code === "E_DECLINED");
   return stacked([
     apart([
       `${paint.bold(`Apply on ${visible(result.target)}`)}${paint.dim(` (${visible(result.account)}), run ${visible(result.runId)}`)}`,
     ]),
-    ...outcomeBlocks(result.items, screen),
+    ...(declined ? [] : outcomeBlocks(result.items, screen)),
     apart(manualLines(result.manual, screen, false)),
     ...result.diagnostics.map((diagnostic) => apart(diagnosticLines(diagnostic, screen))),
     ...policyBlocks(result.policy, result.guards, screen).map(apart),
     ...result.guards.map((guard) => apart(guardLines(guard, screen))),
     apart(bindingLines(result, screen)),
-    apart(closing(result, screen)),
+    apart(closing(result, declined, screen)),
   ]);
 }
 
@@ -92,9 +93,13 @@ function bindingLines({ bindings, items }: Result, { paint, verbose }: Screen): 
   ];
 }
 
-function closing({ items, calls, exit }: Result, { paint, width }: Screen): readonly string[] {
+function closing({ items, calls, exit }: Result, declined: boolean, { paint, width }: Screen): readonly string[] {
   const isComplete = items.every(({ outcome }) => outcome === "done" || outcome === "recovered");
-  const total = items.length === 0 ? "Nothing to apply." : `Apply: ${outcomesText(items)}.`;
+  const total = declined
+    ? "Not confirmed: nothing was applied."
+    : items.length === 0
+      ? "Nothing to apply."
+      : `Apply: ${outcomesText(items)}.`;
   const text = exitText(exit);
   return [
     ...wrap(total, "", width).map((line) => paint.bold(isComplete ? paint.green(line) : paint.red(line))),

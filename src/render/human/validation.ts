@@ -6,11 +6,12 @@ import { apart, stacked } from "./plan.ts";
 import { screenOf } from "./screen.ts";
 
 /** Every diagnostic, then how many. */
-export function renderHumanValidation({ diagnostics }: Validation, options: RenderOptions): string {
+export function renderHumanValidation(validation: Validation, options: RenderOptions): string {
+  const { diagnostics } = validation;
   const screen = screenOf(options);
   const { paint } = screen;
   const isValid = diagnostics.every(({ severity }) => severity !== "error");
-  const verdict = diagnosticsTotal(diagnostics);
+  const verdict = diagnosticsTotal(validation);
   return stacked([
     ...diagnostics.map((diagnostic) => apart(diagnosticLines(diagnostic, screen))),
     apart([paint.bold(isValid ? paint.green(verdict) : paint.red(verdict))]),

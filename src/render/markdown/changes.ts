@@ -1,7 +1,9 @@
 import { manifestAddress } from "../../model/address.ts";
 import type { Change, Item } from "../../model/plan.ts";
+import { attributionText, originText, type Traced, traceOfAll } from "../attribution-text.ts";
 import { causeText } from "../cause-text.ts";
 import { groupByRule } from "../change-groups.ts";
+import { shownChanges } from "../change-leaves.ts";
 import { counted } from "../counts.ts";
 import { groupItems, groupText, isOneLine, relationTarget } from "../item-groups.ts";
 import { pathText, spaced, wholePath } from "../path-text.ts";
@@ -54,7 +56,8 @@ function itemLine(item: Item, wording: Wording): string {
 }
 
 function itemTable(item: Item, detail: Detail, wording: Wording): string {
-  const { changes, requests, exposedColumns = 0 } = item;
+  const { requests, exposedColumns = 0 } = item;
+  const changes = shownChanges(item.changes, item.action);
   const isReport = wording.title === "Drift";
   const counts = new Map<string, number>();
   for (const { method, path } of requests) counts.set(`${method} ${path}`, (counts.get(`${method} ${path}`) ?? 0) + 1);
@@ -71,11 +74,16 @@ function itemTable(item: Item, detail: Detail, wording: Wording): string {
 
 /** The changes as a table; of many, the groups openly and each one folded, so that what exposes is seen without a click. */
 function changeTables(changes: readonly Change[], detail: Detail, wording: Wording): string {
-  const draw = (rows: readonly (readonly string[])[]) => table(["Path", wording.before, wording.after, "Risk", "Why"], rows);
-  const each = () => changes.map((change) => row(change, code(wholePath(change.path)), wording));
+  const traces = {
+    origin: changes.some(({ origin }) => originText(origin) !== ""),
+    who: changes.some(({ attribution }) => attribution !== undefined),
+  };
+  const traceHeads = [...(traces.origin ? ["Origin"] : []), ...(traces.who ? ["Who"] : [])];
+  const draw = (rows: readonly (readonly string[])[]) => table(["Path", wording.before, wording.after, "Risk", ...traceHeads, "Why"], rows);
+  const each = () => changes.map((change) => row(change, code(wholePath(change.path)), wording, change, traces));
   if (detail === "full" && changes.length <= mostOpenRows) return draw(each());
   const groups = groupByRule(changes).map(({ first, changes: group }) =>
-    row(first, group.length === 1 ? code(wholePath(first.path)) : groupPath(first, group), wording),
+    row(first, group.length === 1 ? code(wholePath(first.path)) : groupPath(first, group), wording, traceOfAll(group), traces),
   );
   if (detail === "full" && groups.length > mostOpenRows) return details(changeCounts(changes, wording), draw(each()));
   return detail === "full" ? `${draw(groups)}\n\n${details(changeCounts(changes, wording), draw(each()))}` : draw(groups);
@@ -93,7 +101,19 @@ function changeCounts(changes: readonly Change[], { risks }: Wording): string {
   return [counted(changes.length, "change"), ...parts].join(", ");
 }
 
-function row({ path, before, after, risk, cause }: Change, shownPath: string, wording: Wording): readonly string[] {
+/** Which of the two columns the table has. */
+interface TraceColumns {
+  readonly origin: boolean;
+  readonly who: boolean;
+}
+
+function row(
+  { path, before, after, risk, cause }: Change,
+  shownPath: string,
+  wording: Wording,
+  { origin, attribution }: Traced,
+  columns: TraceColumns,
+): readonly string[] {
   const name = path.slice(path.lastIndexOf("/") + 1);
   const value = (of: Change["before"]) => (of === undefined ? "" : code(valueText(of, name)));
   const word = wording.risk[risk];
@@ -103,6 +123,8 @@ function row({ path, before, after, risk, cause }: Change, shownPath: string, wo
     value(before),
     value(after),
     risk === wording.alarm ? `⚠️ **${word}**` : word,
+    ...(columns.origin ? [originText(origin)] : []),
+    ...(columns.who ? [attribution === undefined ? "" : prose(attributionText(attribution))] : []),
     cause === undefined ? "" : code(causeText(cause, false)) + reason,
   ];
 }

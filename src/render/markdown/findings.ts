@@ -1,7 +1,9 @@
 import type { Blocked, Deferred, GuardFinding, Manual, Plan, PolicyFinding, Unverifiable } from "../../model/plan.ts";
 import type { Diagnostic } from "../../model/problem.ts";
+import { attributionText, originText } from "../attribution-text.ts";
 import { placeText } from "../cause-text.ts";
 import { counted } from "../counts.ts";
+import type { ReportHistory } from "../document.ts";
 import { spaced, wholePath } from "../path-text.ts";
 import { valueLines, valueText } from "../value-text.ts";
 import { type Detail, listed } from "./budget.ts";
@@ -13,13 +15,24 @@ export function section<T>(title: string, entries: readonly T[], detail: Detail,
   return `### ${title} (${entries.length})\n\n${listed(entries, detail, draw, separator)}`;
 }
 
-export function manualSection(manual: readonly Manual[], detail: Detail): string {
-  return section("To do by hand", manual, detail, ({ id, address, path, expected, actual, instruction }) => {
+export function manualSection(manual: readonly Manual[], detail: Detail, done: ReportHistory["done"] = []): string {
+  const finished = section(
+    "Done by hand since the last report",
+    done,
+    detail,
+    ({ id, address, path }) => `- [x] ${code(id)} ${spaced(code(address), path === "" ? "" : code(wholePath(path)))}`,
+  );
+  return [openSection(manual, detail), finished].filter((part) => part !== "").join("\n\n");
+}
+
+function openSection(manual: readonly Manual[], detail: Detail): string {
+  return section("To do by hand", manual, detail, ({ id, address, path, expected, actual, instruction, origin, attribution }) => {
     const name = path.slice(path.lastIndexOf("/") + 1);
     const value = (of: Manual["actual"], word: string) => (of === undefined ? "" : `${word} ${code(valueText(of, name))}`);
     const values = [value(actual, "is"), value(expected, "expected")].filter((part) => part !== "").join(", ");
     const what = spaced(code(address), path === "" ? "" : code(wholePath(path)));
-    return `- [ ] ${code(id)} ${what}${values === "" ? "" : `: ${values}`}<br>${prose(instruction)}`;
+    const trace = [originText(origin), attributionText(attribution)].filter((part) => part !== "").join("; ");
+    return `- [ ] ${code(id)} ${what}${values === "" ? "" : `: ${values}`}<br>${prose(instruction)}${trace === "" ? "" : `<br>${prose(trace)}`}`;
   });
 }
 

@@ -1,6 +1,6 @@
 import type { Plan } from "../../model/plan.ts";
 import { callsText } from "../counts.ts";
-import type { RenderOptions } from "../document.ts";
+import type { RenderOptions, ReportHistory } from "../document.ts";
 import { exitText } from "../exit-text.ts";
 import { emptyText, isEmpty, obstacleText, totalsText } from "../totals.ts";
 import { cutMiddle } from "../value-text.ts";
@@ -26,11 +26,11 @@ const shorterForms = {
 };
 
 /** A plan or a drift report for a pull request or an issue, within the budget. */
-export function renderMarkdownPlan(plan: Plan, { budget }: RenderOptions): string {
-  return fitted((detail) => draw(plan, detail), budget);
+export function renderMarkdownPlan(plan: Plan, { budget, history }: RenderOptions): string {
+  return fitted((detail) => draw(plan, detail, history?.get(plan.planId)), budget);
 }
 
-function draw(plan: Plan, detail: Detail): string {
+function draw(plan: Plan, detail: Detail, history: ReportHistory | undefined): string {
   const wording = wordingOf(plan);
   const obstacle = obstacleText(plan);
   const blocks = [
@@ -43,7 +43,7 @@ function draw(plan: Plan, detail: Detail): string {
     items(plan, detail),
     deferredSection(plan.deferred, detail),
     blockedSection(plan.blocked, detail),
-    manualSection(plan.manual, detail),
+    manualSection(plan.manual, detail, history?.done),
     unverifiableSection(plan.unverifiable, detail),
     unmanagedSection(plan.unmanaged, detail),
     diagnosticsSection(plan.diagnostics, detail),

@@ -11,11 +11,12 @@ const shorterForms = {
 };
 
 /** Every diagnostic, within the budget. */
-export function renderMarkdownValidation({ diagnostics }: Validation, { budget }: RenderOptions): string {
+export function renderMarkdownValidation(validation: Validation, { budget }: RenderOptions): string {
+  const { diagnostics } = validation;
   return fitted((detail) => {
     const blocks = [
       "## Validation",
-      `**${diagnosticsTotal(diagnostics)}**`,
+      `**${diagnosticsTotal(validation)}**`,
       shortenedText(detail, shorterForms, "dimsync validate"),
       diagnosticsSection(diagnostics, detail),
     ];

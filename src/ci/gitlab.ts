@@ -1,0 +1,24 @@
+import { isObject, own } from "../model/json.ts";
+import type { Notes } from "./notes.ts";
+import type { Rest } from "./rest.ts";
+
+/** The notes of a merge request. The token's own account is asked first: only its notes can be edited. */
+export function mergeRequestNotes(rest: Rest, project: string, iid: string): Notes {
+  const base = `/projects/${encodeURIComponent(project)}/merge_requests/${encodeURIComponent(iid)}/notes`;
+  return {
+    list: async () => {
+      const me = await rest.call("GET", "/user");
+      const myId = isObject(me) ? own(me, "id") : undefined;
+      return (await rest.list(`${base}?per_page=100&order_by=created_at&sort=asc`)).filter(isObject).map((note) => {
+        const author = own(note, "author");
+        return {
+          id: String(own(note, "id")),
+          body: String(own(note, "body") ?? ""),
+          isTrusted: myId !== undefined && isObject(author) && own(author, "id") === myId,
+        };
+      });
+    },
+    create: async (body) => void (await rest.call("POST", base, { body })),
+    update: async (id, body) => void (await rest.call("PUT", `${base}/${id}`, { body })),
+  };
+}

@@ -1,0 +1,34 @@
+/** A comment on a pull or merge request. */
+export interface Note {
+  readonly id: string;
+  readonly body: string;
+  /** Whether its author is to be trusted not to have put our marker there to be overwritten, or to change the text afterwards. */
+  readonly isTrusted: boolean;
+}
+
+/** The comments of one pull or merge request. */
+export interface Notes {
+  readonly list: () => Promise<readonly Note[]>;
+  readonly create: (body: string) => Promise<void>;
+  readonly update: (id: string, body: string) => Promise<void>;
+}
+
+/** The comment that begins with the marker is given the text; where there is none it is created, unless there is nothing to say. */
+export async function putNote(
+  notes: Notes,
+  { marker, text, isEmpty }: { readonly marker: string; readonly text: string; readonly isEmpty: boolean },
+): Promise<"created" | "updated" | "same" | "none"> {
+  const body = `${marker}\n${text}`;
+  const [found] = (await notes.list()).filter((note) => note.isTrusted && note.body.startsWith(marker));
+  if (found === undefined) {
+    if (isEmpty) return "none";
+    await notes.create(body);
+    return "created";
+  }
+  // Forges change line ends and trim; the same text is not written again, since each edit shows.
+  if (plainText(found.body) === plainText(body)) return "same";
+  await notes.update(found.id, body);
+  return "updated";
+}
+
+const plainText = (text: string): string => text.replaceAll("\r\n", "\n").trim();

@@ -1,0 +1,66 @@
+import { execFile } from "node:child_process";
+import { promisify } from "node:util";
+
+const run = promisify(execFile);
+const attempts = 3;
+
+/** What became of a file that was to be committed and pushed. */
+export type Pushed = { readonly outcome: "unchanged" | "pushed" } | { readonly outcome: "refused"; readonly reason: string };
+
+/** Commits one file as it is, and nothing else, and pushes it to a branch; where the branch has moved on the commit is put on top of it. */
+export async function pushFile(options: {
+  /** Folder in the repository. */
+  readonly folder: string;
+  readonly file: string;
+  /** Name without refs/heads/; undefined: refused where the file changed. */
+  readonly branch: string | undefined;
+  readonly message: string;
+  readonly author: { readonly name: string; readonly email: string };
+  readonly env: NodeJS.ProcessEnv;
+}): Promise<Pushed> {
+  const { folder, file, branch, message, author } = options;
+  const env = {
+    ...options.env,
+    GIT_TERMINAL_PROMPT: "0",
+    GIT_AUTHOR_NAME: author.name,
+    GIT_AUTHOR_EMAIL: author.email,
+    GIT_COMMITTER_NAME: author.name,
+    GIT_COMMITTER_EMAIL: author.email,
+  };
+  const git = async (...args: readonly string[]): Promise<string> => (await run("git", ["-C", folder, ...args], { env })).stdout;
+  try {
+    if ((await git("status", "--porcelain", "--", file)).trim() === "") return { outcome: "unchanged" };
+    if (branch === undefined) return { outcome: "refused", reason: "There is no branch to push to." };
+    await git("add", "--", file);
+    await git("commit", "--quiet", "--no-verify", "--message", message, "--", file);
+  } catch (error) {
+    return { outcome: "refused", reason: reasonOf(error) };
+  }
+  let reason = "";
+  for (let attempt = 0; attempt < attempts; attempt += 1) {
+    try {
+      await git("push", "--quiet", "origin", `HEAD:refs/heads/${branch}`);
+      return { outcome: "pushed" };
+    } catch (error) {
+      reason = reasonOf(error);
+    }
+    try {
+      await git("fetch", "--quiet", "origin", branch);
+      await git("rebase", "--quiet", "--autostash", "FETCH_HEAD");
+    } catch (error) {
+      await git("rebase", "--abort").catch(() => "");
+      return { outcome: "refused", reason: `${reason} ${reasonOf(error)}`.trim() };
+    }
+  }
+  return { outcome: "refused", reason };
+}
+
+/** What git said, on one line; addresses in it may hold a token. */
+function reasonOf(error: unknown): string {
+  const text = error instanceof Error && "stderr" in error && typeof error.stderr === "string" ? error.stderr : String(error);
+  return text
+    .replaceAll(/\/\/[^/@\s]*@/gu, "//")
+    .replaceAll(/\s+/gu, " ")
+    .trim()
+    .slice(0, 400);
+}

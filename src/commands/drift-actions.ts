@@ -1,0 +1,186 @@
+import { readFile } from "node:fs/promises";
+import { join, resolve } from "node:path";
+import { acceptDrift, writeEdits } from "../drift/accept.ts";
+import { attribute, withoutAttribution, withPartialAttribution } from "../drift/attribution.ts";
+import { endOfNow, readAudit } from "../drift/audit.ts";
+import { appendHistory, type HistoryEntry, historyEntry, readHistory, stepsDone } from "../drift/history.ts";
+import { notify, parseNotify } from "../drift/notify.ts";
+import type { Project } from "../manifests/project.ts";
+import { ProblemsError, ServiceError } from "../model/errors.ts";
+import { canonicalJson, isObject, own } from "../model/json.ts";
+import type { Plan } from "../model/plan.ts";
+import type { SecretReference } from "../model/secret.ts";
+import { writeAtomic } from "../records/atomic.ts";
+import { openBindings } from "../records/bindings.ts";
+import { ensureStateFolder, stateFolder } from "../records/state-folder.ts";
+import type { ReportHistory } from "../render/index.ts";
+import { visible } from "../render/visible.ts";
+import { openAccount, resolveAll } from "./account.ts";
+import { momentFlag } from "./audit.ts";
+import type { Context } from "./context.ts";
+import type { PlanFlags } from "./flags.ts";
+import type { Surroundings } from "./operations.ts";
+
+/** What `drift` takes beyond the flags of `plan`. */
+export interface DriftFlags extends PlanFlags {
+  /** How far back the audit log is read; 30d where absent. */
+  readonly since?: string;
+  /** False with --no-attribution. */
+  readonly attribution?: boolean;
+  readonly history?: string;
+  /** env:NAME or file:PATH. */
+  readonly notify?: string;
+  readonly notifyFormat?: "slack" | "json";
+  readonly resolve?: "accept" | "revert";
+}
+
+/** Refuses what can't be meant before any work is done. Throws E_USAGE. */
+export function checkDriftFlags({ since, notify: webhook }: Pick<DriftFlags, "since" | "notify">): void {
+  if (since !== undefined) momentFlag("--since", since, Date.now());
+  if (webhook !== undefined) parseNotify(webhook);
+}
+
+const defaultWindowMs = 30 * 86_400_000;
+
+/**
+ * The report with who did it, read from the audit log as the account's key may. A log that can't be read is a note in the report, never a
+ * failure; without differences it isn't read. The reads count in the report. Throws the signal's reason.
+ */
+export async function attributeReport(project: Project, report: Plan, since: string | undefined, around: Surroundings): Promise<Plan> {
+  const { settings } = project;
+  if (report.items.every(({ action }) => action === "bind" || action === "create") && report.manual.length === 0) return report;
+  const madeMs = Date.parse(report.createdAt);
+  const window = {
+    since: since === undefined ? new Date(madeMs - defaultWindowMs).toISOString() : momentFlag("--since", since, madeMs),
+    until: endOfNow(madeMs),
+  };
+  const account = await openAccount(settings, { readOnly: true, env: around.env, signal: around.signal });
+  try {
+    const log = await readAudit(account.client, window, { signal: around.signal });
+    const bindings = await openBindings(settings.bindingsFile, settings.target);
+    const idByAddress = new Map([...bindings.all()].map(([address, { id }]) => [address, id]));
+    const attributed = attribute(report, log.items, { idByAddress });
+    return counted(
+      log.complete ? attributed : withPartialAttribution(attributed, log.items.length, log.totalItems),
+      account.client.calls(),
+    );
+  } catch (error) {
+    around.signal.throwIfAborted();
+    if (!(error instanceof ServiceError)) throw error;
+    return counted(withoutAttribution(report, `The audit log could not be read: ${error.message}`), account.client.calls());
+  } finally {
+    await account.close();
+  }
+}
+
+function counted(report: Plan, calls: Plan["calls"]["read"]): Plan {
+  const read: Record<string, number> = { ...report.calls.read };
+  for (const [method, count] of Object.entries(calls)) read[method] = (read[method] ?? 0) + count;
+  return { ...report, calls: { ...report.calls, read } };
+}
+
+/**
+ * `--history` and `--notify` for one target's finished report (exit included): tells the webhook where the report says something new, remembers the
+ * report, and gives what the renderers show of the past; undefined without `--history`. Nothing here changes the exit code: what fails is a warning.
+ */
+export async function recordReport(
+  context: Context<DriftFlags>,
+  project: Project,
+  report: Plan,
+  inScope: (address: string) => boolean,
+): Promise<ReportHistory | undefined> {
+  const { flags, cwd, io } = context;
+  const folder = flags.history === undefined ? undefined : resolve(cwd, flags.history);
+  const warn = (text: string): void => io.stderr(`dimsync: ${visible(text)}\n`);
+  let past: readonly HistoryEntry[] = [];
+  if (folder !== undefined) {
+    const read = await readHistory(folder, report.target).catch((error: unknown) => {
+      warn(`The history in ${folder} can't be read (${reasonOf(error)}); the report goes without it.`);
+      return { entries: [], unread: [] };
+    });
+    past = read.entries;
+    for (const name of read.unread) warn(`${name} in ${folder} is no history that this version reads; it is left out.`);
+  }
+  const done = stepsDone(
+    past.findLast(({ complete }) => complete),
+    report,
+    inScope,
+  );
+  const entry = historyEntry(report);
+  const told = folder === undefined ? await lastTold(project) : past.at(-1)?.notified;
+  const notified =
+    flags.notify === undefined
+      ? told
+      : await tell(context, project, { report, entry, previous: told, done }, parseNotify(flags.notify), warn);
+  if (folder === undefined) {
+    if (notified !== undefined && notified !== told) await rememberTold(project, notified);
+    return undefined;
+  }
+  const kept = { ...entry, ...(notified === undefined ? {} : { notified }) };
+  await appendHistory(folder, kept, writeAtomic).catch((error: unknown) =>
+    warn(`The report could not be added to ${folder} (${reasonOf(error)}).`),
+  );
+  const points = [...past, kept].map(({ at, counts: { differences, exposed, manual } }) => ({
+    at,
+    ms: Date.parse(at),
+    differences,
+    exposed,
+    manual,
+  }));
+  return { points, done };
+}
+
+/** Tells the webhook, if there is something new, and gives the fingerprint that it now knows. */
+async function tell(
+  { flags, io }: Context<DriftFlags>,
+  { settings }: Project,
+  news: Pick<Parameters<typeof notify>[0], "report" | "entry" | "previous" | "done">,
+  reference: SecretReference,
+  warn: (text: string) => void,
+): Promise<string | undefined> {
+  try {
+    const url = (await resolveAll([reference], settings, io.env, io.interrupted)).get(canonicalJson(reference));
+    if (url === undefined) return news.previous;
+    const notified = await notify({ ...news, url, format: flags.notifyFormat, signal: io.interrupted });
+    if (notified.outcome === "failed") warn(notified.warning);
+    return notified.outcome === "sent" ? news.entry.fingerprint : news.previous;
+  } catch (error) {
+    io.interrupted.throwIfAborted();
+    if (!(error instanceof ProblemsError)) throw error;
+    for (const { message } of error.problems) warn(`The webhook was not told of the drift: ${message}`);
+    return news.previous;
+  }
+}
+
+const toldFile = (target: string): string => `drift-${encodeURIComponent(target).replaceAll("*", "_")}.json`;
+
+/** The fingerprint that the webhook was last told of, as `.dimsync` has it, for runs without a history. */
+async function lastTold({ settings }: Project): Promise<string | undefined> {
+  const text = await readFile(join(stateFolder(settings.folder), toldFile(settings.target)), "utf8").catch(() => "{}");
+  try {
+    const value: unknown = JSON.parse(text);
+    const fingerprint = isObject(value) ? own(value, "notified") : undefined;
+    return typeof fingerprint === "string" ? fingerprint : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+async function rememberTold({ settings }: Project, notified: string): Promise<void> {
+  const folder = await ensureStateFolder(settings.folder);
+  await writeAtomic(join(folder, toldFile(settings.target)), `${JSON.stringify({ notified })}\n`);
+}
+
+/** `--resolve accept`: edits the manifests and shows on stderr what was edited, and what could not be and why. Throws as `acceptDrift` and `writeEdits` do. */
+export async function acceptReport({ cwd, io }: Context<DriftFlags>, project: Project, report: Plan): Promise<void> {
+  const { edits, accepted, unaccepted } = await acceptDrift(report, project, cwd);
+  await writeEdits(edits, writeAtomic);
+  for (const { diff } of edits) io.stderr(`${diff.split(/\r?\n/u).map(visible).join("\n").trimEnd()}\n`);
+  const files = edits.length === 0 ? "No file was edited." : `Edited ${edits.map(({ file }) => file).join(", ")}.`;
+  io.stderr(`${visible(files)} ${accepted} accepted, ${unaccepted.length} not.\n`);
+  for (const { address, path, why } of unaccepted)
+    io.stderr(`  ${visible(address)}${path === "" ? "" : ` ${visible(path)}`}\n    ${visible(why)}\n`);
+}
+
+const reasonOf = (error: unknown): string =>
+  error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : "unknown";

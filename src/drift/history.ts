@@ -1,0 +1,144 @@
+import { mkdir, readdir, readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { byText } from "../model/address.ts";
+import { isObject, type JsonObject, own } from "../model/json.ts";
+import type { Manual, Origin, Plan } from "../model/plan.ts";
+import { fingerprintOf } from "./fingerprint.ts";
+
+/** What is remembered of one report: counts, a digest and the open manual steps; no value of the account. */
+export interface HistoryEntry {
+  readonly formatVersion: "1.0";
+  readonly kind: "DriftHistory";
+  /** ISO 8601: when the report was made. */
+  readonly at: string;
+  readonly target: string;
+  readonly fingerprint: string;
+  readonly complete: boolean;
+  readonly exit: number;
+  readonly counts: HistoryCounts;
+  /** Differences per origin, manual ones included. */
+  readonly origins: Readonly<Record<Origin, number>>;
+  readonly manual: readonly OpenStep[];
+  /** Fingerprint of the report that the webhook was last told of; absent where it never was. */
+  readonly notified?: string;
+}
+
+export interface HistoryCounts {
+  /** Leaves that a call could set right, and objects that are missing. */
+  readonly differences: number;
+  /** Of those, how many leave the account more exposed than declared. */
+  readonly exposed: number;
+  readonly manual: number;
+  readonly blocked: number;
+  readonly policy: number;
+  readonly unmanaged: number;
+}
+
+/** A manual step as a later report recognises it. */
+export type OpenStep = Pick<Manual, "id" | "address" | "path" | "instruction">;
+
+/** Writes a whole file at once; `records/atomic.ts` does, and this room doesn't know it. */
+export type WriteFile = (file: string, text: string) => Promise<void>;
+
+export function historyEntry(report: Plan): HistoryEntry {
+  const items = report.items.filter(({ action }) => action !== "bind");
+  const changes = items.flatMap((item) => item.changes);
+  const origins: Record<Origin, number> = { config: 0, drift: 0, conflict: 0, unknown: 0 };
+  for (const { origin } of [...changes, ...report.manual]) origins[origin ?? "unknown"] += 1;
+  return {
+    formatVersion: "1.0",
+    kind: "DriftHistory",
+    at: report.createdAt,
+    target: report.target,
+    fingerprint: fingerprintOf(report),
+    complete: report.complete,
+    exit: report.exit.code,
+    counts: {
+      differences: items.reduce((sum, item) => sum + (item.action === "create" ? 1 : Math.max(1, item.changes.length)), 0),
+      exposed: report.summary.protects,
+      manual: report.manual.length,
+      blocked: report.blocked.length,
+      policy: report.policy.length,
+      unmanaged: report.unmanaged.integrations.length + report.unmanaged.tags.length,
+    },
+    origins,
+    manual: report.manual.map(({ id, address, path, instruction }) => ({ id, address, path, instruction })),
+  };
+}
+
+const fileName = /^drift-\d{8}T\d{9}Z-.+\.json$/u;
+
+/** "drift-20260301T090000000Z-prod.json": sorted by name is sorted by time; any target's name is safe in it. */
+export function historyFileName({ at, target }: Pick<HistoryEntry, "at" | "target">): string {
+  const name = encodeURIComponent(target)
+    .replaceAll(/[*~'()!]/gu, "_")
+    .slice(0, 80);
+  return `drift-${new Date(at).toISOString().replaceAll(/[-:.]/gu, "")}-${name}.json`;
+}
+
+/** Adds the report to the folder, which is made where it is missing, and returns the file. Throws what Node's calls and `write` throw. */
+export async function appendHistory(folder: string, entry: HistoryEntry, write: WriteFile): Promise<string> {
+  await mkdir(folder, { recursive: true });
+  const file = join(folder, historyFileName(entry));
+  await write(file, `${JSON.stringify(entry, undefined, 2)}\n`);
+  return file;
+}
+
+/**
+ * The target's entries in the folder, oldest first, at most `limit`, the newest. Files that are no history are let be; those that look like it
+ * and can't be read are in `unread`. A folder that isn't there is empty.
+ */
+export async function readHistory(
+  folder: string,
+  target: string,
+  limit = 400,
+): Promise<{ readonly entries: readonly HistoryEntry[]; readonly unread: readonly string[] }> {
+  const names = await readdir(folder).catch((error: unknown) => {
+    if (error instanceof Error && "code" in error && error.code === "ENOENT") return [];
+    throw error;
+  });
+  const entries: HistoryEntry[] = [];
+  const unread: string[] = [];
+  for (const name of names.filter((each) => fileName.test(each)).sort((a, b) => byText(b, a))) {
+    if (entries.length >= limit) break;
+    const entry = parseEntry(await readFile(join(folder, name), "utf8").catch(() => ""));
+    if (entry === undefined) unread.push(name);
+    else if (entry.target === target) entries.push(entry);
+  }
+  return { entries: entries.sort((a, b) => Date.parse(a.at) - Date.parse(b.at)), unread };
+}
+
+/** The steps of the earlier report that the later one no longer lists. An incomplete report, and one that did not look there, shows nothing done. */
+export function stepsDone(
+  before: HistoryEntry | undefined,
+  report: Plan,
+  inScope: (address: string) => boolean = () => true,
+): readonly OpenStep[] {
+  if (before === undefined || !report.complete) return [];
+  const open = new Set(report.manual.map(({ id }) => id));
+  return before.manual.filter(({ id, address }) => !open.has(id) && inScope(address));
+}
+
+function parseEntry(text: string): HistoryEntry | undefined {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+  if (!isObject(value) || own(value, "kind") !== "DriftHistory" || own(value, "formatVersion") !== "1.0") return undefined;
+  const { at, target, fingerprint, counts, origins, manual, notified } = value as JsonObject;
+  const numbers = (of: unknown, names: readonly string[]) => isObject(of) && names.every((name) => Number.isSafeInteger(own(of, name)));
+  const isWhole =
+    typeof at === "string" &&
+    !Number.isNaN(Date.parse(at)) &&
+    typeof target === "string" &&
+    typeof fingerprint === "string" &&
+    (notified === undefined || typeof notified === "string") &&
+    numbers(counts, ["differences", "exposed", "manual", "blocked", "policy", "unmanaged"]) &&
+    numbers(origins, ["config", "drift", "conflict", "unknown"]) &&
+    Array.isArray(manual) &&
+    manual.every((step) => isObject(step) && ["id", "address", "path", "instruction"].every((name) => typeof own(step, name) === "string"));
+  // Every member that is read was checked above.
+  return isWhole ? (value as unknown as HistoryEntry) : undefined;
+}

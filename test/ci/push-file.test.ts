@@ -1,0 +1,100 @@
+import { execFileSync } from "node:child_process";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { type Pushed, pushFile } from "../../src/ci/push-file.ts";
+import { writeProject } from "../support/project-folder.ts";
+
+const author = { name: "Bot", email: "bot@example.com" };
+const env = {
+  PATH: process.env["PATH"] ?? "",
+  GIT_CONFIG_GLOBAL: "/dev/null",
+  GIT_CONFIG_SYSTEM: "/dev/null",
+  GIT_AUTHOR_NAME: "Dana",
+  GIT_AUTHOR_EMAIL: "dana@example.com",
+  GIT_COMMITTER_NAME: "Dana",
+  GIT_COMMITTER_EMAIL: "dana@example.com",
+};
+const git = (cwd: string, ...args: readonly string[]): string =>
+  execFileSync("git", args, { cwd, env, encoding: "utf8", stdio: ["ignore", "pipe", "pipe"] });
+
+/** A bare remote whose branch main has `ids.yaml` and `other.yaml`, and two clones of depth 1, as jobs have them. */
+function twoJobs(): { readonly remote: string; readonly one: string; readonly two: string } {
+  const root = writeProject({ "first/ids.yaml": "a: 1\n", "first/other.yaml": "x\n" });
+  const [first, remote, one, two] = ["first", "remote.git", "one", "two"].map((name) => join(root, name)) as [
+    string,
+    string,
+    string,
+    string,
+  ];
+  git(root, "init", "--quiet", "--bare", "--initial-branch=main", remote);
+  git(first, "init", "--quiet", "--initial-branch=main");
+  git(first, "add", "--all");
+  git(first, "commit", "--quiet", "--message", "first");
+  git(first, "push", "--quiet", remote, "main");
+  for (const clone of [one, two]) git(root, "clone", "--quiet", "--depth=1", `file://${remote}`, clone);
+  return { remote, one, two };
+}
+
+const push = (folder: string, branch: { readonly name: string | undefined } = { name: "main" }): Promise<Pushed> =>
+  pushFile({ folder, file: join(folder, "ids.yaml"), branch: branch.name, message: "record ids", author, env });
+const show = (remote: string, path: string): string => git(remote, "show", `main:${path}`);
+
+test("nothing is committed where the file is as it was", async () => {
+  const { remote, one } = twoJobs();
+  writeFileSync(join(one, "other.yaml"), "changed\n");
+  expect(await push(one)).toEqual({ outcome: "unchanged" });
+  expect(git(remote, "rev-list", "--count", "main").trim()).toBe("1");
+});
+
+test("the file alone is committed, by the given author", async () => {
+  const { remote, one } = twoJobs();
+  writeFileSync(join(one, "ids.yaml"), "a: 2\n");
+  writeFileSync(join(one, "other.yaml"), "changed\n");
+  git(one, "add", "other.yaml");
+  expect(await push(one)).toEqual({ outcome: "pushed" });
+  expect([show(remote, "ids.yaml"), show(remote, "other.yaml")]).toEqual(["a: 2\n", "x\n"]);
+  expect(git(remote, "log", "-1", "--format=%an %ae %s", "main").trim()).toBe("Bot bot@example.com record ids");
+});
+
+test("a new file is committed", async () => {
+  const { remote, one } = twoJobs();
+  writeFileSync(join(one, "new.yaml"), "b: 1\n");
+  expect(await pushFile({ folder: one, file: join(one, "new.yaml"), branch: "main", message: "m", author, env })).toEqual({
+    outcome: "pushed",
+  });
+  expect(show(remote, "new.yaml")).toBe("b: 1\n");
+});
+
+test("it is put on top of a branch that has moved on, also in a shallow clone", async () => {
+  const { remote, one, two } = twoJobs();
+  writeFileSync(join(two, "other.yaml"), "theirs\n");
+  git(two, "commit", "--quiet", "--all", "--message", "theirs");
+  git(two, "push", "--quiet", "origin", "main");
+  writeFileSync(join(one, "ids.yaml"), "a: 2\n");
+  expect(await push(one)).toEqual({ outcome: "pushed" });
+  expect([show(remote, "ids.yaml"), show(remote, "other.yaml")]).toEqual(["a: 2\n", "theirs\n"]);
+});
+
+test("the same file changed by both is a person's to settle, and the file stays as this job wrote it", async () => {
+  const { remote, one, two } = twoJobs();
+  writeFileSync(join(two, "ids.yaml"), "a: 3\n");
+  git(two, "commit", "--quiet", "--all", "--message", "theirs");
+  git(two, "push", "--quiet", "origin", "main");
+  writeFileSync(join(one, "ids.yaml"), "a: 2\n");
+  expect(await push(one)).toMatchObject({ outcome: "refused", reason: expect.stringMatching(/./u) });
+  expect(show(remote, "ids.yaml")).toBe("a: 3\n");
+  expect(git(one, "show", "HEAD:ids.yaml")).toBe("a: 2\n");
+});
+
+test("without a branch, or with a remote that refuses, the reason is told and holds no password", async () => {
+  const { one } = twoJobs();
+  writeFileSync(join(one, "ids.yaml"), "a: 2\n");
+  expect(await push(one, { name: undefined })).toEqual({ outcome: "refused", reason: "There is no branch to push to." });
+  const { one: other } = twoJobs();
+  writeFileSync(join(other, "ids.yaml"), "a: 2\n");
+  git(other, "remote", "set-url", "origin", "http://user:hunter2@127.0.0.1:1/x.git");
+  const refused = await push(other);
+  expect(refused).toMatchObject({ outcome: "refused", reason: expect.stringContaining("127.0.0.1") });
+  expect(JSON.stringify(refused)).not.toContain("hunter2");
+});

@@ -1,0 +1,359 @@
+import { execFileSync } from "node:child_process";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join, resolve } from "node:path";
+import { beforeAll, describe, expect, test } from "vitest";
+import type { SchemaMap } from "../../src/embedded/account.ts";
+import { startEmbeddedService } from "../../src/embedded/index.ts";
+import { seedAccount } from "../../src/embedded/seed.ts";
+import { writeProject } from "../support/project-folder.ts";
+import { type ActionRun, runAction } from "./action-runner.ts";
+import { type ForgeStandIn, standInToken, startForge } from "./forge-stand-in.ts";
+
+// A whole life of a change, with nothing replaced but GitHub: the packed package, the action's own scripts, git with a bare remote, the service.
+
+const action = resolve(".github/actions/dimsync/action.yml");
+
+let packageFile = "";
+beforeAll(() => {
+  if (!existsSync("dist/bin.js")) throw new Error("The rehearsal installs the built package: run `npm run build` first.");
+  const folder = mkdtempSync(join(tmpdir(), "dimsync-package-"));
+  const name = execFileSync("npm", ["pack", "--ignore-scripts", "--silent", "--pack-destination", folder], { encoding: "utf8" }).trim();
+  packageFile = join(folder, name.split("\n").at(-1) ?? "");
+  return () => rmSync(folder, { recursive: true, force: true });
+});
+
+const gitEnv = {
+  PATH: process.env["PATH"] ?? "",
+  GIT_CONFIG_GLOBAL: "/dev/null",
+  GIT_CONFIG_SYSTEM: "/dev/null",
+  GIT_AUTHOR_NAME: "Dana",
+  GIT_AUTHOR_EMAIL: "dana@example.com",
+  GIT_COMMITTER_NAME: "Dana",
+  GIT_COMMITTER_EMAIL: "dana@example.com",
+};
+const git = (cwd: string, ...args: readonly string[]): string =>
+  execFileSync("git", args, { cwd, env: gitEnv, encoding: "utf8", stdio: ["ignore", "pipe", "pipe"] });
+
+/** A repository with a bare remote and a folder for each job's checkout. */
+function startRepository(files: Readonly<Record<string, string>>) {
+  const root = writeProject({});
+  const remote = join(root, "remote.git");
+  const work = join(root, "work");
+  git(root, "init", "--quiet", "--bare", "--initial-branch=main", remote);
+  git(root, "clone", "--quiet", remote, work);
+  let jobs = 0;
+  const repository = {
+    root,
+    remote,
+    commit: (branch: string, changes: Readonly<Record<string, string>>): void => {
+      const isThere = git(work, "branch", "--list", branch) !== "";
+      if (git(work, "branch", "--show-current").trim() !== branch) git(work, "checkout", "--quiet", ...(isThere ? [] : ["-b"]), branch);
+      for (const [path, text] of Object.entries(changes)) {
+        mkdirSync(dirname(join(work, path)), { recursive: true });
+        writeFileSync(join(work, path), text);
+      }
+      git(work, "add", "--all");
+      git(work, "commit", "--quiet", "--message", "change");
+      git(work, "push", "--quiet", "origin", branch);
+    },
+    merge: (branch: string): void => {
+      git(work, "checkout", "--quiet", "main");
+      git(work, "pull", "--quiet", "origin", "main");
+      git(work, "merge", "--quiet", "--no-edit", branch);
+      git(work, "push", "--quiet", "origin", "main");
+    },
+    /** A fresh checkout, as each job gets it. */
+    checkout: (branch: string): string => {
+      jobs += 1;
+      const folder = join(root, `job-${jobs}`);
+      git(root, "clone", "--quiet", "--branch", branch, remote, folder);
+      return folder;
+    },
+    /** A file on the remote's branch; undefined where it isn't there. */
+    read: (branch: string, path: string): string | undefined => {
+      try {
+        return git(remote, "show", `${branch}:${path}`);
+      } catch {
+        return undefined;
+      }
+    },
+  };
+  git(work, "symbolic-ref", "HEAD", "refs/heads/main");
+  repository.commit("main", files);
+  return repository;
+}
+
+type Repository = ReturnType<typeof startRepository>;
+
+interface Job {
+  readonly task: "plan" | "apply" | "drift";
+  readonly branch: string;
+  readonly inputs?: Readonly<Record<string, string>>;
+  readonly env?: Readonly<Record<string, string>>;
+  readonly fromFork?: boolean;
+}
+
+async function runJob(
+  repository: Repository,
+  forge: ForgeStandIn,
+  key: string,
+  { task, branch, inputs = {}, env = {}, fromFork = false }: Job,
+): Promise<ActionRun> {
+  const workspace = repository.checkout(branch);
+  const temp = join(repository.root, `temp-${workspace.split("-").at(-1)}`);
+  mkdirSync(temp);
+  const event = join(temp, "event.json");
+  const head = { repo: { full_name: fromFork ? "stranger/data" : "example/data" } };
+  writeFileSync(event, JSON.stringify(task === "plan" ? { pull_request: { number: 7, head } } : {}));
+  return await runAction(
+    action,
+    { task, "node-version": "", package: packageFile, ...inputs },
+    {
+      workspace,
+      temp,
+      github: { token: standInToken, run_id: "1", run_attempt: "1" },
+      env: {
+        ...gitEnv,
+        HOME: temp,
+        CI: "true",
+        npm_config_offline: "true",
+        npm_config_cache: join(temp, "npm"),
+        GITHUB_ACTIONS: "true",
+        GITHUB_API_URL: forge.url,
+        GITHUB_EVENT_PATH: event,
+        GITHUB_REF: task === "plan" ? "refs/pull/7/merge" : `refs/heads/${branch}`,
+        GITHUB_REPOSITORY: "example/data",
+        GITHUB_RUN_ID: "1",
+        ...(fromFork ? {} : { DIMSYNC_API_KEY: key }),
+        ...env,
+      },
+    },
+  );
+}
+
+const config = (baseUrl: string, parts = ""): string => `apiVersion: dimsync/v1
+kind: Config
+manifests: [manifests]
+targets:
+  prod:
+    baseUrl: ${baseUrl}
+    apiKey: { $secret: { env: DIMSYNC_API_KEY } }
+    protected: true
+client: { settleSeconds: 1, schemaWaitSeconds: 5 }
+${parts}`;
+
+const orders = (hashed: string): string => `apiVersion: dimsync/v1
+kind: Integration
+metadata: { name: orders }
+spec: { match: { name: Orders } }
+---
+apiVersion: dimsync/v1
+kind: SchemaConfig
+metadata: { name: orders }
+spec:
+  integration: orders
+  schemas: { public: { tables: { customers: { columns: { ${hashed} } } } } }
+`;
+
+const returns = `apiVersion: dimsync/v1
+kind: Integration
+metadata: { name: returns }
+spec:
+  destination: { id: d-12 }
+  create:
+    destinationSchema: returns
+    replicationFrequency: 1h
+    onSchemaUpdate: allow_columns
+    enabled: false
+    sourceConfig:
+      type: postgres
+      name: returns-pg
+      authMethod: password
+      connectionType: source
+      owners: [dana@example.com]
+      connection:
+        hostname: db.internal
+        port: 5432
+        database: orders
+        username: replicator
+        password: { $secret: { env: RETURNS_DB_PASSWORD } }
+        slot: s1
+        publication: p1
+    sourceSettings: { max_clients: 4, incremental_mode: xmin }
+`;
+
+describe("the rehearsal", () => {
+  test("a pull request, its second push, the merge, the night after", { timeout: 120_000 }, async () => {
+    const key = "rehearsal-key";
+    const service = await startEmbeddedService({ apiKeys: { [key]: "bot@example.com" } });
+    const forge = await startForge();
+    try {
+      const repository = startRepository({
+        "dimsync.yaml": config(service.url),
+        ".gitignore": ".dimsync/\n",
+        "manifests/orders.yaml": orders("email: { hashed: true }"),
+      });
+      const job = (one: Job) => runJob(repository, forge, key, one);
+      const comments = () => forge.comments.get(7) ?? [];
+
+      repository.commit("feature", { "manifests/returns.yaml": returns });
+      const first = await job({ task: "plan", branch: "feature" });
+      expect(first.code, first.log).toBe(0);
+      expect(first.outputs).toMatchObject({
+        has_changes: "true",
+        exit_code: "0",
+        summary_line: expect.stringContaining("Plan for prod: 1 to create"),
+      });
+      expect(first.summary).toContain("## Plan for `prod`");
+      expect(comments()).toHaveLength(1);
+      expect(comments()[0]?.body).toContain("Integration/returns");
+      expect(comments()[0]?.body).not.toContain("phone");
+
+      repository.commit("feature", { "manifests/orders.yaml": orders("email: { hashed: true }, phone: { hashed: true }") });
+      const second = await job({ task: "plan", branch: "feature" });
+      expect(second.code, second.log).toBe(0);
+      expect(comments()).toHaveLength(1);
+      expect(comments()[0]?.body).toContain("phone");
+      // Neither plan needed the connection's secret, and neither wrote.
+      expect(Object.keys(service.counts())).toEqual(["GET"]);
+
+      repository.merge("feature");
+      const applied = await job({ task: "apply", branch: "main", env: { RETURNS_DB_PASSWORD: "rehearsal-secret" } });
+      expect(applied.code, applied.log).toBe(0);
+      expect(applied.outputs).toMatchObject({ exit_code: "0", has_changes: "true", bindings_file: "" });
+      expect(service.counts()).toMatchObject({ POST: 1, PATCH: 1 });
+      const created = service.state().integrations.find(({ name }) => name === "returns-pg" || name === "returns");
+      expect(repository.read("main", "dimsync.bindings.yaml")).toContain(created?.id ?? "no integration was created");
+      expect(applied.used.map(({ uses }) => uses)).toEqual(["actions/cache/restore@v4", "actions/cache/save@v4"]);
+
+      service.resetCounts();
+      const again = await job({ task: "apply", branch: "main", env: { RETURNS_DB_PASSWORD: "rehearsal-secret" } });
+      expect(again.code, again.log).toBe(0);
+      expect(Object.keys(service.counts())).toEqual(["GET"]);
+
+      const quiet = await job({ task: "drift", branch: "main" });
+      expect(quiet.outputs["exit_code"], quiet.log).toBe("0");
+      expect(forge.issues).toEqual([]);
+      const setHashed = (value: boolean) =>
+        service.mutate((state) => {
+          const column = state.integrations[0]?.schemas["public"]?.tables["customers"]?.columns["email"];
+          if (column === undefined) throw new Error("The seed has no such column.");
+          column.hashed = value;
+        });
+      setHashed(false);
+      const drifted = await job({ task: "drift", branch: "main" });
+      expect(drifted.code, drifted.log).toBe(0);
+      expect(drifted.outputs).toMatchObject({ exit_code: "2", has_changes: "true" });
+      expect(forge.issues).toMatchObject([
+        { state: "open", title: expect.stringContaining("Drift for prod"), body: expect.stringContaining("email") },
+      ]);
+      setHashed(true);
+      const mended = await job({ task: "drift", branch: "main" });
+      expect(mended.code, mended.log).toBe(0);
+      expect(forge.issues).toMatchObject([{ state: "closed" }]);
+
+      for (const { log, summary } of [first, second, applied, again, quiet, drifted, mended]) {
+        expect(log + summary).not.toContain("rehearsal-secret");
+        expect(log + summary).not.toContain(key);
+      }
+    } finally {
+      await service.close();
+    }
+  });
+
+  test("a fork gets its manifests validated, and nothing is written for it", { timeout: 60_000 }, async () => {
+    const service = await startEmbeddedService();
+    const forge = await startForge();
+    try {
+      const repository = startRepository({
+        "dimsync.yaml": config(service.url),
+        "manifests/orders.yaml": orders("email: { hashed: true }"),
+      });
+      repository.commit("fork", { "manifests/orders.yaml": orders("email: { hased: true }") });
+      const run = await runJob(repository, forge, "", { task: "plan", branch: "fork", fromFork: true });
+      expect(run.code, run.log).toBe(1);
+      expect(run.outputs).toMatchObject({ exit_code: "1", has_changes: "false" });
+      expect(run.log).toMatch(/^::error title=E_\w+%3A .*file=manifests\/orders\.yaml,line=11,col=67::/mu);
+      expect(run.summary).toContain("## Validation");
+      expect([forge.calls, service.requests]).toEqual([[], []]);
+    } finally {
+      await service.close();
+    }
+  });
+
+  test("ids that may not be pushed are handed over, with exit 4 and what to do", {
+    timeout: 60_000,
+  }, async () => {
+    const key = "k";
+    const service = await startEmbeddedService({ apiKeys: { [key]: "bot@example.com" } });
+    const forge = await startForge();
+    try {
+      const repository = startRepository({
+        "dimsync.yaml": config(service.url),
+        "manifests/orders.yaml": orders("email: { hashed: true }"),
+        ".gitignore": ".dimsync/\n",
+      });
+      writeFileSync(join(repository.remote, "hooks/pre-receive"), "#!/bin/sh\necho protected branch >&2\nexit 1\n", { mode: 0o755 });
+      const run = await runJob(repository, forge, key, { task: "apply", branch: "main" });
+      expect(run.code, run.log).toBe(4);
+      expect(run.log).toContain("protected branch");
+      const file = run.outputs["bindings_file"] ?? "";
+      expect(readFileSync(file, "utf8")).toContain("8f1c");
+      expect(run.used.at(-1)).toEqual({ uses: "actions/upload-artifact@v4", with: { name: "dimsync-bindings", path: file } });
+      expect(run.summary).toContain("dimsync.bindings.yaml");
+    } finally {
+      await service.close();
+    }
+  });
+
+  test("a plan of 10 000 changes stays within every limit", { timeout: 60_000 }, async () => {
+    const key = "k";
+    const names = Array.from({ length: 100 }, (_, index) => `n${index}`);
+    const column = (name: string) => ({ nameInDestination: name, enabled: true, hashed: false, isPrimaryKey: false });
+    const schemas = {
+      public: {
+        nameInDestination: "public",
+        enabled: true,
+        tables: Object.fromEntries(
+          names.map((table) => [
+            table,
+            {
+              nameInDestination: table,
+              enabled: true,
+              syncMode: "full",
+              columns: Object.fromEntries(names.map((name) => [name, column(name)])),
+            },
+          ]),
+        ),
+      },
+    } as unknown as SchemaMap;
+    const state = seedAccount();
+    if (state.integrations[0] !== undefined) state.integrations[0].schemas = schemas;
+    const service = await startEmbeddedService({ apiKeys: { [key]: "bot@example.com" }, state: () => state });
+    const forge = await startForge();
+    try {
+      const rules = 'spec:\n  integration: orders\n  rules: [{ id: all, match: { column: "*" }, set: { hashed: true } }]\n';
+      const repository = startRepository({
+        "dimsync.yaml": config(service.url, "guards: { maxChangedPercent: 100 }\n"),
+        "manifests/orders.yaml": orders("").replace(/spec:\n {2}integration: orders\n.*\n$/u, rules),
+      });
+      const run = await runJob(repository, forge, key, {
+        task: "plan",
+        branch: "main",
+        inputs: { args: "--output=sarif=dimsync.sarif\n--output=junit=dimsync.xml" },
+      });
+      expect(run.code, run.log.slice(0, 3000)).toBe(0);
+      expect(run.outputs["summary_line"]).toContain("10000 protect");
+      const [comment] = forge.comments.get(7) ?? [];
+      expect(comment?.body.length).toBeLessThanOrEqual(65_536);
+      expect(comment?.body).toContain("10000");
+      expect(Buffer.byteLength(run.summary)).toBeLessThanOrEqual(1_000_000);
+      expect(run.summary).toContain("10000");
+      for (const severity of ["error", "warning", "notice"])
+        expect(run.log.match(new RegExp(`^::${severity} `, "gmu"))?.length ?? 0).toBeLessThanOrEqual(10);
+    } finally {
+      await service.close();
+    }
+  });
+});

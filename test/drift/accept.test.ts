@@ -1,0 +1,208 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import type { AccountState } from "../../src/embedded/account.ts";
+import { fromPointer } from "../../src/model/pointer.ts";
+import { story } from "./account.ts";
+
+const integration =
+  "apiVersion: dimsync/v1\nkind: Integration\nmetadata: { name: orders } # ours\nspec:\n  match: { name: Orders }\n  expect: { paused: false }\n";
+const config = (spec: string, name = "shops") =>
+  `apiVersion: dimsync/v1\nkind: SchemaConfig\nmetadata: { name: ${name} }\nspec:\n  integration: orders\n${spec}`;
+
+function column(state: AccountState, table: string, name: string, id = "8f1c") {
+  const found = state.integrations.find((one) => one.id === id)?.schemas["public"]?.tables[table]?.columns[name];
+  if (found === undefined) throw new Error(`no column ${table}.${name}`);
+  return found;
+}
+
+const hashed = (table: string, name: string, value: boolean, id?: string) => (state: AccountState) => {
+  column(state, table, name, id).hashed = value;
+};
+
+interface Row {
+  readonly files: Readonly<Record<string, string>>;
+  readonly change: (state: AccountState) => void;
+  /** Lines that the edit takes out (-) and puts in (+). */
+  readonly diff: readonly string[];
+}
+
+const rows: Readonly<Record<string, Row>> = {
+  "a literal is changed where it stands": {
+    files: {
+      "a.yaml": integration,
+      "b.yaml": config("  schemas:\n    public:\n      tables:\n        users: { columns: { email: { hashed: true } } } # GDPR\n"),
+    },
+    change: hashed("users", "email", false),
+    diff: [
+      "-        users: { columns: { email: { hashed: true } } } # GDPR",
+      "+        users: { columns: { email: { hashed: false } } } # GDPR",
+    ],
+  },
+  "a rule is overruled by a literal below the literals that are there": {
+    files: {
+      "a.yaml": integration,
+      "b.yaml": config(
+        "  rules:\n    - { id: pii, match: { table: users, column: email }, set: { hashed: true } } # why\n  schemas:\n    public:\n      tables:\n        users:\n          enabled: true # keep\n",
+      ),
+    },
+    change: hashed("users", "email", false),
+    diff: ["+          columns:", "+            email: { hashed: false }"],
+  },
+  "a rule is overruled by a literal tree where there is none yet": {
+    files: {
+      "a.yaml": integration,
+      "b.yaml": config("  rules:\n    - { id: pii, match: { table: users, column: email }, set: { hashed: true } } # why\n  # the end\n"),
+    },
+    change: hashed("users", "email", false),
+    diff: [
+      "+  schemas:",
+      "+    public:",
+      "+      tables:",
+      "+        users:",
+      "+          columns:",
+      "+            email: { hashed: false }",
+    ],
+  },
+  "a rule of a set that others use stays, too": {
+    files: {
+      "a.yaml": integration,
+      "b.yaml": `${config("  rules: [{ use: pii }]\n  schemas: {}\n")}---\napiVersion: dimsync/v1\nkind: RuleSet\nmetadata: { name: pii }\nspec:\n  rules:\n    - { match: { table: users, column: email }, set: { hashed: true } }\n`,
+    },
+    change: hashed("users", "email", false),
+    diff: ["-  schemas: {}", "+  schemas: { public: { tables: { users: { columns: { email: { hashed: false } } } } } }"],
+  },
+  "of two configurations the one whose literal decided": {
+    files: {
+      "a.yaml": integration,
+      "b.yaml": config("  schemas: { public: { tables: { users: { columns: { email: { hashed: true } } } } } }\n"),
+      "c.yaml": config("  priority: 5\n  schemas: { public: { tables: { orders: { enabled: true } } } }\n", "top"),
+    },
+    change: hashed("users", "email", false),
+    diff: [
+      "-  schemas: { public: { tables: { users: { columns: { email: { hashed: true } } } } } }",
+      "+  schemas: { public: { tables: { users: { columns: { email: { hashed: false } } } } } }",
+    ],
+  },
+  "one integration of a fleet gets a configuration of its own": {
+    files: {
+      "b.yaml":
+        'apiVersion: dimsync/v1\nkind: SchemaConfig\nmetadata: { name: fleet }\nspec:\n  integrations: { names: ["shop-shard-*"] }\n  priority: 2\n  rules:\n    - { match: { table: payments, column: iban }, set: { hashed: true } }\n',
+    },
+    change: hashed("payments", "iban", false, "51a2"),
+    diff: [
+      "+---",
+      "+# Accepted from the account: where SchemaConfig/fleet decides otherwise for its other integrations.",
+      "+apiVersion: dimsync/v1",
+      "+kind: SchemaConfig",
+      "+metadata: { name: fleet-shop-shard-02 }",
+      "+spec:",
+      '+  integration: { id: "51a2" }',
+      "+  priority: 3",
+      "+  schemas:",
+      "+    public:",
+      "+      tables:",
+      "+        payments:",
+      "+          columns:",
+      "+            iban: { hashed: false }",
+    ],
+  },
+  "what is expected of an integration": {
+    files: { "a.yaml": integration },
+    change: (state) => {
+      for (const one of state.integrations) if (one.id === "8f1c") one.paused = true;
+    },
+    diff: ["-  expect: { paused: false }", "+  expect: { paused: true }"],
+  },
+  "a tag's description and owner": {
+    files: {
+      "t.yaml":
+        "apiVersion: dimsync/v1\nkind: Tag\nmetadata: { name: pii }\nspec:\n  name: PII\n  description: 'Contains personal data' # text\n  owner:\n    user: privacy@example.com # who\n",
+    },
+    change: (state) => {
+      for (const tag of state.tags) if (tag.name === "PII") Object.assign(tag, { description: "It's ours: all of it", owner: "u-5" });
+    },
+    diff: [
+      "-  description: 'Contains personal data' # text",
+      "+  description: 'It''s ours: all of it' # text",
+      "-    user: privacy@example.com # who",
+      "+    u-5 # who",
+    ],
+  },
+  "an expectation of one table": {
+    files: {
+      "a.yaml": integration,
+      "b.yaml": config("  expect:\n    - { match: { schema: public, table: orders }, syncMode: incremental, cursorField: updated_at }\n"),
+    },
+    change: (state) => {
+      const table = state.integrations.find(({ id }) => id === "8f1c")?.schemas["public"]?.tables["orders"];
+      if (table !== undefined) table.syncMode = "full_refresh";
+    },
+    diff: [
+      "-    - { match: { schema: public, table: orders }, syncMode: incremental, cursorField: updated_at }",
+      "+    - { match: { schema: public, table: orders }, syncMode: full_refresh, cursorField: updated_at }",
+    ],
+  },
+};
+
+describe("accepting drift edits as little as possible, and the next report is clean", () => {
+  test.each(Object.entries(rows))("%s", async (_, { files, change, diff }) => {
+    const { service, report, accept } = await story(files);
+    // What the seed and the manifests differ in at first is made equal, so that only the row's change is drift.
+    const before = await report();
+    service.mutate((state) => {
+      for (const { liveId, changes } of before.items)
+        for (const { path, after } of changes) {
+          const [, , , table = "", , name = "", key] = fromPointer(path);
+          if (key === "hashed" && liveId !== undefined) column(state, table, name, liveId).hashed = after === true;
+        }
+    });
+    expect((await report()).summary).toMatchObject({ update: 0, manual: 0 });
+
+    service.mutate(change);
+    const drifted = await report();
+    expect(drifted.exit.code).toBe(2);
+    const accepted = await accept();
+    expect(accepted.unaccepted).toEqual([]);
+    const shown = accepted.edits.flatMap((edit) => edit.diff.split("\n").filter((line) => /^[+-](?![+-][+-] )/u.test(line)));
+    expect(shown).toEqual(diff);
+    const after = await report();
+    // A rule that decides nothing any more is told of, and no more than that.
+    expect(after.diagnostics.filter(({ severity }) => severity !== "info")).toEqual([]);
+    expect(after.exit.reasons).toEqual([]);
+  });
+});
+
+test("what can't be accepted is left alone and says why", async () => {
+  const { service, read, accept } = await story(
+    {
+      "a.yaml": integration.replace("paused: false", "paused: '${" + "var.paused}'"),
+      "t.yaml":
+        "apiVersion: dimsync/v1\nkind: Tag\nmetadata: { name: gold }\nspec:\n  name: Gold\n  taggedBy: u-3\n  resources:\n    - integration: orders\n",
+    },
+    { vars: { paused: false } },
+  );
+  service.mutate((state) => {
+    for (const one of state.integrations) if (one.id === "8f1c") one.paused = true;
+  });
+  const before = read("a.yaml");
+  const { edits, accepted, unaccepted } = await accept();
+  expect(edits).toEqual([]);
+  expect(accepted).toBe(0);
+  expect(unaccepted).toEqual([
+    { address: "Tag/gold#8f1c", path: "", why: expect.stringContaining("take the resource out") },
+    { address: "Integration/orders", path: "/paused", why: expect.stringContaining("$" + "{var.paused}") },
+  ]);
+  expect(read("a.yaml")).toBe(before);
+});
+
+test("a byte order mark and all that isn't touched stay as they are", async () => {
+  const { service, read, accept, folder } = await story({ "a.yaml": "" });
+  writeFileSync(join(folder, "manifests/a.yaml"), `\ufeff# first\r\n${integration.replaceAll("\n", "\r\n")}`);
+  service.mutate((state) => {
+    for (const one of state.integrations) if (one.id === "8f1c") one.paused = true;
+  });
+  const before = read("a.yaml");
+  await accept();
+  expect(read("a.yaml")).toBe(before.replace("paused: false", "paused: true"));
+});

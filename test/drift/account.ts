@@ -1,0 +1,43 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { onTestFinished } from "vitest";
+import { acceptDrift, writeEdits } from "../../src/drift/accept.ts";
+import { drift, loadProject, type Plan, type Project } from "../../src/index.ts";
+import { writeAtomic } from "../../src/records/atomic.ts";
+import { configText, keyVariable, writeProject } from "../support/project-folder.ts";
+import { startService, type TestService } from "../support/service.ts";
+
+/** A project folder and an account of its own, over HTTP. */
+export interface Story {
+  readonly service: TestService;
+  readonly folder: string;
+  readonly load: () => Promise<Project>;
+  readonly report: () => Promise<Plan>;
+  readonly read: (file: string) => string;
+  /** Takes the account's values over into the manifests, and gives what was not. */
+  readonly accept: () => Promise<Awaited<ReturnType<typeof acceptDrift>>>;
+}
+
+export const env = (service: TestService): Readonly<Record<string, string>> => ({ [keyVariable]: service.apiKey });
+
+/** Manifests by path below `manifests/`; the config ignores nothing. */
+export async function story(manifests: Readonly<Record<string, string>>, parts: Readonly<Record<string, unknown>> = {}): Promise<Story> {
+  const service = await startService();
+  onTestFinished(() => service.close());
+  const files = Object.fromEntries(Object.entries(manifests).map(([name, text]) => [`manifests/${name}`, text]));
+  const folder = writeProject({ "dimsync.yaml": configText(service.url, parts), ...files });
+  const load = () => loadProject({ cwd: folder, env: env(service) });
+  const report = async () => drift(await load(), { env: env(service) });
+  return {
+    service,
+    folder,
+    load,
+    report,
+    read: (file) => readFileSync(join(folder, "manifests", file), "utf8"),
+    accept: async () => {
+      const accepted = await acceptDrift(await report(), await load(), folder);
+      await writeEdits(accepted.edits, writeAtomic);
+      return accepted;
+    },
+  };
+}

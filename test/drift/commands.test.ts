@@ -1,0 +1,195 @@
+import { once } from "node:events";
+import { readdirSync, readFileSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { join } from "node:path";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { type AuditFlags, runAudit } from "../../src/commands/audit.ts";
+import { type Context, contextOf } from "../../src/commands/context.ts";
+import { acceptReport, checkDriftFlags, type DriftFlags, recordReport } from "../../src/commands/drift-actions.ts";
+import type { GlobalFlags } from "../../src/commands/flags.ts";
+import { filesIn } from "../support/project-folder.ts";
+import { env, type Story, story } from "./account.ts";
+
+const noFlags = { target: [], var: [], varFile: [], only: [], exclude: [], output: [], failOn: [], allow: [], ignore: [], color: false };
+const manifest =
+  "apiVersion: dimsync/v1\nkind: Integration\nmetadata: { name: orders }\nspec:\n  match: { name: Orders }\n  expect: { paused: false }\n";
+
+/** A command's context in the story's folder, and what it prints. */
+function contextIn<Flags extends GlobalFlags>(
+  { folder, service }: Story,
+  flags: Flags,
+  more: Readonly<Record<string, string>> = {},
+): { readonly context: Context<Flags>; readonly printed: () => { readonly stdout: string; readonly stderr: string } } {
+  const out: string[] = [];
+  const err: string[] = [];
+  const io = {
+    stdout: (text: string) => void out.push(text),
+    stderr: (text: string) => void err.push(text),
+    stdoutIsTty: false,
+    stderrIsTty: false,
+    stdinIsTty: false,
+    columns: 100,
+    env: { ...env(service), ...more },
+    cwd: folder,
+    ask: () => Promise.reject(new Error("There is nobody to ask.")),
+    interrupted: new AbortController().signal,
+  };
+  return { context: contextOf(io, flags), printed: () => ({ stdout: out.join(""), stderr: err.join("") }) };
+}
+
+const pause = ({ service }: Story, paused: boolean): void =>
+  service.mutate(
+    (state) => {
+      for (const one of state.integrations) if (one.id === "8f1c") one.paused = paused;
+    },
+    { email: "dana@example.com" },
+    `Integration 8f1c "Orders" ${paused ? "paused" : "resumed"}`,
+  );
+
+describe("dimsync audit", () => {
+  const audit = async (flags: Partial<AuditFlags>, prepare: (told: Story) => void = () => {}) => {
+    const told = await story({ "a.yaml": manifest });
+    prepare(told);
+    const { context, printed } = contextIn<AuditFlags>(told, { ...noFlags, ...flags });
+    const code = await runAudit(context);
+    return { code, ...printed() };
+  };
+
+  test("prints a table, newest first, of all pages", async () => {
+    const { code, stdout, stderr } = await audit({}, (told) => {
+      for (let index = 0; index < 120; index++) told.service.mutate(() => {}, { email: "sam@example.com" }, `event ${index}`);
+      pause(told, true);
+    });
+    const lines = stdout.trimEnd().split("\n");
+    expect(lines[0]).toMatch(/^TIMESTAMP +ACTOR EMAIL +EVENT +CONTEXT USER ?AGENT +CONTEXT IP ?ADDRESS$/u);
+    expect(lines[1]).toMatch(/^\S+Z +dana@example\.com +Integration 8f1c "Orders" paused +Mozilla\/5\.0 +203\.0\.113\.7$/u);
+    expect(lines).toHaveLength(1 + 121 + 12);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+  });
+
+  test("-o json, since, until and actor", async () => {
+    const { stdout } = await audit({ output: ["json"], since: "2026-02-10", until: "2026-02-12T00:00:00Z", actor: "Privacy@example.com" });
+    const log = JSON.parse(stdout) as { readonly totalItems: number; readonly items: readonly { readonly event: string }[] };
+    expect(log.totalItems).toBe(2);
+    expect(log.items.map(({ event }) => event)).toEqual(['Tag t-1 "PII" attached to Integration 8f1c "Orders"', 'Tag t-1 "PII" created']);
+  });
+
+  test("nothing in the window", async () => {
+    expect(await audit({ since: "2020-01-01", until: "2020-01-02" })).toMatchObject({ code: 0, stdout: "No entries.\n" });
+  });
+
+  test.each<[Partial<AuditFlags>, string]>([
+    [{ since: "yesterday" }, "--since takes a date"],
+    [{ until: "1" }, "--until takes a date"],
+    [{ output: ["markdown"] }, "audit prints human or json"],
+    [{ output: ["json", "human"] }, "audit prints human or json"],
+  ])("%j is refused before a call", async (flags, message) => {
+    await expect(audit(flags)).rejects.toThrow(message);
+  });
+});
+
+/** A webhook whose status can be changed; its path is a canary. */
+async function webhook() {
+  const hook = { status: 200, received: 0, url: "" };
+  const server = createServer((request, response) => {
+    hook.received++;
+    request.resume();
+    request.on("end", () => response.writeHead(hook.status).end());
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  onTestFinished(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  hook.url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/canary`;
+  return hook;
+}
+
+describe("history and notification", () => {
+  const always = () => true;
+
+  test.each([
+    ["with a history", "history"],
+    ["with .dimsync alone", undefined],
+  ])("%s: told once, told again after a failure and when it changes, and the URL stays secret", async (_, history) => {
+    const told = await story({ "a.yaml": manifest });
+    const hook = await webhook();
+    const printed: string[] = [];
+    const record = async () => {
+      const flags: DriftFlags = { ...noFlags, notify: "env:HOOK", ...(history === undefined ? {} : { history }) };
+      const { context, printed: output } = contextIn(told, flags, { HOOK: hook.url });
+      const shown = await recordReport(context, await told.load(), await told.report(), always);
+      const { stdout, stderr } = output();
+      expect(stdout).toBe("");
+      printed.push(stderr);
+      return { shown, received: hook.received, stderr };
+    };
+    expect(await record()).toMatchObject({ received: 0, stderr: "" });
+    pause(told, true);
+    hook.status = 500;
+    expect(await record()).toMatchObject({ received: 1, stderr: expect.stringContaining("answered 500") });
+    hook.status = 200;
+    expect(await record()).toMatchObject({ received: 2, stderr: "" });
+    expect(await record()).toMatchObject({ received: 2, stderr: "" });
+    pause(told, false);
+    const { shown, received } = await record();
+    expect(received).toBe(3);
+    expect((await record()).received).toBe(3);
+    if (history === undefined) expect(shown).toBeUndefined();
+    else {
+      expect(shown?.points.map(({ manual }) => manual)).toEqual([0, 1, 1, 1, 0]);
+      expect(shown?.done).toEqual([expect.objectContaining({ address: "Integration/orders", path: "/paused" })]);
+    }
+    expect(printed.join("")).not.toContain("canary");
+    for (const [path, text] of filesIn(told.folder)) expect(text, path).not.toContain("canary");
+  });
+
+  test("a variable that isn't set is a warning", async () => {
+    const told = await story({ "a.yaml": manifest });
+    pause(told, true);
+    const { context, printed } = contextIn<DriftFlags>(told, { ...noFlags, notify: "env:HOOK" });
+    expect(await recordReport(context, await told.load(), await told.report(), always)).toBeUndefined();
+    expect(printed().stderr).toContain("HOOK is not set");
+  });
+
+  test("without --history and --notify nothing is written", async () => {
+    const told = await story({ "a.yaml": manifest });
+    pause(told, true);
+    const { context } = contextIn<DriftFlags>(told, noFlags);
+    const before = readdirSync(told.folder);
+    await recordReport(context, await told.load(), await told.report(), always);
+    expect(readdirSync(told.folder)).toEqual(before);
+  });
+
+  test("a history that can't be written is a warning", async () => {
+    const told = await story({ "a.yaml": manifest });
+    const { context, printed } = contextIn<DriftFlags>(told, { ...noFlags, history: "dimsync.yaml" });
+    await recordReport(context, await told.load(), await told.report(), always);
+    expect(printed().stderr).toMatch(/can't be read \(ENOTDIR\)[\s\S]*could not be added/u);
+  });
+});
+
+test("flags that can't be meant are refused before any work", () => {
+  expect(() => checkDriftFlags({ since: "soon" })).toThrow("--since takes a date");
+  expect(() => checkDriftFlags({ notify: "https://hooks.example.com/canary" })).toThrow("--notify takes env:NAME");
+  expect(() => checkDriftFlags({ since: "7d", notify: "env:HOOK" })).not.toThrow();
+});
+
+test("--resolve accept shows the edit, and what was not accepted, on stderr", async () => {
+  const told = await story({
+    "a.yaml": manifest,
+    "t.yaml":
+      "apiVersion: dimsync/v1\nkind: Tag\nmetadata: { name: gold }\nspec: { name: Gold, taggedBy: u-3, resources: [{ integration: orders }] }\n",
+  });
+  pause(told, true);
+  const { context, printed } = contextIn<DriftFlags>(told, { ...noFlags, resolve: "accept" });
+  await acceptReport(context, await told.load(), await told.report());
+  const { stdout, stderr } = printed();
+  expect(stdout).toBe("");
+  expect(stderr).toContain("--- a/manifests/a.yaml\n+++ b/manifests/a.yaml\n");
+  expect(stderr).toContain("-  expect: { paused: false }\n+  expect: { paused: true }\n");
+  expect(stderr).toContain("Edited manifests/a.yaml. 1 accepted, 1 not.\n  Tag/gold#8f1c\n    The tag is not on this resource.");
+  expect(readFileSync(join(told.folder, "manifests/a.yaml"), "utf8")).toBe(manifest.replace("false", "true"));
+});

@@ -1,0 +1,122 @@
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { beforeEach, describe, expect, onTestFinished, test } from "vitest";
+import { fingerprintOf } from "../../src/drift/fingerprint.ts";
+import { appendHistory, historyEntry, historyFileName, readHistory, stepsDone } from "../../src/drift/history.ts";
+import type { Plan } from "../../src/model/plan.ts";
+import { writeAtomic } from "../../src/records/atomic.ts";
+import { driftReport } from "../render/full-plan.ts";
+import { tracedReport } from "../render/html-report.ts";
+import { change, item, plan } from "../render/plans.ts";
+
+let folder: string;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), "dimsync-history-"));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+});
+
+const at = (day: number, members: Partial<Plan> = {}): Plan => ({ ...driftReport, createdAt: `2026-03-0${day}T09:00:00.000Z`, ...members });
+
+test("reports are kept a file each and read in the order of time, those of other targets and other files left out", async () => {
+  const nested = join(folder, "a", "b");
+  for (const report of [at(3), at(1), at(2), at(1, { target: "../staging" })])
+    await appendHistory(nested, historyEntry(report), writeAtomic);
+  writeFileSync(join(nested, "notes.json"), "{}");
+  expect(readdirSync(nested).sort()).toEqual([
+    "drift-20260301T090000000Z-..%2Fstaging.json",
+    "drift-20260301T090000000Z-prod.json",
+    "drift-20260302T090000000Z-prod.json",
+    "drift-20260303T090000000Z-prod.json",
+    "notes.json",
+  ]);
+  const { entries, unread } = await readHistory(nested, "prod");
+  expect(entries.map((entry) => entry.at)).toEqual([1, 2, 3].map((day) => at(day).createdAt));
+  expect(unread).toEqual([]);
+  expect((await readHistory(nested, "prod", 2)).entries.map((entry) => entry.at)).toEqual([2, 3].map((day) => at(day).createdAt));
+  expect((await readHistory(nested, "../staging")).entries).toHaveLength(1);
+});
+
+test("a broken file is named and does no harm; a folder that isn't there is empty", async () => {
+  await appendHistory(folder, historyEntry(at(1)), writeAtomic);
+  const broken = [
+    "{",
+    "[]",
+    "{}",
+    JSON.stringify({ ...historyEntry(at(2)), counts: {} }),
+    JSON.stringify({ ...historyEntry(at(2)), manual: [1] }),
+  ];
+  for (const [index, text] of broken.entries()) writeFileSync(join(folder, `drift-2026030${index + 2}T090000000Z-prod.json`), text);
+  const { entries, unread } = await readHistory(folder, "prod");
+  expect(entries).toHaveLength(1);
+  expect(unread).toHaveLength(broken.length);
+  expect(await readHistory(join(folder, "absent"), "prod")).toEqual({ entries: [], unread: [] });
+});
+
+test("an entry counts, and holds no value of the account", async () => {
+  const secretive = at(1, {
+    items: [item({ changes: [change({ path: "/description", before: "canary-1", after: "canary-2", origin: "drift" })] })],
+  });
+  const entry = historyEntry(secretive);
+  const file = await appendHistory(folder, entry, writeAtomic);
+  expect(readFileSync(file, "utf8")).not.toMatch(/canary/u);
+  expect(entry.counts).toEqual({ differences: 1, exposed: 4, manual: 2, blocked: 2, policy: 2, unmanaged: 3 });
+  expect(historyEntry(tracedReport).origins).toEqual({ config: 1, drift: 4, conflict: 1, unknown: 2 });
+  expect(historyFileName({ at: "2026-03-01T10:00:00+01:00", target: "a*b c" })).toBe("drift-20260301T090000000Z-a_b%20c.json");
+});
+
+describe("what was done by hand since", () => {
+  const before = historyEntry(at(1));
+  const [first] = driftReport.manual;
+  test("is what the earlier report listed and this one doesn't", () => {
+    expect(stepsDone(before, at(2, { manual: driftReport.manual.slice(0, 1) })).map(({ id }) => id)).toEqual(["m-b07c11"]);
+    expect(stepsDone(before, at(2, { manual: [] }))[0]).toEqual({
+      id: first?.id,
+      address: first?.address,
+      path: first?.path,
+      instruction: first?.instruction,
+    });
+  });
+  test("is nothing where nothing changed, nothing went before, or not everything was read", () => {
+    expect(stepsDone(before, at(2))).toEqual([]);
+    expect(stepsDone(undefined, at(2, { manual: [] }))).toEqual([]);
+    expect(stepsDone(before, at(2, { manual: [], complete: false }))).toEqual([]);
+    expect(stepsDone(before, at(2, { manual: [] }), (address) => address === "Integration/legacy").map(({ id }) => id)).toEqual([
+      "m-b07c11",
+    ]);
+  });
+});
+
+describe("the fingerprint", () => {
+  const print = fingerprintOf(driftReport);
+  const same: Readonly<Record<string, Plan>> = {
+    "when it was made": at(5, { planId: "other" }),
+    "who did it": { ...driftReport, manual: tracedReport.manual.map(({ origin: _, ...step }) => step) },
+    "the order": { ...driftReport, items: [...driftReport.items].reverse(), manual: [...driftReport.manual].reverse() },
+    "unmanaged columns": { ...driftReport, unmanaged: { ...driftReport.unmanaged, columns: 7 } },
+    "ids to record": { ...driftReport, items: driftReport.items.filter(({ action }) => action !== "bind") },
+  };
+  test.each(Object.entries(same))("does not depend on %s", (_, other) => {
+    expect(fingerprintOf(other)).toBe(print);
+  });
+
+  const other: Readonly<Record<string, Plan>> = {
+    "a value": {
+      ...driftReport,
+      items: driftReport.items.map((each) => ({ ...each, changes: each.changes.map((one) => ({ ...one, before: "new" })) })),
+    },
+    "a step": { ...driftReport, manual: driftReport.manual.slice(1) },
+    "a blocked object": { ...driftReport, blocked: [] },
+    "an unmanaged object": { ...driftReport, unmanaged: { ...driftReport.unmanaged, tags: [] } },
+    "a finding": { ...driftReport, policy: [] },
+    "being complete": { ...driftReport, complete: false },
+  };
+  test.each(Object.entries(other))("changes with %s", (_, changed) => {
+    expect(fingerprintOf(changed)).not.toBe(print);
+  });
+
+  test("is not fooled by moving text between members", () => {
+    const make = (address: string, path: string) => fingerprintOf(plan({ items: [item({ address, changes: [change({ path })] })] }));
+    expect(make("Tag/a", "/b")).not.toBe(make("Tag/a/b", ""));
+  });
+});

@@ -1,0 +1,158 @@
+import { once } from "node:events";
+import { createServer, type IncomingHttpHeaders } from "node:http";
+import type { AddressInfo } from "node:net";
+import { inspect } from "node:util";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { historyEntry } from "../../src/drift/history.ts";
+import { notify, parseNotify } from "../../src/drift/notify.ts";
+import type { Plan } from "../../src/model/plan.ts";
+import { Secret } from "../../src/model/secret.ts";
+import { past, tracedReport } from "../render/html-report.ts";
+import { change, item, plan } from "../render/plans.ts";
+
+interface Received {
+  readonly headers: IncomingHttpHeaders;
+  readonly body: Record<string, unknown>;
+}
+
+/** A receiver on loopback; `answer` is its status, or "hang". */
+async function receiver(answer: number | "hang" = 200) {
+  const received: Received[] = [];
+  const server = createServer((request, response) => {
+    let text = "";
+    request.on("data", (chunk) => {
+      text += String(chunk);
+    });
+    request.on("end", () => {
+      received.push({ headers: request.headers, body: JSON.parse(text) as Record<string, unknown> });
+      if (answer !== "hang") response.writeHead(answer, { location: "/elsewhere" }).end("never mind");
+    });
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  onTestFinished(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  return { url: new Secret(`http://127.0.0.1:${(server.address() as AddressInfo).port}/hook/canary`), received };
+}
+
+const input = (report: Plan = tracedReport, previous?: string) => ({
+  report,
+  entry: historyEntry(report),
+  done: past.done,
+  ...(previous === undefined ? {} : { previous }),
+});
+const clean = plan({ kind: "DriftReport" });
+
+describe("the webhook is told only of what is new", () => {
+  const same = historyEntry(tracedReport).fingerprint;
+  test.each<[string, Plan, string | undefined, "sent" | "unchanged"]>([
+    ["first drift", tracedReport, undefined, "sent"],
+    ["first report without drift", clean, undefined, "unchanged"],
+    ["the same drift again", tracedReport, same, "unchanged"],
+    ["other drift", tracedReport, "sha256:other", "sent"],
+    ["drift that is over", clean, same, "sent"],
+  ])("%s", async (_, report, previous, outcome) => {
+    const { url, received } = await receiver();
+    expect(await notify({ ...input(report, previous), url })).toEqual({ outcome });
+    expect(received).toHaveLength(outcome === "sent" ? 1 : 0);
+  });
+});
+
+describe("what it is told", () => {
+  test("is text in Slack's markup beside the same as data", async () => {
+    const { url, received } = await receiver(204);
+    await notify({ ...input(tracedReport, "sha256:other"), url });
+    const [{ body, headers } = { body: {}, headers: {} }] = received;
+    expect(headers["content-type"]).toBe("application/json; charset=utf-8");
+    expect(body).toMatchObject({
+      kind: "DriftNotification",
+      formatVersion: "1.0",
+      target: "prod",
+      exit: 2,
+      previousFingerprint: "sha256:other",
+      counts: { manual: 2 },
+      origins: { conflict: 1 },
+    });
+    expect(body["manual"]).toEqual([expect.objectContaining({ id: "m-3f2a91" }), expect.objectContaining({ id: "m-b07c11" })]);
+    expect(body["done"]).toEqual([expect.objectContaining({ id: "m-51c0de" })]);
+    expect(body["text"]).toContain("*Drift in prod*");
+    expect(body["text"]).toContain("`SchemaConfig/shops@orders public.users.email.hashed` (drift; dana@example.com)");
+    expect(body["text"]).toContain("by hand: `Integration/orders paused`");
+    expect(body["text"]).toContain("done: `Integration/billing paused`");
+  });
+
+  test("is nothing but text in Slack's own format", async () => {
+    const { url, received } = await receiver();
+    await notify({ ...input(), url, format: "slack" });
+    expect(Object.keys(received[0]?.body ?? {})).toEqual(["text"]);
+  });
+
+  test("holds no value of the account, pings nobody and stays short however much differs", async () => {
+    const { url, received } = await receiver();
+    const changes = Array.from({ length: 10_000 }, (_, index) =>
+      change({ path: `/schemas/p/tables/<!channel>&${index}/columns/a\`b/hashed`, before: "canary-1", after: "canary-2" }),
+    );
+    await notify({
+      ...input(plan({ kind: "DriftReport", target: "<!here>", items: [item({ changes })], exit: { code: 2, reasons: ["drift"] } })),
+      url,
+    });
+    const text = String(received[0]?.body["text"]);
+    expect(JSON.stringify(received[0]?.body)).not.toMatch(/canary/u);
+    expect(text).not.toMatch(/<!|&(?!amp;|lt;|gt;)/u);
+    expect(text.length).toBeLessThan(5_000);
+    expect(text).toContain("and 9990 more");
+  });
+});
+
+describe("a failure is a warning that tells nothing of the URL", () => {
+  const failed = async (url: Secret, timeoutMs = 10_000): Promise<string> => {
+    const outcome = await notify({ ...input(), url, timeoutMs });
+    expect(outcome.outcome).toBe("failed");
+    expect(inspect(outcome)).not.toMatch(/canary|127\.0\.0\.1|example/u);
+    return outcome.outcome === "failed" ? outcome.warning : "";
+  };
+
+  test.each([
+    [404, /answered 404/u],
+    [500, /answered 500/u],
+    [302, /redirect, which is not followed/u],
+  ])("status %i", async (status, message) => {
+    const { url, received } = await receiver(status);
+    expect(await failed(url)).toMatch(message);
+    expect(received).toHaveLength(1);
+  });
+
+  test("no answer in time", async () => {
+    expect(await failed((await receiver("hang")).url, 200)).toContain("time-out");
+  });
+
+  test.each([
+    ["http://example.com/canary", /must begin with https/u],
+    ["ftp://127.0.0.1/canary", /must begin with https/u],
+    ["canary", /holds no URL/u],
+    ["http://127.0.0.1:1/canary", /ECONNREFUSED/u],
+  ])("%s", async (url, message) => {
+    expect(await failed(new Secret(url))).toMatch(message);
+  });
+
+  test("an abort is one", async () => {
+    const { url } = await receiver("hang");
+    await expect(notify({ ...input(), url, signal: AbortSignal.abort(new Error("stop")) })).rejects.toThrow("stop");
+  });
+});
+
+describe("the flag names where the URL is, never the URL", () => {
+  test("env and file", () => {
+    expect(parseNotify("env:DRIFT_WEBHOOK")).toEqual({ $secret: { env: "DRIFT_WEBHOOK" } });
+    expect(parseNotify("file:/run/secrets/hook")).toEqual({ $secret: { file: "/run/secrets/hook" } });
+  });
+  test.each(["https://hooks.example.com/canary", "env:", "env:a=canary", "canary", "file:", ""])(
+    "%s is refused without being repeated",
+    (text) => {
+      expect(() => parseNotify(text)).toThrow(/takes env:NAME or file:PATH/u);
+      expect(() => parseNotify(text)).not.toThrow(/canary/u);
+    },
+  );
+});
