@@ -1,12 +1,18 @@
 import { Command, CommanderError, Option } from "commander";
 import type { AuditFlags } from "./commands/audit.ts";
+import type { CompareFlags } from "./commands/compare.ts";
 import { checkFolder, contextOf, version } from "./commands/context.ts";
 import type { DriftFlags } from "./commands/drift-actions.ts";
 import type { ExplainFlags } from "./commands/explain.ts";
-import type { ApplyFlags, GlobalFlags, PlanFlags } from "./commands/flags.ts";
+import type { ApplyFlags, CiFlags, GlobalFlags, PlanFlags } from "./commands/flags.ts";
+import type { FmtFlags } from "./commands/fmt.ts";
+import type { ImportFlags } from "./commands/import.ts";
+import type { InitFlags } from "./commands/init.ts";
 import type { Io } from "./commands/io.ts";
 import type { RenderFlags } from "./commands/render.ts";
 import type { ServeFlags } from "./commands/serve.ts";
+import type { SnapshotFlags } from "./commands/snapshot.ts";
+import type { TestFlags } from "./commands/test-manifests.ts";
 import type { ExitCode } from "./model/exit.ts";
 
 const collect = (value: string, before: readonly string[]): readonly string[] => [...before, value];
@@ -83,8 +89,9 @@ export function makeProgram(
     usage: string,
     description: string,
     run: (flags: Flags, args: readonly (string | readonly string[] | undefined)[]) => Promise<ExitCode>,
+    options: { readonly hidden?: boolean } = {},
   ): Command => {
-    const command = program.command(usage).description(description);
+    const command = program.command(usage, options).description(description);
     command.addHelpText("after", "\nOptions of every command (-C, --config, -t, --var, --only, -o, -q, -v …): dimsync --help");
     command.action(async (...all: readonly unknown[]) => {
       // Commander hands in the arguments, then the options, then the command.
@@ -110,11 +117,14 @@ export function makeProgram(
       .addOption(
         repeatable('--allow <name="reason">', "lift a guard: maxCreates, maxExposedColumns, maxChangedPercent, exposureWindow, policy"),
       )
+      .option("--metrics <file>", "write Prometheus text for the textfile collector")
       .option("--write-secrets [glob]", "send the connections of these assets again (all without a glob)")
       .option("--assume-complete-lists", "take a list of a round length for complete")
       .addOption(repeatable("--ignore <address[:/path]>", "leave this alone in this run; repeatable"));
   const baseFlag = (command: Command): Command =>
-    command.option("--base <ref>", "a git ref: tell changes of the manifests since then from changes of the account");
+    command
+      .option("--base <ref>", "a git ref: tell changes of the manifests since then from changes of the account")
+      .option("--snapshot <file>", "read this instead of the account: no key, no network, nothing to apply");
 
   program.commandsGroup("The main job:");
   add("validate [paths...]", "check manifests without the account", async (given, [paths]) =>
@@ -157,7 +167,9 @@ export function makeProgram(
   program.commandsGroup("Looking:");
   add<RenderFlags>("render [address]", "print the manifests with variables filled in", async (given, [address]) =>
     (await import("./commands/render.ts")).runRender(contextOf(io, given), text(address)),
-  ).option("--expand", "schema configurations with their rules worked out over what is live; reads the account");
+  )
+    .option("--expand", "schema configurations with their rules worked out over what is live; reads the account")
+    .option("--snapshot <file>", "with --expand: read this instead of the account");
   add<ExplainFlags>(
     "explain <address> [path]",
     "why SCHEMA[.TABLE[.COLUMN]] is to be as it is; reads only",
@@ -178,6 +190,25 @@ export function makeProgram(
     .option("--until <when>", "likewise; default: now")
     .option("--actor <email>", "only this person's");
 
+  program.commandsGroup("Adopting an account:");
+  add<ImportFlags>("import [addresses...]", "write manifests and bindings for what is live", async (given, [addresses]) =>
+    (await import("./commands/import.ts")).runImport(contextOf(io, given), list(addresses)),
+  )
+    .option("--out <dir>", "where new files go")
+    .option("--dry-run", "show, write nothing")
+    .option("--literal", "schemas as the plain tree");
+  add<SnapshotFlags>("snapshot", "save what the account shows, without secrets", async (given) =>
+    (await import("./commands/snapshot.ts")).runSnapshot(contextOf(io, given)),
+  ).option("--out <file>", "the file; compressed above 1 MiB");
+  add<CompareFlags>("compare", "two targets or snapshots side by side", async (given) =>
+    (await import("./commands/compare.ts")).runCompare(contextOf(io, given)),
+  )
+    .option("--from <target|file>", "a target or a snapshot")
+    .option("--to <target|file>", "a target or a snapshot");
+  add<TestFlags>("test [files...]", "assertions over manifests and the account", async (given, [files]) =>
+    (await import("./commands/test-manifests.ts")).runTest(contextOf(io, given), list(files)),
+  ).option("--snapshot <file>", "read this instead of the account");
+
   program.commandsGroup("Ids and unknown outcomes:");
   add("bind <address=id...>", "record which live object a manifest means", async (given, [texts]) =>
     (await import("./commands/bind.ts")).runBind(contextOf(io, given), list(texts)),
@@ -192,9 +223,15 @@ export function makeProgram(
     .option("--not-created", "it was not created");
 
   program.commandsGroup("Starting and tools:");
-  add("init [dir]", "write a config, editor schemas and CI workflows", async (given, [dir]) =>
+  add<InitFlags>("init [dir]", "write a config, editor schemas and CI workflows", async (given, [dir]) =>
     (await import("./commands/init.ts")).runInit(contextOf(io, given), text(dir)),
+  ).option("--from-live", "then import what is live");
+  add("doctor", "check key, service, lists, clock and records", async (given) =>
+    (await import("./commands/doctor.ts")).runDoctor(contextOf(io, given)),
   );
+  add<FmtFlags>("fmt [paths...]", "write manifests in canonical form", async (given, [paths]) =>
+    (await import("./commands/fmt.ts")).runFmt(contextOf(io, given), list(paths)),
+  ).option("--check", "change nothing; exit 2 where something would change");
   add<ServeFlags>("serve", "run the embedded service on loopback", async (given) =>
     (await import("./commands/serve.ts")).runServe(contextOf(io, given)),
   )
@@ -214,6 +251,20 @@ export function makeProgram(
     const [{ runCompletion }, words] = await Promise.all([import("./commands/completion.ts"), import("./commands/command-words.ts")]);
     return runCompletion(contextOf(io, given), text(shell) ?? "", words.commandLineWords(program));
   });
+  planFlags(
+    add<CiFlags>(
+      "ci <task>",
+      "plan, apply or drift as a job of GitHub Actions or GitLab CI",
+      async (given, [task]) => (await import("./commands/ci.ts")).runCi(contextOf(io, given), text(task) ?? ""),
+      { hidden: true },
+    ),
+  )
+    .option("--out <file>", "plan: save the plan")
+    .option("--no-comment", "plan: no comment on the pull request")
+    .option("--no-issue", "drift: no issue")
+    .option("--bindings <what>", "apply: push (default), upload, none")
+    .option("--fail-fast", "apply: start nothing new after a failure")
+    .option("--lock-timeout <duration>", "apply: wait for another apply to end");
   program
     .command("completion-addresses", { hidden: true })
     .action(async () => done(await (await import("./commands/addresses.ts")).runAddresses(contextOf(io, program.opts<GlobalFlags>()))));

@@ -8,6 +8,7 @@ import { DimsyncError, ProblemsError } from "../model/errors.ts";
 import { canonicalJson } from "../model/json.ts";
 import { describeSecret, Secret, type SecretReference } from "../model/secret.ts";
 import type { Client } from "../service/client.ts";
+import type { CallReport } from "../service/exchange.ts";
 import { version } from "./context.ts";
 
 /** An account that can be reached, and the way to let it go. */
@@ -24,6 +25,8 @@ export interface AccountOptions {
   readonly env: NodeJS.ProcessEnv;
   /** Ends waiting for the key and, of an account that is only read, the reads. Where it may be written to, its user decides what is to finish. */
   readonly signal: AbortSignal | undefined;
+  /** Told of every attempt, when it has ended. */
+  readonly onCall?: (report: CallReport) => void;
 }
 
 /** Opens the target's account; `embedded:FILE` starts a service in this process. Throws DimsyncError where the settings don't reach one. */
@@ -35,8 +38,11 @@ export async function openAccount(settings: Settings, options: AccountOptions): 
     );
   const embedded = settings.baseUrl.startsWith("embedded:") ? await startEmbedded(settings) : undefined;
   try {
-    const [{ createClient }, { spareCoreFromWasm }] = await Promise.all([import("../service/client.ts"), import("./spare-core.ts")]);
-    spareCoreFromWasm();
+    const [{ createClient }, { deferWasmTiering }] = await Promise.all([
+      import("../service/client.ts"),
+      import("../service/wasm-tiering.ts"),
+    ]);
+    await deferWasmTiering();
     const client = createClient({
       baseUrl: embedded?.url ?? settings.baseUrl,
       apiKey: embedded === undefined ? await apiKey(settings, options) : new Secret(embedded.apiKey),
@@ -49,6 +55,7 @@ export async function openAccount(settings: Settings, options: AccountOptions): 
       rate: settings.client.rate,
       ...(options.signal === undefined || !options.readOnly ? {} : { signal: options.signal }),
       env: options.env,
+      ...(options.onCall === undefined ? {} : { onCall: options.onCall }),
     });
     return {
       client,

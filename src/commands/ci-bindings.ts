@@ -9,8 +9,13 @@ import type { CiFlags } from "./flags.ts";
 import { setGithubOutputs } from "./github-outputs.ts";
 import { loadOneProject } from "./project.ts";
 
-// The account under which GitHub Actions acts; on GitLab the token's own.
-const author = { name: "github-actions[bot]", email: "41898282+github-actions[bot]@users.noreply.github.com" };
+/** Whoever the environment names for git, else the account under which GitHub Actions acts, or on GitLab the user who started the pipeline. */
+function authorOf({ forge }: CiSurroundings, env: NodeJS.ProcessEnv): { readonly name: string; readonly email: string } {
+  const { GIT_AUTHOR_NAME, GIT_AUTHOR_EMAIL, GITLAB_USER_NAME, GITLAB_USER_EMAIL } = env;
+  const bot = { name: "github-actions[bot]", email: "41898282+github-actions[bot]@users.noreply.github.com" };
+  const name = GIT_AUTHOR_NAME ?? (forge === "gitlab" ? GITLAB_USER_NAME : bot.name) ?? "dimsync";
+  return { name, email: GIT_AUTHOR_EMAIL ?? (forge === "gitlab" ? GITLAB_USER_EMAIL : bot.email) ?? "dimsync@localhost" };
+}
 
 /**
  * Sees that what apply recorded is not lost with the job: pushes the bindings file, or leaves it for the workflow to upload (output `bindings_file`).
@@ -24,7 +29,7 @@ export async function keepBindings(context: Context<CiFlags>, around: CiSurround
   if (mode === "none" || !existsSync(file)) return 0;
   const branch = mode === "push" ? around.branch : undefined;
   const message = `dimsync: record ids of ${settings.target}`;
-  const pushed = await pushFile({ folder: settings.folder, file, branch, message, author, env: io.env });
+  const pushed = await pushFile({ folder: settings.folder, file, branch, message, author: authorOf(around, io.env), env: io.env });
   if (pushed.outcome !== "refused") {
     io.stderr(`dimsync: bindings: ${pushed.outcome}\n`);
     return 0;

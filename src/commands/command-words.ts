@@ -8,7 +8,7 @@ const ofAddresses: readonly string[] = ["bind", "unbind", "resolve", "render", "
 
 /** What completion offers, read off the program itself. */
 export function commandLineWords(program: Command): CommandLineWords {
-  const commands = program.commands.filter((command) => !command.name().startsWith("completion-"));
+  const commands = program.commands.filter((command) => !command.name().startsWith("completion-") && command.name() !== "ci");
   const takes: Readonly<Record<string, readonly string[]>> = {
     get: liveKinds,
     schema: schemaNames,

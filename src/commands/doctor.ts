@@ -52,14 +52,18 @@ export function nodeCheck(node: string): Check {
 }
 
 function projectChecks({ settings, problems, resources, files, configFile }: Project): readonly Check[] {
-  const errors = problems.filter(({ severity }) => severity === "error").length;
+  const faults = problems.filter(({ severity }) => severity === "error");
+  const errors = faults.length;
+  const isNew = errors > 0 && faults.every(({ code }) => code === "E_PATH_NOT_FOUND");
   return [
     configFile === undefined
       ? warn("config", "There is no dimsync.yaml; settings come from the environment.", "Write one: dimsync init")
       : ok("config", `${configFile}, target ${settings.target}.`),
-    errors > 0
-      ? fail("manifests", `${files.length} files with ${errors} errors.`, "See them: dimsync validate")
-      : ok("manifests", `${resources.length} manifests in ${files.length} files, all of apiVersion dimsync/v1.`),
+    isNew
+      ? warn("manifests", "A folder that the config names isn't there yet.", "dimsync import makes it; or write a manifest.")
+      : errors > 0
+        ? fail("manifests", `${files.length} files with ${errors} errors.`, "See them: dimsync validate")
+        : ok("manifests", `${resources.length} manifests in ${files.length} files, all of apiVersion dimsync/v1.`),
     transportCheck(settings.baseUrl),
     settings.apiKey === undefined && !settings.baseUrl.startsWith("embedded:")
       ? fail("key", "No API key is set.", "Set DIMSYNC_API_KEY or DIMSYNC_API_KEY_FILE, or give the target an apiKey: { $secret: … }.")

@@ -18,6 +18,11 @@ export async function runDrift(context: Context<DriftFlags>, paths: readonly str
   await checkOutputs(context);
   checkDriftFlags(flags);
   const failOn = failOnFlags(flags.failOn);
+  if (flags.snapshot !== undefined && flags.resolve === "revert")
+    throw new DimsyncError(
+      "E_USAGE",
+      "A plan made from a snapshot can't be applied, so --resolve revert needs the account. Leave --snapshot out.",
+    );
   const revertTo = flags.resolve === "revert" ? resolve(cwd, flags.out ?? "revert.plan.json") : undefined;
   if (revertTo !== undefined) checkWritable("--out", flags.out ?? "revert.plan.json", revertTo);
   const scope = planOptions(flags).scope?.item ?? (() => true);
@@ -25,7 +30,8 @@ export async function runDrift(context: Context<DriftFlags>, paths: readonly str
   const histories = new Map<string, ReportHistory>();
   for (const { project, plan } of await planTargets(context, paths, "DriftReport")) {
     const around = { env: io.env, signal: io.interrupted };
-    const attributed = flags.attribution === false ? plan : await attributeReport(project, plan, flags.since, around);
+    const attributed =
+      flags.attribution === false || flags.snapshot !== undefined ? plan : await attributeReport(project, plan, flags.since, around);
     const report = { ...attributed, exit: driftExit(attributed, failOn) };
     const history = await recordReport(context, project, report, scope);
     if (history !== undefined) histories.set(report.planId, history);

@@ -29,6 +29,7 @@ export interface PlanFlags extends GlobalFlags {
   readonly writeSecrets?: string | boolean;
   readonly assumeCompleteLists?: boolean;
   readonly base?: string;
+  readonly snapshot?: string;
   readonly ignore: readonly string[];
 }
 

@@ -1,9 +1,8 @@
+import { randomUUID } from "node:crypto";
 import { existsSync, readFileSync } from "node:fs";
 import { mkdir } from "node:fs/promises";
 import { dirname, join, relative, resolve, sep } from "node:path";
-import { ignoring } from "../engine/ignore.ts";
 import { onceOnly, type RunReads } from "../engine/reads.ts";
-import { observeWorld } from "../engine/world.ts";
 import { type Adoption, adopt, type NewDocument } from "../import/adopt.ts";
 import { adoptSchemas } from "../import/adopt-schemas.ts";
 import type { DocumentText } from "../import/document-text.ts";
@@ -18,8 +17,10 @@ import { ServiceError } from "../model/errors.ts";
 import type { Resource } from "../model/resource.ts";
 import { writeAtomic } from "../records/atomic.ts";
 import { openBindings } from "../records/bindings.ts";
-import { openAccount, systemClock } from "./account.ts";
+import { acquireLock } from "../records/lock.ts";
+import { openAccount } from "./account.ts";
 import type { Surroundings } from "./operations.ts";
+import { readWorld } from "./read-world.ts";
 
 export interface ImportOptions {
   /** Absolute: relative paths in the project's places begin here. */
@@ -47,9 +48,22 @@ const ahead = 4;
 
 /**
  * Reads the account and writes manifests and bindings for what has none; updates those that differ. Only GET leaves the process. Throws
- * ServiceError where a list can't be read; one integration's schemas that can't be read are a failure, and the others go on.
+ * E_LOCKED (exit 6) while an apply runs, ServiceError where a list can't be read; one integration's schemas that can't be read are a failure, and the others go on.
  */
 export async function importAccount(project: Project, options: ImportOptions, around: Surroundings): Promise<Imported> {
+  const { settings } = project;
+  // Ids must not change while an apply works with them, nor the other way round.
+  const lock = options.dryRun
+    ? undefined
+    : await acquireLock(settings.folder, settings.target, { runId: randomUUID(), waitMs: 0, signal: around.signal });
+  try {
+    return await importUnlocked(project, options, around);
+  } finally {
+    await lock?.release();
+  }
+}
+
+async function importUnlocked(project: Project, options: ImportOptions, around: Surroundings): Promise<Imported> {
   const { settings } = project;
   const account = await openAccount(settings, { readOnly: true, env: around.env, signal: around.signal });
   try {
@@ -72,44 +86,10 @@ export async function importAccount(project: Project, options: ImportOptions, ar
   }
 }
 
-/** What the project's manifests mean in the account, with every list read whatever the manifests need. Throws ServiceError. */
-export async function readWorld(
-  { resources, settings }: Project,
-  bindings: World["bindings"],
-  reads: RunReads,
-): Promise<{ readonly world: World; readonly suspicions: readonly string[] }> {
-  const [integrations, tags, users] = await Promise.all([reads.integrations(), reads.tags(), reads.users()]);
-  const today = systemClock.now().toISOString().slice(0, 10);
-  const { world, suspicions } = await observeWorld({
-    resources,
-    compared: resources,
-    bindings,
-    recovered: new Map(),
-    fresh: new Set(),
-    reads,
-    taggedBy: settings.defaults.taggedBy,
-    writeSecrets: () => false,
-    today,
-    ignored: ignoring(settings.ignore, today).ignored,
-  });
-  const whole = {
-    ...world,
-    integrations: joined(world.integrations, integrations.items),
-    tags: joined(world.tags, tags.items),
-    users: users.items,
-  };
-  return { world: whole, suspicions };
-}
-
 /** The world in which manifests that the adoption has found an object for mean that object. */
 function identified(world: World, { bindings }: Adoption): World {
   const found = [...bindings].map(([address, { id }]) => [address, { state: "found", id, by: "binding" }] as const);
   return { ...world, identities: new Map([...world.identities, ...found]) };
-}
-
-/** The list, and what only a read by id has shown. */
-function joined<T extends { readonly id: string }>(known: readonly T[], listed: readonly T[]): readonly T[] {
-  return [...listed, ...known.filter(({ id }) => !listed.some((one) => one.id === id))];
 }
 
 /** Addresses that the bindings file has for other targets. */

@@ -3,14 +3,24 @@ import { dirname, join, relative, resolve } from "node:path";
 import { DimsyncError } from "../model/errors.ts";
 import type { ExitCode } from "../model/exit.ts";
 import type { Context } from "./context.ts";
+import type { GlobalFlags } from "./flags.ts";
 import { initFiles } from "./init-files.ts";
 
-/** `dimsync init [DIR]`: config, folders, editor schemas and CI workflows. Leaves every file that is there as it is. */
-export async function runInit({ io, cwd }: Context, directory: string | undefined): Promise<ExitCode> {
+export interface InitFlags extends GlobalFlags {
+  readonly fromLive?: boolean;
+}
+
+/** `dimsync init [DIR]`: config, folders, editor schemas and CI workflows. Leaves every file that is there as it is; --from-live imports. */
+export async function runInit(context: Context<InitFlags>, directory: string | undefined): Promise<ExitCode> {
+  const { io, cwd, flags } = context;
   const root = resolve(cwd, directory ?? ".");
   for (const [path, text] of Object.entries(initFiles())) {
     const file = join(root, path);
     io.stderr(`${await writeNew(file, text)}  ${relative(cwd, file)}\n`);
+  }
+  if (flags.fromLive === true) {
+    const { runImport } = await import("./import.ts");
+    return runImport({ ...context, cwd: root }, []);
   }
   const [enter, steps] = [relative(cwd, root), ["dimsync validate", "dimsync plan"]];
   io.stderr(

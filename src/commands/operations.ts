@@ -6,6 +6,7 @@ import type { Project } from "../manifests/project.ts";
 import type { Settings } from "../model/config.ts";
 import type { Plan, Result } from "../model/plan.ts";
 import type { OnProgress } from "../model/progress.ts";
+import type { Reads } from "../model/service.ts";
 import { type BindingsFile, openBindings } from "../records/bindings.ts";
 import { type Journal, openJournal } from "../records/journal.ts";
 import { type ListsSeen, readListsSeen } from "../records/lists-seen.ts";
@@ -22,6 +23,8 @@ export interface Surroundings {
   /** Aborted: start nothing new, finish writes under way. */
   readonly signal: AbortSignal;
   readonly onProgress?: OnProgress | undefined;
+  /** A snapshot file that stands for the account: no key, no network. */
+  readonly snapshotFile?: string | undefined;
 }
 
 /** Compares the project with its account. Reads only: the client refuses anything else before a socket is opened. */
@@ -38,6 +41,7 @@ export async function planAccount(
 /** Opens the project's account for reading only, and closes it whatever the work comes to. */
 export async function withReadSession<T>(project: Project, around: Surroundings, work: (session: Session) => Promise<T>): Promise<T> {
   const { settings } = project;
+  if (around.snapshotFile !== undefined) return work(await snapshotSession(project, around.snapshotFile, around));
   const [account, git] = await Promise.all([
     openAccount(settings, { readOnly: true, env: around.env, signal: around.signal }),
     gitState(settings.folder),
@@ -116,17 +120,34 @@ async function openRecords({ bindingsFile, folder, target }: Settings): Promise<
   return { bindings, journal, longestSeen };
 }
 
-function sessionOf(
+/** A session in which a snapshot stands for the account: nothing is opened, and what is planned can't be applied. */
+async function snapshotSession(project: Project, file: string, around: Surroundings): Promise<Session> {
+  const [{ readSnapshotFile }, { readsOf }] = await Promise.all([import("../import/snapshot-file.ts"), import("../import/snapshot.ts")]);
+  const [snapshot, records, git] = await Promise.all([
+    readSnapshotFile(file),
+    openRecords(project.settings),
+    gitState(project.settings.folder),
+  ]);
+  const reads = readsOf(snapshot);
+  return { ...sessionOver(project, reads, () => ({}), records, git, around), snapshot: snapshot.takenAt };
+}
+
+function sessionOf(project: Project, client: Client, records: Records, git: Plan["git"], around: Surroundings): Session {
+  return sessionOver(project, client.asReadOnly(around.signal), client.calls, records, git, around);
+}
+
+function sessionOver(
   project: Project,
-  client: Client,
+  reads: Reads,
+  calls: Session["calls"],
   { bindings, journal, longestSeen }: Records,
   git: Plan["git"],
   { signal, onProgress }: Surroundings,
 ): Session {
   return {
     project,
-    reads: client.asReadOnly(signal),
-    calls: client.calls,
+    reads,
+    calls,
     bindings: bindings.all,
     openIntents: journal.open,
     created: journal.created,

@@ -5,6 +5,7 @@ import { DimsyncError } from "../model/errors.ts";
 import { combineExits, type ExitCode } from "../model/exit.ts";
 import type { Plan } from "../model/plan.ts";
 import { didYouMean } from "../model/suggest.ts";
+import { visible } from "../render/visible.ts";
 import { loadBase } from "./base.ts";
 import type { Context } from "./context.ts";
 import type { PlanFlags } from "./flags.ts";
@@ -50,14 +51,23 @@ export async function planTargets(
   const projects = await loadProjects(context, paths);
   const planned: PlannedTarget[] = [];
   for (const project of projects) {
-    checkAccountSettings(project);
-    const base = flags.base === undefined ? {} : { base: await loadBase(project, flags.base, loadOptions(context, paths)) };
+    if (flags.snapshot === undefined) checkAccountSettings(project);
+    const base = flags.base === undefined ? undefined : await loadBase(project, flags.base, loadOptions(context, paths));
+    if (base !== undefined && base.mistakes > 0 && flags.quiet !== true)
+      io.stderr(
+        `dimsync: The project at ${visible(flags.base ?? "")} could be read only in part (errors: ${base.mistakes}). What it lacks counts as new in the manifests.\n`,
+      );
     const progress = showProgress(context);
     try {
       const made = await planAccount(
         project,
-        { ...options, ...base },
-        { env: io.env, signal: io.interrupted, onProgress: progress.onProgress },
+        { ...options, ...(base === undefined ? {} : { base }) },
+        {
+          env: io.env,
+          signal: io.interrupted,
+          onProgress: progress.onProgress,
+          ...(flags.snapshot === undefined ? {} : { snapshotFile: resolve(context.cwd, flags.snapshot) }),
+        },
         kind,
       );
       // What an interruption left unread looks like failed reads; a plan that says so is of no use to anybody.

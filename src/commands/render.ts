@@ -1,31 +1,29 @@
+import { resolve } from "node:path";
 import { Document } from "yaml";
 import { expandConfigs } from "../engine/explain.ts";
 import { nameMatcher } from "../kinds/names.ts";
 import type { Project } from "../manifests/project.ts";
 import { DimsyncError } from "../model/errors.ts";
 import type { ExitCode } from "../model/exit.ts";
-import { toDiagnostic } from "../model/problem.ts";
 import type { Resource } from "../model/resource.ts";
 import { didYouMean } from "../model/suggest.ts";
 import type { Context } from "./context.ts";
 import type { GlobalFlags } from "./flags.ts";
 import { withReadSession } from "./operations.ts";
 import { checkOutputs, deliverForms } from "./output.ts";
-import { loadOneProject } from "./project.ts";
+import { loadSoundProject } from "./sound-project.ts";
 
 export interface RenderFlags extends GlobalFlags {
   readonly expand?: boolean;
+  readonly snapshot?: string;
 }
 
 /** `dimsync render [ADDRESS]`: manifests as dimsync sees them, variables filled in, secrets as references. Makes no call but with --expand, which reads. */
 export async function runRender(context: Context<RenderFlags>, address: string | undefined): Promise<ExitCode> {
-  const { io, flags } = context;
+  const { flags } = context;
   await checkOutputs(context, ["human", "json"]);
-  const project = await loadOneProject(context);
-  const { diagnosticText } = await import("./report.ts");
-  const errors = project.problems.filter(({ severity }) => severity === "error");
-  for (const problem of errors) io.stderr(diagnosticText(context, toDiagnostic(problem, project.locate)));
-  if (errors.length > 0) return 1;
+  const project = await loadSoundProject(context);
+  if (project === undefined) return 1;
   const matches = address === undefined ? () => true : nameMatcher([address]);
   const found = project.resources.filter((resource) => matches(resource.address));
   if (found.length === 0 && address !== undefined)
@@ -36,8 +34,7 @@ export async function runRender(context: Context<RenderFlags>, address: string |
         project.resources.map((resource) => resource.address),
       )}`,
     );
-  const expanded = flags.expand === true ? await expand(context, project, found) : [];
-  const documents = [...found.filter(({ kind }) => flags.expand !== true || kind !== "SchemaConfig").map(documentOf), ...expanded];
+  const documents = flags.expand === true ? await expand(context, project, found) : found.map(documentOf);
   await deliverForms(context, {
     human: () => documents.map((document) => new Document(document).toString({ lineWidth: 120 })).join("---\n"),
     json: () => `${JSON.stringify(address !== undefined && documents.length === 1 ? documents[0] : documents, undefined, 2)}\n`,
@@ -60,15 +57,40 @@ function documentOf({ kind, name, id, labels, lifecycle, spec }: Resource) {
   };
 }
 
-/** One document for each integration that the schema configurations act on, without rules. */
-async function expand({ io }: Context, project: Project, found: readonly Resource[]) {
-  const addresses = found.filter(({ kind }) => kind === "SchemaConfig").map(({ address }) => address);
-  if (addresses.length === 0) return [];
-  const trees = await withReadSession(project, { env: io.env, signal: io.interrupted }, (session) => expandConfigs(session, addresses));
-  return trees.map(({ config, label, schemas }) => ({
-    apiVersion: "dimsync/v1",
-    kind: "SchemaConfig",
-    metadata: { name: trees.length === 1 ? config : `${config}.${label.toLowerCase().replaceAll(/[^a-z0-9._-]+/gu, "-")}` },
-    spec: { integration: label, schemas },
-  }));
+/**
+ * The same documents, with each schema configuration in the form of one document for each integration that it acts on, without rules. One whose
+ * integration is not in the account yet stays as it is written.
+ */
+async function expand({ io, flags, cwd }: Context<RenderFlags>, project: Project, found: readonly Resource[]) {
+  const configs = found.filter(({ kind }) => kind === "SchemaConfig");
+  const addresses = configs.map(({ address }) => address);
+  const trees =
+    addresses.length === 0
+      ? []
+      : await withReadSession(
+          project,
+          { env: io.env, signal: io.interrupted, snapshotFile: flags.snapshot === undefined ? undefined : resolve(cwd, flags.snapshot) },
+          (session) => expandConfigs(session, addresses),
+        );
+  const done = new Set(trees.flatMap((tree) => tree.configs));
+  const unexpanded = configs.filter(({ address }) => !done.has(address));
+  if (unexpanded.length > 0 && flags.quiet !== true)
+    io.stderr(
+      `Left as written, because their integrations are not in the account yet: ${unexpanded.map(({ address }) => address).join(", ")}.\n`,
+    );
+  const names = new Set<string>();
+  const isUnclear = (label: string, liveId: string): boolean => label === liveId || trees.filter((tree) => tree.label === label).length > 1;
+  const expanded = trees.map(({ config, label, liveId, schemas }) => {
+    const slug = (text: string): string => text.toLowerCase().replaceAll(/[^a-z0-9._-]+/gu, "-");
+    const plain = trees.length === 1 ? config : `${config}.${slug(label)}`;
+    const name = names.has(plain) ? `${plain}.${slug(liveId)}` : plain;
+    names.add(name);
+    return {
+      apiVersion: "dimsync/v1",
+      kind: "SchemaConfig",
+      metadata: { name },
+      spec: { integration: isUnclear(label, liveId) ? { id: liveId } : label, schemas },
+    };
+  });
+  return [...found.filter((resource) => resource.kind !== "SchemaConfig" || unexpanded.includes(resource)).map(documentOf), ...expanded];
 }

@@ -14,10 +14,10 @@ import { openBindings } from "../records/bindings.ts";
 import { visible } from "../render/visible.ts";
 import type { Context } from "./context.ts";
 import type { GlobalFlags } from "./flags.ts";
-import { readWorld } from "./import-account.ts";
 import { checkOutputs, deliverForms } from "./output.ts";
 import { showProgress } from "./progress.ts";
 import { loadOneProject } from "./project.ts";
+import { readWorld } from "./read-world.ts";
 import { openReads } from "./snapshot.ts";
 
 export interface TestFlags extends GlobalFlags {

@@ -1,4 +1,6 @@
+import { literalProblems } from "../engine/literal-policies.ts";
 import { sortDiagnostics } from "../engine/plan.ts";
+import { policyProblems } from "../engine/policy-problems.ts";
 import { ruleProblems } from "../kinds/schema-config/program.ts";
 import type { Project } from "../manifests/project.ts";
 import { combineExits, type Exit, type ExitCode } from "../model/exit.ts";
@@ -6,6 +8,7 @@ import type { Validation } from "../model/plan.ts";
 import { toDiagnostic } from "../model/problem.ts";
 import type { Context } from "./context.ts";
 import { checkOutputs, deliver } from "./output.ts";
+import { missingModules } from "./policy-modules.ts";
 import { loadProjects } from "./project.ts";
 
 /** `dimsync validate [PATH…]`: everything that can be said without the account. Makes no call. */
@@ -16,8 +19,17 @@ export async function runValidate(context: Context, paths: readonly string[]): P
   return combineExits(validations.map(({ exit }) => exit)).code;
 }
 
-function validationOf({ problems, locate, resources, files }: Project): Validation {
-  const diagnostics = sortDiagnostics([...problems, ...ruleProblems(resources)].map((problem) => toDiagnostic(problem, locate)));
+function validationOf({ problems, locate, resources, files, settings }: Project): Validation {
+  const today = new Date().toISOString().slice(0, 10);
+  const ignoring = settings.ignore.some(({ address }) => /^(?:SchemaConfig\/|[^/]*[*?[{!])/u.test(address));
+  const found = [
+    ...problems,
+    ...ruleProblems(resources),
+    ...policyProblems(resources),
+    ...missingModules(resources, settings.folder),
+    ...literalProblems(resources, today, ignoring),
+  ];
+  const diagnostics = sortDiagnostics(found.map((problem) => toDiagnostic(problem, locate)));
   const failed = diagnostics.some(({ severity }) => severity === "error");
   const exit: Exit = failed ? { code: 1, reasons: ["errors"] } : { code: 0, reasons: [] };
   return { kind: "Validation", manifests: resources.length, files: files.length, diagnostics, exit };

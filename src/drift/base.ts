@@ -1,7 +1,7 @@
 import { execFile } from "node:child_process";
 import { mkdtemp, realpath, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { join, relative } from "node:path";
+import { isAbsolute, join, relative, sep } from "node:path";
 import { promisify } from "node:util";
 import { DimsyncError } from "../model/errors.ts";
 
@@ -12,6 +12,8 @@ export interface BaseTree {
   /** Absolute; stands for the project's folder. */
   readonly folder: string;
   readonly commit: string;
+  /** Where a file or folder of the repository is in this tree; undefined for one outside. */
+  readonly twinOf: (path: string) => Promise<string | undefined>;
   readonly remove: () => Promise<void>;
 }
 
@@ -23,20 +25,16 @@ export async function layOutBase(folder: string, ref: string, env: NodeJS.Proces
   const git = async (args: readonly string[], more: NodeJS.ProcessEnv = {}): Promise<string> =>
     (await run("git", ["-C", folder, ...args], { env: { ...env, ...more }, maxBuffer: 256 * 1024 * 1024 })).stdout.trim();
 
-  const top = await git(["rev-parse", "--show-toplevel"]).catch(() => {
-    throw new DimsyncError(
-      "E_NO_GIT",
-      `--base compares with the manifests at a git ref, and ${folder} is in no git repository, or git is not installed.`,
-    );
+  const top = await git(["rev-parse", "--show-toplevel"]).catch((error: unknown) => {
+    throw new DimsyncError("E_NO_GIT", `--base compares with the manifests at a git ref, and ${folder} ${whyNoRepository(error)}.`);
   });
-  const commit = await git(["rev-parse", "--verify", "--quiet", `${ref}^{commit}`]).catch(async () => {
+  const commit = await git(["rev-parse", "--verify", "--quiet", `${refuseOption(ref)}^{commit}`]).catch(async (error: unknown) => {
+    if (error instanceof DimsyncError) throw error;
     const shallow = (await git(["rev-parse", "--is-shallow-repository"]).catch(() => "false")) === "true";
     throw new DimsyncError(
       "E_BASE_REF",
       `The repository has no commit ${JSON.stringify(ref)}.${shallow ? " It is a shallow clone, so the history that holds it may be missing." : ""} Name a ref that is there, or fetch it.`,
-      {
-        ...(shallow ? { command: "git fetch --unshallow" } : { command: `git fetch origin ${ref.replace(/^origin\//u, "")}` }),
-      },
+      { command: fetchCommand(ref, shallow) },
     );
   });
   const place = await mkdtemp(join(tmpdir(), "dimsync-base-"));
@@ -46,7 +44,11 @@ export async function layOutBase(folder: string, ref: string, env: NodeJS.Proces
     const within = relative(await realpath(top), await realpath(folder));
     await git(["read-tree", commit], index);
     await git(["-C", top, "checkout-index", "--all", `--prefix=${join(place, "tree")}/`], index);
-    return { folder: join(place, "tree", within), commit, remove };
+    const twinOf = async (path: string): Promise<string | undefined> => {
+      const inside = relative(await realpath(top), await realpath(path).catch(() => path));
+      return isAbsolute(inside) || inside === ".." || inside.startsWith(`..${sep}`) ? undefined : join(place, "tree", inside);
+    };
+    return { folder: join(place, "tree", within), commit, twinOf, remove };
   } catch (error) {
     await remove();
     throw new DimsyncError(
@@ -55,4 +57,27 @@ export async function layOutBase(folder: string, ref: string, env: NodeJS.Proces
       { cause: error },
     );
   }
+}
+
+/** git would take it for an option. */
+function refuseOption(ref: string): string {
+  if (ref !== "" && !ref.startsWith("-")) return ref;
+  throw new DimsyncError(
+    "E_BASE_REF",
+    `${JSON.stringify(ref)} is no git ref. --base takes a branch, a tag or a commit, such as origin/main.`,
+  );
+}
+
+function whyNoRepository(error: unknown): string {
+  const { stderr = "", code } = error as { readonly stderr?: string; readonly code?: unknown };
+  if (code === "ENOENT") return "can't be looked at: git is not installed, or not in PATH";
+  const [line = ""] = stderr.trim().split("\n");
+  return line === "" || /not a git repository/iu.test(line) ? "is in no git repository" : `is in no repository that git reads: ${line}`;
+}
+
+/** What brings the commit here. Of a branch only the tip is needed, so a shallow clone can stay one; other names may need all history. */
+function fetchCommand(ref: string, shallow: boolean): string {
+  const branch = /^origin\/([\w./-]+)$/u.exec(ref)?.[1];
+  if (branch !== undefined) return `git fetch ${shallow ? "--depth=1 " : ""}origin +refs/heads/${branch}:refs/remotes/origin/${branch}`;
+  return shallow ? "git fetch --unshallow" : "git fetch --all --tags";
 }

@@ -1,20 +1,27 @@
 import type { Address } from "../model/address.ts";
 import type { Binding } from "../model/binding.ts";
+import { DimsyncError } from "../model/errors.ts";
 import type { LiveIntegration } from "../model/live.ts";
-import type { Deferred, GuardFinding, Item, ItemResult, Plan, Result } from "../model/plan.ts";
+import type { ItemResult, Plan, Result } from "../model/plan.ts";
 import { type Secret, type SecretReference, secretsIn } from "../model/secret.ts";
-import type { SendableRequest, WriteAnswer, WriteDecoder } from "../model/service.ts";
+import type { Reads, SendableRequest, WriteAnswer, WriteDecoder } from "../model/service.ts";
 import { execute } from "./execute.ts";
-import { applyExit } from "./exits.ts";
-import { firstRound, planRound } from "./pipeline.ts";
+import { recover } from "./intents.ts";
+import { leftOver } from "./left-over.ts";
+import { newPatience } from "./patience.ts";
+import { firstRound, planRound, type Round } from "./pipeline.ts";
 import { onceOnly } from "./reads.ts";
+import { resultOf } from "./result.ts";
 import type { JournalWriter, Run } from "./run.ts";
 import { scopeOfAddresses } from "./scope.ts";
 import type { PlanOptions, Session } from "./session.ts";
+import { newTally, replansPerAddress } from "./tally.ts";
 
 /** A session that may write: what `apply` has and `plan` has not. */
 export interface WriteSession extends Session {
   readonly runId: string;
+  /** The same account as `reads`, and not cut off by the signal: what is under way is followed to its end. */
+  readonly lastingReads: Reads;
   readonly send: (request: SendableRequest) => Promise<WriteAnswer>;
   readonly decode: WriteDecoder;
   readonly journal: JournalWriter;
@@ -41,11 +48,13 @@ export async function apply(session: WriteSession, options: ApplyOptions = {}): 
   const startedAt = session.clock.now().toISOString();
   const round = firstRound(session, options);
   const first = allow(options.saved ?? (await planRound(session, options, round)), options.allow);
-  const finish = (items: readonly ItemResult[], last: Plan) => ({ plan: first, result: resultOf(session, first, last, items, startedAt) });
-  if (!first.executable) return finish(notRun(first, refusal(first)), first);
+  const rounds: [Plan, ...Plan[]] = [first];
+  const finish = (items: readonly ItemResult[]) => ({ plan: first, result: resultOf(session, rounds, items, startedAt) });
+  if (session.signal.aborted) return finish(notRun(first, interrupted));
+  if (!first.executable) return finish(notRun(first, refusal(first)));
   const anything = first.items.length + first.deferred.length > 0;
   if (anything && options.confirm !== undefined && !(await options.confirm(first)))
-    return finish(notRun(first, { code: "E_DECLINED", message: "The plan was not confirmed." }), first);
+    return finish(notRun(first, { code: "E_DECLINED", message: "The plan was not confirmed." }));
 
   const secrets = await session.resolveSecrets(
     secretsIn([
@@ -53,6 +62,7 @@ export async function apply(session: WriteSession, options: ApplyOptions = {}): 
       ...first.deferred.map(({ desired }) => desired),
     ]),
   );
+  await closeSettled(session, round.reads);
   if (anything) await options.beforeFirstWrite?.(first);
 
   const tally = newTally();
@@ -66,92 +76,68 @@ export async function apply(session: WriteSession, options: ApplyOptions = {}): 
       reads.remember(integration);
     };
     const progressed = tally.add(current.items, await execute(current.items, runOf(session, options, secrets, remember)));
+    if (session.signal.aborted || (options.failFast === true && tally.failed())) break;
     const again = options.saved === undefined ? tally.stale() : [];
-    if (session.signal.aborted || current.deferred.length + again.length === 0) break;
+    if (current.deferred.length + again.length === 0) break;
     if (!progressed && again.length === 0 && !(await patience.waitFor(current.deferred))) break;
     if (again.length > 0) {
       reads = onceOnly(session.reads);
       for (const integration of fresh.values()) reads.remember(integration);
     }
-    const scope = scopeOfAddresses(new Set([...current.deferred.map(({ address }) => address), ...again]), tally.settled());
-    current = allow(
-      await planRound(session, options, {
-        reads,
-        scope,
-        fresh: new Set(fresh.keys()),
-        createdBefore: tally.created,
-        exposedBefore: tally.exposed,
-      }),
-      options.allow,
-    );
-    if (!current.executable) {
-      tally.add(current.items, notRun(current, refusal(current)));
+    // An address to plan afresh may have an ending of another step: its id was recorded, and then its update was outdated.
+    const settled = new Set([...tally.settled()].filter((address) => !again.includes(address)));
+    const scope = scopeOfAddresses(new Set([...current.deferred.map(({ address }) => address), ...again]), settled);
+    const before = { reads, scope, fresh: new Set(fresh.keys()), createdBefore: tally.created, exposedBefore: tally.exposed };
+    const next = await laterRound(session, options, before, rounds);
+    if (next === undefined) break;
+    current = next;
+    if (!current.executable || session.signal.aborted) {
+      tally.add(current.items, notRun(current, session.signal.aborted ? interrupted : refusal(current)));
       break;
     }
   }
-  return finish([...tally.results(), ...leftOver(first, current, tally.results())], current);
+  const results = tally.results().map((ending) => (options.saved === undefined ? notSaved(ending) : ending));
+  return finish([...results, ...leftOver(first, current, results)]);
 }
 
-/** How often one address is planned afresh because it changed between plan and write. */
-const replansPerAddress = 3;
-
-/** The endings so far, by what was done where. */
-function newTally() {
-  const byStep = new Map<string, ItemResult>();
-  const replans = new Map<Address, number>();
-  const isStale = ({ code, address }: ItemResult): boolean => code === "E_STALE" && (replans.get(address) ?? 0) < replansPerAddress;
-  const tally = {
-    created: 0,
-    exposed: 0,
-    /** Whether something that others may have waited for is there now. */
-    add(items: readonly Item[], endings: readonly ItemResult[]): boolean {
-      for (const ending of endings) byStep.set(`${ending.action} ${ending.address}`, ending);
-      const reached = new Set(
-        endings.filter(({ outcome }) => outcome !== "skipped" && outcome !== "failed" && outcome !== "blocked").map(({ id }) => id),
-      );
-      tally.created += items.filter(({ id, action }) => action === "create" && reached.has(id)).length;
-      tally.exposed += items.reduce((sum, { id, exposedColumns }) => sum + (reached.has(id) ? (exposedColumns ?? 0) : 0), 0);
-      return endings.some(({ outcome, action }) => (outcome === "done" || outcome === "recovered") && action !== "update");
-    },
-    /** Addresses to plan afresh; they are forgotten here, and counted. */
-    stale(): readonly Address[] {
-      const found = [...byStep].filter(([, ending]) => isStale(ending));
-      for (const [step, { address }] of found) {
-        byStep.delete(step);
-        replans.set(address, (replans.get(address) ?? 0) + 1);
-      }
-      return found.map(([, { address }]) => address);
-    },
-    settled: (): ReadonlySet<Address> => new Set([...byStep.values()].map(({ address }) => address)),
-    results: (): readonly ItemResult[] => [...byStep.values()],
-  };
-  return tally;
+/** Plans what has become possible. By now something may have been written, so a mistake in dimsync must not take the result with it. */
+async function laterRound(session: WriteSession, options: ApplyOptions, round: Round, rounds: Plan[]): Promise<Plan | undefined> {
+  try {
+    const next = allow(await planRound(session, options, round), options.allow);
+    rounds.push(next);
+    return next;
+  } catch (error) {
+    const last = rounds.at(-1);
+    if (last === undefined) throw error;
+    const message = `Planning what comes next failed (${error instanceof Error ? `${error.name}: ${error.message}` : String(error)}). What was done until then stands.`;
+    const code = error instanceof DimsyncError ? error.code : "E_INTERNAL";
+    rounds.push({
+      ...last,
+      executable: false,
+      diagnostics: [...last.diagnostics, { code, severity: "error", summary: "Planning failed", message }],
+    });
+    return undefined;
+  }
 }
 
-/** Waits for schemas that the service has not discovered yet, in all at most `schemaWaitSeconds`. */
-function newPatience(session: WriteSession) {
-  let deadline: number | undefined;
-  let pauseMs = 250;
-  return {
-    /** False where nothing that waits can be helped by time, or the time is over. */
-    async waitFor(deferred: readonly Deferred[]): Promise<boolean> {
-      const discovering = deferred.filter(({ liveId }) => liveId !== undefined);
-      const now = session.clock.now().getTime();
-      deadline ??= now + session.project.settings.client.schemaWaitMs;
-      if (discovering.length === 0 || now >= deadline) return false;
-      session.onProgress?.({
-        type: "step",
-        phase: "wait",
-        done: 0,
-        total: discovering.length,
-        label: "waiting for the schema of a new integration",
-      });
-      await session.clock.sleep(Math.min(deadline - now, pauseMs), session.signal);
-      pauseMs = Math.min(pauseMs * 2, 10_000);
-      return !session.signal.aborted;
-    },
-  };
+/** Closes journal entries of earlier runs that are no longer open questions. What can't be written stays open, which harms nothing. */
+async function closeSettled(session: WriteSession, reads: Reads): Promise<void> {
+  const open = session.openIntents();
+  if (open.length === 0) return;
+  const { settled } = await recover(open, session.bindings(), reads);
+  for (const { entryId, id } of settled)
+    await session.journal.settle(entryId, { outcome: "recovered", ...(id === undefined ? {} : { id }) }).catch((error: unknown) => {
+      if (!(error instanceof DimsyncError)) throw error;
+    });
 }
+
+/** Exit code 5 speaks of saved plans. One made just now and outdated three times over is an object that keeps changing. */
+const notSaved = (ending: ItemResult): ItemResult =>
+  ending.code === "E_STALE"
+    ? { ...ending, code: "E_KEEPS_CHANGING", message: `${ending.message ?? ""} It was planned afresh ${replansPerAddress} times.`.trim() }
+    : ending;
+
+const interrupted = { code: "E_INTERRUPTED", message: "The run was interrupted before it began." };
 
 /** The plan with guards lifted that were not when it was made. */
 function allow(plan: Plan, reasons: ReadonlyMap<string, string> | undefined): Plan {
@@ -159,7 +145,7 @@ function allow(plan: Plan, reasons: ReadonlyMap<string, string> | undefined): Pl
     const allowed = finding.allowed ?? reasons?.get(finding.guard);
     return allowed === undefined ? finding : { ...finding, allowed };
   });
-  const clean = plan.complete && plan.diagnostics.every(({ severity }) => severity !== "error");
+  const clean = plan.snapshot === undefined && plan.complete && plan.diagnostics.every(({ severity }) => severity !== "error");
   return { ...plan, guards, executable: clean && guards.every(({ allowed }) => allowed !== undefined) };
 }
 
@@ -167,7 +153,7 @@ function runOf(session: WriteSession, options: ApplyOptions, secrets: ReadonlyMa
   const { client } = session.project.settings;
   return {
     runId: session.runId,
-    reads: session.reads,
+    reads: session.lastingReads,
     send: session.send,
     decode: session.decode,
     journal: session.journal,
@@ -186,6 +172,8 @@ function runOf(session: WriteSession, options: ApplyOptions, secrets: ReadonlyMa
 }
 
 function refusal(refused: Plan): { readonly code: string; readonly message: string } {
+  if (refused.snapshot !== undefined)
+    return { code: "E_PLAN_FROM_SNAPSHOT", message: "The plan was made from a snapshot, so it can't be applied." };
   if (!refused.complete) return { code: "E_INCOMPLETE", message: "The plan is incomplete, so nothing is sent." };
   const guard = refused.guards.find(({ allowed }) => allowed === undefined);
   if (guard !== undefined && refused.diagnostics.every(({ severity }) => severity !== "error"))
@@ -199,75 +187,9 @@ function notRun(plan: Plan, why: { readonly code: string; readonly message: stri
     address,
     kind,
     action,
-    outcome: "blocked",
+    outcome: why.code === "E_INTERRUPTED" ? "skipped" : "blocked",
     ...(liveId === undefined ? {} : { liveId }),
     changes,
     ...why,
   }));
-}
-
-/** What never became an item: blocked in the first plan or in the last, and what still waits at the end. */
-function leftOver(first: Plan, last: Plan, results: readonly ItemResult[]): readonly ItemResult[] {
-  const ended = new Map(results.map((result) => [result.address, result]));
-  const blocked = new Map([...first.blocked, ...last.blocked].map((item) => [item.address, item]));
-  const kindOf = (address: Address): string => address.slice(0, address.indexOf("/"));
-  const waiting = last.deferred.filter(({ address }) => !ended.has(address) && !blocked.has(address));
-  return [
-    ...[...blocked.values()].map(
-      ({ address, code, message }): ItemResult => ({ address, kind: kindOf(address), outcome: "blocked", code, message }),
-    ),
-    ...waiting.map(({ address, waitsFor }): ItemResult => {
-      const failed = waitsFor
-        .flatMap((dependency) => ended.get(dependency) ?? [])
-        .find(({ outcome }) => outcome !== "done" && outcome !== "recovered");
-      if (failed !== undefined)
-        return {
-          address,
-          kind: kindOf(address),
-          outcome: "skipped",
-          code: "E_DEPENDENCY",
-          message: `It depends on ${failed.address}, which is ${failed.outcome}.`,
-        };
-      return {
-        address,
-        kind: kindOf(address),
-        outcome: "deferred",
-        code: "E_STILL_WAITING",
-        message: `It still waits for ${waitsFor.join(", ")}. Apply again later.`,
-      };
-    }),
-  ];
-}
-
-function resultOf(session: WriteSession, first: Plan, last: Plan, items: readonly ItemResult[], startedAt: string): Result {
-  const guards = new Map<string, GuardFinding>(
-    [...first.guards, ...last.guards].map((finding) => [`${finding.guard} ${finding.message}`, finding]),
-  );
-  const diagnostics =
-    last === first
-      ? first.diagnostics
-      : [...new Map([...first.diagnostics, ...last.diagnostics].map((diagnostic) => [JSON.stringify(diagnostic), diagnostic])).values()];
-  const bindings = Object.fromEntries(
-    [...session.bindings()].sort(([a], [b]) => (a < b ? -1 : 1)).map(([address, { id }]) => [address, id]),
-  );
-  const result: Result = {
-    formatVersion: "1.0",
-    kind: "Result",
-    runId: session.runId,
-    planId: first.planId,
-    startedAt,
-    finishedAt: session.clock.now().toISOString(),
-    tool: { name: "dimsync", version: session.version },
-    target: first.target,
-    account: first.account,
-    items,
-    manual: first.manual,
-    guards: [...guards.values()],
-    policy: first.policy,
-    diagnostics,
-    calls: session.calls(),
-    bindings,
-    exit: { code: 0, reasons: [] },
-  };
-  return { ...result, exit: applyExit(result, first.executable ? last : first, session.signal.aborted) };
 }

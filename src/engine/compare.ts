@@ -1,3 +1,4 @@
+import pLimit from "p-limit";
 import { kinds } from "../kinds/index.ts";
 import { type Found, type Kind, type Needs, nothingFound, type Unit, type World } from "../kinds/kind.ts";
 import type { Address } from "../model/address.ts";
@@ -24,6 +25,8 @@ export interface Compared {
 export interface BaseView {
   readonly world: World;
   readonly unitByObject: ReadonlyMap<string, Unit>;
+  /** False where a read failed that only the base manifests need: then nothing can be told by them. */
+  readonly isWhole: boolean;
 }
 
 export interface ComparisonInput {
@@ -33,6 +36,8 @@ export interface ComparisonInput {
   readonly reads: RunReads;
   readonly onProgress: OnProgress | undefined;
   readonly base: BaseView | undefined;
+  /** How many units are read and compared at a time: so many live objects are held at most. */
+  readonly concurrency: number;
   /** Told of every live object while it is at hand, with what was found; it is let go afterwards. */
   readonly needs: Needs;
   readonly inspect: ((kind: Kind, unit: Unit, live: unknown, found: Found) => void) | undefined;
@@ -43,7 +48,8 @@ export const objectOf = (kind: Kind, { liveId, address }: Unit): string => `${ki
 
 /**
  * Reads and compares unit by unit. A unit's live state lives only as long as its comparison, so memory follows the largest unit and the number
- * of differences, not the size of the account; how many are read at a time is the client's affair.
+ * of differences, not the size of the account. Without a limit here all schemas would be there at once as soon as columns have to be read as well:
+ * the client's queue has every unit's first read before any unit's second.
  */
 export async function compareUnits({
   observed,
@@ -52,10 +58,12 @@ export async function compareUnits({
   reads,
   onProgress,
   base,
+  concurrency,
   needs,
   inspect,
 }: ComparisonInput): Promise<Compared> {
   const { world } = observed;
+  const limit = pLimit(concurrency);
   const found: Promise<Found>[] = [];
   const equal: Address[] = [];
   let complete = true;
@@ -70,7 +78,8 @@ export async function compareUnits({
       if (isEqual(difference)) equal.push(unit.address);
       if (base === undefined || isEqual(difference)) return difference;
       const before = base.unitByObject.get(objectOf(kind, unit));
-      return markOrigin(difference, before === undefined ? nothingFound : kind.diff(before, live, base.world));
+      const wanted = before === undefined ? nothingFound : kind.diff(before, live, base.world);
+      return markOrigin(difference, base.isWhole ? wanted : undefined);
     } catch (error) {
       if (!(error instanceof ServiceError)) throw error;
       complete = false;
@@ -110,7 +119,7 @@ export async function compareUnits({
   }
   total = work.length;
   onProgress?.({ type: "phase", phase: "read", round: 1, total });
-  for (const { kind, unit } of work) found.push(compare(kind, unit));
+  for (const { kind, unit } of work) found.push(limit(() => compare(kind, unit)));
   const liveIds = work.flatMap(({ unit }) => unit.liveId ?? []);
   const all = await Promise.all(found);
   return { found: [...all, ...conclusions(work, all.slice(-work.length))], equal, liveIds, complete };
@@ -132,9 +141,19 @@ const isEqual = (found: Found): boolean =>
 function withoutIgnored(found: Found, { ignored }: World): Found {
   return {
     ...found,
-    items: found.items.filter(({ address }) => !ignored(address, "")),
+    // A relation and a binding are one leaf each: nothing of them is left to send without it.
+    items: found.items.filter(
+      ({ address, action, changes }) =>
+        !ignored(address, "") &&
+        !((action === "relate" || action === "bind") && changes.length > 0 && changes.every(({ path }) => ignored(address, path))),
+    ),
     manual: found.manual.filter(({ address, path }) => !ignored(address, path)),
     blocked: found.blocked.filter(({ address }) => !ignored(address, "")),
     deferred: found.deferred.filter(({ address }) => !ignored(address, "")),
+    unverifiable: found.unverifiable.flatMap((one) => {
+      const paths = one.paths.filter((path) => !ignored(one.address, path));
+      return paths.length === 0 ? [] : [{ ...one, paths }];
+    }),
+    problems: found.problems.filter(({ address }) => address === undefined || !ignored(address, "")),
   };
 }

@@ -35,10 +35,40 @@ export function judge(wanted: ReadonlyMap<Pointer, JsonValue>, document: JsonObj
   return { different, unseen };
 }
 
-/** The touched nodes that are no longer as they were when the item was planned. */
-export function staleNodes<Live>(kind: Kind<Unit, Live>, item: Item, live: Live | undefined): readonly Pointer[] {
+/** A touched node that is no longer as it was when the item was planned; undefined: not there. */
+export interface StaleNode {
+  readonly pointer: Pointer;
+  readonly planned: JsonValue | undefined;
+  readonly now: JsonValue | undefined;
+}
+
+export function staleNodes<Live>(kind: Kind<Unit, Live>, item: Item, live: Live | undefined): readonly StaleNode[] {
   const document = kind.document(item, live);
-  return Object.entries(item.observed)
-    .filter(([pointer, value]) => !sameJson(atPointer(document, pointer), value))
-    .map(([pointer]) => pointer);
+  return Object.entries(item.observed).flatMap(([pointer, planned]) => {
+    // A document is JSON, and so is whatever is in it.
+    const now = atPointer(document, pointer) as JsonValue | undefined;
+    return sameJson(now, planned) ? [] : [{ pointer, planned, now }];
+  });
+}
+
+const shownNodes = 5;
+
+/** "/name was "PII" when it was planned and is "pii" now; …" */
+export function describeStale(nodes: readonly StaleNode[]): string {
+  const texts = nodes
+    .slice(0, shownNodes)
+    .map(({ pointer, planned, now }) => `${pointer} was ${short(planned)} when it was planned and is ${short(now)} now`);
+  return nodes.length > shownNodes ? `${texts.join("; ")}; and ${nodes.length - shownNodes} more` : texts.join("; ");
+}
+
+/** A few pointers, and how many more. */
+export function listPointers(pointers: readonly Pointer[]): string {
+  const shown = pointers.slice(0, shownNodes).join(", ");
+  return pointers.length > shownNodes ? `${shown} and ${pointers.length - shownNodes} more` : shown;
+}
+
+function short(value: JsonValue | undefined): string {
+  if (value === undefined) return "absent";
+  const text = JSON.stringify(value);
+  return text.length > 80 ? `${text.slice(0, 79)}…` : text;
 }

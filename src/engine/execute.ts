@@ -30,14 +30,16 @@ export async function execute(items: readonly Item[], run: Run): Promise<readonl
       if (run.stop.aborted) return { outcome: "skipped", code: "E_INTERRUPTED", message: "The run was interrupted before it began." };
       if (run.failFast && failed)
         return { outcome: "skipped", code: "E_FAIL_FAST", message: "Something else failed first, and --fail-fast was given." };
-      return act(item, run);
+      const end = await act(item, run);
+      // Here, not when the ending is collected: the next item begins as soon as this place is free.
+      if (!good(end.outcome)) failed = true;
+      return end;
     });
   };
 
   for (const item of items) {
     const object = `${item.kind === "SchemaConfig" ? "schemas" : item.kind} ${item.liveId ?? item.address}`;
     const ending = begin(item, lastOnObject.get(object)).then((end): ItemResult => {
-      if (!good(end.outcome)) failed = true;
       done++;
       run.onProgress?.({ type: "step", phase: "apply", done, total: items.length, label: `${item.address} ${end.outcome}` });
       const { id, address, kind, action, liveId, changes } = item;
@@ -54,13 +56,27 @@ async function act(item: Item, run: Run): Promise<Ending> {
   try {
     if (kind === undefined) return { outcome: "failed", code: "E_UNKNOWN_KIND", message: `This version knows no kind ${item.kind}.` };
     if (item.action === "update") return await writeAgain(item, kind, run);
-    if (item.action !== "bind") return await writeOnce(item, kind, run);
-    await run.bind(item.address, { ...run.bindingOf(item.address), ...item.binding, id: item.liveId ?? "" });
-    for (const { entryId, address } of run.journal.open())
-      if (address === item.address) await run.journal.settle(entryId, { outcome: "recovered", id: item.liveId ?? "" });
-    return { outcome: "done" };
+    return item.action === "bind" ? await bindOnly(item, run) : await writeOnce(item, kind, run);
   } catch (error) {
     if (error instanceof DimsyncError) return { outcome: "failed", code: error.code, message: error.message };
-    throw error;
+    // Thrown on, it would take with it what the other items did. An open intent blocks the address, so that nothing is sent twice because of it.
+    const name = error instanceof Error ? `${error.name}: ${error.message}` : String(error);
+    const outcome = run.journal.open().some(({ address }) => address === item.address) ? "unknown" : "failed";
+    return { outcome, code: "E_INTERNAL", message: `A mistake in dimsync ended it (${name}). Please report it.` };
   }
+}
+
+/** Records an id; nothing is sent. */
+async function bindOnly(item: Item, run: Run): Promise<Ending> {
+  const id = item.liveId ?? "";
+  const bound = run.bindingOf(item.address);
+  const planned = item.changes.find(({ path }) => path === "/id")?.before;
+  if (bound !== undefined && bound.id !== id && bound.id !== planned)
+    return { outcome: "skipped", code: "E_STALE", message: `It was bound to ${bound.id} after the plan was made.` };
+  const intents = run.journal.open().filter(({ address }) => address === item.address);
+  // Digests say what was sent to one object; another one knows nothing of them.
+  const record = bound?.id === id ? bound : intents.find(({ idsSeenBefore }) => !idsSeenBefore.includes(id))?.record;
+  await run.bind(item.address, { ...record, ...item.binding, id });
+  for (const { entryId } of intents) await run.journal.settle(entryId, { outcome: "recovered", id });
+  return { outcome: "done" };
 }

@@ -34,7 +34,7 @@ const named: Readonly<Record<FailOn, (plan: Plan) => boolean>> = {
   unverifiable: ({ unverifiable }) => unverifiable.length > 0,
   manual: ({ manual }) => manual.length > 0,
   blocked: ({ blocked }) => blocked.length > 0,
-  warnings: ({ diagnostics }) => diagnostics.some(({ severity }) => severity === "warning"),
+  warnings: ({ diagnostics, policy }) => [...diagnostics, ...policy].some(({ severity }) => severity === "warning"),
 };
 
 export function planExit(plan: Plan, options: { readonly detailed: boolean; readonly failOn: readonly FailOn[] }): Exit {

@@ -1,15 +1,18 @@
 import { expand } from "../kinds/schema-config/expand.ts";
 import { type Explanation, explain } from "../kinds/schema-config/explain.ts";
-import { schemaConfig } from "../kinds/schema-config/index.ts";
-import type { NodePath } from "../kinds/schema-config/node.ts";
+import { schemaConfig, withColumns } from "../kinds/schema-config/index.ts";
+import { type Field, type NodePath, nodePointer } from "../kinds/schema-config/node.ts";
 import type { SchemaConfigUnit } from "../kinds/schema-config/unit.ts";
 import { type Address, manifestAddress } from "../model/address.ts";
 import { DimsyncError, ProblemsError } from "../model/errors.ts";
+import { own } from "../model/json.ts";
 import type { LiveSchemas } from "../model/live.ts";
 import { fromPointer } from "../model/pointer.ts";
+import type { Problem } from "../model/problem.ts";
 import type { SchemaTree } from "../model/resource.ts";
 import type { PlannedRequest } from "../model/service.ts";
 import { didYouMean } from "../model/suggest.ts";
+import { ignoring } from "./ignore.ts";
 import { onceOnly } from "./reads.ts";
 import type { Session } from "./session.ts";
 import { observeWorld } from "./world.ts";
@@ -18,35 +21,72 @@ import { observeWorld } from "./world.ts";
 export interface Explained extends Explanation {
   readonly address: Address;
   readonly liveId: string;
-  /** The whole request that apply would send for this integration; empty where nothing differs. */
+  /** The names that the integration goes by. */
+  readonly names: readonly string[];
+  /** Fields that `ignore` entries of the config leave to others. */
+  readonly leftAlone: readonly Field[];
+  /** The whole request that apply would send for this integration; empty where nothing differs, and where something is refused. */
   readonly requests: readonly PlannedRequest[];
+  /** Why nothing can be sent for this integration, if so. */
+  readonly refused: readonly Problem[];
 }
 
 /** Why a schema, table or column is to be as it is (product §4, `explain`). Throws E_UNKNOWN_ADDRESS, and ServiceError where a read fails. */
 export async function explainNode(session: Session, address: Address, path: NodePath): Promise<readonly Explained[]> {
-  const { units, diff } = await compared(session, [address]);
-  return units.map(({ unit, live }) => ({
-    address: unit.address,
-    liveId: unit.liveId,
-    requests: diff(unit, live).items.flatMap(({ requests }) => requests),
-    ...explain(unit.program, live, path),
-  }));
+  const { units, reads, diff, world } = await compared(session, [address]);
+  if (units.length === 0)
+    throw new DimsyncError(
+      "E_NOT_LIVE",
+      `The integration of ${address} is not in the account yet, so there are no schemas to explain. dimsync plan shows what it waits for.`,
+    );
+  return Promise.all(
+    units.map(async ({ unit, live }) => {
+      const whole = await withColumns(unit.liveId, live, unknownTable(live, path), reads);
+      const { items, problems } = diff(unit, whole);
+      const liveName = world.integrations.find(({ id }) => id === unit.liveId)?.name;
+      const ignored = (node: NodePath, key: Field): boolean => world.ignored(unit.address, nodePointer(node, key));
+      return {
+        address: unit.address,
+        liveId: unit.liveId,
+        names: [...new Set([unit.label, ...(liveName === undefined ? [] : [liveName])])],
+        leftAlone: (["enabled", "hashed"] as const).filter((key) => (key === "enabled" || path.length === 3) && ignored(path, key)),
+        requests: items.flatMap(({ requests }) => requests),
+        refused: problems.filter(({ severity }) => severity === "error"),
+        ...explain(unit.program, whole, path, ignored),
+      };
+    }),
+  );
+}
+
+/** The table of a column whose table was answered without columns. */
+function unknownTable(live: LiveSchemas, [schema, table, column]: NodePath): readonly (readonly [schema: string, table: string])[] {
+  if (table === undefined || column === undefined) return [];
+  const entry = own(own(live, schema)?.tables, table);
+  return entry !== undefined && entry.columns === undefined ? [[schema, table]] : [];
 }
 
 /** What is managed of one integration, written out. */
 export interface Expanded {
   readonly address: Address;
+  readonly liveId: string;
   readonly config: string;
+  /** Every configuration that has a say in it. */
+  readonly configs: readonly Address[];
   readonly label: string;
   readonly schemas: SchemaTree;
 }
 
-/** The effective tree of every integration that these configurations act on: rules and `unmatched` worked out over what is live (`render --expand`). */
+/**
+ * The effective tree of every integration that these configurations act on: rules and `unmatched` worked out over what is live (`render --expand`).
+ * A configuration whose integration is not there yet has none. Throws ProblemsError, and ServiceError where a read fails.
+ */
 export async function expandConfigs(session: Session, addresses: readonly Address[]): Promise<readonly Expanded[]> {
   const { units } = await compared(session, addresses);
   return units.map(({ unit, live }) => ({
     address: unit.address,
+    liveId: unit.liveId,
     config: unit.resource.name,
+    configs: unit.program.layers.map(({ config }) => config.address),
     label: unit.label,
     schemas: expand(unit.program, live),
   }));
@@ -54,6 +94,7 @@ export async function expandConfigs(session: Session, addresses: readonly Addres
 
 async function compared(session: Session, addresses: readonly Address[]) {
   const { project, clock } = session;
+  const today = clock.now().toISOString().slice(0, 10);
   const reads = onceOnly(session.reads);
   const configs = project.resources.filter(({ kind }) => kind === "SchemaConfig");
   const { world, problems } = await observeWorld({
@@ -65,12 +106,14 @@ async function compared(session: Session, addresses: readonly Address[]) {
     reads,
     taggedBy: project.settings.defaults.taggedBy,
     writeSecrets: () => false,
-    today: clock.now().toISOString().slice(0, 10),
-    ignored: () => false,
+    today,
+    ignored: ignoring(project.settings.ignore, today).ignored,
   });
-  const errors = problems.filter(({ severity }) => severity === "error");
+  const { units: all, problems: mistakes, deferred } = schemaConfig.units(configs, world);
+  const isMeant = (address: Address | undefined): boolean =>
+    address === undefined || address.startsWith("RuleSet/") || addresses.some((wanted) => manifestAddress(wanted) === address);
+  const errors = [...problems, ...mistakes.filter(({ address }) => isMeant(address))].filter(({ severity }) => severity === "error");
   if (errors.length > 0) throw new ProblemsError(errors);
-  const all = schemaConfig.units(configs, world).units;
   const wanted = all.filter((unit) =>
     addresses.some(
       (address) =>
@@ -79,7 +122,8 @@ async function compared(session: Session, addresses: readonly Address[]) {
     ),
   );
   const [address] = addresses;
-  if (wanted.length === 0 && address !== undefined) {
+  const isAwaited = deferred.some((one) => addresses.some((each) => [one.address, manifestAddress(one.address)].includes(each)));
+  if (wanted.length === 0 && address !== undefined && !isAwaited) {
     const known = [...all.map((unit) => unit.address), ...configs.map((config) => config.address)];
     throw new DimsyncError(
       "E_UNKNOWN_ADDRESS",
@@ -88,20 +132,21 @@ async function compared(session: Session, addresses: readonly Address[]) {
   }
   const units = await Promise.all(
     wanted.map(async (unit) => {
-      const live = await schemaConfig.observe?.(unit, reads, { allColumns: () => false });
+      const live = await schemaConfig.observe?.(unit, reads, { judgedColumns: () => undefined });
       if (live === undefined)
         throw new DimsyncError("E_GONE", `The integration ${unit.liveId} of ${unit.address} is gone from the account.`);
       return { unit, live };
     }),
   );
-  return { units, diff: (unit: SchemaConfigUnit, live: LiveSchemas) => schemaConfig.diff(unit, live, world) };
+  return { units, reads, world, diff: (unit: SchemaConfigUnit, live: LiveSchemas) => schemaConfig.diff(unit, live, world) };
 }
 
 /** A node's path from what a person types: `public.users.email`, or a JSON Pointer where names hold dots. Throws E_USAGE. */
 export function nodePath(text: string | undefined, pointer: string | undefined): NodePath {
+  const isPointer = pointer?.startsWith("/") === true;
   const names = pointer === undefined ? (text ?? "").split(".") : shortened(fromPointer(pointer));
   const [schema, table, column, ...more] = names;
-  if (schema === undefined || schema === "" || more.length > 0)
+  if (schema === undefined || schema === "" || more.length > 0 || (pointer !== undefined && !isPointer))
     throw new DimsyncError(
       "E_USAGE",
       "explain takes SCHEMA, SCHEMA.TABLE or SCHEMA.TABLE.COLUMN. Where a name holds a dot, give --pointer /SCHEMA/TABLE/COLUMN.",

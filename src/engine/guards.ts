@@ -15,6 +15,7 @@ export interface GuardInput {
   readonly allowed: ReadonlyMap<string, string>;
   readonly resources: readonly Resource[];
   readonly deferred: readonly Deferred[];
+  readonly inScope: (address: Address) => boolean;
   readonly policy: readonly PolicyFinding[];
 }
 
@@ -33,7 +34,9 @@ export function judgeGuards(items: readonly Item[], input: GuardInput): readonly
     findings.push({ guard, message, ...figures, ...(reason === undefined ? {} : { allowed: reason }) });
   };
 
-  const creates = input.createdBefore + items.filter(({ action }) => action === "create").length;
+  // What waits for something of this run is going to be created by it, too: better refused before the first create than after it.
+  const waiting = input.deferred.filter(({ address }) => address.startsWith("Integration/") && input.inScope(address));
+  const creates = input.createdBefore + items.filter(({ action }) => action === "create").length + waiting.length;
   if (creates > limits.maxCreates)
     add(
       "maxCreates",
@@ -58,8 +61,13 @@ export function judgeGuards(items: readonly Item[], input: GuardInput): readonly
       { limit: limits.maxChangedPercent, actual: percent },
     );
 
-  for (const item of items) {
-    const message = exposureWindow(item, input);
+  const created = items.filter(({ kind, action }) => kind === "Integration" && action === "create");
+  const enabled = [
+    ...created.filter(({ requests }) => requests[0]?.body["enabled"] === true),
+    ...waiting.filter(({ desired }) => isObject(desired) && desired["enabled"] === true),
+  ];
+  for (const { address } of enabled) {
+    const message = exposureWindow(address, input);
     if (message !== undefined) add("exposureWindow", message);
   }
   const broken = input.policy.filter(({ severity }) => severity === "error");
@@ -73,17 +81,15 @@ export function judgeGuards(items: readonly Item[], input: GuardInput): readonly
 }
 
 /** An integration that begins to copy before its schema configuration has hashed or disabled what it should. */
-function exposureWindow(item: Item, { resources, deferred }: GuardInput): string | undefined {
-  if (item.kind !== "Integration" || item.action !== "create" || item.requests[0]?.body["enabled"] !== true) return undefined;
-  const resource = resources.find(({ address }) => address === item.address);
+function exposureWindow(integration: Address, { resources, deferred }: GuardInput): string | undefined {
+  const resource = resources.find(({ address }) => address === integration);
   if (resource === undefined || resource.lifecycle.acceptExposureWindow !== "") return undefined;
   const protecting = deferred.filter(
-    ({ address, waitsFor, desired }) =>
-      address.startsWith("SchemaConfig/") && waitsFor.includes(item.address as Address) && protects(desired),
+    ({ address, waitsFor, desired }) => address.startsWith("SchemaConfig/") && waitsFor.includes(integration) && protects(desired),
   );
   if (protecting.length === 0) return undefined;
   const names = protecting.map(({ address }) => address).join(", ");
-  return `${item.address} would be created with enabled: true while ${names} hashes or disables something: data would flow before that is done. Create it with enabled: false, or give the reason in lifecycle.acceptExposureWindow.`;
+  return `${integration} would be created with enabled: true while ${names} hashes or disables something: data would flow before that is done. Create it with enabled: false, or give the reason in lifecycle.acceptExposureWindow.`;
 }
 
 /** Whether a wish has `hashed: true`, `enabled: false` or `disable` anywhere. */

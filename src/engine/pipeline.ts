@@ -3,6 +3,7 @@ import { type Found, nothingFound } from "../kinds/kind.ts";
 import { accountName } from "../model/account-name.ts";
 import { type Address, byText } from "../model/address.ts";
 import type { Blocked, DraftItem, Named, Plan } from "../model/plan.ts";
+import type { Problem } from "../model/problem.ts";
 import type { Resource } from "../model/resource.ts";
 import { type BaseView, compareUnits, objectOf } from "./compare.ts";
 import { judgeGuards } from "./guards.ts";
@@ -74,19 +75,29 @@ export async function planRound(session: Session, options: PlanOptions, round: R
   const wanted = broken ? [] : compared;
   const observed = await view(resources, wanted);
   const base =
-    options.base === undefined ? undefined : baseView(await view(options.base.resources, options.base.resources), options.base.resources);
-  const judging = judgeSchemas(observed.world, options, kind, today, project.locate);
+    options.base === undefined ? undefined : baseView(observed, await view(options.base.resources, alike(options.base.resources, wanted)));
+  const { concurrency } = settings.client;
+  const judging = judgeSchemas({
+    world: observed.world,
+    compared: wanted,
+    options,
+    kindOfPlan: kind,
+    today,
+    concurrency,
+    locate: project.locate,
+  });
   const compare = await compareUnits({
     observed,
     compared: wanted,
     scope: round.scope,
     reads: round.reads,
     onProgress: session.onProgress,
-    base,
-    needs: { allColumns: judging.needsColumns },
+    base: base?.view,
+    concurrency,
+    needs: { judgedColumns: judging.judgedColumns },
     inspect: judging.inspect,
   });
-  const judged = broken ? { complete: true, problems: [] } : await judging.judgeRest(round);
+  const judged = broken ? { complete: true } : await judging.judgeRest(round.reads, round.scope, compare.liveIds);
 
   const { world, suspicions } = observed;
   const complete = observed.complete && compare.complete && judged.complete && !broken;
@@ -125,9 +136,10 @@ export async function planRound(session: Session, options: PlanOptions, round: R
     target: settings.target,
     account: accountName(settings.baseUrl),
     ...(session.git === undefined ? {} : { git: session.git }),
+    snapshot: session.snapshot,
     manifestDigest: project.manifestDigest,
     found: [...found, { ...nothingFound, blocked: untold }],
-    problems: [...project.problems, ...expiredIgnores, ...observed.problems, ...judged.problems],
+    problems: [...project.problems, ...expiredIgnores, ...observed.problems, ...(base?.problems ?? []), ...judging.problems(deferred)],
     complete,
     equal: compare.equal.length,
     unmanaged: {
@@ -175,17 +187,30 @@ function withoutStrangers(found: Found, scope: Scope): Found {
   };
 }
 
+/** The base manifests that can be about the same objects: those of the kinds that are compared, since a name may have changed. */
+function alike(resources: readonly Resource[], compared: readonly Resource[]): readonly Resource[] {
+  const wanted = new Set(compared.map(({ kind }) => kind));
+  return resources.filter(({ kind }) => wanted.has(kind));
+}
+
 /** The units that the base manifests make of the same account, by the live object that they are about. */
-function baseView({ world }: Observed, resources: readonly Resource[]): BaseView {
+function baseView(now: Observed, { world, unreadLists }: Observed): { readonly view: BaseView; readonly problems: readonly Problem[] } {
   const found = kinds.flatMap((kind) =>
     kind
       .units(
-        resources.filter((resource) => resource.kind === kind.name),
+        world.resources.filter((resource) => resource.kind === kind.name),
         world,
       )
       .units.map((unit) => [objectOf(kind, unit), unit] as const),
   );
-  return { world, unitByObject: new Map(found) };
+  const unread = [...unreadLists].filter((name) => !now.unreadLists.has(name));
+  const why: Problem = {
+    code: "W_BASE_UNREAD",
+    severity: "warning",
+    summary: "Origins are not known",
+    message: `The manifests at the base ref need a list that could not be read (${unread.join(", ")}), so where the differences come from can't be told.`,
+  };
+  return { view: { world, unitByObject: new Map(found), isWhole: unread.length === 0 }, problems: unread.length === 0 ? [] : [why] };
 }
 
 /** The manifests that can have units in scope. Schema configurations are layers of each other: where one may, all are needed. */

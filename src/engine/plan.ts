@@ -26,6 +26,7 @@ export interface PlanInput {
   readonly target: string;
   readonly account: string;
   readonly git?: Plan["git"];
+  readonly snapshot?: string | undefined;
   readonly manifestDigest: string;
   readonly found: readonly Found[];
   readonly problems: readonly Problem[];
@@ -85,9 +86,10 @@ export function makePlan(input: PlanInput): Plan {
     target: input.target,
     account: input.account,
     ...(input.git === undefined ? {} : { git: input.git }),
+    ...(input.snapshot === undefined ? {} : { snapshot: input.snapshot }),
     manifestDigest: input.manifestDigest,
     complete: input.complete,
-    executable: input.complete && !failed && guards.every(({ allowed }) => allowed !== undefined),
+    executable: input.snapshot === undefined && input.complete && !failed && guards.every(({ allowed }) => allowed !== undefined),
     calls: { read: input.readCalls, planned: countCalls(items) },
     items,
     manual,
@@ -121,7 +123,10 @@ function numbered(drafts: readonly DraftItem[], locate: Locate): readonly Item[]
     return {
       id,
       ...draft,
-      changes: changes.map(({ cause, ...change }) => (cause === undefined ? change : { ...change, cause: located(cause, locate) })),
+      // Neither the order of a manifest's keys nor that of an answer's shows.
+      changes: [...changes]
+        .sort((a, b) => byText(a.path, b.path))
+        .map(({ cause, ...change }) => (cause === undefined ? change : { ...change, cause: located(cause, locate) })),
       dependsOn: [...new Set(needed)].filter((dependency) => dependency !== id),
     };
   });

@@ -27,9 +27,9 @@ export function onceOnly(reads: Reads): RunReads {
   const listed = once(() => reads.integrations());
   return {
     integrations: async (): Promise<Listing<LiveIntegration>> => {
-      const { items, completeness } = await listed();
-      const fresh = [...created.values()].filter(({ id }) => !items.some((item) => item.id === id));
-      return { items: fresh.length === 0 ? items : [...items, ...fresh], completeness };
+      const list = await listed();
+      const fresh = [...created.values()].filter(({ id }) => !list.items.some((item) => item.id === id));
+      return fresh.length === 0 ? list : { ...list, items: [...list.items, ...fresh] };
     },
     integration: onceById((id) => reads.integration(id)),
     schemas: (id) => reads.schemas(id),

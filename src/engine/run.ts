@@ -5,11 +5,12 @@ import type { ItemResult } from "../model/plan.ts";
 import type { OnProgress } from "../model/progress.ts";
 import type { Secret } from "../model/secret.ts";
 import type { Reads, SendableRequest, WriteAnswer, WriteDecoder } from "../model/service.ts";
+import type { Journal } from "../records/journal.ts";
 
 /** What executing items takes: the only values in the engine through which anything is written. */
 export interface Run {
   readonly runId: string;
-  /** Reads afresh: nothing is remembered between two calls. */
+  /** Reads afresh, and to the end: nothing is remembered between two calls, and `stop` does not cut them off. */
   readonly reads: Reads;
   readonly send: (request: SendableRequest) => Promise<WriteAnswer>;
   readonly decode: WriteDecoder;
@@ -37,25 +38,8 @@ export interface Clock {
   sleep(ms: number, signal?: AbortSignal): Promise<void>;
 }
 
-/** The journal as far as a run writes it (records/journal.ts). */
-export interface JournalWriter {
-  intend(intent: {
-    readonly runId: string;
-    readonly address: Address;
-    readonly kind: string;
-    readonly method: string;
-    readonly path: string;
-    readonly naturalKey?: Readonly<Record<string, string>>;
-    readonly bodyDigest: string;
-    readonly idsSeenBefore: readonly string[];
-    readonly at: string;
-  }): Promise<string>;
-  settle(
-    entryId: string,
-    settlement: { readonly outcome: "created" | "failed" | "unknown" | "not-created" | "recovered"; readonly id?: string },
-  ): Promise<void>;
-  open(): readonly { readonly entryId: string; readonly address: Address }[];
-}
+/** The journal as far as a run uses it. */
+export type JournalWriter = Pick<Journal, "intend" | "settle" | "open" | "created">;
 
 /** What became of one item, before its place in the result. */
 export type Ending = Pick<ItemResult, "outcome"> & Partial<Pick<ItemResult, "code" | "message" | "liveId">>;

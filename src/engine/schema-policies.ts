@@ -1,139 +1,212 @@
-import type { Found, Kind, Unit, World } from "../kinds/kind.ts";
-import { enabledTablesWithoutColumns } from "../kinds/schema-config/columns-to-read.ts";
+import pLimit from "p-limit";
+import type { Found, Kind, TableTest, Unit, World } from "../kinds/kind.ts";
+import { judgedTablesWithoutColumns } from "../kinds/schema-config/columns-to-read.ts";
+import { decisionOf } from "../kinds/schema-config/explain.ts";
 import { withColumns } from "../kinds/schema-config/index.ts";
-import { labelOf } from "../kinds/select.ts";
-import { type Address, byText } from "../model/address.ts";
+import { type NodePath, nodePointer, nodeText } from "../kinds/schema-config/node.ts";
+import type { Program } from "../kinds/schema-config/program.ts";
+import type { SchemaConfigUnit } from "../kinds/schema-config/unit.ts";
+import { type Address, byText, parseAddress } from "../model/address.ts";
 import { ServiceError } from "../model/errors.ts";
 import type { LiveSchemas } from "../model/live.ts";
-import type { Cause, Plan, PolicyFinding } from "../model/plan.ts";
+import type { Cause, Deferred, DraftChange, Plan, PolicyFinding } from "../model/plan.ts";
 import type { Pointer } from "../model/pointer.ts";
-import { toPointer } from "../model/pointer.ts";
-import type { Locate, Problem } from "../model/problem.ts";
-import { type PolicySpec, placeIn, type Resource, type SchemaRule } from "../model/resource.ts";
-import type { Round } from "./pipeline.ts";
-import { makeJudge } from "./policies.ts";
+import type { Locate, Place, Problem } from "../model/problem.ts";
+import type { Resource } from "../model/resource.ts";
+import { expiredRules } from "./expired-rules.ts";
+import { type Judged, makeJudge } from "./policies.ts";
+import type { Named } from "./policy-conditions.ts";
+import { policyNotes, type Unjudged } from "./policy-notes.ts";
+import { policiesIn, policyProblems } from "./policy-problems.ts";
+import type { RunReads } from "./reads.ts";
+import type { Scope } from "./scope.ts";
 import type { PlanOptions } from "./session.ts";
 import { failedRead } from "./world.ts";
 
-interface Judging {
+export interface Judging {
   /** Judges a unit's tree while it is at hand; undefined where there is no policy. */
   readonly inspect: ((kind: Kind, unit: Unit, live: unknown, found: Found) => void) | undefined;
-  /** Whether a policy needs the columns of an integration. */
-  readonly needsColumns: (liveId: string) => boolean;
-  /** Reads and judges the managed integrations that no schema configuration selects. */
-  readonly judgeRest: (round: Round) => Promise<{ readonly complete: boolean; readonly problems: readonly Problem[] }>;
+  readonly judgedColumns: (liveId: string) => TableTest | undefined;
+  /** Reads and judges the managed integrations of the scope that no schema configuration has read. */
+  readonly judgeRest: (reads: RunReads, scope: Scope, compared: readonly string[]) => Promise<{ readonly complete: boolean }>;
   readonly findings: () => readonly PolicyFinding[];
+  /** What is wrong with policies, and what they could not judge. `deferred` are the units that wait. */
+  readonly problems: (deferred: readonly Deferred[]) => readonly Problem[];
+}
+
+export interface JudgingInput {
+  readonly world: World;
+  /** The manifests of this round's scope. */
+  readonly compared: readonly Resource[];
+  readonly options: PlanOptions;
+  readonly kindOfPlan: Plan["kind"];
+  readonly today: string;
+  readonly concurrency: number;
+  readonly locate: Locate;
 }
 
 /** Puts the policies to the trees that pass by: the planned state in a plan, the live one in a drift report (product §2.3). */
-export function judgeSchemas(world: World, options: PlanOptions, kindOfPlan: Plan["kind"], today: string, locate: Locate): Judging {
-  const policies = world.resources.filter(({ kind }) => kind === "Policy") as readonly Resource<PolicySpec>[];
-  const expired = expiredRules(world.resources, today, locate);
+export function judgeSchemas({ world, compared, options, kindOfPlan, today, concurrency, locate }: JudgingInput): Judging {
+  const mistakes = policyProblems(world.resources);
+  const wrong = new Set(mistakes.map(({ address }) => address));
+  const policies = policiesIn(world.resources).filter(({ address }) => !wrong.has(address));
+  const found: PolicyFinding[] = [...expiredRules(governing(world.resources, compared), today, locate)];
+  const findings = (): readonly PolicyFinding[] =>
+    [...found].sort((a, b) => byText(a.policy, b.policy) || byText(a.address, b.address) || byText(a.path, b.path));
   if (policies.length === 0)
     return {
       inspect: undefined,
-      needsColumns: () => false,
-      judgeRest: async () => ({ complete: true, problems: [] }),
-      findings: () => expired,
+      judgedColumns: () => undefined,
+      judgeRest: async () => ({ complete: true }),
+      findings,
+      problems: () => mistakes,
     };
   const judge = makeJudge(policies, options.policyFunctions ?? new Map(), today, locate);
-  const found: PolicyFinding[] = [...expired];
-  const done = new Set<string>();
+  const identityOf = namesIn(world);
+  const unjudged: Unjudged[] = [];
+  const failed: Problem[] = [];
 
-  const judgeTree = (address: Address, liveId: string, live: LiveSchemas, changes: Found["items"]): void => {
-    done.add(liveId);
-    const { names, labels } = identityOf(liveId, world);
-    if (!judge.concerns(names, labels)) return;
-    const drafts = changes.flatMap((item) => item.changes);
-    const after = new Map<Pointer, boolean>(
-      kindOfPlan === "Plan" ? drafts.flatMap(({ path, after: value }) => (typeof value === "boolean" ? [[path, value] as const] : [])) : [],
-    );
-    const causeOf = (path: readonly string[], key: "enabled" | "hashed"): Cause | undefined => {
-      const [schema = "", table, column] = path;
-      const pointer = toPointer([
-        "schemas",
-        schema,
-        ...(table === undefined ? [] : ["tables", table]),
-        ...(column === undefined ? [] : ["columns", column]),
-        key,
-      ]);
-      const cause = drafts.find((change) => change.path === pointer)?.cause;
-      if (cause === undefined || kindOfPlan !== "Plan") return undefined;
-      const { file, line } = locate(cause.place);
-      return { ...(cause.rule === undefined ? {} : { rule: cause.rule }), file, ...(line === undefined ? {} : { line }) };
-    };
-    found.push(...judge.judge({ address, names, labels, live, after, causeOf }));
+  const judgeTree = (judged: Judged): void => {
+    const { findings: more, faults, unseen } = judge.judge(judged);
+    found.push(...more);
+    const [integration = ""] = judged.names;
+    for (const { policy, why } of faults) unjudged.push({ why: "fault", policy, integration, text: why });
+    for (const path of unseen) unjudged.push({ why: "unseen", node: `${nodeText(path)} of ${integration}` });
+  };
+  const placed = ({ rule, place }: { readonly rule?: string; readonly place: Place }): Cause => {
+    const { file, line } = locate(place);
+    return { ...(rule === undefined ? {} : { rule }), file, ...(line === undefined ? {} : { line }) };
   };
 
-  const needsColumns = (liveId: string): boolean => {
-    const { names, labels } = identityOf(liveId, world);
-    return judge.needsColumns(names, labels);
-  };
   return {
-    needsColumns,
-    inspect: (kind, unit, live, { items }) => {
-      if (kind.name === "SchemaConfig" && unit.liveId !== undefined && live !== undefined)
-        judgeTree(unit.address, unit.liveId, live as LiveSchemas, items);
+    judgedColumns: (liveId) => judge.judgedColumns(identityOf(liveId)),
+    inspect: (kind, unit, live, difference) => {
+      if (kind.name !== "SchemaConfig" || unit.liveId === undefined || live === undefined) return;
+      const identity = identityOf(unit.liveId);
+      // What is still being discovered isn't what it will be: it is judged with the changes that are planned for it.
+      if (!judge.concerns(identity) || difference.deferred.length > 0) return;
+      // Units of this kind are made by it alone.
+      const { program } = unit as SchemaConfigUnit;
+      const tree = live as LiveSchemas;
+      const changes = difference.items.flatMap((item) => item.changes);
+      const causeOf = kindOfPlan === "Plan" ? causesAfter(program, tree, changes) : causesOfLive(program, tree, changes);
+      judgeTree({
+        ...identity,
+        address: unit.address,
+        live: tree,
+        after: kindOfPlan === "Plan" ? valuesAfter(changes) : new Map(),
+        causeOf: (path, key, value) => {
+          const cause = causeOf(path, key, value);
+          return cause === undefined ? undefined : placed(cause);
+        },
+      });
     },
-    async judgeRest({ reads, scope }) {
-      const problems: Problem[] = [];
-      const rest = [...world.identities].filter(
-        ([address, identity]) =>
-          address.startsWith("Integration/") && identity.state === "found" && !done.has(identity.id) && scope.item(address),
+    async judgeRest(reads, scope, comparedIds) {
+      const done = new Set(comparedIds);
+      const limit = pLimit(concurrency);
+      const rest = [...world.identities].flatMap(([address, identity]) =>
+        identity.state === "found" && address.startsWith("Integration/") && !done.has(identity.id) && scope.item(address)
+          ? [{ address, id: identity.id, integration: identityOf(identity.id) }]
+          : [],
       );
       await Promise.all(
-        rest.map(async ([address, identity]) => {
-          if (identity.state !== "found") return;
-          const { names, labels } = identityOf(identity.id, world);
-          if (!judge.concerns(names, labels)) return;
-          try {
-            const live = await reads.schemas(identity.id);
-            if (live === undefined) return;
-            const unread = judge.needsColumns(names, labels) ? enabledTablesWithoutColumns(live) : [];
-            judgeTree(address, identity.id, await withColumns(identity.id, live, unread, reads), []);
-          } catch (error) {
-            if (!(error instanceof ServiceError)) throw error;
-            problems.push(failedRead(error, address));
-          }
-        }),
+        rest
+          .filter(({ integration }) => judge.concerns(integration))
+          .map(({ address, id, integration }) =>
+            limit(async () => {
+              try {
+                const live = await reads.schemas(id);
+                if (live === undefined) return;
+                const judged = judge.judgedColumns(integration);
+                const unread = judged === undefined ? [] : judgedTablesWithoutColumns(live, judged);
+                const whole = await withColumns(id, live, unread, reads);
+                judgeTree({ ...integration, address, live: whole, after: new Map(), causeOf: () => undefined });
+              } catch (error) {
+                if (!(error instanceof ServiceError)) throw error;
+                failed.push(failedRead(error, address));
+              }
+            }),
+          ),
       );
-      return { complete: problems.length === 0, problems };
+      return { complete: failed.length === 0 };
     },
-    findings: () => [...found].sort((a, b) => byText(a.policy, b.policy) || byText(a.address, b.address) || byText(a.path, b.path)),
+    findings,
+    problems: (deferred) => [
+      ...mistakes,
+      ...failed,
+      ...policyNotes([
+        ...unjudged,
+        ...deferred
+          .filter(
+            ({ address, liveId }) => address.startsWith("SchemaConfig/") && judge.concerns(awaited(address, liveId, identityOf, world)),
+          )
+          .map(({ address }): Unjudged => ({ why: "waits", address })),
+      ]),
+    ],
   };
 }
 
-/** The names that an integration goes by, its manifest's first, and its manifest's labels. */
-function identityOf(
-  liveId: string,
-  world: World,
-): { readonly names: readonly string[]; readonly labels: Readonly<Record<string, string>> } {
-  const label = labelOf(liveId, world);
-  const live = world.integrations.find(({ id }) => id === liveId)?.name;
-  const manifest = world.resources.find(({ kind, name }) => kind === "Integration" && name === label);
-  return { names: [...new Set([label, ...(live === undefined ? [] : [live])])], labels: manifest?.labels ?? {} };
+/** The configurations of the scope, and the rule sets, which speak through them. */
+function governing(resources: readonly Resource[], compared: readonly Resource[]): readonly Resource[] {
+  const configs = compared.filter(({ kind }) => kind === "SchemaConfig");
+  return configs.length === 0 ? [] : [...configs, ...resources.filter(({ kind }) => kind === "RuleSet")];
 }
 
-/** Rules past their `expires`: they still decide, and somebody said that they should be looked at by then (product §2.3). */
-function expiredRules(resources: readonly Resource[], today: string, locate: Locate): readonly PolicyFinding[] {
-  return resources.flatMap((resource) => {
-    if (resource.kind !== "SchemaConfig" && resource.kind !== "RuleSet") return [];
-    const { rules = [] } = resource.spec as { readonly rules?: readonly SchemaRule[] };
-    return rules.flatMap((rule, index): readonly PolicyFinding[] => {
-      if (!("match" in rule) || rule.expires === undefined || rule.expires >= today) return [];
-      const { file, line } = locate(placeIn(resource, `/spec/rules/${index}`));
-      const message = `The rule ${rule.id ?? index + 1} was to hold until ${rule.expires}${rule.reason === undefined ? "" : ` (${rule.reason})`}. Remove it, or give it another day.`;
-      return [
-        {
-          policy: "rule-expired",
-          severity: "warning",
-          address: resource.address,
-          path: `/spec/rules/${index}`,
-          message,
-          file,
-          ...(line === undefined ? {} : { line }),
-        },
-      ];
-    });
-  });
+/** What an integration goes by: found by its id at each table, so that it is made once. */
+function namesIn({ resources, identities, integrations }: World): (liveId: string) => Named {
+  const liveNames = new Map(integrations.map(({ id, name }) => [id, name]));
+  const manifests = new Map<string, Resource>();
+  for (const resource of resources) {
+    const identity = resource.kind === "Integration" ? identities.get(resource.address) : undefined;
+    if (identity?.state === "found") manifests.set(identity.id, resource);
+  }
+  return (liveId) => {
+    const manifest = manifests.get(liveId);
+    const known = [manifest?.name, liveNames.get(liveId)].filter((name) => name !== undefined);
+    return { names: known.length === 0 ? [liveId] : [...new Set(known)], labels: manifest?.labels ?? {} };
+  };
+}
+
+function awaited(address: Address, liveId: string | undefined, identityOf: (liveId: string) => Named, { resources }: World): Named {
+  if (liveId !== undefined) return identityOf(liveId);
+  const name = parseAddress(address)?.on ?? "";
+  return { names: [name], labels: resources.find((resource) => resource.kind === "Integration" && resource.name === name)?.labels ?? {} };
+}
+
+type CauseFinder = (path: NodePath, key: "enabled" | "hashed", value: boolean) => DraftChange["cause"];
+
+const valuesAfter = (changes: readonly DraftChange[]): ReadonlyMap<Pointer, boolean> =>
+  new Map(changes.flatMap(({ path, after }) => (typeof after === "boolean" ? [[path, after] as const] : [])));
+
+/** Of a planned state: who changes the field, who wants it as it already is, or else who switches on what makes it flow. */
+function causesAfter(program: Program, live: LiveSchemas, changes: readonly DraftChange[]): CauseFinder {
+  const changeAt = new Map(changes.map((change) => [change.path, change]));
+  return (path, key, value) => {
+    const change = changeAt.get(nodePointer(path, key));
+    if (change !== undefined) return change.cause;
+    const decision = decisionOf(program, live, path, key);
+    if (decision?.value === value) return decision.cause;
+    return waysDown(path)
+      .map((node) => changeAt.get(nodePointer(node, "enabled")))
+      .find((opened) => opened?.after === true)?.cause;
+  };
+}
+
+/** Of the live state: who wants it so. What differs from the manifests was made by somebody else. */
+function causesOfLive(program: Program, live: LiveSchemas, changes: readonly DraftChange[]): CauseFinder {
+  const different = new Set(changes.map(({ path }) => path));
+  return (path, key, value) => {
+    if (different.has(nodePointer(path, key))) return undefined;
+    const decision = decisionOf(program, live, path, key);
+    return decision?.value === value ? decision.cause : undefined;
+  };
+}
+
+/** The node and those above it, the deepest first. */
+function waysDown([schema, table, column]: NodePath): readonly NodePath[] {
+  return [
+    ...(table === undefined || column === undefined ? [] : [[schema, table, column] as const]),
+    ...(table === undefined ? [] : [[schema, table] as const]),
+    [schema],
+  ];
 }

@@ -5,8 +5,9 @@ import type { Locate, Problem } from "../model/problem.ts";
 import type { OnProgress } from "../model/progress.ts";
 import type { Resource } from "../model/resource.ts";
 import type { Reads } from "../model/service.ts";
-import type { OpenIntent } from "../records/journal.ts";
-import type { PolicyFunction } from "./policies.ts";
+import type { CreatedEntry, OpenIntent } from "../records/journal.ts";
+import type { ListsSeen } from "../records/lists-seen.ts";
+import type { PolicyFunction } from "./policy-functions.ts";
 import type { Clock } from "./run.ts";
 import type { Scope } from "./scope.ts";
 
@@ -29,7 +30,13 @@ export interface Session {
   readonly bindings: () => Bindings;
   /** POSTs of earlier runs whose outcome is not final. */
   readonly openIntents: () => readonly OpenIntent[];
+  /** What earlier runs on this machine created, by address, as the journal has it. */
+  readonly created: () => ReadonlyMap<string, CreatedEntry>;
+  /** How long lists were for earlier runs (records/lists-seen.ts). */
+  readonly longestSeen: ListsSeen;
   readonly git: Plan["git"];
+  /** When the snapshot was taken that stands for the account; undefined for a live one. */
+  readonly snapshot?: string;
   readonly version: string;
   readonly newId: () => string;
   readonly clock: Clock;

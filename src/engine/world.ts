@@ -3,6 +3,7 @@ import type { Identity, ListName, World } from "../kinds/kind.ts";
 import type { Address } from "../model/address.ts";
 import type { Bindings } from "../model/binding.ts";
 import { ServiceError } from "../model/errors.ts";
+import { own } from "../model/json.ts";
 import type { Pointer } from "../model/pointer.ts";
 import type { Problem } from "../model/problem.ts";
 import { placeIn, type Resource } from "../model/resource.ts";
@@ -35,8 +36,8 @@ export interface WorldInput {
   readonly writeSecrets: (address: Address) => boolean;
   readonly today: string;
   readonly ignored: (address: Address, path: Pointer) => boolean;
-  /** List lengths up to which earlier runs have seen more, so that they are no page sizes here. */
-  readonly longestSeen?: Readonly<Partial<Record<ListName, number>>>;
+  /** Lengths below which a list was not cut off, by list name: earlier runs have seen more (records/lists-seen.ts). */
+  readonly longestSeen?: Readonly<Record<string, number>>;
 }
 
 /** Lengths at which an undocumented page would end (product §3.1). */
@@ -52,9 +53,15 @@ export async function observeWorld(input: WorldInput): Promise<Observed> {
   const list = async <T>(name: ListName, read: () => Promise<Listing<T>>): Promise<readonly T[]> => {
     if (!needed.has(name)) return [];
     try {
-      const { items, completeness } = await read();
+      const { items, completeness, why } = await read();
+      if (completeness === "short") suspicions.push(why ?? `GET /v1/${name} did not give all that it speaks of.`);
       // Tags and users are never created, so that how many there are decides nothing.
-      if (name === "integrations" && completeness === "unknown" && pageSizes.has(items.length) && (input.longestSeen?.[name] ?? 0) <= items.length)
+      if (
+        name === "integrations" &&
+        completeness === "unknown" &&
+        pageSizes.has(items.length) &&
+        (own(input.longestSeen, name) ?? 0) <= items.length
+      )
         suspicions.push(`GET /v1/${name} answered exactly ${items.length} ${name}, which may be one page of more.`);
       return items;
     } catch (error) {

@@ -1,9 +1,10 @@
 import type { Kind, Unit } from "../kinds/kind.ts";
 import { ServiceError } from "../model/errors.ts";
+import { type JsonObject, type JsonValue, sameJson } from "../model/json.ts";
 import type { Item } from "../model/plan.ts";
-import type { Pointer } from "../model/pointer.ts";
+import { atPointer, type Pointer } from "../model/pointer.ts";
 import type { PlannedRequest } from "../model/service.ts";
-import { judge, staleNodes, wantedBy } from "./evidence.ts";
+import { describeStale, judge, listPointers, staleNodes, wantedBy } from "./evidence.ts";
 import type { Ending, Run } from "./run.ts";
 import { sendable } from "./sendable.ts";
 
@@ -14,8 +15,15 @@ export async function writeAgain<Live>(item: Item, kind: Kind<Unit, Live>, run: 
   let live: Live | undefined = await kind.reread(item, run.reads);
   if (live === undefined) return { outcome: "failed", code: "E_GONE", message: `${item.liveId ?? item.address} is gone from the account.` };
   const stale = staleNodes(kind, item, live);
-  if (stale.length > 0) return { outcome: "skipped", code: "E_STALE", message: `It changed after the plan was made: ${list(stale)}.` };
-  for (const request of item.requests) {
+  if (stale.length > 0)
+    return { outcome: "skipped", code: "E_STALE", message: `It changed after the plan was made: ${describeStale(stale)}.` };
+  for (const [index, request] of item.requests.entries()) {
+    if (run.stop.aborted)
+      return {
+        outcome: "skipped",
+        code: "E_INTERRUPTED",
+        message: `The run was interrupted after ${index} of its ${item.requests.length} calls.`,
+      };
     const sent: Sent<Live> = await sendOne<Live>(item, request, live, kind, run);
     if (sent.ending !== undefined) return sent.ending;
     live = sent.live;
@@ -33,30 +41,65 @@ interface Sent<Live> {
 async function sendOne<Live>(item: Item, request: PlannedRequest, before: Live, kind: Kind<Unit, Live>, run: Run): Promise<Sent<Live>> {
   const wanted = wantedBy(request.body);
   for (let attempt = 0; ; attempt++) {
-    let after: Live | undefined;
     try {
       const answer = await run.send(sendable(request, run.secrets));
-      after = kind.answered?.(before, answer, run.decode);
-      if (after === undefined) return { live: before };
+      const after = kind.answered?.(before, answer, run.decode);
+      return after === undefined ? { live: before } : await verified(item, wanted, before, after, kind, run);
     } catch (error) {
       if (!(error instanceof ServiceError) || error.sent !== "maybe") throw error;
-      after = await kind.reread(item, run.reads);
+      const after = await rereadAfter(error, item, kind, run);
       const shown = judge(wanted, kind.document(item, after));
-      if (after === undefined || shown.different.length > 0 || shown.unseen.length === wanted.size) {
-        if (attempt >= run.retries || run.stop.aborted) throw error;
-        await run.clock.sleep(200 * 2 ** attempt, run.stop);
-        continue;
-      }
+      const acted = after !== undefined && shown.different.length === 0 && shown.unseen.length < wanted.size;
+      // What no answer shows (an asset) is taken from what a read does show: a call is carried out as a whole.
+      if (acted) return kind.answered === undefined ? { live: after } : await verified(item, wanted, before, after, kind, run);
+      const meddled = shown.different.filter((pointer) => !isAsBefore(pointer, kind.document(item, before), kind.document(item, after)));
+      if (meddled.length > 0)
+        return {
+          live: before,
+          ending: {
+            outcome: "failed",
+            code: "E_CHANGED_MEANWHILE",
+            message: `${error.message} Meanwhile something else changed ${listPointers(meddled)}, so it is not sent again. Run plan to see what is live now.`,
+          },
+        };
+      if (attempt >= run.retries || run.stop.aborted) throw error;
+      await run.clock.sleep(200 * 2 ** attempt, run.stop);
     }
-    const verdict = judge(wanted, kind.document(item, after ?? before));
-    // A form of the answer without columns: what it leaves out is read.
-    if (verdict.different.length === 0 && verdict.unseen.length > 0) after = (await kind.reread(item, run.reads)) ?? after;
-    return verified(item, wanted, before, after ?? before, kind);
   }
 }
 
-function verified<Live>(item: Item, wanted: ReadonlyMap<Pointer, unknown>, before: Live, after: Live, kind: Kind<Unit, Live>): Sent<Live> {
-  const { different, unseen } = judge(wanted as ReadonlyMap<Pointer, never>, kind.document(item, after));
+const isAsBefore = (pointer: Pointer, before: JsonObject, after: JsonObject): boolean =>
+  sameJson(atPointer(before, pointer), atPointer(after, pointer));
+
+/** Reads what an unclear failure left behind; where that fails too, the failure of the write is the one to tell. */
+async function rereadAfter<Live>(failure: ServiceError, item: Item, kind: Kind<Unit, Live>, run: Run): Promise<Live | undefined> {
+  try {
+    return await kind.reread(item, run.reads);
+  } catch (error) {
+    if (error instanceof ServiceError) throw failure;
+    throw error;
+  }
+}
+
+async function verified<Live>(
+  item: Item,
+  wanted: ReadonlyMap<Pointer, JsonValue>,
+  before: Live,
+  shown: Live,
+  kind: Kind<Unit, Live>,
+  run: Run,
+): Promise<Sent<Live>> {
+  let after = shown;
+  const first = judge(wanted, kind.document(item, after));
+  if (first.different.length === 0 && first.unseen.length > 0) {
+    // A form of the answer without columns: what it leaves out is read.
+    try {
+      after = (await kind.reread(item, run.reads)) ?? after;
+    } catch (error) {
+      if (!(error instanceof ServiceError)) throw error;
+    }
+  }
+  const { different, unseen } = judge(wanted, kind.document(item, after));
   const unreached = [...different, ...unseen];
   if (unreached.length > 0)
     return {
@@ -64,7 +107,7 @@ function verified<Live>(item: Item, wanted: ReadonlyMap<Pointer, unknown>, befor
       ending: {
         outcome: "not-converged",
         code: "E_NOT_CONVERGED",
-        message: `The service accepted the call, and its answer does not show the wanted value of ${list(unreached)}. Run plan to see what is live now.`,
+        message: `The service accepted the call, and its answer does not show the wanted value of ${listPointers(unreached)}. Run plan to see what is live now.`,
       },
     };
   const touched = kind.unintended?.(before, after, new Set(wanted.keys())) ?? [];
@@ -74,13 +117,8 @@ function verified<Live>(item: Item, wanted: ReadonlyMap<Pointer, unknown>, befor
       ending: {
         outcome: "not-converged",
         code: "E_UNINTENDED_CHANGE",
-        message: `The wanted values are there, and beside them something changed that was not asked for: ${list(touched)}. Look at it before anything else is applied.`,
+        message: `The wanted values are there, and beside them something changed that was not asked for: ${listPointers(touched)}. Look at it before anything else is applied.`,
       },
     };
   return { live: after };
-}
-
-function list(pointers: readonly Pointer[]): string {
-  const shown = pointers.slice(0, 5).join(", ");
-  return pointers.length > 5 ? `${shown} and ${pointers.length - 5} more` : shown;
 }

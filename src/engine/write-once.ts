@@ -4,24 +4,33 @@ import { DimsyncError, ServiceError } from "../model/errors.ts";
 import { canonicalJson, own } from "../model/json.ts";
 import type { Item } from "../model/plan.ts";
 import type { WriteAnswer } from "../model/service.ts";
-import { staleNodes } from "./evidence.ts";
+import type { Settlement } from "../records/journal-line.ts";
+import { describeStale, staleNodes } from "./evidence.ts";
+import { heldBack } from "./intents.ts";
 import type { Ending, Run } from "./run.ts";
 import { sendable } from "./sendable.ts";
+import { type Settling, settle } from "./settle.ts";
 
 // A POST has no idempotency key and nothing can be deleted, so what is sent twice is there for ever twice (product §3.4). The order below is the
-// protocol: read that it isn't there, put the intent on the disk, send once, and where the answer doesn't tell what happened, find out by reading.
-// What reading can't tell within the settling time is "unknown", and a person decides. A kill at any point leaves either no intent on the disk
-// (nothing was sent) or an open one, which the next run settles by reading.
+// protocol: read that it isn't there, put the intent on the disk, send once, put the id of the answer on the disk, record the binding, close the
+// intent. Where the answer doesn't tell what happened, find out by reading; what reading can't tell within the settling time is "unknown", and a
+// person decides. A kill at any point leaves no intent on the disk (nothing was sent), or an open one, which the next run settles: by the id that
+// the answer named, by reading, or as "unknown". Once the POST is sent nothing here throws: whatever fails afterwards is part of the ending.
 
 export async function writeOnce<Live>(item: Item, kind: Kind<Unit, Live>, run: Run): Promise<Ending> {
   const [request] = item.requests;
   if (request === undefined) return { outcome: "done" };
+  const held = heldByRecords(item, run);
+  if (held !== undefined) return held;
   const live = await kind.reread(item, run.reads);
   if (item.action === "relate" && live === undefined)
     return { outcome: "failed", code: "E_GONE", message: `The tag ${item.liveId ?? ""} is gone from the account.` };
-  if (staleNodes(kind, item, live).length > 0)
-    return { outcome: "skipped", code: "E_STALE", message: "It appeared in the account after the plan was made." };
+  const stale = staleNodes(kind, item, live);
+  if (stale.length > 0)
+    return { outcome: "skipped", code: "E_STALE", message: `It appeared in the account after the plan was made: ${describeStale(stale)}.` };
   const ready = sendable(request, run.secrets);
+  if (run.stop.aborted) return { outcome: "skipped", code: "E_INTERRUPTED", message: "The run was interrupted before it was sent." };
+  const at = run.clock.now().toISOString();
   const entryId = await run.journal.intend({
     runId: run.runId,
     address: item.address,
@@ -30,90 +39,97 @@ export async function writeOnce<Live>(item: Item, kind: Kind<Unit, Live>, run: R
     path: request.path,
     ...(item.naturalKey === undefined ? {} : { naturalKey: item.naturalKey }),
     bodyDigest: `sha256:${createHash("sha256").update(canonicalJson(request.body)).digest("hex")}`,
-    idsSeenBefore: matchesOf(kind, item, live),
-    at: run.clock.now().toISOString(),
+    idsSeenBefore: matchesIn(item.observed),
+    ...(item.binding === undefined ? {} : { record: item.binding }),
+    at,
   });
+  const settling: Settling<Live> = { item, kind, run, at, seenBefore: matchesIn(item.observed) };
   let answer: WriteAnswer;
   try {
     answer = await run.send(ready);
   } catch (error) {
-    if (!(error instanceof ServiceError)) throw error;
-    if (error.sent === "maybe") return settle(item, kind, run, entryId, error.message);
-    await run.journal.settle(entryId, { outcome: "failed" });
-    throw error;
+    const sure = error instanceof ServiceError && error.sent !== "maybe";
+    if (!sure) return concluded(settling, entryId, await settle(settling, [], messageOf(error)), messageOf(error));
+    const trouble = await note(run, entryId, { outcome: "failed" });
+    return { outcome: "failed", code: error.code, message: `${error.message}${trouble}` };
   }
-  return item.action === "create" ? created(item, kind, run, entryId, answer) : related(item, kind, run, entryId);
+  return item.action === "create" ? created(settling, entryId, answer) : related(settling, entryId);
 }
 
-/** The ids of live objects with the item's natural key. */
-function matchesOf<Live>(kind: Kind<Unit, Live>, item: Item, live: Live | undefined): readonly string[] {
-  const matches = kind.document(item, live)["matches"];
-  return Array.isArray(matches) ? matches.filter((id) => typeof id === "string") : [];
+/** A saved plan may be older than what another run did since: a create is never repeated on its word. */
+function heldByRecords(item: Item, run: Run): Ending | undefined {
+  const bound = item.action === "create" ? run.bindingOf(item.address)?.id : undefined;
+  if (bound !== undefined)
+    return {
+      outcome: "skipped",
+      code: "E_STALE",
+      message: `It was bound to ${bound} after the plan was made, so it is not created again.`,
+    };
+  const unknown = new Map(run.journal.open().map(({ address }) => [address, "Run plan to see what reading tells of it."] as const));
+  const held = heldBack(item, unknown, run.journal.created());
+  return held === undefined ? undefined : { outcome: "blocked", code: held.code, message: held.message };
 }
+
+const matchesIn = ({ "/matches": matches }: Item["observed"]): readonly string[] =>
+  Array.isArray(matches) ? matches.filter((id) => typeof id === "string") : [];
 
 /** Keeps the answer's `data.id`, confirmed by a read; falls back to the int64 `id` in decimal (interface §4.1). */
-async function created<Live>(item: Item, kind: Kind<Unit, Live>, run: Run, entryId: string, answer: WriteAnswer): Promise<Ending> {
+async function created<Live>(settling: Settling<Live>, entryId: string, answer: WriteAnswer): Promise<Ending> {
+  const { item, kind, run } = settling;
   const dataId =
     typeof answer.data === "object" && answer.data !== null && !Array.isArray(answer.data)
       ? own(answer.data as Record<string, unknown>, "id")
       : undefined;
-  const candidates = [dataId, answer.int64Id].filter((id) => typeof id === "string" && id !== "") as readonly string[];
+  const named = [dataId, answer.int64Id].filter((id) => typeof id === "string" && id !== "") as readonly string[];
+  const candidates = [...new Set(named)];
   const [first] = candidates;
-  if (first === undefined) return settle(item, kind, run, entryId, "The answer to the create holds no id.");
+  if (first === undefined) {
+    const why = "The answer to the create holds no id.";
+    return concluded(settling, entryId, await settle(settling, [], why), why);
+  }
+  // The first line that knows the id: an asset can't be found again by anything else.
+  await note(run, entryId, { outcome: "answered", id: first });
   if (kind.listedIn !== "integrations") return recorded(item, run, entryId, first, "created");
-  for (const id of candidates) {
-    const live = await run.reads.integration(id);
-    if (live === undefined) continue;
-    run.remember(live);
-    return recorded(item, run, entryId, id, "created");
+  let why = `The service answered with the id ${candidates.join(" and ")}, and GET of it answers 404.`;
+  try {
+    for (const id of candidates) {
+      const live = await run.reads.integration(id);
+      if (live === undefined) continue;
+      run.remember(live);
+      return await recorded(item, run, entryId, id, "created");
+    }
+  } catch (error) {
+    if (!(error instanceof ServiceError)) throw error;
+    why = `The service answered with the id ${candidates.join(" and ")}, which could not be confirmed: ${error.message}`;
   }
-  return settle(item, kind, run, entryId, `The service answered with id ${candidates.join(" and ")}, and GET of it answers 404.`);
+  return concluded(settling, entryId, await settle(settling, candidates, why), why);
 }
 
-async function related<Live>(item: Item, kind: Kind<Unit, Live>, run: Run, entryId: string): Promise<Ending> {
-  const live = await kind.reread(item, run.reads);
-  if (kind.document(item, live)["related"] === true) {
-    await run.journal.settle(entryId, { outcome: "created" });
-    return { outcome: "done" };
-  }
-  return settle(item, kind, run, entryId, "The service accepted the relation, and the tag does not show it.");
+async function related<Live>(settling: Settling<Live>, entryId: string): Promise<Ending> {
+  const why = "The service accepted the relation, and the tag does not show it.";
+  const found = await settle(settling, [], why);
+  if (found.state !== "found") return concluded(settling, entryId, found, why);
+  return { outcome: "done", ...messageIf(await note(settling.run, entryId, { outcome: "created" })) };
 }
 
-/** Reads until exactly one new match is there, at most `settleMs`; what stays unclear is unknown (product §3.4). Never sends. */
-async function settle<Live>(item: Item, kind: Kind<Unit, Live>, run: Run, entryId: string, why: string): Promise<Ending> {
-  const end = run.clock.now().getTime() + run.settleMs;
-  const seenBefore = new Set(Object.values(item.observed).flatMap((value) => (Array.isArray(value) ? value : [])));
-  for (let pauseMs = 250; ; pauseMs = Math.min(pauseMs * 2, 4_000)) {
-    let live: Live | undefined;
-    try {
-      live = await kind.reread(item, run.reads);
-    } catch (error) {
-      if (!(error instanceof ServiceError)) throw error;
-    }
-    if (item.action === "relate" && live !== undefined && kind.document(item, live)["related"] === true) {
-      await run.journal.settle(entryId, { outcome: "recovered" });
-      return { outcome: "recovered", message: why };
-    }
-    const fresh = matchesOf(kind, item, live).filter((id) => !seenBefore.has(id));
-    const [only] = fresh;
-    if (only !== undefined && fresh.length === 1) {
-      if (kind.listedIn === "integrations") {
-        const found = await run.reads.integration(only);
-        if (found !== undefined) run.remember(found);
-      }
-      return { ...(await recorded(item, run, entryId, only, "recovered")), message: why };
-    }
-    if (run.clock.now().getTime() + pauseMs > end || run.stop.aborted) {
-      await run.journal.settle(entryId, { outcome: "unknown" });
-      const candidates = fresh.length > 1 ? ` ${fresh.length} new objects match: ${fresh.join(", ")}.` : "";
-      return {
-        outcome: "unknown",
-        code: "E_UNKNOWN_OUTCOME",
-        message: `${why} Whether it was created could not be found out by reading.${candidates} It is not sent again. Look in the service, then run: dimsync resolve ${item.address} --created=ID, or --not-created`,
-      };
-    }
-    await run.clock.sleep(pauseMs, run.stop);
+/** The ending of what reading found, or did not. */
+async function concluded<Live>(
+  { item, run }: Settling<Live>,
+  entryId: string,
+  found: Awaited<ReturnType<typeof settle>>,
+  why: string,
+): Promise<Ending> {
+  if (found.state === "found") {
+    if (found.id !== undefined) return { ...(await recorded(item, run, entryId, found.id, "recovered")), message: why };
+    await note(run, entryId, { outcome: "recovered" });
+    return { outcome: "recovered", message: why };
   }
+  await note(run, entryId, { outcome: "unknown" });
+  return {
+    outcome: "unknown",
+    code: "E_UNKNOWN_OUTCOME",
+    message: `${why} Whether it was created could not be found out by reading.${found.evidence} It is not sent again. Look in the service, then run: dimsync resolve ${item.address} --created=ID, or --not-created`,
+  };
 }
 
 /** The binding first, then the journal: whatever is lost in between, one of the two still tells that the object exists. */
@@ -122,13 +138,33 @@ async function recorded(item: Item, run: Run, entryId: string, id: string, outco
     await run.bind(item.address, { ...item.binding, id });
   } catch (error) {
     if (!(error instanceof DimsyncError)) throw error;
+    // The entry stays open and knows the id: the next run binds it.
+    const trouble = await note(run, entryId, { outcome: "answered", id });
     return {
       outcome: "failed",
       code: error.code,
       liveId: id,
-      message: `${item.address} was created as ${id}, and that id could not be recorded: ${error.message}`,
+      message: `${item.address} was created as ${id}, and that id could not be recorded: ${error.message}${trouble}`,
     };
   }
-  await run.journal.settle(entryId, { outcome, id });
-  return { outcome: outcome === "created" ? "done" : "recovered", liveId: id };
+  const trouble = await note(run, entryId, { outcome, id });
+  return { outcome: outcome === "created" ? "done" : "recovered", liveId: id, ...messageIf(trouble) };
 }
+
+/** Writes to the journal what is known by now. A failure can't change what happened: it is returned as a further sentence, "" where there is none. */
+async function note(run: Run, entryId: string, settlement: Settlement): Promise<string> {
+  try {
+    await run.journal.settle(entryId, settlement);
+    return "";
+  } catch (error) {
+    if (!(error instanceof DimsyncError)) throw error;
+    return ` ${error.message}`;
+  }
+}
+
+const messageIf = (text: string): { readonly message?: string } => (text === "" ? {} : { message: text.trim() });
+
+const messageOf = (error: unknown): string =>
+  error instanceof ServiceError
+    ? error.message
+    : `The call ended by a mistake in dimsync (${error instanceof Error ? error.name : typeof error}).`;

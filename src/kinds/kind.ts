@@ -46,10 +46,13 @@ export interface World {
   readonly writeSecrets: (address: Address) => boolean;
 }
 
+/** Whether a table of an integration is meant. */
+export type TableTest = (schema: string, table: string, syncMode: string | undefined) => boolean;
+
 /** What others want to know of an object while it is read anyway. */
 export interface Needs {
-  /** Whether the columns of all enabled tables of this integration are judged by a policy. */
-  readonly allColumns: (integrationId: string) => boolean;
+  /** Of which tables of this integration policies judge the columns, as long as data flows from them; undefined: of none. */
+  readonly judgedColumns: (integrationId: string) => TableTest | undefined;
 }
 
 /** What is compared as one: usually a manifest; a schema configuration on one integration. */

@@ -16,7 +16,7 @@ export interface ConfigOptions {
   /** `--var-file`, in the order given. */
   readonly varFiles?: readonly string[] | undefined;
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** `--concurrency`, `--timeout`, `--retries` */
+  /** `--concurrency`, `--rate`, `--timeout`, `--retries` */
   readonly overrides?: Partial<ClientSettings> | undefined;
 }
 

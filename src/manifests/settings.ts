@@ -77,12 +77,13 @@ function mergeGuards(...layers: readonly ConfigFile["guards"][]): Guards {
 }
 
 function mergeClient(...layers: readonly ConfigFile["client"][]): ClientSettings {
-  const { concurrency, retries, timeoutSeconds, settleSeconds, schemaWaitSeconds }: Record<string, number | string> = Object.assign(
+  const { concurrency, rate, retries, timeoutSeconds, settleSeconds, schemaWaitSeconds }: Record<string, number | string> = Object.assign(
     {},
     ...layers,
   );
   return {
     concurrency: typeof concurrency === "number" ? concurrency : defaultClient.concurrency,
+    ...(typeof rate === "number" ? { rate } : {}),
     retries: typeof retries === "number" ? retries : defaultClient.retries,
     timeoutMs: durationMs(timeoutSeconds) ?? defaultClient.timeoutMs,
     settleMs: durationMs(settleSeconds) ?? defaultClient.settleMs,

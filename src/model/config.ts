@@ -35,6 +35,8 @@ export interface ClientSettings {
   readonly retries: number;
   readonly settleMs: number;
   readonly schemaWaitMs: number;
+  /** Requests begun per second, at most; absent: no limit. */
+  readonly rate?: number;
 }
 
 /** product §2.1 `ignore`. `until` is a day, YYYY-MM-DD. */

@@ -21,12 +21,35 @@ export function emptyRecord<T>(): Record<string, T> {
 
 /** One text per value: keys sorted, no white space. Equal values give equal texts. Undefined members are left out, as in JSON. */
 export function canonicalJson(value: unknown): string {
-  return JSON.stringify(value, (_key, member: unknown) => {
-    if (!isObject(member)) return member;
-    const sorted = emptyRecord<unknown>();
-    for (const key of Object.keys(member).sort()) sorted[key] = member[key];
-    return sorted;
-  });
+  return JSON.stringify(inOrder(value));
+}
+
+/** The value with the keys of every map in order. What is in order already is not copied: a large tree mostly is. */
+function inOrder(value: unknown): unknown {
+  if (typeof value !== "object" || value === null) return value;
+  if ("toJSON" in value && typeof value.toJSON === "function") return inOrder(value.toJSON());
+  if (Array.isArray(value)) {
+    const items: readonly unknown[] = value;
+    const ordered = items.map(inOrder);
+    return ordered.every((item, index) => item === items[index]) ? items : ordered;
+  }
+  const members = value as Readonly<Record<string, unknown>>;
+  const keys = Object.keys(members);
+  let copy = isSorted(keys) ? undefined : emptyRecord<unknown>();
+  if (copy !== undefined) for (const key of keys.sort()) copy[key] = members[key];
+  for (const key of keys) {
+    const member = members[key];
+    const ordered = inOrder(member);
+    if (ordered === member) continue;
+    copy ??= Object.assign(emptyRecord<unknown>(), members);
+    copy[key] = ordered;
+  }
+  return copy ?? members;
+}
+
+function isSorted(keys: readonly string[]): boolean {
+  for (let index = 1; index < keys.length; index++) if ((keys[index] ?? "") < (keys[index - 1] ?? "")) return false;
+  return true;
 }
 
 /** Deep equality of JSON values; the order of keys does not count. */

@@ -194,6 +194,8 @@ export interface Plan {
   /** Where the account is: the base URL's origin, or "embedded:FILE". */
   readonly account: string;
   readonly git?: { readonly commit: string; readonly dirty: boolean };
+  /** When the snapshot was taken that stood for the account, ISO 8601. Such a plan can't be applied. */
+  readonly snapshot?: string;
   readonly manifestDigest: string;
   /** False where a read failed: nothing is planned as create because of it. */
   readonly complete: boolean;

@@ -5,8 +5,13 @@ import type { Secret } from "./secret.ts";
 /** A list as the service gave it. */
 export interface Listing<T> {
   readonly items: readonly T[];
-  /** "shown": the answer's own totals or cursors say that this is all; "unknown": nothing says so (interface §4.6). */
-  readonly completeness: "shown" | "unknown";
+  /**
+   * "shown": the answer's own totals or cursors say that this is all; "unknown": nothing says so (interface §4.6); "short": they speak of more, and asking
+   * for it did not bring it.
+   */
+  readonly completeness: "shown" | "unknown" | "short";
+  /** A sentence that says why a list is "short". */
+  readonly why?: string;
 }
 
 /** The reads of the interface (§4), decoded. A failed or malformed read throws ServiceError; 404 of one object is `undefined`. */

@@ -40,7 +40,7 @@ export interface BindingsFile {
  */
 export async function openBindings(file: string, target: string): Promise<BindingsFile> {
   let disk = await load(file);
-  let recorded = readTarget(disk.content, target);
+  let recorded = recordedIn(disk, target);
   /** Not on the disk yet; undefined: to be removed. */
   const pending = new Map<Address, Binding | undefined>();
   let scheduled: Promise<void> | undefined;
@@ -54,17 +54,18 @@ export async function openBindings(file: string, target: string): Promise<Bindin
       const folder = await ensureStateFolder(dirname(file));
       await withFileLock(join(folder, `${basename(file)}.lock`), async () => {
         const current = await load(file, disk);
-        recorded = readTarget(current.content, target);
+        recorded = recordedIn(current, target);
         if ([...batch].every(([address, binding]) => sameJson(recorded.get(address), binding))) return;
         // Another process may have bound the same id meanwhile.
         refuseDuplicates(merged(recorded, batch), file);
         // The tree is changed in place: were the write to fail, it would no longer be what is on the disk.
-        disk = { text: undefined, content: current.content };
-        changeTarget(current.content, target, batch);
-        const text = printBindingsText(current.content);
+        const content = current.content ?? emptyBindingsText();
+        disk = { text: undefined, content };
+        changeTarget(content, target, batch);
+        const text = printBindingsText(content);
         await writeAtomic(file, text, { tempFolder: folder });
-        disk = { text, content: current.content };
-        recorded = readTarget(current.content, target);
+        disk = { text, content };
+        recorded = readTarget(content, target);
       });
     } catch (error) {
       throw notWritten(file, target, batch, error);
@@ -100,7 +101,12 @@ export async function openBindings(file: string, target: string): Promise<Bindin
 interface OnDisk {
   /** Undefined where the content is not known to be what the file holds, and where there is no file. */
   readonly text: string | undefined;
-  readonly content: BindingsText;
+  /** Undefined where there is no file, which is the way most plans find it: then nothing of YAML is loaded. */
+  readonly content: BindingsText | undefined;
+}
+
+function recordedIn({ content }: OnDisk, target: string): Bindings {
+  return content === undefined ? new Map() : readTarget(content, target);
 }
 
 /** Reads the file; parses it only where it is not the text that is `known` already. */
@@ -109,7 +115,7 @@ async function load(file: string, known?: OnDisk): Promise<OnDisk> {
   try {
     text = await readFile(file, "utf8");
   } catch (error) {
-    if (isErrno(error, "ENOENT")) return { text: undefined, content: emptyBindingsText() };
+    if (isErrno(error, "ENOENT")) return { text: undefined, content: undefined };
     throw new DimsyncError(
       "E_BINDINGS_FILE",
       `${file}: The bindings file can't be read: ${reasonOf(error)}. Make it a readable file, or name another one as \`bindings\` in dimsync.yaml.`,

@@ -1,3 +1,4 @@
+import type { Binding } from "../model/binding.ts";
 import { isObject, own } from "../model/json.ts";
 import type { LogEntry } from "./record-log.ts";
 
@@ -15,13 +16,18 @@ export interface Intent {
   readonly bodyDigest: string;
   /** The ids the list held before, so that a new one can be told. */
   readonly idsSeenBefore: readonly string[];
+  /** What the binding is to hold beside the id: digests, never values. So a create that is recovered later is recorded as one whose answer came. */
+  readonly record?: Omit<Binding, "id">;
   /** ISO 8601 */
   readonly at: string;
 }
 
-/** "unknown" leaves the intent open: later plans block its address until it is settled otherwise. */
+/**
+ * "unknown" leaves the intent open: later plans block its address until it is settled otherwise. "answered" does so too: the service gave the id, and the
+ * bindings file may not have it yet. "forgotten" says of an object that was created that nothing of dimsync's stands for it any more (unbind).
+ */
 export interface Settlement {
-  readonly outcome: "created" | "failed" | "unknown" | "not-created" | "recovered";
+  readonly outcome: "created" | "failed" | "unknown" | "not-created" | "recovered" | "answered" | "forgotten";
   /** The live id, where there is one. */
   readonly id?: string;
   /** Who settled it, where it wasn't the run itself: for example "resolve". */
@@ -39,7 +45,7 @@ export function toLogEntry(line: JournalLine, at: string): LogEntry {
     const { outcome, id, by } = line.settlement;
     return { type, entryId, outcome, id, by, at };
   }
-  const { runId, address, kind, method, path, naturalKey, bodyDigest, idsSeenBefore } = line.intent;
+  const { runId, address, kind, method, path, naturalKey, bodyDigest, idsSeenBefore, record } = line.intent;
   return {
     type,
     entryId,
@@ -52,6 +58,7 @@ export function toLogEntry(line: JournalLine, at: string): LogEntry {
     naturalKey,
     bodyDigest,
     idsSeenBefore,
+    record: record === undefined ? undefined : { sent: record.sent, secretVersion: record.secretVersion },
     at: line.intent.at,
   };
 }
@@ -78,8 +85,21 @@ function parseIntend(value: LogEntry, entryId: string): JournalLine | undefined 
   if (target === undefined || runId === undefined || address === undefined || kind === undefined || method === undefined) return undefined;
   if (path === undefined || bodyDigest === undefined || at === undefined || !isTexts(idsSeenBefore)) return undefined;
   if (naturalKey !== undefined && !isTextRecord(naturalKey)) return undefined;
-  const intent = { runId, address, kind, method, path, ...(naturalKey === undefined ? {} : { naturalKey }), bodyDigest, idsSeenBefore, at };
+  const record = parseRecord(own(value, "record"));
+  if (record === null) return undefined;
+  const required = { runId, address, kind, method, path, bodyDigest, idsSeenBefore, at };
+  const intent = { ...required, ...(naturalKey === undefined ? {} : { naturalKey }), ...(record === undefined ? {} : { record }) };
   return { type: "intend", entryId, target, intent };
+}
+
+/** Null where it is there and can't be understood. */
+function parseRecord(value: unknown): Intent["record"] | null {
+  if (value === undefined) return undefined;
+  if (!isObject(value)) return null;
+  const [sent, secretVersion] = [own(value, "sent"), own(value, "secretVersion")];
+  if (sent !== undefined && !isTextRecord(sent)) return null;
+  if (secretVersion !== undefined && typeof secretVersion !== "number") return null;
+  return { ...(sent === undefined ? {} : { sent }), ...(secretVersion === undefined ? {} : { secretVersion }) };
 }
 
 function parseSettle(value: LogEntry, entryId: string): JournalLine | undefined {
@@ -89,7 +109,7 @@ function parseSettle(value: LogEntry, entryId: string): JournalLine | undefined 
   return { type: "settle", entryId, settlement: { outcome, ...(id === undefined ? {} : { id }), ...(by === undefined ? {} : { by }) } };
 }
 
-const outcomes: readonly Settlement["outcome"][] = ["created", "failed", "unknown", "not-created", "recovered"];
+const outcomes: readonly Settlement["outcome"][] = ["created", "failed", "unknown", "not-created", "recovered", "answered", "forgotten"];
 
 function texts(value: LogEntry, ...keys: readonly string[]): readonly (string | undefined)[] {
   return keys.map((key) => {

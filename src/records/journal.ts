@@ -6,9 +6,17 @@ import { type Intent, type JournalLine, parseJournalLine, type Settlement, toLog
 import { appendLog, readLog } from "./record-log.ts";
 import { ensureStateFolder, stateFolder } from "./state-folder.ts";
 
-/** A POST whose outcome is not final: interrupted between the two lines, or settled as "unknown". */
+/** A POST whose outcome is not final: interrupted between the two lines, or settled as "unknown" or "answered". */
 export interface OpenIntent extends Intent {
   readonly entryId: string;
+  /** The id that an answer named, where one came and is not known to be on record. */
+  readonly answeredId?: string;
+}
+
+/** An object that this journal saw created. */
+export interface CreatedEntry {
+  readonly entryId: string;
+  readonly id: string;
 }
 
 export interface Journal {
@@ -19,6 +27,8 @@ export interface Journal {
   readonly settle: (entryId: string, settlement: Settlement) => Promise<void>;
   /** The open intents of this target, oldest first. */
   readonly open: () => readonly OpenIntent[];
+  /** By address, what was created for it last and not forgotten since: tells that an object exists where its binding was lost. */
+  readonly created: () => ReadonlyMap<string, CreatedEntry>;
 }
 
 const compactBytes = 1024 * 1024;
@@ -30,14 +40,14 @@ const keptLines = 1000;
  */
 export async function openJournal(folder: string, target: string): Promise<Journal> {
   const file = join(stateFolder(folder), "journal.ndjson");
-  const open = openIntents((await readLines(file)).filter((line) => line.type === "settle" || line.target === target));
+  const { open, created } = history((await readLines(file)).filter((line) => line.type === "settle" || line.target === target));
   let nextCompaction = compactBytes;
 
   const compact = async (bytes: number): Promise<number | undefined> => {
     if (bytes <= nextCompaction) return undefined;
     // A thousand long lines may stay above the limit: look again only when the file has doubled.
     nextCompaction = bytes * 2;
-    return openIntents(await readLines(file)).size === 0 ? keptLines : undefined;
+    return history(await readLines(file)).open.size === 0 ? keptLines : undefined;
   };
   const write = async (line: JournalLine, consequence: string): Promise<void> => {
     try {
@@ -68,19 +78,37 @@ export async function openJournal(folder: string, target: string): Promise<Journ
         { type: "settle", entryId, settlement },
         `The outcome of ${intent?.address ?? "a create"} was "${settlement.outcome}"${settlement.id === undefined ? "" : ` with the id ${settlement.id}`}; the next run will ask for it. Mend the folder or the disk.`,
       );
-      if (settlement.outcome !== "unknown") open.delete(entryId);
+      settleIn({ open, created }, entryId, settlement);
     },
     open: () => [...open.values()],
+    created: () => created,
   };
 }
 
-function openIntents(lines: readonly JournalLine[]): Map<string, OpenIntent> {
-  const open = new Map<string, OpenIntent>();
+interface History {
+  readonly open: Map<string, OpenIntent>;
+  readonly created: Map<string, CreatedEntry>;
+}
+
+function history(lines: readonly JournalLine[]): History {
+  const found: History = { open: new Map(), created: new Map() };
   for (const line of lines) {
-    if (line.type === "intend") open.set(line.entryId, { entryId: line.entryId, ...line.intent });
-    else if (line.settlement.outcome !== "unknown") open.delete(line.entryId);
+    if (line.type === "intend") found.open.set(line.entryId, { entryId: line.entryId, ...line.intent });
+    else settleIn(found, line.entryId, line.settlement);
   }
-  return open;
+  return found;
+}
+
+function settleIn({ open, created }: History, entryId: string, { outcome, id }: Settlement): void {
+  const intent = open.get(entryId);
+  if (outcome === "unknown" || outcome === "answered") {
+    if (intent !== undefined && id !== undefined) open.set(entryId, { ...intent, answeredId: id });
+    return;
+  }
+  open.delete(entryId);
+  if (intent !== undefined && id !== undefined && (outcome === "created" || outcome === "recovered"))
+    created.set(intent.address, { entryId, id });
+  if (outcome === "forgotten") for (const [address, entry] of created) if (entry.entryId === entryId) created.delete(address);
 }
 
 async function readLines(file: string): Promise<readonly JournalLine[]> {

@@ -27,7 +27,7 @@ export interface Noteworthy {
 
 const order: readonly Severity[] = ["error", "warning", "info"];
 
-/** All of a document, errors first, otherwise in the document's order. Equal findings of a policy at one line are told once each: one per place. */
+/** All of a document, errors first, otherwise in the document's order. */
 export function noteworthy(document: Document): readonly Noteworthy[] {
   const all = document.kind === "Validation" ? document.diagnostics.map(ofDiagnostic) : [...ofFindings(document), ...ofSteps(document)];
   return order.flatMap((severity) => all.filter((entry) => entry.severity === severity));

@@ -24,6 +24,8 @@ export interface ClientOptions {
   readonly retries: number;
   /** At most so many requests at a time. */
   readonly concurrency: number;
+  /** At most so many requests are begun per second; as many as come where absent. */
+  readonly rate?: number | undefined;
   /** Refuse whatever isn't a GET. DIMSYNC_READ_ONLY in `env` does so too. */
   readonly readOnly: boolean;
   /** "dimsync/0.1.0" or "dimsync/0.1.0 (run/ID)": the audit log shows it. */
@@ -48,8 +50,8 @@ export interface Client extends Reads {
   raw(path: string): Promise<JsonValue>;
   /** How many requests went on the wire so far, by method, retries included. Shared with what `asReadOnly` returns. */
   readonly calls: () => Record<string, number>;
-  /** The same connections with the door closed. */
-  asReadOnly(): Client;
+  /** The same connections with the door closed; `signal` ends the reads of this view, in the place of the client's own. */
+  asReadOnly(signal?: AbortSignal): Client;
   /** Waits for what is in flight, then closes all connections, also for other views of this client. */
   close(): Promise<void>;
 }
@@ -60,17 +62,19 @@ const oneGiB = 2 ** 30;
  * @throws DimsyncError E_BASE_URL, E_API_KEY or E_PROXY where the options can't be used
  */
 export function createClient(options: ClientOptions): Client {
-  const { apiKey, signal, timeoutMs, retries } = options;
+  const { apiKey, timeoutMs, retries } = options;
   const base = parseBaseUrl(options.baseUrl);
   checkKey(apiKey);
   const concurrency = Math.max(1, options.concurrency);
   const sleep = options.sleep ?? ((milliseconds, ending) => sleepFor(milliseconds, undefined, { signal: ending }));
   // An interrupted sleep is no failure of its own: what comes after it looks at the signal.
-  const wait = async (milliseconds: number): Promise<void> => {
-    await sleep(milliseconds, signal).catch((error: unknown) => {
-      if (signal?.aborted !== true) throw error;
-    });
-  };
+  const waitUntil =
+    (signal: AbortSignal | undefined) =>
+    async (milliseconds: number): Promise<void> => {
+      await sleep(milliseconds, signal).catch((error: unknown) => {
+        if (signal?.aborted !== true) throw error;
+      });
+    };
   const now = (): number => Date.now();
   const counts = new Map<string, number>();
   let closing: Promise<void> | undefined;
@@ -79,22 +83,25 @@ export function createClient(options: ClientOptions): Client {
     ...{ base, apiKey, timeoutMs, concurrency, userAgent: options.userAgent, env: options.env },
     maxAnswerBytes: options.maxAnswerBytes ?? oneGiB,
   });
-  const exchange = createExchange({
-    ...{ transport, retries, timeoutMs, apiKey, signal, wait, now },
-    throttle: createThrottle({ concurrency, wait, now }),
-    keySource: options.keySource,
-    random: options.random ?? Math.random,
-    onSent: (method) => counts.set(method, (counts.get(method) ?? 0) + 1),
-    onCall: options.onCall,
-    isClosed: () => closing !== undefined,
-  });
+  const throttle = createThrottle({ concurrency, rate: options.rate, now });
+  const exchangeUntil = (signal: AbortSignal | undefined): Exchange =>
+    createExchange({
+      ...{ transport, throttle, retries, timeoutMs, apiKey, signal, now },
+      wait: waitUntil(signal),
+      keySource: options.keySource,
+      random: options.random ?? Math.random,
+      onSent: (method) => counts.set(method, (counts.get(method) ?? 0) + 1),
+      onCall: options.onCall,
+      isClosed: () => closing !== undefined,
+    });
+  const exchange = exchangeUntil(options.signal);
 
   const viewOf = (door: Exchange): Client => ({
     ...createReads(door),
     send: (request) => sendOver(door, request, apiKey),
     raw: (path) => rawOver(door, path),
     calls: () => Object.fromEntries(counts),
-    asReadOnly: () => viewOf(readOnlyDoor(exchange)),
+    asReadOnly: (signal) => viewOf(readOnlyDoor(signal === undefined ? exchange : exchangeUntil(signal))),
     close: () => {
       closing ??= transport.close();
       return closing;

@@ -29,6 +29,8 @@ export interface CallReport {
   readonly path: string;
   readonly status?: number;
   readonly error?: string;
+  /** The answer's Date header, in milliseconds since 1970: what time the service has. */
+  readonly dateMs?: number;
   /** From 1. */
   readonly attempt: number;
 }
@@ -74,7 +76,7 @@ export function createExchange(options: ExchangeOptions): Exchange {
       method: call.method,
       path: call.path,
       attempt,
-      ...(outcome.type === "answer" ? { status: outcome.status } : {}),
+      ...(outcome.type === "answer" ? { status: outcome.status, ...dateOf(outcome) } : {}),
       ...(verdict.ok ? {} : { error: verdict.failure.code }),
     });
     return verdict;
@@ -85,6 +87,7 @@ export function createExchange(options: ExchangeOptions): Exchange {
       const verdict = await throttle.run(
         () => attemptOnce(call, attempt),
         (result) => (result.ok ? "fine" : result.failure.load),
+        options.wait,
       );
       if (verdict.ok) return verdict.value;
       const { failure } = verdict;
@@ -108,4 +111,9 @@ function judge<T>(call: Call<T>, answer: WireAnswer, options: ExchangeOptions): 
   const quote = (): string => quoteAnswer(answer.body, call.heldSecrets, options.apiKey);
   const context = { method: call.method, keySource: options.keySource, quote, nowMs: options.now() };
   return { ok: false, failure: failureOfStatus(answer, context) };
+}
+
+function dateOf({ headers: { date } }: WireAnswer): { readonly dateMs?: number } {
+  const dateMs = typeof date === "string" ? Date.parse(date) : Number.NaN;
+  return Number.isNaN(dateMs) ? {} : { dateMs };
 }

@@ -1,4 +1,3 @@
-import { ServiceError } from "../model/errors.ts";
 import { isObject, own } from "../model/json.ts";
 import type { Listing } from "../model/service.ts";
 import { listOf, memberOf, type Part } from "./decode-members.ts";
@@ -8,7 +7,7 @@ import type { Envelope } from "./envelope.ts";
  * The interface shows no paging for the lists of integrations, tags and users (§4.6), so the first request has no parameters. But if an answer speaks of more
  * than it holds, following is right: a missing object would look like one to be created. What the answer may say: `totalItems` or `total`, `hasMore`,
  * `nextCursor`, in `data` or beside it. A page must bring something new, else the parameters were not understood and the list stays incomplete:
- * that is an error, never a loop and never a shorter list.
+ * the list is "short" then, never a loop; nothing is created on its word.
  */
 
 /** More than any account holds; an endless list ends here. */
@@ -22,8 +21,8 @@ interface Paging {
 }
 
 /**
- * Reads a list to its end. Items with an id seen before are dropped.
- * @throws ServiceError E_MALFORMED_ANSWER, or E_LIST_INCOMPLETE where the pages don't add up to what they announce
+ * Reads a list to its end; "short" where the pages don't add up to what they announce. Items with an id seen before are dropped.
+ * @throws ServiceError E_MALFORMED_ANSWER
  */
 export async function readPages<T extends { readonly id: string }>(
   path: string,
@@ -36,6 +35,11 @@ export async function readPages<T extends { readonly id: string }>(
   let pageSize = 0;
   let announced: number | undefined;
   let next = path;
+  const short = (reason: string): Listing<T> => ({
+    items: [...byId.values()],
+    completeness: "short",
+    why: `GET ${path}: the list can't be read in full: ${reason}`,
+  });
 
   for (let page = 1; page <= mostPages; page += 1) {
     const envelope = await get(next);
@@ -49,20 +53,20 @@ export async function readPages<T extends { readonly id: string }>(
     pageSize = Math.max(pageSize, parts.length);
     const paging = pagingOf(envelope);
     if (announced !== undefined && paging.total !== undefined && paging.total !== announced)
-      throw incomplete(path, "its total changed while it was read. Run the command again.");
+      return short("its total changed while it was read. Run the command again.");
     announced = paging.total;
 
     if (!saysMore(paging, byId.size)) return { items: [...byId.values()], completeness: saysAll(paging, byId.size) ? "shown" : "unknown" };
-    if (byId.size === known) throw incomplete(path, "there is more than it holds, but asking for more brings nothing new.");
+    if (byId.size === known) return short("there is more than it holds, but asking for more brings nothing new.");
     if (paging.nextCursor !== undefined && paging.nextCursor !== "") {
-      if (cursors.has(paging.nextCursor)) throw incomplete(path, "it gives the same cursor again and again.");
+      if (cursors.has(paging.nextCursor)) return short("it gives the same cursor again and again.");
       cursors.add(paging.nextCursor);
       next = withQuery(path, { cursor: paging.nextCursor });
     } else {
       next = withQuery(path, { offset: String(received), limit: String(pageSize) });
     }
   }
-  throw incomplete(path, `it has no end within ${mostPages} pages.`);
+  return short(`it has no end within ${mostPages} pages.`);
 }
 
 function saysMore({ total, hasMore, nextCursor }: Paging, count: number): boolean {
@@ -90,9 +94,4 @@ function pagingOf(envelope: Envelope): Paging {
 
 function withQuery(path: string, query: Readonly<Record<string, string>>): string {
   return `${path}?${new URLSearchParams(query).toString()}`;
-}
-
-function incomplete(path: string, reason: string): ServiceError {
-  const message = `GET ${path}: the list can't be read in full: ${reason} Nothing may be created while objects may be missing from it.`;
-  return new ServiceError("E_LIST_INCOMPLETE", message, { method: "GET", path, sent: "answered" });
 }

@@ -1,136 +1,22 @@
-import { execFileSync } from "node:child_process";
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { dirname, join, resolve } from "node:path";
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { beforeAll, describe, expect, test } from "vitest";
 import type { SchemaMap } from "../../src/embedded/account.ts";
 import { startEmbeddedService } from "../../src/embedded/index.ts";
 import { seedAccount } from "../../src/embedded/seed.ts";
-import { writeProject } from "../support/project-folder.ts";
-import { type ActionRun, runAction } from "./action-runner.ts";
-import { type ForgeStandIn, standInToken, startForge } from "./forge-stand-in.ts";
+import { type ForgeStandIn, startForge } from "./forge-stand-in.ts";
+import { type Job, packPackage, type Repository, runJobOf, startRepository } from "./rehearsal-world.ts";
 
 // A whole life of a change, with nothing replaced but GitHub: the packed package, the action's own scripts, git with a bare remote, the service.
 
-const action = resolve(".github/actions/dimsync/action.yml");
-
 let packageFile = "";
 beforeAll(() => {
-  if (!existsSync("dist/bin.js")) throw new Error("The rehearsal installs the built package: run `npm run build` first.");
-  const folder = mkdtempSync(join(tmpdir(), "dimsync-package-"));
-  const name = execFileSync("npm", ["pack", "--ignore-scripts", "--silent", "--pack-destination", folder], { encoding: "utf8" }).trim();
-  packageFile = join(folder, name.split("\n").at(-1) ?? "");
-  return () => rmSync(folder, { recursive: true, force: true });
-});
+  const packed = packPackage();
+  packageFile = packed.file;
+  return packed.remove;
+}, 60_000);
 
-const gitEnv = {
-  PATH: process.env["PATH"] ?? "",
-  GIT_CONFIG_GLOBAL: "/dev/null",
-  GIT_CONFIG_SYSTEM: "/dev/null",
-  GIT_AUTHOR_NAME: "Dana",
-  GIT_AUTHOR_EMAIL: "dana@example.com",
-  GIT_COMMITTER_NAME: "Dana",
-  GIT_COMMITTER_EMAIL: "dana@example.com",
-};
-const git = (cwd: string, ...args: readonly string[]): string =>
-  execFileSync("git", args, { cwd, env: gitEnv, encoding: "utf8", stdio: ["ignore", "pipe", "pipe"] });
-
-/** A repository with a bare remote and a folder for each job's checkout. */
-function startRepository(files: Readonly<Record<string, string>>) {
-  const root = writeProject({});
-  const remote = join(root, "remote.git");
-  const work = join(root, "work");
-  git(root, "init", "--quiet", "--bare", "--initial-branch=main", remote);
-  git(root, "clone", "--quiet", remote, work);
-  let jobs = 0;
-  const repository = {
-    root,
-    remote,
-    commit: (branch: string, changes: Readonly<Record<string, string>>): void => {
-      const isThere = git(work, "branch", "--list", branch) !== "";
-      if (git(work, "branch", "--show-current").trim() !== branch) git(work, "checkout", "--quiet", ...(isThere ? [] : ["-b"]), branch);
-      for (const [path, text] of Object.entries(changes)) {
-        mkdirSync(dirname(join(work, path)), { recursive: true });
-        writeFileSync(join(work, path), text);
-      }
-      git(work, "add", "--all");
-      git(work, "commit", "--quiet", "--message", "change");
-      git(work, "push", "--quiet", "origin", branch);
-    },
-    merge: (branch: string): void => {
-      git(work, "checkout", "--quiet", "main");
-      git(work, "pull", "--quiet", "origin", "main");
-      git(work, "merge", "--quiet", "--no-edit", branch);
-      git(work, "push", "--quiet", "origin", "main");
-    },
-    /** A fresh checkout, as each job gets it. */
-    checkout: (branch: string): string => {
-      jobs += 1;
-      const folder = join(root, `job-${jobs}`);
-      git(root, "clone", "--quiet", "--branch", branch, remote, folder);
-      return folder;
-    },
-    /** A file on the remote's branch; undefined where it isn't there. */
-    read: (branch: string, path: string): string | undefined => {
-      try {
-        return git(remote, "show", `${branch}:${path}`);
-      } catch {
-        return undefined;
-      }
-    },
-  };
-  git(work, "symbolic-ref", "HEAD", "refs/heads/main");
-  repository.commit("main", files);
-  return repository;
-}
-
-type Repository = ReturnType<typeof startRepository>;
-
-interface Job {
-  readonly task: "plan" | "apply" | "drift";
-  readonly branch: string;
-  readonly inputs?: Readonly<Record<string, string>>;
-  readonly env?: Readonly<Record<string, string>>;
-  readonly fromFork?: boolean;
-}
-
-async function runJob(
-  repository: Repository,
-  forge: ForgeStandIn,
-  key: string,
-  { task, branch, inputs = {}, env = {}, fromFork = false }: Job,
-): Promise<ActionRun> {
-  const workspace = repository.checkout(branch);
-  const temp = join(repository.root, `temp-${workspace.split("-").at(-1)}`);
-  mkdirSync(temp);
-  const event = join(temp, "event.json");
-  const head = { repo: { full_name: fromFork ? "stranger/data" : "example/data" } };
-  writeFileSync(event, JSON.stringify(task === "plan" ? { pull_request: { number: 7, head } } : {}));
-  return await runAction(
-    action,
-    { task, "node-version": "", package: packageFile, ...inputs },
-    {
-      workspace,
-      temp,
-      github: { token: standInToken, run_id: "1", run_attempt: "1" },
-      env: {
-        ...gitEnv,
-        HOME: temp,
-        CI: "true",
-        npm_config_offline: "true",
-        npm_config_cache: join(temp, "npm"),
-        GITHUB_ACTIONS: "true",
-        GITHUB_API_URL: forge.url,
-        GITHUB_EVENT_PATH: event,
-        GITHUB_REF: task === "plan" ? "refs/pull/7/merge" : `refs/heads/${branch}`,
-        GITHUB_REPOSITORY: "example/data",
-        GITHUB_RUN_ID: "1",
-        ...(fromFork ? {} : { DIMSYNC_API_KEY: key }),
-        ...env,
-      },
-    },
-  );
-}
+const runJob = (repository: Repository, forge: ForgeStandIn, key: string, job: Job) => runJobOf(packageFile, repository, forge, key, job);
 
 const config = (baseUrl: string, parts = ""): string => `apiVersion: dimsync/v1
 kind: Config

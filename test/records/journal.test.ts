@@ -57,6 +57,14 @@ describe("an intent", () => {
     "that failed is not": [[{ outcome: "failed" }], false],
     "that was recovered is not": [[{ outcome: "recovered", id: "8f1c" }], false],
     "of unknown outcome is open": [[{ outcome: "unknown" }], true],
+    "that was answered is open until its id is on record": [[{ outcome: "answered", id: "8f1c" }], true],
+    "that was answered and bound is not": [
+      [
+        { outcome: "answered", id: "8f1c" },
+        { outcome: "created", id: "8f1c" },
+      ],
+      false,
+    ],
     "of unknown outcome that a person resolved is not": [[{ outcome: "unknown" }, { outcome: "not-created", by: "resolve" }], false],
   };
   for (const [name, [settlements, open]] of Object.entries(cases)) {
@@ -70,6 +78,41 @@ describe("an intent", () => {
       expect(await openAddresses(folder)).toEqual(expected);
     });
   }
+});
+
+it("keeps the id of an answer and the record of what was sent, for a later run to bind", async () => {
+  const folder = await tempFolder();
+  const journal = await openJournal(folder, "prod");
+  const record = { sent: { "/name": "3aa8f05b2256" }, secretVersion: 2 };
+  const entryId = await journal.intend(intent("Asset/a", { record }));
+  await journal.settle(entryId, { outcome: "answered", id: "d-1" });
+  await journal.settle(entryId, { outcome: "unknown" });
+  for (const { open } of [journal, await openJournal(folder, "prod")]) expect(open()).toMatchObject([{ answeredId: "d-1", record }]);
+});
+
+describe("what the journal saw created", () => {
+  const cases: Readonly<Record<string, readonly [settlements: readonly Settlement[], id: string | undefined]>> = {
+    "is told by address": [[{ outcome: "created", id: "d-1" }], "d-1"],
+    "is told where it was recovered": [[{ outcome: "unknown" }, { outcome: "recovered", id: "d-1" }], "d-1"],
+    "is not told where it was forgotten": [
+      [
+        { outcome: "created", id: "d-1" },
+        { outcome: "forgotten", by: "unbind" },
+      ],
+      undefined,
+    ],
+    "is not told where it is only known from an answer": [[{ outcome: "answered", id: "d-1" }], undefined],
+    "is not told where there was none": [[{ outcome: "not-created" }], undefined],
+  };
+  for (const [name, [settlements, id]] of Object.entries(cases))
+    it(name, async () => {
+      const folder = await tempFolder();
+      const journal = await openJournal(folder, "prod");
+      const entryId = await journal.intend(intent("Asset/a"));
+      for (const settlement of settlements) await journal.settle(entryId, settlement);
+      for (const { created } of [journal, await openJournal(folder, "prod")]) expect(created().get("Asset/a")?.id).toBe(id);
+      expect((await openJournal(folder, "dev")).created().size).toBe(0);
+    });
 });
 
 it("sets a torn last line aside and starts the next on a fresh one", async () => {

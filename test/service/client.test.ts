@@ -44,6 +44,19 @@ describe("the read-only door", () => {
     expect(client.asReadOnly().calls()).toEqual({ GET: 1, POST: 1 });
   });
 
+  test("asReadOnly with a signal ends its own reads, and neither writes nor the reads of another view", async () => {
+    const service = await serve((_request, response) => json(response, noTags));
+    const client = clientFor(service.url);
+    const stop = new AbortController();
+    const stoppable = client.asReadOnly(stop.signal);
+    await stoppable.tags();
+    stop.abort();
+    expect(await failureOf(stoppable.tags())).toMatchObject({ code: "E_INTERRUPTED", sent: "never" });
+    await client.asReadOnly().tags();
+    await client.send(create);
+    expect(client.calls()).toEqual({ GET: 2, POST: 1 });
+  });
+
   test("DIMSYNC_READ_ONLY=0 is no wish for it", async () => {
     const service = await serve((_request, response) => json(response, { data: {} }));
     expect(await clientFor(service.url, { env: { DIMSYNC_READ_ONLY: "0" } }).send(create)).toMatchObject({ status: 200 });

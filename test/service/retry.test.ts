@@ -158,7 +158,8 @@ describe("an abort", () => {
 });
 
 describe("the throttle", () => {
-  const throttle = (concurrency: number) => createThrottle({ concurrency, wait: async () => undefined, now: () => 0 });
+  const throttle = (concurrency: number) => createThrottle({ concurrency, rate: undefined, now: () => 0 });
+  const noWait = async (): Promise<void> => undefined;
 
   /** How many of `total` tasks run at once, at most, while all of them end with `load`. */
   async function widest(host: ReturnType<typeof throttle>, total: number, load: "fine" | "overloaded" | "unknown"): Promise<number> {
@@ -170,7 +171,7 @@ describe("the throttle", () => {
       await sleepFor(1);
       running -= 1;
     };
-    await Promise.all(Array.from({ length: total }, () => host.run(task, () => load)));
+    await Promise.all(Array.from({ length: total }, () => host.run(task, () => load, noWait)));
     return most;
   }
 
@@ -198,10 +199,31 @@ describe("the throttle", () => {
         host.run(
           async () => order.push(n),
           () => "fine",
+          noWait,
         ),
       ),
     );
     expect(order).toEqual([1, 2, 3, 4, 5]);
+  });
+
+  test("begins no more requests per second than the rate allows, and loses no time beyond that", async () => {
+    let now = 0;
+    const host = createThrottle({ concurrency: 1, rate: 10, now: () => now });
+    const wait = async (milliseconds: number): Promise<void> => {
+      now += milliseconds;
+    };
+    const begun: number[] = [];
+    const begin = (): Promise<number> =>
+      host.run(
+        async () => begun.push(now),
+        () => "fine",
+        wait,
+      );
+    for (let i = 0; i < 4; i += 1) await begin();
+    now = 1_000;
+    await begin();
+    await begin();
+    expect(begun).toEqual([0, 100, 200, 300, 1_000, 1_100]);
   });
 
   test("never has more on the wire than the concurrency", async () => {

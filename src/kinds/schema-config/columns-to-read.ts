@@ -1,4 +1,6 @@
+import { own } from "../../model/json.ts";
 import type { LiveSchemas } from "../../model/live.ts";
+import type { TableTest } from "../kind.ts";
 import { caseOf, namedIn } from "./context.ts";
 import { literalColumnMaps, literalSchemas, literalTables } from "./literals.ts";
 import type { Depth } from "./node.ts";
@@ -7,9 +9,13 @@ import { newVerdict, resolve } from "./verdict.ts";
 
 /**
  * Tables whose columns the answer left out although they are needed: a rule, literal, assertion or `unmatched.columns` speaks of them, and the table
- * is or will be enabled (product §3.1). Nothing else is read column by column, unless a policy judges `all` columns that may flow.
+ * is or will be enabled (product §3.1). Nothing else is read column by column, unless it is `judged` by a policy and may flow.
  */
-export function tablesToRead(program: Program, live: LiveSchemas, all = false): readonly (readonly [schema: string, table: string])[] {
+export function tablesToRead(
+  program: Program,
+  live: LiveSchemas,
+  judged: TableTest | undefined,
+): readonly (readonly [schema: string, table: string])[] {
   const wanted: (readonly [string, string])[] = [];
   const verdict = newVerdict();
   const unmatchedMode = (depth: Depth) => (verdict.covered || verdict.ignored ? undefined : program.unmatched[depth]?.mode);
@@ -17,7 +23,9 @@ export function tablesToRead(program: Program, live: LiveSchemas, all = false): 
     const liveSchema = live[schema];
     if (liveSchema === undefined) continue;
     const says = literalSchemas(program.layers, schema);
-    const inSchema = caseOf(program.root, namedIn(program.root, schema), liveSchema, undefined).child;
+    const { spoken: ofSchema, child: inSchema } = caseOf(program.root, namedIn(program.root, schema), liveSchema, undefined);
+    resolve(verdict, ofSchema, says, program.layers, 0);
+    const mayFlow = liveSchema.enabled || (verdict.enabled ?? unmatchedMode(0) === "enable");
     for (const table of Object.keys(liveSchema.tables)) {
       const liveTable = liveSchema.tables[table];
       if (liveTable === undefined || liveTable.columns !== undefined) continue;
@@ -29,17 +37,22 @@ export function tablesToRead(program: Program, live: LiveSchemas, all = false): 
       if (!enabled) continue;
       const asked = child.rules.some(({ ignores, where }) => !ignores && (where?.syncMode === undefined || where.syncMode === syncMode));
       const uncovered = program.unmatched[2] !== undefined && child.above.length === 0;
-      if (all || asked || uncovered || literalColumnMaps(tableSays) !== undefined) wanted.push([schema, table]);
+      if (asked || (mayFlow && judged?.(schema, table, syncMode) === true) || uncovered || literalColumnMaps(tableSays) !== undefined)
+        wanted.push([schema, table]);
     }
   }
   return wanted;
 }
 
-/** Enabled tables whose columns the answer left out: what a policy needs where no configuration decides anything. */
-export function enabledTablesWithoutColumns(live: LiveSchemas): readonly (readonly [schema: string, table: string])[] {
-  return Object.entries(live).flatMap(([schema, { enabled, tables }]) =>
-    enabled
-      ? Object.entries(tables).flatMap(([table, entry]) => (entry.enabled && entry.columns === undefined ? [[schema, table] as const] : []))
-      : [],
-  );
+/** Enabled tables whose columns the answer left out, as far as a policy judges them: what is read where no configuration decides anything. */
+export function judgedTablesWithoutColumns(live: LiveSchemas, judged: TableTest): readonly (readonly [schema: string, table: string])[] {
+  return Object.keys(live).flatMap((schema) => {
+    const liveSchema = own(live, schema);
+    if (liveSchema?.enabled !== true) return [];
+    return Object.keys(liveSchema.tables).flatMap((table) => {
+      const entry = own(liveSchema.tables, table);
+      const isUnread = entry?.enabled === true && entry.columns === undefined;
+      return isUnread && judged(schema, table, entry.syncMode) ? [[schema, table] as const] : [];
+    });
+  });
 }

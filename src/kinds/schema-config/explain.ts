@@ -5,8 +5,9 @@ import type { Place } from "../../model/problem.ts";
 import { type ColumnTree, placeIn } from "../../model/resource.ts";
 import { type Case, type Context, caseOf, namedIn } from "./context.ts";
 import { evaluate } from "./evaluate.ts";
+import { causeOf } from "./judgement.ts";
 import { literalColumnMaps, literalSchemas, literalTables } from "./literals.ts";
-import { type Depth, type Field, literalPointer, type NodeChange, type NodePath } from "./node.ts";
+import { type Depth, type Field, literalPointer, type NodeCause, type NodeChange, type NodePath } from "./node.ts";
 import type { Layer, Program, Rule } from "./program.ts";
 import { newVerdict, resolve, type Says, type Statement, statements } from "./verdict.ts";
 
@@ -45,8 +46,34 @@ interface Standing {
   readonly node: LiveSchema | LiveTable | LiveColumn | undefined;
 }
 
-/** Everything that was said of one node, and what came of it (product §4, `explain`). The node need not be live. */
-export function explain(program: Program, live: LiveSchemas, path: NodePath): Explanation {
+/** What a field of a node is to be, and why; undefined where nobody speaks of it. */
+export function decisionOf(
+  program: Program,
+  live: LiveSchemas,
+  path: NodePath,
+  key: Field,
+): { readonly value: boolean; readonly cause: NodeCause } | undefined {
+  const depth = (path.length - 1) as Depth;
+  const { met, says } = stand(program, live, path);
+  const verdict = newVerdict();
+  resolve(verdict, met.spoken, says, program.layers, depth);
+  const [value, by] = key === "enabled" ? [verdict.enabled, verdict.enabledBy] : [verdict.hashed, verdict.hashedBy];
+  if (value !== undefined && by !== undefined) return { value, cause: causeOf(by, path, key) };
+  const fallback = verdict.covered || verdict.ignored || key === "hashed" ? undefined : program.unmatched[depth];
+  if (fallback === undefined || fallback.mode === "error") return undefined;
+  return { value: fallback.mode === "enable", cause: fallback.cause };
+}
+
+/**
+ * Everything that was said of one node, and what came of it (product §4, `explain`). The node need not be live. `ignored` are leaves that the
+ * project's config leaves to others.
+ */
+export function explain(
+  program: Program,
+  live: LiveSchemas,
+  path: NodePath,
+  ignored: (path: NodePath, key: Field) => boolean = () => false,
+): Explanation {
   const depth = (path.length - 1) as Depth;
   const { context, met, says, node } = stand(program, live, path);
   const verdict = newVerdict();
@@ -86,7 +113,7 @@ export function explain(program: Program, live: LiveSchemas, path: NodePath): Ex
     changes:
       node === undefined
         ? []
-        : evaluate(program, onlyAt(live, path, context.depth)).changes.filter((change) => change.path.length === path.length),
+        : evaluate(program, onlyAt(live, path, context.depth), ignored).changes.filter((change) => change.path.length === path.length),
   };
 }
 

@@ -44,7 +44,7 @@ export const schemaConfig: Kind<SchemaConfigUnit, LiveSchemas> = {
     const live = await reads.schemas(unit.liveId);
     return live === undefined
       ? undefined
-      : withColumns(unit.liveId, live, tablesToRead(unit.program, live, needs.allColumns(unit.liveId)), reads);
+      : withColumns(unit.liveId, live, tablesToRead(unit.program, live, needs.judgedColumns(unit.liveId)), reads);
   },
 
   diff: compare,

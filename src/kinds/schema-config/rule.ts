@@ -30,7 +30,6 @@ export interface CompiledRule {
   /** One object for all changes that the rule causes. */
   readonly cause: NodeCause;
   readonly minMatches: number | undefined;
-  readonly expires: string | undefined;
   readonly owner: Resource;
 }
 
@@ -76,7 +75,6 @@ export function compileRule({ rule, name, owner, pointer }: PlacedRule): Compile
       name,
       cause: { rule: name, ...(rule.reason === undefined ? {} : { reason: rule.reason }), place },
       minMatches: rule.minMatches,
-      expires: rule.expires,
       owner,
     },
   };
@@ -110,7 +108,6 @@ export function compileExpectation({ match, ...expected }: SchemaExpectation, ow
       name,
       cause: { rule: name, place: placeIn(owner, pointer) },
       minMatches: undefined,
-      expires: undefined,
       owner,
     },
   };

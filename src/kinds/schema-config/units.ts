@@ -19,9 +19,7 @@ export function units(configs: readonly Config[], world: World): Units<SchemaCon
   const deferred: Deferred[] = [];
   const sets = ruleSetsIn(world.resources);
   const compiled = configs.map((config) => compileConfig(config, sets));
-  problems.push(
-    ...eachOnce([...compiled.flatMap((config) => config.problems), ...compiled.flatMap((config) => expired(config, world.today))]),
-  );
+  problems.push(...eachOnce(compiled.flatMap((config) => config.problems)));
   const sound = compiled.filter((config) => config.problems.length === 0);
 
   const byTarget = new Map<string, { readonly selected: Selected; readonly configs: CompiledConfig[] }>();
@@ -74,24 +72,6 @@ export function wish(layers: readonly CompiledConfig[]): JsonObject {
   );
   // Specs are JSON; their types only don't say so.
   return (wishes.length === 1 ? wishes[0] : { layers: wishes }) as unknown as JsonObject;
-}
-
-/** Rules whose last day is over (product §2.3). They still hold: a date alone must not expose or stop anything. */
-function expired({ rules }: CompiledConfig, today: string): readonly Problem[] {
-  return rules.flatMap(({ name, expires, owner, cause }): readonly Problem[] =>
-    expires === undefined || expires >= today
-      ? []
-      : [
-          {
-            code: "W_RULE_EXPIRED",
-            severity: "warning",
-            summary: "A rule has expired",
-            message: `Rule ${JSON.stringify(name)} was meant to hold until ${expires}. It still holds: remove it, or agree on a later day.`,
-            place: { ...cause.place, pointer: `${cause.place.pointer}/expires` },
-            address: owner.address,
-          },
-        ],
-  );
 }
 
 function selectedBy(config: Config, world: World, problems: Problem[]): readonly Selected[] {

@@ -1,0 +1,85 @@
+// Accounts and manifests of a given size. Integrations share one schema map, so that fifteen million columns need not exist in the service.
+
+const two = (n) => String(n).padStart(2, "0");
+const three = (n) => String(n).padStart(3, "0");
+
+/** A schema map (interface §2.3). Column 3 is an e-mail address and hashed, column 4 a phone number in clear. */
+export function schemaMap({ schemas, tables, columns }) {
+  const named = (count, name, entry) => Object.fromEntries(Array.from({ length: count }, (_, i) => [name(i), entry(i)]));
+  const column = (i) => ({ nameInDestination: columnName(i), enabled: true, hashed: i % 10 === 3, isPrimaryKey: i === 0 });
+  return named(schemas, schemaName, (s) => ({
+    nameInDestination: schemaName(s),
+    enabled: true,
+    tables: named(tables, tableName, (t) => ({
+      nameInDestination: tableName(t),
+      enabled: true,
+      syncMode: "incremental",
+      columns: named(columns, columnName, column),
+    })),
+  }));
+}
+
+const schemaName = (i) => (i === 0 ? "public" : `schema_${two(i)}`);
+const tableName = (i) => `table_${three(i)}`;
+const columnName = (i) => `${i % 10 === 3 ? "email" : i % 10 === 4 ? "phone" : "column"}_${two(i)}`;
+export const integrationName = (i) => `shop-shard-${three(i)}`;
+
+/** What the embedded service keeps (src/embedded/account.ts). */
+export function account({ integrations, schemas }) {
+  return {
+    users: [{ id: "u-1", email: "bot@example.com", createdAt: "2026-01-01T00:00:00.000Z", name: "Bot" }],
+    assets: [],
+    integrations: Array.from({ length: integrations }, (_, i) => ({
+      id: `int-${three(i)}`,
+      number: String(1000 + i),
+      name: integrationName(i),
+      createdAt: "2026-01-01T00:00:00.000Z",
+      paused: false,
+      source: { id: `src-${i}`, name: `source-${i}`, type: "postgres" },
+      destination: { id: "d-1", name: "Warehouse", type: "snowflake" },
+      settings: { destinationSchema: "", replicationFrequency: "1h", onSchemaUpdate: "", sourceConfig: {}, sourceSettings: {} },
+      schemas,
+    })),
+    tags: [],
+    auditLogs: [],
+    catalogue: {},
+    sequence: 1,
+    nextIntegrationNumber: "5000",
+  };
+}
+
+/** The schema map as a literal tree, one key a line, as people and exporters write it. */
+export function literalManifest(name, reference, map) {
+  const lines = [
+    "apiVersion: dimsync/v1",
+    "kind: SchemaConfig",
+    "metadata:",
+    `  name: ${name}`,
+    "spec:",
+    `  integration: ${reference}`,
+    "  schemas:",
+  ];
+  for (const [schema, { enabled, tables }] of Object.entries(map)) {
+    lines.push(`    ${schema}:`, `      enabled: ${enabled}`, "      tables:");
+    for (const [table, entry] of Object.entries(tables)) {
+      lines.push(`        ${table}:`, `          enabled: ${entry.enabled}`, "          columns:");
+      for (const [column, { enabled: on, hashed }] of Object.entries(entry.columns))
+        lines.push(`            ${column}:`, `              enabled: ${on}`, `              hashed: ${hashed}`);
+    }
+  }
+  return `${lines.join("\n")}\n`;
+}
+
+/** Five rules that describe every integration as `schemaMap` makes it. */
+export const rulesManifest = `apiVersion: dimsync/v1
+kind: SchemaConfig
+metadata: { name: fleet }
+spec:
+  integrations: { names: ["shop-shard-*"] }
+  rules:
+    - { id: all-tables, match: { table: "*" }, set: { enabled: true } }
+    - { id: all-columns, match: { column: "*" }, set: { enabled: true } }
+    - { id: in-clear, match: { column: ["*", "!email_*"] }, set: { hashed: false } }
+    - { id: email, match: { column: "email_*" }, set: { hashed: true } }
+    - { id: keys, match: { table: "table_*", column: "*_00" }, set: { hashed: false } }
+`;

@@ -1,0 +1,30 @@
+// The least that any client does: GET the same bytes over kept connections, eight at a time, and JSON.parse them. One answer is held at a time.
+import { readFileSync } from "node:fs";
+import { Agent, get } from "node:http";
+
+const [base, key, file] = process.argv.slice(2);
+const paths = readFileSync(file, "utf8").split("\n").filter(Boolean);
+const agent = new Agent({ keepAlive: true, maxSockets: 8 });
+let parsed = 0;
+
+function read(path) {
+  return new Promise((resolve, reject) => {
+    get(base + path, { agent, headers: { "x-api-key": key } }, (response) => {
+      const chunks = [];
+      response.on("data", (chunk) => chunks.push(chunk));
+      response.on("end", () => {
+        parsed += JSON.parse(Buffer.concat(chunks).toString("utf8")).data === undefined ? 0 : 1;
+        resolve();
+      });
+    }).on("error", reject);
+  });
+}
+
+async function worker() {
+  for (let path = paths.shift(); path !== undefined; path = paths.shift()) await read(path);
+}
+
+const total = paths.length;
+await Promise.all(Array.from({ length: 8 }, worker));
+agent.destroy();
+if (parsed !== total) process.exitCode = 1;

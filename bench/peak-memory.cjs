@@ -1,0 +1,10 @@
+// Loaded into a measured process (--require): writes its peak resident memory in KiB to the file that BENCH_PEAK names, when it ends. The high-water mark of
+// /proc, since that of getrusage begins with the parent's.
+const { readFileSync, writeFileSync } = require("node:fs");
+process.on("exit", () => {
+  let kib = process.resourceUsage().maxRSS;
+  try {
+    kib = Number(/VmHWM:\s+(\d+)/.exec(readFileSync("/proc/self/status", "utf8"))[1]);
+  } catch {}
+  writeFileSync(process.env.BENCH_PEAK, String(kib));
+});

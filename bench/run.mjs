@@ -1,0 +1,83 @@
+// `npm run bench` measures everything, `npm run bench -- w1 w3` some of it. `--dist DIR` takes a build that is there; else one is made. `--runs N`.
+// Prints Markdown for docs/performance.md.
+import { execFileSync, fork } from "node:child_process";
+import { mkdtempSync, rmSync } from "node:fs";
+import { cpus, tmpdir, totalmem } from "node:os";
+import { join, resolve } from "node:path";
+import { fileURLToPath } from "node:url";
+import { parseArgs } from "node:util";
+import { build } from "esbuild";
+import { w4, w5 } from "./fleet.mjs";
+import { w6 } from "./latency.mjs";
+import { w1, w2 } from "./literal.mjs";
+import { w3 } from "./start-up.mjs";
+
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: { dist: { type: "string" }, runs: { type: "string", default: "7" }, keep: { type: "boolean", default: false } },
+});
+const workloads = { w1, w2, w3, w4, w5, w6 };
+const wanted = positionals.length === 0 ? Object.keys(workloads) : positionals.map((name) => name.toLowerCase());
+for (const name of wanted)
+  if (!Object.hasOwn(workloads, name)) throw new Error(`There is no workload ${name}: ${Object.keys(workloads).join(", ")}.`);
+
+const root = fileURLToPath(new URL("..", import.meta.url));
+const folder = mkdtempSync(join(tmpdir(), "dimsync-bench-"));
+const dist = values.dist === undefined ? join(folder, "dist") : resolve(values.dist);
+if (values.dist === undefined) execFileSync(process.execPath, [join(root, "build.mjs"), "--no-types", "--out", dist], { stdio: "inherit" });
+await build({
+  entryPoints: { embedded: join(root, "src/embedded/index.ts"), floor: join(root, "bench/floor.mjs") },
+  outdir: folder,
+  outExtension: { ".js": ".mjs" },
+  bundle: true,
+  format: "esm",
+  platform: "node",
+  target: "node20",
+  minify: true,
+});
+
+const key = "bench-key";
+const service = fork(join(root, "bench/service.mjs"), [join(folder, "embedded.mjs"), key], { execArgv: ["--max-old-space-size=8000"] });
+const answer = () => new Promise((resolved) => service.once("message", resolved));
+const { port } = await answer();
+const tell = async (message) => {
+  const answered = answer();
+  service.send(message);
+  return answered;
+};
+
+const bench = {
+  folder,
+  root,
+  key,
+  base: `http://127.0.0.1:${port}`,
+  runs: Number(values.runs),
+  bin: join(dist, "bin.cjs"),
+  floor: join(folder, "floor.mjs"),
+  /** The service becomes an account (see service.mjs). */
+  begin: (setting) => tell({ begin: setting }),
+  /** Requests by method since the last call. */
+  counts: async () => (await tell({ resetCounts: true })).counts,
+};
+
+try {
+  const version = (program, ...args) => {
+    try {
+      return execFileSync(program, args, { encoding: "utf8" }).split("\n")[0];
+    } catch {
+      return "";
+    }
+  };
+  const notes = [`Node ${process.versions.node}`, `${cpus().length} × ${cpus()[0]?.model}`, `${Math.round(totalmem() / 2 ** 30)} GiB`];
+  notes.push(
+    process.platform,
+    version("curl", "--version").split(" (")[0],
+    version("jq", "--version"),
+    new Date().toISOString().slice(0, 10),
+  );
+  console.log(`${notes.filter(Boolean).join(" · ")} · medians of ${bench.runs} runs in turn unless stated\n`);
+  for (const name of wanted) console.log(`${await workloads[name](bench)}\n`);
+} finally {
+  service.kill();
+  if (!values.keep) rmSync(folder, { recursive: true, force: true });
+}

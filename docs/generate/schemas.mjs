@@ -1,0 +1,55 @@
+import { cell, code, table } from "./markdown.mjs";
+
+/** A page with every field that a schema describes, by dotted path: type or values, whether it is required, what it is. */
+export function schemaPage(title, schema, root) {
+  if (schema === undefined) return undefined;
+  const rows = [];
+  fields(schema, root, "", [], rows);
+  const seen = new Set();
+  const unique = rows.filter(([path]) => !seen.has(path) && seen.add(path));
+  const shown = unique.map(([path, type, required, text]) => [code(path), cell(type), required ? "yes" : "", cell(text)]);
+  return `# ${title}\n\n${schema.description ?? ""}\n\n\`[]\` stands for each member of a list, \`*\` for each name of a map.\n\n${table(["field", "type", "required", "what it is"], shown)}\n`;
+}
+
+function fields(schema, root, path, above, rows) {
+  for (const part of open(schema, root)) {
+    if (above.includes(part)) continue;
+    const inside = [...above, part];
+    for (const [name, member] of Object.entries(part.properties ?? {}))
+      add(name, member, part.required?.includes(name) === true, path, root, inside, rows);
+    if (typeof part.additionalProperties === "object" && part.additionalProperties !== null && !isOpen(part.additionalProperties))
+      add("*", part.additionalProperties, false, path, root, inside, rows);
+    if (typeof part.items === "object") fields(part.items, root, `${path}[]`, inside, rows);
+  }
+}
+
+function add(name, member, required, path, root, above, rows) {
+  const parts = open(member, root);
+  const full = path === "" ? name : `${path}.${name}`;
+  const text = parts.map(({ description }) => description).find((one) => one !== undefined) ?? "";
+  if (!(member === false)) rows.push([full, typeOf(parts), required, text]);
+  // A tree of the same shape at each level is told once.
+  if (parts.some((part) => above.includes(part))) return;
+  fields(member, root, full, above, rows);
+}
+
+const isOpen = (schema) => typeof schema.$ref === "string" && schema.$ref.endsWith("/open");
+
+function open(schema, root) {
+  if (typeof schema !== "object" || schema === null) return [];
+  const referred =
+    typeof schema.$ref === "string" && schema.$ref.startsWith("#/") ? open(at(root, schema.$ref.slice(2).split("/")), root) : [];
+  const branches = ["allOf", "oneOf", "anyOf"].flatMap((keyword) => schema[keyword] ?? []);
+  return [schema, ...referred, ...[...branches, schema.then, schema.else].flatMap((branch) => open(branch, root))];
+}
+
+const at = (value, names) => names.reduce((inner, name) => inner?.[name], value);
+
+function typeOf(parts) {
+  const fixed = parts.flatMap((part) =>
+    (part.enum ?? (Object.hasOwn(part, "const") ? [part.const] : [])).map((value) => JSON.stringify(value)),
+  );
+  const types = parts.flatMap(({ type }) => type ?? []);
+  const all = fixed.length > 0 ? fixed : types;
+  return [...new Set(all)].join(", ");
+}

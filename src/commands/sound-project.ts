@@ -1,0 +1,14 @@
+import type { Project } from "../manifests/project.ts";
+import { toDiagnostic } from "../model/problem.ts";
+import type { Context } from "./context.ts";
+import { loadOneProject } from "./project.ts";
+
+/** The project of a command that would mislead where manifests have errors: then they are printed to stderr, and there is none. */
+export async function loadSoundProject(context: Context): Promise<Project | undefined> {
+  const project = await loadOneProject(context);
+  const errors = project.problems.filter(({ severity }) => severity === "error");
+  if (errors.length === 0) return project;
+  const { diagnosticText } = await import("./report.ts");
+  for (const problem of errors) context.io.stderr(diagnosticText(context, toDiagnostic(problem, project.locate)));
+  return undefined;
+}

@@ -1,0 +1,104 @@
+import { namePatterns } from "../kinds/names.ts";
+import { own } from "../model/json.ts";
+import type { LiveColumn } from "../model/live.ts";
+import type { ColumnCondition, IntegrationSelector, PolicyExemption, PolicySpec, Resource } from "../model/resource.ts";
+
+/** What a policy judges: the deepest level that `when` names. */
+export type Level = "schema" | "table" | "column";
+
+/** An integration as policies know it: the names that it goes by, its manifest's first, and its manifest's labels. */
+export interface Named {
+  readonly names: readonly string[];
+  readonly labels: Readonly<Record<string, string>>;
+}
+
+/** Where a policy looks: names from the schema down, as far as is known. */
+export interface Spot {
+  readonly schema?: string;
+  readonly table?: string;
+  readonly column?: string;
+}
+
+/** A policy, its patterns compiled once. */
+export interface CompiledPolicy {
+  readonly resource: Resource<PolicySpec>;
+  /** Undefined where `when` names none, so that nothing can be judged (policy-problems.ts). */
+  readonly level: Level | undefined;
+  readonly selects: (integration: Named) => boolean;
+  readonly schema: (name: string, enabled: boolean) => boolean;
+  /** `enabled`: whether the table is replicated, which takes its schema as well. */
+  readonly table: (name: string, enabled: boolean, syncMode: string | undefined) => boolean;
+  /** The name alone, for deciding whether to read. */
+  readonly tableNamed: (schema: string, table: string, syncMode: string | undefined) => boolean;
+  readonly column: (name: string, column: LiveColumn) => boolean;
+  /** The exemptions that mean this spot, in the order of the manifest. */
+  readonly exemptions: (names: readonly string[], spot: Spot) => readonly PolicyExemption[];
+}
+
+type Names = string | readonly string[] | undefined;
+
+const named = (names: Names, ignoreCase = false): ((name: string) => boolean) =>
+  names === undefined ? () => true : namePatterns(names, { ignoreCase }).matches;
+
+/** Whether an integration of several names is meant: by any of them, and by none of those that `!pattern` leaves out. */
+function anyNamed(names: Names): (names: readonly string[]) => boolean {
+  if (names === undefined) return () => true;
+  const list = typeof names === "string" ? [names] : names;
+  const positive = list.filter((text) => !text.startsWith("!"));
+  const means = positive.length === 0 ? () => true : namePatterns(positive).matches;
+  const negative = list.filter((text) => text.startsWith("!")).map((text) => namePatterns(text.slice(1)).matches);
+  return (all) => all.some(means) && !all.some((name) => negative.some((matches) => matches(name)));
+}
+
+const same = <T>(wanted: T | undefined, is: T): boolean => wanted === undefined || wanted === is;
+
+export function compilePolicy(resource: Resource<PolicySpec>): CompiledPolicy {
+  const { when = {}, exemptions = [] } = resource.spec;
+  const schemaNamed = named(when.schema?.name, when.schema?.ignoreCase);
+  const tableNamed = named(when.table?.name, when.table?.ignoreCase);
+  const columnNamed = named(when.column?.name, when.column?.ignoreCase);
+  const tests = exemptions.map((exemption) => ({
+    exemption,
+    integration: anyNamed(exemption.integration),
+    levels: (["schema", "table", "column"] as const).flatMap((level) => {
+      const pattern = exemption[level];
+      return pattern === undefined ? [] : [{ level, matches: named(pattern) }];
+    }),
+  }));
+  return {
+    resource,
+    level: when.column !== undefined ? "column" : when.table !== undefined ? "table" : when.schema !== undefined ? "schema" : undefined,
+    selects: selector(when.integration),
+    schema: (name, enabled) => schemaNamed(name) && same(when.schema?.enabled, enabled),
+    table: (name, enabled, syncMode) =>
+      tableNamed(name) && same(when.table?.enabled, enabled) && same<string | undefined>(when.table?.syncMode, syncMode),
+    tableNamed: (schema, table, syncMode) =>
+      schemaNamed(schema) && tableNamed(table) && same<string | undefined>(when.table?.syncMode, syncMode),
+    column: (name, column) => meets(when.column, column) && columnNamed(name),
+    exemptions: (names, spot) =>
+      tests
+        .filter(
+          ({ integration, levels }) =>
+            integration(names) &&
+            levels.every(({ level, matches }) => {
+              const name = spot[level];
+              return name !== undefined && matches(name);
+            }),
+        )
+        .map(({ exemption }) => exemption),
+  };
+}
+
+function meets(condition: ColumnCondition | undefined, column: LiveColumn): boolean {
+  return (
+    same(condition?.enabled, column.enabled) &&
+    same(condition?.hashed, column.hashed) &&
+    same(condition?.isPrimaryKey, column.isPrimaryKey === true)
+  );
+}
+
+function selector(when: IntegrationSelector | undefined): CompiledPolicy["selects"] {
+  const means = anyNamed(when?.names);
+  const wanted = Object.entries(when?.labels ?? {});
+  return ({ names, labels }) => means(names) && wanted.every(([key, value]) => own(labels, key) === value);
+}

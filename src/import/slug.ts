@@ -1,0 +1,42 @@
+import { byText } from "../model/address.ts";
+
+const longest = 60;
+
+/** A readable name in [a-z0-9._-] for a live name: `Orders (EU)` -> `orders-eu`. Empty where nothing of it is left. */
+export function slugOf(text: string): string {
+  return text
+    .normalize("NFKD")
+    .replaceAll(/\p{M}/gu, "")
+    .toLowerCase()
+    .replaceAll(/[^a-z0-9._]+/gu, "-")
+    .slice(0, longest)
+    .replaceAll(/^[-.]+|[-.]+$/gu, "");
+}
+
+/**
+ * Names for live objects that have none, whatever the order of the list: the slug of the live name; where another object or manifest has it too, the
+ * id's slug behind it; where even that is taken, a number. `fallback` stands in for a name of which no letter is left.
+ */
+export function nameAll(
+  live: readonly { readonly id: string; readonly name: string }[],
+  taken: ReadonlySet<string>,
+  fallback: string,
+): ReadonlyMap<string, string> {
+  const wanted = new Map<string, number>();
+  for (const { name } of live) wanted.set(slugOf(name), (wanted.get(slugOf(name)) ?? 0) + 1);
+  const used = new Set(taken);
+  const nameById = new Map<string, string>();
+  const give = (id: string, candidate: string): void => {
+    let name = candidate;
+    for (let number = 2; used.has(name); number++) name = `${candidate}-${number}`;
+    used.add(name);
+    nameById.set(id, name);
+  };
+  const sorted = [...live].sort((a, b) => byText(a.id, b.id));
+  const isPlain = ({ name }: { readonly name: string }): boolean =>
+    slugOf(name) !== "" && wanted.get(slugOf(name)) === 1 && !taken.has(slugOf(name));
+  for (const one of sorted) if (isPlain(one)) give(one.id, slugOf(one.name));
+  for (const one of sorted)
+    if (!isPlain(one)) give(one.id, [slugOf(one.name) || fallback, slugOf(one.id)].filter((part) => part !== "").join("-"));
+  return nameById;
+}

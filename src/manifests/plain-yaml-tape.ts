@@ -1,0 +1,58 @@
+/** The text under transcoding and the JSON made of it so far. Changed in place by every function of plain-yaml*.ts: this is the hot loop of loading. */
+export interface Tape {
+  /** UTF-8, ending in a line break. */
+  readonly input: Uint8Array;
+  /** Index of the next byte of `input`. */
+  at: number;
+  /** Large enough for whatever `input` becomes: nothing makes more than four bytes of one. */
+  readonly json: Uint8Array;
+  /** Length of `json` so far. */
+  length: number;
+  /** Members written so far, to find keys that stand twice. */
+  keys: number;
+}
+
+/** Thrown on whatever isn't certainly plain: the whole text is then left to the YAML library. */
+export class NotPlain extends Error {}
+
+const notPlain = new NotPlain("not plain");
+
+/** @throws NotPlain always; one object for all, since nobody looks at its stack */
+export function stepAside(): never {
+  throw notPlain;
+}
+
+/** Bytes that mean something here. */
+export const byte = {
+  lineFeed: 0x0a,
+  space: 0x20,
+  quote: 0x22,
+  hash: 0x23,
+  apostrophe: 0x27,
+  comma: 0x2c,
+  dash: 0x2d,
+  dot: 0x2e,
+  colon: 0x3a,
+  openList: 0x5b,
+  backslash: 0x5c,
+  closeList: 0x5d,
+  openMap: 0x7b,
+  closeMap: 0x7d,
+} as const;
+
+export function skipSpaces(tape: Tape): void {
+  const { input } = tape;
+  let at = tape.at;
+  while (input[at] === byte.space) at++;
+  tape.at = at;
+}
+
+/** Writes one byte of JSON. */
+export function put(tape: Tape, value: number): void {
+  tape.json[tape.length++] = value;
+}
+
+/** Writes ASCII text as it is. */
+export function putText(tape: Tape, text: string): void {
+  for (let index = 0; index < text.length; index++) put(tape, text.charCodeAt(index));
+}

@@ -1,0 +1,199 @@
+import { putFlow, putKey, putScalar } from "./plain-yaml-scalars.ts";
+import { byte, NotPlain, put, putText, skipSpaces, stepAside, type Tape } from "./plain-yaml-tape.ts";
+
+/*
+ * YAML is what loading costs: the library reads 2 MB a second, and a fleet's literal trees are megabytes. Nearly all manifests are in a small part of YAML: block maps
+ * and lists, `{ … }` and `[ … ]` on one line, plain or quoted scalars that end on their line, comments. This is a one-pass transcoder from that part to
+ * JSON text, which JSON.parse reads at full speed. It knows the rest of YAML only well enough to step aside: on whatever it isn't sure of (anchors, tags,
+ * block scalars, scalars over several lines, tabs, numbers in odd forms, keys given twice, anything malformed) the answer is undefined, and the
+ * library decides. So it never judges what is a mistake, and where it answers it must agree with the library: test/manifests/plain-yaml.test.ts.
+ *
+ * Lines are read one by one against a stack of open collections. A collection knows the column of its members. After `key:` or `-` with nothing behind it
+ * the value is pending: a deeper line begins it, and any other line shows that it is null.
+ */
+
+/** One document; the index counts empty ones. */
+export interface PlainDocument {
+  readonly index: number;
+  readonly value: unknown;
+}
+
+const deepest = 60;
+
+/** Characters that the library could take for line breaks or marks, and halves of characters, which UTF-8 can't hold. */
+const unsure = /[\u0085\u2028\u2029\ufeff\p{Surrogate}]/u;
+
+/** Taken by one call after the other: parts that were never written to take no memory, and new ones would cost more than what is written to them. */
+let scratch = Buffer.alloc(0);
+
+/** The documents of a text, without the empty ones; undefined where the text isn't plain enough to be sure. Never throws. */
+export function parsePlainYaml(text: string): readonly PlainDocument[] | undefined {
+  const lines = text.includes("\r\n") ? text.replaceAll("\r\n", "\n") : text;
+  const input = Buffer.from(`${lines}\n`);
+  const isAscii = input.length === lines.length + 1;
+  if (!isAscii && unsure.test(text)) return undefined;
+  if (scratch.length < 4 * input.length + 64) scratch = Buffer.allocUnsafe(4 * input.length + 64);
+  const json = scratch;
+  const tape: Tape = { input, at: 0, json, length: 0, keys: 0 };
+  const documents: PlainDocument[] = [];
+  try {
+    for (let index = 0; tape.at < input.length; index++) {
+      tape.length = 0;
+      tape.keys = 0;
+      transcodeDocument(tape);
+      if (tape.length === 0) continue;
+      const value: object = JSON.parse(json.toString(isAscii ? "latin1" : "utf8", 0, tape.length));
+      if (countKeys(value) !== tape.keys) return undefined;
+      documents.push({ index, value });
+    }
+    return documents;
+  } catch (error) {
+    if (error instanceof NotPlain) return undefined;
+    throw error;
+  }
+}
+
+/** A collection that is being written. */
+interface Open {
+  readonly isList: boolean;
+  /** Of its members; for a list, of the dash. */
+  readonly column: number;
+  isEmpty: boolean;
+}
+
+/** Writes one document, up to the line of the next one. A `---` at its start belongs to it. */
+function transcodeDocument(tape: Tape): void {
+  const { input } = tape;
+  const stack: Open[] = [];
+  let pending = false;
+  let isMarked = false;
+
+  const open = (isList: boolean, column: number): Open => {
+    if (stack.length === deepest) stepAside();
+    const opened = { isList, column, isEmpty: true };
+    stack.push(opened);
+    put(tape, isList ? byte.openList : byte.openMap);
+    return opened;
+  };
+  const close = (): void => {
+    if (pending) putText(tape, "null");
+    pending = false;
+    put(tape, stack.pop()?.isList ? byte.closeList : byte.closeMap);
+  };
+  const begin = (collection: Open): void => {
+    if (!collection.isEmpty) put(tape, byte.comma);
+    collection.isEmpty = false;
+  };
+
+  /** The collection that a line with this indentation adds to. */
+  const collectionAt = (column: number, isItem: boolean): Open => {
+    let top = stack.at(-1);
+    if (top === undefined) return tape.length === 0 ? open(isItem, column) : stepAside();
+    if (pending && (column > top.column || (column === top.column && isItem && !top.isList))) {
+      pending = false;
+      return open(isItem, column);
+    }
+    if (column > top.column) stepAside();
+    if (pending) putText(tape, "null");
+    pending = false;
+    // A list may stand in the same column as the key that it belongs to.
+    while (top !== undefined && (top.column > column || (top.isList && !isItem && stack.at(-2)?.column === column))) {
+      close();
+      top = stack.at(-1);
+    }
+    return top !== undefined && top.column === column && top.isList === isItem ? top : stepAside();
+  };
+
+  /** What stands behind `key:` or `-` on the same line. */
+  const value = (): void => {
+    const first = input[tape.at];
+    if (first === byte.openMap || first === byte.openList) putFlow(tape, deepest);
+    else putScalar(tape, "block");
+    if (!skipRest(tape)) stepAside();
+  };
+  const member = (map: Open): void => {
+    begin(map);
+    putKey(tape, "block");
+    pending = skipRest(tape);
+    if (!pending) value();
+  };
+
+  while (tape.at < input.length) {
+    const line = tape.at;
+    if (skipRest(tape)) continue;
+    const column = tape.at - line;
+    const first = input[tape.at];
+    if (column === 0 && first === byte.dash && input[line + 1] === byte.dash && input[line + 2] === byte.dash) {
+      if (isMarked || tape.length > 0) break;
+      isMarked = true;
+      tape.at += 3;
+      if (!skipRest(tape)) stepAside();
+      continue;
+    }
+    const isItem = first === byte.dash && (input[tape.at + 1] === byte.space || input[tape.at + 1] === byte.lineFeed);
+    const collection = collectionAt(column, isItem);
+    if (!isItem) {
+      member(collection);
+      continue;
+    }
+    begin(collection);
+    tape.at++;
+    pending = skipRest(tape);
+    if (pending) continue;
+    if (isKeyAhead(tape)) member(open(false, tape.at - line));
+    else value();
+  }
+  while (stack.length > 0) close();
+}
+
+/**
+ * Skips spaces and then the line's end, with a comment or without, and tells whether there was nothing else. If there was, `tape.at` is at it. A comment
+ * needs a space, or the start of the line, before it.
+ */
+function skipRest(tape: Tape): boolean {
+  const { input } = tape;
+  const start = tape.at;
+  skipSpaces(tape);
+  const first = input[tape.at];
+  if (first === byte.lineFeed) {
+    tape.at++;
+    return true;
+  }
+  if (first !== byte.hash || (tape.at === start && input[start - 1] !== byte.lineFeed && start > 0)) return false;
+  tape.at = input.indexOf(byte.lineFeed, tape.at) + 1;
+  return true;
+}
+
+/** Whether the rest of the line begins with a key. */
+function isKeyAhead({ input, at }: Tape): boolean {
+  const first = input[at];
+  const end = input.indexOf(byte.lineFeed, at);
+  if (first === byte.openMap || first === byte.openList) return false;
+  if (first === byte.quote || first === byte.apostrophe) {
+    for (let index = at + 1; index < end; index++) {
+      if (first === byte.quote && input[index] === byte.backslash) index++;
+      else if (input[index] !== first) continue;
+      else if (first === byte.apostrophe && input[index + 1] === first) index++;
+      else return input[index + 1] === byte.colon;
+    }
+    return false;
+  }
+  for (let index = at; index < end; index++) {
+    if (input[index] === byte.hash && input[index - 1] === byte.space) return false;
+    if (input[index] === byte.colon && (input[index + 1] === byte.space || input[index + 1] === byte.lineFeed)) return true;
+  }
+  return false;
+}
+
+function countKeys(value: object): number {
+  // Lists have their indices as keys.
+  const members = value as Readonly<Record<string, unknown>>;
+  let count = Array.isArray(value) ? -value.length : 0;
+  // JSON.parse makes own members only, and this way there is no list of them.
+  for (const key in members) {
+    count++;
+    const member = members[key];
+    if (typeof member === "object" && member !== null) count += countKeys(member);
+  }
+  return count;
+}

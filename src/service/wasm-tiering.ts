@@ -1,0 +1,21 @@
+/*
+ * undici's HTTP parser is one large WebAssembly function. V8 keeps a core busy for a tenth of a second to optimise it, which a run of seconds never gets back:
+ * on two cores, reading 50 schemas took a third longer for it. So V8 shall optimise it in long runs only. Only where V8 is known to have the flag,
+ * since it prints an error for others.
+ */
+const hasFlag = process.versions.v8.startsWith("11.3.");
+const defaultBudget = 1_800_000;
+
+/**
+ * For a process of our own, not for a library's user. Loads what the transport needs first: with changed flags Node no longer takes its own modules from
+ * its cache.
+ */
+export async function deferWasmTiering(): Promise<void> {
+  const [{ setFlagsFromString }] = await Promise.all([import("node:v8"), import("undici/lib/dispatcher/pool.js")]);
+  if (hasFlag) setFlagsFromString(`--wasm-tiering-budget=${1000 * defaultBudget}`);
+}
+
+/** Back to how V8 was started. `setFlagsFromString` is that of node:v8, which takes a millisecond to load. */
+export function restoreWasmTiering(setFlagsFromString: (flags: string) => void): void {
+  if (hasFlag) setFlagsFromString(`--wasm-tiering-budget=${defaultBudget}`);
+}

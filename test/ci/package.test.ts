@@ -1,0 +1,73 @@
+import { execFileSync } from "node:child_process";
+import { existsSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { beforeAll, expect, test } from "vitest";
+import { packPackage } from "./rehearsal-world.ts";
+
+// The package as users get it: packed, and installed into an empty folder without a network.
+
+let [folder, tarball] = ["", ""];
+beforeAll(() => {
+  if (!existsSync("dist/types/index.d.ts")) throw new Error("The build left the types out: run `npm run build` first.");
+  const packed = packPackage();
+  folder = packed.folder;
+  tarball = packed.file;
+  writeFileSync(join(folder, "package.json"), '{ "name": "empty", "private": true, "type": "module" }');
+  execFileSync("npm", ["install", "--offline", "--no-audit", "--no-fund", tarball], { cwd: folder, stdio: "pipe" });
+  return packed.remove;
+}, 60_000);
+
+const run = (...args: readonly string[]): string =>
+  execFileSync(process.execPath, args, { cwd: folder, encoding: "utf8", stdio: ["ignore", "pipe", "pipe"] });
+const installed = (path: string): string => join(folder, "node_modules/dimsync", path);
+
+test("it runs, as a command and as a library, with nothing installed beside it", () => {
+  const { version } = JSON.parse(readFileSync("package.json", "utf8")) as { readonly version: string };
+  expect(run("node_modules/.bin/dimsync", "--version")).toBe(`${version}\n`);
+  expect(run("node_modules/.bin/dimsync", "schema", "tag")).toContain('"title": "Tag"');
+  const script =
+    'import { startEmbeddedService } from "dimsync"; const s = await startEmbeddedService(); console.log(s.url.slice(0, 17)); await s.close();';
+  expect(run("--input-type=module", "--eval", script)).toBe("http://127.0.0.1:\n");
+});
+
+test("its types resolve for ES modules, by Are The Types Wrong", { timeout: 60_000 }, () => {
+  const cli = resolve("node_modules/@arethetypeswrong/cli/dist/index.js");
+  // The schemas are plain files, not modules.
+  expect(
+    run(cli, tarball, "--profile", "esm-only", "--exclude-entrypoints", "./schema/*", "--format", "ascii", "--no-color", "--no-emoji"),
+  ).toMatch(/node16 \(from ESM\): .*\(ESM\)/u);
+});
+
+test("its types are complete: a strict consumer compiles without a package of ours", { timeout: 60_000 }, () => {
+  writeFileSync(
+    join(folder, "consumer.ts"),
+    `import { apply, createClient, DimsyncError, drift, loadProject, type Plan, plan, renderers } from "dimsync";
+const made: Plan = await plan(await loadProject({ cwd: "." }));
+export const text: string = renderers.markdown(made, { color: false, verbose: false });
+// @ts-expect-error a plan is read-only
+made.summary.create = 1;
+export const all = [apply, createClient, drift, DimsyncError];
+`,
+  );
+  const options = ["--noEmit", "--strict", "--module", "nodenext", "--target", "es2023", "--lib", "es2023", "--types", "node"];
+  run(resolve("node_modules/typescript/bin/tsc"), ...options, "--typeRoots", resolve("node_modules/@types"), "consumer.ts");
+});
+
+test("it holds what it should, and no sources or tests", () => {
+  const files = execFileSync("tar", ["--list", "--gzip", "--file", tarball], { encoding: "utf8" }).trim().split("\n");
+  expect(files.filter((file) => !/^package\/(?:dist\/|schema\/|package\.json$|README\.md$|LICENSE$)/u.test(file))).toEqual([]);
+  expect(files.filter((file) => /(?:\.test\.|(?<!\.d)\.ts$|\.map$)/u.test(file))).toEqual([]);
+});
+
+test("the licences of the packages that it holds code of are in it", () => {
+  const text = readFileSync(installed("dist/THIRD_PARTY_LICENSES.txt"), "utf8");
+  for (const name of ["ajv", "commander", "diff", "lossless-json", "picomatch", "undici", "yaml"])
+    expect(text).toMatch(new RegExp(`^${name} [0-9.]+ \\(`, "mu"));
+});
+
+// Stated in docs/ci.md's terms: what a job downloads.
+const packedBudgetBytes = 1_000_000;
+
+test("it stays within its size", () => {
+  expect(statSync(tarball).size).toBeLessThanOrEqual(packedBudgetBytes);
+});

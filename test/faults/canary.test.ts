@@ -1,0 +1,162 @@
+import { createHash } from "node:crypto";
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { makeProgram } from "../../src/cli.ts";
+import { renderers } from "../../src/render/index.ts";
+import { type Ran, runCommand } from "../support/command.ts";
+import { filesIn } from "../support/project-folder.ts";
+import { startService } from "../support/service.ts";
+import { canaries, mixedProject } from "./mixed-project.ts";
+
+// Every command, in every format, in good weather and in bad, with secrets from each source: none of their bytes may be anywhere.
+
+const secretFile = "canary-file-91e2";
+const secretExec = "canary-exec-4c3d";
+const literal = "canary-literal-ab77";
+const values = [...Object.values(canaries), secretFile, secretExec, literal].flatMap((value) => [value, ...value.split("\n")]);
+
+/** Each value as it is, in the forms that text takes on its way, and as the digests that could be tried out. */
+const forbidden = [...new Set(values)].flatMap((value) => {
+  const digests = [value, JSON.stringify(value)].map((text) => createHash("sha256").update(text).digest("hex").slice(0, 12));
+  const forms = [
+    value,
+    JSON.stringify(value).slice(1, -1),
+    encodeURIComponent(value),
+    Buffer.from(value).toString("base64").replace(/=+$/u, ""),
+  ];
+  return [...forms, Buffer.from(value).toString("hex"), ...digests];
+});
+
+/** Bytes that give a secret away, by where they are. */
+function leaks(where: string, text: string): readonly string[] {
+  return forbidden.filter((form) => text.includes(form)).map((form) => `${where} holds ${form}`);
+}
+
+let outside = "";
+beforeAll(() => {
+  process.env["PATH"] = "";
+  outside = mkdtempSync(join(tmpdir(), "dimsync-canary-"));
+  writeFileSync(join(outside, "secret.txt"), `${secretFile}\n`);
+  writeFileSync(join(outside, "print.mjs"), `process.stdout.write(${JSON.stringify(secretExec)})`);
+});
+afterAll(() => rmSync(outside, { recursive: true, force: true }));
+
+const furtherManifests = (): string => `
+apiVersion: dimsync/v1
+kind: Asset
+metadata: { name: attic }
+lifecycle: { create: ifMissing }
+spec:
+  name: Attic
+  type: s3
+  connectionType: destination
+  connection:
+    private_key: { $secret: { file: ${JSON.stringify(join(outside, "secret.txt"))} } }
+    token: { $secret: { exec: [${JSON.stringify(process.execPath)}, ${JSON.stringify(join(outside, "print.mjs"))}] } }
+`;
+
+const formats = Object.keys(renderers);
+/** Human to stdout, every other format to a file. */
+const everyFormat = [
+  "-o",
+  "human",
+  ...formats.filter((format) => format !== "human").flatMap((format) => ["-o", `${format}=out/${format}`]),
+];
+
+const commands: readonly (readonly string[])[] = [
+  ["validate", ...everyFormat],
+  ["plan", "--out", "plan.json", ...everyFormat],
+  ["plan", "-v", "--write-secrets"],
+  ["apply", "--yes", "-v", "--result", "result.json", ...everyFormat],
+  ["drift", ...everyFormat],
+  ["apply", "plan.json", "-v", ...everyFormat],
+  ["apply", "--yes", "-v", "--write-secrets", ...everyFormat],
+  ["show", "plan.json"],
+  ["show", "result.json", "-o", "json"],
+  ["render"],
+  ["render", "-o", "json"],
+  ["explain", "SchemaConfig/orders"],
+  ["get", "integrations", "-o", "json"],
+  ["get", "users"],
+  ["get", "tags", "--raw"],
+  ["get", "schemaconfig", "8f1c"],
+  ["audit", "-o", "json"],
+  ["bind", "Asset/attic=x-1"],
+  ["bind", "--accept", "Asset/attic"],
+  ["unbind", "Asset/attic"],
+  ["resolve", "Asset/attic", "--created=x-2"],
+  ["resolve", "Asset/archive", "--not-created"],
+  ["snapshot", "--out", "snapshot.json"],
+  ["import", "Integration/billing"],
+  ["doctor", "-v"],
+  ["schema"],
+  ["completion", "bash"],
+  ["version"],
+  ["nonsense"],
+];
+
+const notRun: readonly string[] = ["serve", "init", "help", "completion-addresses"];
+
+/** The commands above, and those that were added since, without arguments. */
+function allCommands(): readonly (readonly string[])[] {
+  const io = { stdout: () => undefined, stderr: () => undefined, columns: 100 } as unknown as Parameters<typeof makeProgram>[0];
+  const names = makeProgram(io, () => undefined).program.commands.map((command) => command.name());
+  const further = names.filter((name) => !notRun.includes(name) && !commands.some(([first]) => first === name));
+  return [...commands, ...further.map((name) => [name])];
+}
+
+const weathers: Readonly<Record<string, { readonly faults: readonly string[]; readonly env?: Readonly<Record<string, string>> }>> = {
+  "in good weather": { faults: [] },
+  "when every write is refused by an answer that repeats it": { faults: ["POST .=status:400", "PUT .=status:400", "PATCH .=status:422"] },
+  "when every write fails with an answer that repeats it": {
+    faults: ["POST .=status-after:500", "PUT .=status:500", "PATCH .=status-after:502"],
+  },
+  "when connections break": { faults: ["POST .=reset-after", "PATCH .=reset-before"] },
+  "when every second answer is cut off": { faults: ["POST .=truncate", "PATCH .=truncate", "GET /v1/users=truncate"] },
+  "when a proxy answers": { faults: ["* .=html"] },
+  "when the key is refused": { faults: [], env: { TEST_API_KEY: literal } },
+  "when everything fails": { faults: ["* .=status:500"] },
+};
+
+describe("no byte of a secret or of the API key is in any output or file", () => {
+  for (const [weather, { faults, env }] of Object.entries(weathers))
+    it(weather, { timeout: 120_000 }, async () => {
+      const service = await startService({ apiKeys: { [canaries.TEST_API_KEY]: "bot@example.com" }, errorBody: "echo", faults });
+      const project = mixedProject(service, { timeoutSeconds: 5, retries: 0, settleSeconds: 0 });
+      const found: string[] = [];
+      let bytes = 0;
+      try {
+        mkdirSync(join(project.folder, "out"));
+        writeFileSync(join(project.folder, "manifests", "attic.yaml"), furtherManifests());
+        for (const argv of allCommands()) {
+          const ran: Ran = await runCommand(argv, project.folder, { ...canaries, ...env });
+          bytes += ran.stdout.length + ran.stderr.length;
+          found.push(...leaks(`stdout of ${argv.join(" ")}`, ran.stdout), ...leaks(`stderr of ${argv.join(" ")}`, ran.stderr));
+        }
+        // A literal where a secret belongs is refused, and shown masked.
+        writeFileSync(
+          join(project.folder, "manifests", "wrong.yaml"),
+          furtherManifests()
+            .replace("attic", "cellar")
+            .replace(/token: .*/u, `token: ${literal}`),
+        );
+        for (const argv of [["validate", ...everyFormat], ["plan", ...everyFormat], ["apply", "--yes"], ["render"]]) {
+          const ran = await runCommand(argv, project.folder, { ...canaries, ...env });
+          expect(ran.code).toBe(1);
+          found.push(...leaks(`stdout of ${argv.join(" ")}`, ran.stdout), ...leaks(`stderr of ${argv.join(" ")}`, ran.stderr));
+        }
+        rmSync(join(project.folder, "manifests", "wrong.yaml"));
+        const files = filesIn(project.folder);
+        for (const [path, text] of files) found.push(...leaks(path, text));
+        expect(readdirSync(join(project.folder, "out")).sort()).toEqual(formats.filter((format) => format !== "human").sort());
+        for (const file of ["plan.json", "dimsync.bindings.yaml"]) expect([...files.keys()]).toContain(file);
+      } finally {
+        await service.close();
+        project.remove();
+      }
+      expect([...new Set(found)]).toEqual([]);
+      expect(bytes).toBeGreaterThan(10_000);
+    });
+});

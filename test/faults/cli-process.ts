@@ -1,0 +1,56 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { existsSync } from "node:fs";
+import { cp } from "node:fs/promises";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+/** Copies the built command line into the folder, since dist/ may be built anew at any time, and returns the program's path. */
+export async function copyBuiltCli(folder: string): Promise<string> {
+  // DIMSYNC_DIST: another build, while somebody works on this one.
+  const dist = process.env["DIMSYNC_DIST"] ?? fileURLToPath(new URL("../../dist", import.meta.url));
+  await cp(dist, folder, { recursive: true });
+  const program = join(folder, "bin.js");
+  if (!existsSync(program)) throw new Error("There is no dist/bin.js: run npm run build first.");
+  return program;
+}
+
+export interface Ended {
+  readonly code: number | null;
+  readonly signal: NodeJS.Signals | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+export interface Started {
+  readonly process: ChildProcess;
+  readonly ended: Promise<Ended>;
+}
+
+/** Starts the command line in a process of its own, with no other environment than `env`. */
+export function startCli(
+  program: string,
+  argv: readonly string[],
+  cwd: string,
+  env: Readonly<Record<string, string>>,
+  nodeArgs: readonly string[] = [],
+): Started {
+  const child = spawn(process.execPath, [...nodeArgs, program, ...argv], { cwd, env: { ...env }, stdio: ["ignore", "pipe", "pipe"] });
+  let stdout = "";
+  let stderr = "";
+  child.stdout.setEncoding("utf8").on("data", (text: string) => {
+    stdout += text;
+  });
+  child.stderr.setEncoding("utf8").on("data", (text: string) => {
+    stderr += text;
+  });
+  const ended = once(child, "close").then(
+    ([code, signal]: readonly unknown[]): Ended => ({
+      code: code as number | null,
+      signal: signal as NodeJS.Signals | null,
+      stdout,
+      stderr,
+    }),
+  );
+  return { process: child, ended };
+}

@@ -1,0 +1,150 @@
+import { cpSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import fc from "fast-check";
+import { afterAll, beforeAll, describe, it } from "vitest";
+import type { EmbeddedService } from "../../src/embedded/index.ts";
+import { DimsyncError } from "../../src/model/errors.ts";
+import { openBindings } from "../../src/records/bindings.ts";
+import { openJournal } from "../../src/records/journal.ts";
+import { runCommand } from "../support/command.ts";
+import { startService } from "../support/service.ts";
+import { fuzz, mistakesOf } from "./fuzz-run.ts";
+import { canaries, type MixedProject, mixedProject } from "./mixed-project.ts";
+import { edited, nodeEdits, textEdits, withNodesEdited } from "./mutations.ts";
+
+// Files that are not what dimsync wrote or a person meant to write: whatever is in them, it ends with a message, soon, and without a write.
+
+const client = { timeoutSeconds: 5, retries: 0, settleSeconds: 0, concurrency: 8 };
+let service: EmbeddedService;
+let project: MixedProject;
+/** The project after an apply that left an open intent, as it was before it is disturbed. */
+let original = "";
+
+beforeAll(async () => {
+  process.env["PATH"] = "";
+  service = await startService({
+    apiKeys: { [canaries.TEST_API_KEY]: "bot@example.com" },
+    faults: ["POST /v1/tags/t-3/relation@2=reset-before"],
+  });
+  project = mixedProject(service, client);
+  await runCommand(["plan", "--out", "plan.json"], project.folder, canaries);
+  await project.apply();
+  writeFileSync(join(project.folder, "manifests", "rules.yaml"), rules);
+  original = realpathSync(mkdtempSync(join(tmpdir(), "dimsync-fuzz-")));
+  cpSync(project.folder, original, { recursive: true });
+  service.resetCounts();
+});
+afterAll(async () => {
+  await service.close();
+  project.remove();
+  rmSync(original, { recursive: true, force: true });
+});
+
+const rules = `apiVersion: dimsync/v1
+kind: SchemaConfig
+metadata: { name: billing }
+spec:
+  integration: { id: b27d }
+  unmatched: { tables: ignore }
+  rules:
+    - id: core
+      match: { schema: "*", table: ["acc*", "!x"], ignoreCase: true }
+      set: { enabled: true }
+      reason: needed
+    - use: pii
+  expect: [{ match: { table: accounts }, syncMode: incremental }]
+---
+apiVersion: dimsync/v1
+kind: RuleSet
+metadata: { name: pii }
+spec: { rules: [{ id: mail, match: { column: "*email*" }, set: { hashed: true } }] }
+---
+apiVersion: dimsync/v1
+kind: Policy
+metadata: { name: hashed }
+spec: { severity: warning, when: { column: { name: "*email*", enabled: true } }, require: { hashed: true }, message: in clear }
+`;
+
+/** Runs with one file disturbed; a write to the service is a mistake, unless the file is a plan with a digest of its own. */
+async function disturbed(file: string, text: string, argv: readonly string[], mayWrite = false): Promise<readonly string[]> {
+  const path = join(project.folder, file);
+  writeFileSync(path, text);
+  try {
+    const ran = await runCommand(argv, project.folder, canaries);
+    const writes = service.requests.filter(({ method }) => method !== "GET").map(({ method, path: to }) => `${method} ${to}`);
+    service.resetCounts();
+    return [...mistakesOf(ran), ...(mayWrite ? [] : writes)];
+  } finally {
+    cpSync(join(original, file), path);
+  }
+}
+
+const read = (file: string): string => readFileSync(join(original, file), "utf8");
+
+describe("never a stack trace, a hang or a write", { timeout: 150_000 }, () => {
+  for (const [file, runs] of [
+    ["manifests/all.yaml", 2500],
+    ["manifests/rules.yaml", 3000],
+    ["dimsync.yaml", 1500],
+  ] as const)
+    it(`${file}: ${runs} mutations, validated`, async () => {
+      const text = read(file);
+      await fuzz(file, textEdits, runs, (edits) => disturbed(file, edited(text, edits), ["validate"]));
+    });
+
+  it("manifests: 200 mutations, planned", async () => {
+    const text = read("manifests/all.yaml");
+    await fuzz("manifests, planned", textEdits, 200, (edits) => disturbed("manifests/all.yaml", edited(text, edits), ["plan"]));
+  });
+
+  it("plan files: 1500 mutations of text and nodes, applied and shown", async () => {
+    const text = read("plan.json");
+    const plan: unknown = JSON.parse(text);
+    const either = fc.oneof(
+      textEdits.map((edits) => edited(text, edits)),
+      nodeEdits.map((edits) => JSON.stringify(withNodesEdited(plan, edits)) ?? ""),
+    );
+    await fuzz("plan files", fc.tuple(either, fc.constantFrom("apply", "show")), 1500, async ([changed, command]) =>
+      // Without a change it would be applied, rightly.
+      changed === text || JSON.stringify(plan) === changed ? [] : disturbed("plan.json", changed, [command, "plan.json"]),
+    );
+  });
+
+  it("bindings: 1500 mutations, read: understood, or refused with a place, and never written to", async () => {
+    const text = read("dimsync.bindings.yaml");
+    const file = join(project.folder, "fuzzed.bindings.yaml");
+    await fuzz("bindings", textEdits, 1500, async (edits) => {
+      const changed = edited(text, edits);
+      writeFileSync(file, changed);
+      const wrong = await refusedOrRead(() => openBindings(file, "test"));
+      return readFileSync(file).equals(Buffer.from(changed)) ? wrong : [...wrong, "it was written to"];
+    });
+  });
+
+  it("journals: 1500 mutations, read: understood, or refused with a place", async () => {
+    const text = read(".dimsync/journal.ndjson");
+    await fuzz("journals", textEdits, 1500, async (edits) => {
+      writeFileSync(join(project.folder, ".dimsync", "journal.ndjson"), edited(text, edits));
+      return refusedOrRead(async () => (await openJournal(project.folder, "test")).open());
+    });
+    cpSync(join(original, ".dimsync", "journal.ndjson"), join(project.folder, ".dimsync", "journal.ndjson"));
+  });
+
+  for (const file of ["dimsync.bindings.yaml", ".dimsync/journal.ndjson", ".dimsync/lists.json"])
+    it(`${file}: 100 mutations, planned`, async () => {
+      const text = read(file);
+      await fuzz(`${file}, planned`, textEdits, 100, (edits) => disturbed(file, edited(text, edits), ["plan", "--only", "Tag/gold"]));
+    });
+});
+
+/** A refusal is a DimsyncError that names the file; anything else is a mistake. */
+async function refusedOrRead(work: () => Promise<unknown>): Promise<readonly string[]> {
+  try {
+    await work();
+    return [];
+  } catch (error) {
+    if (error instanceof DimsyncError && /\.(?:yaml|ndjson)\b/u.test(error.message)) return [];
+    return [String(error instanceof Error ? error.stack : error)];
+  }
+}

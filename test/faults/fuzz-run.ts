@@ -1,0 +1,34 @@
+import fc from "fast-check";
+import { expect } from "vitest";
+import type { Ran } from "../support/command.ts";
+
+/** What no input may bring about: a mistake of dimsync's own, a stack trace, an exit code that means nothing. */
+export function mistakesOf({ code, stdout, stderr }: Ran, allowed: readonly number[] = [0, 1, 2, 3, 4, 5]): readonly string[] {
+  const wrong: string[] = [];
+  if (!allowed.includes(code)) wrong.push(`exit ${code}`);
+  if (stderr.includes("E_INTERNAL") || stdout.includes("E_INTERNAL")) wrong.push(`a mistake in dimsync: ${stderr}${stdout}`);
+  if (/^ {4}at .+:\d+:\d+\)?$/mu.test(stderr)) wrong.push(`a stack trace: ${stderr}`);
+  if (code !== 0 && stdout === "" && stderr === "") wrong.push(`exit ${code} without a word`);
+  return wrong;
+}
+
+const longestMs = 10_000;
+
+/** Checks a property on `runs` random inputs and prints how many, with the seed. FUZZ_SEED=N repeats a run. An input that takes 10 s is a hang. */
+export async function fuzz<T>(
+  name: string,
+  arbitrary: fc.Arbitrary<T>,
+  runs: number,
+  attempt: (input: T) => Promise<readonly string[]>,
+): Promise<void> {
+  const seed = Number(process.env["FUZZ_SEED"] ?? Date.now() % 2 ** 31);
+  console.info(`fuzz, ${name}: ${runs} inputs, FUZZ_SEED=${seed}`);
+  await fc.assert(
+    fc
+      .asyncProperty(arbitrary, async (input) => {
+        expect(await attempt(input)).toEqual([]);
+      })
+      .beforeEach(() => undefined),
+    { numRuns: runs, seed, timeout: longestMs, interruptAfterTimeLimit: 100_000, markInterruptAsFailure: true },
+  );
+}

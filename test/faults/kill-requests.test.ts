@@ -1,0 +1,69 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { startService } from "../support/service.ts";
+import { copyBuiltCli, startCli } from "./cli-process.ts";
+import { inLanes } from "./in-lanes.ts";
+import { canaries, mixedProject } from "./mixed-project.ts";
+import { settleAccount } from "./settled.ts";
+
+let folder = "";
+let program = "";
+beforeAll(async () => {
+  process.env["PATH"] = "";
+  folder = mkdtempSync(join(tmpdir(), "dimsync-cli-"));
+  program = await copyBuiltCli(folder);
+});
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+interface Killed {
+  /** False where the apply ended before it came to that request. */
+  readonly killed: boolean;
+  readonly asked: boolean;
+  readonly wrong: readonly string[];
+}
+
+/** Kills a process that applies when its NTH request has arrived: before the service acts on it, or after that and before it answers. */
+async function killAtRequest(nth: number, moment: "before" | "after"): Promise<Killed> {
+  let seen = 0;
+  let kill = (): void => undefined;
+  const service = await startService({
+    apiKeys: { [canaries.TEST_API_KEY]: "bot@example.com" },
+    faults: moment === "before" ? [`* .@${nth}=reset-before`] : [],
+    onExchange: () => {
+      seen += 1;
+      if (seen === nth) kill();
+    },
+  });
+  const project = mixedProject(service, { timeoutSeconds: 10, retries: 2, settleSeconds: 0.2 });
+  try {
+    const { process: child, ended } = startCli(program, ["apply", "--yes", "-q"], project.folder, canaries);
+    kill = () => void child.kill("SIGKILL");
+    const { signal } = await ended;
+    if (signal !== "SIGKILL") return { killed: false, asked: false, wrong: [] };
+    service.clearFaults();
+    const settled = await settleAccount(service, project);
+    return { killed: true, asked: settled.resolved.length > 0, wrong: settled.wrong.map((what) => `request ${nth}, ${moment}: ${what}`) };
+  } finally {
+    await service.close();
+    project.remove();
+  }
+}
+
+describe("SIGKILL at every request boundary: the next runs finish the work, and nothing is there twice", () => {
+  for (const moment of ["before", "after"] as const)
+    it(`${moment} the service acts`, { timeout: 180_000 }, async () => {
+      const outcomes = await inLanes(
+        3,
+        (nth) => killAtRequest(nth, moment),
+        ({ killed }) => !killed,
+      );
+      const kills = outcomes.filter(({ killed }) => killed);
+      const failures = kills.flatMap(({ wrong }) => wrong);
+      const asked = kills.filter((outcome) => outcome.asked).length;
+      console.info(`SIGKILL ${moment} requests: ${kills.length} cases, ${asked} asked a person, ${failures.length} failures`);
+      expect(failures).toEqual([]);
+      expect(kills.length).toBeGreaterThan(25);
+    });
+});

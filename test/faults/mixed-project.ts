@@ -1,0 +1,143 @@
+import { rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { stringify } from "yaml";
+import { applyAccount, planAccount } from "../../src/commands/operations.ts";
+import type { EmbeddedService } from "../../src/embedded/index.ts";
+import { kindNamed } from "../../src/kinds/index.ts";
+import { loadProject, type Project } from "../../src/manifests/project.ts";
+import type { Plan, Result } from "../../src/model/plan.ts";
+import { configText, keyVariable, writeFolder } from "../support/project-folder.ts";
+
+/** One apply that needs every call that dimsync makes: creates, updates in one call and in two, relations, and what waits for them. */
+const manifests = `
+apiVersion: dimsync/v1
+kind: Asset
+metadata: { name: archive }
+lifecycle: { create: ifMissing }
+spec:
+  name: Archive lake
+  type: s3
+  connectionType: destination
+  connection: { bucket: archive-example, secret_key: { $secret: { env: ARCHIVE_SECRET } } }
+---
+apiVersion: dimsync/v1
+kind: Asset
+metadata: { name: lake }
+spec:
+  name: Lake
+  type: s3
+  secretVersion: 2
+  description: Raw files, kept for a year
+  connection: { bucket: example-lake, secret_key: { $secret: { env: LAKE_SECRET } } }
+---
+apiVersion: dimsync/v1
+kind: Integration
+metadata: { name: returns }
+spec:
+  destination: { asset: archive }
+  create:
+    destinationSchema: returns
+    replicationFrequency: 1h
+    onSchemaUpdate: allow_columns
+    enabled: false
+    sourceConfig:
+      type: postgres
+      name: returns-pg
+      authMethod: password
+      connectionType: source
+      owners: [{ user: dana@example.com }]
+      connection: { hostname: db.internal, port: 5432, database: orders, username: replicator, password: { $secret: { env: RETURNS_SECRET } }, slot: s1, publication: p1 }
+    sourceSettings: { max_clients: 4, incremental_mode: xmin }
+---
+apiVersion: dimsync/v1
+kind: Integration
+metadata: { name: orders }
+spec: { match: { name: Orders } }
+---
+apiVersion: dimsync/v1
+kind: SchemaConfig
+metadata: { name: orders }
+spec:
+  integration: orders
+  schemas:
+    public:
+      tables:
+        customers: { columns: { email: { hashed: true } } }
+        payments: { columns: { iban: { hashed: false } } }
+---
+apiVersion: dimsync/v1
+kind: SchemaConfig
+metadata: { name: returns }
+spec:
+  integration: returns
+  schemas: { public: { enabled: true, tables: { orders: { enabled: true }, customers: { columns: { email: { hashed: true } } } } } }
+---
+apiVersion: dimsync/v1
+kind: Tag
+metadata: { name: gold }
+spec:
+  name: Gold
+  description: The best there is
+  resources: [{ integration: orders }, { integration: returns }, { asset: archive }, { monitor: { id: m-1 } }]
+`;
+
+/** Secret values that must never be seen outside a request's body. */
+export const canaries = {
+  [keyVariable]: "canary-key-5d0c",
+  ARCHIVE_SECRET: "canary-archive-77a1",
+  LAKE_SECRET: 'canary-lake-"quoted"-e3',
+  RETURNS_SECRET: "canary-returns-0b9f\ncanary-second-line",
+} as const;
+
+export interface MixedProject {
+  readonly folder: string;
+  readonly apply: (signal?: AbortSignal) => Promise<Result>;
+  readonly plan: () => Promise<Plan>;
+  /** Writes dimsync.yaml anew. */
+  readonly configure: (baseUrl: string, client: ClientParts) => void;
+  readonly remove: () => void;
+}
+
+export interface ClientParts {
+  readonly timeoutSeconds: number;
+  readonly retries: number;
+  readonly settleSeconds: number;
+  readonly concurrency?: number;
+}
+
+/** The files of the project for a service at `baseUrl`. */
+export function mixedFiles(baseUrl: string, client: ClientParts): Readonly<Record<string, string>> {
+  return {
+    "dimsync.yaml": mixedConfig(baseUrl, client),
+    "manifests/all.yaml": manifests,
+    "dimsync.bindings.yaml": stringify({
+      apiVersion: "dimsync/v1",
+      kind: "Bindings",
+      targets: { test: { "Asset/lake": { id: "d-13", secretVersion: 1 } } },
+    }),
+  };
+}
+
+const mixedConfig = (baseUrl: string, client: ClientParts): string =>
+  configText(baseUrl, { defaults: { taggedBy: "data-platform@example.com" }, client: { schemaWaitSeconds: 1, ...client } });
+
+export function mixedProject(service: Pick<EmbeddedService, "url">, client: ClientParts): MixedProject {
+  const folder = writeFolder(mixedFiles(service.url, client));
+  return projectIn(folder);
+}
+
+/** Plans and applies the project in a folder, in this process. */
+export function projectIn(folder: string): MixedProject {
+  const load = (): Promise<Project> =>
+    loadProject({ cwd: folder, env: canaries, references: (resource) => kindNamed(resource.kind)?.references(resource) ?? [] });
+  const around = { env: canaries, signal: new AbortController().signal };
+  return {
+    folder,
+    apply: async (signal) => (await applyAccount(await load(), {}, signal === undefined ? around : { ...around, signal })).result,
+    plan: async () => planAccount(await load(), {}, around),
+    configure: (baseUrl, client) => writeFileSync(join(folder, "dimsync.yaml"), mixedConfig(baseUrl, client)),
+    remove: () => rmSync(folder, { recursive: true, force: true }),
+  };
+}
+
+export const journalOf = (folder: string): string => join(folder, ".dimsync", "journal.ndjson");

@@ -1,0 +1,176 @@
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
+import type { EmbeddedOptions, EmbeddedService } from "../../src/embedded/index.ts";
+import type { Result } from "../../src/model/plan.ts";
+import { startService } from "../support/service.ts";
+import { copyBuiltCli, type Ended, type Started, startCli } from "./cli-process.ts";
+import { inLanes } from "./in-lanes.ts";
+import { canaries, type MixedProject, mixedProject } from "./mixed-project.ts";
+import { settleAccount } from "./settled.ts";
+
+let folder = "";
+let program = "";
+beforeAll(async () => {
+  process.env["PATH"] = "";
+  folder = mkdtempSync(join(tmpdir(), "dimsync-cli-"));
+  program = await copyBuiltCli(folder);
+});
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+interface Scene {
+  readonly service: EmbeddedService;
+  readonly project: MixedProject;
+  readonly run: (argv: readonly string[], nodeArgs?: readonly string[]) => Started;
+}
+
+async function scene(options: EmbeddedOptions = {}): Promise<Scene> {
+  const service = await startService({ apiKeys: { [canaries.TEST_API_KEY]: "bot@example.com" }, ...options });
+  const project = mixedProject(service, { timeoutSeconds: 10, retries: 2, settleSeconds: 0.2 });
+  onTestFinished(async () => {
+    project.remove();
+    await service.close();
+  });
+  return { service, project, run: (argv, nodeArgs) => startCli(program, argv, project.folder, canaries, nodeArgs) };
+}
+
+/** Resolves when the service has had so many requests. */
+function gate(after: number): { readonly reached: Promise<void>; readonly onExchange: () => void } {
+  let open = (): void => undefined;
+  let seen = 0;
+  const reached = new Promise<void>((resolve) => {
+    open = resolve;
+  });
+  return {
+    reached,
+    onExchange: () => {
+      seen += 1;
+      if (seen === after) open();
+    },
+  };
+}
+
+describe("two processes at once", () => {
+  it("the second ends with 6 and says who holds the lock, and sends nothing", async () => {
+    const { reached, onExchange } = gate(7);
+    const { run, project, service } = await scene({ latencyMs: 100, onExchange });
+    const first = run(["apply", "--yes"]);
+    await reached;
+    const second = await run(["apply", "--yes"]).ended;
+    expect(second).toMatchObject({ code: 6, stdout: "" });
+    expect(second.stderr).toMatch(/E_LOCKED: The target test is locked by the run [0-9a-f-]+ \(process \d+ on /u);
+    expect(await first.ended).toMatchObject({ code: 0 });
+    expect(await settleAccount(service, project)).toMatchObject({ wrong: [], resolved: [] });
+  });
+
+  it("with --lock-timeout the second waits and finds nothing to do", async () => {
+    const { reached, onExchange } = gate(7);
+    const { run, project, service } = await scene({ latencyMs: 20, onExchange });
+    const first = run(["apply", "--yes"]);
+    await reached;
+    const second = await run(["apply", "--yes", "--lock-timeout", "60s", "-o", "json"]).ended;
+    expect(await first.ended).toMatchObject({ code: 0 });
+    expect(second).toMatchObject({ code: 0 });
+    expect((JSON.parse(second.stdout) as Result).calls).not.toHaveProperty("POST");
+    expect(await settleAccount(service, project)).toMatchObject({ wrong: [], resolved: [] });
+  });
+
+  it("a lock whose process was killed is taken over, with a message", async () => {
+    const { reached, onExchange } = gate(7);
+    const { run, project, service } = await scene({ latencyMs: 50, onExchange });
+    const first = run(["apply", "--yes"]);
+    await reached;
+    first.process.kill("SIGKILL");
+    await first.ended;
+    const second = await run(["apply", "--yes"]).ended;
+    expect(second.stderr).toMatch(/The lock of the target test was taken over from the run .*that process is gone/u);
+    expect(await settleAccount(service, project)).toMatchObject({ wrong: [] });
+  });
+});
+
+describe("SIGINT and SIGTERM: nothing new is begun, the call under way ends, the result is written, exit 130", () => {
+  for (const signal of ["SIGINT", "SIGTERM"] as const)
+    it(`${signal} while a create is under way`, async () => {
+      let interrupt = (): void => undefined;
+      const { run, project, service } = await scene({
+        faults: ["POST /v1/assets$=delay:400"],
+        onExchange: ({ method, path }) => {
+          if (method === "POST" && path === "/v1/assets") interrupt();
+        },
+      });
+      const started = run(["apply", "--yes", "-o", "json", "--result", "result.json"]);
+      interrupt = () => void started.process.kill(signal);
+      const { code, stdout, stderr } = await started.ended;
+      expect(code).toBe(130);
+      expect(stderr).toContain("interrupted");
+      const result = JSON.parse(readFileSync(join(project.folder, "result.json"), "utf8")) as Result;
+      expect(JSON.parse(stdout)).toEqual(result);
+      expect(result.exit.code).toBe(130);
+      expect(result.items.find(({ address }) => address === "Asset/archive")).toMatchObject({ outcome: "done" });
+      expect(result.bindings).toHaveProperty("Asset/archive");
+      expect(service.counts()["POST"]).toBe(1);
+      expect(result.items.filter(({ outcome }) => outcome === "skipped").length).toBeGreaterThan(3);
+      service.clearFaults();
+      expect(await settleAccount(service, project)).toMatchObject({ wrong: [], resolved: [] });
+    });
+
+  it("while the account is read: nothing is sent, and the reads end", async () => {
+    const { reached, onExchange } = gate(2);
+    const { run, service } = await scene({ latencyMs: 300, onExchange });
+    const started = run(["apply", "--yes", "--result", "result.json"]);
+    await reached;
+    started.process.kill("SIGINT");
+    expect(await started.ended).toMatchObject({ code: 130 });
+    expect(Object.keys(service.counts())).toEqual(["GET"]);
+    expect(service.requests.length).toBeLessThan(5);
+  });
+});
+
+/** What a run on a full disk must not do, whatever it could not write. */
+function mistakes({ code, signal, stdout, stderr }: Ended, createdIds: readonly string[]): readonly string[] {
+  const wrong: string[] = [];
+  if (signal !== null) wrong.push(`it was ended by ${signal}`);
+  if (code !== 1 && code !== 4 && code !== 0) wrong.push(`exit ${code}`);
+  if (/^\s+at .*:\d+:\d+\)?$/mu.test(stderr) || stderr.includes("E_INTERNAL")) wrong.push(`a stack trace: ${stderr}`);
+  for (const id of createdIds) if (!stdout.includes(id)) wrong.push(`the id ${id} is not in the output`);
+  return wrong;
+}
+
+describe("a disk that becomes full", () => {
+  it("at any operation: nothing is lost, created ids are printed, and the next run goes on", { timeout: 180_000 }, async () => {
+    const outcomes = await inLanes(
+      3,
+      async (nth) => {
+        // Every fifth operation: the operations between are of the same lines.
+        const at = nth * 5;
+        const service = await startService({ apiKeys: { [canaries.TEST_API_KEY]: "bot@example.com" } });
+        const project = mixedProject(service, { timeoutSeconds: 10, retries: 2, settleSeconds: 0.2 });
+        const before = new Set([...service.state().assets, ...service.state().integrations].map(({ id }) => id));
+        try {
+          const preload = new URL(`./kill-at.mjs?at=${at}&full=1`, import.meta.url).href;
+          const ended = await startCli(program, ["apply", "--yes"], project.folder, canaries, ["--import", preload]).ended;
+          const created = [
+            ...service.state().assets.filter(({ connectionType }) => connectionType === "destination"),
+            ...service.state().integrations,
+          ]
+            .map(({ id }) => id)
+            .filter((id) => !before.has(id));
+          const operations = Number(/^operations: (\d+)$/mu.exec(ended.stderr)?.[1]);
+          const settled = await settleAccount(service, project);
+          const wrong = [...mistakes(ended, created), ...settled.wrong].map((what) => `full from operation ${at}: ${what}`);
+          return { met: operations >= at, wrong };
+        } finally {
+          await service.close();
+          project.remove();
+        }
+      },
+      ({ met }) => !met,
+    );
+    const cases = outcomes.filter(({ met }) => met).length;
+    const failures = outcomes.flatMap(({ wrong }) => wrong);
+    console.info(`full disk: ${cases} cases, ${failures.length} failures`);
+    expect(failures).toEqual([]);
+    expect(cases).toBeGreaterThan(10);
+  });
+});

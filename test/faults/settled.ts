@@ -1,0 +1,97 @@
+import type { AccountState, EmbeddedService } from "../../src/embedded/index.ts";
+import type { Plan, Result } from "../../src/model/plan.ts";
+import { runCommand } from "../support/command.ts";
+import { canaries, type MixedProject } from "./mixed-project.ts";
+
+/** How a disturbed account came to rest. */
+export interface Settled {
+  readonly runs: number;
+  /** Addresses whose outcome was unknown until a person said what had happened. */
+  readonly resolved: readonly string[];
+  /** What is not as it should be; empty where all is well. */
+  readonly wrong: readonly string[];
+}
+
+const mostRuns = 6;
+
+/**
+ * Runs apply until plan finds nothing to do. Where an outcome is unknown, does what its message says: looks into the account and tells dimsync. Then
+ * compares the account with what the manifests declare.
+ */
+export async function settleAccount(service: EmbeddedService, project: MixedProject): Promise<Settled> {
+  const resolved: string[] = [];
+  const wrong: string[] = [];
+  for (let runs = 1; runs <= mostRuns; runs++) {
+    const result = await project.apply();
+    wrong.push(...unexplained(result));
+    const plan = await project.plan();
+    const unknown = plan.blocked.filter(({ code }) => code === "E_UNKNOWN_OUTCOME");
+    for (const { address, command } of unknown) {
+      if (command?.startsWith(`dimsync resolve ${address} `) !== true) wrong.push(`plan offers no resolve for ${address}`);
+      await resolve(service.state(), project, address);
+      resolved.push(address);
+    }
+    if (unknown.length === 0 && isQuiet(plan)) return { runs, resolved, wrong: [...wrong, ...differences(service.state())] };
+  }
+  return { runs: mostRuns, resolved, wrong: [...wrong, "it did not come to rest"] };
+}
+
+const isQuiet = (plan: Plan): boolean =>
+  plan.complete && plan.items.length + plan.deferred.length + plan.blocked.length + plan.manual.length === 0;
+
+/** What is unknown must say so, and how to resolve it. */
+export function unexplained(result: Result): readonly string[] {
+  return result.items.flatMap(({ address, outcome, code, message }) => {
+    if (outcome !== "unknown") return [];
+    const wrong = [];
+    if (code !== "E_UNKNOWN_OUTCOME") wrong.push(`${address} is unknown with code ${code}`);
+    if (message?.includes(`dimsync resolve ${address} --created=ID`) !== true)
+      wrong.push(`${address} is unknown and does not say how to resolve it`);
+    if (result.exit.code !== 4 && result.exit.code !== 1 && result.exit.code !== 130)
+      wrong.push(`exit ${result.exit.code} with an unknown outcome`);
+    return wrong;
+  });
+}
+
+async function resolve(state: AccountState, project: MixedProject, address: string): Promise<void> {
+  const id = liveIdOf(state, address);
+  const ran = await runCommand(["resolve", address, id === undefined ? "--not-created" : `--created=${id}`], project.folder, canaries);
+  if (ran.code !== 0) throw new Error(`resolve ${address} ended with ${ran.code}: ${ran.stderr}`);
+}
+
+/** What a person would find in the service. */
+function liveIdOf(state: AccountState, address: string): string | undefined {
+  if (address === "Asset/archive") return state.assets.find(({ name }) => name === "Archive lake")?.id;
+  if (address === "Integration/returns") return state.integrations.find(({ source }) => source.name === "returns-pg")?.id;
+  const [, resourceId] = address.split("#");
+  return state.tags.find(({ name }) => name === "Gold")?.relations.find((relation) => relation.resourceId === resourceId)?.resourceId;
+}
+
+/** What the account has that the manifests of the mixed project don't, or has twice. */
+export function differences(state: AccountState): readonly string[] {
+  const wrong: string[] = [];
+  const check = (what: string, holds: boolean): void => {
+    if (!holds) wrong.push(what);
+  };
+  const archives = state.assets.filter(({ name }) => name === "Archive lake");
+  const returns = state.integrations.filter(({ source }) => source.name === "returns-pg");
+  check(`${archives.length} assets are named Archive lake`, archives.length === 1);
+  check(`${returns.length} integrations are named returns-pg`, returns.length === 1);
+  check("the secret of the archive is not what was declared", archives[0]?.connection["secret_key"] === canaries.ARCHIVE_SECRET);
+  check("the lake has another secret", state.assets.find(({ id }) => id === "d-13")?.connection["secret_key"] === canaries.LAKE_SECRET);
+  check("returns does not go to the archive", returns[0]?.destination.id === archives[0]?.id);
+  const column = (id: string | undefined, table: string, name: string): boolean | undefined =>
+    state.integrations.find((one) => one.id === id)?.schemas["public"]?.tables[table]?.columns[name]?.hashed;
+  check("orders: email is not hashed", column("8f1c", "customers", "email") === true);
+  check("orders: iban is hashed", column("8f1c", "payments", "iban") === false);
+  check("returns: email is not hashed", column(returns[0]?.id, "customers", "email") === true);
+  check("returns: orders is off", returns[0]?.schemas["public"]?.tables["orders"]?.enabled === true);
+  const gold = state.tags.find(({ name }) => name === "Gold");
+  check("the tag's description is another", gold?.description === "The best there is");
+  const related = (gold?.relations ?? []).map(({ resourceId }) => resourceId).sort();
+  check(
+    `the tag is on ${related.join(", ")}`,
+    related.join() === ["8f1c", "m-1", archives[0]?.id ?? "", returns[0]?.id ?? ""].sort().join(),
+  );
+  return wrong;
+}

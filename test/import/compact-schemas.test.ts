@@ -1,0 +1,137 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { compactSchemas, literalSchemas } from "../../src/import/compact-schemas.ts";
+import { differences } from "../../src/import/reconcile-schemas.ts";
+import { expand } from "../../src/kinds/schema-config/expand.ts";
+import { compileConfig, makeProgram } from "../../src/kinds/schema-config/program.ts";
+import { ruleSetsIn } from "../../src/kinds/schema-config/rule-sets.ts";
+import type { LiveColumn, LiveSchemas, LiveTable } from "../../src/model/live.ts";
+import type { SchemaConfigSpec, SchemaTree } from "../../src/model/resource.ts";
+import { resourceOf } from "../support/world.ts";
+import { schemaEntry } from "./random-account.ts";
+
+const clear: LiveColumn = { enabled: true, hashed: false };
+const hashed: LiveColumn = { enabled: true, hashed: true };
+const off: LiveColumn = { enabled: false, hashed: false };
+const table = (columns: Readonly<Record<string, LiveColumn>>, enabled = true): LiveTable => ({ enabled, columns });
+const schema = (tables: Readonly<Record<string, LiveTable>>, enabled = true): LiveSchemas[string] => ({ enabled, tables });
+
+/** What a configuration makes of live schemas. */
+function desiredBy(spec: SchemaConfigSpec, live: LiveSchemas): SchemaTree {
+  const config = resourceOf("SchemaConfig", "c", { integration: "i", ...spec });
+  return expand(makeProgram([compileConfig(config as never, ruleSetsIn([]))]), live); // the spec's type is the builder's to forget
+}
+
+const idsOf = (live: LiveSchemas): readonly string[] => compactSchemas(live).rules.map((rule) => ("id" in rule ? (rule.id ?? "") : ""));
+
+describe("what is alike is one rule", () => {
+  test("a name goes with what most columns of that name are; others are exceptions", () => {
+    const live = {
+      s: schema({ a: table({ id: clear, email: hashed }), b: table({ id: clear, email: hashed }), c: table({ email: clear }) }),
+    };
+    expect(compactSchemas(live)).toEqual({
+      rules: [
+        { id: "live-schemas-on", match: { schema: ["s"] }, set: { enabled: true } },
+        { id: "live-tables-on", match: { schema: ["s"], table: ["a", "b", "c"] }, set: { enabled: true } },
+        { id: "live-columns-clear", match: { schema: ["s"], column: ["id"] }, set: { enabled: true, hashed: false } },
+        { id: "live-columns-hashed", match: { schema: ["s"], column: ["email"] }, set: { enabled: true, hashed: true } },
+      ],
+      schemas: { s: { tables: { c: { columns: { email: { hashed: false } } } } } },
+    });
+  });
+
+  test("of states that are equally frequent the one that protects is the rule", () => {
+    const live = { s: schema({ a: table({ email: hashed }), b: table({ email: clear }), c: table({ x: off }), d: table({ x: hashed }) }) };
+    expect(idsOf(live)).toEqual(["live-schemas-on", "live-tables-on", "live-columns-hashed", "live-columns-off"]);
+  });
+
+  test("where most tables are off, off is said of all, and those that are on are listed", () => {
+    const tables = Object.fromEntries(["a", "b", "c", "d", "e"].map((name) => [name, table({}, name === "c")]));
+    expect(compactSchemas({ s: schema(tables) }).rules.slice(1)).toEqual([
+      { id: "live-tables-off-all", match: { schema: ["s"], table: ["*"] }, set: { enabled: false } },
+      { id: "live-tables-on", match: { schema: ["s"], table: ["c"] }, set: { enabled: true } },
+    ]);
+  });
+
+  test("a table all of whose columns are hashed is a rule; one that is all in clear is not", () => {
+    const live = { s: schema({ people: table({ id: hashed, name: hashed }), orders: table({ id: clear, total: clear }) }) };
+    expect(compactSchemas(live).rules.at(-1)).toEqual({
+      id: "live-columns-hashed-all",
+      match: { schema: ["s"], table: ["people"], column: ["*"] },
+      set: { enabled: true, hashed: true },
+    });
+  });
+
+  test("schemas that are alike share their rules", () => {
+    const tenant = schema({ users: table({ id: clear, email: hashed }) });
+    const { rules } = compactSchemas({ t1: tenant, t2: tenant, t3: schema({ users: table({ id: clear, email: clear }) }) });
+    expect(rules.map((rule) => ("match" in rule ? rule.match.schema : []))).toEqual([
+      ["t1", "t2", "t3"],
+      ["t1", "t2"],
+      ["t1", "t2"],
+      ["t1", "t2"],
+      ["t3"],
+      ["t3"],
+    ]);
+  });
+});
+
+const liveSchemas = fc.dictionary(fc.constantFrom("public", "a*b", "__proto__", "", "x.y"), schemaEntry, {
+  noNullPrototype: true,
+}) as fc.Arbitrary<LiveSchemas>;
+
+test("rules and tree manage every node as it is live, and so does the plain tree", () => {
+  fc.assert(
+    fc.property(liveSchemas, (live) => {
+      for (const spec of [compactSchemas(live), { schemas: literalSchemas(live) }]) {
+        const desired = desiredBy(spec, live);
+        expect(differences(desired, live)).toEqual([]);
+        expect(leafCount(desired)).toBe(leafCount(literalSchemas(live)));
+      }
+    }),
+    { numRuns: 200 },
+  );
+});
+
+test("what the source gains afterwards is never switched on and never un-hashed", () => {
+  fc.assert(
+    fc.property(liveSchemas, liveSchemas, (live, grown) => {
+      const desired = desiredBy(compactSchemas(live), grown);
+      const exposed = differences(desired, grown).filter(
+        ({ path: [schemaName, tableName, columnName], key, value }) =>
+          isNewName(live, schemaName, tableName, columnName) && (key === "hashed" ? value : !value),
+      );
+      expect(exposed).toEqual([]);
+    }),
+    { numRuns: 200 },
+  );
+});
+
+/** A schema or table that was not there, or a column whose name the schema did not have. */
+function isNewName(live: LiveSchemas, schemaName: string, tableName: string | undefined, columnName: string | undefined): boolean {
+  if (!Object.hasOwn(live, schemaName)) return true;
+  const tables = live[schemaName]?.tables ?? {};
+  if (tableName === undefined) return false;
+  if (columnName === undefined) return !Object.hasOwn(tables, tableName);
+  return !Object.values(tables).some(({ columns = {} }) => Object.hasOwn(columns, columnName));
+}
+
+const leafCount = (tree: object): number =>
+  Object.values(tree).reduce(
+    (sum: number, member: unknown) => sum + (typeof member === "object" && member !== null ? leafCount(member) : 1),
+    0,
+  );
+
+test("the order of the service's keys does not matter", () => {
+  const shuffled = (live: LiveSchemas): LiveSchemas =>
+    Object.fromEntries(
+      Object.entries(live)
+        .reverse()
+        .map(([name, { tables, ...rest }]) => [name, { ...rest, tables: Object.fromEntries(Object.entries(tables).reverse()) }]),
+    );
+  fc.assert(
+    fc.property(fc.dictionary(fc.constantFrom("public", "b", "c"), schemaEntry), (live) => {
+      expect(JSON.stringify(compactSchemas(shuffled(live)))).toBe(JSON.stringify(compactSchemas(live)));
+    }),
+  );
+});

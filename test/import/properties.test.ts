@@ -1,0 +1,88 @@
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { accountState, liveChange, makeChange } from "./random-account.ts";
+import { type ImportWorld, importWorld } from "./world.ts";
+
+const runs = { numRuns: Number(process.env["FC_RUNS"] ?? 25) };
+
+async function inWorld<T>(world: Promise<ImportWorld>, work: (world: ImportWorld) => Promise<T>): Promise<T> {
+  const opened = await world;
+  try {
+    return await work(opened);
+  } finally {
+    await opened.close();
+  }
+}
+
+test.each(["camel", "snake"] as const)(
+  "of any account (%s) the plan after import is empty, and a second import changes nothing",
+  async (schemaForm) => {
+    await fc.assert(
+      fc.asyncProperty(accountState, fc.boolean(), (state, literal) =>
+        inWorld(importWorld(state, { schemaForm }), async (world) => {
+          const report = await world.importJson({ literal });
+          expect(report.failures).toEqual([]);
+          expect(report.remaining).toEqual([]);
+          expect(report.exit.code).toBe(0);
+          expect(Object.keys(world.service.counts()).filter((method) => method !== "GET")).toEqual([]);
+          const before = await world.files();
+          const again = await world.importJson({ literal });
+          expect(again.files).toEqual([]);
+          expect(await world.files()).toEqual(before);
+        }),
+      ),
+      runs,
+    );
+  },
+  300_000,
+);
+
+test("whatever changes live, a second import follows it, keeps every comment, and leaves the other lines alone", async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      accountState,
+      fc.array(liveChange, { minLength: 1, maxLength: 4 }),
+      fc.constantFrom("camel", "snake"),
+      (state, changes, schemaForm) =>
+        inWorld(importWorld(state, { schemaForm }), async (world) => {
+          await world.importJson();
+          const commented = await comment(world);
+          world.service.mutate((account) => {
+            for (const change of changes) makeChange(account, change);
+          });
+          const report = await world.importJson();
+          expect(report.failures).toEqual([]);
+          expect(report.remaining).toEqual([]);
+          const after = await world.files();
+          // A comment inside what is gone goes with it.
+          const takesAway = changes.some(({ what }) => what.startsWith("drop-") || what === "unrelate");
+          for (const [path, text] of takesAway ? [] : Object.entries(commented)) {
+            const kept = new Set((after[path] ?? "").split("\n"));
+            expect(text.split("\n").filter((line) => line.includes("# kept") && !kept.has(line))).toEqual([]);
+          }
+          expect((await world.importJson()).files).toEqual([]);
+          expect(await world.files()).toEqual(after);
+        }),
+    ),
+    runs,
+  );
+}, 300_000);
+
+/** Puts a comment line above every third line of the manifests. */
+async function comment(world: ImportWorld): Promise<Readonly<Record<string, string>>> {
+  const commented: Record<string, string> = {};
+  let number = 0;
+  for (const [path, text] of Object.entries(await world.files())) {
+    if (!path.startsWith("manifests/")) continue;
+    const lines = text.split("\n").flatMap((line, index) => {
+      // Inside a wrapped list a comment belongs to the list, and goes with a list that is emptied.
+      const isSafe = index % 3 === 0 && /^ *(?:- )?[a-z"']/iu.test(line);
+      return isSafe ? [`${/^ */u.exec(line)?.[0] ?? ""}# kept ${number++}`, line] : [line];
+    });
+    commented[path] = lines.join("\n");
+    await writeFile(join(world.folder, path), lines.join("\n"));
+  }
+  return commented;
+}

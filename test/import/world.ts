@@ -1,0 +1,108 @@
+import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { Context } from "../../src/commands/context.ts";
+import type { GlobalFlags } from "../../src/commands/flags.ts";
+import { type ImportFlags, type ImportReport, runImport } from "../../src/commands/import.ts";
+import type { Io } from "../../src/commands/io.ts";
+import { reportError } from "../../src/commands/report.ts";
+import type { AccountState } from "../../src/embedded/index.ts";
+import { startService, type TestService } from "../support/service.ts";
+
+/** A service with an account, and a project folder that has only a config. */
+export interface ImportWorld {
+  readonly service: TestService;
+  readonly folder: string;
+  /** Runs a command with these flags, and says what it printed and how it ended. */
+  readonly run: <Flags extends GlobalFlags>(
+    command: (context: Context<Flags>, args: readonly string[]) => Promise<number>,
+    flags: Omit<Flags, keyof GlobalFlags> & Partial<GlobalFlags>,
+    args?: readonly string[],
+    env?: Readonly<Record<string, string>>,
+  ) => Promise<Ran>;
+  readonly runImport: (flags?: Partial<ImportFlags>, addresses?: readonly string[], env?: Readonly<Record<string, string>>) => Promise<Ran>;
+  readonly importJson: (
+    flags?: Partial<ImportFlags>,
+    addresses?: readonly string[],
+    env?: Readonly<Record<string, string>>,
+  ) => Promise<ImportReport>;
+  /** Text by path, of everything that is not a state folder. */
+  readonly files: () => Promise<Readonly<Record<string, string>>>;
+  readonly close: () => Promise<void>;
+}
+
+export interface Ran {
+  readonly code: number;
+  readonly out: string;
+  readonly err: string;
+}
+
+export const noFlags = { target: [], var: [], varFile: [], only: [], exclude: [], output: [], color: false, quiet: true } as const;
+
+export async function importWorld(
+  state?: AccountState | (() => AccountState),
+  options: Parameters<typeof startService>[0] = {},
+): Promise<ImportWorld> {
+  const service = await startService({ ...options, ...(state === undefined ? {} : { state }) });
+  const folder = await mkdtemp(join(tmpdir(), "dimsync-import-"));
+  await writeFile(
+    join(folder, "dimsync.yaml"),
+    `apiVersion: dimsync/v1\nkind: Config\nmanifests: [manifests]\ntargets:\n  prod: { baseUrl: "${service.url}", apiKey: { $secret: { env: DIMSYNC_API_KEY } } }\n`,
+  );
+  const ioFor = (out: (text: string) => void, err: (text: string) => void): Io => ({
+    stdout: out,
+    stderr: err,
+    stdoutIsTty: false,
+    stderrIsTty: false,
+    stdinIsTty: false,
+    columns: 100,
+    env: { DIMSYNC_API_KEY: service.apiKey },
+    cwd: folder,
+    ask: () => Promise.reject(new Error("nobody to ask")),
+    interrupted: new AbortController().signal,
+  });
+  const run: ImportWorld["run"] = async (command, flags, args = [], env = {}) => {
+    let [out, err] = ["", ""];
+    const io = ioFor(
+      (text) => {
+        out += text;
+      },
+      (text) => {
+        err += text;
+      },
+    );
+    // The command's own flags and all global ones are the whole.
+    const context = { io: { ...io, env: { ...io.env, ...env } }, flags: { ...noFlags, ...flags } as never, cwd: folder };
+    try {
+      return { code: await command(context, args), out, err };
+    } catch (error) {
+      return { code: reportError(context, error), out, err };
+    }
+  };
+  const runImportHere: ImportWorld["runImport"] = (flags = {}, addresses = [], env = {}) => run(runImport, flags, addresses, env);
+  return {
+    service,
+    folder,
+    run,
+    runImport: runImportHere,
+    importJson: async (flags = {}, addresses = [], env = {}) => {
+      const { out, err } = await runImportHere({ ...flags, output: ["json"] }, addresses, env);
+      if (out === "") throw new Error(err);
+      return JSON.parse(out) as ImportReport;
+    },
+    files: () => filesIn(folder),
+    close: async () => {
+      await service.close();
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+async function filesIn(folder: string): Promise<Readonly<Record<string, string>>> {
+  const found: Record<string, string> = {};
+  for (const entry of (await readdir(folder, { recursive: true, withFileTypes: true })).sort((a, b) => (a.name < b.name ? -1 : 1))) {
+    const path = join(entry.parentPath, entry.name);
+    if (entry.isFile() && !path.includes(".dimsync/")) found[path.slice(folder.length + 1)] = await readFile(path, "utf8");
+  }
+  return found;
+}
