@@ -9,6 +9,7 @@ import standaloneCode from "ajv/dist/standalone/index.js";
 import addFormats from "ajv-formats";
 import { build } from "esbuild";
 import { buildYaml, lazyYaml } from "./build/lazy-yaml.mjs";
+import { thirdPartyLicenses } from "./build/third-party-licenses.mjs";
 
 const root = new URL(".", import.meta.url);
 const at = (path) => new URL(path, root);
@@ -115,6 +116,7 @@ async function bundle() {
     banner: { js: 'import{createRequire as __createRequire}from"node:module";const require=__createRequire(import.meta.url);' },
   });
   await writeFile(inOut("index.js"), 'export * from "./lib/index.js";\n');
+  await writeFile(inOut("THIRD_PARTY_LICENSES.txt"), await thirdPartyLicenses(root.pathname));
   await buildYaml(root.pathname, inOut("lib"), options);
   for (const file of await readdir(validators)) await copyFile(new URL(file, validators), inOut(`lib/validators/${file}`));
   // On its own, so that what is answered from texts loads one file.

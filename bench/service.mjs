@@ -26,7 +26,7 @@ async function begin(next) {
     integration.schemas = structuredClone(schemas);
     const { tables } = integration.schemas.public;
     tables.table_001.enabled = false;
-    tables.table_002.columns.email_03.hashed = false;
+    tables.table_002.columns.phone_04.hashed = true;
   }
   embedded = await startEmbeddedService({ state: () => state, apiKeys, schemaForm: setting.schemaForm ?? "camel" });
   answers = new Map();

@@ -18,6 +18,8 @@ export interface Compared {
   readonly equal: readonly Address[];
   /** The live objects that were compared, one per unit. */
   readonly liveIds: readonly string[];
+  /** Those of them that are integrations whose schemas were read. */
+  readonly configured: readonly string[];
   readonly complete: boolean;
 }
 
@@ -121,8 +123,9 @@ export async function compareUnits({
   onProgress?.({ type: "phase", phase: "read", round: 1, total });
   for (const { kind, unit } of work) found.push(limit(() => compare(kind, unit)));
   const liveIds = work.flatMap(({ unit }) => unit.liveId ?? []);
+  const configured = work.flatMap(({ kind, unit }) => (kind.name === "SchemaConfig" ? (unit.liveId ?? []) : []));
   const all = await Promise.all(found);
-  return { found: [...all, ...conclusions(work, all.slice(-work.length))], equal, liveIds, complete };
+  return { found: [...all, ...conclusions(work, all.slice(-work.length))], equal, liveIds, configured, complete };
 }
 
 /** What a kind says over all its units. `found` belongs to `work`, one by one. */

@@ -97,7 +97,7 @@ export async function planRound(session: Session, options: PlanOptions, round: R
     needs: { judgedColumns: judging.judgedColumns },
     inspect: judging.inspect,
   });
-  const judged = broken ? { complete: true } : await judging.judgeRest(round.reads, round.scope, compare.liveIds);
+  const judged = broken ? { complete: true } : await judging.judgeRest(round.reads, round.scope, compare.configured);
 
   const { world, suspicions } = observed;
   const complete = observed.complete && compare.complete && judged.complete && !broken;

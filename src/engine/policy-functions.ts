@@ -38,6 +38,8 @@ export function runPolicyFunction(
   } catch (error) {
     return { why: `threw ${shortText(error)}` };
   }
+  // A rejection that nobody takes would end the process.
+  if (said instanceof Promise) said.catch(() => undefined);
   if (!Array.isArray(said))
     return {
       why:

@@ -147,7 +147,12 @@ export interface PolicySpec {
   readonly severity: "error" | "warning" | "info";
   readonly when?: {
     readonly column?: ColumnCondition;
-    readonly table?: { readonly name?: string | readonly string[]; readonly ignoreCase?: boolean; readonly enabled?: boolean; readonly syncMode?: string };
+    readonly table?: {
+      readonly name?: string | readonly string[];
+      readonly ignoreCase?: boolean;
+      readonly enabled?: boolean;
+      readonly syncMode?: string;
+    };
     readonly schema?: { readonly name?: string | readonly string[]; readonly ignoreCase?: boolean; readonly enabled?: boolean };
     readonly integration?: IntegrationSelector;
   };

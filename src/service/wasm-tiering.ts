@@ -4,7 +4,8 @@
  * since it prints an error for others.
  */
 const hasFlag = process.versions.v8.startsWith("11.3.");
-const defaultBudget = 1_800_000;
+/** A thousand times what V8 starts with. */
+const budget = 1_800_000_000;
 
 /**
  * For a process of our own, not for a library's user. Loads what the transport needs first: with changed flags Node no longer takes its own modules from
@@ -12,10 +13,5 @@ const defaultBudget = 1_800_000;
  */
 export async function deferWasmTiering(): Promise<void> {
   const [{ setFlagsFromString }] = await Promise.all([import("node:v8"), import("undici/lib/dispatcher/pool.js")]);
-  if (hasFlag) setFlagsFromString(`--wasm-tiering-budget=${1000 * defaultBudget}`);
-}
-
-/** Back to how V8 was started. `setFlagsFromString` is that of node:v8, which takes a millisecond to load. */
-export function restoreWasmTiering(setFlagsFromString: (flags: string) => void): void {
-  if (hasFlag) setFlagsFromString(`--wasm-tiering-budget=${defaultBudget}`);
+  if (hasFlag) setFlagsFromString(`--wasm-tiering-budget=${budget}`);
 }

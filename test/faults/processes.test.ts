@@ -54,7 +54,7 @@ function gate(after: number): { readonly reached: Promise<void>; readonly onExch
 describe("two processes at once", () => {
   it("the second ends with 6 and says who holds the lock, and sends nothing", async () => {
     const { reached, onExchange } = gate(7);
-    const { run, project, service } = await scene({ latencyMs: 100, onExchange });
+    const { run, project, service } = await scene({ latencyMs: 30, onExchange });
     const first = run(["apply", "--yes"]);
     await reached;
     const second = await run(["apply", "--yes"]).ended;

@@ -249,13 +249,6 @@ describe("a plan", () => {
       'Rule "no-ids" disables 30 primary key columns: s.t10.id, s.t11.id, s.t12.id, s.t13.id, s.t14.id and 25 more. Without them their tables can\'t be replicated. Hash instead, disable the table, or leave them out of the match.',
     ]);
   });
-
-  test("tells of rules that have expired the day after their last", () => {
-    const rule = (expires: string) => ({ match: { table: "orders" }, set: on, expires });
-    expect(problemsOf({ rules: [rule("2026-06-29"), rule("2026-06-30")] }).filter((problem) => problem.startsWith("W_RULE"))).toEqual([
-      "W_RULE_EXPIRED /spec/rules/0/expires",
-    ]);
-  });
 });
 
 describe("rules that can't be right are refused before any account is looked at", () => {

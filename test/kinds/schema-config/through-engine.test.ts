@@ -35,7 +35,8 @@ test("the engine concludes over all integrations once, after the last", async ()
     reads,
     onProgress: undefined,
     base: undefined,
-    needs: { allColumns: () => false },
+    concurrency: 8,
+    needs: { judgedColumns: () => undefined },
     inspect: undefined,
   });
   expect(found.flatMap(({ problems }) => problems.map(({ code, place }) => `${code} ${place?.pointer}`))).toEqual([

@@ -1,0 +1,161 @@
+import { mkdirSync, readFileSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { assetManifest, endings, integrationManifest, ordersManifest, scene, schemaManifest, tagManifest, together } from "./scene.ts";
+
+const exposing = together(
+  ordersManifest,
+  schemaManifest("orders", "{ public: { tables: { payments: { columns: { iban: { hashed: false } } } } } }"),
+);
+const chain = together(assetManifest(), integrationManifest("returns", { destination: "{ asset: archive }" }));
+const window = together(
+  integrationManifest("returns", { enabled: true }),
+  schemaManifest("returns", "{ public: { tables: { customers: { columns: { email: { hashed: true } } } } } }"),
+);
+const windowBehindAsset = together(
+  assetManifest(),
+  integrationManifest("returns", { enabled: true, destination: "{ asset: archive }" }),
+  schemaManifest("returns", "{ public: { tables: { customers: { columns: { email: { hashed: true } } } } } }"),
+);
+
+const cases: Readonly<Record<string, readonly [guard: string, manifests: string, guards?: Readonly<Record<string, number>>]>> = {
+  "more creates than allowed": ["maxCreates", together(assetManifest("a"), assetManifest("b")), { maxCreates: 1 }],
+  "more creates than allowed, one of them waiting for another": ["maxCreates", chain, { maxCreates: 1 }],
+  "more exposed columns than allowed": ["maxExposedColumns", exposing, { maxExposedColumns: 0 }],
+  "more changed objects than allowed": ["maxChangedPercent", tagManifest("the best"), { maxChangedPercent: 30, minPopulation: 1 }],
+  "data would flow before it is hashed": ["exposureWindow", window],
+  "data would flow before it is hashed, and the integration still waits": ["exposureWindow", windowBehindAsset],
+};
+
+describe("a guard refuses, in plan, drift and apply alike, with exit 3 and nothing sent; a person can lift it by name with a reason", () => {
+  for (const [what, [guard, manifests, guards]] of Object.entries(cases))
+    it(what, async () => {
+      const at = await scene(manifests, guards === undefined ? {} : { config: { guards } });
+      const planned = await at.plan();
+      expect(planned.code).toBe(3);
+      expect(planned.plan.guards.map((finding) => finding.guard)).toEqual([guard]);
+      expect((await at.run(["drift"])).code).toBe(3);
+      const refused = await at.apply();
+      expect(refused.code).toBe(3);
+      expect(refused.result.exit.reasons).toContain(guard);
+      expect(refused.result.items.every(({ outcome, code }) => outcome === "blocked" && code === "E_GUARD")).toBe(true);
+      expect(at.writes()).toEqual([]);
+
+      const { code, result } = await at.apply("--allow", `${guard}=ticket 41`);
+      expect(code).toBe(0);
+      expect(result.guards).toMatchObject([{ guard, allowed: "ticket 41" }]);
+      expect(at.writes().length).toBeGreaterThan(0);
+    });
+
+  it("another name lifts nothing, and an unknown one is an error", async () => {
+    const at = await scene(chain, { config: { guards: { maxCreates: 1 } } });
+    expect((await at.apply("--allow", "policy=because")).code).toBe(3);
+    expect((await at.run(["apply", "--yes", "--allow", "maxCreate=because"])).stderr).toContain("maxCreates?");
+    expect((await at.run(["apply", "--yes", "--allow", "maxCreates"])).code).toBe(1);
+  });
+
+  it("a reason in the manifest is enough for the exposure window", async () => {
+    const at = await scene(
+      window.replace("metadata: { name: returns }", "metadata: { name: returns }\nlifecycle: { acceptExposureWindow: test data only }"),
+    );
+    expect((await at.apply()).code).toBe(0);
+  });
+
+  it("a saved plan keeps what was allowed when it was made, and can be allowed when it is applied", async () => {
+    const at = await scene(chain, { config: { guards: { maxCreates: 1 } } });
+    expect((await at.run(["plan", "--out", "plan.json"])).code).toBe(3);
+    expect((await at.apply("plan.json")).code).toBe(3);
+    expect((await at.apply("plan.json", "--allow", "maxCreates=ticket 41")).code).toBe(0);
+  });
+
+  it("later rounds count what earlier ones created", async () => {
+    const at = await scene(chain, { config: { guards: { maxCreates: 2 } } });
+    const { code, result } = await at.apply();
+    expect({ code, endings: endings(result) }).toEqual({
+      code: 0,
+      endings: { "create Asset/archive": "done", "create Integration/returns": "done" },
+    });
+  });
+});
+
+/** What a shell or a template left undone. */
+const unexpanded = ["$", "{DB_PASSWORD}"].join("");
+
+describe("what apply needs before the first write", () => {
+  const secretAsset = (variable: string): string =>
+    together(tagManifest("the best"), assetManifest("archive", `, connection: { password: { $secret: { env: ${variable} } } }`));
+
+  it("a missing secret: exit 1, and nothing is sent", async () => {
+    const at = await scene(secretAsset("MISSING"));
+    expect((await at.plan()).code).toBe(0);
+    const ran = await at.run(["apply", "--yes"]);
+    expect(ran).toMatchObject({ code: 1, stdout: "" });
+    expect(ran.stderr).toContain("E_SECRET_MISSING");
+    expect(at.writes()).toEqual([]);
+  });
+
+  for (const placeholder of ["***", "<redacted>", unexpanded, "changeme", "[secret]"])
+    it(`a placeholder in the place of a secret (${placeholder}): exit 1, and nothing is sent`, async () => {
+      const at = await scene(secretAsset("DB"));
+      const ran = await at.run(["apply", "--yes"], { DB: placeholder });
+      expect(ran).toMatchObject({ code: 1, stdout: "" });
+      expect(ran.stderr).toContain("E_PLACEHOLDER_SECRET");
+      expect(at.writes()).toEqual([]);
+    });
+
+  for (const placeholder of ["***", "<redacted>", unexpanded])
+    it(`a placeholder in the place of the API key (${placeholder}): exit 1 before any call`, async () => {
+      const at = await scene(tagManifest("the best"));
+      const ran = await at.run(["apply", "--yes"], { TEST_API_KEY: placeholder });
+      expect(ran).toMatchObject({ code: 1, stdout: "" });
+      expect(at.service.requests).toEqual([]);
+    });
+
+  it("a yes: without a terminal exit 1", async () => {
+    const at = await scene(tagManifest("the best"));
+    const ran = await at.run(["apply"]);
+    expect(ran).toMatchObject({ code: 1, stdout: "" });
+    expect(ran.stderr).toContain("E_NOT_CONFIRMED");
+    expect(at.service.requests).toEqual([]);
+  });
+
+  it("writing must not be forbidden: DIMSYNC_READ_ONLY beats every flag", async () => {
+    const at = await scene(tagManifest("the best"));
+    expect((await at.run(["apply", "--yes"], { DIMSYNC_READ_ONLY: "1" })).code).toBe(1);
+    expect(at.service.requests).toEqual([]);
+  });
+
+  it("a place for the result: exit 1 before any call where there is none", async () => {
+    const at = await scene(tagManifest("the best"));
+    expect((await at.run(["apply", "--yes", "--result", "no/such/folder/result.json"])).code).toBe(1);
+    expect(at.service.requests).toEqual([]);
+  });
+});
+
+it("the result file is written although another output can't be, and the failure is told", async () => {
+  const at = await scene(tagManifest("the best"), {
+    service: {
+      onExchange: ({ method }) => {
+        if (method === "PUT") rmSync(join(at.folder, "out"), { recursive: true });
+      },
+    },
+  });
+  mkdirSync(join(at.folder, "out"));
+  const ran = await at.run(["apply", "--yes", "--result", "result.json", "-o", "markdown=out/result.md"]);
+  expect(ran.code).toBe(1);
+  expect(ran.stderr).toContain("E_OUTPUT");
+  expect(JSON.parse(readFileSync(join(at.folder, "result.json"), "utf8"))).toMatchObject({ kind: "Result", exit: { code: 0 } });
+});
+
+it("several targets: what was done in the first is told and kept although the second can't be reached", async () => {
+  const at = await scene(tagManifest("the best"));
+  const config = readFileSync(join(at.folder, "dimsync.yaml"), "utf8");
+  const target = /( {2}test:\n(?: {4}.*\n)+)/u.exec(config)?.[1] ?? "";
+  at.write("dimsync.yaml", config.replace(target, `${target}${target.replace("test:", "zone:").replace("TEST_API_KEY", "NO_SUCH_KEY")}`));
+  const ran = await at.run(["apply", "--yes", "--all-targets", "--result", "result.json", "-o", "json"]);
+  expect(ran.code).toBe(1);
+  expect(ran.stderr).toContain("NO_SUCH_KEY");
+  const kept: unknown = JSON.parse(readFileSync(join(at.folder, "result.json"), "utf8"));
+  expect(kept).toMatchObject({ target: "test", exit: { code: 0 } });
+  expect(JSON.parse(ran.stdout)).toEqual(kept);
+});

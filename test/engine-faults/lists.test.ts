@@ -1,0 +1,112 @@
+import { rmSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import type { AccountState } from "../../src/embedded/index.ts";
+import { seedAccount } from "../../src/embedded/index.ts";
+import { endings, integrationManifest, type Scene, scene, tagManifest, together } from "./scene.ts";
+
+const manifests = together(integrationManifest("returns"), tagManifest("the best"));
+
+/** The seed with integrations added, up to so many. */
+function accountOf(total: number): AccountState {
+  const state = seedAccount();
+  const [model] = state.integrations;
+  for (let n = state.integrations.length; model !== undefined && n < total; n++)
+    state.integrations.push({
+      ...model,
+      id: `more-${n}`,
+      name: `More ${n}`,
+      source: { id: `s-more-${n}`, name: `more-${n}-pg`, type: "postgres" },
+    });
+  return state;
+}
+
+const expectBlocked = async (at: Scene): Promise<string> => {
+  const { code, result } = await at.apply();
+  expect(code).toBe(4);
+  expect(endings(result)).toMatchObject({ "- Integration/returns": "blocked E_LIST_INCOMPLETE", "update Tag/gold": "done" });
+  expect(at.writes()).toEqual(["PUT /v1/tags/t-3"]);
+  return result.items.find(({ code: why }) => why === "E_LIST_INCOMPLETE")?.message ?? "";
+};
+
+describe("a list that may not be all there is blocks creates, and updates go on", () => {
+  it("its length is a round number, and nobody has confirmed it", async () => {
+    const at = await scene(manifests, { service: { state: accountOf(10) } });
+    expect(await expectBlocked(at)).toContain("answered exactly 10 integrations");
+  });
+
+  it("it speaks of more than asking for more brings", async () => {
+    const at = await scene(manifests, {
+      meddle: ({ path }, answer) =>
+        path.startsWith("/v1/integrations")
+          ? { ...(answer as object), data: { ...(answer as { data: object }).data, totalItems: 9 } }
+          : undefined,
+    });
+    expect(await expectBlocked(at)).toContain("there is more than it holds");
+  });
+
+  it("a bound id is missing from it, although GET by id answers", async () => {
+    const at = await scene(manifests, { service: { paging: { style: "silent", size: 3 } } });
+    expect((await at.run(["bind", "Integration/returns=51a2"])).code).toBe(0);
+    at.write("manifests/all.yaml", `${manifests}---\n${integrationManifest("other")}`);
+    const { plan } = await at.plan();
+    expect(plan.blocked).toMatchObject([{ address: "Integration/other", code: "E_LIST_INCOMPLETE" }]);
+  });
+});
+
+describe("a list of a round length is trusted", () => {
+  it("where it shows its total", async () => {
+    const at = await scene(manifests, { service: { state: accountOf(10), paging: { style: "totalItems", size: 4 } } });
+    expect((await at.apply()).code).toBe(0);
+  });
+
+  it("where a person says so, and from then on", async () => {
+    const at = await scene(manifests, { service: { state: accountOf(10) } });
+    // Interrupted before the create by a refusal, so that there are still ten.
+    at.service.addFault("POST /v1/integrations$@1=status:400");
+    expect((await at.apply("--assume-complete-lists")).code).toBe(4);
+    expect((await at.apply()).code).toBe(0);
+    expect(at.service.counts()["POST"]).toBe(2);
+  });
+
+  it("where an earlier run saw a longer one; without that record it is suspected again", async () => {
+    const at = await scene(tagManifest("the best", ", taggedBy: u-1, resources: [{ integration: Orders }]"), {
+      service: { state: accountOf(11) },
+    });
+    expect((await at.apply()).code).toBe(0);
+    at.service.mutate(({ integrations }) => void integrations.pop());
+    at.write("manifests/all.yaml", manifests);
+    expect((await at.plan()).plan.blocked).toEqual([]);
+    rmSync(join(at.folder, ".dimsync", "lists.json"));
+    expect((await at.plan()).plan.blocked).toMatchObject([{ code: "E_LIST_INCOMPLETE" }]);
+  });
+});
+
+describe("a read that fails never turns into a create", () => {
+  const faults: Readonly<Record<string, string>> = {
+    "an unauthorised list": "GET /v1/integrations$=status:401",
+    "a forbidden list": "GET /v1/integrations$=status:403",
+    "a list that fails": "GET /v1/integrations$=status:500",
+    "a list of HTML": "GET /v1/integrations$=html",
+    "an empty answer": "GET /v1/integrations$=empty",
+    "half a list": "GET /v1/integrations$=truncate",
+    "tags that fail": "GET /v1/tags$=status:500",
+  };
+  for (const [what, fault] of Object.entries(faults))
+    it(`${what}: exit 1, nothing sent`, async () => {
+      const at = await scene(manifests, { service: { faults: [fault] } });
+      const { code, plan } = await at.plan();
+      expect({ code, complete: plan.complete, executable: plan.executable }).toEqual({ code: 1, complete: false, executable: false });
+      expect(plan.items.filter(({ action }) => action === "create")).toEqual([]);
+      expect((await at.apply()).code).toBe(1);
+      expect(at.writes()).toEqual([]);
+    });
+
+  it("with a wrong key: exit 1 in plan and apply", async () => {
+    const at = await scene(manifests);
+    const ran = await at.run(["apply", "--yes"], { TEST_API_KEY: "wrong" });
+    expect(ran.code).toBe(1);
+    expect(ran.stdout).toContain("refused the API key with status 401");
+    expect(at.writes()).toEqual([]);
+  });
+});

@@ -1,0 +1,165 @@
+import { describe, expect, it } from "vitest";
+import { assetManifest, endings, ordersManifest, scene, schemaManifest, tagManifest, together } from "./scene.ts";
+
+const twoPatches = together(
+  ordersManifest,
+  schemaManifest(
+    "orders",
+    "{ public: { tables: { customers: { columns: { email: { hashed: true } } }, payments: { columns: { iban: { hashed: false } } } } } }",
+  ),
+);
+const orders = "update SchemaConfig/orders@orders";
+
+interface Body {
+  data: { schemas: { public: { tables: { customers: { enabled: boolean; columns: Record<string, { hashed: boolean }> } } } } };
+}
+
+describe("what the answer to a PATCH shows", () => {
+  it("a wanted value that isn't there is E_NOT_CONVERGED with its path, exit 4, and the second PATCH is not sent", async () => {
+    const at = await scene(twoPatches, {
+      meddle: ({ method }, answer) => {
+        if (method !== "PATCH") return undefined;
+        const body = answer as Body;
+        Object.assign(body.data.schemas.public.tables.customers.columns["email"] ?? {}, { hashed: false });
+        return body;
+      },
+    });
+    const { code, result } = await at.apply();
+    expect(code).toBe(4);
+    expect(endings(result)[orders]).toBe("not-converged E_NOT_CONVERGED");
+    expect(result.items.at(-1)?.message).toContain("/schemas/public/tables/customers/columns/email/hashed");
+    expect(at.writes()).toHaveLength(1);
+  });
+
+  it("another node that changed is E_UNINTENDED_CHANGE with its path", async () => {
+    const at = await scene(twoPatches, {
+      meddle: ({ method }, answer) => {
+        if (method !== "PATCH") return undefined;
+        const body = answer as Body;
+        Object.assign(body.data.schemas.public.tables.customers.columns["phone"] ?? {}, { hashed: true });
+        return body;
+      },
+    });
+    const { code, result } = await at.apply();
+    expect(code).toBe(4);
+    expect(endings(result)[orders]).toBe("not-converged E_UNINTENDED_CHANGE");
+    expect(result.items.at(-1)?.message).toContain("/schemas/public/tables/customers/columns/phone/hashed");
+  });
+});
+
+describe("a PUT or PATCH whose outcome is unclear", () => {
+  it("is not sent again where the values are there", async () => {
+    const at = await scene(tagManifest("the best"), { service: { faults: ["PUT /v1/tags/t-3=reset-after"] } });
+    expect((await at.apply()).code).toBe(0);
+    expect(at.writes()).toEqual(["PUT /v1/tags/t-3"]);
+  });
+
+  it("is sent again where they are not", async () => {
+    const at = await scene(tagManifest("the best"), {
+      service: { faults: ["PUT /v1/tags/t-3@1=reset-before"] },
+      config: { client: { retries: 2, timeoutSeconds: 5 } },
+    });
+    expect((await at.apply()).code).toBe(0);
+    expect(at.writes()).toEqual(["PUT /v1/tags/t-3", "PUT /v1/tags/t-3"]);
+  });
+
+  it("is not sent again where somebody else has changed the same value meanwhile", async () => {
+    const at = await scene(tagManifest("the best"), {
+      service: {
+        faults: ["PUT /v1/tags/t-3=reset-before"],
+        onExchange: ({ method }) => {
+          if (method === "PUT")
+            at.service.mutate(({ tags }) => {
+              for (const tag of tags) if (tag.id === "t-3") tag.description = "by hand";
+            });
+        },
+      },
+      config: { client: { retries: 2, timeoutSeconds: 5 } },
+    });
+    const { code, result } = await at.apply();
+    expect(code).toBe(4);
+    expect(endings(result)["update Tag/gold"]).toBe("failed E_CHANGED_MEANWHILE");
+    expect(at.writes()).toEqual(["PUT /v1/tags/t-3"]);
+    expect(at.service.state().tags.find(({ id }) => id === "t-3")?.description).toBe("by hand");
+  });
+
+  it("where reading fails, too: the failure of the write is told, with what is not known", async () => {
+    const at = await scene(tagManifest("the best"), {
+      service: { faults: ["PUT /v1/tags/t-3=reset-after", "GET /v1/tags/t-3@2=status:500"] },
+    });
+    const { code, result } = await at.apply();
+    expect(code).toBe(4);
+    expect(result.items.at(-1)).toMatchObject({
+      outcome: "failed",
+      message: expect.stringContaining("Whether the service acted on it is not known"),
+    });
+    at.service.clearFaults();
+    expect((await at.apply()).code).toBe(0);
+    expect(at.service.counts()["PUT"]).toBe(1);
+  });
+});
+
+describe("an object that changes between plan and write, without a saved plan", () => {
+  const changing = (times: number) => {
+    let left = times;
+    return scene(tagManifest("the best"), {
+      service: {
+        onExchange: ({ method, path }) => {
+          // Each list of tags is followed by a change, so what was planned is outdated when it is read again.
+          if (method === "GET" && path === "/v1/tags" && left-- > 0) void Promise.resolve().then(() => hand(`by hand ${left}`));
+        },
+      },
+    }).then((at) => {
+      hand = (description) =>
+        at.service.mutate(({ tags }) => {
+          for (const tag of tags) if (tag.id === "t-3") tag.description = description;
+        });
+      return at;
+    });
+  };
+  let hand: (description: string) => void = () => undefined;
+
+  it("is planned afresh and written", async () => {
+    const at = await changing(1);
+    const { code, result } = await at.apply();
+    expect({ code, endings: endings(result) }).toMatchObject({ code: 0, endings: { "update Tag/gold": "done" } });
+    expect(at.service.state().tags.find(({ id }) => id === "t-3")?.description).toBe("the best");
+  });
+
+  it("again and again is given up, with exit 4", async () => {
+    const at = await changing(50);
+    const { code, result } = await at.apply();
+    expect(code).toBe(4);
+    expect(endings(result)["update Tag/gold"]).toBe("skipped E_KEEPS_CHANGING");
+    expect(at.writes()).toEqual([]);
+  });
+});
+
+describe("partial failure", () => {
+  const both = together(assetManifest("archive"), assetManifest("attic"), tagManifest("the best"));
+
+  it("what doesn't depend on it goes on", async () => {
+    const at = await scene(both, { service: { faults: ["POST /v1/assets@1=status:400"] } });
+    const { code, result } = await at.apply();
+    expect({ code, endings: endings(result) }).toEqual({
+      code: 4,
+      endings: {
+        "create Asset/archive": "failed E_SERVICE_STATUS",
+        "create Asset/attic": "done",
+        "bind Tag/gold": "done",
+        "update Tag/gold": "done",
+      },
+    });
+  });
+
+  it("with --fail-fast nothing new is begun", async () => {
+    const at = await scene(both, { service: { faults: ["POST /v1/assets@1=status:400"] } });
+    const { code, result } = await at.apply("--fail-fast");
+    expect(code).toBe(4);
+    expect(endings(result)).toMatchObject({
+      "create Asset/attic": "skipped E_FAIL_FAST",
+      "update Tag/gold": expect.stringContaining("skipped"),
+    });
+    expect(at.writes()).toEqual(["POST /v1/assets"]);
+  });
+});
