@@ -6,7 +6,14 @@ import { isObject } from "../../src/model/json.ts";
 type Schema = Readonly<Record<string, unknown>>;
 const read = (name: string): Schema => JSON.parse(readFileSync(fileOf(name), "utf8"));
 const fileOf = (name: string) => new URL(`../../schema/${name}.schema.json`, import.meta.url);
-const kinds = { Asset: "asset", Integration: "integration", Tag: "tag", SchemaConfig: "schema-config", RuleSet: "rule-set", Policy: "policy" } as const;
+const kinds = {
+  Asset: "asset",
+  Integration: "integration",
+  Tag: "tag",
+  SchemaConfig: "schema-config",
+  RuleSet: "rule-set",
+  Policy: "policy",
+} as const;
 const files = [...Object.values(kinds), "manifest", "config", "plan", "result", "drift", "validation"];
 
 /** manifest.schema.json holds the schemas of all kinds, so that an editor needs one file. Run with UPDATE_SCHEMAS=1 to write it anew. */
