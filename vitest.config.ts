@@ -9,5 +9,7 @@ export default defineConfig({
     pool: "forks",
     unstubEnvs: true,
     restoreMocks: true,
+    // The default leaves one of two cores idle.
+    maxWorkers: 2,
   },
 });
