@@ -13,7 +13,9 @@ const root = fileURLToPath(new URL("..", import.meta.url));
 const mayImport: Readonly<Record<string, readonly string[]>> = {
   "bin.ts": ["prebuilt-help.ts", "run.ts", "cli.ts", "commands"],
   "run.ts": ["cli.ts", "commands"],
-  "cli.ts": ["commands", "run.ts"],
+  "cli.ts": ["commands", "run.ts", "program.ts"],
+  "program.ts": ["commands", "program-commands.ts"],
+  "program-commands.ts": ["commands"],
   "index.ts": ["commands", "engine", "kinds", "manifests", "service", "records", "drift", "import", "render", "embedded"],
   commands: ["ci", "engine", "kinds", "manifests", "service", "records", "drift", "import", "render", "embedded"],
   engine: ["kinds", "manifests", "service", "records", "drift", "import", "render"],
