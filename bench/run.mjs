@@ -52,7 +52,7 @@ const bench = {
   key,
   base: `http://127.0.0.1:${port}`,
   runs: Number(values.runs),
-  bin: join(dist, "bin.cjs"),
+  bin: join(dist, "bin.js"),
   floor: join(folder, "floor.mjs"),
   /** The service becomes an account (see service.mjs). */
   begin: (setting) => tell({ begin: setting }),

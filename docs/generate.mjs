@@ -1,6 +1,5 @@
 // Writes docs/reference/ from the JSON Schemas, the command line and the sources, so that it can't go stale: `node docs/generate.mjs`.
 // `--check` writes nothing and exits 1 where a page would change.
-import { execFileSync } from "node:child_process";
 import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
@@ -29,17 +28,7 @@ async function pages() {
   found["diagnostics.md"] = await diagnosticsPage(join(root, "src"));
   const titles = Object.entries(found).map(([file, text]) => `- [${/^# (.*)$/m.exec(text)?.[1]}](${file})`);
   found["README.md"] = `# Reference\n\n${titles.sort().join("\n")}\n`;
-  return Object.fromEntries(Object.entries(found).map(([file, text]) => [file, formatted(file, made + text)]));
-}
-
-/** As `npm run format` would leave it, so that the linter has nothing to say. */
-function formatted(file, text) {
-  const biome = join(root, "node_modules/@biomejs/biome/bin/biome");
-  return execFileSync(process.execPath, [biome, "format", `--stdin-file-path=docs/reference/${file}`], {
-    cwd: root,
-    input: text,
-    encoding: "utf8",
-  });
+  return Object.fromEntries(Object.entries(found).map(([file, text]) => [file, made + text]));
 }
 
 /** The commander program of src/cli.ts, bundled for this run. */

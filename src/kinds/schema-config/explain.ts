@@ -9,7 +9,7 @@ import { causeOf } from "./judgement.ts";
 import { literalColumnMaps, literalSchemas, literalTables } from "./literals.ts";
 import { type Depth, type Field, literalPointer, type NodeCause, type NodeChange, type NodePath } from "./node.ts";
 import type { Layer, Program, Rule } from "./program.ts";
-import { newVerdict, resolve, type Says, type Statement, statements } from "./verdict.ts";
+import { isAboutItself, newVerdict, resolve, type Says, type Statement, statements } from "./verdict.ts";
 
 /** One voice that spoke of a node, in the order of speaking. */
 export interface Said {
@@ -85,7 +85,9 @@ export function explain(
     hashed: verdict.hashed === undefined ? undefined : verdict.hashedBy,
   };
   const heard = [...context.above, ...met.named.here].sort((a, b) => a.index - b.index);
-  const said = statements(heard, says, program.layers).map((statement): Said => {
+  // An entry of a literal tree that is only there for what is below it says nothing of this node.
+  const voices = statements(heard, says, program.layers).filter(({ entry }) => entry === undefined || isAboutItself(entry, depth));
+  const said = voices.map((statement): Said => {
     const isNarrowed = statement.by.type === "rule" && !met.spoken.includes(statement.by);
     return toSaid(program, statement, path, isNarrowed, (key) => winners[key] === statement.by);
   });

@@ -1,0 +1,342 @@
+import { writeFileSync } from "node:fs";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { parseAllDocuments } from "yaml";
+import type { EmbeddedOptions } from "../../src/embedded/index.ts";
+import { nodePath } from "../../src/engine/explain.ts";
+import type { Plan } from "../../src/index.ts";
+import { type Ran, runCommand } from "../support/command.ts";
+import { configText, keyVariable, writeProject } from "../support/project-folder.ts";
+import { startService, type TestService } from "../support/service.ts";
+
+// `explain` and `render --expand` on the command line, against the embedded service.
+
+const manifests = `apiVersion: dimsync/v1
+kind: Integration
+metadata: { name: orders }
+spec: { match: { name: Orders } }
+---
+apiVersion: dimsync/v1
+kind: RuleSet
+metadata: { name: pii }
+spec:
+  rules:
+    - { id: emails, match: { column: "*email*" }, set: { hashed: true }, reason: GDPR register 12 }
+---
+apiVersion: dimsync/v1
+kind: SchemaConfig
+metadata: { name: orders }
+spec:
+  integration: orders
+  unmatched: { tables: disable }
+  rules:
+    - { id: core, match: { schema: public, table: [orders, customers, users] }, set: { enabled: true } }
+    - use: pii
+    - { id: support, match: { table: orders, column: contact_email }, set: { hashed: false }, reason: DPIA-41 }
+    - { id: keys, match: { column: "*", where: { isPrimaryKey: true } }, set: { enabled: true } }
+    - { id: no-logs, match: { table: "audit_*" }, ignore: true }
+    - { id: theirs, match: { table: payments }, ignore: true }
+  schemas:
+    public: { tables: { customers: { columns: { email: { hashed: false } } } } }
+`;
+
+interface World {
+  readonly service: TestService;
+  readonly folder: string;
+  readonly run: (...argv: readonly string[]) => Promise<Ran>;
+}
+
+async function world({
+  text = manifests,
+  parts = {},
+  options = {},
+}: {
+  text?: string;
+  parts?: Readonly<Record<string, unknown>>;
+  options?: EmbeddedOptions;
+} = {}): Promise<World> {
+  const service = await startService(options);
+  onTestFinished(() => service.close());
+  const folder = writeProject({ "dimsync.yaml": configText(service.url, parts), "manifests/a.yaml": text });
+  return { service, folder, run: (...argv) => runCommand(argv, folder, { [keyVariable]: service.apiKey }) };
+}
+const events = ["  events    none about its schemas in the last 30 days", ""];
+const sent =
+  '{"schemas":{"public":{"enabled":true,"tables":{"order_items":{"enabled":false,"columns":{}},"products":{"enabled":false,"columns":{}},"users":{"enabled":true,"columns":{"email":{"enabled":true,"hashed":true}}}}},"reporting":{"enabled":true,"tables":{"daily_sales":{"enabled":false,"columns":{}}}}}}';
+
+describe("explain tells of a node", () => {
+  test.each<[string, string, readonly string[]]>([
+    [
+      "the rule that decides, what changes and what would be sent",
+      "public.users.email",
+      [
+        "  emails   hashed: true               decides hashed   manifests/a.yaml:11   GDPR register 12",
+        "  keys     does not apply (where)                      manifests/a.yaml:23",
+        "",
+        "  live      nameInDestination: email, enabled: true, hashed: false, isPrimaryKey: false",
+        "  outcome   managed: hashed: true",
+        "  change    hashed false → true   protects",
+      ],
+    ],
+    [
+      "who is overruled by a later rule",
+      "public.orders.contact_email",
+      [
+        "  emails    hashed: true             overruled        manifests/a.yaml:11   GDPR register 12",
+        "  support   hashed: false            decides hashed   manifests/a.yaml:22   DPIA-41",
+        "  keys      does not apply (where)                    manifests/a.yaml:23",
+        "",
+        "  live      nameInDestination: contact_email, enabled: true, hashed: false, isPrimaryKey: false",
+        "  outcome   managed: hashed: false",
+        "  change    none",
+      ],
+    ],
+    [
+      "the literal that has the last word",
+      "public.customers.email",
+      [
+        "  emails    hashed: true             overruled        manifests/a.yaml:11   GDPR register 12",
+        "  keys      does not apply (where)                    manifests/a.yaml:23",
+        "  literal   hashed: false            decides hashed   manifests/a.yaml:27",
+        "",
+        "  live      nameInDestination: email, enabled: true, hashed: false, isPrimaryKey: false",
+        "  outcome   managed: hashed: false",
+        "  change    none",
+      ],
+    ],
+    [
+      "what unmatched makes of it",
+      "public.products",
+      [
+        "  unmatched.tables   enabled: false   decides enabled   manifests/a.yaml:18",
+        "",
+        "  live      nameInDestination: products, enabled: true, syncMode: incremental, cursorField: updated_at",
+        "  outcome   managed: enabled: false",
+        "  change    enabled true → false   protects",
+      ],
+    ],
+    [
+      "the rule that ignores it",
+      "public.payments",
+      [
+        "  theirs   ignores it      manifests/a.yaml:25",
+        "",
+        "  live      nameInDestination: payments, enabled: true, syncMode: incremental, cursorField: paid_at",
+        "  outcome   ignored",
+        "  change    none",
+      ],
+    ],
+    [
+      "the rule that ignores the table above it",
+      "public.audit_events.actor_email",
+      [
+        "  emails    hashed: true             overruled   manifests/a.yaml:11   GDPR register 12",
+        "  keys      does not apply (where)               manifests/a.yaml:23",
+        "  no-logs   ignores a node above it              manifests/a.yaml:24",
+        "",
+        "  live      nameInDestination: actor_email, enabled: true, hashed: false, isPrimaryKey: false",
+        "  outcome   ignored",
+        "  change    none",
+      ],
+    ],
+    [
+      "that nobody speaks of it",
+      "public",
+      [
+        "  No rule and no literal speaks of it.",
+        "",
+        "  live      nameInDestination: orders, enabled: true",
+        "  outcome   unmanaged",
+        "  change    none",
+      ],
+    ],
+    [
+      "what would hold for one that isn't there",
+      "new.t.x_email",
+      [
+        "  emails   hashed: true             decides hashed   manifests/a.yaml:11   GDPR register 12",
+        "  keys     does not apply (where)                    manifests/a.yaml:23",
+        "",
+        "  live      not in the account, or its columns are unknown",
+        "  outcome   managed: hashed: true",
+        "  change    none",
+      ],
+    ],
+  ])("%s", async (_sentence, path, expected) => {
+    const { run, service } = await world();
+    const { code, stdout, stderr } = await run("explain", "SchemaConfig/orders@orders", path);
+    // How wide the columns are is the table's affair.
+    const squeezed = (all: readonly string[]) => all.map((line) => line.trim().replaceAll(/ {2,}/gu, "  "));
+    expect(stderr).toBe("");
+    expect(code).toBe(0);
+    expect(squeezed(stdout.split("\n"))).toEqual(
+      squeezed([
+        `SchemaConfig/orders@orders   ${path}`,
+        "",
+        ...expected,
+        "  request   PATCH /v1/integrations/8f1c/schemas",
+        sent,
+        ...events,
+      ]),
+    );
+    expect(service.requests.map(({ path: read }) => read).sort()).toEqual([
+      "/v1/audit-logs",
+      "/v1/integrations",
+      "/v1/integrations/8f1c/schemas",
+    ]);
+    expect(service.requests.every(({ method }) => method === "GET")).toBe(true);
+  });
+
+  test("the request that would follow is the one that plan shows", async () => {
+    const { run } = await world();
+    const [explained] = JSON.parse((await run("explain", "SchemaConfig/orders@orders", "public.users.email", "-o", "json")).stdout);
+    const { items } = JSON.parse((await run("plan", "-o", "json")).stdout) as Plan;
+    expect(explained.requests).toEqual(items.find(({ kind }) => kind === "SchemaConfig")?.requests);
+    expect(explained).toMatchObject({
+      address: "SchemaConfig/orders@orders",
+      liveId: "8f1c",
+      path: ["public", "users", "email"],
+      said: [
+        { rule: "emails", file: "manifests/a.yaml", line: 11, effect: "set", wins: ["hashed"] },
+        { rule: "keys", effect: "narrowed" },
+      ],
+      state: "managed",
+      changes: [{ key: "hashed", before: false, after: true, cause: { rule: "emails", file: "manifests/a.yaml", line: 11 } }],
+      events: [],
+    });
+  });
+
+  test("that the config leaves it to others", async () => {
+    const ignore = [{ address: "SchemaConfig/orders", path: "/schemas/public/tables/users", reason: "theirs" }];
+    const { run } = await world({ parts: { ignore } });
+    const { stdout } = await run("explain", "SchemaConfig/orders@orders", "public.users.email");
+    expect(stdout).toContain("  ignored   enabled and hashed, by an ignore entry of the config\n  change    none\n");
+    expect(stdout).not.toContain('"users"');
+  });
+
+  test("why nothing can be sent", async () => {
+    const { run } = await world({
+      text: manifests.replace(
+        "  schemas:\n",
+        "    - { id: bad, match: { table: users, column: id }, set: { enabled: false } }\n  schemas:\n",
+      ),
+    });
+    const { code, stdout } = await run("explain", "SchemaConfig/orders@orders", "public.users.id");
+    expect([code, stdout]).toEqual([0, expect.stringContaining("  refused   E_DISABLES_PRIMARY_KEY manifests/a.yaml:26: ")]);
+    expect(stdout).not.toContain("request");
+  });
+
+  test("what the audit log says of the integration's schemas, the newest first", async () => {
+    const { run, service } = await world();
+    const dana = { email: "dana@example.com", userAgent: "Mozilla/5.0" };
+    for (const event of [
+      'Schema configuration of integration 8f1c "Orders" changed',
+      'Integration 8f1c "Orders" paused',
+      'Schema configuration of integration b27d "Billing" changed',
+      'Integration 8f1c "Orders" updated',
+    ])
+      service.mutate(() => {}, dana, event);
+    const { stdout } = await run("explain", "SchemaConfig/orders", "public.users.email");
+    const shown = stdout.slice(stdout.indexOf("  events")).replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z/gu, "TIME");
+    expect(shown).toBe(
+      '  events    TIME   dana@example.com   Integration 8f1c "Orders" updated\n            TIME   dana@example.com   Schema configuration of integration 8f1c "Orders" changed\n',
+    );
+  });
+
+  test("all the same where the audit log can't be read", async () => {
+    const { run } = await world({ options: { faults: ["GET /v1/audit-logs=status:403"] } });
+    const { code, stdout } = await run("explain", "SchemaConfig/orders@orders", "public.users.email");
+    expect([code, stdout]).toEqual([0, expect.stringMatching(/ {2}change {4}hashed[\s\S]*\n {2}events {4}not available: .*403/u)]);
+  });
+
+  test("a column of a table that was answered without columns: one read for it", async () => {
+    const { run, service } = await world({
+      text: manifests.replace(/ {4}- \{ id: keys.*\n/u, "").replace(/ {4}- use: pii\n/u, ""),
+      options: { schemaForm: "snake" },
+    });
+    const { stdout } = await run("explain", "SchemaConfig/orders@orders", "public.products.sku");
+    expect(stdout).toContain("  live      nameInDestination: sku, enabled: true, hashed: false");
+    const columns = service.requests.flatMap(({ path }) => /tables\/(\w+)\/columns/u.exec(path)?.[1] ?? []);
+    expect(columns.sort()).toEqual(["customers", "orders", "products"]);
+  });
+
+  test("in every integration that a configuration acts on", async () => {
+    const { run } = await world({ text: manifests.replace("  integration: orders", '  integrations: { names: ["shop-shard-*"] }') });
+    const { stdout } = await run("explain", "SchemaConfig/orders", "public.users.email", "-o", "json");
+    expect(JSON.parse(stdout).map(({ address }: { address: string }) => address)).toEqual([
+      "SchemaConfig/orders@shop-shard-01",
+      "SchemaConfig/orders@shop-shard-02",
+    ]);
+  });
+});
+
+describe("explain refuses", () => {
+  test.each<[string, readonly string[], string]>([
+    ["another kind", ["Tag/pii", "x"], "E_USAGE"],
+    ["no path", ["SchemaConfig/orders"], "E_USAGE"],
+    ["too deep a path", ["SchemaConfig/orders", "a.b.c.d"], "E_USAGE"],
+    ["a pointer that is none", ["SchemaConfig/orders", "--pointer", "public/users"], "E_USAGE"],
+    ["an address that nothing has", ["SchemaConfig/order", "public"], "Did you mean SchemaConfig/orders"],
+    ["a format that it doesn't have", ["SchemaConfig/orders", "public", "-o", "html"], "E_OUTPUT"],
+  ])("%s", async (_sentence, argv, expected) => {
+    const { run } = await world();
+    expect(await run("explain", ...argv)).toMatchObject({ code: 1, stdout: "", stderr: expect.stringContaining(expected) });
+  });
+  test("manifests with mistakes, each at its line", async () => {
+    const { run, service } = await world({ text: manifests.replace("set: { enabled: true } }", "set: { enabled: maybe } }") });
+    const { code, stderr } = await run("explain", "SchemaConfig/orders", "public");
+    expect([code, stderr]).toEqual([1, expect.stringMatching(/manifests\/a\.yaml:20:\d+/u)]);
+    expect(service.requests).toEqual([]);
+  });
+  test("a configuration whose rules are wrong, with what is wrong", async () => {
+    const { run } = await world({ text: manifests.replace("use: pii", "use: nope") });
+    expect(await run("explain", "SchemaConfig/orders", "public")).toMatchObject({
+      code: 1,
+      stderr: expect.stringMatching(/a\.yaml:21:\d+[\s\S]*E_UNKNOWN_RULE_SET/u),
+    });
+  });
+});
+
+test("a path is names between dots, or a pointer in either form", () => {
+  expect(nodePath("public.users.email", undefined)).toEqual(["public", "users", "email"]);
+  expect(nodePath(undefined, "/a.b/c~1d/e")).toEqual(["a.b", "c/d", "e"]);
+  expect(nodePath(undefined, "/schemas/public/tables/users/columns/email/hashed")).toEqual(["public", "users", "email"]);
+  expect(nodePath(undefined, "/schemas/public/enabled")).toEqual(["public"]);
+  expect(nodePath(undefined, "/__proto__")).toEqual(["__proto__"]);
+});
+
+describe("render --expand", () => {
+  test("writes rules out over what is live: a manifest that says the same without them", async () => {
+    const { run, service, folder } = await world();
+    const rendered = await run("render", "--expand");
+    expect([rendered.code, rendered.stderr]).toEqual([0, ""]);
+    expect(rendered.stdout.slice(rendered.stdout.indexOf("kind: SchemaConfig"))).not.toMatch(/rules|unmatched/u);
+    const before = JSON.parse((await run("plan", "-o", "json")).stdout) as Plan;
+    writeFileSync(`${folder}/manifests/a.yaml`, rendered.stdout);
+    const after = JSON.parse((await run("plan", "-o", "json")).stdout) as Plan;
+    const bodies = ({ items }: Plan) => items.flatMap(({ requests }) => requests);
+    expect(bodies(after)).toEqual(bodies(before));
+    expect(bodies(after)).not.toEqual([]);
+    expect(service.requests.every(({ method }) => method === "GET")).toBe(true);
+  });
+  test("one document for each integration, with names of its own", async () => {
+    const text = manifests.replace("  integration: orders", '  integrations: { names: ["shop-shard-*"] }');
+    const { run } = await world({ text });
+    const documents = parseAllDocuments((await run("render", "SchemaConfig/orders", "--expand")).stdout).map((document) => document.toJS());
+    expect(documents.map(({ metadata, spec }) => [metadata.name, spec.integration])).toEqual([
+      ["orders.shop-shard-01", "shop-shard-01"],
+      ["orders.shop-shard-02", "shop-shard-02"],
+    ]);
+  });
+  test("leaves a configuration as it is written whose integration isn't there yet, and says so", async () => {
+    const create =
+      "spec: { create: { destinationSchema: o, replicationFrequency: 1h, onSchemaUpdate: x, enabled: false, sourceConfig: { type: mysql, name: none, authMethod: p, connectionType: source, owners: [], connection: {} }, sourceSettings: {} }, destination: { id: d-12 } }";
+    const { run } = await world({ text: manifests.replace("spec: { match: { name: Orders } }", create) });
+    const { code, stdout, stderr } = await run("render", "SchemaConfig/orders", "--expand");
+    expect([code, stderr]).toEqual([0, "Left as written, because their integrations are not in the account yet: SchemaConfig/orders.\n"]);
+    expect(stdout).toContain("use: pii");
+    expect(await run("explain", "SchemaConfig/orders@orders", "public")).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining("E_NOT_LIVE"),
+    });
+  });
+});

@@ -1,0 +1,51 @@
+import { expect, test } from "vitest";
+import { compareUnits } from "../../src/engine/compare.ts";
+import { onceOnly } from "../../src/engine/reads.ts";
+import { everything } from "../../src/engine/scope.ts";
+import type { LiveSchemas } from "../../src/model/live.ts";
+import type { Reads } from "../../src/model/service.ts";
+import { column, schema, table } from "../kinds/schema-config/fleet.ts";
+import { liveIntegration, resourceOf, worldOf } from "../support/world.ts";
+
+// A unit's tree lives only as long as its comparison. Counted is how many trees have been answered and are not yet compared, while the columns of
+// each have to be read as well (the snake form of the answer), which is where all of them could pile up.
+
+const shards = 60;
+const concurrency = 4;
+
+test("at most `concurrency` trees are held at a time, however many integrations there are", async () => {
+  const integrations = Array.from({ length: shards }, (_, index) => liveIntegration(`id-${index}`, `shop-${index}`, `pg-${index}`));
+  const config = resourceOf("SchemaConfig", "shops", {
+    integrations: { names: ["shop-*"] },
+    rules: [{ match: { column: "email" }, set: { hashed: true } }],
+  });
+  const tree = (): LiveSchemas => ({ public: schema({ a: table(undefined), b: table(undefined) }) });
+  const held = new Set<string>();
+  let most = 0;
+  const later = <T>(value: T): Promise<T> => new Promise((done) => setImmediate(() => done(value)));
+  const reads = {
+    schemas: async (id: string) => {
+      const live = await later(tree());
+      held.add(id);
+      most = Math.max(most, held.size);
+      return live;
+    },
+    columns: () => later({ email: column() }),
+  };
+  const world = worldOf([config], { integrations });
+  const compared = await compareUnits({
+    observed: { world, problems: [], unreadLists: new Set(), suspicions: [], complete: true },
+    compared: [config],
+    scope: everything,
+    // The comparison of schema configurations reads nothing else.
+    reads: onceOnly(reads as unknown as Reads),
+    onProgress: undefined,
+    base: undefined,
+    concurrency,
+    needs: { judgedColumns: () => undefined },
+    inspect: (_kind, { liveId }) => held.delete(liveId ?? ""),
+  });
+  expect(compared.found.flatMap(({ items }) => items)).toHaveLength(shards);
+  expect(held.size).toBe(0);
+  expect(most).toBe(concurrency);
+});

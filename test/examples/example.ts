@@ -1,0 +1,51 @@
+import { cpSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { expect } from "vitest";
+import type { Plan } from "../../src/index.ts";
+import { type Ran, runCommand } from "../support/command.ts";
+import { writeProject } from "../support/project-folder.ts";
+
+const examples = fileURLToPath(new URL("../../examples/", import.meta.url));
+
+/** A copy of an example, whose account is a file within it. */
+export interface Example {
+  readonly folder: string;
+  readonly run: (...argv: readonly string[]) => Promise<Ran>;
+  /** Of plan or drift. */
+  readonly made: (...argv: readonly string[]) => Promise<Plan>;
+  /** Rewrites a file of the copy; the text must be in it. */
+  readonly change: (file: string, from: string, to: string) => void;
+}
+
+export function exampleOf(name: string): Example {
+  const folder = writeProject({});
+  cpSync(join(examples, name), folder, { recursive: true });
+  // Whoever has tried the example has an account of it there.
+  rmSync(join(folder, ".dimsync"), { recursive: true, force: true });
+  rmSync(join(folder, "dimsync.bindings.yaml"), { force: true });
+  const run: Example["run"] = (...argv) => runCommand([...argv, "-q", "--no-color"], folder);
+  return {
+    folder,
+    run,
+    made: async (...argv) => JSON.parse((await run(...argv, "-o", "json")).stdout) as Plan,
+    change: (file, from, to) => {
+      const text = readFileSync(join(folder, file), "utf8");
+      expect(text).toContain(from);
+      writeFileSync(join(folder, file), text.replace(from, to));
+    },
+  };
+}
+
+/** The plan as the example's README shows it, its only block of text. UPDATE_GOLDEN=1 writes it anew. */
+export function expectShown(name: string, plan: string): void {
+  const file = join(examples, name, "README.md");
+  const block = /```text\n([\s\S]*?)```/u;
+  const readme = readFileSync(file, "utf8");
+  if (process.env["UPDATE_GOLDEN"] === "1")
+    writeFileSync(
+      file,
+      readme.replace(block, () => `\`\`\`text\n${plan}\`\`\``),
+    );
+  expect(block.exec(readFileSync(file, "utf8"))?.[1]).toBe(plan);
+}

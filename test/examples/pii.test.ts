@@ -1,0 +1,47 @@
+import { expect, test } from "vitest";
+import { exampleOf, expectShown } from "./example.ts";
+
+test("personal data: valid, planned as its README says, applied, and then as declared", async () => {
+  const { run, made } = exampleOf("pii");
+  expect(await run("validate")).toMatchObject({ code: 0, stdout: expect.stringContaining("no problems found") });
+  const plan = await run("plan");
+  expectShown("pii", plan.stdout);
+  expect((await made("plan")).diagnostics).toEqual([]);
+  expect((await run("apply", "--yes")).code).toBe(0);
+  expect(await made("plan")).toMatchObject({ items: [], manual: [], policy: [], diagnostics: [] });
+  expect((await run("drift")).code).toBe(0);
+});
+
+test("before apply the account itself breaks the policy, and drift says so", async () => {
+  const { made } = exampleOf("pii");
+  const { policy, exit } = await made("drift");
+  expect(exit.code).toBe(3);
+  expect([...new Set(policy.map((finding) => finding.policy))]).toEqual(["pii-must-be-hashed"]);
+  expect(policy.map(({ path }) => path.split("/").slice(4).join("/"))).toContain("customers/columns/email/hashed");
+});
+
+test("without the rules, or without the exemption, the policy refuses", async () => {
+  const { made, change } = exampleOf("pii");
+  change(
+    "manifests/integrations.yaml",
+    "spec:\n  integration: billing\n  rules:\n    - use: pii-columns\n",
+    "spec:\n  integration: billing\n",
+  );
+  change("manifests/policies.yaml", "column: phone", "column: fax");
+  const { policy, exit } = await made("plan");
+  expect(exit).toEqual({ code: 3, reasons: ["policy"] });
+  expect(policy.map(({ address, path, file, line }) => `${address} ${path.split("/").slice(4).join("/")} ${file}:${line}`)).toEqual([
+    "SchemaConfig/billing@billing invoices/columns/billing_email/hashed manifests/policies.yaml:11",
+    "SchemaConfig/orders@orders customers/columns/phone/hashed manifests/integrations.yaml:25",
+  ]);
+  expect((await made("plan", "--allow", "policy=agreed with legal")).exit.code).toBe(0);
+});
+
+test("its policy in JavaScript finds tables with personal data and no key", async () => {
+  const { made, change } = exampleOf("pii");
+  change("policies/personal-data-has-a-key.mjs", "([, { isPrimaryKey }]) => isPrimaryKey)", "() => false)");
+  const { policy, exit } = await made("plan");
+  expect(exit.code).toBe(0);
+  expect(policy.every((finding) => finding.policy === "personal-data-has-a-key" && finding.severity === "warning")).toBe(true);
+  expect(policy.map(({ message }) => message)).toContain("public.users holds personal data and has no primary key");
+});
