@@ -1,4 +1,5 @@
 import { createInterface } from "node:readline/promises";
+import { isatty } from "node:tty";
 
 /** The world outside a command: what it prints to, asks, and is told by the environment. Tests hand in their own. */
 export interface Io {
@@ -38,7 +39,8 @@ export function processIo(): Io {
     stderr: (text) => void process.stderr.write(text),
     stdoutIsTty: process.stdout.isTTY === true,
     stderrIsTty: process.stderr.isTTY === true,
-    stdinIsTty: process.stdin.isTTY === true,
+    // Asking process.stdin would set it up, which takes milliseconds.
+    stdinIsTty: isatty(0),
     columns: process.stdout.columns ?? process.stderr.columns ?? 100,
     env: process.env,
     cwd: process.cwd(),

@@ -22,6 +22,8 @@ export interface Context {
   readonly shared: Map<string, Context>;
   /** The walk that last came here. */
   epoch: number;
+  /** What no rule says of any name. */
+  silence?: Named;
 }
 
 /** What rules have to say of one name in one context. */
@@ -74,6 +76,10 @@ function makeContext(depth: Depth, above: readonly Rule[], rules: readonly Rule[
 export const isSilent = (context: Context): boolean => context.rules.length === 0 && context.above.length === 0;
 
 export function namedIn(context: Context, name: string): Named {
+  if (isSilent(context)) {
+    context.silence ??= learn(context, "");
+    return context.silence;
+  }
   const known = context.byName.get(name);
   if (known !== undefined) return known;
   const learned = learn(context, name);
@@ -84,6 +90,7 @@ export function namedIn(context: Context, name: string): Named {
 
 /** The same, for the name in that position of a list. */
 export function namedAt(context: Context, position: number, name: string): Named {
+  if (isSilent(context)) return namedIn(context, name);
   const guess = context.byPosition[position];
   if (guess !== undefined && guess.name === name) return guess;
   const named = namedIn(context, name);
