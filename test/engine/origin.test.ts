@@ -206,6 +206,7 @@ describe("what --base costs and touches", () => {
   });
 
   test("a project below the repository's root, from a folder in it, with paths and a variables file", async () => {
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: dimsync's own variables look like this
     const { folder, git, write, service } = await repository({ "tag.yaml": tag('"${var.text}"') }, {}, "deploy/prod");
     writeFileSync(join(folder, "vars.yaml"), "text: Contains personal data\n");
     mkdirSync(join(folder, "sub"));
