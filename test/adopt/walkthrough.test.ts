@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Ran } from "../support/command.ts";
-import { runAdoptCommand } from "./command.ts";
+import { runCommand } from "../support/command.ts";
 
 // docs/adopt.md is run as it stands: yaml blocks that begin with a file's name are written, console blocks are typed in, and what they print must be
 // what the page shows. "…" on a line of its own stands for any lines, within a line for any text.
@@ -29,7 +29,7 @@ function stepsOf(text: string): readonly Step[] {
 function type(command: string, folder: string): Promise<Ran> {
   const [prompt, program, ...argv] = command.split(" ").map((word) => word.replace(/^'(.*)'$/u, "$1"));
   expect([prompt, program]).toEqual(["$", "dimsync"]);
-  return runAdoptCommand(argv, folder);
+  return runCommand(argv, folder);
 }
 
 function matches({ code, stdout, stderr }: Ran, expected: readonly string[]): void {
