@@ -1,4 +1,4 @@
-// Builds dist/: validators from schema/ (ajv standalone), then the bundles (esbuild, code splitting), then the help texts, then the types.
+// Builds dist/: validators from schema/ (ajv standalone), then the bundles (build/program.mjs), then the help texts, then the types.
 // `--generate` stops after the validators, `--no-types` leaves the declaration files out, `--out DIR` builds into another folder.
 import { execFileSync, spawnSync } from "node:child_process";
 import { chmod, copyFile, mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
@@ -8,7 +8,8 @@ import Ajv from "ajv";
 import standaloneCode from "ajv/dist/standalone/index.js";
 import addFormats from "ajv-formats";
 import { build } from "esbuild";
-import { buildYaml, lazyYaml } from "./build/lazy-yaml.mjs";
+import { lazyPackages } from "./build/lazy-modules.mjs";
+import { bundleProgram } from "./build/program.mjs";
 import { thirdPartyLicenses } from "./build/third-party-licenses.mjs";
 
 const root = new URL(".", import.meta.url);
@@ -40,7 +41,7 @@ async function generateValidators() {
   await mkdir(validators, { recursive: true });
   for (const [i, name] of names.entries()) {
     const code = await bundleRequires(standaloneCode(ajv, { validate: schemas[i].$id }));
-    await writeFile(new URL(`${name}.generated.cjs`, validators), code);
+    await writeFile(new URL(`${name}.generated.cjs`, validators), `${made}\n${code}`);
   }
   const index = `${made}
 import { createRequire } from "node:module";
@@ -71,7 +72,7 @@ ${names.map((name) => `export const ${camel(name)} = /* @__PURE__ */ lazy("./val
 const made = "// Made by build.mjs from schema/*.schema.json.";
 const validators = at("src/manifests/validators/");
 
-/** Standalone code calls require() for ajv's small runtime parts; inline them so that the file stands alone. */
+/** Makes a CommonJS file that stands alone: what it requires is put into it, such as ajv's small runtime parts. */
 async function bundleRequires(code) {
   const result = await build({
     stdin: { contents: code, resolveDir: root.pathname, loader: "js" },
@@ -81,57 +82,37 @@ async function bundleRequires(code) {
     platform: "node",
     target: "node20",
     minify: true,
-    banner: { js: made },
   });
   return result.outputFiles[0].text;
 }
 
 const camel = (name) => name.replace(/-([a-z])/g, (_, letter) => letter.toUpperCase());
 
-/** bin.js answers what needs no code; index.js is the library; lib/ holds all code, and what it loads by path when it is first needed. */
 async function bundle() {
   await rm(out, { recursive: true, force: true });
-  await mkdir(inOut("lib/validators"), { recursive: true });
+  await mkdir(out, { recursive: true });
   const { version } = JSON.parse(await readFile(at("package.json"), "utf8"));
-  const options = {
-    bundle: true,
-    format: "esm",
-    platform: "node",
-    target: "node20",
-    minifySyntax: true,
-    minifyWhitespace: true,
-    legalComments: "none",
-    sourcemap: false,
-    define: { DIMSYNC_VERSION: JSON.stringify(version) },
-    logLevel: "warning",
-  };
-  await build({
-    ...options,
-    entryPoints: [at("src/run.ts").pathname, at("src/index.ts").pathname],
-    outdir: inOut("lib"),
-    splitting: true,
-    chunkNames: "[name]-[hash]",
-    plugins: [lazyYaml],
-    // CommonJS packages inside an ES module need require() for Node's own modules.
-    banner: { js: 'import{createRequire as __createRequire}from"node:module";const require=__createRequire(import.meta.url);' },
-  });
-  await writeFile(inOut("index.js"), 'export * from "./lib/index.js";\n');
+  const names = await bundleProgram(root.pathname, inOut("."), version);
+  await chmod(inOut("bin.cjs"), 0o755);
+  await writeFile(inOut("index.js"), `import library from "./lib/index.cjs";\nexport const { ${names.join(", ")} } = library;\n`);
+  for (const name of lazyPackages) await writeFile(inOut(`lib/${name}.cjs`), await bundleRequires(`module.exports = require("${name}");`));
+  await copyValidators();
   await writeFile(inOut("THIRD_PARTY_LICENSES.txt"), await thirdPartyLicenses(root.pathname));
-  await buildYaml(root.pathname, inOut("lib"), options);
-  for (const file of await readdir(validators)) await copyFile(new URL(file, validators), inOut(`lib/validators/${file}`));
-  // On its own, so that what is answered from texts loads one file.
-  const beside = {
-    name: "beside",
-    setup: ({ onResolve }) => onResolve({ filter: /^\.\/run\.ts$/ }, () => ({ path: "./lib/run.js", external: true })),
-  };
-  await build({ ...options, entryPoints: [at("src/bin.ts").pathname], outdir: inOut("."), plugins: [beside] });
-  await chmod(inOut("bin.js"), 0o755);
+}
+
+/** Those that the program loads: documents that it only writes are checked by tests alone. */
+async function copyValidators() {
+  const bundles = (await readdir(inOut("lib"))).filter((name) => name.endsWith(".cjs"));
+  const code = (await Promise.all(bundles.map((name) => readFile(inOut(`lib/${name}`), "utf8")))).join();
+  const loaded = (await readdir(validators)).filter((file) => code.includes(`./validators/${file}`));
+  await mkdir(inOut("lib/validators"));
+  for (const file of loaded) await copyFile(new URL(file, validators), inOut(`lib/validators/${file}`));
 }
 
 /** Help texts as the program itself prints them, so that asking for help loads nothing (src/prebuilt-help.ts reads them). */
 async function prebuildHelp() {
   const help = (...args) => {
-    const { status, stdout, stderr } = spawnSync(process.execPath, [inOut("bin.js"), ...args], { encoding: "utf8" });
+    const { status, stdout, stderr } = spawnSync(process.execPath, [inOut("bin.cjs"), ...args], { encoding: "utf8" });
     if (status !== 0) throw new Error(`dimsync ${args.join(" ")}: ${stderr}`);
     return stdout;
   };

@@ -7,6 +7,7 @@ import { join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { build } from "esbuild";
+import { w7 } from "./adopt.mjs";
 import { w4, w5 } from "./fleet.mjs";
 import { w6 } from "./latency.mjs";
 import { w1, w2 } from "./literal.mjs";
@@ -16,7 +17,7 @@ const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: { dist: { type: "string" }, runs: { type: "string", default: "7" }, keep: { type: "boolean", default: false } },
 });
-const workloads = { w1, w2, w3, w4, w5, w6 };
+const workloads = { w1, w2, w3, w4, w5, w6, w7 };
 const wanted = positionals.length === 0 ? Object.keys(workloads) : positionals.map((name) => name.toLowerCase());
 for (const name of wanted)
   if (!Object.hasOwn(workloads, name)) throw new Error(`There is no workload ${name}: ${Object.keys(workloads).join(", ")}.`);
@@ -52,7 +53,7 @@ const bench = {
   key,
   base: `http://127.0.0.1:${port}`,
   runs: Number(values.runs),
-  bin: join(dist, "bin.js"),
+  bin: join(dist, "bin.cjs"),
   floor: join(folder, "floor.mjs"),
   /** The service becomes an account (see service.mjs). */
   begin: (setting) => tell({ begin: setting }),

@@ -1,11 +1,11 @@
 #!/usr/bin/env node
-import * as nodeModule from "node:module";
 import { printPrebuilt } from "./prebuilt-help.ts";
 
 const argv = process.argv.slice(2);
 if (!printPrebuilt(argv)) {
-  // Node 22 keeps compiled code between runs; Node 20 has no such call, and a named import of it would fail there.
-  (nodeModule as { readonly enableCompileCache?: () => void }).enableCompileCache?.();
-  const { run } = await import("./run.ts");
-  await run(argv);
+  // Node 22 keeps compiled code between runs; Node 20 has no such call.
+  const { enableCompileCache } = process.getBuiltinModule("node:module") as { readonly enableCompileCache?: () => void };
+  enableCompileCache?.();
+  // The bundle is CommonJS, where nothing can be awaited out here.
+  void import("./run.ts").then(({ run }) => run(argv));
 }

@@ -1,4 +1,3 @@
-import { createInterface } from "node:readline/promises";
 import { isatty } from "node:tty";
 
 /** The world outside a command: what it prints to, asks, and is told by the environment. Tests hand in their own. */
@@ -45,6 +44,8 @@ export function processIo(): Io {
     env: process.env,
     cwd: process.cwd(),
     async ask(question) {
+      // Questions are rare, and this module takes milliseconds.
+      const { createInterface } = await import("node:readline/promises");
       const readline = createInterface({ input: process.stdin, output: process.stderr });
       // Readline keeps the terminal's Ctrl-C to itself, and never answers a question whose input has ended.
       readline.on("SIGINT", interrupt);

@@ -2,12 +2,13 @@ import { appendFileSync, existsSync, statSync, writeFileSync } from "node:fs";
 import { dirname, isAbsolute, relative, resolve, sep } from "node:path";
 import { DimsyncError } from "../model/errors.ts";
 import { didYouMean } from "../model/suggest.ts";
-import type { Document, RenderOptions } from "../render/index.ts";
+import type { Document, RenderOptions } from "../render/document.ts";
+import { formats } from "../render/formats.ts";
 import { type Context, wantsColor } from "./context.ts";
 import type { GlobalFlags, PlanFlags } from "./flags.ts";
 
 /** What a command prints, as a function for each format that it has. */
-export type Forms = Readonly<Record<string, (options: RenderOptions) => string>>;
+export type Forms = Readonly<Record<string, (options: RenderOptions) => string | Promise<string>>>;
 
 /** Where one format goes. */
 interface Destination {
@@ -25,11 +26,10 @@ export async function deliver(
   documents: readonly Document[],
   shown: Pick<RenderOptions, "history"> = {},
 ): Promise<void> {
-  const { renderers, renderSeveral } = await import("../render/index.ts");
   const forms = Object.fromEntries(
-    Object.entries(renderers).map(([format, render]) => [
+    Object.entries(formats).map(([format, load]) => [
       format,
-      (options: RenderOptions): string => renderSeveral(format, render, documents, { ...options, ...shown }),
+      async (options: RenderOptions): Promise<string> => (await load())(documents, { ...options, ...shown }),
     ]),
   );
   const { io, flags, cwd } = context;
@@ -45,7 +45,14 @@ export async function deliverForms(context: Context, forms: Forms): Promise<void
   const { io, flags } = context;
   for (const { format, file } of destinations(context, Object.keys(forms))) {
     const color = format === "human" && file === undefined && wantsColor(context, io.stdoutIsTty);
-    const text = forms[format]?.({ color, width: io.columns, verbose: flags.verbose === true, filePrefix: filePrefix(context) }) ?? "";
+    const text =
+      (await forms[format]?.({
+        color,
+        width: io.columns,
+        verbose: flags.verbose === true,
+        filePrefix: filePrefix(context),
+        caseFiles: io.env["GITLAB_CI"] === "true",
+      })) ?? "";
     if (file === undefined) io.stdout(text);
     // Progress was written to it while the command ran.
     else if (format === "ndjson") appendFileSync(file, text);
@@ -70,9 +77,8 @@ function filePrefix({ io, cwd }: Context): string {
 }
 
 /** Reads `-o` before any work is done, so that a mistake costs nothing, and empties the files that take events. Throws DimsyncError E_OUTPUT. */
-export async function checkOutputs(context: Context, formats?: readonly string[]): Promise<void> {
-  for (const { format, file } of destinations(context, formats ?? Object.keys((await import("../render/index.ts")).renderers)))
-    if (format === "ndjson" && file !== undefined) writeFileSync(file, "");
+export function checkOutputs(context: Context, names: readonly string[] = Object.keys(formats)): void {
+  for (const { format, file } of destinations(context, names)) if (format === "ndjson" && file !== undefined) writeFileSync(file, "");
 }
 
 /** Throws E_OUTPUT where nothing can be written at the path that a flag names. */
@@ -85,13 +91,13 @@ export function checkWritable(flag: string, path: string, file: string): void {
   if (statSync(file, { throwIfNoEntry: false })?.isDirectory() === true) refuse("that is a folder");
 }
 
-function destinations({ flags, cwd }: Context, formats: readonly string[]): readonly Destination[] {
+function destinations({ flags, cwd }: Context, names: readonly string[]): readonly Destination[] {
   const found = flags.output.map((text): Destination => {
     const [format = "", ...rest] = text.split("=");
-    if (!formats.includes(format))
+    if (!names.includes(format))
       throw new DimsyncError(
         "E_OUTPUT",
-        `There is no output format ${JSON.stringify(format)} here. Formats: ${formats.join(", ")}.${didYouMean(format, formats)}`,
+        `There is no output format ${JSON.stringify(format)} here. Formats: ${names.join(", ")}.${didYouMean(format, names)}`,
       );
     if (rest.length === 0) return { format };
     const path = rest.join("=");

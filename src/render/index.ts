@@ -9,9 +9,8 @@ import { renderNdjson } from "./ndjson.ts";
 import { renderSarif } from "./sarif.ts";
 
 export type { Document, HistoryPoint, Renderer, RenderOptions, ReportHistory } from "./document.ts";
-export { renderSeveral } from "./several.ts";
 
-/** By the name given to `-o`. A new format is one file and one line here. */
+/** By the name given to `-o`, all loaded. A new format is one file and a line each here and in formats.ts, which the commands use. */
 export const renderers = {
   human: renderHuman,
   json: renderJson,

@@ -6,7 +6,7 @@ import { fileURLToPath } from "node:url";
 import { onTestFinished } from "vitest";
 
 /** The command line as it is shipped. DIMSYNC_TEST_DIST names another build. */
-export const builtCli = join(process.env["DIMSYNC_TEST_DIST"] ?? fileURLToPath(new URL("../../dist/", import.meta.url)), "bin.js");
+export const builtCli = join(process.env["DIMSYNC_TEST_DIST"] ?? fileURLToPath(new URL("../../dist/", import.meta.url)), "bin.cjs");
 
 export const repository = fileURLToPath(new URL("../../", import.meta.url));
 

@@ -1,0 +1,45 @@
+// Some modules cost milliseconds to load and most runs never use them: `yaml` 10 (the fast path, src/manifests/plain-yaml.ts, makes it needless),
+// `picomatch` 3, node:crypto 3, node:child_process 1. The code that uses them is synchronous, which rules import() out. So the bundles get stand-ins for
+// their functions that load the module when the first of them is used.
+import { createRequire } from "node:module";
+
+const require = createRequire(import.meta.url);
+/** The packages among them: each has to be a file NAME.cjs beside the bundles. */
+export const lazyPackages = ["yaml", "picomatch"];
+const lazyModules = [...lazyPackages, "node:crypto", "node:child_process"];
+const prefix = "\0lazy:";
+const noHttp2 = "\0no-http2";
+
+/**
+ * Rolldown plugin, for bundles that are CommonJS. node:http2 is left out, 4 ms: requests go by HTTP/1.1 alone (src/service/transport.ts), and undici
+ * knows how to do without.
+ */
+export const lazyLoading = {
+  name: "lazy-loading",
+  resolveId(module, importer = "") {
+    if (module === "node:http2") return { id: noHttp2, moduleSideEffects: false };
+    // undici looks into node:crypto when it is loaded.
+    if (!lazyModules.includes(module) || importer.includes("/undici/")) return undefined;
+    return { id: `${prefix}${module}`, moduleSideEffects: false };
+  },
+  load(id) {
+    if (id === noHttp2) return "export const constants = {};";
+    return id.startsWith(prefix) ? standIns(id.slice(prefix.length)) : undefined;
+  },
+};
+
+function standIns(module) {
+  const library = require(module);
+  const names = Object.entries(library).flatMap(([name, member]) => (typeof member === "function" ? [name] : []));
+  const path = lazyPackages.includes(module) ? `./${module}.cjs` : module;
+  return `import { createRequire } from "node:module";
+let loaded;
+const library = () => (loaded ??= createRequire(import.meta.url)(${JSON.stringify(path)}));
+const standIn = (member) => new Proxy(function () {}, {
+  apply: (_, self, args) => Reflect.apply(member(), self, args),
+  construct: (_, args) => Reflect.construct(member(), args),
+  get: (_, key) => member()[key],
+});
+${typeof library === "function" ? "export default /* @__PURE__ */ standIn(library);" : ""}
+${names.map((name) => `export const ${name} = /* @__PURE__ */ standIn(() => library().${name});`).join("\n")}`;
+}

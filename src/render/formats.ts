@@ -1,0 +1,48 @@
+import type { Document, Renderer, RenderOptions } from "./document.ts";
+import type { Format } from "./index.ts";
+
+/** One text of all documents of a command, one per target. A single document is what its renderer makes of it. */
+export type RenderAll = (documents: readonly Document[], options: RenderOptions) => string;
+
+type Join = (documents: readonly Document[], options: RenderOptions, render: Renderer) => string;
+
+/** By the name given to `-o`: loads what renders it and nothing else. */
+export const formats: Readonly<Record<Format, () => Promise<RenderAll>>> = {
+  human: async () => oneOrAll((await import("./human/index.ts")).renderHuman, inTurn),
+  json: async () =>
+    oneOrAll(
+      (await import("./json.ts")).renderJson,
+      (documents, options, render) => `[\n${documents.map((document) => render(document, options).trimEnd()).join(",\n")}\n]\n`,
+    ),
+  ndjson: async () =>
+    oneOrAll((await import("./ndjson.ts")).renderNdjson, (documents, options, render) =>
+      documents.map((document) => render(document, options)).join(""),
+    ),
+  markdown: async () => oneOrAll((await import("./markdown/index.ts")).renderMarkdown, inTurn),
+  sarif: async () => {
+    const { renderSarif, renderSarifAll } = await import("./sarif.ts");
+    return oneOrAll(renderSarif, renderSarifAll);
+  },
+  junit: async () => {
+    const { renderJunit, renderJunitAll } = await import("./junit.ts");
+    return oneOrAll(renderJunit, renderJunitAll);
+  },
+  github: async () => {
+    const { renderGithub, renderGithubAll } = await import("./github.ts");
+    return oneOrAll(renderGithub, renderGithubAll);
+  },
+  html: async () => {
+    const { renderHtml, renderHtmlAll } = await import("./html/index.ts");
+    return oneOrAll(renderHtml, renderHtmlAll);
+  },
+};
+
+/** One after the other with an empty line between. */
+const inTurn: Join = (documents, options, render) => documents.map((document) => render(document, options)).join("\n");
+
+const oneOrAll =
+  (render: Renderer, join: Join): RenderAll =>
+  (documents, options) => {
+    const [only, second] = documents;
+    return only !== undefined && second === undefined ? render(only, options) : join(documents, options, render);
+  };
