@@ -1,4 +1,5 @@
-// Writes docs/reference/ from the JSON Schemas, the command line and the sources, so that it can't go stale: `node docs/generate.mjs`.
+// Writes docs/reference/, with the man page, from the JSON Schemas, the command line and the sources, so that they can't go stale:
+// `node docs/generate.mjs`.
 // `--check` writes nothing and exits 1 where a page would change.
 import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -6,15 +7,15 @@ import { pathToFileURL } from "node:url";
 import { build } from "esbuild";
 import { commandPage } from "./generate/commands.mjs";
 import { diagnosticsPage } from "./generate/diagnostics.mjs";
+import { manPage } from "./generate/man.mjs";
 import { schemaPage } from "./generate/schemas.mjs";
 
 const root = new URL("..", import.meta.url).pathname;
-const folder = join(root, "docs/reference");
 const made = "<!-- Made by docs/generate.mjs. Change what it is made from, and run it again. -->\n\n";
 
 const schemas = ["integration", "asset", "tag", "schema-config", "rule-set", "policy", "config"];
 
-async function pages() {
+async function pages(program) {
   const found = {};
   const manifest = JSON.parse(await readFile(join(root, "schema/manifest.schema.json"), "utf8"));
   for (const name of schemas) {
@@ -24,7 +25,7 @@ async function pages() {
     const page = schemaPage(title, schema ?? manifest.definitions[title], schema ?? manifest);
     if (page !== undefined) found[`${name}.md`] = page;
   }
-  found["commands.md"] = await commandPage(await program());
+  found["commands.md"] = await commandPage(program);
   found["diagnostics.md"] = await diagnosticsPage(join(root, "src"));
   const titles = Object.entries(found).map(([file, text]) => `- [${/^# (.*)$/m.exec(text)?.[1]}](${file})`);
   found["README.md"] = `# Reference\n\n${titles.sort().join("\n")}\n`;
@@ -32,7 +33,7 @@ async function pages() {
 }
 
 /** The commander program of src/cli.ts, bundled for this run. */
-async function program() {
+async function commandLine() {
   const temp = await mkdtemp(join(root, "node_modules/.dimsync-docs-"));
   try {
     const outfile = join(temp, "cli.mjs");
@@ -62,23 +63,32 @@ async function program() {
   }
 }
 
-const wanted = await pages();
+async function manual(program) {
+  const { version } = JSON.parse(await readFile(join(root, "package.json"), "utf8"));
+  return manPage(program, version, await readFile(join(root, "docs/commands.md"), "utf8"));
+}
+
 const isCheck = process.argv.includes("--check");
-await mkdir(folder, { recursive: true });
-const present = await readdir(folder);
 const stale = [];
-for (const [file, text] of Object.entries(wanted)) {
-  const before = await readFile(join(folder, file), "utf8").catch(() => undefined);
-  if (before === text) continue;
-  stale.push(file);
-  if (!isCheck) await writeFile(join(folder, file), text);
+/** Brings a folder to what it should hold, or tells what is stale. */
+async function keep(folder, wanted) {
+  await mkdir(join(root, folder), { recursive: true });
+  for (const [file, text] of Object.entries(wanted)) {
+    const before = await readFile(join(root, folder, file), "utf8").catch(() => undefined);
+    if (before === text) continue;
+    stale.push(`${folder}/${file}`);
+    if (!isCheck) await writeFile(join(root, folder, file), text);
+  }
+  for (const file of await readdir(join(root, folder))) {
+    if (Object.hasOwn(wanted, file)) continue;
+    stale.push(`${folder}/${file}`);
+    if (!isCheck) await rm(join(root, folder, file));
+  }
 }
-for (const file of present) {
-  if (Object.hasOwn(wanted, file)) continue;
-  stale.push(file);
-  if (!isCheck) await rm(join(folder, file));
-}
+
+const program = await commandLine();
+await keep("docs/reference", { ...(await pages(program)), "dimsync.1": await manual(program) });
 if (isCheck && stale.length > 0) {
-  process.stderr.write(`Stale in docs/reference: ${stale.join(", ")}. Run node docs/generate.mjs.\n`);
+  process.stderr.write(`Stale: ${stale.join(", ")}. Run node docs/generate.mjs.\n`);
   process.exitCode = 1;
 }

@@ -19,12 +19,7 @@ import type { ExitCode } from "./model/exit.ts";
 export type Run<Flags extends GlobalFlags> = (flags: Flags, args: readonly (string | readonly string[] | undefined)[]) => Promise<ExitCode>;
 
 /** Declares a command; its action imports what it needs when it runs. */
-export type Add = <Flags extends GlobalFlags>(
-  usage: string,
-  description: string,
-  run: Run<Flags>,
-  options?: { readonly hidden?: boolean },
-) => Command;
+export type Add = <Flags extends GlobalFlags>(usage: string, description: string, run: Run<Flags>) => Command;
 
 const collect = (value: string, before: readonly string[]): readonly string[] => [...before, value];
 /** An option that may be given several times. */
@@ -57,7 +52,8 @@ export function declareCommands({
   const baseFlag = (command: Command): Command =>
     command
       .option("--base <ref>", "a git ref: tell changes of the manifests since then from changes of the account")
-      .option("--snapshot <file>", "read this instead of the account: no key, no network, nothing to apply");
+      .option("--snapshot <file>", "read this instead of the account: no key, no network, nothing to apply")
+      .option("--list-unmanaged", "name the live columns that no rule and no literal covers");
 
   program.commandsGroup("The main job:");
   add("validate [paths...]", "check manifests without the account", async (given, [paths]) =>
@@ -93,6 +89,7 @@ export function declareCommands({
     .option("--no-attribution", "do not read the audit log")
     .option("--history <dir>", "add the report to this folder, and show what went before")
     .option("--notify <where>", "post to a webhook when the drift changed; its URL is in env:NAME or file:PATH")
+    .option("--no-notify", "do not post to the webhook that dimsync.yaml names")
     .addOption(new Option("--notify-format <format>", "body of the notification").choices(["json", "slack"]))
     .addOption(new Option("--resolve <how>", "accept: edit the manifests; revert: save a plan").choices(["accept", "revert"]))
     .option("--out <file>", "where --resolve revert saves its plan (revert.plan.json)");
@@ -121,7 +118,8 @@ export function declareCommands({
   )
     .option("--since <when>", "a date, a date-time, or so long ago: 24h, 7d")
     .option("--until <when>", "likewise; default: now")
-    .option("--actor <email>", "only this person's");
+    .option("--actor <email>", "only this person's")
+    .option("--raw", "the answers as they are, a page each");
 
   program.commandsGroup("Adopting an account:");
   add<ImportFlags>("import [addresses...]", "write manifests and bindings for what is live", async (given, [addresses]) =>
@@ -187,9 +185,8 @@ export function declareCommands({
   planFlags(
     add<CiFlags>(
       "ci <task>",
-      "plan, apply or drift as a job of GitHub Actions or GitLab CI",
+      "plan, apply or drift as a job of GitHub Actions or GitLab CI: comment, issue, bindings pushed",
       async (given, [task]) => (await import("./commands/ci.ts")).runCi(contextOf(io, given), text(task) ?? ""),
-      { hidden: true },
     ),
   )
     .option("--out <file>", "plan: save the plan")

@@ -53,13 +53,8 @@ export function makeProgram(
     .option("-q, --quiet", "no progress")
     .option("-v, --verbose", "everything in full");
 
-  const add: Add = <Flags extends GlobalFlags>(
-    usage: string,
-    description: string,
-    run: Run<Flags>,
-    options: { readonly hidden?: boolean } = {},
-  ): Command => {
-    const command = program.command(usage, options).description(description);
+  const add: Add = <Flags extends GlobalFlags>(usage: string, description: string, run: Run<Flags>): Command => {
+    const command = program.command(usage).description(description);
     command.addHelpText("after", "\nOptions of every command (-C, --config, -t, --var, --only, -o, -q, -v …): dimsync --help");
     command.action(async (...all: readonly unknown[]) => {
       // Commander hands in the arguments, then the options, then the command.

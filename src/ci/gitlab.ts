@@ -1,4 +1,5 @@
 import { isObject, own } from "../model/json.ts";
+import type { Issues } from "./drift-issue.ts";
 import type { Notes } from "./notes.ts";
 import type { Rest } from "./rest.ts";
 
@@ -20,5 +21,22 @@ export function mergeRequestNotes(rest: Rest, project: string, iid: string): Not
     },
     create: async (body) => void (await rest.call("POST", base, { body })),
     update: async (id, body) => void (await rest.call("PUT", `${base}/${id}`, { body })),
+  };
+}
+
+/** The issues of a project that bear one label. Creating one with a label that isn't there creates the label. */
+export function projectIssues(rest: Rest, project: string, label: string): Issues {
+  const base = `/projects/${encodeURIComponent(project)}/issues`;
+  return {
+    listOpen: async () =>
+      (await rest.list(`${base}?state=opened&labels=${encodeURIComponent(label)}&per_page=100`)).filter(isObject).map((issue) => ({
+        id: String(own(issue, "iid")),
+        title: String(own(issue, "title") ?? ""),
+        body: String(own(issue, "description") ?? ""),
+      })),
+    create: async (title, body) => void (await rest.call("POST", base, { title, description: body, labels: label })),
+    update: async (id, title, body) => void (await rest.call("PUT", `${base}/${id}`, { title, description: body })),
+    comment: async (id, body) => void (await rest.call("POST", `${base}/${id}/notes`, { body })),
+    close: async (id) => void (await rest.call("PUT", `${base}/${id}`, { state_event: "close" })),
   };
 }

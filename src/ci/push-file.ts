@@ -12,13 +12,15 @@ export async function pushFile(options: {
   /** Folder in the repository. */
   readonly folder: string;
   readonly file: string;
+  /** Name or address of the remote. */
+  readonly remote: string;
   /** Name without refs/heads/; undefined: refused where the file changed. */
   readonly branch: string | undefined;
   readonly message: string;
   readonly author: { readonly name: string; readonly email: string };
   readonly env: NodeJS.ProcessEnv;
 }): Promise<Pushed> {
-  const { folder, file, branch, message, author } = options;
+  const { folder, file, remote, branch, message, author } = options;
   const env = {
     ...options.env,
     GIT_TERMINAL_PROMPT: "0",
@@ -39,13 +41,13 @@ export async function pushFile(options: {
   let reason = "";
   for (let attempt = 0; attempt < attempts; attempt += 1) {
     try {
-      await git("push", "--quiet", "origin", `HEAD:refs/heads/${branch}`);
+      await git("push", "--quiet", remote, `HEAD:refs/heads/${branch}`);
       return { outcome: "pushed" };
     } catch (error) {
       reason = reasonOf(error);
     }
     try {
-      await git("fetch", "--quiet", "origin", branch);
+      await git("fetch", "--quiet", remote, branch);
       await git("rebase", "--quiet", "--autostash", "FETCH_HEAD");
     } catch (error) {
       await git("rebase", "--abort").catch(() => "");

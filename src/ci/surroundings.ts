@@ -14,6 +14,8 @@ export interface CiSurroundings {
   readonly request: string | undefined;
   /** Whether the pull request comes from another repository: such a job has no secrets and may not write. */
   readonly isFork: boolean;
+  /** Where a branch is pushed to with the token; undefined where the checkout's own remote takes it. */
+  readonly pushUrl: string | undefined;
   /** The branch that was pushed to; undefined in a pull request and for a tag. */
   readonly branch: string | undefined;
   /** The page of this job's log. */
@@ -33,6 +35,7 @@ export function surroundingsOf(env: NodeJS.ProcessEnv, cwd: string): CiSurroundi
     token: undefined,
     request: undefined,
     isFork: false,
+    pushUrl: undefined,
     branch: undefined,
     runUrl: undefined,
     folder: "",
@@ -53,6 +56,8 @@ function ofGithub(env: NodeJS.ProcessEnv, cwd: string): CiSurroundings {
     request: typeof number === "number" ? String(number) : undefined,
     // The head is null where the fork is gone.
     isFork: pull !== undefined && head !== repository,
+    // actions/checkout has left the job's token in the configuration of the checkout.
+    pushUrl: undefined,
     branch: pull === undefined && ref.startsWith("refs/heads/") ? ref.slice("refs/heads/".length) : undefined,
     runUrl: run === undefined ? undefined : `${server}/${repository}/actions/runs/${run}`,
     folder: folderIn(env["GITHUB_WORKSPACE"], cwd),
@@ -61,13 +66,16 @@ function ofGithub(env: NodeJS.ProcessEnv, cwd: string): CiSurroundings {
 
 function ofGitlab(env: NodeJS.ProcessEnv, cwd: string): CiSurroundings {
   const request = filled(env["CI_MERGE_REQUEST_IID"]);
+  const [token, projectUrl] = [filled(env["GITLAB_TOKEN"]), filled(env["CI_PROJECT_URL"])];
   return {
     forge: "gitlab",
     repository: env["CI_PROJECT_ID"] ?? "",
     apiUrl: (env["CI_API_V4_URL"] ?? "").replace(/\/$/u, ""),
-    token: filled(env["GITLAB_TOKEN"]),
+    token,
     request,
     isFork: request !== undefined && env["CI_MERGE_REQUEST_SOURCE_PROJECT_ID"] !== env["CI_MERGE_REQUEST_PROJECT_ID"],
+    // The job's own token, which the remote of the checkout has, may only read in most projects.
+    pushUrl: token === undefined || projectUrl === undefined ? undefined : `${projectUrl}.git`,
     branch: filled(env["CI_COMMIT_BRANCH"]),
     runUrl: filled(env["CI_JOB_URL"]),
     folder: folderIn(env["CI_PROJECT_DIR"], cwd),

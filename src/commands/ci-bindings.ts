@@ -17,6 +17,22 @@ function authorOf({ forge }: CiSurroundings, env: NodeJS.ProcessEnv): { readonly
   return { name, email: GIT_AUTHOR_EMAIL ?? (forge === "gitlab" ? GITLAB_USER_EMAIL : bot.email) ?? "dimsync@localhost" };
 }
 
+/** A push with the token of GitHub's job starts no workflow; one with GitLab's project token would start a pipeline that finds nothing to do. */
+function messageOf({ forge }: CiSurroundings, target: string): string {
+  return `dimsync: record ids of ${target}${forge === "gitlab" ? "\n\n[skip ci]" : ""}`;
+}
+
+/** Configuration of git that sends the token to the one address, and is neither on a command line nor in a file. */
+function gitTokenOf({ pushUrl, token }: CiSurroundings, env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+  if (pushUrl === undefined || token === undefined) return {};
+  const count = Number(env["GIT_CONFIG_COUNT"] ?? 0);
+  return {
+    GIT_CONFIG_COUNT: String(count + 1),
+    [`GIT_CONFIG_KEY_${count}`]: `http.${pushUrl}.extraHeader`,
+    [`GIT_CONFIG_VALUE_${count}`]: `Authorization: Basic ${Buffer.from(`oauth2:${token}`).toString("base64")}`,
+  };
+}
+
 /**
  * Sees that what apply recorded is not lost with the job: pushes the bindings file, or leaves it for the workflow to upload (output `bindings_file`).
  * Returns 4 where it changed and could not be pushed: until somebody commits it, the next run looks everything up anew.
@@ -28,8 +44,15 @@ export async function keepBindings(context: Context<CiFlags>, around: CiSurround
   const file = settings.bindingsFile;
   if (mode === "none" || !existsSync(file)) return 0;
   const branch = mode === "push" ? around.branch : undefined;
-  const message = `dimsync: record ids of ${settings.target}`;
-  const pushed = await pushFile({ folder: settings.folder, file, branch, message, author: authorOf(around, io.env), env: io.env });
+  const pushed = await pushFile({
+    folder: settings.folder,
+    file,
+    remote: around.pushUrl ?? "origin",
+    branch,
+    message: messageOf(around, settings.target),
+    author: authorOf(around, io.env),
+    env: { ...io.env, ...gitTokenOf(around, io.env) },
+  });
   if (pushed.outcome !== "refused") {
     io.stderr(`dimsync: bindings: ${pushed.outcome}\n`);
     return 0;

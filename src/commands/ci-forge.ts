@@ -1,6 +1,6 @@
 import { putDriftIssue } from "../ci/drift-issue.ts";
 import { labelledIssues, pullRequestNotes } from "../ci/github.ts";
-import { mergeRequestNotes } from "../ci/gitlab.ts";
+import { mergeRequestNotes, projectIssues } from "../ci/gitlab.ts";
 import { type Notes, putNote } from "../ci/notes.ts";
 import { markerOf, markerPrefix, planComment } from "../ci/plan-comment.ts";
 import { openRest, type Rest } from "../ci/rest.ts";
@@ -48,11 +48,11 @@ export async function commentFailure(context: Context<CiFlags>, around: CiSurrou
 /** Keeps the issue of each report's target; returns whether every report is told in one. Throws E_FORGE. */
 export async function reportDrift(context: Context<CiFlags>, around: CiSurroundings, reports: readonly Plan[]): Promise<boolean> {
   const { flags, io } = context;
-  if (flags.issue === false || around.forge !== "github") return false;
+  if (flags.issue === false) return false;
   const rest = restOf(context, around);
   if (rest === undefined) return false;
   return await unlessForbidden(context, "The report is in this job's log and summary, not in an issue.", async () => {
-    const issues = labelledIssues(rest, around.repository, driftLabel);
+    const issues = (around.forge === "github" ? labelledIssues : projectIssues)(rest, around.repository, driftLabel);
     for (const report of reports) {
       const outcome = await putDriftIssue(issues, report, {
         marker: markerOf("drift", around.folder, report.target),

@@ -1,4 +1,4 @@
-import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { mkdir, mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { CiSurroundings } from "../ci/surroundings.ts";
@@ -99,7 +99,6 @@ async function planned(
   folder: string,
 ): Promise<{ readonly code: ExitCode; readonly documents: readonly Plan[] }> {
   const { runPlan } = await import("./plan.ts");
-  const { mkdir } = await import("node:fs/promises");
   await mkdir(folder, { recursive: true });
   const file = join(folder, "document.json");
   const code = await runPlan(withOutputs(context, [`json=${file}`]), []);

@@ -1,6 +1,6 @@
 import type { Command, Option } from "commander";
 import { schemaNames } from "../manifests/schema-text.ts";
-import { renderers } from "../render/index.ts";
+import { formats } from "../render/formats.ts";
 import { type CommandLineWords, shells } from "./completion.ts";
 import { liveKinds } from "./get.ts";
 
@@ -8,11 +8,12 @@ const ofAddresses: readonly string[] = ["bind", "unbind", "resolve", "render", "
 
 /** What completion offers, read off the program itself. */
 export function commandLineWords(program: Command): CommandLineWords {
-  const commands = program.commands.filter((command) => !command.name().startsWith("completion-") && command.name() !== "ci");
+  const commands = program.commands.filter((command) => !command.name().startsWith("completion-"));
   const takes: Readonly<Record<string, readonly string[]>> = {
     get: liveKinds,
     schema: schemaNames,
     completion: shells,
+    ci: ["plan", "apply", "drift"],
     help: commands.map((command) => command.name()),
   };
   const options = [program, ...commands].flatMap((command) => command.options);
@@ -29,7 +30,8 @@ export function commandLineWords(program: Command): CommandLineWords {
     }),
     flags: flagsOf(program.options),
     valued: [...new Set(flagsOf(options.filter(({ required }) => required)))],
-    formats: Object.keys(renderers),
+    addressed: ["--only", "--exclude", "--ignore"],
+    formats: Object.keys(formats),
   };
 }
 

@@ -15,6 +15,8 @@ export interface CommandLineWords {
   readonly flags: readonly string[];
   /** Flags that a value follows. */
   readonly valued: readonly string[];
+  /** Those whose value is an address, or a pattern of some. */
+  readonly addressed: readonly string[];
   readonly formats: readonly string[];
 }
 
@@ -29,17 +31,24 @@ export async function runCompletion({ io }: Context, shell: string, words: Comma
 
 const addresses = "$(dimsync completion-addresses 2>/dev/null)";
 
-// Bash splits words at `=` as well: what follows one belongs to the flag before it.
+// Bash splits words at `=` as well: what follows one belongs to the flag before it. A file's name may hold blanks.
 const bash = ({
   commands,
   flags,
   valued,
+  addressed,
   formats,
 }: CommandLineWords): string => `# dimsync completion for bash: source <(dimsync completion bash)
 _dimsync() {
   local word="\${COMP_WORDS[COMP_CWORD]}" previous="\${COMP_WORDS[COMP_CWORD - 1]}" command="" skip="" i
   [[ "$word" == "=" ]] && word=""
-  [[ "$previous" == "=" ]] && previous="\${COMP_WORDS[COMP_CWORD - 2]}"
+  if [[ "$previous" == "=" || "\${COMP_WORDS[COMP_CWORD]}" == "=" ]]; then
+    i=$((COMP_CWORD - 1))
+    [[ "$previous" == "=" ]] && i=$((COMP_CWORD - 2))
+    previous="\${COMP_WORDS[i]}"
+    # -o FORMAT=FILE
+    case "\${COMP_WORDS[i - 1]}" in -o|--output|=) previous="--out" ;; esac
+  fi
   for ((i = 1; i < COMP_CWORD; i++)); do
     if [[ "\${COMP_WORDS[i]}" == "=" ]]; then skip=1; continue; fi
     if [[ -n "$skip" ]]; then skip=""; continue; fi
@@ -51,7 +60,8 @@ _dimsync() {
   done
   case "$previous" in
     -o|--output) COMPREPLY=($(compgen -W "${formats.join(" ")}" -- "$word")); return ;;
-    ${valued.join("|")}) compopt -o filenames; COMPREPLY=($(compgen -f -- "$word")); return ;;
+    ${addressed.join("|")}) COMPREPLY=($(compgen -W "${addresses}" -- "$word")); return ;;
+    ${valued.join("|")}) compopt -o filenames; mapfile -t COMPREPLY < <(compgen -f -- "$word"); return ;;
   esac
   case "$word:$command" in
     -*:) COMPREPLY=($(compgen -W "${flags.join(" ")}" -- "$word")); return ;;
@@ -60,13 +70,13 @@ ${commands.map((command) => `    -*:${command.name}) COMPREPLY=($(compgen -W "${
   esac
   case "$command" in
 ${commands.flatMap(({ name, takes }) => (takes === "files" ? [] : [`    ${name}) COMPREPLY=($(compgen -W "${takes === "addresses" ? addresses : takes.join(" ")}" -- "$word")) ;;`])).join("\n")}
-    *) compopt -o filenames; COMPREPLY=($(compgen -f -- "$word")) ;;
+    *) compopt -o filenames; mapfile -t COMPREPLY < <(compgen -f -- "$word") ;;
   esac
 }
 complete -F _dimsync dimsync
 `;
 
-const zsh = ({ commands, flags, valued, formats }: CommandLineWords): string => `#compdef dimsync
+const zsh = ({ commands, flags, valued, addressed, formats }: CommandLineWords): string => `#compdef dimsync
 # dimsync completion for zsh: source <(dimsync completion zsh)
 _dimsync() {
   local -a commands
@@ -83,7 +93,10 @@ ${commands.map(({ name, description }) => `    '${name}:${quoted(description).re
     esac
   done
   case "\${words[CURRENT - 1]}" in
-    -o|--output) compadd -- ${formats.join(" ")}; return ;;
+    -o|--output)
+      if [[ "$PREFIX" == *=* ]]; then compset -P '*='; _files; else compadd -- ${formats.join(" ")}; fi
+      return ;;
+    ${addressed.join("|")}) compadd -- \${(f)"${addresses}"}; return ;;
     ${valued.join("|")}) _files; return ;;
   esac
   case "$PREFIX:$command" in
@@ -99,15 +112,28 @@ ${commands.flatMap(({ name, takes }) => (takes === "files" ? [] : [`    ${name})
 compdef _dimsync dimsync
 `;
 
-const fish = ({ commands, flags, valued, formats }: CommandLineWords): string => {
+const fish = ({ commands, flags, valued, addressed, formats }: CommandLineWords): string => {
   const option = (flag: string, condition: string): string => {
     const name = flag.startsWith("--") ? `-l ${flag.slice(2)}` : `-s ${flag.slice(1)}`;
-    const value = flag === "-o" || flag === "--output" ? ` -x -a '${formats.join(" ")}'` : valued.includes(flag) ? " -r" : "";
+    const offered =
+      flag === "-o" || flag === "--output" ? "(__dimsync_outputs)" : addressed.includes(flag) ? addresses.slice(1) : undefined;
+    const value = offered !== undefined ? ` -x -a '${offered}'` : valued.includes(flag) ? " -r" : "";
     return `complete -c dimsync${condition} ${name}${value}`;
   };
   const within = (name: string): string => ` -n '__fish_seen_subcommand_from ${name}'`;
   const outside = `not __fish_seen_subcommand_from ${commands.map(({ name }) => name).join(" ")}`;
   return `# dimsync completion for fish: dimsync completion fish | source
+function __dimsync_outputs
+  set -l word (commandline -ct)
+  if string match -q '*=*' -- $word
+    set -l format (string replace -r '=.*' '' -- $word)
+    for file in (__fish_complete_path (string replace -r '^[^=]*=' '' -- $word))
+      echo $format=$file
+    end
+  else
+    printf '%s\\n' ${formats.join(" ")}
+  end
+end
 ${flags.map((flag) => option(flag, "")).join("\n")}
 ${commands
   .flatMap(({ name, description, flags: own, takes }) => [

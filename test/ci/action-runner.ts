@@ -12,10 +12,26 @@ interface Step {
   readonly with?: Readonly<Record<string, string>>;
   readonly "working-directory"?: string;
 }
+interface Inputs {
+  readonly [name: string]: { readonly default?: string };
+}
 interface Action {
-  readonly inputs: Readonly<Record<string, { readonly default?: string }>>;
+  readonly inputs: Inputs;
   readonly outputs: Readonly<Record<string, { readonly value: string }>>;
   readonly runs: { readonly steps: readonly Step[] };
+}
+interface Workflow {
+  readonly on: { readonly workflow_call?: { readonly inputs?: Inputs } };
+  readonly jobs: Readonly<
+    Record<string, { readonly if?: string; readonly outputs?: Readonly<Record<string, string>>; readonly steps: readonly Step[] }>
+  >;
+}
+/** The machine that a job runs on. */
+interface World {
+  readonly workspace: string;
+  readonly temp: string;
+  readonly github: Readonly<Record<string, string>>;
+  readonly env: Readonly<Record<string, string>>;
 }
 
 /** What one run of the action left behind. */
@@ -33,26 +49,49 @@ export interface ActionRun {
  * Runs the steps of a composite action in order, as the runner of GitHub Actions does: conditions and expressions evaluated, scripts in bash with
  * -e and pipefail, outputs and summary through files. Steps that use other actions are recorded. After a failure only steps with always() run.
  */
-export async function runAction(
-  file: string,
+export async function runAction(text: string, given: Readonly<Record<string, string>>, world: World): Promise<ActionRun> {
+  const action = parse(text) as Action;
+  const values = valuesOf(action.inputs, given, world);
+  const run = await runSteps(action.runs.steps, values, world);
+  return { ...run, outputs: Object.fromEntries(Object.entries(action.outputs).map(([name, { value }]) => [name, filled(value, values)])) };
+}
+
+/** The same for the one job of a workflow. Its outputs are the job's, or those of the step `run` where the job has none. */
+export async function runWorkflow(
+  text: string,
   given: Readonly<Record<string, string>>,
-  world: {
-    readonly workspace: string;
-    readonly temp: string;
-    readonly github: Readonly<Record<string, string>>;
-    readonly env: Readonly<Record<string, string>>;
-  },
+  secrets: Readonly<Record<string, string>>,
+  world: World,
 ): Promise<ActionRun> {
-  const action = parse(readFileSync(file, "utf8")) as Action;
+  const { on, jobs } = parse(text) as Workflow;
+  const [job, second] = Object.values(jobs);
+  if (job === undefined || second !== undefined) throw new Error("The workflow has not one job.");
+  const values = valuesOf(on.workflow_call?.inputs ?? {}, given, world);
+  for (const [name, secret] of Object.entries(secrets)) values.set(`secrets.${name}`, secret);
+  const none = { summary: "", log: "", code: 0, used: [] };
+  const run = isWanted(job.if ?? "success()", values, 0) ? await runSteps(job.steps, values, world) : none;
+  const own = [...values].flatMap(([name, value]) => (name.startsWith("steps.run.outputs.") ? [[name.split(".")[3], value]] : []));
+  const outputs =
+    job.outputs === undefined
+      ? Object.fromEntries(own)
+      : Object.fromEntries(Object.entries(job.outputs).map(([name, value]) => [name, filled(value, values)]));
+  return { ...run, outputs };
+}
+
+function valuesOf(inputs: Inputs, given: Readonly<Record<string, string>>, world: World): Map<string, string> {
   const values = new Map<string, string>(Object.entries(world.github).map(([name, value]) => [`github.${name}`, value]));
-  for (const [name, input] of Object.entries(action.inputs))
-    values.set(`inputs.${name}`, given[name] ?? filled(input.default ?? "", values));
+  for (const [name, input] of Object.entries(inputs)) values.set(`inputs.${name}`, given[name] ?? filled(input.default ?? "", values));
+  return values;
+}
+
+/** Adds the outputs of the steps to the values. */
+async function runSteps(steps: readonly Step[], values: Map<string, string>, world: World): Promise<Omit<ActionRun, "outputs">> {
   const used: { uses: string; with: Readonly<Record<string, string>> }[] = [];
   let [summary, log, code] = ["", "", 0];
-  for (const step of action.runs.steps) {
+  for (const step of steps) {
     if (!isWanted(step.if ?? "success()", values, code)) continue;
     const all = (texts: Readonly<Record<string, string>> = {}) =>
-      Object.fromEntries(Object.entries(texts).map(([key, text]) => [key, filled(text, values)]));
+      Object.fromEntries(Object.entries(texts).map(([key, text]) => [key, filled(String(text), values)]));
     if (step.uses !== undefined) {
       used.push({ uses: step.uses, with: all(step.with) });
       continue;
@@ -78,8 +117,7 @@ export async function runAction(
     summary += readFileSync(summaryFile, "utf8");
     for (const [name, value] of outputsIn(readFileSync(outputFile, "utf8"))) values.set(`steps.${step.id ?? ""}.outputs.${name}`, value);
   }
-  const outputs = Object.fromEntries(Object.entries(action.outputs).map(([name, { value }]) => [name, filled(value, values)]));
-  return { outputs, summary, log, code, used };
+  return { summary, log, code, used };
 }
 
 function bash(

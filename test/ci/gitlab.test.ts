@@ -1,50 +1,35 @@
-import { once } from "node:events";
-import { createServer } from "node:http";
-import { expect, onTestFinished, test } from "vitest";
-import { mergeRequestNotes } from "../../src/ci/gitlab.ts";
+import { expect, test } from "vitest";
+import { putDriftIssue } from "../../src/ci/drift-issue.ts";
+import { mergeRequestNotes, projectIssues } from "../../src/ci/gitlab.ts";
 import { putNote } from "../../src/ci/notes.ts";
 import { openRest } from "../../src/ci/rest.ts";
 import { surroundingsOf } from "../../src/ci/surroundings.ts";
+import { driftReport } from "../render/full-plan.ts";
+import { plan } from "../render/plans.ts";
+import { type GitlabIssue, type GitlabNote, gitlabToken, startGitlab } from "./gitlab-stand-in.ts";
 
-interface GitlabNote {
-  readonly id: number;
-  body: string;
-  readonly author: { readonly id: number };
-}
-
-/** The notes of merge request 3 of project 12, for a token of user 5. */
-async function startGitlab(notes: GitlabNote[]): Promise<string> {
-  const server = createServer(async (request, response) => {
-    let text = "";
-    for await (const chunk of request) text += String(chunk);
-    const reply = (status: number, value: unknown): void =>
-      void response.writeHead(status, { "content-type": "application/json" }).end(JSON.stringify(value));
-    const path = new URL(request.url ?? "", "http://x").pathname;
-    if (request.headers["private-token"] !== "t") return reply(401, { message: "401 Unauthorized" });
-    if (path === "/api/v4/user") return reply(200, { id: 5 });
-    const [, id] = /^\/api\/v4\/projects\/12\/merge_requests\/3\/notes(?:\/(\d+))?$/u.exec(path) ?? [undefined, "none"];
-    if (request.method === "GET") return reply(200, notes);
-    const { body } = JSON.parse(text) as { readonly body: string };
-    const found = notes.find((note) => String(note.id) === id);
-    if (request.method === "POST" && id === undefined) return reply(201, notes.push({ id: 100 + notes.length, body, author: { id: 5 } }));
-    if (request.method !== "PUT" || found === undefined) return reply(404, { message: "404 Not found" });
-    found.body = body;
-    return reply(200, found);
-  });
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
-  onTestFinished(() => void server.close());
-  const address = server.address();
-  return typeof address === "object" && address !== null ? `http://127.0.0.1:${address.port}/api/v4` : "";
-}
+const restOf = (baseUrl: string) => openRest({ name: "GitLab", baseUrl, headers: { "private-token": gitlabToken }, pauseMs: 1 });
 
 test("the note on a merge request is created, updated, and no other user's is touched", async () => {
   const notes: GitlabNote[] = [{ id: 1, body: "<!-- m -->\nsomebody else's", author: { id: 6 } }];
-  const rest = openRest({ name: "GitLab", baseUrl: await startGitlab(notes), headers: { "private-token": "t" }, pauseMs: 1 });
+  const rest = restOf(await startGitlab({ notes }));
   const put = (text: string) => putNote(mergeRequestNotes(rest, "12", "3"), { marker: "<!-- m -->", text, isEmpty: false });
   expect(await put("one")).toBe("created");
   expect(await put("two")).toBe("updated");
   expect(notes.map(({ body }) => body)).toEqual(["<!-- m -->\nsomebody else's", "<!-- m -->\ntwo"]);
+});
+
+test("one issue is opened, updated and closed", async () => {
+  const issues: GitlabIssue[] = [];
+  const rest = restOf(await startGitlab({ issues }));
+  const put = (report: typeof driftReport) =>
+    putDriftIssue(projectIssues(rest, "12", "dimsync-drift"), report, { marker: "<!-- m -->", footer: "Written by dimsync." });
+  expect(await put(driftReport)).toBe("created");
+  expect(await put({ ...driftReport, manual: [] })).toBe("updated");
+  expect(await put(plan({ kind: "DriftReport" }))).toBe("closed");
+  expect(issues).toMatchObject([
+    { state: "closed", title: expect.stringContaining("Drift for prod"), notes: [expect.stringContaining("No drift")] },
+  ]);
 });
 
 const environment = {
@@ -71,6 +56,12 @@ test("a job of GitLab knows its merge request, and a fork's", () => {
     isFork: true,
     folder: "",
   });
+});
+
+test("a branch of GitLab is pushed to the project's address where there is a token for it", () => {
+  const projectUrl = { ...environment, CI_PROJECT_URL: "https://gitlab.example.com/group/data" };
+  expect(surroundingsOf({ ...projectUrl, GITLAB_TOKEN: "t" }, "/x").pushUrl).toBe("https://gitlab.example.com/group/data.git");
+  expect(surroundingsOf(projectUrl, "/x").pushUrl).toBeUndefined();
 });
 
 test("outside of any CI nothing is written anywhere", () => {

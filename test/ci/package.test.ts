@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process";
-import { existsSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { cpSync, existsSync, mkdtempSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { beforeAll, expect, test } from "vitest";
 import { packPackage } from "./rehearsal-world.ts";
@@ -8,7 +8,8 @@ import { packPackage } from "./rehearsal-world.ts";
 
 let [folder, tarball] = ["", ""];
 beforeAll(() => {
-  if (!existsSync("dist/types/index.d.ts")) throw new Error("The build left the types out: run `npm run build` first.");
+  if (!existsSync(join(process.env["DIMSYNC_TEST_DIST"] ?? "dist", "types/index.d.ts")))
+    throw new Error("The build left the types out: run `npm run build` first.");
   const packed = packPackage();
   folder = packed.folder;
   tarball = packed.file;
@@ -28,6 +29,23 @@ test("it runs, as a command and as a library, with nothing installed beside it",
   const script =
     'import { startEmbeddedService } from "dimsync"; const s = await startEmbeddedService(); console.log(s.url.slice(0, 17)); await s.close();';
   expect(run("--input-type=module", "--eval", script)).toBe("http://127.0.0.1:\n");
+});
+
+// This Node; DIMSYNC_TEST_NODES names others, with colons between.
+const nodes = [process.execPath, ...(process.env["DIMSYNC_TEST_NODES"] ?? "").split(":").filter((path) => path !== "")];
+
+test.each(nodes)("validate, plan, apply and drift on %s", { timeout: 60_000 }, (node) => {
+  const cwd = mkdtempSync(join(folder, "project-"));
+  for (const name of ["dimsync.yaml", "manifests"]) cpSync(join("examples/quickstart", name), join(cwd, name), { recursive: true });
+  const env = { PATH: process.env["PATH"] ?? "", LAKE_SECRET_KEY: "a", RETURNS_DB_PASSWORD: "b" };
+  const dimsync = (...args: readonly string[]): string =>
+    execFileSync(node, [installed("dist/bin.cjs"), ...args], { cwd, env, encoding: "utf8", stdio: ["ignore", "pipe", "pipe"] });
+  expect(dimsync("validate")).toContain("no problems found");
+  expect(dimsync("fmt", "--check")).toBe("");
+  expect(dimsync("plan", "--out", "plan.json")).toMatch(/Plan: \d+ to create/u);
+  expect(JSON.parse(dimsync("apply", "plan.json", "-o", "json"))).toMatchObject({ kind: "Result", exit: { code: 0 } });
+  expect(dimsync("plan", "--detailed-exitcode")).toContain("No changes.");
+  expect(dimsync("drift")).toContain("No drift.");
 });
 
 test("its types resolve for ES modules, by Are The Types Wrong", { timeout: 60_000 }, () => {
@@ -55,7 +73,9 @@ export const all = [apply, createClient, drift, DimsyncError];
 
 test("it holds what it should, and no sources or tests", () => {
   const files = execFileSync("tar", ["--list", "--gzip", "--file", tarball], { encoding: "utf8" }).trim().split("\n");
-  expect(files.filter((file) => !/^package\/(?:dist\/|schema\/|package\.json$|README\.md$|LICENSE$)/u.test(file))).toEqual([]);
+  expect(files.filter((file) => !/^package\/(?:dist\/|schema\/|man\/dimsync\.1$|package\.json$|README\.md$|LICENSE$)/u.test(file))).toEqual(
+    [],
+  );
   expect(files.filter((file) => /(?:\.test\.|(?<!\.d)\.ts$|\.map$)/u.test(file))).toEqual([]);
 });
 

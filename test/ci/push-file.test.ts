@@ -37,7 +37,7 @@ function twoJobs(): { readonly remote: string; readonly one: string; readonly tw
 }
 
 const push = (folder: string, branch: { readonly name: string | undefined } = { name: "main" }): Promise<Pushed> =>
-  pushFile({ folder, file: join(folder, "ids.yaml"), branch: branch.name, message: "record ids", author, env });
+  pushFile({ folder, file: join(folder, "ids.yaml"), remote: "origin", branch: branch.name, message: "record ids", author, env });
 const show = (remote: string, path: string): string => git(remote, "show", `main:${path}`);
 
 test("nothing is committed where the file is as it was", async () => {
@@ -60,9 +60,11 @@ test("the file alone is committed, by the given author", async () => {
 test("a new file is committed", async () => {
   const { remote, one } = twoJobs();
   writeFileSync(join(one, "new.yaml"), "b: 1\n");
-  expect(await pushFile({ folder: one, file: join(one, "new.yaml"), branch: "main", message: "m", author, env })).toEqual({
-    outcome: "pushed",
-  });
+  expect(await pushFile({ folder: one, file: join(one, "new.yaml"), remote: "origin", branch: "main", message: "m", author, env })).toEqual(
+    {
+      outcome: "pushed",
+    },
+  );
   expect(show(remote, "new.yaml")).toBe("b: 1\n");
 });
 

@@ -1,18 +1,21 @@
 import { execFileSync } from "node:child_process";
-import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
+import { workflows } from "../../src/commands/init-workflows.ts";
 import { writeProject } from "../support/project-folder.ts";
-import { type ActionRun, runAction } from "./action-runner.ts";
+import { type ActionRun, runAction, runWorkflow } from "./action-runner.ts";
 import { type ForgeStandIn, standInToken } from "./forge-stand-in.ts";
 
-const action = resolve(".github/actions/dimsync/action.yml");
-
-/** Packs the built package into a temp folder. Throws where it isn't built. */
+/** Packs the built package into a temp folder. Throws where it isn't built. DIMSYNC_TEST_DIST names another build, with package.json above it. */
 export function packPackage(): { readonly file: string; readonly folder: string; readonly remove: () => void } {
-  if (!existsSync("dist/bin.js")) throw new Error("This installs the built package: run `npm run build` first.");
+  const dist = resolve(process.env["DIMSYNC_TEST_DIST"] ?? "dist");
+  if (!existsSync(join(dist, "bin.cjs"))) throw new Error("This installs the built package: run `npm run build` first.");
   const folder = mkdtempSync(join(tmpdir(), "dimsync-package-"));
-  const name = execFileSync("npm", ["pack", "--ignore-scripts", "--silent", "--pack-destination", folder], { encoding: "utf8" }).trim();
+  const name = execFileSync("npm", ["pack", "--ignore-scripts", "--silent", "--pack-destination", folder], {
+    cwd: dirname(dist),
+    encoding: "utf8",
+  }).trim();
   return { file: join(folder, name.split("\n").at(-1) ?? ""), folder, remove: () => rmSync(folder, { recursive: true, force: true }) };
 }
 
@@ -79,12 +82,18 @@ export function startRepository(files: Readonly<Record<string, string>>) {
 
 export type Repository = ReturnType<typeof startRepository>;
 
+/** What a job is made with. */
+export const ways = ["the action", "the reusable workflows", "the workflows that init writes"] as const;
+
 export interface Job {
   readonly task: "plan" | "apply" | "drift";
   readonly branch: string;
   readonly inputs?: Readonly<Record<string, string>>;
-  readonly env?: Readonly<Record<string, string>>;
+  /** What the manifests name. */
+  readonly secrets?: Readonly<Record<string, string>>;
   readonly fromFork?: boolean;
+  /** The action where not given. */
+  readonly way?: (typeof ways)[number];
 }
 
 export async function runJobOf(
@@ -92,7 +101,7 @@ export async function runJobOf(
   repository: Repository,
   forge: ForgeStandIn,
   key: string,
-  { task, branch, inputs = {}, env = {}, fromFork = false }: Job,
+  { task, branch, inputs = {}, secrets = {}, fromFork = false, way = "the action" }: Job,
 ): Promise<ActionRun> {
   const workspace = repository.checkout(branch);
   const temp = join(repository.root, `temp-${workspace.split("-").at(-1)}`);
@@ -100,28 +109,40 @@ export async function runJobOf(
   const event = join(temp, "event.json");
   const head = { repo: { full_name: fromFork ? "stranger/data" : "example/data" } };
   writeFileSync(event, JSON.stringify(task === "plan" ? { pull_request: { number: 7, head } } : {}));
-  return await runAction(
-    action,
-    { task, "node-version": "", package: packageFile, ...inputs },
-    {
-      workspace,
-      temp,
-      github: { token: standInToken, run_id: "1", run_attempt: "1" },
-      env: {
-        ...gitEnv,
-        HOME: temp,
-        CI: "true",
-        npm_config_offline: "true",
-        npm_config_cache: join(temp, "npm"),
-        GITHUB_ACTIONS: "true",
-        GITHUB_API_URL: forge.url,
-        GITHUB_EVENT_PATH: event,
-        GITHUB_REF: task === "plan" ? "refs/pull/7/merge" : `refs/heads/${branch}`,
-        GITHUB_REPOSITORY: "example/data",
-        GITHUB_RUN_ID: "1",
-        ...(fromFork ? {} : { DIMSYNC_API_KEY: key }),
-        ...env,
-      },
+  const ref = task === "plan" ? "refs/pull/7/merge" : `refs/heads/${branch}`;
+  const apiKey = fromFork ? "" : key;
+  const given = { package: packageFile, ...inputs };
+  const world = {
+    workspace,
+    temp,
+    github: { token: standInToken, run_id: "1", run_attempt: "1", ref },
+    env: {
+      ...gitEnv,
+      HOME: temp,
+      CI: "true",
+      npm_config_offline: "true",
+      npm_config_cache: join(temp, "npm"),
+      GITHUB_ACTIONS: "true",
+      GITHUB_API_URL: forge.url,
+      GITHUB_EVENT_PATH: event,
+      GITHUB_REF: ref,
+      GITHUB_REPOSITORY: "example/data",
+      GITHUB_RUN_ID: "1",
     },
-  );
+  };
+  if (way === "the action") {
+    const env = { ...world.env, DIMSYNC_API_KEY: apiKey, ...secrets };
+    const text = readFileSync(".github/actions/dimsync/action.yml", "utf8");
+    return await runAction(text, { task, "node-version": "", ...given }, { ...world, env });
+  }
+  if (way === "the reusable workflows") {
+    const text = readFileSync(`.github/workflows/dimsync-${task}.yml`, "utf8");
+    const lines = Object.entries(secrets).map(([name, value]) => `${name}=${value}\n`);
+    return await runWorkflow(text, given, { "api-key": apiKey, env: lines.join("") }, world);
+  }
+  // What the line that init leaves for the secrets says, done.
+  const text = workflows("0.0.0")
+    [task].replace("dimsync@0.0.0", `--package=${packageFile} dimsync`)
+    .replace("# The secrets that your", `${Object.keys(secrets).map((name) => `${name}: \${{ secrets.${name} }}\n          `)}#`);
+  return await runWorkflow(text, {}, { DIMSYNC_API_KEY: apiKey, ...secrets }, world);
 }

@@ -1,0 +1,56 @@
+import { execFileSync } from "node:child_process";
+import { copyFileSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { validate } from "dockerfile-utils";
+import { expect, test } from "vitest";
+import { parse } from "yaml";
+import { writeProject } from "../support/project-folder.ts";
+
+const dockerfile = readFileSync("Dockerfile", "utf8");
+const faults = (text: string): readonly string[] => validate(text).map(({ message }) => String(message));
+
+test("the linter finds nothing in the Dockerfile, and something in a broken one", () => {
+  expect(faults(dockerfile)).toEqual([]);
+  expect(faults(dockerfile.replace("COPY --from=build", "COPPY --from=build"))).toHaveLength(1);
+});
+
+test("the image runs as an ordinary user and says whether it is well", () => {
+  const [, last = ""] = /[\s\S]*^FROM .*$([\s\S]*)/mu.exec(dockerfile) ?? [];
+  expect(last).toMatch(/^USER node$/mu);
+  expect(last).toMatch(/^HEALTHCHECK .* CMD \["dimsync", "version"\]$/mu);
+});
+
+test("the build sees what it copies, and neither history nor packages of this machine", () => {
+  const seen = readFileSync(".dockerignore", "utf8")
+    .split("\n")
+    .flatMap((line) => (line.startsWith("!") ? [line.slice(1)] : []));
+  expect(seen).toEqual(
+    expect.arrayContaining([
+      ".npmrc",
+      "package.json",
+      "package-lock.json",
+      "build.mjs",
+      "build",
+      "schema",
+      "src",
+      "docs/reference/dimsync.1",
+    ]),
+  );
+  for (const hidden of [".git", "node_modules", "dist", ".env"]) expect(seen).not.toContain(hidden);
+});
+
+test("pre-commit can pack this repository: what npm prints is the file's name, though a script builds it first", () => {
+  const { scripts } = JSON.parse(readFileSync("package.json", "utf8")) as { readonly scripts: Readonly<Record<string, string>> };
+  expect(scripts).toHaveProperty("prepack");
+  const folder = writeProject({ "package.json": '{ "name": "x", "version": "1.0.0", "scripts": { "prepack": "echo built" } }' });
+  copyFileSync(".npmrc", join(folder, ".npmrc"));
+  expect(execFileSync("npm", ["pack"], { cwd: folder, encoding: "utf8", stdio: ["ignore", "pipe", "ignore"] })).toBe("x-1.0.0.tgz\n");
+});
+
+test("pre-commit's hooks read the whole project, as the program does", () => {
+  const hooks = parse(readFileSync(".pre-commit-hooks.yaml", "utf8")) as readonly Readonly<Record<string, unknown>>[];
+  expect(hooks.map(({ entry, pass_filenames: names, language }) => [entry, names, language])).toEqual([
+    ["dimsync validate", false, "node"],
+    ["dimsync fmt", false, "node"],
+  ]);
+});

@@ -1,0 +1,126 @@
+import { execFile } from "node:child_process";
+import { readFileSync, writeFileSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { beforeAll, expect, test } from "vitest";
+import { startEmbeddedService } from "../../src/embedded/index.ts";
+import { writeProject } from "../support/project-folder.ts";
+import { type GitlabIssue, type GitlabNote, gitlabToken, startGitlab } from "./gitlab-stand-in.ts";
+import { packPackage, startRepository } from "./rehearsal-world.ts";
+
+// The template as GitLab's runner would run it: gitlab-ci-local checks it against GitLab's own JSON Schema, evaluates its rules, and runs its scripts.
+
+let packageFile = "";
+beforeAll(() => {
+  const packed = packPackage();
+  packageFile = packed.file;
+  return packed.remove;
+}, 60_000);
+
+const template = readFileSync("examples/gitlab/dimsync.gitlab-ci.yml", "utf8");
+// The runner is built for Node 22, and lacks one method on the oldest Node that dimsync runs on.
+const setUnion = "data:text/javascript,Set.prototype.union||=function(other){return new Set([...this,...other])}";
+const runner = ["--import", setUnion, resolve("node_modules/gitlab-ci-local/dist/index.js")];
+
+/** Runs a job, or lists them where none is named. */
+function gitlab(cwd: string, variables: Readonly<Record<string, string>>, ...job: readonly string[]) {
+  const given = Object.entries(variables).flatMap(([name, value]) => ["--variable", `${name}=${value}`]);
+  const how = ["--force-shell-executor", "--no-shell-isolation", "--ignore-predefined-vars", Object.keys(variables).join(",")];
+  // It copies what only jobs in containers would see, with a program that not every machine has.
+  const bin = writeProject({});
+  writeFileSync(join(bin, "rsync"), "#!/bin/sh\n", { mode: 0o755 });
+  const env = {
+    PATH: `${bin}:${process.env["PATH"]}`,
+    HOME: cwd,
+    GIT_CONFIG_GLOBAL: "/dev/null",
+    GIT_CONFIG_SYSTEM: "/dev/null",
+    NO_COLOR: "1",
+  };
+  return new Promise<{ readonly code: number; readonly stdout: string; readonly log: string }>((done) => {
+    execFile(process.execPath, [...runner, ...job, ...how, ...given], { cwd, env }, (error, stdout, stderr) =>
+      done({ code: error === null ? 0 : Number(error.code), stdout, log: stdout + stderr }),
+    );
+  });
+}
+
+const files = (baseUrl: string): Readonly<Record<string, string>> => ({
+  ".gitlab-ci.yml": "include: { local: dimsync.gitlab-ci.yml }\n",
+  "dimsync.gitlab-ci.yml": template,
+  ".gitignore": ".dimsync/\n.gitlab-ci-local/\n",
+  "dimsync.yaml": `apiVersion: dimsync/v1\nkind: Config\nmanifests: [manifests]\ntargets: { prod: { baseUrl: "${baseUrl}" } }\n`,
+  "manifests/orders.yaml": `apiVersion: dimsync/v1
+kind: Integration
+metadata: { name: orders }
+spec: { match: { name: Orders } }
+---
+apiVersion: dimsync/v1
+kind: SchemaConfig
+metadata: { name: orders }
+spec:
+  integration: orders
+  schemas: { public: { tables: { customers: { columns: { email: { hashed: true } } } } } }
+`,
+});
+
+test("merge request, merge, and the nights after", { timeout: 120_000 }, async () => {
+  const service = await startEmbeddedService({ apiKeys: { k: "bot@example.com" } });
+  try {
+    const [notes, issues]: [GitlabNote[], GitlabIssue[]] = [[], []];
+    const repository = startRepository(files(service.url));
+    const checkout = repository.checkout("main");
+    const common = {
+      GITLAB_CI: "true",
+      CI_API_V4_URL: await startGitlab({ notes, issues }),
+      CI_PROJECT_ID: "12",
+      CI_PROJECT_URL: `file://${repository.remote.replace(/\.git$/u, "")}`,
+      GITLAB_TOKEN: gitlabToken,
+      GITLAB_USER_NAME: "Dana",
+      GITLAB_USER_EMAIL: "dana@example.com",
+      DIMSYNC_PACKAGE: packageFile,
+      DIMSYNC_API_KEY: "k",
+      npm_config_offline: "true",
+      npm_config_cache: join(repository.root, "npm"),
+    };
+    const run = async (job: string, variables: Readonly<Record<string, string>>): Promise<void> => {
+      const { code, log } = await gitlab(checkout, { ...common, ...variables }, job);
+      expect(code, log).toBe(0);
+    };
+    await run("dimsync plan", { CI_PIPELINE_SOURCE: "merge_request_event", CI_MERGE_REQUEST_IID: "3" });
+    expect(notes).toMatchObject([{ body: expect.stringContaining("## Plan for `prod`: 1 to update, 1 to bind") }]);
+    expect(readFileSync(join(checkout, "dimsync-plan.xml"), "utf8")).toContain("<testsuite ");
+
+    await run("dimsync apply", { CI_PIPELINE_SOURCE: "push", CI_COMMIT_BRANCH: "main", CI_DEFAULT_BRANCH: "main" });
+    expect(service.counts()).toMatchObject({ PATCH: 1 });
+    expect(repository.read("main", "dimsync.bindings.yaml")).toContain("8f1c");
+
+    service.mutate((state) => {
+      const column = state.integrations[0]?.schemas["public"]?.tables["customers"]?.columns["email"];
+      if (column !== undefined) column.hashed = false;
+    });
+    await run("dimsync drift", { CI_PIPELINE_SOURCE: "schedule" });
+    expect(issues).toMatchObject([{ state: "opened", title: expect.stringContaining("Drift for prod") }]);
+  } finally {
+    await service.close();
+  }
+});
+
+const sources = [
+  ["merge_request_event", "feature", ["dimsync plan"]],
+  ["push", "main", ["dimsync apply"]],
+  ["push", "feature", []],
+  ["schedule", "main", ["dimsync drift"]],
+] as const;
+
+test.each(sources)("a pipeline of source %s on %s has the jobs %j", { timeout: 30_000 }, async (source, branch, wanted) => {
+  const checkout = startRepository(files("https://api.example.com")).checkout("main");
+  const variables = { CI_PIPELINE_SOURCE: source, CI_COMMIT_BRANCH: branch, CI_DEFAULT_BRANCH: "main" };
+  const { code, stdout, log } = await gitlab(checkout, variables, "--list-json");
+  expect(code, log).toBe(0);
+  const jobs = JSON.parse(stdout) as readonly { name: string; when: string }[];
+  expect(jobs.filter(({ when }) => when !== "never").map(({ name }) => name)).toEqual(wanted);
+});
+
+test("GitLab's schema refuses what GitLab would", { timeout: 30_000 }, async () => {
+  const broken = { ...files("https://api.example.com"), "dimsync.gitlab-ci.yml": template.replace("resource_group:", "resourcegroup:") };
+  const { code, log } = await gitlab(startRepository(broken).checkout("main"), {}, "--list-json");
+  expect([code, log]).toEqual([1, expect.stringContaining("Invalid .gitlab-ci.yml configuration")]);
+});
