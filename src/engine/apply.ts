@@ -26,8 +26,11 @@ export interface WriteSession extends Session {
   readonly decode: WriteDecoder;
   readonly journal: JournalWriter;
   readonly bind: (address: Address, binding: Binding) => Promise<void>;
-  /** Throws where one is missing: before the first write, never in the middle. */
-  readonly resolveSecrets: (references: readonly SecretReference[]) => Promise<ReadonlyMap<string, Secret>>;
+  /** Throws where one is missing: before the first write, never in the middle. `addresses` are those that need them. */
+  readonly resolveSecrets: (
+    references: readonly SecretReference[],
+    addresses: ReadonlySet<Address>,
+  ) => Promise<ReadonlyMap<string, Secret>>;
 }
 
 export interface ApplyOptions extends PlanOptions {
@@ -50,8 +53,12 @@ export async function apply(session: WriteSession, options: ApplyOptions = {}): 
   const first = allow(options.saved ?? (await planRound(session, options, round)), options.allow);
   const rounds: [Plan, ...Plan[]] = [first];
   const finish = (items: readonly ItemResult[]) => ({ plan: first, result: resultOf(session, rounds, items, startedAt) });
+  // What an interruption left unread looks blocked, and isn't.
   if (session.signal.aborted) return finish(notRun(first, interrupted));
-  if (!first.executable) return finish(notRun(first, refusal(first)));
+  if (!first.executable) {
+    const refused = notRun(first, refusal(first));
+    return finish([...refused, ...leftOver(first, first, refused)]);
+  }
   const anything = first.items.length + first.deferred.length > 0;
   if (anything && options.confirm !== undefined && !(await options.confirm(first)))
     return finish(notRun(first, { code: "E_DECLINED", message: "The plan was not confirmed." }));
@@ -61,6 +68,7 @@ export async function apply(session: WriteSession, options: ApplyOptions = {}): 
       ...first.items.flatMap(({ requests }) => requests.map(({ body }) => body)),
       ...first.deferred.map(({ desired }) => desired),
     ]),
+    new Set([...first.items, ...first.deferred].map(({ address }) => address)),
   );
   await closeSettled(session, round.reads);
   if (anything) await options.beforeFirstWrite?.(first);
@@ -137,7 +145,13 @@ const notSaved = (ending: ItemResult): ItemResult =>
     ? { ...ending, code: "E_KEEPS_CHANGING", message: `${ending.message ?? ""} It was planned afresh ${replansPerAddress} times.`.trim() }
     : ending;
 
-const interrupted = { code: "E_INTERRUPTED", message: "The run was interrupted before it began." };
+/** Why nothing of a plan was begun. */
+interface WhyNotRun {
+  readonly code: string;
+  readonly message: string;
+}
+
+const interrupted: WhyNotRun = { code: "E_INTERRUPTED", message: "The run was interrupted before it began." };
 
 /** The plan with guards lifted that were not when it was made. */
 function allow(plan: Plan, reasons: ReadonlyMap<string, string> | undefined): Plan {
@@ -171,7 +185,7 @@ function runOf(session: WriteSession, options: ApplyOptions, secrets: ReadonlyMa
   };
 }
 
-function refusal(refused: Plan): { readonly code: string; readonly message: string } {
+function refusal(refused: Plan): WhyNotRun {
   if (refused.snapshot !== undefined)
     return { code: "E_PLAN_FROM_SNAPSHOT", message: "The plan was made from a snapshot, so it can't be applied." };
   if (!refused.complete) return { code: "E_INCOMPLETE", message: "The plan is incomplete, so nothing is sent." };
@@ -181,7 +195,7 @@ function refusal(refused: Plan): { readonly code: string; readonly message: stri
   return { code: "E_PLAN_HAS_ERRORS", message: "The plan has errors, so nothing is sent." };
 }
 
-function notRun(plan: Plan, why: { readonly code: string; readonly message: string }): readonly ItemResult[] {
+function notRun(plan: Plan, why: WhyNotRun): readonly ItemResult[] {
   return plan.items.map(({ id, address, kind, action, liveId, changes }) => ({
     id,
     address,

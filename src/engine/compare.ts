@@ -65,12 +65,12 @@ export async function compareUnits({
   inspect,
 }: ComparisonInput): Promise<Compared> {
   const { world } = observed;
+  const { asked, before } = unitsOf(observed, compared, scope);
+  const total = asked.length;
   const limit = pLimit(concurrency);
-  const found: Promise<Found>[] = [];
   const equal: Address[] = [];
   let complete = true;
   let done = 0;
-  let total = 0;
 
   const compare = async (kind: Kind, unit: Unit): Promise<Found> => {
     try {
@@ -85,10 +85,11 @@ export async function compareUnits({
     } catch (error) {
       if (!(error instanceof ServiceError)) throw error;
       complete = false;
+      const problem = failedRead(error, unit.address);
       return {
         ...nothingFound,
-        problems: [failedRead(error, unit.address)],
-        blocked: [{ address: unit.address, code: "E_READ_FAILED", message: error.message }],
+        problems: [problem],
+        blocked: [{ address: unit.address, code: problem.code, message: error.message }],
       };
     } finally {
       done++;
@@ -96,42 +97,42 @@ export async function compareUnits({
     }
   };
 
-  const work: { readonly kind: Kind; readonly unit: Unit }[] = [];
+  onProgress?.({ type: "phase", phase: "read", round: 1, total });
+  const liveIds = asked.flatMap(({ unit }) => unit.liveId ?? []);
+  const configured = asked.flatMap(({ kind, unit }) => (kind.name === "SchemaConfig" ? (unit.liveId ?? []) : []));
+  const kindOf = asked.map(({ kind }) => kind);
+  // From here on the queue alone holds the units, so that each is gone once it is compared, and with the last of a program what that has learned.
+  const after = await Promise.all(asked.splice(0).map(({ kind, unit }) => limit(() => compare(kind, unit))));
+  return { found: [...before, ...after, ...conclusions(kindOf, after)], equal, liveIds, configured, complete };
+}
+
+/** The units of the scope, in the order of kinds and addresses, and what could not become one. */
+function unitsOf(
+  { world, unreadLists }: Observed,
+  compared: readonly Resource[],
+  scope: Scope,
+): { readonly asked: { readonly kind: Kind; readonly unit: Unit }[]; readonly before: readonly Found[] } {
+  const asked: { readonly kind: Kind; readonly unit: Unit }[] = [];
+  const before: Found[] = [];
   for (const kind of kinds) {
     const ofKind = compared.filter((resource) => resource.kind === kind.name);
     if (ofKind.length === 0) continue;
-    const readable = ofKind.filter(
-      (resource) => !kind.lists(resource, { taggedBy: world.taggedBy }).some((name) => observed.unreadLists.has(name)),
-    );
-    const { units, blocked, deferred, problems } = kind.units(readable, world);
-    found.push(
-      Promise.resolve({
-        ...nothingFound,
-        problems,
-        deferred,
-        blocked: [
-          ...blocked,
-          ...ofKind
-            .filter((resource) => !readable.includes(resource))
-            .map(({ address }) => ({ address, code: "E_READ_FAILED", message: "A list that it needs could not be read." })),
-        ],
-      }),
-    );
-    for (const unit of units) if (scope.unit(unit.address)) work.push({ kind, unit });
+    const isReadable = (resource: Resource): boolean =>
+      !kind.lists(resource, { taggedBy: world.taggedBy }).some((name) => unreadLists.has(name));
+    const { units, blocked, deferred, problems } = kind.units(ofKind.filter(isReadable), world);
+    const unread = ofKind
+      .filter((resource) => !isReadable(resource))
+      .map(({ address }) => ({ address, code: "E_READ_FAILED", message: "A list that it needs could not be read." }));
+    before.push({ ...nothingFound, problems, deferred, blocked: [...blocked, ...unread] });
+    for (const unit of units) if (scope.unit(unit.address)) asked.push({ kind, unit });
   }
-  total = work.length;
-  onProgress?.({ type: "phase", phase: "read", round: 1, total });
-  for (const { kind, unit } of work) found.push(limit(() => compare(kind, unit)));
-  const liveIds = work.flatMap(({ unit }) => unit.liveId ?? []);
-  const configured = work.flatMap(({ kind, unit }) => (kind.name === "SchemaConfig" ? (unit.liveId ?? []) : []));
-  const all = await Promise.all(found);
-  return { found: [...all, ...conclusions(work, all.slice(-work.length))], equal, liveIds, configured, complete };
+  return { asked, before };
 }
 
-/** What a kind says over all its units. `found` belongs to `work`, one by one. */
-function conclusions(work: readonly { readonly kind: Kind }[], found: readonly Found[]): readonly Found[] {
+/** What a kind says over all its units. `found` belongs to `kindOf`, one by one. */
+function conclusions(kindOf: readonly Kind[], found: readonly Found[]): readonly Found[] {
   return kinds.flatMap((kind) => {
-    const tallies = work.flatMap((of, index) => (of.kind === kind ? (found[index]?.tally ?? []) : []));
+    const tallies = kindOf.flatMap((of, index) => (of === kind ? (found[index]?.tally ?? []) : []));
     return kind.conclude === undefined || tallies.length === 0 ? [] : [{ ...nothingFound, problems: kind.conclude(tallies) }];
   });
 }

@@ -57,6 +57,7 @@ const staleCodes: readonly (string | undefined)[] = ["E_STALE"];
 export function applyExit(result: Result, plan: Plan, interrupted: boolean): Exit {
   const exits = [...refusals(plan)];
   if (interrupted) exits.push({ code: 130, reasons: ["interrupted"] });
+  if (plan.snapshot !== undefined) exits.push({ code: 1, reasons: ["snapshot"] });
   if (!plan.executable) return combineExits(exits);
   if (result.items.some(({ code }) => staleCodes.includes(code))) exits.push({ code: 5, reasons: ["stale"] });
   const incomplete = new Set(

@@ -12,6 +12,7 @@ import type { Problem } from "../model/problem.ts";
 import type { SchemaTree } from "../model/resource.ts";
 import type { PlannedRequest } from "../model/service.ts";
 import { didYouMean } from "../model/suggest.ts";
+import { columnBudget } from "./column-budget.ts";
 import { ignoring } from "./ignore.ts";
 import { onceOnly } from "./reads.ts";
 import type { Session } from "./session.ts";
@@ -96,6 +97,7 @@ async function compared(session: Session, addresses: readonly Address[]) {
   const { project, clock } = session;
   const today = clock.now().toISOString().slice(0, 10);
   const reads = onceOnly(session.reads);
+  const claimColumns = columnBudget(project.settings.client.maxColumnReads);
   const configs = project.resources.filter(({ kind }) => kind === "SchemaConfig");
   const { world, problems } = await observeWorld({
     resources: project.resources,
@@ -106,7 +108,6 @@ async function compared(session: Session, addresses: readonly Address[]) {
     reads,
     taggedBy: project.settings.defaults.taggedBy,
     writeSecrets: () => false,
-    today,
     ignored: ignoring(project.settings.ignore, today).ignored,
   });
   const { units: all, problems: mistakes, deferred } = schemaConfig.units(configs, world);
@@ -132,7 +133,7 @@ async function compared(session: Session, addresses: readonly Address[]) {
   }
   const units = await Promise.all(
     wanted.map(async (unit) => {
-      const live = await schemaConfig.observe?.(unit, reads, { judgedColumns: () => undefined });
+      const live = await schemaConfig.observe?.(unit, reads, { judgedColumns: () => undefined, claimColumns });
       if (live === undefined)
         throw new DimsyncError("E_GONE", `The integration ${unit.liveId} of ${unit.address} is gone from the account.`);
       return { unit, live };

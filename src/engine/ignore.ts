@@ -1,4 +1,4 @@
-import { nameMatcher } from "../kinds/names.ts";
+import { nameMatcher, namesMatcher } from "../kinds/names.ts";
 import { type Address, manifestAddress } from "../model/address.ts";
 import type { IgnoreEntry } from "../model/config.ts";
 import { fromPointer, type Pointer } from "../model/pointer.ts";
@@ -19,7 +19,7 @@ export function ignoring(
   const tests = entries
     .filter((entry) => !expired.includes(entry))
     .map(({ address, path }) => ({
-      address: nameMatcher([address]),
+      address: namesMatcher([address]),
       segments: fromPointer(path).map((segment) => nameMatcher([segment])),
     }));
   return {
@@ -28,16 +28,17 @@ export function ignoring(
       const names = fromPointer(path);
       return tests.some(
         (test) =>
-          (test.address(address) || test.address(manifestAddress(address))) &&
+          test.address([address, manifestAddress(address)]) &&
           test.segments.every((matches, index) => names[index] !== undefined && matches(names[index])),
       );
     },
-    problems: expired.map(({ address, path, reason, until }) => ({
+    problems: expired.map(({ address, path, reason, until, place }) => ({
       code: "W_IGNORE_EXPIRED",
       severity: "warning",
       summary: "Ignore entry expired",
       message: `Differences of ${address} at ${path === "" ? "any path" : path} were ignored until ${until} (${reason}). They are shown and applied again; remove the entry from dimsync.yaml, or give it another day.`,
       address,
+      ...(place === undefined ? {} : { place: { ...place, pointer: `${place.pointer}/until` } }),
     })),
   };
 }

@@ -5,6 +5,7 @@ import { type Address, byText } from "../model/address.ts";
 import type { Blocked, DraftItem, Named, Plan } from "../model/plan.ts";
 import type { Problem } from "../model/problem.ts";
 import type { Resource } from "../model/resource.ts";
+import { columnBudget } from "./column-budget.ts";
 import { type BaseView, compareUnits, objectOf } from "./compare.ts";
 import { judgeGuards } from "./guards.ts";
 import { ignoring } from "./ignore.ts";
@@ -69,14 +70,15 @@ export async function planRound(session: Session, options: PlanOptions, round: R
       taggedBy: settings.defaults.taggedBy,
       writeSecrets: options.writeSecrets ?? (() => false),
       longestSeen: session.longestSeen,
-      today,
       ignored,
+      listUnmanaged: options.listUnmanaged,
     });
   const wanted = broken ? [] : compared;
   const observed = await view(resources, wanted);
   const base =
     options.base === undefined ? undefined : baseView(observed, await view(options.base.resources, alike(options.base.resources, wanted)));
-  const { concurrency } = settings.client;
+  const { concurrency, maxColumnReads } = settings.client;
+  const claimColumns = columnBudget(maxColumnReads);
   const judging = judgeSchemas({
     world: observed.world,
     compared: wanted,
@@ -84,6 +86,7 @@ export async function planRound(session: Session, options: PlanOptions, round: R
     kindOfPlan: kind,
     today,
     concurrency,
+    claimColumns,
     locate: project.locate,
   });
   const compare = await compareUnits({
@@ -94,7 +97,7 @@ export async function planRound(session: Session, options: PlanOptions, round: R
     onProgress: session.onProgress,
     base: base?.view,
     concurrency,
-    needs: { judgedColumns: judging.judgedColumns },
+    needs: { judgedColumns: judging.judgedColumns, claimColumns },
     inspect: judging.inspect,
   });
   const judged = broken ? { complete: true } : await judging.judgeRest(round.reads, round.scope, compare.configured);
@@ -145,6 +148,7 @@ export async function planRound(session: Session, options: PlanOptions, round: R
     unmanaged: {
       integrations: unmanaged(world.integrations, meant),
       tags: unmanaged(world.tags, meant),
+      ...(options.listUnmanaged === true ? { tables: found.flatMap(({ unmanagedTables = [] }) => unmanagedTables) } : {}),
     },
     readCalls: session.calls(),
     inScope: round.scope.item,

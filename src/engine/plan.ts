@@ -2,20 +2,9 @@ import { createHash } from "node:crypto";
 import type { Found } from "../kinds/kind.ts";
 import { type Address, byText, manifestAddress } from "../model/address.ts";
 import { canonicalJson } from "../model/json.ts";
-import type {
-  Blocked,
-  CallCounts,
-  Deferred,
-  DraftItem,
-  GuardFinding,
-  Item,
-  Manual,
-  Named,
-  Plan,
-  PolicyFinding,
-  Summary,
-} from "../model/plan.ts";
+import type { Blocked, CallCounts, Deferred, DraftItem, GuardFinding, Item, Manual, Plan, PolicyFinding, Summary } from "../model/plan.ts";
 import { type Diagnostic, type Locate, type Problem, toDiagnostic } from "../model/problem.ts";
+import { mergeAlike } from "./alike-problems.ts";
 
 /** All that a plan is made of; everything that isn't a value (clock, random ids, files) is handed in. */
 export interface PlanInput {
@@ -32,7 +21,7 @@ export interface PlanInput {
   readonly problems: readonly Problem[];
   readonly complete: boolean;
   readonly equal: number;
-  readonly unmanaged: { readonly integrations: readonly Named[]; readonly tags: readonly Named[] };
+  readonly unmanaged: Omit<Plan["unmanaged"], "columns">;
   readonly readCalls: CallCounts;
   readonly inScope: (address: Address) => boolean;
   /** Why an address may not be created now, if so: an earlier outcome is unknown, or a list may be incomplete. */
@@ -71,7 +60,9 @@ export function makePlan(input: PlanInput): Plan {
     .map((step): Manual => ({ id: manualId(step), ...step }))
     .sort((a, b) => byText(a.address, b.address) || byText(a.path, b.path));
   const diagnostics = sortDiagnostics(
-    [...input.problems, ...found.flatMap(({ problems }) => problems), ...doubled].map((problem) => toDiagnostic(problem, locate)),
+    mergeAlike([...input.problems, ...found.flatMap(({ problems }) => problems), ...doubled]).map((problem) =>
+      toDiagnostic(problem, locate),
+    ),
   );
   const guards = input.guards(items);
   const allBlocked = [...blocked, ...waiting.blocked].sort((a, b) => byText(a.address, b.address));

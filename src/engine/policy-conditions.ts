@@ -1,4 +1,4 @@
-import { namePatterns } from "../kinds/names.ts";
+import { namePatterns, namesMatcher } from "../kinds/names.ts";
 import { own } from "../model/json.ts";
 import type { LiveColumn } from "../model/live.ts";
 import type { ColumnCondition, IntegrationSelector, PolicyExemption, PolicySpec, Resource } from "../model/resource.ts";
@@ -40,16 +40,6 @@ type Names = string | readonly string[] | undefined;
 const named = (names: Names, ignoreCase = false): ((name: string) => boolean) =>
   names === undefined ? () => true : namePatterns(names, { ignoreCase }).matches;
 
-/** Whether an integration of several names is meant: by any of them, and by none of those that `!pattern` leaves out. */
-function anyNamed(names: Names): (names: readonly string[]) => boolean {
-  if (names === undefined) return () => true;
-  const list = typeof names === "string" ? [names] : names;
-  const positive = list.filter((text) => !text.startsWith("!"));
-  const means = positive.length === 0 ? () => true : namePatterns(positive).matches;
-  const negative = list.filter((text) => text.startsWith("!")).map((text) => namePatterns(text.slice(1)).matches);
-  return (all) => all.some(means) && !all.some((name) => negative.some((matches) => matches(name)));
-}
-
 const same = <T>(wanted: T | undefined, is: T): boolean => wanted === undefined || wanted === is;
 
 export function compilePolicy(resource: Resource<PolicySpec>): CompiledPolicy {
@@ -59,7 +49,7 @@ export function compilePolicy(resource: Resource<PolicySpec>): CompiledPolicy {
   const columnNamed = named(when.column?.name, when.column?.ignoreCase);
   const tests = exemptions.map((exemption) => ({
     exemption,
-    integration: anyNamed(exemption.integration),
+    integration: exemption.integration === undefined ? () => true : namesMatcher(exemption.integration),
     levels: (["schema", "table", "column"] as const).flatMap((level) => {
       const pattern = exemption[level];
       return pattern === undefined ? [] : [{ level, matches: named(pattern) }];
@@ -98,7 +88,7 @@ function meets(condition: ColumnCondition | undefined, column: LiveColumn): bool
 }
 
 function selector(when: IntegrationSelector | undefined): CompiledPolicy["selects"] {
-  const means = anyNamed(when?.names);
+  const means = when?.names === undefined ? () => true : namesMatcher(when.names);
   const wanted = Object.entries(when?.labels ?? {});
   return ({ names, labels }) => means(names) && wanted.every(([key, value]) => own(labels, key) === value);
 }

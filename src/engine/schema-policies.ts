@@ -13,6 +13,7 @@ import type { Cause, Deferred, DraftChange, Plan, PolicyFinding } from "../model
 import type { Pointer } from "../model/pointer.ts";
 import type { Locate, Place, Problem } from "../model/problem.ts";
 import type { Resource } from "../model/resource.ts";
+import type { ClaimColumns } from "./column-budget.ts";
 import { expiredRules } from "./expired-rules.ts";
 import { type Judged, makeJudge } from "./policies.ts";
 import type { Named } from "./policy-conditions.ts";
@@ -42,11 +43,12 @@ export interface JudgingInput {
   readonly kindOfPlan: Plan["kind"];
   readonly today: string;
   readonly concurrency: number;
+  readonly claimColumns: ClaimColumns;
   readonly locate: Locate;
 }
 
 /** Puts the policies to the trees that pass by: the planned state in a plan, the live one in a drift report (product §2.3). */
-export function judgeSchemas({ world, compared, options, kindOfPlan, today, concurrency, locate }: JudgingInput): Judging {
+export function judgeSchemas({ world, compared, options, kindOfPlan, today, concurrency, claimColumns, locate }: JudgingInput): Judging {
   const mistakes = policyProblems(world.resources);
   const wrong = new Set(mistakes.map(({ address }) => address));
   const policies = policiesIn(world.resources).filter(({ address }) => !wrong.has(address));
@@ -119,6 +121,7 @@ export function judgeSchemas({ world, compared, options, kindOfPlan, today, conc
                 if (live === undefined) return;
                 const judged = judge.judgedColumns(integration);
                 const unread = judged === undefined ? [] : judgedTablesWithoutColumns(live, judged);
+                claimColumns(id, unread.length);
                 const whole = await withColumns(id, live, unread, reads);
                 judgeTree({ ...integration, address, live: whole, after: new Map(), causeOf: () => undefined });
               } catch (error) {

@@ -17,24 +17,25 @@ export const everything: Scope = { item: () => true, unit: () => true, manifest:
 export function scopeOf(
   only: readonly string[],
   exclude: readonly string[],
-  matcher: (patterns: readonly string[]) => (text: string) => boolean,
+  matcher: (patterns: readonly string[]) => (names: readonly string[]) => boolean,
 ): Scope {
   const included = only.length === 0 ? () => true : matcher(only);
   const excluded = exclude.length === 0 ? () => false : matcher(exclude);
   const item = (address: Address): boolean => {
-    const whole = manifestAddress(address);
-    return (included(address) || included(whole)) && !excluded(address) && !excluded(whole);
+    const names = [address, manifestAddress(address)];
+    return included(names) && !excluded(names);
   };
   const owners = matcher(only.flatMap((pattern) => (pattern.includes("#") ? [pattern.slice(0, pattern.indexOf("#"))] : [])));
   const unit = (address: Address): boolean =>
-    item(address) || (only.some((pattern) => pattern.includes("#")) && owners(address) && !excluded(address));
+    item(address) || (only.some((pattern) => pattern.includes("#")) && owners([address]) && !excluded([address]));
   // A glob can match an address that begins with `TEXT@` only where its literal beginning agrees with that text, as far as both go.
   const beginnings = only.map((pattern) => pattern.slice(0, /[*?[{!\\]|$/u.exec(pattern)?.index));
   return {
     item,
     unit,
     manifest: (address) =>
-      unit(address) || (!excluded(address) && beginnings.some((text) => text.startsWith(`${address}@`) || `${address}@`.startsWith(text))),
+      unit(address) ||
+      (!excluded([address]) && beginnings.some((text) => text.startsWith(`${address}@`) || `${address}@`.startsWith(text))),
   };
 }
 

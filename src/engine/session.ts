@@ -51,6 +51,8 @@ export interface PlanOptions {
   /** Reasons by guard name. */
   readonly allow?: ReadonlyMap<string, string>;
   readonly assumeCompleteLists?: boolean;
+  /** Names the columns that nothing covers instead of only counting them: as much memory as there are such columns. */
+  readonly listUnmanaged?: boolean;
   /** The manifests at a base ref: every difference then tells its origin. */
   readonly base?: Pick<LoadedProject, "resources">;
   /** Ignored in this run, besides the config's entries. */

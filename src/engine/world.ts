@@ -34,8 +34,8 @@ export interface WorldInput {
   readonly reads: RunReads;
   readonly taggedBy: string | undefined;
   readonly writeSecrets: (address: Address) => boolean;
-  readonly today: string;
   readonly ignored: (address: Address, path: Pointer) => boolean;
+  readonly listUnmanaged?: boolean | undefined;
   /** Lengths below which a list was not cut off, by list name: earlier runs have seen more (records/lists-seen.ts). */
   readonly longestSeen?: Readonly<Record<string, number>>;
 }
@@ -44,7 +44,7 @@ export interface WorldInput {
 const pageSizes = new Set([10, 20, 25, 50, 100, 200, 250, 500, 1000]);
 
 export async function observeWorld(input: WorldInput): Promise<Observed> {
-  const { resources, compared, bindings, recovered, fresh, reads, taggedBy, writeSecrets, today, ignored } = input;
+  const { resources, compared, bindings, recovered, fresh, reads, taggedBy, writeSecrets, ignored, listUnmanaged = false } = input;
   const problems: Problem[] = [];
   const suspicions: string[] = [];
   const unreadLists = new Set<ListName>();
@@ -126,8 +126,8 @@ export async function observeWorld(input: WorldInput): Promise<Observed> {
     fresh,
     taggedBy,
     writeSecrets,
-    today,
     ignored,
+    listUnmanaged,
   };
   for (const kind of kinds)
     for (const resource of resources) {
@@ -155,10 +155,11 @@ export async function observeWorld(input: WorldInput): Promise<Observed> {
 
 /** A read that failed, as what is wrong with the plan: nothing may be concluded from what wasn't read. */
 export function failedRead(error: ServiceError, address?: Address): Problem {
+  const isBound = error.code === "E_COLUMN_READS";
   return {
-    code: "E_READ_FAILED",
+    code: isBound ? error.code : "E_READ_FAILED",
     severity: "error",
-    summary: "A read failed",
+    summary: isBound ? "Too many column reads" : "A read failed",
     message: `${error.message} The plan is incomplete, and nothing is created because of it.`,
     ...(address === undefined ? {} : { address }),
   };

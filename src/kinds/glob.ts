@@ -33,19 +33,25 @@ export function foldLetter(letter: string): string {
   return small.length === letter.length ? small : letter;
 }
 
-const foldText = (text: string): string => Array.from(text, foldLetter).join("");
+export const foldText = (text: string): string => Array.from(text, foldLetter).join("");
+
+/** Without one of these a pattern is a literal: closing signs and commas mean nothing by themselves. */
+const opensSomething = /[*?[{\\]/;
 
 export function compileGlob(pattern: string, ignoreCase = false): Glob {
+  if (!opensSomething.test(pattern)) return literalGlob(pattern, ignoreCase);
   const tokens = resolveBraces(tokenise(Array.from(pattern), ignoreCase));
   const fold = ignoreCase ? foldLetter : (letter: string): string => letter;
   const letters = tokens.flatMap((token) => (token.type === "letter" ? [token.letter] : []));
-  if (letters.length === tokens.length) {
-    const literal = letters.join("");
-    const folded = foldText(literal);
-    return { literal, matches: ignoreCase ? (name) => foldText(name) === folded : (name) => name === literal };
-  }
+  if (letters.length === tokens.length) return literalGlob(letters.join(""), ignoreCase);
   const program = assemble(tokens, fold);
   return { literal: undefined, matches: (name) => run(program, name, fold) };
+}
+
+function literalGlob(literal: string, ignoreCase: boolean): Glob {
+  if (!ignoreCase) return { literal, matches: (name) => name === literal };
+  const folded = foldText(literal);
+  return { literal, matches: (name) => foldText(name) === folded };
 }
 
 function tokenise(letters: readonly string[], ignoreCase: boolean): readonly Token[] {

@@ -38,12 +38,12 @@ export interface World {
   /** Ids of integrations that this run has created: what their schemas lack may still be discovered. */
   readonly fresh: ReadonlySet<string>;
   readonly taggedBy: string | undefined;
-  /** The day of the run, YYYY-MM-DD. */
-  readonly today: string;
   /** Whether a difference at this place is left to others (`ignore` in the config): neither shown nor sent. */
   readonly ignored: (address: Address, path: Pointer) => boolean;
   /** Whether a person asked for this asset's connection to be sent again. */
   readonly writeSecrets: (address: Address) => boolean;
+  /** Whether the columns that nothing covers are wanted by name, not only counted. */
+  readonly listUnmanaged?: boolean;
 }
 
 /** Whether a table of an integration is meant. */
@@ -53,6 +53,8 @@ export type TableTest = (schema: string, table: string, syncMode: string | undef
 export interface Needs {
   /** Of which tables of this integration policies judge the columns, as long as data flows from them; undefined: of none. */
   readonly judgedColumns: (integrationId: string) => TableTest | undefined;
+  /** Asked before the columns of so many tables are read one request each; throws ServiceError where that is more than the run may make. */
+  readonly claimColumns: (integrationId: string, tables: number) => void;
 }
 
 /** What is compared as one: usually a manifest; a schema configuration on one integration. */

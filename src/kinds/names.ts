@@ -1,11 +1,11 @@
-import { compileGlob, type Glob } from "./glob.ts";
+import { compileGlob, foldText, type Glob } from "./glob.ts";
 
 export interface NameOptions {
   readonly ignoreCase?: boolean;
 }
 
 /** One positive pattern of a list. */
-export interface NamePattern extends Glob {
+export interface NamePattern extends Pick<Glob, "literal"> {
   /** As it is written. */
   readonly text: string;
   /** Its position in the list; undefined where the patterns are one text and no list. */
@@ -17,18 +17,13 @@ export interface NamePatterns {
   /** Those that don't begin with `!`. */
   readonly positive: readonly NamePattern[];
   readonly matches: (name: string) => boolean;
+  /** Positions in `positive` of the patterns that match by themselves, whatever `!patterns` say. */
+  readonly matching: (name: string) => readonly number[];
 }
 
-export function namePatterns(written: string | readonly string[], { ignoreCase = false }: NameOptions = {}): NamePatterns {
-  const list = typeof written === "string" ? [written] : written;
-  const positive = list.flatMap((text, index): readonly NamePattern[] =>
-    text.startsWith("!") ? [] : [{ text, position: typeof written === "string" ? undefined : index, ...compileGlob(text, ignoreCase) }],
-  );
-  const negative = list.filter((text) => text.startsWith("!")).map((text) => compileGlob(text.slice(1), ignoreCase));
-  const matchesAny = positive.length === 0 ? () => true : anyOf(positive, ignoreCase);
-  if (negative.length === 0) return { positive, matches: matchesAny };
-  const leavesOut = anyOf(negative, ignoreCase);
-  return { positive, matches: (name) => matchesAny(name) && !leavesOut(name) };
+export function namePatterns(written: string | readonly string[], options: NameOptions = {}): NamePatterns {
+  const { positive, matching, means, leavesOut } = compile(written, options);
+  return { positive, matching, matches: leavesOut === undefined ? means : (name) => means(name) && !leavesOut(name) };
 }
 
 /** A matcher for names; globs stay within the name, so dots and slashes are ordinary letters (product §2.4). No patterns match everything. */
@@ -36,11 +31,49 @@ export function nameMatcher(patterns: readonly string[], options: NameOptions = 
   return namePatterns(patterns, options).matches;
 }
 
-/** Literals are looked up, however many there are; only globs are tried one by one. */
-function anyOf(globs: readonly Glob[], ignoreCase: boolean): (name: string) => boolean {
-  const [only] = globs;
-  if (only !== undefined && globs.length === 1) return only.matches;
-  const literals = new Set(ignoreCase ? [] : globs.flatMap(({ literal }) => literal ?? []));
-  const others = globs.filter(({ literal }) => literal === undefined || ignoreCase);
-  return (name) => literals.has(name) || others.some(({ matches }) => matches(name));
+/**
+ * A matcher for what goes by several names, such as an integration by its manifest's and its live one, or a part by its own address and its manifest's:
+ * any of the names may be meant, and none may be left out by a `!pattern`.
+ */
+export function namesMatcher(written: string | readonly string[], options: NameOptions = {}): (names: readonly string[]) => boolean {
+  const { means, leavesOut } = compile(written, options);
+  return leavesOut === undefined ? (names) => names.some(means) : (names) => names.some(means) && !names.some(leavesOut);
+}
+
+/** `leavesOut` is undefined where no pattern begins with `!`. */
+function compile(written: string | readonly string[], { ignoreCase = false }: NameOptions) {
+  const list = typeof written === "string" ? [written] : written;
+  const wanted = list.flatMap((text, index) =>
+    text.startsWith("!") ? [] : [{ text, position: typeof written === "string" ? undefined : index, glob: compileGlob(text, ignoreCase) }],
+  );
+  const unwanted = list.flatMap((text) => (text.startsWith("!") ? [compileGlob(text.slice(1), ignoreCase)] : []));
+  const matching = indexOf(
+    wanted.map(({ glob }) => glob),
+    ignoreCase,
+  );
+  const leavesOut = indexOf(unwanted, ignoreCase);
+  return {
+    positive: wanted.map(({ text, position, glob: { literal } }): NamePattern => ({ text, position, literal })),
+    matching,
+    means: wanted.length === 0 ? () => true : (name: string) => matching(name).length > 0,
+    leavesOut: unwanted.length === 0 ? undefined : (name: string) => leavesOut(name).length > 0,
+  };
+}
+
+const none: readonly number[] = [];
+
+/** Which of the globs match a name. Literals are looked up, however many there are, and hold nothing of their own; only globs are tried one by one. */
+function indexOf(globs: readonly Glob[], ignoreCase: boolean): (name: string) => readonly number[] {
+  const key = ignoreCase ? foldText : (name: string): string => name;
+  const literals = new Map<string, number[]>();
+  const others: { readonly position: number; readonly matches: Glob["matches"] }[] = [];
+  for (const [position, { literal, matches }] of globs.entries()) {
+    if (literal === undefined) others.push({ position, matches });
+    else literals.set(key(literal), [...(literals.get(key(literal)) ?? []), position]);
+  }
+  return (name) => {
+    const found = (literals.size === 0 ? undefined : literals.get(key(name))) ?? none;
+    const more = others.filter(({ matches }) => matches(name)).map(({ position }) => position);
+    return more.length === 0 ? found : [...found, ...more];
+  };
 }

@@ -2,7 +2,7 @@ import { type Address, byText, toAddress } from "../model/address.ts";
 import type { IntegrationRef, IntegrationSelector, Resource } from "../model/resource.ts";
 import { didYouMean } from "../model/suggest.ts";
 import type { Identity, World } from "./kind.ts";
-import { nameMatcher } from "./names.ts";
+import { namesMatcher } from "./names.ts";
 
 /** An integration that something refers to, as far as it is known. `label` is what an address shows: manifest name, else live name, else id. */
 export type Selected =
@@ -71,20 +71,26 @@ export function selectIntegration(ref: IntegrationRef, world: World): Selected {
   return { state: "found", id: first.id, label: labelOf(first.id, world) };
 }
 
-/** Every integration that a selector means, in the order of labels: manifests by name and labels, live ones by name. */
+/**
+ * Every integration that a selector means, in the order of labels: manifests by name and labels, live ones by name. Where the two names of an integration
+ * differ, either may be meant, and a `!pattern` that means either leaves it out.
+ */
 export function selectIntegrations(selector: IntegrationSelector, world: World): readonly Selected[] {
-  const named = selector.names === undefined ? () => true : nameMatcher(selector.names);
+  const named = selector.names === undefined ? () => true : namesMatcher(selector.names);
   const labelled = (resource: Resource): boolean =>
     Object.entries(selector.labels ?? {}).every(([key, value]) => Object.hasOwn(resource.labels, key) && resource.labels[key] === value);
+  const nameById = new Map(world.integrations.map(({ id, name }) => [id, name]));
+  const declared = new Set<string>();
   const found = new Map<string, Selected>();
   for (const resource of integrationManifests(world)) {
     const identity = world.identities.get(resource.address);
-    const liveName = identity?.state === "found" ? world.integrations.find(({ id }) => id === identity.id)?.name : undefined;
-    if (labelled(resource) && (named(resource.name) || (liveName !== undefined && named(liveName))))
+    const liveName = identity?.state === "found" ? nameById.get(identity.id) : undefined;
+    if (identity?.state === "found") declared.add(identity.id);
+    if (labelled(resource) && named(liveName === undefined ? [resource.name] : [resource.name, liveName]))
       found.set(identity?.state === "found" ? identity.id : resource.address, fromIdentity(resource.address, resource.name, identity));
   }
   if (selector.names !== undefined && selector.labels === undefined)
-    for (const live of world.integrations)
-      if (named(live.name) && !found.has(live.id)) found.set(live.id, { state: "found", id: live.id, label: labelOf(live.id, world) });
+    for (const { id, name } of world.integrations)
+      if (!declared.has(id) && named([name])) found.set(id, { state: "found", id, label: labelOf(id, world) });
   return [...found.values()].sort((a, b) => byText(a.label, b.label));
 }

@@ -20,6 +20,7 @@ export function makeSettings(
 ): { readonly settings: Omit<Settings, "connectors">; readonly problems: readonly Problem[] } {
   const { env, cwd, entry, targetName, place, configPath } = options;
   const problems: Problem[] = [];
+  const notify = entry.notify ?? config.notify;
   const folder = configPath === undefined ? resolve(cwd) : dirname(configPath);
   const targetPlace = (member: string): Place | undefined =>
     place === undefined ? undefined : { ...place, pointer: toPointer(["targets", targetName, member]) };
@@ -31,7 +32,15 @@ export function makeSettings(
     defaults: { taggedBy: entry.defaults?.taggedBy ?? config.defaults?.taggedBy },
     guards: mergeGuards(config.guards, entry.guards),
     client: { ...mergeClient(config.client, entry.client), ...definedOnly(options.overrides) },
-    ignore: (config.ignore ?? []).map(({ address, path, reason, until }) => ({ address, path, reason, until })),
+    ignore: (config.ignore ?? []).map(({ address, path, reason, until }, index) => ({
+      address,
+      path,
+      reason,
+      until,
+      ...(place === undefined ? {} : { place: { ...place, pointer: toPointer(["ignore", String(index)]) } }),
+    })),
+    // Without its URL, which was faulty, there is nobody to tell.
+    ...(notify?.url === undefined ? {} : { notify }),
     bindingsFile: resolve(folder, config.bindings ?? "dimsync.bindings.yaml"),
     folder,
   };
@@ -77,10 +86,8 @@ function mergeGuards(...layers: readonly ConfigFile["guards"][]): Guards {
 }
 
 function mergeClient(...layers: readonly ConfigFile["client"][]): ClientSettings {
-  const { concurrency, rate, retries, timeoutSeconds, settleSeconds, schemaWaitSeconds }: Record<string, number | string> = Object.assign(
-    {},
-    ...layers,
-  );
+  const merged: Record<string, number | string> = Object.assign({}, ...layers);
+  const { concurrency, rate, retries, timeoutSeconds, settleSeconds, schemaWaitSeconds, maxColumnReads } = merged;
   return {
     concurrency: typeof concurrency === "number" ? concurrency : defaultClient.concurrency,
     ...(typeof rate === "number" ? { rate } : {}),
@@ -88,6 +95,7 @@ function mergeClient(...layers: readonly ConfigFile["client"][]): ClientSettings
     timeoutMs: durationMs(timeoutSeconds) ?? defaultClient.timeoutMs,
     settleMs: durationMs(settleSeconds) ?? defaultClient.settleMs,
     schemaWaitMs: durationMs(schemaWaitSeconds) ?? defaultClient.schemaWaitMs,
+    maxColumnReads: typeof maxColumnReads === "number" ? maxColumnReads : defaultClient.maxColumnReads,
   };
 }
 

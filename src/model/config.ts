@@ -1,4 +1,5 @@
 import type { JsonObject } from "./json.ts";
+import type { Place } from "./problem.ts";
 import type { SecretReference } from "./secret.ts";
 
 /** dimsync.yaml (product §2.1) for one target, all defaults filled in. Times in the unit that the name says. */
@@ -18,6 +19,8 @@ export interface Settings {
   readonly bindingsFile: string;
   /** Absolute path of the folder that holds dimsync.yaml (or the working directory): journal, lock and secret paths are relative to it. */
   readonly folder: string;
+  /** Told by `drift` where what differs has changed. */
+  readonly notify?: NotifySettings;
   /** JSON Schema per connector type for connection objects. */
   readonly connectors: Readonly<Record<string, JsonObject>>;
 }
@@ -35,8 +38,16 @@ export interface ClientSettings {
   readonly retries: number;
   readonly settleMs: number;
   readonly schemaWaitMs: number;
+  /** Columns of so many tables may be read one request each, in a run. */
+  readonly maxColumnReads: number;
   /** Requests begun per second, at most; absent: no limit. */
   readonly rate?: number;
+}
+
+/** A webhook. Whoever has its URL can write to it, so it is a secret like a key. */
+export interface NotifySettings {
+  readonly url: SecretReference;
+  readonly format?: "slack" | "json";
 }
 
 /** product §2.1 `ignore`. `until` is a day, YYYY-MM-DD. */
@@ -45,8 +56,17 @@ export interface IgnoreEntry {
   readonly path: string;
   readonly reason: string;
   readonly until: string | undefined;
+  /** In dimsync.yaml; absent for one of a flag. */
+  readonly place?: Place;
 }
 
 export const defaultGuards: Guards = { maxCreates: 5, maxExposedColumns: 50, maxChangedPercent: 30, minPopulation: 10 };
 
-export const defaultClient: ClientSettings = { concurrency: 8, timeoutMs: 30_000, retries: 4, settleMs: 30_000, schemaWaitMs: 600_000 };
+export const defaultClient: ClientSettings = {
+  concurrency: 8,
+  timeoutMs: 30_000,
+  retries: 4,
+  settleMs: 30_000,
+  schemaWaitMs: 600_000,
+  maxColumnReads: 20_000,
+};

@@ -139,6 +139,18 @@ export interface Difference {
   readonly deferred: readonly Deferred[];
   readonly unverifiable: readonly Unverifiable[];
   readonly unmanagedColumns: number;
+  /** Their names, where they were asked for. */
+  readonly unmanagedTables?: readonly UnmanagedTable[];
+}
+
+/** Live columns of one table that no rule and no literal covers. */
+export interface UnmanagedTable {
+  /** "SchemaConfig/shops@shop-01" */
+  readonly address: Address;
+  readonly schema: string;
+  readonly table: string;
+  /** In order; absent where the service did not tell the table's columns. */
+  readonly columns?: readonly string[];
 }
 
 export interface PolicyFinding {
@@ -206,7 +218,13 @@ export interface Plan {
   readonly manual: readonly Manual[];
   readonly blocked: readonly Blocked[];
   readonly deferred: readonly Deferred[];
-  readonly unmanaged: { readonly integrations: readonly Named[]; readonly tags: readonly Named[]; readonly columns: number };
+  readonly unmanaged: {
+    readonly integrations: readonly Named[];
+    readonly tags: readonly Named[];
+    readonly columns: number;
+    /** Where the columns are, if asked for (`--list-unmanaged`). */
+    readonly tables?: readonly UnmanagedTable[];
+  };
   readonly unverifiable: readonly Unverifiable[];
   readonly policy: readonly PolicyFinding[];
   readonly guards: readonly GuardFinding[];

@@ -5,10 +5,17 @@ export function nearest(text: string, candidates: Iterable<string>): string | un
   const limit = Math.max(1, Math.floor(text.length / 3));
   let best: { readonly candidate: string; readonly edits: number } | undefined;
   for (const candidate of candidates) {
-    const edits = candidate.toLowerCase() === text.toLowerCase() ? 0.5 : distance(text, candidate);
+    const edits = candidate.toLowerCase() === text.toLowerCase() ? 0.5 : isSwapped(text, candidate) ? 0.75 : distance(text, candidate);
     if (edits <= limit && (best === undefined || edits < best.edits)) best = { candidate, edits };
   }
   return best?.candidate;
+}
+
+/** Whether two neighbouring letters changed places, the commonest slip of all: one mistake, though two letters differ. */
+function isSwapped(a: string, b: string): boolean {
+  if (a.length !== b.length) return false;
+  const at = [...a].findIndex((_, index) => a[index] !== b[index]);
+  return at !== -1 && a[at] === b[at + 1] && a[at + 1] === b[at] && a.slice(at + 2) === b.slice(at + 2);
 }
 
 /** " Did you mean X?" or nothing. */

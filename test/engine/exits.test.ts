@@ -27,6 +27,12 @@ describe("how plan and drift end", () => {
     ["an error, before a guard", { diagnostics: error, guards: guard, items: [item()] }, 1, 1, 1],
     ["an incomplete read, before everything", { complete: false, items: [item()] }, 1, 1, 1],
   ];
+  test("a policy that refuses hides the drift in the code, and not in the reasons", () => {
+    const refused = plan({ guards: [{ guard: "policy", message: "x" }], items: [item()] });
+    expect(driftExit(refused, ["exposes"])).toEqual({ code: 3, reasons: ["policy", "drift"] });
+    expect(planExit(refused, { detailed: true, failOn: [] })).toEqual({ code: 3, reasons: ["policy", "changes"] });
+  });
+
   test.each(rows)("%s", (_, part, plain, detailed, drift) => {
     const made = plan(part);
     expect(

@@ -5,6 +5,7 @@ import type { EmbeddedOptions } from "../../src/embedded/index.ts";
 import type { Plan } from "../../src/index.ts";
 import { type Ran, runCommand } from "../support/command.ts";
 import { configText, keyVariable, writeProject } from "../support/project-folder.ts";
+import { returnsManifest } from "../support/returns.ts";
 import { startService, type TestService } from "../support/service.ts";
 
 // Policies in whole runs, against the embedded service. Its Orders (8f1c) has public.customers with email and phone in clear.
@@ -278,20 +279,7 @@ test("rules past their day are findings, once each, at their line, in a plan tha
 });
 
 describe("what isn't there yet", () => {
-  const returns = `apiVersion: dimsync/v1
-kind: Integration
-metadata: { name: returns }
-spec:
-  destination: { id: d-12 }
-  create:
-    destinationSchema: returns
-    replicationFrequency: 1h
-    onSchemaUpdate: allow_columns
-    enabled: false
-    sourceConfig:
-      { type: postgres, name: returns-pg, authMethod: password, connectionType: source, owners: [], connection: { hostname: h, port: 1, database: orders, username: u, password: { $secret: { env: PW } }, slot: s, publication: p } }
-    sourceSettings: { max_clients: 1, incremental_mode: xmin }
-`;
+  const returns = returnsManifest({ destination: "{ id: d-12 }", secretEnv: "PW" });
   const configOf = (...lines: readonly string[]) => config(...lines).replace("integration: orders", "integration: returns");
   const env = { PW: "pw-canary" };
   test("is noted, and judged by apply before it is changed", async () => {

@@ -160,6 +160,54 @@ describe("the reads of a plan", () => {
   });
 });
 
+describe("reads of columns are bounded by client.maxColumnReads", () => {
+  const fleet = config("fleet", {
+    integrations: { names: ["shop-*", "Orders"] },
+    rules: [{ match: { column: "email" }, set: { hashed: true }, minMatches: 0 }],
+  });
+  const isColumns = ({ path }: { readonly path: string }): boolean => path.endsWith("/columns");
+
+  async function planned(maxColumnReads: number) {
+    const service = await startService({ schemaForm: "snake" });
+    onTestFinished(service.close);
+    const folder = writeProject({
+      "dimsync.yaml": configText(service.url, { client: { maxColumnReads } }),
+      "manifests/all.yaml": fleet,
+    });
+    const { code, stdout } = await runCommand(["plan", "-o", "json", "-q"], folder, { [keyVariable]: service.apiKey });
+    return { code, plan: JSON.parse(stdout) as Plan, columnReads: service.requests.filter(isColumns).length };
+  }
+
+  test("an integration that needs more is not read, and the plan is incomplete and says what to do", async () => {
+    const whole = await planned(1_000);
+    expect(whole.plan.complete).toBe(true);
+    expect(whole.columnReads).toBeGreaterThan(3);
+
+    const bounded = await planned(whole.columnReads - 1);
+    expect(bounded.columnReads).toBeLessThan(whole.columnReads);
+    expect(bounded.columnReads).toBeGreaterThan(0);
+    expect(bounded.plan.complete).toBe(false);
+    expect(bounded.code).toBe(1);
+    const [refused] = bounded.plan.blocked;
+    expect(refused).toMatchObject({ code: "E_COLUMN_READS" });
+    expect(bounded.plan.diagnostics).toContainEqual(
+      expect.objectContaining({ code: "E_COLUMN_READS", severity: "error", address: refused?.address }),
+    );
+    expect(refused?.message).toMatch(/client\.maxColumnReads \(\d+\).*--only.*raise client\.maxColumnReads/);
+    // What could be read is planned as before.
+    expect(bounded.plan.items.map(({ address }) => address)).toEqual(
+      whole.plan.items.map(({ address }) => address).filter((address) => address !== refused?.address),
+    );
+  });
+
+  test("where that is enough, nothing is said", async () => {
+    const whole = await planned(1_000);
+    const exact = await planned(whole.columnReads);
+    expect(exact.plan).toMatchObject({ complete: true, blocked: [] });
+    expect(exact.plan.diagnostics).toEqual(whole.plan.diagnostics);
+  });
+});
+
 test("as many reads are under way as client.concurrency says, and no more", async () => {
   const count = 9;
   const concurrency = 3;

@@ -4,6 +4,7 @@ import addFormats from "ajv-formats";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { runCommand } from "../support/command.ts";
 import { configText, filesIn, keyVariable, writeProject } from "../support/project-folder.ts";
+import { returnsManifest } from "../support/returns.ts";
 import { startService, type TestService } from "../support/service.ts";
 
 const ajv = new Ajv({ strict: true, strictRequired: false, allowUnionTypes: true, ownProperties: true, allErrors: true });
@@ -41,19 +42,7 @@ kind: Integration
 metadata: { name: orders }
 spec: { match: { name: Orders }, expect: { paused: true } }
 ---
-apiVersion: dimsync/v1
-kind: Integration
-metadata: { name: returns }
-spec:
-  destination: { asset: lake }
-  create:
-    destinationSchema: returns
-    replicationFrequency: 1h
-    onSchemaUpdate: allow_columns
-    enabled: false
-    sourceConfig: { type: postgres, name: returns-pg, authMethod: password, connectionType: source, owners: [], connection: { hostname: h, port: 1, database: d, username: u, password: { $secret: { env: LAKE_KEY } }, slot: s, publication: p } }
-    sourceSettings: { max_clients: 1, incremental_mode: xmin }
----
+${returnsManifest({ destination: "{ asset: lake }", secretEnv: "LAKE_KEY" })}---
 apiVersion: dimsync/v1
 kind: SchemaConfig
 metadata: { name: orders }

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { scopeOf, scopeOfAddresses } from "../../src/engine/scope.ts";
-import { nameMatcher } from "../../src/kinds/names.ts";
+import { namesMatcher } from "../../src/kinds/names.ts";
 
-const scope = (only: readonly string[], exclude: readonly string[] = []) => scopeOf(only, exclude, nameMatcher);
+const scope = (only: readonly string[], exclude: readonly string[] = []) => scopeOf(only, exclude, namesMatcher);
 
 describe("what --only and --exclude mean", () => {
   const rows: readonly [sentence: string, only: readonly string[], exclude: readonly string[], address: string, item: boolean][] = [
@@ -16,6 +16,7 @@ describe("what --only and --exclude mean", () => {
     ["a glob over names with dots and dashes", ["Tag/*"], [], "Tag/a.b-c", true],
     ["not what is excluded", ["Tag/*"], ["Tag/pii"], "Tag/pii", false],
     ["nor its parts", [], ["Tag/pii"], "Tag/pii#8f1c", false],
+    ["nor the parts of what ! leaves out", ["Tag/*", "!Tag/pii"], [], "Tag/pii#8f1c", false],
     ["but the rest, where one part is excluded", [], ["Tag/pii#8f1c"], "Tag/pii#b27d", true],
   ];
   test.each(rows)("%s", (_, only, exclude, address, item) => {

@@ -42,7 +42,7 @@ test("at most `concurrency` trees are held at a time, however many integrations 
     onProgress: undefined,
     base: undefined,
     concurrency,
-    needs: { judgedColumns: () => undefined },
+    needs: { judgedColumns: () => undefined, claimColumns: () => undefined },
     inspect: (_kind, { liveId }) => held.delete(liveId ?? ""),
   });
   expect(compared.found.flatMap(({ items }) => items)).toHaveLength(shards);

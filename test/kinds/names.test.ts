@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { compileGlob, foldLetter } from "../../src/kinds/glob.ts";
-import { nameMatcher, namePatterns } from "../../src/kinds/names.ts";
+import { nameMatcher, namePatterns, namesMatcher } from "../../src/kinds/names.ts";
 
 const rows: readonly (readonly [sentence: string, pattern: string, matching: readonly string[], others: readonly string[]])[] = [
   ["a literal matches itself only", "orders", ["orders"], ["Orders", "orders ", "order", "orders2", ""]],
@@ -99,6 +99,20 @@ describe("a list of patterns", () => {
       ["b", 2, "b"],
     ]);
     expect(namePatterns("b").positive.map(({ position }) => position)).toEqual([undefined]);
+  });
+});
+
+describe("something of several names", () => {
+  test.each<readonly [sentence: string, patterns: readonly string[], names: readonly string[], isMeant: boolean]>([
+    ["is meant by any of them", ["orders"], ["Orders EU", "orders"], true],
+    ["is not meant where no name is", ["orders"], ["Orders EU", "sales"], false],
+    ["is left out by any of them", ["*", "!orders"], ["Orders EU", "orders"], false],
+    ["is left out though another name is meant", ["orders", "!Orders*"], ["Orders EU", "orders"], false],
+    ["is meant by a list of only ! where no name is left out", ["!x*"], ["Orders EU", "orders"], true],
+    ["is left out by a list of only ! where one name is", ["!o*"], ["Orders EU", "orders"], false],
+  ])("%s", (_sentence, patterns, names, isMeant) => {
+    expect(namesMatcher(patterns)(names)).toBe(isMeant);
+    expect(namesMatcher(patterns)(names.toReversed())).toBe(isMeant);
   });
 });
 

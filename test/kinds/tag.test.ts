@@ -87,9 +87,17 @@ describe("which relations are made", () => {
     ["none for what has only some of the labels", [{ integrations: { labels: { domain: "sales", tier: "gold" } } }], [], []],
     [
       "those for which names and labels hold",
-      [{ integrations: { names: ["!Orders"], labels: { domain: "sales" } } }],
+      [{ integrations: { names: ["order?"], labels: { domain: "sales" } } }],
       [],
       [["8f1c", "Integration"]],
+    ],
+    ["none for one whose live name is left out", [{ integrations: { names: ["*", "!Orders"] } }], [], [["b27d", "Integration"]]],
+    ["none for one whose manifest's name is left out", [{ integrations: { names: ["*", "!orders"] } }], [], [["b27d", "Integration"]]],
+    [
+      "none where a name of what labels select is left out",
+      [{ integrations: { names: ["!Orders"], labels: { domain: "sales" } } }],
+      [],
+      [],
     ],
     ["one for an asset, as data asset", [{ asset: "warehouse" }], [], [["d-12", "DataAsset"]]],
     [

@@ -25,7 +25,8 @@ export function conclude(tallies: readonly UnitTally[]): readonly Problem[] {
   const [first] = tallies;
   if (first === undefined) return [];
   const compared = new Map<CompiledConfig, number>();
-  for (const { program } of tallies) for (const { compiled } of program.layers) compared.set(compiled, (compared.get(compiled) ?? 0) + 1);
+  for (const { statements } of tallies)
+    for (const { compiled } of statements.layers) compared.set(compiled, (compared.get(compiled) ?? 0) + 1);
   const isWhole = (config: CompiledConfig): boolean => compared.get(config) === first.targets.get(config);
   const configs = [...first.targets.keys()];
   const sums = configs.flatMap((config) =>
@@ -46,15 +47,15 @@ export function conclude(tallies: readonly UnitTally[]): readonly Problem[] {
   return [...dead, ...sums.filter(({ config }) => isWhole(config)).flatMap(tooFew), ...concludeWarnings(tallies)];
 }
 
-function addUp({ program, matches, effective, blind, reached, hits }: UnitTally, sumOf: ReadonlyMap<CompiledRule, Sum>): void {
-  for (const { index, compiled } of program.rules) {
+function addUp({ statements, matches, effective, blind, reached, hits }: UnitTally, sumOf: ReadonlyMap<CompiledRule, Sum>): void {
+  for (const { index, compiled } of statements.rules) {
     const sum = sumOf.get(compiled);
     if (sum === undefined) continue;
     sum.matches += matches[index] ?? 0;
     sum.effective ||= effective[index] === 1;
     sum.blind ||= blind[index] === 1;
   }
-  for (const [id, { rule, depth, pattern }] of program.patterns.entries()) {
+  for (const [id, { rule, depth, pattern }] of statements.patterns.entries()) {
     const sum = sumOf.get(rule.compiled);
     if ((reached[rule.index] ?? 0) > depth) sum?.looked.add(`${depth} ${pattern.position}`);
     if (hits[id] === 1) sum?.found.add(`${depth} ${pattern.position}`);

@@ -139,9 +139,7 @@ function learn(context: Context, name: string): Named {
     const part = rule.parts[depth];
     if (part !== undefined && !part.matches(name)) continue;
     const first = rule.firstPattern[depth] ?? 0;
-    part?.positive.forEach((pattern, position) => {
-      if (pattern.matches(name)) hits.push(first + position);
-    });
+    for (const position of part?.matching(name) ?? []) hits.push(first + position);
     if (rule.depth > depth) below.push(rule);
     else (rule.expected === undefined ? here : expectations).push(rule);
   }

@@ -17,6 +17,7 @@ import { endTally, type UnitTally } from "./tally.ts";
 import { unintendedChanges } from "./unintended.ts";
 import type { SchemaConfigUnit } from "./unit.ts";
 import { units, wish } from "./units.ts";
+import { unmanagedTables } from "./unmanaged.ts";
 
 // One PATCH changes what of an integration's schemas is replicated and hashed (interface §4.3); its answer is the whole new state.
 
@@ -42,9 +43,10 @@ export const schemaConfig: Kind<SchemaConfigUnit, LiveSchemas> = {
 
   observe: async (unit, reads, needs) => {
     const live = await reads.schemas(unit.liveId);
-    return live === undefined
-      ? undefined
-      : withColumns(unit.liveId, live, tablesToRead(unit.program, live, needs.judgedColumns(unit.liveId)), reads);
+    if (live === undefined) return undefined;
+    const tables = tablesToRead(unit.program, live, needs.judgedColumns(unit.liveId));
+    needs.claimColumns(unit.liveId, tables.length);
+    return withColumns(unit.liveId, live, tables, reads);
   },
 
   diff: compare,
@@ -91,15 +93,16 @@ function compare(unit: SchemaConfigUnit, live: LiveSchemas | undefined, world: W
   if (Object.keys(live).length === 0) return discovering();
   const evaluation = evaluate(program, live, (path, key) => world.ignored(address, nodePointer(path, key)));
   const tally = endTally(evaluation.tally);
-  const missing = missingNames(program, live, evaluation);
+  const missing = missingNames(program, live, evaluation, label);
   if (missing.count > 0 && world.fresh.has(liveId)) return discovering();
   const { changes, unmanagedColumns, exposedColumns, unmet } = evaluation;
-  const problems = [...missing.problems, ...refusals(program, evaluation), ...patience(live)];
+  const problems = [...missing.problems, ...refusals(program, evaluation, label), ...patience(live, label)];
   const found: Found = {
     ...nothingFound,
     problems: problems.map((problem) => ({ address, ...problem })),
     manual: manualSteps(address, label, unmet),
     unmanagedColumns,
+    ...(world.listUnmanaged === true ? { unmanagedTables: unmanagedTables(program, live).map((one) => ({ address, ...one })) } : {}),
     ...(tally === undefined ? {} : { tally: { ...tally, label, targets } satisfies UnitTally }),
   };
   if (changes.length === 0 || problems.some(({ severity }) => severity === "error")) return found;
@@ -123,7 +126,7 @@ function compare(unit: SchemaConfigUnit, live: LiveSchemas | undefined, world: W
   };
 }
 
-function patience(live: LiveSchemas): readonly Problem[] {
+function patience(live: LiveSchemas, label: string): readonly Problem[] {
   const reads = columnReads.get(live) ?? 0;
   if (reads <= manyColumnReads) return [];
   return [
@@ -131,7 +134,7 @@ function patience(live: LiveSchemas): readonly Problem[] {
       code: "W_MANY_COLUMN_READS",
       severity: "warning",
       summary: "Many column reads",
-      message: `The service answers this integration's schemas without columns, so the columns of ${reads} tables were read one table at a time. Narrow the column rules by schema and table, or unmatched.columns, so that fewer tables come into question.`,
+      message: `The service answers the schemas of ${label} without columns, so the columns of ${reads} tables were read one table at a time. Narrow the column rules by schema and table, or unmatched.columns, so that fewer tables come into question.`,
     },
   ];
 }

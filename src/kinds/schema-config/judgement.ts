@@ -1,5 +1,6 @@
+import { own } from "../../model/json.ts";
 import type { LiveColumn, LiveSchema, LiveTable } from "../../model/live.ts";
-import { placeIn } from "../../model/resource.ts";
+import { type ColumnTree, placeIn } from "../../model/resource.ts";
 import { type Case, type Context, namedIn } from "./context.ts";
 import { type Depth, type Field, literalPointer, type NodeCause, type NodeChange, type NodePath, nodePointer, riskOf } from "./node.ts";
 import type { Program, Rule, Speaker } from "./program.ts";
@@ -31,7 +32,7 @@ interface TablePlace {
   readonly liveTable: LiveTable;
   readonly tableOn: boolean;
   readonly context: Context;
-  readonly maps: readonly (object | undefined)[] | undefined;
+  readonly maps: readonly (Readonly<Record<string, ColumnTree>> | undefined)[] | undefined;
 }
 
 /** What a walk collects: everything that differs or has to be said. Only nodes that differ come here, so it may allocate. */
@@ -117,14 +118,14 @@ export function newJudgement(program: Program, ignored: (path: NodePath, key: Fi
       }
     },
 
-    pointless({ schema, table, context, maps }, names) {
+    pointless({ schema, table, liveTable, context, maps }, names) {
       // Rules that name no table mean every table, disabled ones too: only where they would change a column is that worth a word (lookAt).
       const aimed = context.rules.filter((rule) => rule.parts[1] !== undefined && rule.set !== undefined);
       for (const rule of aimed)
         if (names === undefined || names.some((name) => namedIn(context, name).here.includes(rule))) warnOfTable(rule, schema, table);
       for (const [layer, map] of (maps ?? []).entries()) {
         const by = program.layers[layer];
-        if (map !== undefined && by !== undefined)
+        if (map !== undefined && by !== undefined && (names === undefined || isUnlike(map, liveTable)))
           warn(tally, "W_COLUMN_RULES_IN_DISABLED_TABLE", by, [schema, table], `disabled ${layer} ${nodePointer([schema, table])}`);
       }
     },
@@ -134,6 +135,14 @@ export function newJudgement(program: Program, ignored: (path: NodePath, key: Fi
       for (const { index } of effectiveRules(spoken, says, program.layers, depth)) tally.effective[index] = 1;
     },
   };
+}
+
+/** Whether the columns of a literal differ from those that are live. What only says what is so already needs no word: an import writes it. */
+function isUnlike(literal: Readonly<Record<string, ColumnTree>>, { columns }: LiveTable): boolean {
+  return Object.entries(literal).some(([name, { enabled, hashed }]) => {
+    const live = own(columns, name);
+    return live === undefined || (enabled ?? live.enabled) !== live.enabled || (hashed ?? live.hashed) !== live.hashed;
+  });
 }
 
 /** Why a value is as it is: the rule, the `unmatched` entry, or the leaf of the literal tree. */

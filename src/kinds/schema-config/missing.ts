@@ -19,12 +19,13 @@ export interface Missing {
 
 /**
  * Literal names, of trees and of matches, that this integration does not have (product §2.4.5). A name in a match is missing only if no place that
- * the rest of the match can mean has it; what is missing above is told once, not again for what would be below it.
+ * the rest of the match can mean has it; what is missing above is told once, not again for what would be below it. `label` is what people call it.
  */
 export function missingNames(
   program: Program,
   live: LiveSchemas,
   { tally, isIncomplete }: Pick<Evaluation, "tally" | "isIncomplete">,
+  label: string,
 ): Missing {
   const problems: Problem[] = [];
   let count = 0;
@@ -50,7 +51,7 @@ export function missingNames(
       config,
       patternPlace(rule, depth, pattern.position),
       (remedy) =>
-        `The integration has no ${levelNames[depth]} ${JSON.stringify(name)}${depth === 0 ? "" : " where the rule looks for it"}.${didYouMean(name, namesFor(rule, depth, live))} ${remedy} In a rule that may match nothing, set minMatches: 0.`,
+        `${label} has no ${levelNames[depth]} ${JSON.stringify(name)}${depth === 0 ? "" : " where the rule looks for it"}.${didYouMean(name, namesFor(rule, depth, live))} ${remedy} In a rule that may match nothing, set minMatches: 0.`,
       depth,
     );
   }
@@ -60,7 +61,7 @@ export function missingNames(
       const depth = (path.length - 1) as Depth;
       const where = depth === 0 ? "" : ` in ${nodeText(path.slice(0, -1) as unknown as NodePath)}`;
       const message = (remedy: string): string =>
-        `The integration has no ${levelNames[depth]} ${JSON.stringify(name)}${where}.${didYouMean(name, Object.keys(known).sort().slice(0, maxCandidates))} ${remedy}`;
+        `${label} has no ${levelNames[depth]} ${JSON.stringify(name)}${where}.${didYouMean(name, Object.keys(known).sort().slice(0, maxCandidates))} ${remedy}`;
       report(layer.config, placeIn(layer.config, literalPointer(path), "key"), message, depth);
     });
   return { problems, count };

@@ -46,15 +46,23 @@ export interface Unmatched {
 /** Who decided a value. */
 export type Speaker = Rule | Layer | Unmatched;
 
-/** Everything that the configurations of an integration say, in the order in which they say it; shared by all integrations with the same ones. */
-export interface Program {
+/** Everything that the configurations of an integration say, in the order in which they say it. */
+export interface Statements {
   /** Lowest priority first. */
   readonly layers: readonly Layer[];
   readonly rules: readonly Rule[];
   readonly patterns: readonly { readonly rule: Rule; readonly depth: Depth; readonly pattern: NamePattern }[];
   /** By depth; of the highest layer that says something. */
   readonly unmatched: readonly (Unmatched | undefined)[];
-  /** Where a walk begins. Contexts remember what they have learned of names. */
+}
+
+/**
+ * Statements ready to be put to trees; shared by all integrations with the same ones. Contexts remember what they have learned of names, which can be
+ * as large as a tree: whatever outlives the comparison of a program's integrations keeps `statements` only.
+ */
+export interface Program extends Statements {
+  readonly statements: Statements;
+  /** Where a walk begins. */
   readonly root: Context;
 }
 
@@ -93,7 +101,8 @@ export function makeProgram(configs: readonly CompiledConfig[]): Program {
     if (config === undefined || mode === undefined || mode === "ignore") return undefined;
     return { type: "unmatched", mode, config, cause: { rule: `unmatched.${level}`, place: placeIn(config, `/spec/unmatched/${level}`) } };
   });
-  return { layers, rules, patterns, unmatched, root: newContext(rules) };
+  const statements: Statements = { layers, rules, patterns, unmatched };
+  return { ...statements, statements, root: newContext(rules) };
 }
 
 /**

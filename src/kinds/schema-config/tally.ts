@@ -1,6 +1,6 @@
 import { type Case, type Context, isSilent } from "./context.ts";
 import type { NodePath } from "./node.ts";
-import type { CompiledConfig, Layer, Program, Rule, Unmatched } from "./program.ts";
+import type { CompiledConfig, Layer, Program, Rule, Statements, Unmatched } from "./program.ts";
 import { addTo, emptySample, type Sample } from "./sample.ts";
 
 // Whether a glob matches nothing, or a rule never decides anything, shows only over all integrations of a configuration, which are compared one by
@@ -15,7 +15,7 @@ export interface Warning {
 }
 
 export interface Tally {
-  readonly program: Program;
+  readonly statements: Statements;
   /** By rule: nodes that it spoke of. */
   readonly matches: Uint32Array;
   /** By rule: 1 where some node would be another without it. */
@@ -49,7 +49,7 @@ let walks = 0;
 export function beginTally(program: Program): Counting {
   const rules = program.rules.length;
   return {
-    program,
+    statements: program.statements,
     matches: new Uint32Array(rules),
     effective: new Uint8Array(rules),
     blind: new Uint8Array(rules),
@@ -92,11 +92,13 @@ export function warn(tally: Counting, code: Warning["code"], by: Warning["by"], 
 
 /** Adds up what contexts have counted; undefined where there is nothing to tell. */
 export function endTally(tally: Counting): Tally | undefined {
-  const { program, matches, effective, blind, reached, hits, warnings } = tally;
+  const { statements, matches, effective, blind, reached, hits, warnings } = tally;
   for (const { named, here, effective: owed, count, plain } of tally.seen) {
     for (const pattern of named.hits) hits[pattern] = 1;
     for (const { index } of here) matches[index] = (matches[index] ?? 0) + count;
     if (plain) for (const { index } of owed) effective[index] = 1;
   }
-  return program.rules.length === 0 && warnings.size === 0 ? undefined : { program, matches, effective, blind, reached, hits, warnings };
+  return statements.rules.length === 0 && warnings.size === 0
+    ? undefined
+    : { statements, matches, effective, blind, reached, hits, warnings };
 }

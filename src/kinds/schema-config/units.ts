@@ -41,15 +41,17 @@ export function units(configs: readonly Config[], world: World): Units<SchemaCon
     return known;
   };
   const found: SchemaConfigUnit[] = [];
+  const conflicts = new Map<string, Conflict>();
   for (const { selected, configs: layers } of byTarget.values()) {
     const top = layers.at(-1)?.config;
-    if (top === undefined || contradicts(layers, selected, problems)) continue;
+    if (top === undefined || contradicts(layers, selected, conflicts)) continue;
     const address: Address = `${top.address}@${selected.label}`;
     if (selected.state === "found")
       found.push({ address, resource: top, program: programOf(layers), liveId: selected.id, label: selected.label, targets });
     else if (selected.state === "waits") deferred.push({ address, waitsFor: [selected.on], desired: wish(layers) });
     else blocked.push({ address, code: selected.code, message: selected.message });
   }
+  problems.push(...[...conflicts.values()].map(conflictProblem));
   return { units: found.sort((a, b) => byText(a.address, b.address)), blocked, deferred, problems };
 }
 
@@ -102,18 +104,42 @@ function selectedBy(config: Config, world: World, problems: Problem[]): readonly
   return selected;
 }
 
-function contradicts(all: readonly CompiledConfig[], selected: Selected, problems: Problem[]): boolean {
-  const layers = all.map(({ config }) => config);
-  const twin = layers.find((layer, index) => index > 0 && (layers[index - 1]?.spec.priority ?? 0) === (layer.spec.priority ?? 0));
+/** Configurations of one priority, and the integrations that all of them select. */
+interface Conflict {
+  readonly configs: readonly Config[];
+  readonly twin: Config;
+  readonly labels: string[];
+}
+
+function contradicts(all: readonly CompiledConfig[], { label }: Selected, conflicts: Map<string, Conflict>): boolean {
+  const configs = all.map(({ config }) => config);
+  const twin = configs.find((layer, index) => index > 0 && (configs[index - 1]?.spec.priority ?? 0) === (layer.spec.priority ?? 0));
   if (twin === undefined) return false;
-  const names = layers.map(({ address }) => address).join(" and ");
-  problems.push({
+  const key = configs.map(({ address }) => address).join(" ");
+  const known = conflicts.get(key) ?? { configs, twin, labels: [] };
+  conflicts.set(key, known);
+  known.labels.push(label);
+  return true;
+}
+
+/** How many of the integrations a message names; the rest it counts. */
+const shownLabels = 3;
+
+function conflictProblem({ configs, twin, labels }: Conflict): Problem {
+  const names = configs.map(({ address }) => address).join(" and ");
+  const [first = ""] = labels;
+  const shown = labels.slice(0, shownLabels).map((label) => JSON.stringify(label));
+  const rest = labels.length > shownLabels ? ` and ${labels.length - shownLabels} more` : "";
+  const what =
+    labels.length === 1
+      ? `the same integration, ${JSON.stringify(first)},`
+      : `the same ${labels.length} integrations, ${shown.join(", ")}${rest},`;
+  return {
     code: "E_CONFLICTING_CONFIGS",
     severity: "error",
     summary: "Conflicting schema configurations",
-    message: `${names} select the same integration, ${JSON.stringify(selected.label)}, with the same priority, so neither decides. Give them different spec.priority (the higher wins, field by field), or select it once.`,
-    place: placeIn(twin, ""),
+    message: `${names} select ${what} with the same priority, so neither decides. Give them different spec.priority (the higher wins, field by field), or select each integration once.`,
+    place: placeIn(twin, twin.spec.integration === undefined ? "/spec/integrations" : "/spec/integration"),
     address: twin.address,
-  });
-  return true;
+  };
 }

@@ -108,7 +108,6 @@ export function worldOf(manifests: readonly Resource[], names: readonly string[]
     recovered: new Map(),
     fresh: new Set(),
     taggedBy: undefined,
-    today: "2026-06-30",
     ignored: () => false,
     writeSecrets: () => false,
   };

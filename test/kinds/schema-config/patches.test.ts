@@ -174,7 +174,7 @@ describe("reads of columns (product §3.1)", () => {
           return { a: column() };
         },
       },
-      { judgedColumns: () => undefined },
+      { judgedColumns: () => undefined, claimColumns: () => undefined },
     );
     return asked;
   }
@@ -237,7 +237,7 @@ describe("reads of columns (product §3.1)", () => {
         schemas: async () => live,
         columns: async () => ({ a: column() }),
       },
-      { judgedColumns: () => undefined },
+      { judgedColumns: () => undefined, claimColumns: () => undefined },
     );
     const { problems, found } = compareFleet({ manifests, live: { shop: read } });
     expect(problems).toEqual(["W_MANY_COLUMN_READS "]);

@@ -69,8 +69,13 @@ describe("a plan", () => {
     ],
     [
       "warns of such literals",
-      { schemas: { sales: { tables: { customers: { enabled: false, columns: { email: { hashed: false } } } } } } },
+      { schemas: { sales: { tables: { customers: { enabled: false, columns: { email: { hashed: true } } } } } } },
       ["W_COLUMN_RULES_IN_DISABLED_TABLE /spec/schemas/sales/tables/customers/columns"],
+    ],
+    [
+      "keeps silent about literals that only say what is so already, as imported ones do",
+      { schemas: { sales: { tables: { customers: { enabled: false, columns: { email: { enabled: true, hashed: false } } } } } } },
+      [],
     ],
     [
       "warns of rules for every table only where they would change a column of a disabled one",
@@ -225,11 +230,11 @@ describe("a plan", () => {
     expect(problemsInFull.map(({ message, address }) => [address, message])).toEqual([
       [
         "SchemaConfig/shops@shop",
-        'The integration has no table "customer" in sales. Did you mean customers? Correct the name, or set spec.missing to warn or ignore.',
+        'shop has no table "customer" in sales. Did you mean customers? Correct the name, or set spec.missing to warn or ignore.',
       ],
       [
         "SchemaConfig/shops@shop",
-        'The integration has no table "ordres" where the rule looks for it. Did you mean orders? Correct the name, or set spec.missing to warn or ignore. In a rule that may match nothing, set minMatches: 0.',
+        'shop has no table "ordres" where the rule looks for it. Did you mean orders? Correct the name, or set spec.missing to warn or ignore. In a rule that may match nothing, set minMatches: 0.',
       ],
     ]);
   });
@@ -246,7 +251,7 @@ describe("a plan", () => {
     });
     expect(changes).toEqual([]);
     expect(problemsInFull.map(({ message }) => message)).toEqual([
-      'Rule "no-ids" disables 30 primary key columns: s.t10.id, s.t11.id, s.t12.id, s.t13.id, s.t14.id and 25 more. Without them their tables can\'t be replicated. Hash instead, disable the table, or leave them out of the match.',
+      'Rule "no-ids" disables 30 primary key columns of shop: s.t10.id, s.t11.id, s.t12.id, s.t13.id, s.t14.id and 25 more. Without them their tables can\'t be replicated. Hash instead, disable the table, or leave them out of the match.',
     ]);
   });
 });

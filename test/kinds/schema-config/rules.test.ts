@@ -319,7 +319,7 @@ describe("unmatched", () => {
     });
     expect(problemsInFull.map(({ message, place }) => [message, place?.pointer])).toEqual([
       [
-        "No rule and no literal covers 40 tables: s.t00, s.t01, s.t02, s.t03, s.t04 and 35 more. Add a rule that sets or ignores them, or change unmatched.tables.",
+        "No rule and no literal covers 40 tables of shop: s.t00, s.t01, s.t02, s.t03, s.t04 and 35 more. Add a rule that sets or ignores them, or change unmatched.tables.",
         "/spec/unmatched/tables",
       ],
     ]);
@@ -373,7 +373,21 @@ describe("priority", () => {
   });
 
   test("equal ones contradict", () => {
-    expect(compareFleet({ manifests: [config({}, "a"), config({}, "b")] }).problems).toEqual(["E_CONFLICTING_CONFIGS b.yaml"]);
+    expect(compareFleet({ manifests: [config({}, "a"), config({}, "b")] }).problems).toEqual([
+      "E_CONFLICTING_CONFIGS b.yaml/spec/integration",
+    ]);
+  });
+
+  test("equal ones are told once, however many integrations both select", () => {
+    const both: SchemaConfigSpec = { integrations: { names: ["shop-*"] } };
+    const live = Object.fromEntries(["shop-1", "shop-2", "shop-3", "shop-4", "shop-5"].map((name) => [name, shop()]));
+    const { problemsInFull } = compareFleet({ manifests: [config(both, "a"), config(both, "b")], live });
+    expect(problemsInFull.map(({ place, message }) => [place?.pointer, message])).toEqual([
+      [
+        "/spec/integrations",
+        'SchemaConfig/a and SchemaConfig/b select the same 5 integrations, "shop-1", "shop-2", "shop-3" and 2 more, with the same priority, so neither decides. Give them different spec.priority (the higher wins, field by field), or select each integration once.',
+      ],
+    ]);
   });
 });
 

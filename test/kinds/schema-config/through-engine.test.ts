@@ -36,7 +36,7 @@ test("the engine concludes over all integrations once, after the last", async ()
     onProgress: undefined,
     base: undefined,
     concurrency: 8,
-    needs: { judgedColumns: () => undefined },
+    needs: { judgedColumns: () => undefined, claimColumns: () => undefined },
     inspect: undefined,
   });
   expect(found.flatMap(({ problems }) => problems.map(({ code, place }) => `${code} ${place?.pointer}`))).toEqual([

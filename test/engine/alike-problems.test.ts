@@ -1,0 +1,70 @@
+import { expect, test } from "vitest";
+import { mergeAlike } from "../../src/engine/alike-problems.ts";
+import type { Problem } from "../../src/model/problem.ts";
+
+const missing = (address: string | undefined, pointer = "/spec/rules/0/match/table", message = `${address} lacks it.`): Problem => ({
+  code: "E_MISSING_NAME",
+  severity: "error",
+  summary: "Unknown table",
+  message,
+  place: { file: "shops.yaml", document: 0, pointer },
+  ...(address === undefined ? {} : { address }),
+});
+const told = (problems: readonly Problem[]) => mergeAlike(problems).map(({ address, message }) => [address, message]);
+
+test.each<[string, readonly Problem[], readonly (readonly [string | undefined, string])[]]>([
+  ["one stays as it is", [missing("SchemaConfig/shops@a")], [["SchemaConfig/shops@a", "SchemaConfig/shops@a lacks it."]]],
+  [
+    "two of one line are one, whatever their order",
+    [missing("SchemaConfig/shops@b"), missing("SchemaConfig/shops@a")],
+    [["SchemaConfig/shops", "SchemaConfig/shops@a lacks it. The same is wrong in one more integration: b."]],
+  ],
+  [
+    "many are counted, and a few named",
+    ["e", "d", "c", "b", "a"].map((name) => missing(`SchemaConfig/shops@${name}`)),
+    [["SchemaConfig/shops", "SchemaConfig/shops@a lacks it. The same is wrong in 4 more integrations: b, c, d and 1 more."]],
+  ],
+  [
+    "those of two configurations that use one RuleSet have no common manifest",
+    [missing("SchemaConfig/x@a"), missing("SchemaConfig/y@b")],
+    [["SchemaConfig/x@a", "SchemaConfig/x@a lacks it. The same is wrong in one more integration: b."]],
+  ],
+  [
+    "different lines are different problems",
+    [missing("SchemaConfig/shops@a", "/one"), missing("SchemaConfig/shops@b", "/two")],
+    [
+      ["SchemaConfig/shops@a", "SchemaConfig/shops@a lacks it."],
+      ["SchemaConfig/shops@b", "SchemaConfig/shops@b lacks it."],
+    ],
+  ],
+  [
+    "the same of one integration is told once",
+    [missing("SchemaConfig/shops@a"), missing("SchemaConfig/shops@a")],
+    [["SchemaConfig/shops@a", "SchemaConfig/shops@a lacks it."]],
+  ],
+  [
+    "different things of one integration stay apart",
+    [
+      missing("SchemaConfig/shops@a", "", "first"),
+      missing("SchemaConfig/shops@a", "", "second"),
+      missing("SchemaConfig/shops@b", "", "third"),
+    ],
+    [
+      ["SchemaConfig/shops@a", "first"],
+      ["SchemaConfig/shops@a", "second"],
+      ["SchemaConfig/shops@b", "third"],
+    ],
+  ],
+  [
+    "what is no integration's is left alone",
+    [missing("Tag/pii"), missing("Tag/pii"), missing(undefined), missing(undefined)],
+    [
+      ["Tag/pii", "Tag/pii lacks it."],
+      ["Tag/pii", "Tag/pii lacks it."],
+      [undefined, "undefined lacks it."],
+      [undefined, "undefined lacks it."],
+    ],
+  ],
+])("%s", (_sentence, problems, expected) => {
+  expect(told(problems)).toEqual(expected);
+});
