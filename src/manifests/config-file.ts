@@ -1,5 +1,6 @@
 import { existsSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
+import type { NotifySettings } from "../model/config.ts";
 import { isObject, type JsonObject, type JsonValue, own } from "../model/json.ts";
 import { isWithin, type Pointer, toPointer } from "../model/pointer.ts";
 import type { Place, Problem } from "../model/problem.ts";
@@ -24,6 +25,7 @@ export interface ConfigFile {
   readonly guards?: Readonly<Record<string, number>>;
   readonly client?: Readonly<Record<string, number | string>>;
   readonly ignore?: readonly { readonly address: string; readonly path: string; readonly reason: string; readonly until?: string }[];
+  readonly notify?: NotifySettings;
   readonly connectors?: Readonly<Record<string, string>>;
 }
 
@@ -35,6 +37,7 @@ export interface TargetEntry {
   readonly defaults?: ConfigFile["defaults"];
   readonly guards?: ConfigFile["guards"];
   readonly client?: ConfigFile["client"];
+  readonly notify?: NotifySettings;
 }
 
 /** The path of the config file: `--config`, then DIMSYNC_CONFIG, then dimsync.yaml in the working directory or above it. */

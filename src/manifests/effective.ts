@@ -2,7 +2,7 @@ import { isObject, type JsonValue } from "../model/json.ts";
 import { type Pointer, toPointer } from "../model/pointer.ts";
 import type { Place, Problem } from "../model/problem.ts";
 import { isSecretReference } from "../model/secret.ts";
-import { isSecretMember } from "./secret-scope.ts";
+import { isSecretMember, isTreeOfNames } from "./secret-scope.ts";
 import { substitute } from "./substitute.ts";
 import type { Variables } from "./variables.ts";
 import { aliasFault, syntaxFault } from "./yaml-faults.ts";
@@ -28,14 +28,15 @@ interface SecretMember {
 
 /**
  * Fills variables in, and finds what no schema can: secrets written out, numbers that JSON can't hold, aliases that stand for far more than
- * is written. One walk, since a literal schema tree may have a hundred thousand nodes. `textLength` bounds the number of nodes.
+ * is written. One walk, since a literal schema tree may have a hundred thousand nodes; and none through such a tree where its text `isInert`
+ * (values.ts). `textLength` bounds the number of nodes.
  */
 export function makeEffective(
   document: unknown,
   place: Place,
-  options: { readonly kind: string | undefined; readonly variables: Variables; readonly textLength: number },
+  options: { readonly kind: string | undefined; readonly variables: Variables; readonly textLength: number; readonly isInert?: boolean },
 ): Effective {
-  const { kind, variables } = options;
+  const { kind, variables, isInert = false } = options;
   const problems: Problem[] = [];
   const replaced = new Set<Pointer>();
   const texts = new Set<Pointer>();
@@ -79,6 +80,8 @@ export function makeEffective(
       return null;
     }
     if (typeof value === "string") return visitText(value, secret);
+    // An inert text holds nothing but JSON.
+    if (isInert && isTreeOfNames(kind, path)) return value as JsonValue;
     if (typeof value === "number") {
       if (secret !== undefined) reportSecret(secret);
       else if (!Number.isFinite(value) || (Number.isInteger(value) && !Number.isSafeInteger(value))) report(numberOutOfRange);

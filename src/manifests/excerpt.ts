@@ -1,4 +1,4 @@
-import type { Range } from "./secret-masks.ts";
+import type { Range } from "./text-positions.ts";
 
 const maxWidth = 160;
 

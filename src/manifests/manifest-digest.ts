@@ -1,12 +1,9 @@
 import { createHash } from "node:crypto";
-import { canonicalJson, type JsonValue } from "../model/json.ts";
 
-/**
- * "sha256:…" over the effective manifests: variables filled in, `$secret` as references. The same whatever the files are called, and in
- * whatever order manifests and keys stand.
- */
-export function manifestDigest(documents: readonly JsonValue[]): string {
-  const hash = createHash("sha256");
-  for (const text of documents.map(canonicalJson).sort()) hash.update(text).update("\n");
-  return `sha256:${hash.digest("hex")}`;
-}
+const sha256 = (data: string | Uint8Array): string => createHash("sha256").update(data).digest("hex");
+
+/** Of one effective document (variables filled in, `$secret` as references), given as canonical JSON: the same in whatever order its keys stand. */
+export const documentDigest = (canonicalJson: string | Uint8Array): string => sha256(canonicalJson);
+
+/** "sha256:…" over the effective documents, given by their digests. The same whatever the files are called, and in whatever order manifests stand. */
+export const manifestDigest = (documentDigests: readonly string[]): string => `sha256:${sha256([...documentDigests].sort().join("\n"))}`;

@@ -1,5 +1,5 @@
 import { toAddress } from "../model/address.ts";
-import { isObject, type JsonObject, type JsonValue, own } from "../model/json.ts";
+import { canonicalJson, isObject, type JsonObject, own } from "../model/json.ts";
 import type { Pointer } from "../model/pointer.ts";
 import type { Place, Problem } from "../model/problem.ts";
 import type { Resource } from "../model/resource.ts";
@@ -7,8 +7,10 @@ import { didYouMean } from "../model/suggest.ts";
 import { coerceTexts } from "./coerce.ts";
 import { type Connectors, connectorProblems } from "./connectors.ts";
 import { makeEffective } from "./effective.ts";
+import { documentDigest } from "./manifest-digest.ts";
 import { schemaProblems } from "./schema-problems.ts";
 import { asset, integration, policy, ruleSet, schemaConfig, tag, type Validator } from "./validators.generated.js";
+import type { ValueDocument } from "./values.ts";
 import type { Variables } from "./variables.ts";
 
 const validators = new Map<string, Validator>([
@@ -28,24 +30,27 @@ export interface ReadManifest {
   readonly problems: readonly Problem[];
   /** Present where there is no error. */
   readonly resource?: Resource;
-  /** The document with variables filled in. */
-  readonly document?: JsonValue;
+  /** Of the document with variables filled in. */
+  readonly digest?: string;
 }
 
 export interface ManifestContext {
   readonly variables: Variables;
   readonly connectors: Connectors;
   readonly textLength: number;
+  /** As in `Values`. */
+  readonly isInert: boolean;
 }
 
 /** Checks one document and makes a resource of it: variables, secrets, JSON Schema, the connector's schema. */
-export function readManifest(document: unknown, place: Place, context: ManifestContext): ReadManifest {
+export function readManifest({ value: document, digest }: ValueDocument, place: Place, context: ManifestContext): ReadManifest {
   const kind = isObject(document) ? own(document, "kind") : undefined;
   const validator = typeof kind === "string" ? validators.get(kind) : undefined;
   const effective = makeEffective(document, place, {
     kind: typeof kind === "string" ? kind : undefined,
     variables: context.variables,
     textLength: context.textLength,
+    isInert: context.isInert,
   });
   if (typeof kind !== "string" || validator === undefined)
     return { place, problems: [...effective.problems, unknownKind(document, place)] };
@@ -68,7 +73,13 @@ export function readManifest(document: unknown, place: Place, context: ManifestC
   const problems = [...effective.problems, ...fromSchema, ...fromConnector].map((problem) =>
     address === undefined ? problem : { ...problem, address },
   );
-  const found = { kind, place, problems, document: value, ...(typeof name === "string" ? { name } : {}) };
+  const found = {
+    kind,
+    place,
+    problems,
+    digest: digest !== undefined && value === document ? digest : documentDigest(canonicalJson(value)),
+    ...(typeof name === "string" ? { name } : {}),
+  };
   // Without errors the document has the shape that the kind's schema asks for.
   return problems.length > 0 ? found : { ...found, resource: toResource(kind, value as unknown as ManifestShape, place) };
 }

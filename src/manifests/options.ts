@@ -23,6 +23,7 @@ export interface ConfigOptions {
 export interface LoadOptions extends ConfigOptions {
   /** What a resource refers to by name; the kinds know. */
   readonly references: (resource: Resource) => readonly Reference[];
+  readonly signal?: AbortSignal | undefined;
 }
 
 /** An environment variable of ours; an empty one counts as not set. */

@@ -1,3 +1,4 @@
+import { closeMembers, noteMember, openMembers } from "./plain-yaml-members.ts";
 import { byte, put, putText, skipSpaces, stepAside, type Tape } from "./plain-yaml-tape.ts";
 
 /** Where a scalar stands: in flow collections brackets, braces and commas end it. */
@@ -18,7 +19,7 @@ const remarkable = bytes(' ":\\,[]{}').fill(1, 0, 0x20);
 /** What YAML 1.2 core could read as something else than text begins with one of these. */
 const untextual = bytes("+-.0123456789~nNtTfF");
 
-/** Escapes that mean the same in YAML and JSON. */
+/** Escapes that mean the same in YAML and JSON; JSON writes the slash without one. */
 const sharedEscapes = bytes('"\\/bfnrt');
 
 /** YAML §7.4 allows 1024 characters. */
@@ -29,12 +30,31 @@ const longestNumber = 400;
 
 /** A scalar as a JSON value; `tape.at` is then behind it. */
 export function putScalar(tape: Tape, style: Style): void {
-  const first = tape.input[tape.at] ?? 0;
+  const { marks, at, length } = tape;
+  const first = tape.input[at] ?? 0;
   if (first === byte.quote) putDoubleQuoted(tape);
   else if (first === byte.apostrophe) putSingleQuoted(tape);
   else if (untextual[first] === 0) putPlain(tape, style, false);
-  else putUntextual(tape, style);
+  else if (!putFlag(tape, style)) putUntextual(tape, style);
+  if (marks !== undefined) marks.push(length, at, tape.at);
 }
+
+/** The two values that are most of a literal tree, as they mostly stand there; false where there is something else. */
+function putFlag(tape: Tape, style: Style): boolean {
+  const { input, json, at, length } = tape;
+  const flag = input[at] === trueBytes[0] ? trueBytes : falseBytes;
+  for (let index = 0; index < flag.length; index++) if (input[at + index] !== flag[index]) return false;
+  const end = at + flag.length;
+  const isEnd = style === "block" ? input[end] === byte.lineFeed : input[end] === byte.comma || input[end] === byte.closeMap;
+  if (!isEnd && !(style === "flow" && input[end] === byte.space && input[end + 1] === byte.closeMap)) return false;
+  for (let index = 0; index < flag.length; index++) json[length + index] = flag[index] ?? 0;
+  tape.at = end;
+  tape.length = length + flag.length;
+  return true;
+}
+
+const trueBytes = Buffer.from("true");
+const falseBytes = Buffer.from("false");
 
 /** Plain text as what YAML 1.2 core reads it as. */
 function putUntextual(tape: Tape, style: Style): void {
@@ -44,7 +64,7 @@ function putUntextual(tape: Tape, style: Style): void {
   const isWord = (json[from + 1] ?? 0) > byte.colon;
   if (isWord && length > longestWord) return;
   if (length > longestNumber) stepAside();
-  const literal = flagAt(json, from + 1, length) ?? readLiteral(String.fromCharCode(...json.subarray(from + 1, tape.length - 1)));
+  const literal = readLiteral(String.fromCharCode(...json.subarray(from + 1, tape.length - 1)));
   if (literal === undefined) return;
   tape.length = from;
   putText(tape, literal);
@@ -52,9 +72,9 @@ function putUntextual(tape: Tape, style: Style): void {
 
 /** A key with its colon as a JSON member name; `tape.at` is then behind the colon. */
 export function putKey(tape: Tape, style: Style): void {
-  const { input } = tape;
-  const start = tape.at;
+  const { input, marks, at: start, length } = tape;
   const first = input[start];
+  if (marks !== undefined) marks.push(length, start, start);
   const isQuoted = first === byte.quote || first === byte.apostrophe;
   if (first === byte.quote) putDoubleQuoted(tape);
   else if (first === byte.apostrophe) putSingleQuoted(tape);
@@ -63,17 +83,19 @@ export function putKey(tape: Tape, style: Style): void {
   const next = input[++tape.at];
   if (next !== byte.space && next !== byte.lineFeed && !(isQuoted && style === "flow")) stepAside();
   put(tape, byte.colon);
-  tape.keys++;
+  noteMember(tape, length);
 }
 
 /** `{ … }` or `[ … ]` on one line, with nothing left out in it. */
 export function putFlow(tape: Tape, depth: number): void {
   const { input } = tape;
+  if (tape.marks !== undefined) tape.marks.push(tape.length, tape.at, tape.at);
   const open = input[tape.at++] ?? 0;
   const isMap = open === byte.openMap;
   const close = isMap ? byte.closeMap : byte.closeList;
   if (depth === 0) stepAside();
   put(tape, open);
+  if (isMap) openMembers(tape);
   skipSpaces(tape);
   if (input[tape.at] === close) tape.at++;
   else
@@ -92,6 +114,7 @@ export function putFlow(tape: Tape, depth: number): void {
       put(tape, byte.comma);
       skipSpaces(tape);
     }
+  if (isMap) closeMembers(tape);
   put(tape, close);
 }
 
@@ -127,6 +150,7 @@ function putPlain(tape: Tape, style: Style, isKey: boolean): void {
     } else if (value === byte.quote || value === byte.backslash) {
       json[length++] = byte.backslash;
       json[length++] = value;
+      tape.members.isInByteOrder = false;
     } else if (value < byte.space) stepAside();
     else if (style === "block") json[length++] = value;
     else if (value === byte.openList || value === byte.openMap) stepAside();
@@ -144,11 +168,15 @@ function putDoubleQuoted(tape: Tape): void {
   for (at++; input[at] !== byte.quote; at++) {
     const value = input[at] ?? 0;
     if (value < byte.space) stepAside();
-    json[length++] = value;
-    if (value !== byte.backslash) continue;
-    const escaped = input[++at] ?? 0;
-    if (sharedEscapes[escaped] === 0) stepAside();
-    json[length++] = escaped;
+    if (value === byte.backslash) {
+      const escaped = input[++at] ?? 0;
+      if (sharedEscapes[escaped] === 0) stepAside();
+      if (escaped !== byte.slash) {
+        json[length++] = byte.backslash;
+        tape.members.isInByteOrder = false;
+      }
+      json[length++] = escaped;
+    } else json[length++] = value;
   }
   json[length++] = byte.quote;
   tape.at = at + 1;
@@ -163,7 +191,10 @@ function putSingleQuoted(tape: Tape): void {
     const value = input[at] ?? 0;
     if (value < byte.space) stepAside();
     if (value === byte.apostrophe && input[++at] !== byte.apostrophe) break;
-    if (value === byte.quote || value === byte.backslash) json[length++] = byte.backslash;
+    if (value === byte.quote || value === byte.backslash) {
+      json[length++] = byte.backslash;
+      tape.members.isInByteOrder = false;
+    }
     json[length++] = value;
   }
   json[length++] = byte.quote;
@@ -171,19 +202,11 @@ function putSingleQuoted(tape: Tape): void {
   tape.length = length;
 }
 
-/** The two values that are most of a literal tree. */
-function flagAt(text: Uint8Array, start: number, length: number): "true" | "false" | undefined {
-  const flag = length === 4 ? "true" : "false";
-  if (length !== flag.length) return undefined;
-  for (let index = 0; index < length; index++) if (text[start + index] !== flag.charCodeAt(index)) return undefined;
-  return flag;
-}
-
-/** The JSON of plain text that YAML 1.2 core (§10.3.2) reads as null, true, false or a number; undefined where it is text. */
+/** The JSON, as JavaScript writes it, of plain text that YAML 1.2 core (§10.3.2) reads as null, true, false or a number; undefined where it is text. */
 function readLiteral(text: string): string | undefined {
   if (/^(?:~|[Nn]ull|NULL)$/u.test(text)) return "null";
   if (/^(?:[Tt]rue|TRUE|[Ff]alse|FALSE)$/u.test(text)) return text.toLowerCase();
-  if (/^(?:0|-?[1-9][0-9]{0,14})(?:\.[0-9]{1,15})?$/u.test(text)) return text;
+  if (/^(?:0|-?[1-9][0-9]{0,14})(?:\.[0-9]{1,15})?$/u.test(text)) return String(Number(text));
   // Numbers that JSON writes otherwise, or that a double can't hold.
   if (/^[-+]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:e[-+]?[0-9]+)?$|^0[ox]|^[-+]?\.(?:inf|nan)$/iu.test(text)) stepAside();
   return undefined;

@@ -1,15 +1,23 @@
+import type { Members } from "./plain-yaml-members.ts";
+
 /** The text under transcoding and the JSON made of it so far. Changed in place by every function of plain-yaml*.ts: this is the hot loop of loading. */
 export interface Tape {
-  /** UTF-8, ending in a line break. */
-  readonly input: Uint8Array;
+  /** UTF-8, ending in a line break. Line breaks are single line feeds. */
+  readonly input: Buffer;
+  /** Whether `input` is ASCII, and so `json`. */
+  readonly isAscii: boolean;
   /** Index of the next byte of `input`. */
   at: number;
-  /** Large enough for whatever `input` becomes: nothing makes more than four bytes of one. */
-  readonly json: Uint8Array;
+  /** Twice as large as whatever `input` becomes: nothing makes more than four bytes of one, and members are sorted behind it. */
+  readonly json: Buffer;
   /** Length of `json` so far. */
   length: number;
-  /** Members written so far, to find keys that stand twice. */
-  keys: number;
+  readonly members: Members;
+  /**
+   * Where the JSON comes from, if anybody asks: of each key, scalar and collection its beginning in `json`, and its beginning and end in `input` (the end
+   * only of scalars), in this order. The null of a member without a value comes from nowhere.
+   */
+  readonly marks: number[] | undefined;
 }
 
 /** Thrown on whatever isn't certainly plain: the whole text is then left to the YAML library. */
@@ -32,6 +40,7 @@ export const byte = {
   comma: 0x2c,
   dash: 0x2d,
   dot: 0x2e,
+  slash: 0x2f,
   colon: 0x3a,
   openList: 0x5b,
   backslash: 0x5c,

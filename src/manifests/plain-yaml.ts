@@ -1,3 +1,4 @@
+import { closeMembers, makeMembers, openMembers, sortMembers } from "./plain-yaml-members.ts";
 import { putFlow, putKey, putScalar } from "./plain-yaml-scalars.ts";
 import { byte, NotPlain, put, putText, skipSpaces, stepAside, type Tape } from "./plain-yaml-tape.ts";
 
@@ -8,6 +9,8 @@ import { byte, NotPlain, put, putText, skipSpaces, stepAside, type Tape } from "
  * block scalars, scalars over several lines, tabs, numbers in odd forms, keys given twice, anything malformed) the answer is undefined, and the
  * library decides. So it never judges what is a mistake, and where it answers it must agree with the library: test/manifests/plain-yaml.test.ts.
  *
+ * Two things can be told in passing: the digest of a document (plain-yaml-members.ts), and where each value stands (plain-yaml-nodes.ts).
+ *
  * Lines are read one by one against a stack of open collections. A collection knows the column of its members. After `key:` or `-` with nothing behind it
  * the value is pending: a deeper line begins it, and any other line shows that it is null.
  */
@@ -16,6 +19,14 @@ import { byte, NotPlain, put, putText, skipSpaces, stepAside, type Tape } from "
 export interface PlainDocument {
   readonly index: number;
   readonly value: unknown;
+  /** Of the document's canonical JSON, where it was asked for and could be told at once. */
+  readonly digest?: string;
+}
+
+/** One document's JSON; the next one is written over it. */
+export interface Transcoded {
+  readonly index: number;
+  readonly tape: Tape;
 }
 
 const deepest = 60;
@@ -27,33 +38,48 @@ const unsure = /[\u0085\u2028\u2029\ufeff\p{Surrogate}]/u;
 let scratch = Buffer.alloc(0);
 
 /** The documents of a text, without the empty ones; undefined where the text isn't plain enough to be sure. Never throws. */
-export function parsePlainYaml(text: string): readonly PlainDocument[] | undefined {
+export function parsePlainYaml(text: string, digestOf?: (canonicalJson: Uint8Array) => string): readonly PlainDocument[] | undefined {
+  const documents: PlainDocument[] = [];
+  const isPlain = transcode(text, undefined, ({ index, tape }) => {
+    const value: unknown = JSON.parse(jsonText(tape));
+    if (digestOf === undefined || !tape.members.isInByteOrder) documents.push({ index, value });
+    else documents.push({ index, value, digest: digestOf(sortMembers(tape)) });
+  });
+  return isPlain ? documents : undefined;
+}
+
+/**
+ * Hands over the JSON of each document that isn't empty. False where the text isn't plain enough to be sure: then what was handed over is void. `marks`
+ * are the tape's; whoever gives them empties them between documents.
+ */
+export function transcode(text: string, marks: number[] | undefined, take: (transcoded: Transcoded) => void): boolean {
   const lines = text.includes("\r\n") ? text.replaceAll("\r\n", "\n") : text;
   const size = Buffer.byteLength(lines);
   const isAscii = size === lines.length;
-  if (!isAscii && unsure.test(text)) return undefined;
-  if (scratch.length < 5 * (size + 1) + 64) scratch = Buffer.allocUnsafe(5 * (size + 1) + 64);
+  if (!isAscii && unsure.test(text)) return false;
+  const needed = 9 * (size + 1) + 64;
+  if (scratch.length < needed) scratch = Buffer.allocUnsafe(needed);
   scratch.write(lines);
   scratch[size] = byte.lineFeed;
-  const input = scratch.subarray(0, size + 1);
-  const json = scratch.subarray(size + 1);
-  const tape: Tape = { input, at: 0, json, length: 0, keys: 0 };
-  const documents: PlainDocument[] = [];
+  const [input, json] = [scratch.subarray(0, size + 1), scratch.subarray(size + 1)];
+  let at = 0;
   try {
-    for (let index = 0; tape.at < input.length; index++) {
-      tape.length = 0;
-      tape.keys = 0;
+    for (let index = 0; at < input.length; index++) {
+      const tape: Tape = { input, at, json, length: 0, members: makeMembers(isAscii), marks, isAscii };
       transcodeDocument(tape);
-      if (tape.length === 0) continue;
-      const value: object = JSON.parse(json.toString(isAscii ? "latin1" : "utf8", 0, tape.length));
-      if (countKeys(value) !== tape.keys) return undefined;
-      documents.push({ index, value });
+      if (tape.length > 0) take({ index, tape });
+      at = tape.at;
     }
-    return documents;
+    return true;
   } catch (error) {
-    if (error instanceof NotPlain) return undefined;
+    if (error instanceof NotPlain) return false;
     throw error;
   }
+}
+
+/** A part of the JSON, or the whole. */
+export function jsonText({ json, length, isAscii }: Tape, from = 0, to = length): string {
+  return json.toString(isAscii ? "latin1" : "utf8", from, to);
 }
 
 /** A collection that is being written. */
@@ -75,13 +101,17 @@ function transcodeDocument(tape: Tape): void {
     if (stack.length === deepest) stepAside();
     const opened = { isList, column, isEmpty: true };
     stack.push(opened);
+    if (tape.marks !== undefined) tape.marks.push(tape.length, tape.at, tape.at);
     put(tape, isList ? byte.openList : byte.openMap);
+    if (!isList) openMembers(tape);
     return opened;
   };
   const close = (): void => {
     if (pending) putText(tape, "null");
     pending = false;
-    put(tape, stack.pop()?.isList ? byte.closeList : byte.closeMap);
+    const isList = stack.pop()?.isList;
+    if (!isList) closeMembers(tape);
+    put(tape, isList ? byte.closeList : byte.closeMap);
   };
   const begin = (collection: Open): void => {
     if (!collection.isEmpty) put(tape, byte.comma);
@@ -186,17 +216,4 @@ function isKeyAhead({ input, at }: Tape): boolean {
     if (input[index] === byte.colon && (input[index + 1] === byte.space || input[index + 1] === byte.lineFeed)) return true;
   }
   return false;
-}
-
-function countKeys(value: object): number {
-  // Lists have their indices as keys.
-  const members = value as Readonly<Record<string, unknown>>;
-  let count = Array.isArray(value) ? -value.length : 0;
-  // JSON.parse makes own members only, and this way there is no list of them.
-  for (const key in members) {
-    count++;
-    const member = members[key];
-    if (typeof member === "object" && member !== null) count += countKeys(member);
-  }
-  return count;
 }

@@ -1,18 +1,17 @@
 import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
-import { type Document, isAlias, isMap, isScalar, isSeq, LineCounter, type Node } from "yaml";
-import { fromPointer } from "../model/pointer.ts";
-import type { Locate, Place } from "../model/problem.ts";
+import type { Locate } from "../model/problem.ts";
 import { makeExcerpt } from "./excerpt.ts";
-import { maskBySight, type Range, secretRanges } from "./secret-masks.ts";
-import { composeDocuments } from "./yaml-documents.ts";
+import { plainPositions } from "./plain-positions.ts";
+import { maskBySight } from "./secret-masks.ts";
+import type { Range, TextPositions } from "./text-positions.ts";
+import { yamlPositions } from "./yaml-positions.ts";
 
-interface Positions {
-  readonly text: string;
+interface LocatedText {
   readonly lines: readonly string[];
-  readonly documents: readonly Document.Parsed[];
-  readonly counter: LineCounter;
-  readonly masks: Map<Document.Parsed, readonly Range[]>;
+  readonly plain: TextPositions | undefined;
+  /** The library's answers, for where the others end. */
+  readonly any: () => TextPositions;
 }
 
 /**
@@ -20,81 +19,65 @@ interface Positions {
  * begins with `@` is an offset in the text, for mistakes that stand in no value. Never throws.
  */
 export function makeLocate(cwd: string, textOf: (file: string) => string | undefined): Locate {
-  const cache = new Map<string, Positions | undefined>();
-  const positionsOf = (file: string): Positions | undefined => {
-    if (!cache.has(file)) cache.set(file, parsePositions(textOf(file) ?? readText(resolve(cwd, file))));
+  const cache = new Map<string, LocatedText | undefined>();
+  const located = (file: string): LocatedText | undefined => {
+    if (!cache.has(file)) cache.set(file, locateText(textOf(file) ?? readText(resolve(cwd, file))));
     return cache.get(file);
   };
   return (place) => {
-    const positions = positionsOf(place.file);
-    const offset = positions === undefined ? undefined : offsetOf(place, positions.documents);
-    if (positions === undefined || offset === undefined) return { file: place.file };
-    const { line, col } = positions.counter.linePos(offset);
-    return { file: place.file, line, column: col, excerpt: excerptAt(positions, place.document, line, col) };
+    const text = located(place.file);
+    if (text === undefined) return { file: place.file };
+    const known = text.plain?.offsetOf(place);
+    const positions = known === undefined || text.plain === undefined ? text.any() : text.plain;
+    const offset = known ?? positions.offsetOf(place);
+    if (offset === undefined) return { file: place.file };
+    const line = lineOf(positions.lineStarts, offset);
+    const column = offset - (positions.lineStarts[line - 1] ?? 0) + 1;
+    return { file: place.file, line, column, excerpt: excerptAt(text.lines, positions, place.document, line, column) };
   };
 }
 
-function parsePositions(text: string | undefined): Positions | undefined {
+function locateText(text: string | undefined): LocatedText | undefined {
   if (text === undefined) return undefined;
-  const counter = new LineCounter();
-  let documents: readonly Document.Parsed[] = [];
-  try {
-    documents = composeDocuments(text, counter);
-  } catch {
-    // Nested too deeply for the parser: offsets can still be told.
-    counter.lineStarts = [0, ...[...text.matchAll(/\n/gu)].map(({ index }) => index + 1)];
-  }
-  if (counter.lineStarts[0] !== 0) counter.lineStarts.unshift(0);
-  return { text, lines: text.split(/\r?\n/u), documents, counter, masks: new Map() };
+  let any: TextPositions | undefined;
+  return {
+    lines: text.split(/\r?\n/u),
+    plain: plainPositions(text),
+    any: () => {
+      any ??= yamlPositions(text);
+      return any;
+    },
+  };
 }
 
-function offsetOf({ pointer, document, on }: Place, documents: readonly Document.Parsed[]): number | undefined {
-  if (pointer.startsWith("@")) return Number(pointer.slice(1));
-  const root = documents[document];
-  if (root === undefined) return documents.length === 0 ? 0 : undefined;
-  let node: Node | null = root.contents;
-  let key: Node | undefined;
-  for (const segment of fromPointer(pointer)) {
-    const within: Node | null | undefined = isAlias(node) ? node.resolve(root) : node;
-    if (isSeq<Node>(within)) {
-      const item: Node | undefined = within.items[Number(segment)];
-      if (item === undefined) break;
-      [node, key] = [item, undefined];
-    } else if (isMap<Node, Node | null>(within)) {
-      // Of a key that stands twice the last one holds, as in the values.
-      const pair = within.items.findLast((candidate) => isScalar(candidate.key) && String(candidate.key.value) === segment);
-      if (pair === undefined) break;
-      [node, key] = [pair.value, pair.key];
-    } else break;
+/** From 1. */
+function lineOf(lineStarts: readonly number[], offset: number): number {
+  let low = 0;
+  let high = lineStarts.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if ((lineStarts[middle] ?? 0) <= offset) low = middle + 1;
+    else high = middle;
   }
-  const isEmpty = node === null || (isScalar(node) && node.range !== undefined && node.range !== null && node.range[0] === node.range[1]);
-  const meant = key !== undefined && (on === "key" || isEmpty) ? key : node;
-  return meant?.range?.[0] ?? root.range[0];
+  return low;
 }
 
-function excerptAt(positions: Positions, index: number, line: number, column: number): readonly [string, string] {
-  const source = positions.lines[line - 1] ?? "";
-  const start = positions.counter.lineStarts[line - 1] ?? 0;
-  const end = start + source.length;
-  const masks = positions.documents
-    .flatMap((document) => masksOf(positions, document))
-    .flatMap(([from, to]): readonly Range[] => {
-      if (to <= start || from >= end) return [];
-      const indent = source.length - source.trimStart().length;
-      return [[Math.max(from - start, indent), Math.min(to - start, source.length)]];
-    });
-  const isBroken = (positions.documents[index]?.errors.length ?? 1) > 0;
+function excerptAt(
+  lines: readonly string[],
+  positions: TextPositions,
+  document: number,
+  line: number,
+  column: number,
+): readonly [string, string] {
+  const source = lines[line - 1] ?? "";
+  const start = positions.lineStarts[line - 1] ?? 0;
+  const indent = source.length - source.trimStart().length;
+  const masks = positions
+    .masksIn(start, start + source.length)
+    .map(([from, to]): Range => [Math.max(from - start, indent), Math.min(to - start, source.length)]);
   const inUrls = [...source.matchAll(/(?<=:\/\/)[^/\s@"']*(?=@)/gu)].map((found): Range => [found.index, found.index + found[0].length]);
-  const bySight = isBroken ? maskBySight(positions.lines, line - 1) : undefined;
+  const bySight = positions.isBroken(document) ? maskBySight(lines, line - 1) : undefined;
   return makeExcerpt(source, Math.min(column - 1, source.length), [...masks, ...inUrls, ...(bySight === undefined ? [] : [bySight])]);
-}
-
-function masksOf({ masks }: Positions, document: Document.Parsed): readonly Range[] {
-  const known = masks.get(document);
-  if (known !== undefined) return known;
-  const found = secretRanges(document);
-  masks.set(document, found);
-  return found;
 }
 
 function readText(path: string): string | undefined {

@@ -7,7 +7,7 @@ import { ConfigError } from "./config-error.ts";
 import { faultProblems, findConfig, parseConfig, targetNames } from "./config-file.ts";
 import { discover } from "./discover.ts";
 import { type ReadManifest, readManifest } from "./manifest.ts";
-import { manifestDigest } from "./manifest-digest.ts";
+import { documentDigest, manifestDigest } from "./manifest-digest.ts";
 import type { ConfigOptions, LoadOptions } from "./options.ts";
 import { makeLocate } from "./positions.ts";
 import { duplicateProblems, referenceProblems } from "./references.ts";
@@ -33,7 +33,10 @@ export interface Project {
   readonly files: readonly string[];
 }
 
-/** Loads a project. Mistakes in manifests are in `problems`; throws ConfigError where the configuration gives no usable settings. */
+/**
+ * Loads a project. Mistakes in manifests are in `problems`; throws ConfigError where the configuration gives no usable settings, and the signal's reason
+ * when aborted.
+ */
 export async function loadProject(options: LoadOptions): Promise<Project> {
   const config = await loadConfig(options);
   const sources = new Map(config.sources.map((source) => [source.file, source]));
@@ -44,7 +47,9 @@ export async function loadProject(options: LoadOptions): Promise<Project> {
   const discovered = discover(config.wanted, { cwd: options.cwd, folder: config.folder, except: config.except });
   const problems: Problem[] = [...config.problems, ...discovered.problems];
   const manifests: ReadManifest[] = [];
+  const giveWay = newGiveWay(options.signal);
   for (const path of discovered.paths) {
+    await giveWay();
     const { source, problems: unread } = readSource(options.cwd, path);
     problems.push(...unread);
     if (source === undefined) continue;
@@ -63,9 +68,21 @@ export async function loadProject(options: LoadOptions): Promise<Project> {
     resources,
     problems,
     locate,
-    manifestDigest: manifestDigest(manifests.flatMap(({ document }) => document ?? [])),
+    manifestDigest: manifestDigest(manifests.flatMap(({ digest }) => digest ?? [])),
     ...(config.configPath === undefined ? {} : { configFile: config.configPath }),
     files: discovered.paths.map((path) => shownPath(options.cwd, path)),
+  };
+}
+
+/** Reading is done without pause, and a signal is heard in a pause only. */
+function newGiveWay(signal: AbortSignal | undefined): () => Promise<void> {
+  let last = performance.now();
+  return async () => {
+    if (signal !== undefined && performance.now() - last > 50) {
+      await new Promise<void>((resume) => setImmediate(resume));
+      last = performance.now();
+    }
+    signal?.throwIfAborted();
   };
 }
 
@@ -89,10 +106,10 @@ function readManifests(
   source: Source,
   { variables, connectors }: LoadedConfig,
 ): { readonly manifests: readonly ReadManifest[]; readonly problems: readonly Problem[] } {
-  const { documents, faults } = parseValues(source.text);
-  const context = { variables, connectors, textLength: source.text.length };
+  const { documents, faults, isInert } = parseValues(source.text, documentDigest);
+  const context = { variables, connectors, textLength: source.text.length, isInert };
   return {
-    manifests: documents.map(({ index, value }) => readManifest(value, { file: source.file, document: index, pointer: "" }, context)),
+    manifests: documents.map((document) => readManifest(document, { file: source.file, document: document.index, pointer: "" }, context)),
     problems: faultProblems(source, faults),
   };
 }

@@ -17,6 +17,7 @@ export const schemaNames = [
   "Result",
   "Drift",
   "Validation",
+  "Event",
 ] as const;
 
 /** The file of a schema: `SchemaConfig` -> `schema-config.schema.json`. */
@@ -35,7 +36,7 @@ export function schemaText(name = "Manifest"): string | undefined {
 /** The schema name that was probably meant. */
 export const nearestSchemaName = (name: string): string | undefined => nearest(name, schemaNames);
 
-/** The folder that holds package.json: this file runs from src/manifests and, bundled, from dist/chunks. */
+/** The folder that holds package.json: this file runs from src/manifests and, bundled, from dist/lib. */
 function packageFolder(): string {
   let folder = dirname(fileURLToPath(import.meta.url));
   while (!existsSync(join(folder, "package.json")) && dirname(folder) !== folder) folder = dirname(folder);

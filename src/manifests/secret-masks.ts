@@ -1,11 +1,34 @@
 import { type Document, isAlias, isMap, isScalar, isSeq, type Node } from "yaml";
 import { isSecretName } from "../model/secret.ts";
 import { isSecretMember } from "./secret-scope.ts";
-
-/** A part of a text: offsets, the end exclusive. */
-export type Range = readonly [start: number, end: number];
+import type { Range } from "./text-positions.ts";
 
 const sourceMembers = new Set(["env", "file", "exec", "pointer", "type"]);
+
+/** What to do with literals at a place, going down from the root: look for secret names, mask all, mask what is no source of a secret, or show all. */
+export type SecretScope =
+  | { readonly to: "look"; readonly path: readonly (string | number)[] }
+  | { readonly to: "mask" }
+  | { readonly to: "maskButSources" }
+  | { readonly to: "show" };
+
+export const wholeDocument: SecretScope = { to: "look", path: [] };
+
+export function enterItem(scope: SecretScope, index: number): SecretScope {
+  return scope.to === "look" ? { to: "look", path: [...scope.path, index] } : scope;
+}
+
+/** The scope of a map's members, before any is entered. */
+export function enterMap(scope: SecretScope, holdsReference: () => boolean): SecretScope {
+  return scope.to === "mask" && holdsReference() ? wholeDocument : scope;
+}
+
+export function enterMember(scope: SecretScope, kind: string | undefined, name: string, isMap: boolean): SecretScope {
+  if (scope.to === "maskButSources") return { to: sourceMembers.has(name) ? "show" : "mask" };
+  if (scope.to !== "look") return scope;
+  if (name === "$secret") return { to: isMap ? "maskButSources" : "mask" };
+  return isSecretMember(kind, scope.path, name) ? { to: "mask" } : { to: "look", path: [...scope.path, name] };
+}
 
 /** Where secrets are written out in a document: text and numbers under names that are secret, and `$secret` that holds a value. */
 export function secretRanges(document: Document.Parsed): readonly Range[] {
@@ -13,32 +36,22 @@ export function secretRanges(document: Document.Parsed): readonly Range[] {
   const kindNode = document.get("kind", true);
   const kind = isScalar(kindNode) && typeof kindNode.value === "string" ? kindNode.value : undefined;
 
-  const mask = (node: Node | null): void => {
-    const meant = isAlias(node) ? (node.resolve(document) ?? null) : node;
+  const visit = (node: Node | null, scope: SecretScope): void => {
+    if (scope.to === "show") return;
+    // Behind an alias that stands elsewhere, the value is looked at where it is written.
+    const meant = scope.to === "mask" && isAlias(node) ? (node.resolve(document) ?? null) : node;
     if (isScalar(meant)) {
-      if ((typeof meant.value === "string" || typeof meant.value === "number") && meant.range)
-        ranges.push([meant.range[0], meant.range[1]]);
-    } else if (isSeq<Node>(meant)) meant.items.forEach(mask);
+      const isLiteral = typeof meant.value === "string" || typeof meant.value === "number";
+      if (scope.to === "mask" && isLiteral && meant.range) ranges.push([meant.range[0], meant.range[1]]);
+    } else if (isSeq<Node>(meant)) for (const [index, item] of meant.items.entries()) visit(item, enterItem(scope, index));
     else if (isMap<Node, Node | null>(meant)) {
-      if (meant.has("$secret")) visit(meant, []);
-      else for (const { value } of meant.items) mask(value);
-    }
-  };
-  const visit = (node: Node | null, path: readonly (string | number)[]): void => {
-    if (isSeq<Node>(node)) for (const [index, item] of node.items.entries()) visit(item, [...path, index]);
-    if (!isMap<Node, Node | null>(node)) return;
-    for (const { key, value } of node.items) {
-      const name = isScalar(key) ? String(key.value) : "";
-      if (name === "$secret") {
-        if (!isMap<Node, Node | null>(value)) mask(value);
-        else
-          for (const member of value.items) if (!(isScalar(member.key) && sourceMembers.has(String(member.key.value)))) mask(member.value);
-      } else if (isSecretMember(kind, path, name)) mask(value);
-      else visit(value, [...path, name]);
+      const inside = enterMap(scope, () => meant.has("$secret"));
+      for (const { key, value } of meant.items)
+        visit(value, enterMember(inside, kind, isScalar(key) ? String(key.value) : "", isMap(value)));
     }
   };
   try {
-    visit(document.contents, []);
+    visit(document.contents, wholeDocument);
   } catch {
     // Aliases in a circle overflow the stack: the lines are then masked by sight.
   }
@@ -47,6 +60,9 @@ export function secretRanges(document: Document.Parsed): readonly Range[] {
 
 const keyInLine = /(["']?)([^\s"'{}[\],:#][^"'{}[\],:]*)\1\s*:(?=\s|$)/gu;
 
+/** Where it can't be told what a key belongs to, `url` may be that of a webhook. */
+const maybeSecret = (name: string): boolean => isSecretName(name) || name === "url";
+
 /**
  * What to mask in a line of a text that is not well-formed, where values can't be told for certain: everything after the first key with a
  * secret name; and a line without a key, if the last key above has a secret name. Columns from 0, the end exclusive.
@@ -54,12 +70,12 @@ const keyInLine = /(["']?)([^\s"'{}[\],:#][^"'{}[\],:]*)\1\s*:(?=\s|$)/gu;
 export function maskBySight(lines: readonly string[], index: number): Range | undefined {
   const line = lines[index] ?? "";
   const keys = [...line.matchAll(keyInLine)];
-  const secret = keys.find(([, , name = ""]) => isSecretName(name.replace(/^-\s+/u, "").trim()));
+  const secret = keys.find(([, , name = ""]) => maybeSecret(name.replace(/^-\s+/u, "").trim()));
   if (secret !== undefined) return [secret.index + secret[0].length, line.length];
   if (keys.length > 0) return undefined;
   for (let above = index - 1; above >= 0; above -= 1) {
     const last = [...(lines[above] ?? "").matchAll(keyInLine)].at(-1);
-    if (last !== undefined) return isSecretName((last[2] ?? "").trim()) ? [line.length - line.trimStart().length, line.length] : undefined;
+    if (last !== undefined) return maybeSecret((last[2] ?? "").trim()) ? [line.length - line.trimStart().length, line.length] : undefined;
   }
   return undefined;
 }

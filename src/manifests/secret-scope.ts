@@ -6,15 +6,24 @@ import { isSecretName } from "../model/secret.ts";
  */
 export function isSecretMember(kind: string | undefined, path: readonly (string | number)[], key: string): boolean {
   // The scope comes first: a literal schema tree may have a hundred thousand keys.
-  return key !== "$secret" && !holdsNames(kind, path, key) && isSecretName(key);
+  return key !== "$secret" && !holdsNames(kind, path, key) && (isSecretName(key) || isWebhook(kind, path, key));
+}
+
+/** The URL of a webhook lets whoever has it in, as a password does. */
+const isWebhook = (kind: string | undefined, path: readonly (string | number)[], key: string): boolean =>
+  key === "url" && kind === "Config" && path.at(-1) === "notify";
+
+/** Whether all keys at and below the path are names of something else, however deep: the literal tree of a SchemaConfig. */
+export function isTreeOfNames(kind: string | undefined, path: readonly (string | number)[]): boolean {
+  return kind === "SchemaConfig" && path.length >= 2 && path[0] === "spec" && path[1] === "schemas";
 }
 
 function holdsNames(kind: string | undefined, path: readonly (string | number)[], key: string): boolean {
-  const [first, second] = path;
+  const [first] = path;
   if (first === "metadata") return true;
   switch (kind) {
     case "SchemaConfig":
-      return (first === "spec" && second === "schemas") || path.at(-1) === "labels";
+      return isTreeOfNames(kind, path) || path.at(-1) === "labels";
     case "Tag":
       return path.at(-1) === "labels";
     case "Asset":

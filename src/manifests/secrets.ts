@@ -1,6 +1,8 @@
+import type { Address } from "../model/address.ts";
 import { canonicalJson } from "../model/json.ts";
 import type { Problem } from "../model/problem.ts";
 import { describeSecret, Secret, type SecretReference } from "../model/secret.ts";
+import type { SecretPlace } from "./secret-places.ts";
 import { readSecretText, type SecretFault, type SecretOptions } from "./secret-source.ts";
 import { convertSecret } from "./secret-value.ts";
 
@@ -19,8 +21,12 @@ export const secretKey = (reference: SecretReference): string => canonicalJson(r
 /** Commands at a time: they may ask a vault that limits its callers. */
 const lanes = 4;
 
-/** Reads every secret (product §2.2). Throws the signal's reason when aborted, nothing else. */
-export async function resolveSecrets(references: readonly SecretReference[], options: SecretOptions): Promise<ResolvedSecrets> {
+/** Reads every secret (product §2.2). `placesOf` is asked only for what has no value. Throws the signal's reason when aborted, nothing else. */
+export async function resolveSecrets(
+  references: readonly SecretReference[],
+  options: SecretOptions,
+  placesOf: (reference: SecretReference) => readonly SecretPlace[] = () => [],
+): Promise<ResolvedSecrets> {
   const pending = [...new Map(references.map((reference) => [secretKey(reference), reference]))];
   const values = new Map<string, Secret>();
   const problemByKey = new Map<string, Problem>();
@@ -29,7 +35,7 @@ export async function resolveSecrets(references: readonly SecretReference[], opt
       const [key, reference] = next;
       const outcome = await resolveOne(reference, options);
       if ("value" in outcome) values.set(key, new Secret(outcome.value));
-      else problemByKey.set(key, toProblem(reference, outcome));
+      else problemByKey.set(key, toProblem(reference, outcome, placesOf(reference)));
     }
   };
   const order = pending.map(([key]) => key);
@@ -44,6 +50,17 @@ async function resolveOne({ $secret }: SecretReference, options: SecretOptions) 
   return "text" in read ? convertSecret(read.text, $secret) : read;
 }
 
-function toProblem(reference: SecretReference, { code, summary, message }: SecretFault): Problem {
-  return { code, severity: "error", summary, message: `${describeSecret(reference)}: ${message}` };
+function toProblem(reference: SecretReference, { code, summary, message }: SecretFault, places: readonly SecretPlace[]): Problem {
+  const [first] = places;
+  const needed = first === undefined ? "" : ` ${neededBy([...new Set(places.map(({ address }) => address))])}`;
+  return { code, severity: "error", summary, message: `${describeSecret(reference)}: ${message}${needed}`, ...first };
+}
+
+const mostNamed = 5;
+
+function neededBy(addresses: readonly Address[]): string {
+  const [only, ...others] = addresses;
+  if (others.length === 0) return `${only} needs it.`;
+  const rest = addresses.length - mostNamed;
+  return `${addresses.slice(0, mostNamed).join(", ")}${rest > 0 ? ` and ${rest} more` : ""} need it.`;
 }

@@ -1,3 +1,4 @@
+import { isAscii, isUtf8 } from "node:buffer";
 import { readFileSync } from "node:fs";
 import { isAbsolute, relative, sep } from "node:path";
 import type { Problem } from "../model/problem.ts";
@@ -42,17 +43,15 @@ export function readSource(
       return fail("E_SYMLINK_LOOP", "Symbolic links in a circle", `${file} is a symbolic link that leads back to itself. Remove it.`);
     return fail("E_UNREADABLE", "File can't be read", `${file} can't be read (${reason}). Check its permissions.`);
   }
-  try {
-    // "ignoreBOM: true" keeps the mark in the text, so that it can be told and taken off here.
-    const text = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
-    if (!text.startsWith("\ufeff")) return { source: { path, file, text }, problems: [] };
-    const message = `${file} begins with a byte order mark, which is ignored. Save it as UTF-8 without a byte order mark.`;
-    const mark: Problem = { code: "W_BYTE_ORDER_MARK", severity: "warning", summary: "Byte order mark", message, place };
-    return { source: { path, file, text: text.slice(1) }, problems: [mark] };
-  } catch {
+  if (!isUtf8(bytes)) {
     const isUtf16 = (bytes[0] === 0xff && bytes[1] === 0xfe) || (bytes[0] === 0xfe && bytes[1] === 0xff);
     return fail("E_NOT_UTF8", "File is not UTF-8", `${file} is ${isUtf16 ? "UTF-16" : "not valid UTF-8"}. Save it as UTF-8.`);
   }
+  const text = bytes.toString(isAscii(bytes) ? "latin1" : "utf8");
+  if (!text.startsWith("\ufeff")) return { source: { path, file, text }, problems: [] };
+  const message = `${file} begins with a byte order mark, which is ignored. Save it as UTF-8 without a byte order mark.`;
+  const mark: Problem = { code: "W_BYTE_ORDER_MARK", severity: "warning", summary: "Byte order mark", message, place };
+  return { source: { path, file, text: text.slice(1) }, problems: [mark] };
 }
 
 /** The system's code of a failure, "EACCES", or "unknown". */

@@ -8,18 +8,23 @@ export interface ValueDocument {
   /** Position in the file, from 0, empty documents counted. */
   readonly index: number;
   readonly value: unknown;
+  /** Of its canonical JSON, where it was asked for and the fast path could tell it in passing. */
+  readonly digest?: string;
 }
 
 export interface Values {
   /** Without the empty ones, and without those that hold a mistake. */
   readonly documents: readonly ValueDocument[];
   readonly faults: readonly Fault[];
+  /** Nothing in the text refers to anything (`${…}`, `$secret`, aliases), is deeply nested, or is a number that JSON can't hold. */
+  readonly isInert: boolean;
 }
 
 /** A text as plain values, with the mistakes in the YAML itself. Never throws. */
-export function parseValues(text: string): Values {
-  const plain = parsePlainYaml(text);
-  return plain === undefined ? parseAnyValues(text) : { documents: plain, faults: [] };
+export function parseValues(text: string, digestOf?: (canonicalJson: Uint8Array) => string): Values {
+  const plain = parsePlainYaml(text, digestOf);
+  // What the fast path reads has no escape that makes a dollar sign, no aliases and no such numbers.
+  return plain === undefined ? parseAnyValues(text) : { documents: plain, faults: [], isInert: !text.includes("$") };
 }
 
 /** The same by the YAML library, for any text; some fifty times slower. */
@@ -28,7 +33,7 @@ export function parseAnyValues(text: string): Values {
   try {
     composed = composeDocuments(text);
   } catch {
-    return { documents: [], faults: [syntaxFault(0, 0, "RESOURCE_EXHAUSTION")] };
+    return { documents: [], faults: [syntaxFault(0, 0, "RESOURCE_EXHAUSTION")], isInert: false };
   }
   const documents: ValueDocument[] = [];
   const faults: Fault[] = [];
@@ -40,7 +45,7 @@ export function parseAnyValues(text: string): Values {
     if ("fault" in outcome) faults.push(outcome.fault);
     else if (outcome.value !== null) documents.push({ index, value: outcome.value });
   });
-  return { documents, faults };
+  return { documents, faults, isInert: false };
 }
 
 /** The first mistake of syntax, since others follow from it; where there is none, every unknown tag and every key given twice. */

@@ -73,6 +73,12 @@ describe("mistakes in the config are told with those in the manifests", () => {
     "a key misspelt in a target": { lines: ["targets: { a: { baseUlr: x } }"], at: ["dimsync.yaml:3:17 E_UNKNOWN_KEY"] },
     "a key written out": { lines: ["targets: { a: { apiKey: hunter2 } }"], at: ["dimsync.yaml:3:25 E_LITERAL_SECRET"] },
     "a secret variable written out": { lines: ["vars: { db_password: hunter2 }"], at: ["dimsync.yaml:3:22 E_LITERAL_SECRET"] },
+    "a webhook written out": { lines: ["notify: { url: https://example.com/hunter2 }"], at: ["dimsync.yaml:3:16 E_LITERAL_SECRET"] },
+    "a target's webhook written out": {
+      lines: ["targets: { a: { notify: { url: hunter2, format: slack } } }"],
+      at: ["dimsync.yaml:3:32 E_LITERAL_SECRET"],
+    },
+    "a webhook without a URL": { lines: ["notify: { format: slack }"], at: ["dimsync.yaml:3:1 E_MISSING_KEY"] },
     "http to another machine": { lines: ["targets: { a: { baseUrl: http://example.com } }"], at: ["dimsync.yaml:3:26 E_BASE_URL"] },
     "a password in the URL": {
       lines: ["targets: { a: { baseUrl: https://u:hunter2@example.com } }"],
@@ -100,8 +106,9 @@ describe("settings", () => {
     "bindings: state/b.yaml",
     "defaults: { taggedBy: a@example.com }",
     "guards: { maxCreates: 1, minPopulation: 2 }",
-    "client: { timeoutSeconds: 2m, settleSeconds: 0, schemaWaitSeconds: 1.5, retries: 0 }",
+    "client: { timeoutSeconds: 2m, settleSeconds: 0, schemaWaitSeconds: 1.5, retries: 0, maxColumnReads: 300 }",
     "ignore: [{ address: Tag/a, path: '', reason: r, until: 2027-01-31 }]",
+    "notify: { url: { $secret: { env: HOOK } }, format: slack }",
     "targets:",
     "  prod:",
     "    baseUrl: https://api.example.com/",
@@ -120,12 +127,26 @@ describe("settings", () => {
       protected: true,
       defaults: { taggedBy: "a@example.com" },
       guards: { maxCreates: 9, maxExposedColumns: 50, maxChangedPercent: 30, minPopulation: 2 },
-      client: { concurrency: 8, timeoutMs: 120_000, settleMs: 0, schemaWaitMs: 1500, retries: 2 },
-      ignore: [{ address: "Tag/a", path: "", reason: "r", until: "2027-01-31" }],
+      client: { concurrency: 8, timeoutMs: 120_000, settleMs: 0, schemaWaitMs: 1500, retries: 2, maxColumnReads: 300 },
+      ignore: [
+        {
+          address: "Tag/a",
+          path: "",
+          reason: "r",
+          until: "2027-01-31",
+          place: { file: "dimsync.yaml", document: 0, pointer: "/ignore/0" },
+        },
+      ],
+      notify: { url: { $secret: { env: "HOOK" } }, format: "slack" },
       bindingsFile: join(folder, "state/b.yaml"),
       folder,
       connectors: {},
     });
+  });
+  test("a target's webhook takes the place of the one for all", async () => {
+    const own = full.replace("    protected: true", "    notify: { url: { $secret: { file: hook } } }");
+    const { settings, problems } = await load({ ...files, "dimsync.yaml": own });
+    expect({ notify: settings.notify, problems }).toEqual({ notify: { url: { $secret: { file: "hook" } } }, problems: [] });
   });
   test("nothing given: a project without a config works offline", async () => {
     const { settings, problems, folder } = await load({ "a.yaml": asset("a") });

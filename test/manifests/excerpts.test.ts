@@ -86,6 +86,7 @@ describe("what an excerpt shows", () => {
     "two colons": "a: b: c\npassword: hunter2\n",
     "a bracket too much": "password: hunter2 ]\n]: x\n",
     "a key in quotes": '"my_password": "hunter2\n',
+    "the URL of a webhook": "kind: Config\nnotify: { url: https://example.com/hunter2\nformat: slack\n",
     "a list of secrets": "tokens:\n  - x\n - hunter2\n",
   };
   test.each(Object.entries(broken))("no line of a text that is not YAML shows a secret: %s", (_name, text) => {

@@ -8,12 +8,12 @@ import { parseValues } from "../../src/manifests/values.ts";
 import { toDiagnostic } from "../../src/model/problem.ts";
 
 const text = readFileSync(new URL("every-kind.yaml", import.meta.url), "utf8");
-const context = { variables: { byName: new Map(), env: {} }, connectors: noConnectors, textLength: text.length };
+const context = { variables: { byName: new Map(), env: {} }, connectors: noConnectors, textLength: text.length, isInert: false };
 
 function problemsOf(mutated: string) {
-  const { documents, faults } = parseValues(mutated);
+  const { documents, faults, isInert } = parseValues(mutated);
   const problems = documents.flatMap(
-    ({ index, value }) => readManifest(value, { file: "m.yaml", document: index, pointer: "" }, context).problems,
+    (document) => readManifest(document, { file: "m.yaml", document: document.index, pointer: "" }, { ...context, isInert }).problems,
   );
   const locate = makeLocate("/", () => mutated);
   return [
@@ -89,7 +89,7 @@ test("however the values of a manifest are mutated", () => {
   fc.assert(
     fc.property(fc.constantFrom(...pointers), leaf, ({ index, path }, value) => {
       const mutated = replaced(structuredClone(documents[index]), path, value);
-      const { problems } = readManifest(mutated, { file: "m.yaml", document: index, pointer: "" }, context);
+      const { problems } = readManifest({ index, value: mutated }, { file: "m.yaml", document: index, pointer: "" }, context);
       for (const { message } of problems) expect(message).not.toMatch(/undefined|\[object|NaN|one of[ ,.]*,/u);
     }),
     { numRuns: 500 },

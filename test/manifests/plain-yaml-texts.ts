@@ -116,7 +116,7 @@ const scalar = fc.oneof(
     arbitrary: fc.array(fc.constantFrom(...ordinary, ...nasty), { minLength: 2, maxLength: 3 }).map((pieces) => pieces.join("")),
   },
 );
-const key = fc.oneof({ weight: 8, arbitrary: fc.constantFrom("a", "b", "c", "d", "e") }, { weight: 1, arbitrary: scalar });
+const key = fc.oneof({ weight: 8, arbitrary: fc.constantFrom("a", "b", "c", "d", "token") }, { weight: 1, arbitrary: scalar });
 const content = fc.oneof(
   { weight: 6, arbitrary: fc.tuple(key, scalar).map(([name, value]) => `${name}: ${value}`) },
   { weight: 4, arbitrary: key.map((name) => `${name}:`) },
@@ -145,6 +145,15 @@ export const yamlLines: fc.Arbitrary<string> = fc.array(line, { minLength: 1, ma
 });
 
 const manifests = [
+  `kind: Asset
+metadata: { name: warehouse, id: "d-12" }
+spec:
+  type: snowflake # open
+  connection: { account: acme, private_key: hunter2, port: 1.50 }
+  tokens:
+    - { $secret: { env: A, b: hunter2 }, z: [1, "two\\/\\n"] }
+    - 'it''s ü'
+`,
   `# yaml-language-server: $schema=../schema/manifest.schema.json
 apiVersion: dimsync/v1
 kind: Integration

@@ -2,6 +2,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { parsePlainYaml } from "../../src/manifests/plain-yaml.ts";
 import { parseAnyValues } from "../../src/manifests/values.ts";
+import { canonicalJson } from "../../src/model/json.ts";
 import { mutatedManifest, yamlLines } from "./plain-yaml-texts.ts";
 
 /** The documents as text: what JSON has, in the order of keys, `-0` and `__proto__` told apart from 0 and nothing. */
@@ -99,6 +100,41 @@ describe("the fast path steps aside for", () => {
   });
 });
 
+/** The canonical JSON of each document by the fast path; undefined where it leaves sorting to others. */
+function sorted(text: string): readonly (readonly [fast: string | undefined, canonical: string])[] {
+  const documents = parsePlainYaml(text, (json) => Buffer.from(json).toString()) ?? [];
+  return documents.map(({ digest, value }) => [digest, canonicalJson(value)]);
+}
+
+describe("the JSON for the digest has", () => {
+  const rows: readonly (readonly [sentence: string, text: string, json: string])[] = [
+    [
+      "keys in order at every level",
+      "c: { b: 1, a: { y: z, x: w } }\nb:\n  - { e: 1, d: 2 }\na:\n",
+      '{"a":null,"b":[{"d":2,"e":1}],"c":{"a":{"x":"w","y":"z"},"b":1}}',
+    ],
+    ["a key before those that it begins", '"a b": 1\nab: 2\na: 3\na!: 4\n', '{"a":3,"a b":1,"a!":4,"ab":2}'],
+    ["numbers and slashes as JavaScript writes them", `a: 1.50\nb: 0.000000001\nc: "\\/"\n`, '{"a":1.5,"b":1e-9,"c":"/"}'],
+  ];
+  test.each(rows)("%s", (_sentence, text, json) => {
+    expect(sorted(text)).toEqual([[json, json]]);
+  });
+
+  test("each document's own, whatever stands before", () => {
+    expect(sorted("b: 1\na: 2\n---\nd: 1\nc: 2\n")).toEqual(['{"a":2,"b":1}', '{"c":2,"d":1}'].map((json) => [json, json]));
+  });
+
+  test.each([
+    ["keys that begin with a digit", "b: 1\n10: 1\n9: 1\n"],
+    ["keys beyond ASCII", "b: 1\nü: 1\n"],
+    ["escapes", `b: 1\n'"': 1\n`],
+    ["escapes in double quotes", `b: 1\n"\\\\": 1\n`],
+    ["quotes in plain text", 'b: 1\na"a: 1\n'],
+  ])("nothing where there are %s", (_sentence, text) => {
+    expect(sorted(text)).toMatchObject([[undefined, expect.any(String)]]);
+  });
+});
+
 describe("where the fast path answers, it agrees with the library, on", () => {
   const runs = 12_000;
   test.each([
@@ -106,16 +142,23 @@ describe("where the fast path answers, it agrees with the library, on", () => {
     ["manifests with mistakes", mutatedManifest],
   ])("%s", (_sentence, texts) => {
     let answered = 0;
+    let inOrder = 0;
     fc.assert(
       fc.property(texts, (text) => {
         const fast = byFastPath(text);
         if (fast === undefined) return;
         answered++;
         expect(fast).toBe(byLibrary(text));
+        for (const [json, canonical] of sorted(text)) {
+          if (json === undefined) continue;
+          inOrder++;
+          expect(json).toBe(canonical);
+        }
       }),
       { numRuns: runs },
     );
     // A fast path that never answers would agree too.
     expect(answered).toBeGreaterThan(runs / 20);
+    expect(inOrder).toBeGreaterThan(runs / 40);
   });
 });

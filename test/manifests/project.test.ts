@@ -27,6 +27,22 @@ test("resources carry labels, pins and the lifecycle that is the kind's default"
   });
 });
 
+describe("loading can be interrupted", () => {
+  test("before it has begun", async () => {
+    await expect(load({ "a.yaml": asset("a") }, { signal: AbortSignal.abort(new Error("stop")) })).rejects.toThrow("stop");
+  });
+  test("in the middle of many files, although reading them makes no pause of its own", async () => {
+    const tables = Array.from({ length: 3000 }, (_, index) => `        t${index}: { enabled: true }`);
+    const one = (index: number) =>
+      manifest("SchemaConfig", `s${index}`, "spec:", "  integration: { id: x }", "  schemas:", "    public:", "      tables:", ...tables);
+    const files = Object.fromEntries(Array.from({ length: 100 }, (_, index) => [`${index}.yaml`, one(index)]));
+    const controller = new AbortController();
+    const loading = load(files, { signal: controller.signal });
+    setImmediate(() => setImmediate(() => controller.abort(new Error("stop"))));
+    await expect(loading).rejects.toThrow("stop");
+  });
+});
+
 describe("references between manifests", () => {
   const files = {
     "m.yaml": `${asset("warehouse")}---\n${manifest("Tag", "pii", "spec:", "  name: PII", "  resources:", "    - asset: warehose")}`,

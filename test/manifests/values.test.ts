@@ -4,6 +4,7 @@ import { stringify } from "yaml";
 import { makeEffective } from "../../src/manifests/effective.ts";
 import { parseValues } from "../../src/manifests/values.ts";
 import { canonicalJson, type JsonValue } from "../../src/model/json.ts";
+import { mutatedManifest } from "./plain-yaml-texts.ts";
 
 const only = (text: string): unknown => {
   const { documents, faults } = parseValues(text);
@@ -42,7 +43,7 @@ describe("YAML 1.2 core", () => {
       { index: 1, value: { a: 1 } },
       { index: 3, value: { b: 2 } },
     ]);
-    expect(parseValues("")).toEqual({ documents: [], faults: [] });
+    expect(parseValues("")).toEqual({ documents: [], faults: [], isInert: true });
   });
   test("a thousand aliases of one value are few", () => {
     expect(only(`a: &x { b: 1 }\nc: [${Array(1000).fill("*x").join(", ")}]`)).toMatchObject({ a: { b: 1 } });
@@ -78,4 +79,34 @@ test("any tree printed as YAML is read as the same tree", () => {
     }),
     { numRuns: 200 },
   );
+});
+
+test("nothing is found in a tree that is passed over because its text is inert", () => {
+  const place = { file: "", document: 0, pointer: "" };
+  const wrapped = mutatedManifest.map((text) => `kind: SchemaConfig\nspec:\n  token: 1\n  schemas:\n${text.replaceAll(/^/gmu, "    ")}\n`);
+  let passedOver = 0;
+  fc.assert(
+    fc.property(fc.oneof(mutatedManifest, wrapped), (text) => {
+      const { documents, isInert } = parseValues(text);
+      if (!isInert) return;
+      for (const { value } of documents) {
+        const options = { ...noVariables, kind: "SchemaConfig", textLength: text.length };
+        const inert = makeEffective(value, place, { ...options, isInert });
+        expect(inert).toEqual(makeEffective(value, place, options));
+        expect(inert.value).toBe(value);
+        passedOver++;
+      }
+    }),
+    { numRuns: 2000 },
+  );
+  expect(passedOver).toBeGreaterThan(80);
+});
+
+test.each([
+  ["an anchor", "a: &x 1\n"],
+  ["a dollar sign", "a: $x\n"],
+  ["a number that is too large", "a: 12345678901234567890\n"],
+  ["a mistake", "a: [\n"],
+])("a text with %s isn't inert", (_sentence, text) => {
+  expect(parseValues(text).isInert).toBe(false);
 });

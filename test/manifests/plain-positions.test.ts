@@ -1,0 +1,100 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { plainPositions } from "../../src/manifests/plain-positions.ts";
+import { parsePlainYaml } from "../../src/manifests/plain-yaml.ts";
+import type { TextPositions } from "../../src/manifests/text-positions.ts";
+import { yamlPositions } from "../../src/manifests/yaml-positions.ts";
+import { toPointer } from "../../src/model/pointer.ts";
+import { mutatedManifest, yamlLines } from "./plain-yaml-texts.ts";
+
+/** Of every value that is there, and of one below each that isn't. */
+function pointersOf(value: unknown, path: readonly string[] = []): readonly string[] {
+  const members = typeof value === "object" && value !== null ? Object.entries(value) : [];
+  return [toPointer(path), toPointer([...path, "none"]), ...members.flatMap(([key, member]) => pointersOf(member, [...path, key]))];
+}
+
+/** Everything that can be asked: one line for each answer. */
+function everything(text: string, positions: TextPositions): readonly string[] {
+  const offsets = (parsePlainYaml(text) ?? []).flatMap(({ index, value }) =>
+    pointersOf(value).flatMap((pointer) =>
+      (["key", "value"] as const).map((on) => `${index} ${pointer} ${on}: ${positions.offsetOf({ document: index, pointer, on })}`),
+    ),
+  );
+  const { lineStarts } = positions;
+  const masks = lineStarts.map(
+    (start, index) => `masks of line ${index}: ${positions.masksIn(start, (lineStarts[index + 1] ?? text.length + 1) - 1).join(" ")}`,
+  );
+  return [...offsets, ...masks, `lines: ${lineStarts.join(" ")}`, `broken: ${positions.isBroken(0)}`];
+}
+
+const unsure = /: undefined$/u;
+
+/** Without the answers that the fast path leaves to the library. */
+function compared(text: string): readonly [fast: readonly string[], library: readonly string[], left: number] | undefined {
+  const plain = plainPositions(text);
+  if (plain === undefined || (parsePlainYaml(text) ?? []).length === 0) return undefined;
+  const fast = everything(text, plain);
+  const library = everything(text, yamlPositions(text));
+  return [
+    fast.filter((line) => !unsure.test(line)),
+    library.filter((_, index) => !unsure.test(fast[index] ?? "")),
+    fast.filter((line) => unsure.test(line)).length,
+  ];
+}
+
+test("a plain text has positions of its own, any other has none", () => {
+  expect(plainPositions("a: 1\n")?.offsetOf({ document: 0, pointer: "/a" })).toBe(3);
+  expect(plainPositions("a: &x 1\n")).toBeUndefined();
+});
+
+test.each([
+  ["a document without a value", "---\n---\na: 1\n", { document: 0, pointer: "" }],
+  ["an entry of a list without a value", "a:\n-\n", { document: 0, pointer: "/a/0" }],
+  ["an offset in the text", "a: 1\n", { document: 0, pointer: "@1" }],
+])("%s is left to the library", (_sentence, text, place) => {
+  expect(plainPositions(text)?.offsetOf(place)).toBeUndefined();
+});
+
+const secrets = `kind: Asset
+spec:
+  connection: { password: hunter2, x: 1, token: [a, { b: 12, $secret: c }, true] }
+  "client_secret": { $secret: { env: A, "x": b } }
+  api_key:
+    - 'it''s'
+    - e: "é\\"😀", f: 1
+`.replace(", f: 1", "");
+
+describe("positions and masks are those of the library, on", () => {
+  test.each([
+    ["secrets in every place", secrets],
+    ["line breaks of Windows and text beyond ASCII", "ü: { é: 😀, b: [ä, ö] } # ü\r\n\r\nc:\r\n  😀😀: token\r\n"],
+    ["names in a schema tree", "kind: SchemaConfig\nspec: { token: a, schemas: { token: b, c: { $secret: d } } }\n"],
+    ["names below labels", "kind: Tag\nlabels: { token: a, b: [{ token: c }] }\nx: [{ labels: [{ token: d }] }]\n"],
+    ["names with a slash, a tilde, a quote and none", `"a/b": { 'c~d': 1, "": 2, "\\"": 3 }\n`],
+    ["several documents", "# c\n---\na: 1\n---\n---\nb:\n  - c:\n  - d: token\n"],
+  ])("%s", (_sentence, text) => {
+    const [fast, library, left] = compared(text) ?? [];
+    expect(fast).toEqual(library);
+    expect(left).toBe(0);
+  });
+
+  const runs = 4000;
+  test.each([
+    ["lines made of plain and nasty pieces", yamlLines],
+    ["manifests with mistakes", mutatedManifest],
+  ])("%s", (_sentence, texts) => {
+    let answered = 0;
+    fc.assert(
+      fc.property(texts, fc.boolean(), (lines, isWindows) => {
+        const text = isWindows ? lines.replaceAll("\n", "\r\n") : lines;
+        const found = compared(text);
+        if (found === undefined) return;
+        const [fast, library] = found;
+        answered++;
+        expect(fast).toEqual(library);
+      }),
+      { numRuns: runs },
+    );
+    expect(answered).toBeGreaterThan(runs / 20);
+  });
+});
