@@ -1,29 +1,46 @@
 import { type AuditLog, endOfNow, momentOf, readAudit } from "../drift/audit.ts";
 import { DimsyncError } from "../model/errors.ts";
 import type { ExitCode } from "../model/exit.ts";
+import { isObject, type JsonValue, own } from "../model/json.ts";
+import type { Client } from "../service/client.ts";
 import { openAccount } from "./account.ts";
 import type { Context } from "./context.ts";
 import type { GlobalFlags } from "./flags.ts";
+import { listingFormats, listingForms, rawForms } from "./listing-forms.ts";
+import { checkOutputs, deliverForms } from "./output.ts";
 import { loadOneProject } from "./project.ts";
-import { tableText } from "./table.ts";
 
 export interface AuditFlags extends GlobalFlags {
   readonly since?: string;
   readonly until?: string;
   readonly actor?: string;
+  readonly raw?: boolean;
 }
 
-/** `dimsync audit`: the audit log, newest first, all pages. Reads only. `-o json` prints `{ totalItems, items }`. */
+const columns = ["timestamp", "actor.email", "event", "context.userAgent", "context.ipAddress"];
+
+/** `dimsync audit`: the audit log, newest first, all pages. Reads only. `-o json` prints `{ totalItems, items }`, `--raw` the answers, a page each. */
 export async function runAudit(context: Context<AuditFlags>): Promise<ExitCode> {
   const { io, flags } = context;
   const nowMs = Date.now();
   const since = flags.since === undefined ? undefined : momentFlag("--since", flags.since, nowMs);
   const until = flags.until === undefined ? endOfNow(nowMs) : momentFlag("--until", flags.until, nowMs);
-  const format = outputFormat(flags.output);
+  const isRaw = flags.raw === true;
+  checkOutputs(context, isRaw ? listingFormats.filter((format) => format !== "markdown") : listingFormats);
+  if (isRaw && flags.actor !== undefined)
+    throw new DimsyncError(
+      "E_USAGE",
+      "The interface can't select by actor, so --raw shows everybody's entries. Leave --actor or --raw out.",
+    );
   const { settings } = await loadOneProject(context);
   const account = await openAccount(settings, { readOnly: true, env: io.env, signal: io.interrupted });
   let log: AuditLog;
   try {
+    if (isRaw) {
+      const pages = await rawPages(account.client, until, since);
+      await deliverForms(context, rawForms(pages, pages));
+      return 0;
+    }
     log = await readAudit(account.client, { until, ...(since === undefined ? {} : { since }) }, { signal: io.interrupted });
   } finally {
     await account.close();
@@ -35,24 +52,29 @@ export async function runAudit(context: Context<AuditFlags>): Promise<ExitCode> 
       `The audit log holds ${log.totalItems} entries in this window, and the newest ${log.items.length} were read. Give a later --since.\n`,
     );
   // The interface can't select by actor, so what was selected here is also counted here.
-  if (format === "json")
-    io.stdout(`${JSON.stringify({ totalItems: actor === undefined ? log.totalItems : items.length, items }, undefined, 2)}\n`);
-  else
-    io.stdout(
-      items.length === 0
-        ? "No entries.\n"
-        : tableText(items, ["timestamp", "actor.email", "event", "context.userAgent", "context.ipAddress"]),
-    );
+  const value = { totalItems: actor === undefined ? log.totalItems : items.length, items };
+  await deliverForms(context, {
+    ...listingForms({ value, rows: items, columns }),
+    ...(items.length === 0 ? { human: () => "No entries.\n" } : {}),
+  });
   return 0;
 }
 
-function outputFormat(outputs: readonly string[]): "human" | "json" {
-  const [format = "human", second] = outputs;
-  if (second === undefined && (format === "human" || format === "json")) return format;
-  throw new DimsyncError(
-    "E_OUTPUT",
-    "audit prints human or json, on stdout. Redirect it where a file is wanted: dimsync audit -o json > audit.json",
-  );
+/** The answers as they are, newest entries first, until one brings nothing more. */
+async function rawPages({ raw }: Pick<Client, "raw">, until: string, since: string | undefined): Promise<readonly JsonValue[]> {
+  const pages: JsonValue[] = [];
+  for (let offset = 0, total = 1; offset < total; ) {
+    const query = new URLSearchParams({ limit: "100", offset: String(offset), sortBy: "timestamp", sortOrder: "desc", endAt: until });
+    if (since !== undefined) query.set("startAt", since);
+    const page = await raw(`/v1/audit-logs?${query}`);
+    const data = isObject(page) ? own(page, "data") : undefined;
+    const [items, all] = isObject(data) ? [own(data, "items"), own(data, "totalItems")] : [];
+    pages.push(page);
+    if (!Array.isArray(items) || items.length === 0 || typeof all !== "number") break;
+    offset += items.length;
+    total = all;
+  }
+  return pages;
 }
 
 /** A flag's moment: an ISO date or date-time, or so long ago. Throws E_USAGE. */

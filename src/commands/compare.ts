@@ -28,7 +28,7 @@ export interface Comparison {
 /** `dimsync compare --from A --to B`: two targets, or snapshots, side by side. Sends GET only; exit 2 where they differ. */
 export async function runCompare(context: Context<CompareFlags>): Promise<ExitCode> {
   const { flags } = context;
-  await checkOutputs(context, ["human", "json"]);
+  checkOutputs(context, ["human", "json"]);
   const { from, to } = flags;
   if (from === undefined || to === undefined)
     throw new DimsyncError("E_USAGE", "compare takes two targets or snapshot files: dimsync compare --from staging --to prod");
@@ -53,14 +53,14 @@ export async function runCompare(context: Context<CompareFlags>): Promise<ExitCo
   }
 }
 
-/** What is a file is a snapshot; anything else is the name of a target. */
+/** What is a file, or has a name like one, is a snapshot; anything else is the name of a target. */
 async function openSide(context: Context<CompareFlags>, name: string) {
   const { io, flags, cwd } = context;
   const file = resolve(cwd, name);
   const isFile = statSync(file, { throwIfNoEntry: false })?.isFile() === true;
   const around = { env: io.env, signal: io.interrupted };
   // A snapshot needs no project.
-  if (isFile) return openReads({ settings: undefined }, file, around);
+  if (isFile || /[/\\]|\.(?:json|gz)$/u.test(name)) return openReads({ settings: undefined }, file, around);
   const project = await loadOneProject({ ...context, flags: { ...flags, target: [name], allTargets: false } });
   return openReads(project, undefined, around);
 }

@@ -7,11 +7,13 @@ import { describeSecret } from "../model/secret.ts";
 import type { Listing } from "../model/service.ts";
 import { openBindings } from "../records/bindings.ts";
 import { openJournal } from "../records/journal.ts";
+import { counted } from "../render/counts.ts";
 import { visible } from "../render/visible.ts";
 import type { Client } from "../service/client.ts";
 import { type Account, openAccount, systemClock } from "./account.ts";
 import { type Context, version } from "./context.ts";
 import { answerFormCheck, type Check, clockCheck, fail, ok, pagingCheck, permissionChecks, warn } from "./doctor-checks.ts";
+import { transportChecks } from "./doctor-transport.ts";
 import { checkOutputs, deliverForms } from "./output.ts";
 import { loadOneProject } from "./project.ts";
 
@@ -26,9 +28,11 @@ export interface DoctorReport {
 
 /** `dimsync doctor`: whether everything that a plan needs is there, and what to do where it isn't. Sends GET only. Exit 1 where a check fails. */
 export async function runDoctor(context: Context): Promise<ExitCode> {
-  await checkOutputs(context, ["human", "json"]);
+  checkOutputs(context, ["human", "json"]);
   const project = await loadOneProject(context);
-  const checks = [nodeCheck(process.versions.node), ...projectChecks(project), ...(await accountChecks(context, project))];
+  const checks = [nodeCheck(process.versions.node), ...projectChecks(project, context.io.env), ...(await accountChecks(context, project))];
+  // What an interruption left unread looks like failed checks.
+  context.io.interrupted.throwIfAborted();
   const failed = checks.some(({ verdict }) => verdict === "fail");
   const { target, baseUrl } = project.settings;
   const report: DoctorReport = {
@@ -51,20 +55,26 @@ export function nodeCheck(node: string): Check {
   return isOld ? fail("versions", found, `Use Node ${oldestNode.join(".")} or later.`) : ok("versions", found);
 }
 
-function projectChecks({ settings, problems, resources, files, configFile }: Project): readonly Check[] {
+function projectChecks({ settings, problems, resources, files, configFile }: Project, env: NodeJS.ProcessEnv): readonly Check[] {
   const faults = problems.filter(({ severity }) => severity === "error");
-  const errors = faults.length;
-  const isNew = errors > 0 && faults.every(({ code }) => code === "E_PATH_NOT_FOUND");
+  const other = faults.find(({ place }) => place?.pointer === "/apiVersion");
+  const isNew = faults.length > 0 && faults.every(({ code }) => code === "E_PATH_NOT_FOUND");
   return [
     configFile === undefined
       ? warn("config", "There is no dimsync.yaml; settings come from the environment.", "Write one: dimsync init")
       : ok("config", `${configFile}, target ${settings.target}.`),
     isNew
       ? warn("manifests", "A folder that the config names isn't there yet.", "dimsync import makes it; or write a manifest.")
-      : errors > 0
-        ? fail("manifests", `${files.length} files with ${errors} errors.`, "See them: dimsync validate")
-        : ok("manifests", `${resources.length} manifests in ${files.length} files, all of apiVersion dimsync/v1.`),
-    transportCheck(settings.baseUrl),
+      : other !== undefined
+        ? fail(
+            "manifests",
+            `${other.place?.file ?? "A manifest"} is of another schema version: this dimsync reads dimsync/v1.`,
+            "Correct its apiVersion, or use the dimsync that it was written for. See all: dimsync validate",
+          )
+        : faults.length > 0
+          ? fail("manifests", `${counted(files.length, "file")} with ${counted(faults.length, "error")}.`, "See them: dimsync validate")
+          : ok("manifests", `${counted(resources.length, "manifest")} in ${counted(files.length, "file")}, all of apiVersion dimsync/v1.`),
+    ...transportChecks(settings.baseUrl, env),
     settings.apiKey === undefined && !settings.baseUrl.startsWith("embedded:")
       ? fail("key", "No API key is set.", "Set DIMSYNC_API_KEY or DIMSYNC_API_KEY_FILE, or give the target an apiKey: { $secret: … }.")
       : ok(
@@ -72,23 +82,6 @@ function projectChecks({ settings, problems, resources, files, configFile }: Pro
           settings.apiKey === undefined ? "The embedded service makes its own." : `It comes from ${describeSecret(settings.apiKey)}.`,
         ),
   ];
-}
-
-function transportCheck(baseUrl: string): Check {
-  if (baseUrl === "") return fail("base URL", "No base URL is set.", "Set DIMSYNC_BASE_URL, or give the target a baseUrl in dimsync.yaml.");
-  if (baseUrl.startsWith("embedded:")) return ok("base URL", "The embedded service, in this process.");
-  const { protocol, origin, hostname } = new URL(baseUrl);
-  return protocol === "https:"
-    ? ok("base URL", `${origin}, over TLS.`)
-    : ok("base URL", `${origin}, without TLS: ${hostname} is this machine.`);
-}
-
-function proxyCheck({ baseUrl }: Project["settings"], env: NodeJS.ProcessEnv): Check {
-  const proxy = ["HTTPS_PROXY", "https_proxy"].find((name) => (env[name] ?? "") !== "");
-  if (proxy === undefined || !baseUrl.startsWith("https:")) return ok("proxy", "Calls go to the service directly.");
-  const spared = (env["NO_PROXY"] ?? env["no_proxy"] ?? "") !== "";
-  const ca = (env["NODE_EXTRA_CA_CERTS"] ?? "") === "" ? "" : ", with the certificates of NODE_EXTRA_CA_CERTS";
-  return ok("proxy", `Calls go through the proxy of ${proxy}${ca}${spared ? ", unless NO_PROXY names the host" : ""}.`);
 }
 
 async function accountChecks(context: Context, project: Project): Promise<readonly Check[]> {
@@ -114,11 +107,10 @@ async function accountChecks(context: Context, project: Project): Promise<readon
   try {
     const client = account.client.asReadOnly();
     const listing = await integrationList(client);
-    if ("verdict" in listing) return [proxyCheck(settings, io.env), listing, ...(await recordChecks(project, undefined))];
+    if ("verdict" in listing) return [listing, ...(await recordChecks(project, undefined))];
     const [first] = listing.items;
     return [
-      proxyCheck(settings, io.env),
-      ok("service", `It answers, and takes the key. The account has ${listing.items.length} integrations.`),
+      ok("service", `It answers, and takes the key. The account has ${counted(listing.items.length, "integration")}.`),
       ...(await permissionChecks(client, first)),
       await answerFormCheck(client, first),
       await pagingCheck(client, listing.items.length, listing.completeness),
@@ -165,14 +157,14 @@ async function recordChecks({ settings, resources }: Project, client: Client | u
         ),
       );
   }
-  if (checks.length === 0) checks.push(ok("bindings", `${bindings.all().size} ids on record, all with a manifest.`));
+  if (checks.length === 0) checks.push(ok("bindings", `${counted(bindings.all().size, "id")} on record, all with a manifest.`));
   const open = journal.open();
   checks.push(
     open.length === 0
       ? ok("journal", "No create has an unknown outcome.")
       : fail(
           "journal",
-          `${open.length} creates have an unknown outcome: ${open.map(({ address }) => address).join(", ")}.`,
+          `${counted(open.length, "create")} of unknown outcome: ${open.map(({ address }) => address).join(", ")}.`,
           "Look in the service, then dimsync resolve ADDRESS --created=ID | --not-created.",
         ),
   );
@@ -197,5 +189,5 @@ function humanText({ checks, exit }: DoctorReport): string {
     ...(advice === undefined ? [] : [`${" ".repeat(width + 8)}${visible(advice)}`]),
   ]);
   const count = (verdict: Check["verdict"]): number => checks.filter((one) => one.verdict === verdict).length;
-  return `${lines.join("\n")}\n\n${exit.code === 0 ? "Nothing stands in the way of a plan." : "Mend what failed first."} ${count("ok")} ok, ${count("warn")} warnings, ${count("fail")} failed.\n`;
+  return `${lines.join("\n")}\n\n${exit.code === 0 ? "Nothing stands in the way of a plan." : "Mend what failed first."} ${count("ok")} ok, ${counted(count("warn"), "warning")}, ${count("fail")} failed.\n`;
 }

@@ -6,10 +6,10 @@ import { urlPath } from "../model/url-path.ts";
 import { openAccount } from "./account.ts";
 import type { Context } from "./context.ts";
 import type { GlobalFlags } from "./flags.ts";
+import { listingFormats, listingForms, rawForms } from "./listing-forms.ts";
 import { columnRows } from "./live-columns.ts";
 import { checkOutputs, deliverForms } from "./output.ts";
 import { checkAccountSettings, loadOneProject } from "./project.ts";
-import { markdownTable, tableText } from "./table.ts";
 
 export interface GetFlags extends GlobalFlags {
   readonly raw?: boolean;
@@ -44,8 +44,13 @@ const sorts: Readonly<Record<string, Sort>> = {
   },
   User: {
     list: { path: "/v1/users", read: async (reads) => (await reads.users()).items },
-    // The interface has no call for one user: it is looked for in the list.
-    one: { read: async (reads, id) => (await reads.users()).items.find((user) => user.id === id) },
+    // The interface has no call for one user: it is looked for in the list, where an e-mail address tells as much as an id.
+    one: {
+      read: async (reads, id) => {
+        const { items } = await reads.users();
+        return items.find((user) => user.id === id) ?? items.find(({ email }) => email.toLowerCase() === id.toLowerCase());
+      },
+    },
     columns: ["id", "email", "name", "createdAt"],
   },
   SchemaConfig: {
@@ -63,7 +68,7 @@ export async function runGet(context: Context<GetFlags>, kind: string, id: strin
   const { io, flags } = context;
   const { name, sort } = sortNamed(kind);
   const isRaw = flags.raw === true;
-  await checkOutputs(context, isRaw ? ["human", "json"] : ["human", "json", "markdown"]);
+  checkOutputs(context, isRaw ? listingFormats.filter((format) => format !== "markdown") : listingFormats);
   if (id === undefined && sort.list === undefined)
     throw new DimsyncError("E_USAGE", "The interface has no list of schemas. Name an integration by its id.", {
       command: `dimsync get ${name} ID`,
@@ -77,13 +82,12 @@ export async function runGet(context: Context<GetFlags>, kind: string, id: strin
   const account = await openAccount(settings, { readOnly: true, env: io.env, signal: io.interrupted });
   try {
     const value = isRaw ? await account.client.raw(path ?? "") : await read(sort, account.client, name, id);
-    const json = (): string => `${JSON.stringify(value, undefined, 2)}\n`;
-    if (isRaw) await deliverForms(context, { human: json, json });
+    if (isRaw) await deliverForms(context, rawForms(value, [value]));
     else {
       const columns = id === undefined ? sort.columns : [...sort.columns, ...(sort.more ?? [])];
       // What is no list is one object.
       const rows = Array.isArray(value) ? value : (sort.rows?.(value as object) ?? [value]);
-      await deliverForms(context, { human: () => tableText(rows, columns), json, markdown: () => markdownTable(rows, columns) });
+      await deliverForms(context, listingForms({ value, rows, columns }));
     }
     return 0;
   } finally {
@@ -103,7 +107,10 @@ async function read(sort: Sort, reads: Reads, name: string, id: string | undefin
 
 /** Kinds as in manifests, in any case, singular or plural. */
 function sortNamed(text: string): { readonly name: string; readonly sort: Sort } {
-  const wanted = text.toLowerCase().replace(/s$/u, "");
+  const wanted = text
+    .toLowerCase()
+    .replace(/s$/u, "")
+    .replace(/^schema$/u, "schemaconfig");
   const found = Object.entries(sorts).find(([name]) => name.toLowerCase() === wanted);
   if (found !== undefined) return { name: found[0], sort: found[1] };
   if (wanted === "asset")

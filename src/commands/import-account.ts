@@ -10,10 +10,12 @@ import { createFileSet, type FileChange } from "../import/file-set.ts";
 import { readAhead } from "../import/read-ahead.ts";
 import { readSchemas } from "../import/read-schemas.ts";
 import type { World } from "../kinds/kind.ts";
+import { tablesToRead } from "../kinds/schema-config/columns-to-read.ts";
 import { schemaConfig } from "../kinds/schema-config/index.ts";
 import type { Project } from "../manifests/project.ts";
 import { type Address, byText, toAddress } from "../model/address.ts";
 import { ServiceError } from "../model/errors.ts";
+import type { LiveSchemas } from "../model/live.ts";
 import type { Resource } from "../model/resource.ts";
 import { writeAtomic } from "../records/atomic.ts";
 import { openBindings } from "../records/bindings.ts";
@@ -30,6 +32,8 @@ export interface ImportOptions {
   readonly dryRun: boolean;
   readonly literal: boolean;
   readonly isWanted: (address: Address) => boolean;
+  /** Called when `isWanted` has been asked of everything there is; what it throws ends the import with nothing written. */
+  readonly beforeWriting: () => void;
   /** Told of each file as soon as it is written, or would be. */
   readonly onFile: (change: FileChange) => void;
 }
@@ -72,7 +76,11 @@ async function importUnlocked(project: Project, options: ImportOptions, around: 
     const { world, suspicions } = await readWorld(project, bindings.all(), reads);
     const tags = await Promise.all(world.tags.map(async (tag) => (await reads.tag(tag.id)) ?? tag));
     const boundElsewhere = await addressesOfOtherTargets(settings.bindingsFile, settings.target);
-    const adoption = adopt({ world, tags, boundElsewhere, isWanted: options.isWanted });
+    const configs = new Map(
+      schemaConfig.units(ofKind(world, "SchemaConfig"), world).units.map((unit) => [unit.liveId, unit.resource.address]),
+    );
+    const adoption = adopt({ world, tags, boundElsewhere, isWanted: options.isWanted, configOf: (id) => configs.get(id) });
+    options.beforeWriting();
     const written = await writeFiles(project, options, adoption, identified(world, adoption), reads, boundElsewhere, around);
     if (!options.dryRun) await Promise.all([...adoption.bindings].map(([address, binding]) => bindings.set(address, binding)));
     return {
@@ -124,6 +132,11 @@ async function writeFiles(
   const resourceAt = new Map<Address, Resource>(project.resources.map((resource) => [resource.address, resource]));
   const units = new Map(schemaConfig.units(ofKind(world, "SchemaConfig"), world).units.map((unit) => [unit.liveId, unit]));
   const takenNames = new Set(ofKind(world, "SchemaConfig").map(({ name }) => name));
+  // Where the plan looks, import has to look too.
+  const lookedInto = (id: string) => (live: LiveSchemas) => {
+    const unit = units.get(id);
+    return unit === undefined ? [] : tablesToRead(unit.program, live, undefined);
+  };
 
   const flush = async (): Promise<void> => {
     if (dryRun) return;
@@ -164,7 +177,7 @@ async function writeFiles(
   let done = 0;
   const total = adoption.integrations.length;
   around.onProgress?.({ type: "phase", phase: "read", round: 1, total });
-  for await (const outcome of readAhead(adoption.integrations, ahead, ({ live }) => readSchemas(reads, live.id))) {
+  for await (const outcome of readAhead(adoption.integrations, ahead, ({ live }) => readSchemas(reads, live.id, lookedInto(live.id)))) {
     around.signal.throwIfAborted();
     const { live, name } = outcome.item;
     if ("error" in outcome && !(outcome.error instanceof ServiceError)) throw outcome.error;

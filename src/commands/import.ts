@@ -1,19 +1,21 @@
-import { existsSync, readFileSync } from "node:fs";
-import { dirname, relative, resolve } from "node:path";
+import { existsSync } from "node:fs";
+import { relative, resolve } from "node:path";
 import { createTwoFilesPatch } from "diff";
 import { scopeOf } from "../engine/scope.ts";
 import type { FileChange } from "../import/file-set.ts";
-import { nameMatcher } from "../kinds/names.ts";
+import { nameMatcher, namesMatcher } from "../kinds/names.ts";
 import type { Project } from "../manifests/project.ts";
 import { type Address, byText } from "../model/address.ts";
 import { DimsyncError, ProblemsError } from "../model/errors.ts";
 import { combineExits, type Exit, type ExitCode } from "../model/exit.ts";
 import type { Plan } from "../model/plan.ts";
 import { type Diagnostic, toDiagnostic } from "../model/problem.ts";
+import { didYouMean } from "../model/suggest.ts";
 import { visible } from "../render/visible.ts";
 import type { Context } from "./context.ts";
 import type { GlobalFlags } from "./flags.ts";
 import { type Imported, importAccount } from "./import-account.ts";
+import { importFolder } from "./import-folder.ts";
 import { planAccount } from "./operations.ts";
 import { checkOutputs, deliverForms } from "./output.ts";
 import { showProgress } from "./progress.ts";
@@ -49,19 +51,14 @@ export interface ImportReport {
 /** `dimsync import [ADDRESS…]`: live objects become manifests and bindings; those that exist are updated. Sends GET only; writes files. */
 export async function runImport(context: Context<ImportFlags>, addresses: readonly string[]): Promise<ExitCode> {
   const { io, flags, cwd } = context;
-  await checkOutputs(context, ["human", "json"]);
+  checkOutputs(context, ["human", "json"]);
   const project = await loadOneProject(context);
-  const out = outFolder(project, flags.out === undefined ? undefined : resolve(cwd, flags.out));
+  const out = importFolder(project, flags.out === undefined ? undefined : resolve(cwd, flags.out));
   refuseProblems(project, out);
   const progress = showProgress(context);
   const around = { env: io.env, signal: io.interrupted, onProgress: progress.onProgress };
   const files: ImportReport["files"][number][] = [];
-  const patterns = new Map(addresses.map((pattern) => [pattern, { matches: nameMatcher([pattern]), used: false }]));
-  const isWanted = (address: Address): boolean => {
-    const found = [...patterns.values()].filter(({ matches }) => matches(address));
-    for (const one of found) one.used = true;
-    return patterns.size === 0 || found.length > 0;
-  };
+  const selection = selectionOf(addresses);
   try {
     const imported = await importAccount(
       project,
@@ -70,20 +67,12 @@ export async function runImport(context: Context<ImportFlags>, addresses: readon
         out,
         dryRun: flags.dryRun === true,
         literal: flags.literal === true,
-        isWanted,
+        isWanted: selection.isWanted,
+        beforeWriting: selection.refuseUnused,
         onFile: (change) => files.push(fileReport(change, cwd)),
       },
       around,
     );
-    const unused = [...patterns].find(([, { used }]) => !used)?.[0];
-    if (unused !== undefined)
-      throw new DimsyncError(
-        "E_UNKNOWN_ADDRESS",
-        `Nothing in the account would have the address ${JSON.stringify(unused)}. See what there is.`,
-        {
-          command: "dimsync import --dry-run",
-        },
-      );
     const remaining =
       flags.dryRun === true ? undefined : await proof(context, addresses.length === 0 ? undefined : imported.addresses, around);
     const report = reportOf(project, flags, files, imported, remaining);
@@ -95,19 +84,27 @@ export async function runImport(context: Context<ImportFlags>, addresses: readon
   }
 }
 
-/** `--out`, else the first folder that the config names as manifests. */
-function outFolder({ configFile, settings }: Project, out: string | undefined): string {
-  if (out !== undefined) return out;
-  if (configFile === undefined) return settings.folder;
-  const first = firstManifests(configFile) ?? ".";
-  const isFolder = !/[*?{[]/u.test(first) && !/\.ya?ml$/iu.test(first);
-  return resolve(dirname(configFile), isFolder ? first : "manifests");
-}
-
-function firstManifests(configFile: string): string | undefined {
-  // The config has been read and found right; a cheap look at one member of it is enough.
-  const found = /^manifests:\s*(?:\[\s*|\n\s*-\s*)["']?([^"'\],#\n]+?)["']?\s*(?:[\],#\n]|$)/mu.exec(readFileSync(configFile, "utf8"));
-  return found?.[1];
+/** The addresses that a person asked for, as globs. `refuseUnused` throws E_UNKNOWN_ADDRESS for one that met no address when all have been looked at. */
+function selectionOf(patterns: readonly string[]) {
+  const asked = patterns.map((pattern) => ({ pattern, matches: nameMatcher([pattern]), used: false }));
+  const seen = new Set<Address>();
+  return {
+    isWanted: (address: Address): boolean => {
+      seen.add(address);
+      const found = asked.filter(({ matches }) => matches(address));
+      for (const one of found) one.used = true;
+      return asked.length === 0 || found.length > 0;
+    },
+    refuseUnused: (): void => {
+      const unused = asked.find(({ used }) => !used)?.pattern;
+      if (unused === undefined) return;
+      throw new DimsyncError(
+        "E_UNKNOWN_ADDRESS",
+        `Nothing in the account would have the address ${JSON.stringify(unused)}.${didYouMean(unused, [...seen])} See what there is.`,
+        { command: "dimsync import --dry-run" },
+      );
+    },
+  };
 }
 
 /** A folder for manifests that isn't there yet is no mistake here: import makes it. */
@@ -135,7 +132,7 @@ async function proof(
   around: Parameters<typeof planAccount>[2],
 ): Promise<readonly string[]> {
   const project = await loadOneProject(context);
-  const options = addresses === undefined ? {} : { scope: scopeOf(addresses, [], nameMatcher) };
+  const options = addresses === undefined ? {} : { scope: scopeOf(addresses, [], namesMatcher) };
   return linesOf(await planAccount(project, options, around));
 }
 

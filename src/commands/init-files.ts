@@ -1,28 +1,30 @@
 import { schemaText } from "../manifests/schema-text.ts";
+import { version } from "./context.ts";
 import { workflows } from "./init-workflows.ts";
 
-/** What `dimsync init` writes: texts by path below the project's folder. */
-export function initFiles(): Readonly<Record<string, string>> {
+/** What `dimsync init` writes: texts by path below the project's folder. `baseUrl`: the account's, where the environment names it. */
+export function initFiles(baseUrl?: string): Readonly<Record<string, string>> {
+  const { plan, apply, drift } = workflows(version);
   return {
-    "dimsync.yaml": config,
+    "dimsync.yaml": configText(baseUrl ?? "https://api.example.com"),
     "manifests/README.md": manifestsReadme,
     "schema/config.schema.json": schemaText("Config") ?? "",
     "schema/manifest.schema.json": schemaText("Manifest") ?? "",
     ".gitignore": ".dimsync/\nnode_modules/\n",
-    ".github/workflows/dimsync-plan.yml": workflows.plan,
-    ".github/workflows/dimsync-apply.yml": workflows.apply,
-    ".github/workflows/dimsync-drift.yml": workflows.drift,
+    ".github/workflows/dimsync-plan.yml": plan,
+    ".github/workflows/dimsync-apply.yml": apply,
+    ".github/workflows/dimsync-drift.yml": drift,
   };
 }
 
-const config = `# yaml-language-server: $schema=./schema/config.schema.json
+const configText = (baseUrl: string): string => `# yaml-language-server: $schema=./schema/config.schema.json
 apiVersion: dimsync/v1
 kind: Config
 manifests: [manifests]
-bindings: dimsync.bindings.yaml # written by apply; commit it
+bindings: dimsync.bindings.yaml # written by import and apply; commit it
 targets:
   prod:
-    baseUrl: https://api.example.com
+    baseUrl: ${/^[\w:/.-]+$/u.test(baseUrl) ? baseUrl : JSON.stringify(baseUrl)}
     apiKey: { $secret: { env: DIMSYNC_API_KEY } }
 `;
 

@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { dirname, join, relative, resolve } from "node:path";
 import { DimsyncError } from "../model/errors.ts";
@@ -14,7 +15,14 @@ export interface InitFlags extends GlobalFlags {
 export async function runInit(context: Context<InitFlags>, directory: string | undefined): Promise<ExitCode> {
   const { io, cwd, flags } = context;
   const root = resolve(cwd, directory ?? ".");
-  for (const [path, text] of Object.entries(initFiles())) {
+  const given = io.env["DIMSYNC_BASE_URL"];
+  const baseUrl = given === "" ? undefined : given;
+  if (flags.fromLive === true && baseUrl === undefined && !existsSync(join(root, "dimsync.yaml")))
+    throw new DimsyncError(
+      "E_NO_ACCOUNT",
+      "init --from-live writes down what an account holds, and nothing says which. Set DIMSYNC_BASE_URL to its address and DIMSYNC_API_KEY to its key; the address goes into dimsync.yaml, the key never does.",
+    );
+  for (const [path, text] of Object.entries(initFiles(baseUrl))) {
     const file = join(root, path);
     io.stderr(`${await writeNew(file, text)}  ${relative(cwd, file)}\n`);
   }
@@ -24,7 +32,7 @@ export async function runInit(context: Context<InitFlags>, directory: string | u
   }
   const [enter, steps] = [relative(cwd, root), ["dimsync validate", "dimsync plan"]];
   io.stderr(
-    `\nNext: put the service's address into dimsync.yaml and its key into DIMSYNC_API_KEY, write a manifest, then\n${[...(enter === "" ? [] : [`cd ${enter}`]), ...steps].map((step) => `  ${step}\n`).join("")}`,
+    `\nNext: ${baseUrl === undefined ? "put the service's address into dimsync.yaml and its key into DIMSYNC_API_KEY" : "put the service's key into DIMSYNC_API_KEY"}, write a manifest, then\n${[...(enter === "" ? [] : [`cd ${enter}`]), ...steps].map((step) => `  ${step}\n`).join("")}`,
   );
   return 0;
 }

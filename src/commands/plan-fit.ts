@@ -10,7 +10,7 @@ const dayMs = 24 * 60 * 60 * 1000;
 const skewMs = 60 * 60 * 1000;
 
 /**
- * Refuses a saved plan that no longer stands for what was reviewed: of another target or account, of other manifests, too old, already applied (exit 5),
+ * Refuses a saved plan that was made from a snapshot (exit 1), or no longer stands for what was reviewed: of another target or account, of other manifests, too old, already applied (exit 5),
  * or, on a protected target, not made from a clean tree at HEAD (exit 3). `git` is the state of the project's folder now.
  */
 export async function refuseUnfitPlan(
@@ -19,6 +19,12 @@ export async function refuseUnfitPlan(
   git: Plan["git"],
   maxAgeMs = dayMs,
 ): Promise<void> {
+  if (plan.snapshot !== undefined)
+    throw new DimsyncError(
+      "E_PLAN_FROM_SNAPSHOT",
+      `The plan was made from a snapshot of ${plan.snapshot}, and not from the account: it is there to be read, and can't be applied. Make one from the account.`,
+      { command: "dimsync plan --out plan.json" },
+    );
   const refuse = (code: string, message: string): never => {
     throw new DimsyncError(code, `${message} Make and review a new plan.`, { exit: 5, command: "dimsync plan --out plan.json" });
   };

@@ -21,7 +21,7 @@ export interface SnapshotFlags extends GlobalFlags {
 /** `dimsync snapshot --out FILE`: what the account shows, for plans and tests without a key. Sends GET only. */
 export async function runSnapshot(context: Context<SnapshotFlags>): Promise<ExitCode> {
   const { io, flags, cwd } = context;
-  await checkOutputs(context, ["human", "json"]);
+  checkOutputs(context, ["human", "json"]);
   if (flags.out === undefined)
     throw new DimsyncError("E_USAGE", "snapshot writes a file. Name it: dimsync snapshot --out account.snapshot.gz");
   const file = resolve(cwd, flags.out);

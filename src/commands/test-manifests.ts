@@ -1,6 +1,5 @@
 import { readFileSync } from "node:fs";
 import { join, relative, resolve } from "node:path";
-import { parse } from "yaml";
 import { onceOnly } from "../engine/reads.ts";
 import { type Assertion, toAssertions } from "../import/assertions.ts";
 import { evaluateAssertions, type TestOutcome } from "../import/evaluate-assertions.ts";
@@ -11,6 +10,8 @@ import { DimsyncError, ProblemsError } from "../model/errors.ts";
 import type { Exit, ExitCode } from "../model/exit.ts";
 import { type Diagnostic, toDiagnostic } from "../model/problem.ts";
 import { openBindings } from "../records/bindings.ts";
+import type { RenderOptions } from "../render/document.ts";
+import { junitText, type TestCase, type TestSuite } from "../render/junit-text.ts";
 import { visible } from "../render/visible.ts";
 import type { Context } from "./context.ts";
 import type { GlobalFlags } from "./flags.ts";
@@ -38,7 +39,7 @@ const defaultFile = "dimsync.tests.yaml";
 /** `dimsync test [FILE…]`: assertions over manifests and account, or manifests and snapshot. Sends GET only; exit 1 where one doesn't hold. */
 export async function runTest(context: Context<TestFlags>, files: readonly string[]): Promise<ExitCode> {
   const { io, flags, cwd } = context;
-  await checkOutputs(context, ["human", "json"]);
+  checkOutputs(context, ["human", "json", "junit"]);
   const project = await loadOneProject(context);
   const { settings } = project;
   const paths = files.length > 0 ? files.map((file) => resolve(cwd, file)) : [join(settings.folder, defaultFile)];
@@ -75,7 +76,11 @@ export async function runTest(context: Context<TestFlags>, files: readonly strin
     const tests = evaluation.outcomes();
     const exit: Exit = tests.every(({ passed }) => passed) ? { code: 0, reasons: [] } : { code: 1, reasons: ["failed-tests"] };
     const report: TestReport = { kind: "TestReport", target: settings.target, tests, exit };
-    await deliverForms(context, { human: () => humanText(report), json: () => `${JSON.stringify(report, undefined, 2)}\n` });
+    await deliverForms(context, {
+      human: () => humanText(report),
+      json: () => `${JSON.stringify(report, undefined, 2)}\n`,
+      junit: (options) => junit(report, options),
+    });
     return exit.code;
   } finally {
     progress.end();
@@ -84,9 +89,9 @@ export async function runTest(context: Context<TestFlags>, files: readonly strin
 }
 
 function readAssertions(path: string, shown: string): readonly Assertion[] {
-  let value: unknown;
+  let text: string;
   try {
-    value = parse(readFileSync(path, "utf8"));
+    text = readFileSync(path, "utf8");
   } catch (error) {
     throw new DimsyncError(
       "E_TESTS",
@@ -96,19 +101,35 @@ function readAssertions(path: string, shown: string): readonly Assertion[] {
       },
     );
   }
-  return toAssertions(value, shown);
+  return toAssertions(text, shown);
 }
 
+/** What a failed test says, a line each. */
+const findings = ({ message, failures, failed }: TestOutcome): readonly string[] => [
+  ...(message === undefined ? [] : [message]),
+  ...failures.map(
+    ({ integration, node, key, expected, actual }) =>
+      `${[integration, node].filter((part) => part !== "").join(" ")}: ${key} is ${actual === undefined ? "not shown" : JSON.stringify(actual)}, not ${JSON.stringify(expected)}`,
+  ),
+  ...(failed > failures.length ? [`and ${failed - failures.length} more`] : []),
+];
+
 function humanText({ tests }: TestReport): string {
-  const lines = tests.flatMap(({ name, passed, checked, failed, failures, message }) => [
-    `${passed ? "ok    " : "failed"}  ${name} (${checked} checked)`,
-    ...(message === undefined ? [] : [`          ${message}`]),
-    ...failures.map(
-      ({ integration, node, key, expected, actual }) =>
-        `          ${[integration, node].filter((part) => part !== "").join(" ")}: ${key} is ${actual === undefined ? "not shown" : JSON.stringify(actual)}, not ${JSON.stringify(expected)}`,
-    ),
-    ...(failed > failures.length ? [`          and ${failed - failures.length} more`] : []),
+  const lines = tests.flatMap((test) => [
+    `${test.passed ? "ok    " : "failed"}  ${test.name} (${test.checked} checked)${test.passed ? "" : `  ${test.file}:${test.line}`}`,
+    ...findings(test).map((line) => `          ${line}`),
   ]);
   const failedTests = tests.filter(({ passed }) => !passed).length;
-  return `${[...lines, "", `${tests.length} tests, ${failedTests} failed.`].map(visible).join("\n")}\n`;
+  return `${[...lines, "", `${tests.length} ${tests.length === 1 ? "test" : "tests"}, ${failedTests} failed.`].map(visible).join("\n")}\n`;
+}
+
+function junit({ target, tests, exit }: TestReport, { filePrefix = "", caseFiles = false }: RenderOptions): string {
+  const cases = tests.map((test): TestCase => {
+    const { name, file, line, passed, checked } = test;
+    const place = { name, group: file, file, line };
+    if (passed) return { ...place, output: `${checked} checked` };
+    return { ...place, verdict: { element: "failure", type: "assertion", message: findings(test).join("\n") } };
+  });
+  const suite: TestSuite = { name: `dimsync test ${target}`, properties: [["exit_code", String(exit.code)]], cases };
+  return junitText(cases.length === 0 ? [] : [suite], { prefix: filePrefix, isLinked: caseFiles });
 }

@@ -19,6 +19,8 @@ export interface AdoptionInput {
   readonly boundElsewhere: ReadonlySet<Address>;
   /** Whether a person asked for it; assets come along with the integrations that refer to them. */
   readonly isWanted: (address: Address) => boolean;
+  /** The SchemaConfig that decides for a live integration now. */
+  readonly configOf: (id: string) => Address | undefined;
 }
 
 /** A manifest whose spec is to become another one. */
@@ -64,10 +66,13 @@ export function adopt(input: AdoptionInput): Adoption {
 
   const integrations = world.integrations
     .map((live) => ({ live, name: names.integrations.get(live.id) ?? live.id, isNew: !known.Integration.has(live.id) }))
-    .filter(({ name }) => isWanted(toAddress("Integration", name)) || isWanted(toAddress("SchemaConfig", name)))
+    .filter(({ live, name }) =>
+      // Every one is asked for, so that all addresses have been seen.
+      [toAddress("Integration", name), input.configOf(live.id) ?? toAddress("SchemaConfig", name)].map(isWanted).includes(true),
+    )
     .sort((a, b) => byText(a.name, b.name));
   const carried = new Set(integrations.flatMap(({ live }) => [live.source.id, live.destination.id]));
-  const assets = references.filter(({ id }) => carried.has(id) || isWanted(toAddress("Asset", names.assets.get(id) ?? "")));
+  const assets = references.filter(({ id }) => isWanted(toAddress("Asset", names.assets.get(id) ?? "")) || carried.has(id));
   const wantedTags = tags.filter(({ id }) => isWanted(toAddress("Tag", names.tags.get(id) ?? "")));
   const willBe = (
     ids: ReadonlyMap<string, string>,

@@ -1,3 +1,4 @@
+import { isNode, LineCounter, parseDocument } from "yaml";
 import { nameMatcher } from "../kinds/names.ts";
 import { DimsyncError } from "../model/errors.ts";
 import { isObject, own } from "../model/json.ts";
@@ -9,6 +10,8 @@ import { didYouMean } from "../model/suggest.ts";
 export interface Assertion {
   readonly name: string;
   readonly file: string;
+  /** Counted from 1. */
+  readonly line: number;
   /** Which integrations; all where there is no selector. */
   readonly integrations: {
     readonly names?: readonly string[];
@@ -44,20 +47,35 @@ const nodeStates: Readonly<Record<0 | 1 | 2, readonly string[]>> = {
 };
 const integrationStates = ["name", "paused", "sourceName", "sourceType", "destinationName", "destinationType"];
 
-/** The tests in the value of a file. Throws E_TESTS for a mistake, with the test's position. */
-export function toAssertions(value: unknown, file: string): readonly Assertion[] {
-  const wrong = (why: string): never => {
-    throw new DimsyncError("E_TESTS", `${file}: ${why}`);
+/** The tests in the text of a file. Throws E_TESTS for a mistake, with its line. */
+export function toAssertions(text: string, file: string): readonly Assertion[] {
+  const lines = new LineCounter();
+  const document = parseDocument(text, { version: "1.2", schema: "core", lineCounter: lines, prettyErrors: false });
+  const wrongAt =
+    (line: number) =>
+    (why: string): never => {
+      throw new DimsyncError("E_TESTS", `${file}:${line}: ${why}`);
+    };
+  const lineOf = (path: readonly (string | number)[]): number => {
+    const node = document.getIn(path, true);
+    return isNode(node) ? lines.linePos(node.range?.[0] ?? 0).line : 1;
   };
+  const [fault] = document.errors;
+  if (fault !== undefined) return wrongAt(lines.linePos(fault.pos[0]).line)(`It is no YAML. ${fault.message.replace(/\.?$/u, ".")}`);
+  const value: unknown = document.toJS();
+  const wrong: Wrong = wrongAt(1);
   if (!isObject(value) || value["kind"] !== "Tests" || value["apiVersion"] !== "dimsync/v1" || !Array.isArray(value["tests"]))
     return wrong("A file of tests begins with `apiVersion: dimsync/v1` and `kind: Tests`, and holds a list `tests`.");
   checkKeys(value, ["apiVersion", "kind", "tests"], "the file", wrong);
-  return value["tests"].map((test: unknown, index) => toAssertion(test, file, (why) => wrong(`Test ${index + 1}: ${why}`)));
+  return value["tests"].map((test: unknown, index) => {
+    const line = lineOf(["tests", index]);
+    return toAssertion(test, file, line, (why) => wrongAt(line)(`Test ${index + 1}: ${why}`));
+  });
 }
 
 type Wrong = (why: string) => never;
 
-function toAssertion(test: unknown, file: string, wrong: Wrong): Assertion {
+function toAssertion(test: unknown, file: string, line: number, wrong: Wrong): Assertion {
   if (!isObject(test)) return wrong("It is no map with `name`, `that` and `is`.");
   checkKeys(test, members, "a test", wrong);
   const { name, is, state = "planned", atLeast = 1 } = test;
@@ -73,6 +91,7 @@ function toAssertion(test: unknown, file: string, wrong: Wrong): Assertion {
   return {
     name,
     file,
+    line,
     integrations: toSelector(test["integrations"], wrong),
     that,
     is: is as Readonly<Record<string, string | boolean>>,

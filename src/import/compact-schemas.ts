@@ -1,13 +1,15 @@
 import { byText } from "../model/address.ts";
 import { canonicalJson, emptyRecord, own } from "../model/json.ts";
-import type { LiveColumn, LiveSchema, LiveSchemas } from "../model/live.ts";
+import type { LiveSchema, LiveSchemas } from "../model/live.ts";
 import type { ColumnTree, SchemaRule, SchemaTree } from "../model/resource.ts";
+import { type ColumnStates, columnStates, flows, isMostlyOff, type State, setFor } from "./column-states.ts";
 import { patternFor } from "./pattern.ts";
 
-// How an imported schema configuration is written, so that a person can read it and the plan after it is empty. Nearly every column of a schema is
-// like the others of its name, so names are listed once per schema, by state: on and in clear, hashed, off. Tables likewise. What a table does otherwise is an
-// exception in the literal tree. Globs stand only for what is off or hashed. A name that is not listed is nobody's business until the next import:
-// a table or column that the source grows is never switched on, and never un-hashed, because a file once said "*".
+// How an imported schema configuration is written, so that a person can read it and the plan after it is empty. What is on stands first, then what is
+// hashed or off, and last the long list of what is copied in clear. Names are listed once per schema, by state: nearly every column of a schema is like
+// the others of its name. What a table does otherwise is an exception in the literal tree. Globs stand only for tables and schemas that are off, and no
+// rule speaks of all schemas: a name that is not listed is nobody's business until the next import, so that a table or column that the source grows is never
+// switched on, and never un-hashed, because a file once said "*".
 
 export interface CompactSchemas {
   readonly rules: readonly SchemaRule[];
@@ -28,31 +30,31 @@ export interface CompactOptions {
 /** The same answer in whatever order the service gives its keys. */
 export function compactSchemas(live: LiveSchemas, { takenIds = new Set(), globs = true }: CompactOptions = {}): CompactSchemas {
   const names = Object.keys(live).sort(byText);
-  const tree = emptyRecord<Mutable>();
-  const bodies = new Map<string, { readonly rules: readonly Draft[]; readonly schemas: string[] }>();
+  const schemas = new Map<string, Named>();
   for (const name of names) {
-    const schema = own(live, name);
-    if (schema === undefined) continue;
-    const pattern = patternFor(name);
-    const { rules, exceptions } = pattern === undefined ? literalSchema(schema) : compactSchema(schema, globs);
-    if (exceptions !== undefined) tree[name] = exceptions;
-    if (pattern === undefined) continue;
-    const key = canonicalJson(rules);
-    const known = bodies.get(key) ?? { rules, schemas: [] };
-    known.schemas.push(pattern);
-    bodies.set(key, known);
+    const [schema, pattern] = [own(live, name), patternFor(name)];
+    if (schema !== undefined && pattern !== undefined) schemas.set(name, { pattern, schema, ...columnStates(schema, globs) });
   }
-  const onOff = onOffRules(
-    "schemas",
-    "schema",
-    names.map((name) => [name, own(live, name)?.enabled === true] as const),
-    globs,
-  );
-  const rules = [
-    ...onOff,
-    ...[...bodies.values()].flatMap((body) => body.rules.map((rule) => ({ ...rule, match: { schema: body.schemas, ...rule.match } }))),
+  const named = [...schemas.values()];
+  const tree = emptyRecord<Mutable>();
+  for (const name of names) {
+    const [schema, states] = [own(live, name), schemas.get(name)];
+    if (schema === undefined) continue;
+    const exceptions = states === undefined ? literalSchema(schema) : exceptionsOf(states);
+    if (exceptions !== undefined) tree[name] = exceptions;
+  }
+  const drafts = [
+    ...onOffRules(
+      "schemas",
+      "schema",
+      names.map((name) => [name, own(live, name)?.enabled === true] as const),
+      globs,
+    ),
+    ...inOrder(named.flatMap((one) => tableRules(one, globs))),
+    ...inOrder(named.flatMap(columnRules)),
+    ...inOrder(named.flatMap(uniformRules)),
   ];
-  return { rules: withIds(rules, takenIds), schemas: tree as SchemaTree };
+  return { rules: withIds(drafts, takenIds), schemas: tree as SchemaTree };
 }
 
 /** Everything written out, in the service's own shape. */
@@ -60,7 +62,7 @@ export function literalSchemas(live: LiveSchemas): SchemaTree {
   const tree = emptyRecord<Mutable>();
   for (const name of Object.keys(live).sort(byText)) {
     const schema = own(live, name);
-    if (schema !== undefined) tree[name] = literalSchema(schema).exceptions;
+    if (schema !== undefined) tree[name] = literalSchema(schema);
   }
   return tree as SchemaTree;
 }
@@ -77,88 +79,84 @@ interface Draft {
   readonly set: ColumnTree;
 }
 
-type State = "clear" | "hashed" | "off" | "off-hashed";
-/** Of states that are equally frequent the one that protects most is the rule. */
-const states: readonly State[] = ["off-hashed", "off", "hashed", "clear"];
-const stateOf = ({ enabled, hashed }: LiveColumn): State => (enabled ? (hashed ? "hashed" : "clear") : hashed ? "off-hashed" : "off");
-const setFor: Readonly<Record<State, Required<ColumnTree>>> = {
-  clear: { enabled: true, hashed: false },
-  hashed: { enabled: true, hashed: true },
-  off: { enabled: false, hashed: false },
-  "off-hashed": { enabled: false, hashed: true },
-};
+/** A schema that a pattern can name, and what is said of its columns. */
+interface Named extends ColumnStates {
+  readonly pattern: string;
+  readonly schema: LiveSchema;
+}
 
-function compactSchema(schema: LiveSchema, globs: boolean): { readonly rules: readonly Draft[]; readonly exceptions: Mutable | undefined } {
+/** Protecting first: what is copied in clear is the longest list, and says least. */
+const writtenOrder: readonly State[] = ["hashed", "off", "off-hashed", "clear"];
+
+/** A rule for each state. */
+function columnRules({ byColumn, pattern }: Named): readonly Draft[] {
+  return writtenOrder.flatMap((state): readonly Draft[] => {
+    const column = [...byColumn].flatMap(([name, one]) => (one === state ? (patternFor(name) ?? []) : []));
+    return column.length === 0 ? [] : [{ id: `live-columns-${state}`, match: { schema: [pattern], column }, set: setFor[state] }];
+  });
+}
+
+/** A rule for all columns of tables that are uniform. They are named, since hashing what is to come would also switch it on. */
+function uniformRules({ byTable, pattern, schema }: Named): readonly Draft[] {
+  const groups = new Map<string, Draft & { readonly tables: string[] }>();
+  for (const [name, state] of byTable) {
+    const column = Object.keys(own(schema.tables, name)?.columns ?? {})
+      .flatMap((one) => patternFor(one) ?? [])
+      .sort(byText);
+    const key = canonicalJson([state, column]);
+    const known = groups.get(key) ?? {
+      id: `live-columns-${state}-all`,
+      match: { schema: [pattern], column },
+      set: setFor[state],
+      tables: [],
+    };
+    groups.set(key, known);
+    known.tables.push(patternFor(name) ?? name);
+  }
+  return [...groups.values()].map(({ id, match: { column = [] }, set, tables }) => ({
+    id,
+    match: { schema: [pattern], table: tables, column },
+    set,
+  }));
+}
+
+function tableRules({ pattern, schema }: Named, globs: boolean): readonly Draft[] {
   const tables = Object.keys(schema.tables).sort(byText);
-  const rules: Draft[] = [
-    ...onOffRules(
-      "tables",
-      "table",
-      tables.map((table) => [table, own(schema.tables, table)?.enabled === true] as const),
-      globs,
-    ),
-  ];
-  const whole = globs ? uniformTables(schema, tables) : new Map<string, State>();
-  const stateByName = majorities(
-    schema,
-    tables.filter((table) => !whole.has(table)),
+  const rules = onOffRules(
+    "tables",
+    "table",
+    tables.map((table) => [table, own(schema.tables, table)?.enabled === true] as const),
+    globs,
   );
-  for (const state of [...states].reverse()) {
-    const column = [...stateByName].filter(([, one]) => one === state).flatMap(([name]) => patternFor(name) ?? []);
-    if (column.length > 0) rules.push({ id: `live-columns-${state}`, match: { column }, set: setFor[state] });
-  }
-  for (const state of [...states].reverse()) {
-    const table = [...whole].filter(([, one]) => one === state).flatMap(([name]) => patternFor(name) ?? []);
-    if (table.length > 0) rules.push({ id: `live-columns-${state}-all`, match: { table, column: ["*"] }, set: setFor[state] });
-  }
-  return { rules, exceptions: exceptionsOf(schema, tables, (table, column) => whole.get(table) ?? stateByName.get(column)) };
+  return rules.map((rule) => ({ ...rule, match: { schema: [pattern], ...rule.match } }));
 }
 
-/** Tables all of whose columns are off, or all hashed: one rule says that, and says it of columns to come too. */
-function uniformTables(schema: LiveSchema, tables: readonly string[]): ReadonlyMap<string, State> {
-  const uniform = new Map<string, State>();
-  for (const table of tables) {
-    const columns = Object.values(own(schema.tables, table)?.columns ?? {});
-    const [first] = columns;
-    if (first === undefined || columns.length < 2 || patternFor(table) === undefined) continue;
-    const state = stateOf(first);
-    if (state !== "clear" && columns.every((column) => stateOf(column) === state)) uniform.set(table, state);
+/** Off for all before on for some; what says the same of several schemas is one rule. */
+function inOrder(drafts: readonly Draft[]): readonly Draft[] {
+  const order = ["live-tables-off-all", "live-tables-on", "live-tables-off", ...writtenOrder.map((state) => `live-columns-${state}`)];
+  const groups = new Map<string, Draft>();
+  for (const draft of drafts) {
+    const { schema, ...match } = draft.match;
+    const key = canonicalJson({ ...draft, match });
+    const known = groups.get(key);
+    groups.set(
+      key,
+      known === undefined ? draft : { ...known, match: { ...known.match, schema: [...(known.match.schema ?? []), ...(schema ?? [])] } },
+    );
   }
-  return uniform;
+  return [...groups.values()].sort((a, b) => order.indexOf(a.id) - order.indexOf(b.id));
 }
 
-/** The most frequent state of each column name over the tables, in the order of names. */
-function majorities(schema: LiveSchema, tables: readonly string[]): ReadonlyMap<string, State> {
-  const counts = new Map<string, Map<State, number>>();
-  for (const table of tables) {
-    const columns = own(schema.tables, table)?.columns ?? {};
-    for (const name of Object.keys(columns)) {
-      const column = own(columns, name);
-      if (column === undefined || name === "") continue;
-      const ofName = counts.get(name) ?? new Map<State, number>();
-      counts.set(name, ofName);
-      ofName.set(stateOf(column), (ofName.get(stateOf(column)) ?? 0) + 1);
-    }
-  }
-  const majority = (ofName: ReadonlyMap<State, number>): State =>
-    states.reduce((best, state) => ((ofName.get(state) ?? 0) > (ofName.get(best) ?? 0) ? state : best));
-  return new Map([...counts].sort(([a], [b]) => byText(a, b)).map(([name, ofName]) => [name, majority(ofName)]));
-}
-
-function exceptionsOf(
-  schema: LiveSchema,
-  tables: readonly string[],
-  ruled: (table: string, column: string) => State | undefined,
-): Mutable | undefined {
+function exceptionsOf({ schema, byColumn, byTable, leavesOut }: Named): Mutable | undefined {
   const found = emptyRecord<{ enabled?: boolean; columns?: Record<string, ColumnTree> }>();
-  for (const name of tables) {
+  for (const name of Object.keys(schema.tables).sort(byText)) {
     const table = own(schema.tables, name);
     if (table === undefined) continue;
     const columns = emptyRecord<ColumnTree>();
     for (const column of Object.keys(table.columns ?? {}).sort(byText)) {
       const live = own(table.columns, column);
-      if (live === undefined) continue;
-      const rule = ruled(name, column);
+      const rule = byTable.get(name) ?? byColumn.get(column);
+      if (live === undefined || (rule === undefined && leavesOut && !flows(schema, name))) continue;
       const said = rule === undefined ? undefined : setFor[rule];
       const differs = {
         ...(said?.enabled === live.enabled ? {} : { enabled: live.enabled }),
@@ -184,12 +182,12 @@ function onOffRules(
   const [on, off] = [named(true), named(false)];
   const rule = (id: string, names: readonly string[], enabled: boolean): readonly Draft[] =>
     names.length === 0 ? [] : [{ id, match: { [key]: names }, set: { enabled } }];
-  if (globs && off.length > 3 && off.length > on.length)
+  if (globs && isMostlyOff(nodes.map(([, enabled]) => enabled)))
     return [...rule(`live-${level}-off-all`, ["*"], false), ...rule(`live-${level}-on`, on, true)];
   return [...rule(`live-${level}-on`, on, true), ...rule(`live-${level}-off`, off, false)];
 }
 
-function literalSchema(schema: LiveSchema): { readonly rules: readonly Draft[]; readonly exceptions: Mutable } {
+function literalSchema(schema: LiveSchema): Mutable {
   const tables = emptyRecord<{ enabled?: boolean; columns?: Record<string, ColumnTree> }>();
   for (const name of Object.keys(schema.tables).sort(byText)) {
     const table = own(schema.tables, name);
@@ -201,7 +199,7 @@ function literalSchema(schema: LiveSchema): { readonly rules: readonly Draft[]; 
     }
     tables[name] = { enabled: table.enabled, ...(Object.keys(columns).length === 0 ? {} : { columns }) };
   }
-  return { rules: [], exceptions: { enabled: schema.enabled, ...(Object.keys(tables).length === 0 ? {} : { tables }) } };
+  return { enabled: schema.enabled, ...(Object.keys(tables).length === 0 ? {} : { tables }) };
 }
 
 function withIds(drafts: readonly Draft[], taken: ReadonlySet<string>): readonly SchemaRule[] {

@@ -1,5 +1,5 @@
 import { byText } from "../model/address.ts";
-import { type JsonValue, own } from "../model/json.ts";
+import { emptyRecord, type JsonValue, own } from "../model/json.ts";
 import type { LiveIntegration, LiveSchemas, LiveTag, LiveUser } from "../model/live.ts";
 import { type Pointer, toPointer } from "../model/pointer.ts";
 import type { Reads } from "../model/service.ts";
@@ -43,7 +43,7 @@ export async function* compareAccounts(from: Reads, to: Reads): AsyncGenerator<A
   for await (const outcome of pairs) {
     if ("error" in outcome) throw outcome.error;
     const [one = {}, other = {}] = outcome.read;
-    yield* leaves(`Integration ${outcome.item.name}`, { schemas: schemasShape(one) }, { schemas: schemasShape(other) });
+    yield* leaves(`Integration ${outcome.item.name}`, { schemas: schemasShape(one, other) }, { schemas: schemasShape(other, one) });
   }
   for (const { name, a: one, b: other } of matched(a.tags, b.tags)) {
     const object = `Tag ${name}`;
@@ -90,8 +90,22 @@ const integrationShape = ({ paused, source, destination }: LiveIntegration): Sha
   destination: { name: destination.name, type: destination.type },
 });
 
-// Live schemas are JSON; their types only don't say so.
-const schemasShape = (schemas: LiveSchemas): Shape => schemas as unknown as Shape;
+/** The other account's schemas say which columns can be compared: those that an answer leaves out are unknown, not absent (interface §4.3). */
+function schemasShape(schemas: LiveSchemas, other: LiveSchemas): Shape {
+  const shape = emptyRecord<Shape>();
+  for (const name of Object.keys(schemas)) {
+    const { tables, ...schema } = own(schemas, name) ?? { tables: {} };
+    const inShape = emptyRecord<Shape>();
+    for (const table of Object.keys(tables)) {
+      const { columns, ...entry } = own(tables, table) ?? { enabled: false };
+      const counterpart = own(own(other, name)?.tables, table);
+      const isKnown = columns !== undefined && (counterpart === undefined || counterpart.columns !== undefined);
+      inShape[table] = isKnown ? { ...entry, columns: columns as unknown as Shape } : entry; // columns are JSON; their type only doesn't say so
+    }
+    shape[name] = { ...schema, tables: inShape };
+  }
+  return shape;
+}
 
 function tagShape(tag: LiveTag, { integrations, users }: Side): Shape {
   const nameOf = (id: string): string => integrations.find((one) => one.id === id)?.name ?? id;

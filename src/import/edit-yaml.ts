@@ -1,7 +1,9 @@
-import { type Document, isAlias, isMap, isScalar, isSeq, type Node, type Pair, parseAllDocuments, type YAMLMap, type YAMLSeq } from "yaml";
+import { type Document, isAlias, isMap, isScalar, isSeq, type Node, parseAllDocuments, type YAMLMap, type YAMLSeq } from "yaml";
 import { type JsonValue, sameJson } from "../model/json.ts";
 import { indented, inlineYaml, itemLines, memberLines } from "./print-yaml.ts";
+import { unfoldings } from "./unfold-yaml.ts";
 import { applyEdits, type Edit, escapeEdits, type Path } from "./value-edits.ts";
+import { nodeAt } from "./yaml-nodes.ts";
 import { afterLine, dashOffsets, endOf, isBlock, lineStart, startOf } from "./yaml-offsets.ts";
 
 // A file is changed by replacing pieces of its text, never by printing it again: comments, order, anchors, quotes and blank lines stay as a person
@@ -28,8 +30,10 @@ export function editYaml(text: string, index: number, edits: readonly Edit[]): s
   if (document === undefined) return { unmergeable: true, path: [] };
   const written = withoutAliases(escapeEdits(edits), document);
   const before = document.toJS({ maxAliasCount: 10_000 }) as JsonValue;
-  const splices: Splice[] = [];
+  const unfolded = unfoldings(written, document, text);
+  const splices: Splice[] = [...unfolded];
   for (const edit of written) {
+    if (unfolded.some(({ edits: inside }) => inside.includes(edit))) continue;
     const made = splicesOf(edit, document, text);
     if (made === undefined) return { unmergeable: true, path: edit.path };
     splices.push(...made);
@@ -78,19 +82,6 @@ function withoutAliases(edits: readonly Edit[], document: Document.Parsed): read
   });
   return [...direct, ...expanded];
 }
-
-function nodeAt(document: Document.Parsed, path: Path): Node | undefined {
-  let node: Node | null | undefined = document.contents;
-  for (const key of path) {
-    if (isSeq<Node>(node)) node = node.items[Number(key)];
-    else if (isMap<Node, Node | null>(node)) node = pairOf(node, String(key))?.value;
-    else return undefined;
-  }
-  return node ?? undefined;
-}
-
-const pairOf = (map: YAMLMap<Node, Node | null>, key: string): Pair<Node, Node | null> | undefined =>
-  map.items.findLast((pair) => isScalar(pair.key) && String(pair.key.value) === key);
 
 function splicesOf(edit: Edit, document: Document.Parsed, text: string): readonly Splice[] | undefined {
   const node = nodeAt(document, edit.path);

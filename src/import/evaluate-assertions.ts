@@ -1,5 +1,5 @@
 import type { World } from "../kinds/kind.ts";
-import { nameMatcher } from "../kinds/names.ts";
+import { namesMatcher } from "../kinds/names.ts";
 import { expand } from "../kinds/schema-config/expand.ts";
 import type { SchemaConfigUnit } from "../kinds/schema-config/unit.ts";
 import { labelOf, selectIntegration, selectIntegrations } from "../kinds/select.ts";
@@ -22,6 +22,7 @@ export interface Failure {
 export interface TestOutcome {
   readonly name: string;
   readonly file: string;
+  readonly line: number;
   readonly passed: boolean;
   /** Nodes, or integrations, that were looked at. */
   readonly checked: number;
@@ -85,6 +86,7 @@ export function evaluateAssertions(assertions: readonly Assertion[], world: Worl
         return {
           name: assertion.name,
           file: assertion.file,
+          line: assertion.line,
           passed: failed === 0 && !few,
           checked,
           failed,
@@ -147,7 +149,7 @@ function visit(
 }
 
 function selectorOf({ integrations: { names, labels, tagged } }: Assertion, world: World): (live: LiveIntegration) => boolean {
-  const named = names === undefined ? () => true : nameMatcher(names);
+  const named = names === undefined ? () => true : namesMatcher(names);
   const byId = new Map<string, Resource>();
   for (const resource of world.resources) {
     const identity = resource.kind === "Integration" ? world.identities.get(resource.address) : undefined;
@@ -156,7 +158,7 @@ function selectorOf({ integrations: { names, labels, tagged } }: Assertion, worl
   const carrying = tagged === undefined ? undefined : taggedIds(tagged, world);
   return (live) => {
     const manifest = byId.get(live.id);
-    const isNamed = named(live.name) || (manifest !== undefined && named(manifest.name));
+    const isNamed = named(manifest === undefined ? [live.name] : [live.name, manifest.name]);
     const isLabelled = Object.entries(labels ?? {}).every(([key, value]) => manifest !== undefined && own(manifest.labels, key) === value);
     return isNamed && isLabelled && (carrying === undefined || carrying.has(live.id));
   };

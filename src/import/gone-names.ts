@@ -40,7 +40,7 @@ function ruleWithoutGone(rule: SchemaRule, live: LiveSchemas): readonly SchemaRu
     if (!Array.isArray(list) || names === undefined) continue;
     const left = list.filter((pattern: string) => {
       const name = nameOfPattern(pattern);
-      return name === undefined || names.has(name);
+      return name === undefined ? names.size > 0 : names.has(name);
     });
     if (left.length === 0) return [];
     changed ||= left.length < list.length;

@@ -59,14 +59,20 @@ export function escapeReferences(value: JsonValue): JsonValue {
 
 const isScalar = (value: JsonValue): boolean => typeof value !== "object" || value === null;
 
-/** Maps of scalars and of lists of scalars, lists of scalars, and scalars may share a line with their key. */
+/** Scalars, lists of scalars, maps of both, and a few columns of a table may share a line with their key. */
 function isInline(value: JsonValue): boolean {
   if (isScalar(value)) return true;
   if (Array.isArray(value)) return value.every(isScalar);
-  return Object.values(value as Readonly<Record<string, JsonValue>>).every(
-    (member) => isScalar(member) || (Array.isArray(member) && member.every(isScalar)),
+  const members = Object.entries(value as Readonly<Record<string, JsonValue>>);
+  return members.every(
+    ([key, member]) => isScalar(member) || (Array.isArray(member) && member.every(isScalar)) || (key === "columns" && isShort(member)),
   );
 }
+
+const isShort = (columns: JsonValue): boolean => {
+  const entries = Object.values(columns as Readonly<Record<string, JsonValue>>);
+  return entries.length <= 3 && entries.every(isInline);
+};
 
 function rows(items: readonly JsonValue[]): readonly string[] {
   const lines: string[] = [];

@@ -6,6 +6,8 @@ import { emptyRecord, own } from "../model/json.ts";
 import type { LiveSchema, LiveSchemas, LiveTable } from "../model/live.ts";
 import { toPointer } from "../model/pointer.ts";
 import type { ColumnTree, Resource, SchemaConfigSpec, SchemaRule, SchemaTree } from "../model/resource.ts";
+import { addRules, type Fresh } from "./add-rules.ts";
+import { flows } from "./column-states.ts";
 import { compactSchemas, literalSchemas, liveRuleId } from "./compact-schemas.ts";
 import { dropGoneNames } from "./gone-names.ts";
 import { nameOfPattern } from "./pattern.ts";
@@ -90,7 +92,7 @@ function withNewNames(spec: SchemaConfigSpec, managed: Managed): SchemaConfigSpe
   const rules = spec.rules ?? [];
   const keepsUp = rules.some((rule) => "id" in rule && rule.id !== undefined && liveRuleId.test(rule.id));
   if (!keepsUp && !literal) return spec;
-  const fresh = uncovered(managed);
+  const fresh = uncovered(managed, (schema) => !literal && saysAllOff(rules, schema));
   if (Object.keys(fresh.schemas).length === 0) return spec;
   if (!keepsUp) {
     const tree = draftOf(spec.schemas);
@@ -105,71 +107,20 @@ function withNewNames(spec: SchemaConfigSpec, managed: Managed): SchemaConfigSpe
   return { ...spec, rules: addRules(rules, added.rules, fresh), ...(schemas === undefined ? {} : { schemas }) };
 }
 
-type Match = { readonly schema?: readonly string[]; readonly table?: readonly string[]; readonly column?: readonly string[] };
+/** Whether import has said off of all the schema's tables, and so leaves the columns of those that are off alone (compact-schemas.ts). */
+const saysAllOff = (rules: readonly SchemaRule[], schema: string): boolean =>
+  rules.some(
+    (rule) =>
+      "match" in rule &&
+      /^live-tables-off-all/u.test(rule.id ?? "") &&
+      Array.isArray(rule.match.schema) &&
+      rule.match.schema.some((pattern: string) => nameOfPattern(pattern) === schema),
+  );
 
-/** New names go into the list of the rule that says the same of the same schemas; what finds none becomes a rule of its own, at the end. */
-function addRules(rules: readonly SchemaRule[], added: readonly SchemaRule[], fresh: Fresh): readonly SchemaRule[] {
-  const result = [...rules];
-  for (const rule of added) {
-    if (!("match" in rule) || rule.id === undefined) continue;
-    const written = rule.match as Match; // compactSchemas writes lists
-    const level = written.column !== undefined ? "column" : written.table !== undefined ? "table" : "schema";
-    const free = (written[level] ?? []).filter((name) => level === "column" || isFresh(fresh, level, written, name));
-    if (free.length === 0) continue;
-    const match: Match = { ...written, [level]: free };
-    const at = result.findIndex(
-      (known) => "match" in known && known.id !== undefined && liveRuleId.test(known.id) && takes(known, rule.set ?? {}, match, level),
-    );
-    const host = result[at];
-    if (host === undefined || !("match" in host)) result.push({ ...rule, match });
-    else {
-      const list = host.match[level] as readonly string[]; // `takes` has seen a list
-      const names = (match[level] ?? []).filter((name) => !list.includes(name));
-      result[at] = { ...host, match: { ...host.match, [level]: [...list, ...names].sort() } };
-    }
-  }
-  return result;
-}
-
-function takes(
-  { match, set }: Extract<SchemaRule, { readonly match: unknown }>,
-  wanted: ColumnTree,
-  names: Match,
-  level: "schema" | "table" | "column",
-): boolean {
-  const list = match[level];
-  if (
-    match.where !== undefined ||
-    match.ignoreCase === true ||
-    !Array.isArray(list) ||
-    list.includes("*") ||
-    names[level]?.includes("*") === true
-  )
-    return false;
-  if (set?.enabled !== wanted.enabled || set?.hashed !== wanted.hashed) return false;
-  if (level !== "table" && match.table !== undefined) return false;
-  if (level === "schema") return match.column === undefined;
-  if (level === "table" && match.column !== undefined) return false;
-  const inSchemas = Array.isArray(match.schema) ? match.schema : [];
-  return names.schema !== undefined && names.schema.length === inSchemas.length && names.schema.every((name) => inSchemas.includes(name));
-}
-
-/** What nothing covers and nothing ignores. */
-interface Fresh {
-  /** With the way to it: schemas and tables that are covered are here for what is below them. */
-  readonly schemas: LiveSchemas;
-  /** Pointers of schemas and tables that are uncovered themselves. */
-  readonly nodes: ReadonlySet<string>;
-}
-
-const isFresh = ({ nodes }: Fresh, level: "schema" | "table", { schema = [] }: Match, pattern: string): boolean => {
-  const name = nameOfPattern(pattern) ?? "";
-  return level === "schema" ? nodes.has(toPointer([name])) : schema.some((one) => nodes.has(toPointer([nameOfPattern(one) ?? "", name])));
-};
-
-function uncovered({ program, live, desired }: Managed): Fresh {
+function uncovered({ program, live, desired }: Managed, leavesOut: (schema: string) => boolean): Fresh {
   const nodes = new Set<string>();
   const isFree = (path: NodePath): boolean => explain(program, live, path).state === "unmanaged";
+  const isLookedInto = (name: string, schema: LiveSchema, table: string): boolean => flows(schema, table) || !leavesOut(name);
   const schemas = emptyRecord<LiveSchema>();
   for (const name of Object.keys(live)) {
     const [schema, wanted] = [own(live, name), own(desired, name)];
@@ -179,7 +130,7 @@ function uncovered({ program, live, desired }: Managed): Fresh {
       const [table, wantedTable] = [own(schema.tables, tableName), own(wanted?.tables, tableName)];
       if (table === undefined) continue;
       const columns = emptyRecord<NonNullable<LiveTable["columns"]>[string]>();
-      for (const column of Object.keys(table.columns ?? {})) {
+      for (const column of isLookedInto(name, schema, tableName) ? Object.keys(table.columns ?? {}) : []) {
         const node = own(table.columns, column);
         if (node !== undefined && own(wantedTable?.columns, column) === undefined && isFree([name, tableName, column]))
           columns[column] = node;

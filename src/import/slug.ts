@@ -2,12 +2,16 @@ import { byText } from "../model/address.ts";
 
 const longest = 60;
 
+/** Letters that Unicode doesn't take apart into one of a-z and a mark. */
+const spelled: Readonly<Record<string, string>> = { ß: "ss", æ: "ae", œ: "oe", ø: "o", đ: "d", ð: "d", ł: "l", þ: "th", ı: "i" };
+
 /** A readable name in [a-z0-9._-] for a live name: `Orders (EU)` -> `orders-eu`. Empty where nothing of it is left. */
 export function slugOf(text: string): string {
   return text
     .normalize("NFKD")
     .replaceAll(/\p{M}/gu, "")
     .toLowerCase()
+    .replaceAll(/[ßæœøđðłþı]/gu, (letter) => spelled[letter] ?? "")
     .replaceAll(/[^a-z0-9._]+/gu, "-")
     .slice(0, longest)
     .replaceAll(/^[-.]+|[-.]+$/gu, "");

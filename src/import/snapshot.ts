@@ -5,10 +5,12 @@ import type { LiveIntegration, LiveSchemas, LiveTag, LiveUser } from "../model/l
 import type { Listing, Reads } from "../model/service.ts";
 import { readAhead } from "./read-ahead.ts";
 import { readSchemas } from "./read-schemas.ts";
+import { redact } from "./redact.ts";
 
 /**
  * What an account showed at one time, for plans, tests and comparisons without a key and without a network. It holds what reads show, which is
- * neither connections nor secrets; users keep id, e-mail and name, since manifests name people by them. No audit log.
+ * neither connections nor secrets; credentials that somebody wrote into a description are blanked. Users keep id, e-mail and name, since manifests name
+ * people by them. No audit log.
  */
 export interface Snapshot {
   readonly formatVersion: "1.0";
@@ -46,7 +48,11 @@ export async function* snapshotText(
     ...head,
     completeness: { integrations: integrations.completeness, tags: tagList.completeness, users: users.completeness },
     integrations: byId(integrations.items),
-    tags: byId(tags).map((tag) => ({ ...tag, taggedResources: byId(tag.taggedResources ?? []) })),
+    tags: byId(tags).map((tag) => ({
+      ...tag,
+      ...(tag.description === undefined ? {} : { description: redact(tag.description) }),
+      taggedResources: byId(tag.taggedResources ?? []),
+    })),
     users: byId(users.items).map(({ id, email, name }) => ({ id, email, ...(name === undefined ? {} : { name }) })),
   };
   yield `${JSON.stringify(body, undefined, 1).slice(0, -2)},\n "schemas": {`;

@@ -13,6 +13,8 @@ export interface RenderOptions {
   readonly budget?: number;
   /** Leads from the repository's root to the folder that files are relative to, with a slash at its end ("deploy/"); "" where not given. */
   readonly filePrefix?: string;
+  /** JUnit: a case names its file and line in attributes, as GitLab links them. */
+  readonly caseFiles?: boolean;
   /** What went before a drift report, by its planId. */
   readonly history?: ReadonlyMap<string, ReportHistory>;
 }

@@ -17,7 +17,11 @@ const exitMeanings: Readonly<Record<ExitCode, string>> = {
 export function exitText(exit: Exit, kind?: Plan["kind"]): string {
   if (exit.code === 0) return "";
   const meanings: Partial<Record<ExitCode, string>> =
-    kind === "DriftReport" ? { 2: "the account differs from the manifests" } : kind === "Plan" ? { 2: "there are changes" } : {};
+    kind === "DriftReport"
+      ? { 2: "the account differs from the manifests", 3: "the account breaks a policy, or a guard refuses what would repair it" }
+      : kind === "Plan"
+        ? { 2: "there are changes" }
+        : {};
   const reasons = exit.reasons.length === 0 ? "" : ` (${exit.reasons.map(visible).join(", ")})`;
   return `Exit ${exit.code}${reasons}: ${meanings[exit.code] ?? exitMeanings[exit.code]}.`;
 }

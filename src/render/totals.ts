@@ -54,5 +54,7 @@ export function obstacleText(plan: Plan): string {
   if (!plan.complete && isReport) return "The report is incomplete: a read failed, so more may differ than is shown.";
   if (!plan.complete)
     return "The plan is incomplete: a read failed, so nothing is planned as create because of it, and apply refuses to run it.";
+  if (plan.snapshot !== undefined)
+    return `The account was not read: ${isReport ? "the report" : "the plan"} stands on a snapshot of ${plan.snapshot}${isReport ? "." : ", and can't be applied."}`;
   return plan.executable || isReport ? "" : "Apply refuses to run this plan as it stands.";
 }

@@ -15,6 +15,10 @@ const rows: Readonly<Record<string, readonly [typed: readonly string[], offered:
   "kinds to get": [["dimsync", "get", "Ta"], ["Tag"], "User"],
   schemas: [["dimsync", "schema", "Con"], ["Config"]],
   shells: [["dimsync", "completion", "z"], ["zsh"]],
+  tasks: [["dimsync", "ci", "a"], ["apply"], "plan"],
+  "addresses behind a flag": [["dimsync", "plan", "--only", "Tag/"], ["Tag/pii"], "Asset/lake"],
+  "files whose names hold blanks": [["dimsync", "plan", "--out", "my"], ["my plan.json"], "manifests"],
+  "files behind a format": [["dimsync", "plan", "-o", "markdown=my"], ["my plan.json"], "manifests"],
   "addresses of the project": [["dimsync", "bind", "Tag/"], ["Tag/pii"], "Asset/lake"],
 };
 
@@ -27,8 +31,10 @@ function folderOnPath(): string {
 }
 
 async function inShell(shell: string, script: string): Promise<readonly string[]> {
+  const cwd = quickstart();
+  writeFileSync(join(cwd, "my plan.json"), "");
   const child = spawn(shell, ["-c", script], {
-    cwd: quickstart(),
+    cwd,
     env: { PATH: `${folderOnPath()}:${process.env["PATH"] ?? ""}`, HOME: emptyFolder(), TERM: "dumb" },
     stdio: ["ignore", "pipe", "pipe"],
   });
@@ -40,13 +46,17 @@ async function inShell(shell: string, script: string): Promise<readonly string[]
 const offers: Readonly<Record<string, (typed: readonly string[]) => string>> = {
   bash: (typed) =>
     // compopt works only while the shell itself completes.
-    `compopt() { :; }; source <(dimsync completion bash); COMP_WORDS=(${typed.map(quote).join(" ")}); COMP_CWORD=${typed.length - 1}; _dimsync; printf '%s\\n' "\${COMPREPLY[@]}"`,
+    `compopt() { :; }; source <(dimsync completion bash); COMP_WORDS=(${typed
+      .flatMap((word) => word.split(/(=)/u))
+      .map(quote)
+      .join(" ")}); COMP_CWORD=$((\${#COMP_WORDS[@]} - 1)); _dimsync; printf '%s\\n' "\${COMPREPLY[@]}"`,
   zsh: (typed) =>
     // Stand-ins for what zsh's completion system does with the offers: keep those that begin with the word.
     `compdef() { :; }; offer() { local one; for one in "$@"; do [[ "$one" == "$PREFIX"* ]] && print -r -- "\${one%%:*}"; done; return 0 }
-     compadd() { shift; offer "$@" }; _describe() { offer "\${(@P)2}" }; _files() { :; }
+     compadd() { shift; offer "$@" }; _describe() { offer "\${(@P)2}" }; _files() { offer *(N) }; compset() { PREFIX="\${PREFIX#*=}" }
      source <(dimsync completion zsh); words=(${typed.map(quote).join(" ")}); CURRENT=${typed.length}; PREFIX=${quote(typed.at(-1) ?? "")}; _dimsync`,
-  fish: (typed) => `dimsync completion fish | source; complete -C ${quote(typed.join(" "))} | string replace -r '\\t.*' ''`,
+  fish: (typed) =>
+    `dimsync completion fish | source; complete -C ${quote(typed.join(" "))} | string replace -r '\\t.*' '' | string replace -r '^markdown=' '' | string unescape`,
 };
 
 const quote = (text: string): string => `'${text}'`;

@@ -2,8 +2,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { parse, parseAllDocuments } from "yaml";
-import { workflows } from "../../src/commands/init-workflows.ts";
-import { dimsync, emptyFolder, quickstart, repository } from "./built-cli.ts";
+import { dimsync, quickstart, repository } from "./built-cli.ts";
 import { commandReference } from "./reference.ts";
 
 const textOf = (path: string): string => readFileSync(join(repository, path), "utf8");
@@ -13,10 +12,6 @@ test("docs/commands.md is what the program says (-u writes it)", async () => {
 });
 
 describe("the workflows", () => {
-  test.each(Object.entries(workflows))("%s.yml of this repository is what init writes (-u writes it)", async (name, text) => {
-    await expect(text).toMatchFileSnapshot(join(repository, `.github/workflows/${name}.yml`));
-  });
-
   test.each(readdirSync(join(repository, ".github/workflows")).filter((name) => name.endsWith(".yml")))(
     "%s has the shape of a workflow",
     (name) => {
@@ -34,23 +29,6 @@ describe("the workflows", () => {
       }
     },
   );
-
-  test("apply runs one at a time, is never stopped half way, and commits the ids even after a failure", () => {
-    const { concurrency, jobs } = parse(workflows.apply);
-    expect(concurrency).toEqual({ group: "dimsync-apply", "cancel-in-progress": false });
-    const steps: readonly Step[] = jobs.apply.steps;
-    expect(steps.find(({ name }) => name === "commit the bindings")).toMatchObject({ if: "always()" });
-  });
-
-  test("run command lines that the program takes", async () => {
-    const lines = Object.values(workflows).flatMap((text) => [...text.matchAll(/^ +- run: dimsync (.+)$/gmu)].map(([, line = ""]) => line));
-    expect(lines).toHaveLength(4);
-    for (const line of lines) {
-      const { stderr } = await dimsync(line.split(" "), { cwd: emptyFolder() });
-      expect(stderr).not.toContain("E_USAGE");
-      expect(stderr).not.toContain("E_OUTPUT");
-    }
-  });
 });
 
 describe("the README", () => {

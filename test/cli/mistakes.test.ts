@@ -32,7 +32,7 @@ const rows: Readonly<Record<string, Row>> = {
   "--only that names nothing": { args: ["--only", "Tag/pi", "plan"], says: ['--only "Tag/pi"', "Did you mean Tag/pii?"] },
   "--exclude that names nothing": { args: ["--exclude", "Tga/*", "plan"], says: ['--exclude "Tga/*"', "matches no manifest"] },
   "an unknown format": { args: ["-o", "jsn", "plan"], says: ["E_OUTPUT", '"jsn"', "Did you mean json?"] },
-  "an unknown format of get": { args: ["-o", "yaml", "get", "tags"], says: ["E_OUTPUT", "human, json, markdown"] },
+  "an unknown format of get": { args: ["-o", "html", "get", "tags"], says: ["E_OUTPUT", "human, json, ndjson, yaml, markdown"] },
   "two documents for stdout": { args: ["-o", "json", "-o", "markdown", "plan"], says: ["stdout carries one document", "-o markdown=PATH"] },
   "an output file in a folder that isn't there": { args: ["-o", "json=no/x.json", "plan"], says: ['"no/x.json"', "there is no folder"] },
   "an output file that is a folder": { args: ["-o", "json=manifests", "plan"], says: ["that is a folder"] },

@@ -7,6 +7,12 @@ import { builtCli, dimsync, emptyFolder, ended, quickstart, quickstartSecrets } 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: colour begins with ESC.
 const colored = /\u001b\[/u;
 
+const twoTargets = {
+  "dimsync.yaml":
+    "apiVersion: dimsync/v1\nkind: Config\nmanifests: [m.yaml]\ntargets:\n  a: { baseUrl: 'embedded:a.json' }\n  b: { baseUrl: 'embedded:b.json' }\n",
+  "m.yaml": "apiVersion: dimsync/v1\nkind: Tag\nmetadata: { name: pii }\nspec: { name: PII }\n",
+};
+
 describe("output", () => {
   test("goes to stdout in one format and to files in the others, all from the same run", async () => {
     const cwd = quickstart();
@@ -21,7 +27,7 @@ describe("output", () => {
   test("is human on stdout where every format has a file", async () => {
     const cwd = quickstart();
     const { stdout } = await dimsync(["validate", "-o", "json=v.json"], { cwd });
-    expect(stdout).toBe("Valid: 7 manifests in 4 files, no problems found.\n");
+    expect(stdout).toBe("Valid: 9 manifests in 5 files, no problems found.\n");
     expect(JSON.parse(readFileSync(join(cwd, "v.json"), "utf8"))).toMatchObject({ kind: "Validation", diagnostics: [], exit: { code: 0 } });
   });
 
@@ -35,11 +41,7 @@ describe("output", () => {
   );
 
   test("of several targets is a list in JSON", async () => {
-    const cwd = emptyFolder({
-      "dimsync.yaml":
-        "apiVersion: dimsync/v1\nkind: Config\nmanifests: [m.yaml]\ntargets:\n  a: { baseUrl: 'embedded:a.json' }\n  b: { baseUrl: 'embedded:b.json' }\n",
-      "m.yaml": "apiVersion: dimsync/v1\nkind: Tag\nmetadata: { name: pii }\nspec: { name: PII }\n",
-    });
+    const cwd = emptyFolder(twoTargets);
     const all = await dimsync(["--all-targets", "plan", "-o", "json"], { cwd });
     expect(JSON.parse(all.stdout).map(({ target }: { readonly target: string }) => target)).toEqual(["a", "b"]);
     const twice = await dimsync(["-t", "b", "-t", "b", "plan", "-o", "json"], { cwd });
@@ -56,6 +58,20 @@ describe("output", () => {
     const report = await dimsync(["drift", "-o", "json"], { cwd });
     writeFileSync(join(cwd, "drift.json"), report.stdout);
     expect((await dimsync(["show", "drift.json", "-o", "json"], { cwd })).stdout).toBe(report.stdout);
+  });
+
+  test("of a plan can be shown from what -o json wrote, and can't be applied from it", async () => {
+    const cwd = quickstart();
+    const made = await dimsync(["plan", "-o", "json"], { cwd });
+    writeFileSync(join(cwd, "plan.json"), made.stdout);
+    expect(await dimsync(["show", "plan.json", "-o", "json"], { cwd })).toEqual({ code: 0, stdout: made.stdout, stderr: "" });
+    expect(await dimsync(["apply", "plan.json"], { cwd })).toMatchObject({ code: 5, stderr: expect.stringContaining("E_PLAN_TAMPERED") });
+  });
+
+  test("of several targets can be shown again from one file", async () => {
+    const cwd = emptyFolder(twoTargets);
+    const made = await dimsync(["--all-targets", "plan", "-o", "json=plans.json"], { cwd });
+    expect((await dimsync(["show", "plans.json"], { cwd })).stdout).toBe(made.stdout);
   });
 
   test("ends quietly where its reader has gone away", async () => {
@@ -109,7 +125,8 @@ describe("exit codes", () => {
     expect(await code("plan")).toBe(0);
     expect(await code("plan", "--detailed-exitcode")).toBe(2);
     expect(await code("plan", "--fail-on", "unmanaged")).toBe(2);
-    expect(await code("drift")).toBe(2);
+    expect(await code("drift")).toBe(3);
+    expect(await code("drift", "--allow", "policy=known")).toBe(2);
     expect(await code("apply", "--yes")).toBe(0);
     expect(await code("plan", "--detailed-exitcode")).toBe(0);
     expect(await code("drift")).toBe(0);

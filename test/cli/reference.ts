@@ -22,7 +22,7 @@ const silent: Io = {
 
 const program = (): Command => makeProgram(silent, () => {}).program;
 
-// Those that only completion scripts and the workflows call.
+// One that only completion scripts call.
 const shown = (command: Command): boolean => !("_hidden" in command && command._hidden === true);
 
 /** Names of the commands that a user sees, in the order of the help. */

@@ -4,6 +4,7 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { type CompareFlags, type Comparison, runCompare } from "../../src/commands/compare.ts";
 import { type DoctorReport, runDoctor } from "../../src/commands/doctor.ts";
 import { clockCheck } from "../../src/commands/doctor-checks.ts";
+import { transportChecks } from "../../src/commands/doctor-transport.ts";
 import { runSnapshot, type SnapshotFlags } from "../../src/commands/snapshot.ts";
 import { runTest, type TestFlags, type TestReport } from "../../src/commands/test-manifests.ts";
 import { readsOf } from "../../src/import/snapshot.ts";
@@ -85,6 +86,35 @@ test.each([
   }
 });
 
+test("doctor names a manifest of another schema version", async () => {
+  await world.importJson();
+  await writeFile(
+    join(world.folder, "manifests/later.yaml"),
+    "apiVersion: dimsync/v2\nkind: Tag\nmetadata: { name: z }\nspec: { name: Z }\n",
+  );
+  const { out, code } = await world.run(runDoctor, {});
+  expect(code).toBe(1);
+  expect(out).toContain("fail  manifests       manifests/later.yaml is of another schema version: this dimsync reads dimsync/v1.");
+});
+
+const proxied = { HTTPS_PROXY: "http://user:word@proxy.example.com:3128" };
+test.each<readonly [sentence: string, env: Readonly<Record<string, string>>, check: string, verdict: string, found: string]>([
+  ["no proxy", {}, "proxy", "ok", "directly"],
+  ["a proxy", proxied, "proxy", "ok", "through the proxy of HTTPS_PROXY."],
+  ["the lower-case variable goes first", { ...proxied, https_proxy: "http://other" }, "proxy", "ok", "of https_proxy."],
+  ["a host that NO_PROXY names", { ...proxied, NO_PROXY: "x.org, api.example.com:443" }, "proxy", "ok", "directly"],
+  ["a domain that NO_PROXY names", { ...proxied, NO_PROXY: ".example.com" }, "proxy", "ok", "directly"],
+  ["another port", { ...proxied, NO_PROXY: "api.example.com:8443" }, "proxy", "ok", "through the proxy"],
+  ["a host that only begins alike", { ...proxied, NO_PROXY: "api.example" }, "proxy", "ok", "through the proxy"],
+  ["no own certificates", {}, "TLS", "ok", "that Node comes with."],
+  ["certificates that aren't there", { NODE_EXTRA_CA_CERTS: "/nowhere/ca.pem" }, "TLS", "warn", "can't be read"],
+  ["no checking at all", { NODE_TLS_REJECT_UNAUTHORIZED: "0" }, "TLS", "fail", "whoever is in between"],
+])("doctor tells how calls go: %s", (_, env, check, verdict, found) => {
+  const seen = transportChecks("https://api.example.com", env).find((one) => one.check === check);
+  expect(seen).toMatchObject({ verdict, found: expect.stringContaining(found) });
+  expect(seen?.found).not.toContain("word");
+});
+
 describe("snapshot", () => {
   const take = (out: string) => world.run<SnapshotFlags>(runSnapshot, { out });
 
@@ -157,6 +187,32 @@ describe("compare", () => {
     expect(out).toContain("schemas/public/tables/users/columns/email/hashed: false → true");
     expect(out).toContain("6 differences in 5 objects.");
   });
+
+  test("columns that one side's answer leaves out are unknown, which is no difference; those of both are compared", async () => {
+    const snake = await importWorld(undefined, { schemaForm: "snake" });
+    try {
+      const email = { schema: "public", table: "users", column: "email" };
+      snake.service.mutate(({ integrations: [orders] }) => {
+        const column = orders?.schemas[email.schema]?.tables[email.table]?.columns[email.column];
+        if (column !== undefined) column.hashed = true;
+      });
+      const file = join(world.folder, "snake.json");
+      await snake.run<SnapshotFlags>(runSnapshot, { out: file });
+      const { differences } = await compare("prod", file);
+      expect(differences).toEqual([
+        { object: "Integration Orders", path: "/schemas/public/tables/users/columns/email/hashed", from: false, to: true },
+      ]);
+      expect((await compare(file, "prod")).differences).toHaveLength(1);
+    } finally {
+      await snake.close();
+    }
+  });
+
+  test("a snapshot that isn't there is told as a file, not as a target", async () => {
+    const { code, err } = await world.run<CompareFlags>(runCompare, { from: "gone.json", to: "prod" });
+    expect(code).toBe(1);
+    expect(err).toContain("E_SNAPSHOT");
+  });
 });
 
 describe("test", () => {
@@ -189,6 +245,22 @@ describe("test", () => {
     expect(exit.code).toBe(1);
   });
 
+  test("a failed test is told with its place, in lines and as JUnit", async () => {
+    await world.importJson();
+    await writeFile(
+      join(world.folder, "dimsync.tests.yaml"),
+      "apiVersion: dimsync/v1\nkind: Tests\ntests:\n  # why\n  - name: <all> hashed\n    that: { column: email }\n    is: { hashed: true }\n  - { name: on, that: { schema: reporting }, is: { enabled: true } }\n",
+    );
+    const { out, code } = await world.run<TestFlags>(runTest, {});
+    expect(code).toBe(1);
+    expect(out).toContain("failed  <all> hashed (6 checked)  dimsync.tests.yaml:5\n");
+    expect(out).toContain("          orders public.customers.email: hashed is false, not true\n");
+    const { out: xml } = await world.run<TestFlags>(runTest, { output: ["junit"] });
+    expect(xml).toContain('tests="2" failures="1"');
+    expect(xml).toContain('<testcase name="&lt;all&gt; hashed" classname="dimsync.tests.yaml" time="0">');
+    expect(xml).toContain(">dimsync.tests.yaml:5\norders public.customers.email: hashed is false, not true\n");
+  });
+
   test("planned is what an apply would leave, live is what is there now", async () => {
     await world.importJson();
     const file = join(world.folder, "manifests/integrations/orders.yaml");
@@ -198,7 +270,7 @@ describe("test", () => {
       text
         .replace("  rules:\n", "  rules:\n    - { match: { column: never }, set: { hashed: true }, minMatches: 0 }\n")
         .replace(/(column: )\[iban\]/u, "$1[iban, email]")
-        .replace(" email, ", " "),
+        .replace(/(?<= )email,/u, ""),
     );
     const test_ = "{ name: hashed, that: { table: users, column: email }, integrations: { names: [orders] }, is: { hashed: true }";
     const { tests } = await run(`  - ${test_} }\n  - ${test_}, state: live }\n`);
@@ -225,6 +297,7 @@ describe("test", () => {
     ["a mistyped member", "  - { name: x, taht: { table: a }, is: { enabled: true } }", 'no member "taht"'],
     ["an attribute of another level", "  - { name: x, that: { table: a }, is: { hashed: true } }", 'no member "hashed"'],
     ["nothing to hold", "  - { name: x, that: { table: a } }", "no `is`"],
+    ["what is no YAML", "  - { name: x: y }", "dimsync.tests.yaml:4: It is no YAML."],
     ["no level", "  - { name: x, that: { flows: true }, is: { enabled: true } }", "names no level"],
   ])("%s is refused", async (_, tests, message) => {
     await world.importJson();

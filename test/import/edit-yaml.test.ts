@@ -60,6 +60,18 @@ test.each<readonly [sentence: string, before: string, after: JsonValue, text: st
   ["a list that is emptied is an empty list", "l:\n  - a\nb: 1\n", { l: [], b: 1 }, "l:\n  []\nb: 1\n"],
   ["block texts are replaced", "t: |\n  a\n  b\nz: 1\n", { t: "c", z: 1 }, "t: c\nz: 1\n"],
   [
+    "braces that would grow beyond a line become lines, and what is inside stays in braces",
+    `t:\n  a: { columns: { ${"x".repeat(40)}: { hashed: true } } }\n  b: { columns: {} } # b\n`,
+    { t: { a: { columns: { ["x".repeat(40)]: { hashed: false }, ["y".repeat(40)]: { hashed: false } } }, b: { columns: {} } } },
+    `t:\n  a:\n    columns:\n      ${"x".repeat(40)}: { hashed: false }\n      ${"y".repeat(40)}: { hashed: false }\n  b: { columns: {} } # b\n`,
+  ],
+  [
+    "braces with a comment behind them stay braces",
+    `a: { ${"x".repeat(60)}: 1 } # a\n`,
+    { a: { ["x".repeat(60)]: 1, ["y".repeat(60)]: 2 } },
+    `a: { ${"x".repeat(60)}: 1, ${"y".repeat(60)}: 2 } # a\n`,
+  ],
+  [
     "hostile keys are keys",
     '"__proto__": { "a/b": 1 }\n',
     JSON.parse('{"__proto__":{"a/b":2,"constructor":3}}') as JsonValue,

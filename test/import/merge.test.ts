@@ -42,14 +42,7 @@ describe("a second import touches the lines that it must", () => {
     [
       "a column is hashed in one table: an exception in the tree",
       (account) => void Object.assign(ordersSchemas(account)["public"]?.tables["customers"]?.columns["email"] ?? {}, { hashed: true }),
-      [
-        "+  schemas:",
-        "+    public:",
-        "+      tables:",
-        "+        customers:",
-        "+          columns:",
-        "+            email: { hashed: true }",
-      ],
+      ["+  schemas:", "+    public:", "+      tables:", "+        customers: { columns: { email: { hashed: true } } }"],
     ],
     [
       "a table is switched off",
@@ -159,7 +152,7 @@ spec:
   const after = await text("manifests/hand.yaml");
   expect(after).toContain("expect: { paused: false }");
   expect(after).toContain("# GDPR register 12\n    - { id: pii,");
-  expect(after).toContain("            email: { hashed: false }");
+  expect(after).toContain("        users: { columns: { email: { hashed: false } } }");
   expect(after).not.toContain("live-");
   expect(report.bindings["Integration/sales"]).toBe("8f1c");
   expect(Object.keys(await world.files()).filter((file) => file.includes("integrations/"))).toEqual([]);
@@ -248,10 +241,21 @@ test("only what is asked for is imported, with the assets that it refers to", as
   expect(await text("manifests/tags.yaml")).toContain("    - integration: { id: b27d }");
 });
 
-test("an address that nothing has is an error", async () => {
-  const { code, err } = await world.runImport({}, ["Integration/order"]);
+test("an address that nothing has is an error, and nothing of the others is written", async () => {
+  const { code, err } = await world.runImport({}, ["Tag/pii", "Integration/order"]);
   expect(code).toBe(1);
-  expect(err).toContain('"Integration/order"');
+  expect(err).toContain('"Integration/order". Did you mean Integration/orders?');
+  expect(Object.keys(await world.files())).toEqual(["dimsync.yaml"]);
+});
+
+test("a schema configuration is asked for by its own name", async () => {
+  await write(
+    "manifests/shared.yaml",
+    "apiVersion: dimsync/v1\nkind: SchemaConfig\nmetadata: { name: shop }\nspec: { integration: { id: 8f1c }, schemas: { public: { enabled: false } } }\n",
+  );
+  const report = await world.importJson({}, ["SchemaConfig/shop"]);
+  expect(report.remaining).toEqual([]);
+  expect(await text("manifests/shared.yaml")).toContain("public: { enabled: true }");
 });
 
 test("--literal writes the plain tree, and keeps it up to date when asked again", async () => {
@@ -273,6 +277,22 @@ test("--out puts new files where it says", async () => {
   const report = await world.importJson({ out: "manifests/adopted" });
   expect(report.remaining).toEqual([]);
   expect(report.files.map((file) => file.path)).toContain("manifests/adopted/integrations/orders.yaml");
+});
+
+test.each<readonly [sentence: string, manifests: string, out: string | undefined, folder: string | undefined]>([
+  ["a folder that the config doesn't load is refused", "[manifests]", "elsewhere", undefined],
+  ["a hidden folder is refused", "[manifests]", "manifests/.adopted", undefined],
+  ["a glob that stops above is refused", '["manifests/*.yaml"]', "manifests", undefined],
+  ["without --out, files and such globs are passed over", '[one.yaml, "manifests/*.yaml", more]', undefined, "more"],
+  ["a glob that goes deep enough has its base", '["team/**/*.yaml"]', undefined, "team"],
+  ["no folder at all is told", "[one.yaml]", undefined, undefined],
+])("%s", async (_, manifests, out, folder) => {
+  await writeFile(path("dimsync.yaml"), (await text("dimsync.yaml")).replace("[manifests]", manifests));
+  await write("one.yaml", "");
+  await write("manifests/empty.yaml", "");
+  const { code, err } = await world.runImport(out === undefined ? {} : { out });
+  expect([code, err.includes("E_USAGE")]).toEqual(folder === undefined ? [1, true] : [0, false]);
+  expect(Object.keys(await world.files()).some((file) => file === `${folder}/integrations/orders.yaml`)).toBe(folder !== undefined);
 });
 
 test("a value that comes from a variable is not written over", async () => {

@@ -1,7 +1,11 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { diffLines } from "diff";
 import fc from "fast-check";
 import { expect, test } from "vitest";
+import type { PlanFlags } from "../../src/commands/flags.ts";
+import { runPlan } from "../../src/commands/plan.ts";
+import type { Plan } from "../../src/model/plan.ts";
 import { accountState, liveChange, makeChange } from "./random-account.ts";
 import { type ImportWorld, importWorld } from "./world.ts";
 
@@ -26,6 +30,7 @@ test.each(["camel", "snake"] as const)(
           expect(report.failures).toEqual([]);
           expect(report.remaining).toEqual([]);
           expect(report.exit.code).toBe(0);
+          expect(await warnings(world)).toEqual([]);
           expect(Object.keys(world.service.counts()).filter((method) => method !== "GET")).toEqual([]);
           const before = await world.files();
           const again = await world.importJson({ literal });
@@ -55,6 +60,8 @@ test("whatever changes live, a second import follows it, keeps every comment, an
           const report = await world.importJson();
           expect(report.failures).toEqual([]);
           expect(report.remaining).toEqual([]);
+          // What was written of the columns of a table stays when the table is switched off, with the comments beside it, and that is told.
+          expect((await warnings(world)).filter((one) => !one.startsWith("W_COLUMN_RULES_IN_DISABLED_TABLE"))).toEqual([]);
           const after = await world.files();
           // A comment inside what is gone goes with it.
           const takesAway = changes.some(({ what }) => what.startsWith("drop-") || what === "unrelate");
@@ -69,6 +76,41 @@ test("whatever changes live, a second import follows it, keeps every comment, an
     runs,
   );
 }, 300_000);
+
+test("one leaf that changes live takes at most one line away, and adds the way to it", async () => {
+  const leaf = liveChange.map((change) => ({ ...change, what: leaves[change.at % leaves.length] ?? "paused" }));
+  await fc.assert(
+    fc.asyncProperty(accountState, leaf, fc.constantFrom("camel", "snake"), (state, change, schemaForm) =>
+      inWorld(importWorld(state, { schemaForm }), async (world) => {
+        await world.importJson();
+        const before = await world.files();
+        world.service.mutate((account) => makeChange(account, change));
+        expect((await world.importJson()).remaining).toEqual([]);
+        const after = await world.files();
+        const touched = Object.keys(after).filter((path) => after[path] !== before[path]);
+        expect(touched.length).toBeLessThanOrEqual(1);
+        const parts = touched.flatMap((path) => diffLines(before[path] ?? "", after[path] ?? ""));
+        const lines = (kind: "added" | "removed"): number => parts.reduce((sum, part) => sum + (part[kind] ? part.count : 0), 0);
+        expect(lines("removed")).toBeLessThanOrEqual(1);
+        // schemas, the schema, tables, the table, columns, the column
+        expect(lines("added")).toBeLessThanOrEqual(6);
+      }),
+    ),
+    runs,
+  );
+}, 300_000);
+
+const leaves = ["column-enabled", "column-hashed", "paused", "description", "owner"] as const;
+
+/** What a plan has to warn of: an import writes nothing that needs a second look. That there is nothing in an empty account is no news. */
+async function warnings(world: ImportWorld): Promise<readonly string[]> {
+  const { out, err } = await world.run<PlanFlags>(runPlan, { output: ["json"], failOn: [], allow: [], ignore: [] });
+  if (out === "") throw new Error(err);
+  const { diagnostics } = JSON.parse(out) as Plan;
+  return diagnostics.flatMap(({ severity, code, message }) =>
+    severity === "info" || code === "W_NO_MANIFESTS" ? [] : [`${code} ${message}`],
+  );
+}
 
 /** Puts a comment line above every third line of the manifests. */
 async function comment(world: ImportWorld): Promise<Readonly<Record<string, string>>> {

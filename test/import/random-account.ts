@@ -37,7 +37,7 @@ const hostileNames = [
 ];
 const name = fc.oneof({ arbitrary: fc.constantFrom(...plainNames), weight: 4 }, { arbitrary: fc.constantFrom(...hostileNames), weight: 1 });
 const title = fc.oneof(
-  fc.constantFrom("Orders", "orders", "Orders EU", "Shop 1", "日本", "ü", "a\u0024{b}", "constructor", "x".repeat(80)),
+  fc.constantFrom("Orders", "orders", "Orders EU", "orders-eu", "Shop 1", "日本", "ü", "a\u0024{b}", "constructor", "..", "x".repeat(80)),
   fc.string({ minLength: 1, maxLength: 8, unit: "grapheme" }),
 );
 
@@ -59,16 +59,33 @@ export const columnEntry: fc.Arbitrary<ColumnEntry> = fc.record({
   hashed: fc.oneof({ arbitrary: fc.constant(false), weight: 3 }, { arbitrary: fc.boolean(), weight: 1 }),
   isPrimaryKey: fc.oneof({ arbitrary: fc.constant(false), weight: 5 }, { arbitrary: fc.boolean(), weight: 1 }),
 });
-export const tableEntry: fc.Arbitrary<TableEntry> = fc.record({
-  nameInDestination: fc.constant("t"),
-  enabled: fc.oneof({ arbitrary: fc.constant(true), weight: 2 }, { arbitrary: fc.boolean(), weight: 1 }),
-  syncMode: fc.constantFrom("incremental", "full_refresh"),
-  columns: entries(columnEntry, 6),
+/** Columns that are all alike. */
+const uniform = fc.tuple(columnEntry, entries(fc.constant(true), 5)).map(([column, names]) => {
+  const record = Object.create(null) as Record<string, ColumnEntry>;
+  for (const key of Object.keys(names)) record[key] = { ...column };
+  return record;
 });
+const tableOf = (enabled: fc.Arbitrary<boolean>): fc.Arbitrary<TableEntry> =>
+  fc
+    .record({
+      nameInDestination: fc.constant("t"),
+      enabled,
+      syncMode: fc.constantFrom("incremental", "full_refresh"),
+      columns: fc.oneof({ arbitrary: entries(columnEntry, 6), weight: 4 }, { arbitrary: uniform, weight: 1 }),
+      hasCursor: fc.boolean(),
+    })
+    .map(({ hasCursor, ...table }): TableEntry => {
+      const [cursorField] = Object.keys(table.columns);
+      return hasCursor && cursorField !== undefined ? { ...table, cursorField } : table;
+    });
+const mostlyOn = fc.oneof({ arbitrary: fc.constant(true), weight: 2 }, { arbitrary: fc.boolean(), weight: 1 });
+const mostlyOff = fc.oneof({ arbitrary: fc.constant(false), weight: 4 }, { arbitrary: fc.boolean(), weight: 1 });
+export const tableEntry: fc.Arbitrary<TableEntry> = tableOf(mostlyOn);
 export const schemaEntry: fc.Arbitrary<SchemaEntry> = fc.record({
   nameInDestination: fc.constant("s"),
-  enabled: fc.boolean(),
-  tables: entries(tableEntry, 6),
+  enabled: fc.oneof({ arbitrary: fc.constant(true), weight: 2 }, { arbitrary: fc.boolean(), weight: 1 }),
+  // Tables that are off by default, too.
+  tables: fc.oneof({ arbitrary: entries(tableEntry, 6), weight: 3 }, { arbitrary: entries(tableOf(mostlyOff), 9, 4), weight: 1 }),
 });
 const schemas: fc.Arbitrary<SchemaMap> = entries(schemaEntry, 3);
 
@@ -83,7 +100,14 @@ const users = [
 export const accountState: fc.Arbitrary<AccountState> = fc
   .record({
     integrations: fc.array(
-      fc.record({ name: title, paused: fc.boolean(), destination: fc.nat(1), shared: fc.boolean(), sourceName: title, schemas }),
+      fc.record({
+        name: title,
+        paused: fc.boolean(),
+        destination: fc.nat(1),
+        source: fc.constantFrom("own", "own", "shared", "a destination"),
+        sourceName: title,
+        schemas,
+      }),
       { maxLength: 4 },
     ),
     tags: fc.array(
@@ -101,17 +125,20 @@ export const accountState: fc.Arbitrary<AccountState> = fc
     const destinations = destinationNames.map((one, index) => ({ id: `d-${index}`, name: one, type: index === 0 ? "snowflake" : "s3" }));
     const made = integrations.map((one, index) => {
       const destination = destinations[one.destination] ?? { id: "d-0", name: "x", type: "s3" };
-      const source = one.shared
-        ? { id: "s-shared", name: "Shared", type: "postgres" }
-        : { id: `s-${index}`, name: one.sourceName, type: "postgres" };
+      const source = {
+        own: { id: `s-${index}`, name: one.sourceName, type: "postgres" },
+        shared: { id: "s-shared", name: "Shared", type: "postgres" },
+        // What one integration fills, another may read.
+        "a destination": destinations[1 - one.destination] ?? destination,
+      }[one.source] ?? { id: "s-none", name: "None", type: "" };
       return {
         id: `i-${index}`,
         number: String(1000 + index),
         name: one.name,
         createdAt: "2026-02-01T00:00:00.000Z",
         paused: one.paused,
-        source,
-        destination,
+        source: { ...source },
+        destination: { ...destination },
         settings: {
           destinationSchema: "x",
           replicationFrequency: "1h",
@@ -148,6 +175,9 @@ export interface LiveChange {
     | "paused"
     | "rename"
     | "description"
+    | "owner"
+    | "asset-rename"
+    | "new-integration"
     | "relate"
     | "unrelate"
     | "new-column"
@@ -171,6 +201,9 @@ export const liveChange: fc.Arbitrary<LiveChange> = fc.record({
     "paused",
     "rename",
     "description",
+    "owner",
+    "asset-rename",
+    "new-integration",
     "relate",
     "unrelate",
     "new-column",
@@ -207,6 +240,19 @@ export function makeChange(account: AccountState, { what, at, column, table, sch
   if (what === "paused" && integration !== undefined) integration.paused = !integration.paused;
   if (what === "rename" && integration !== undefined) integration.name = `Renamed ${at}`;
   if (what === "description" && tag !== undefined) tag.description = `changed ${at}`;
+  if (what === "owner" && tag !== undefined) tag.owner = at % 2 === 0 ? "u-3" : "somebody";
+  if (what === "asset-rename" && integration !== undefined) {
+    const { id } = integration.destination;
+    for (const { source, destination } of account.integrations)
+      for (const reference of [source, destination]) if (reference.id === id) reference.name = `Renamed asset ${at}`;
+  }
+  if (what === "new-integration" && integration !== undefined && !account.integrations.some(({ id }) => id === `n-${at}`))
+    account.integrations.push({
+      ...structuredClone(integration),
+      id: `n-${at}`,
+      number: String(5000 + at),
+      schemas: { [`s${at}`]: structuredClone(schema) },
+    });
   if (
     what === "relate" &&
     tag !== undefined &&

@@ -4,9 +4,10 @@ import { nameAll, slugOf } from "../../src/import/slug.ts";
 import { nameMatcher } from "../../src/kinds/names.ts";
 
 test.each([
+  ["Straße in Łódź, Ørsted & Æther", "strasse-in-lodz-orsted-aether"],
   ["Orders", "orders"],
   ["Orders (EU)", "orders-eu"],
-  ["Größe", "gro-e"],
+  ["Größe", "grosse"],
   ["Café Übung", "cafe-ubung"],
   ["日本", ""],
   ["../..", ""],

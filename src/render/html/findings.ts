@@ -1,9 +1,11 @@
 import type { Blocked, Deferred, GuardFinding, Manual, Plan, PolicyFinding, Unverifiable } from "../../model/plan.ts";
 import type { Diagnostic, Severity } from "../../model/problem.ts";
+import { awaited } from "../awaited.ts";
 import { placeText } from "../cause-text.ts";
 import { counted } from "../counts.ts";
 import type { ReportHistory } from "../document.ts";
 import { wholePath } from "../path-text.ts";
+import { integrationsText, unmanagedGroups } from "../unmanaged-groups.ts";
 import { valueLines, valueText } from "../value-text.ts";
 import { traceHtml } from "./changes.ts";
 import { blocks, chip, code, escaped, prose, type Tone } from "./escape.ts";
@@ -50,8 +52,8 @@ export function blockedList(blocked: readonly Blocked[]): string {
 export function deferredList(deferred: readonly Deferred[]): string {
   return deferred
     .map(
-      ({ address, waitsFor, desired }) =>
-        `<details class="card"><summary><strong>${escaped(address)}</strong> <span class="quiet">waits for ${waitsFor.map(escaped).join(", ")}</span></summary><div class="inside"><pre>${valueLines(desired).map(escaped).join("\n")}</pre></div></details>`,
+      (entry) =>
+        `<details class="card"><summary><strong>${escaped(entry.address)}</strong> <span class="quiet">${awaited(entry, escaped)}</span></summary><div class="inside"><pre>${valueLines(entry.desired).map(escaped).join("\n")}</pre></div></details>`,
     )
     .join("\n");
 }
@@ -64,7 +66,7 @@ export function unverifiableList(unverifiable: readonly Unverifiable[]): string 
   );
 }
 
-export function unmanagedList({ integrations, tags, columns }: Plan["unmanaged"]): string {
+export function unmanagedList({ integrations, tags, columns, tables = [] }: Plan["unmanaged"]): string {
   const objects = [
     ...integrations.map((object) => ({ kind: "Integration", ...object })),
     ...tags.map((object) => ({ kind: "Tag", ...object })),
@@ -80,7 +82,11 @@ export function unmanagedList({ integrations, tags, columns }: Plan["unmanaged"]
     columns === 0
       ? ""
       : `<p>${counted(columns, "column")} in managed integrations ${columns === 1 ? "is" : "are"} not covered by any rule.</p>`;
-  return blocks(names, rest);
+  const where = unmanagedGroups(tables).map(
+    ({ table, columns: of, integrations: labels }) =>
+      `<li>${code(table)}: ${code(of)} <span class="quiet">${escaped(integrationsText(labels, true))}</span></li>`,
+  );
+  return blocks(names, rest, where.length === 0 ? "" : `<details><summary>Which</summary><ul>${where.join("")}</ul></details>`);
 }
 
 /** The findings of one policy with one message together: said once, then every place. */

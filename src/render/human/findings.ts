@@ -1,8 +1,10 @@
 import type { Blocked, Deferred, Manual, Named, Plan, Unverifiable } from "../../model/plan.ts";
 import { attributionText, originText } from "../attribution-text.ts";
+import { awaited } from "../awaited.ts";
 import { counted, countList } from "../counts.ts";
 import type { ReportHistory } from "../document.ts";
 import { nameText, wholePath } from "../path-text.ts";
+import { integrationsText, unmanagedGroups } from "../unmanaged-groups.ts";
 import { cutMiddle, valueLines, valueText } from "../value-text.ts";
 import { visible } from "../visible.ts";
 import { alignRows, cell, joined } from "./rows.ts";
@@ -10,9 +12,10 @@ import type { Screen } from "./screen.ts";
 import { wrap } from "./wrap.ts";
 
 /** Waiting for something that another item of the run creates, with what it will want. */
-export function deferredLines({ address, waitsFor, desired }: Deferred, { paint }: Screen): readonly string[] {
-  const waits = waitsFor.length === 0 ? "" : paint.dim(`   waits for ${waitsFor.map(visible).join(", ")}`);
-  return [`${paint.blue("…")} ${paint.bold(visible(address))}${waits}`, ...valueLines(desired).map((line) => `    ${line}`)];
+export function deferredLines(deferred: Deferred, { paint }: Screen): readonly string[] {
+  const waits = awaited(deferred, visible);
+  const head = `${paint.blue("…")} ${paint.bold(visible(deferred.address))}${waits === "" ? "" : paint.dim(`   ${waits}`)}`;
+  return [head, ...valueLines(deferred.desired).map((line) => `    ${line}`)];
 }
 
 export function blockedLines({ address, code, message, command }: Blocked, { paint, width }: Screen): readonly string[] {
@@ -83,8 +86,8 @@ export function unverifiableLines(unverifiable: readonly Unverifiable[], { paint
 
 /** What no manifest covers, counted, and named where asked for. */
 export function unmanagedLines(
-  { integrations, tags, columns }: Plan["unmanaged"],
-  { paint }: Screen,
+  { integrations, tags, columns, tables }: Plan["unmanaged"],
+  { paint, verbose }: Screen,
   withNames: boolean,
 ): readonly string[] {
   const counts = countList([
@@ -92,9 +95,15 @@ export function unmanagedLines(
     [tags.length, tags.length === 1 ? "tag" : "tags"],
     [columns, columns === 1 ? "column" : "columns"],
   ]);
-  if (counts === "") return [];
+  if (counts === "" && (tables ?? []).length === 0) return [];
   const rows = (kind: string, objects: readonly Named[]) =>
     objects.map(({ id, name }) => [cell(kind), cell(nameText(name)), cell(visible(id))]);
   const names = withNames ? alignRows([...rows("Integration", integrations), ...rows("Tag", tags)], "    ").map(paint.dim) : [];
-  return [`Not managed by any manifest: ${counts}.`, ...names];
+  const hint = columns > 0 && tables === undefined ? paint.dim(" (--list-unmanaged names them)") : "";
+  const where = unmanagedGroups(tables ?? []).map(({ table, columns: of, integrations: labels }) => [
+    cell(table),
+    cell(integrationsText(labels, verbose), paint.dim),
+    cell(of),
+  ]);
+  return [`Not managed by any manifest: ${counts || "nothing that is known"}${hint}.`, ...names, ...alignRows(where, "    ")];
 }

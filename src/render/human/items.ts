@@ -2,11 +2,12 @@ import { manifestAddress } from "../../model/address.ts";
 import type { Action, Item, Plan } from "../../model/plan.ts";
 import { causeText } from "../cause-text.ts";
 import { counted } from "../counts.ts";
-import { groupItems, groupText, isOneLine, relationTarget } from "../item-groups.ts";
+import { groupItems, groupText, isOneLine, isSchemaChange, relationTarget } from "../item-groups.ts";
 import { valueLines } from "../value-text.ts";
 import { visible } from "../visible.ts";
 import type { Wording } from "../wording.ts";
 import { changeLines, type Grouping } from "./changes.ts";
+import { fleetLines } from "./fleet.ts";
 import type { Screen } from "./screen.ts";
 
 /** Lines that belong together; tight ones follow each other without a blank line. */
@@ -29,13 +30,17 @@ export function changeLineCount(plan: Plan): number {
   return plan.items.reduce((sum, { changes }) => sum + Math.max(1, changes.length), 0);
 }
 
-/** One block an item; in a large plan the relations of one tag share a block, and so do all ids to record. */
+/** One block an item; in a large plan the relations of one tag share a block, all ids to record, and all changes of schemas. */
 export function itemBlocks(plan: Plan, screen: Screen, wording: Wording): readonly Block[] {
   const grouping = groupingOf(plan, screen);
   const addresses = new Map(plan.items.map(({ id, address }) => [id, address]));
   if (grouping === "each") return plan.items.map((item) => itemBlock(item, addresses, grouping, screen, wording));
   return groupItems(plan.items).map((group) =>
-    group.length === 1 ? itemBlock(group[0], addresses, grouping, screen, wording) : groupBlock(group, screen),
+    group.length === 1
+      ? itemBlock(group[0], addresses, grouping, screen, wording)
+      : isSchemaChange(group[0])
+        ? { lines: fleetLines(group, screen, wording), tight: false }
+        : groupBlock(group, screen),
   );
 }
 

@@ -8,6 +8,7 @@ import { type Wording, wordingOf } from "../wording.ts";
 import { diagnosticLines } from "./diagnostics.ts";
 import { blockedLines, deferredLines, manualLines, unmanagedLines, unverifiableLines } from "./findings.ts";
 import { type Block, changeLineCount, groupingOf, itemBlocks } from "./items.ts";
+import { reasonLines } from "./reasons.ts";
 import { guardLines, policyBlocks } from "./refusals.ts";
 import { type Screen, screenOf } from "./screen.ts";
 import { wrap } from "./wrap.ts";
@@ -20,6 +21,7 @@ export function renderHumanPlan(plan: Plan, options: RenderOptions): string {
   const blocks: readonly Block[] = [
     apart([title(plan, wording, screen)]),
     ...itemBlocks(plan, screen, wording),
+    apart(groupingOf(plan, screen) === "each" ? reasonLines(plan, screen) : []),
     ...plan.deferred.map((deferred) => apart(deferredLines(deferred, screen))),
     ...plan.blocked.map((blocked) => apart(blockedLines(blocked, screen))),
     apart(manualLines(plan.manual, screen, isReport, options.history?.get(plan.planId)?.done)),

@@ -5,12 +5,13 @@ import { causeText } from "../cause-text.ts";
 import { groupByRule } from "../change-groups.ts";
 import { shownChanges } from "../change-leaves.ts";
 import { counted } from "../counts.ts";
-import { groupItems, groupText, isOneLine, relationTarget } from "../item-groups.ts";
+import { groupItems, groupText, isOneLine, isSchemaChange, relationTarget } from "../item-groups.ts";
 import { pathText, spaced, wholePath } from "../path-text.ts";
 import { valueText } from "../value-text.ts";
 import type { Wording } from "../wording.ts";
 import type { Detail } from "./budget.ts";
 import { code, details, prose, table } from "./escape.ts";
+import { fleetTable } from "./fleet.ts";
 
 // Of more changes than this the groups are shown, and each one folded away.
 const mostOpenRows = 25;
@@ -23,8 +24,15 @@ export function itemBlocks(items: readonly Item[], detail: Detail, wording: Word
   let wasLine = false;
   for (const group of groups) {
     const [item] = group;
-    const isLine = detail === "by object" || group.length > 1 || isOneLine(item);
-    const block = group.length > 1 ? groupLine(group) : isLine ? itemLine(item, wording) : itemTable(item, detail, wording);
+    const isFleet = group.length > 1 && isSchemaChange(item);
+    const isLine = !isFleet && (detail === "by object" || group.length > 1 || isOneLine(item));
+    const block = isFleet
+      ? fleetTable(group, detail, wording)
+      : group.length > 1
+        ? groupLine(group)
+        : isLine
+          ? itemLine(item, wording)
+          : itemTable(item, detail, wording);
     text += text === "" ? block : (wasLine && isLine ? "\n" : "\n\n") + block;
     wasLine = isLine;
   }

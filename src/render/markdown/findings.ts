@@ -1,10 +1,12 @@
 import type { Blocked, Deferred, GuardFinding, Manual, Plan, PolicyFinding, Unverifiable } from "../../model/plan.ts";
 import type { Diagnostic } from "../../model/problem.ts";
 import { attributionText, originText } from "../attribution-text.ts";
+import { awaited } from "../awaited.ts";
 import { placeText } from "../cause-text.ts";
 import { counted } from "../counts.ts";
 import type { ReportHistory } from "../document.ts";
 import { spaced, wholePath } from "../path-text.ts";
+import { integrationsText, unmanagedGroups } from "../unmanaged-groups.ts";
 import { valueLines, valueText } from "../value-text.ts";
 import { type Detail, listed } from "./budget.ts";
 import { code, details, fenced, htmlCode, prose } from "./escape.ts";
@@ -43,8 +45,7 @@ export function blockedSection(blocked: readonly Blocked[], detail: Detail): str
 }
 
 export function deferredSection(deferred: readonly Deferred[], detail: Detail): string {
-  const head = ({ address, waitsFor }: Deferred, draw: (text: string) => string) =>
-    `${draw(address)} waits for ${waitsFor.map(draw).join(", ")}`;
+  const head = (entry: Deferred, draw: (text: string) => string) => `${draw(entry.address)} ${awaited(entry, draw)}`;
   if (detail !== "full") return section("Deferred", deferred, detail, (entry) => `- \`…\` ${head(entry, code)}`);
   return section(
     "Deferred",
@@ -62,7 +63,7 @@ export function unverifiableSection(unverifiable: readonly Unverifiable[], detai
   });
 }
 
-export function unmanagedSection({ integrations, tags, columns }: Plan["unmanaged"], detail: Detail): string {
+export function unmanagedSection({ integrations, tags, columns, tables = [] }: Plan["unmanaged"], detail: Detail): string {
   const objects = [
     ...integrations.map((object) => ({ kind: "Integration", ...object })),
     ...tags.map((object) => ({ kind: "Tag", ...object })),
@@ -72,7 +73,13 @@ export function unmanagedSection({ integrations, tags, columns }: Plan["unmanage
     columns === 0 || detail === "counts"
       ? ""
       : `${counted(columns, "column")} in managed integrations ${columns === 1 ? "is" : "are"} not covered by any rule.`;
-  return [list, rest].filter((part) => part !== "").join("\n\n");
+  const groups = detail === "counts" ? [] : unmanagedGroups(tables);
+  const names = listed(
+    groups,
+    detail,
+    ({ table, columns: of, integrations: labels }) => `- ${code(table)}: ${code(of)} (${prose(integrationsText(labels))})`,
+  );
+  return [list, rest, names].filter((part) => part !== "").join("\n\n");
 }
 
 export function policySection(policy: readonly PolicyFinding[], detail: Detail): string {

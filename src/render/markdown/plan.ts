@@ -20,7 +20,7 @@ import {
 } from "./findings.ts";
 
 const shorterForms = {
-  "by rule": "The changes of each object are grouped by rule.",
+  "by rule": "The changes are grouped by rule.",
   "by object": "The changes of each object are only counted.",
   counts: "Only the totals are shown.",
 };

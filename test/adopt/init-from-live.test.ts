@@ -1,0 +1,39 @@
+import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { runCommand } from "../support/command.ts";
+import { startService, type TestService } from "../support/service.ts";
+
+let service: TestService;
+let folder: string;
+beforeEach(async () => {
+  service = await startService();
+  folder = await mkdtemp(join(tmpdir(), "dimsync-init-"));
+});
+afterEach(async () => {
+  await service.close();
+  await rm(folder, { recursive: true, force: true });
+});
+
+test("init --from-live makes a project of an account: what comes after needs the key only, and its plan is empty", async () => {
+  const key = { DIMSYNC_API_KEY: service.apiKey };
+  const { code, stdout } = await runCommand(["init", "infra", "--from-live"], folder, { ...key, DIMSYNC_BASE_URL: service.url });
+  expect({ code, stdout }).toEqual({ code: 0, stdout: expect.stringContaining("the plan after it is empty") });
+  expect(await readFile(join(folder, "infra/dimsync.yaml"), "utf8")).toContain(`baseUrl: ${service.url}\n`);
+  const plan = await runCommand(["plan", "--detailed-exitcode"], join(folder, "infra"), key);
+  expect(plan).toMatchObject({ code: 0, stdout: expect.stringContaining("No changes.") });
+  expect(Object.keys(service.counts()).filter((method) => method !== "GET")).toEqual([]);
+  const everything = await readdir(join(folder, "infra"), { recursive: true, withFileTypes: true });
+  const texts = await Promise.all(
+    everything.filter((entry) => entry.isFile()).map((entry) => readFile(join(entry.parentPath, entry.name), "utf8")),
+  );
+  expect(texts.filter((text) => text.includes(service.apiKey))).toEqual([]);
+});
+
+test("without an address nothing is written, and it says what to set", async () => {
+  const { code, stderr } = await runCommand(["init", "--from-live"], folder, {});
+  expect(code).toBe(1);
+  expect(stderr).toContain("DIMSYNC_BASE_URL");
+  expect(await readdir(folder)).toEqual([]);
+});

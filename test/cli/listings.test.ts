@@ -1,0 +1,77 @@
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { parse } from "yaml";
+import { runCommand } from "../support/command.ts";
+
+let folder: string;
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), "dimsync-listings-"));
+  await writeFile(
+    join(folder, "dimsync.yaml"),
+    "apiVersion: dimsync/v1\nkind: Config\nmanifests: [.]\ntargets: { prod: { baseUrl: embedded:account.json } }\n",
+  );
+});
+afterAll(() => rm(folder, { recursive: true, force: true }));
+
+const run = (...argv: readonly string[]) => runCommand(argv, folder);
+const out = async (...argv: readonly string[]): Promise<string> => {
+  const { code, stdout, stderr } = await run(...argv);
+  expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+  return stdout;
+};
+
+test.each([
+  ["get", "integrations"],
+  ["get", "tags"],
+  ["get", "users"],
+  ["get", "tag", "t-1"],
+  ["get", "schemaconfig", "8f1c"],
+  ["audit"],
+  ["get", "tags", "--raw"],
+  ["audit", "--raw"],
+])("%s %s %s says the same as json and as yaml", async (...argv) => {
+  const json: unknown = JSON.parse(await out(...argv, "-o", "json"));
+  expect(parse(await out(...argv, "-o", "yaml"))).toEqual(json);
+});
+
+test("ndjson is a line for each object, for each entry of the log, for each node of a schema, and for each raw page", async () => {
+  const linesOf = async (...argv: readonly string[]): Promise<readonly unknown[]> =>
+    (await out(...argv, "-o", "ndjson"))
+      .trimEnd()
+      .split("\n")
+      .map((line): unknown => JSON.parse(line));
+  expect(await linesOf("get", "integrations")).toEqual(JSON.parse(await out("get", "integrations", "-o", "json")));
+  const log = JSON.parse(await out("audit", "-o", "json")) as { readonly totalItems: number; readonly items: readonly unknown[] };
+  expect(await linesOf("audit")).toEqual(log.items);
+  expect(await linesOf("audit", "--raw")).toEqual([
+    { code: expect.any(String), data: expect.objectContaining({ totalItems: log.totalItems }) },
+  ]);
+  expect((await linesOf("get", "schemas", "8f1c"))[1]).toMatchObject({ schema: "public", table: expect.any(String) });
+});
+
+test("a file gets one format, and stdout another", async () => {
+  expect(await out("get", "users", "-o", "ndjson=users.ndjson")).toContain("dana@example.com");
+  await out("get", "users", "-o", "ndjson=users.ndjson");
+  expect((await readFile(join(folder, "users.ndjson"), "utf8")).trimEnd().split("\n")).toHaveLength(5);
+});
+
+test.each([["integration"], ["INTEGRATIONS"], ["Integrations"]])("%s is a kind", async (kind) => {
+  expect(await out("get", kind, "8f1c")).toContain("Orders");
+});
+
+test("a user is found by id and by e-mail address", async () => {
+  expect(await out("get", "user", "u-1")).toBe(await out("get", "user", "Dana@Example.com"));
+});
+
+test.each([
+  [["get", "user", "nobody@example.com"], "E_NOT_FOUND"],
+  [["audit", "--raw", "--actor", "dana@example.com"], "--raw shows everybody's entries"],
+  [["audit", "--raw", "-o", "markdown"], "Formats: human, json, ndjson, yaml"],
+  [["get", "user", "u-1", "--raw"], "no call for one user"],
+])("%j is refused: %s", async (argv, message) => {
+  const { code, stderr } = await run(...argv);
+  expect(code).toBe(1);
+  expect(stderr).toContain(message);
+});
