@@ -15,7 +15,8 @@ const advice = "Write it like https://api.example.com, without /v1, in baseUrl o
 
 const refuse = (problem: string): DimsyncError => new DimsyncError("E_BASE_URL", `The base URL ${problem}. ${advice}`);
 
-function isLoopback(hostname: string): boolean {
+/** Of a URL as the standard parser gives it. */
+export function isLoopback(hostname: string): boolean {
   return hostname === "localhost" || hostname === "[::1]" || (isIPv4(hostname) && hostname.startsWith("127."));
 }
 

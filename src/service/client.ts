@@ -1,8 +1,8 @@
-import { setTimeout as sleepFor } from "node:timers/promises";
 import { DimsyncError, ServiceError } from "../model/errors.ts";
 import type { JsonValue } from "../model/json.ts";
 import type { Secret } from "../model/secret.ts";
 import type { Reads, SendableRequest, WriteAnswer } from "../model/service.ts";
+import { pause } from "./abort-listeners.ts";
 import { readJson, readWriteAnswer } from "./answer-body.ts";
 import { parseBaseUrl } from "./base-url.ts";
 import { readOnlyDoor } from "./door.ts";
@@ -66,7 +66,7 @@ export function createClient(options: ClientOptions): Client {
   const base = parseBaseUrl(options.baseUrl);
   checkKey(apiKey);
   const concurrency = Math.max(1, options.concurrency);
-  const sleep = options.sleep ?? ((milliseconds, ending) => sleepFor(milliseconds, undefined, { signal: ending }));
+  const sleep = options.sleep ?? pause;
   // An interrupted sleep is no failure of its own: what comes after it looks at the signal.
   const waitUntil =
     (signal: AbortSignal | undefined) =>
@@ -82,6 +82,7 @@ export function createClient(options: ClientOptions): Client {
   const transport = createTransport({
     ...{ base, apiKey, timeoutMs, concurrency, userAgent: options.userAgent, env: options.env },
     maxAnswerBytes: options.maxAnswerBytes ?? oneGiB,
+    onSent: (method) => counts.set(method, (counts.get(method) ?? 0) + 1),
   });
   const throttle = createThrottle({ concurrency, rate: options.rate, now });
   const exchangeUntil = (signal: AbortSignal | undefined): Exchange =>
@@ -90,7 +91,6 @@ export function createClient(options: ClientOptions): Client {
       wait: waitUntil(signal),
       keySource: options.keySource,
       random: options.random ?? Math.random,
-      onSent: (method) => counts.set(method, (counts.get(method) ?? 0) + 1),
       onCall: options.onCall,
       isClosed: () => closing !== undefined,
     });

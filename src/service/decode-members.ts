@@ -6,25 +6,36 @@ import { malformed, type Where } from "./malformed.ts";
 export interface Part {
   readonly value: unknown;
   readonly where: Where;
-  readonly pointer: Pointer;
+  /** What it is a part of, or where it stands: a pointer is put together only for an error, since a run decodes parts by the hundred thousand. */
+  readonly above: Part | Pointer;
+  /** The name or index below it; undefined: the very same place. */
+  readonly name?: string | number;
 }
 
 export type Members = Readonly<Record<string, unknown>>;
 
+/** @throws always: ServiceError E_MALFORMED_ANSWER */
+function refuse(part: Part, problem: string): never {
+  throw malformed(part.where, pointerOf(part), problem);
+}
+
+export function pointerOf({ above, name }: Part): Pointer {
+  const pointer = typeof above === "string" ? above : pointerOf(above);
+  return name === undefined ? pointer : `${pointer}${toPointer([name])}`;
+}
+
 /** A part as an object, with its members. @throws ServiceError E_MALFORMED_ANSWER, as every function here */
 export function objectOf(part: Part): Members {
-  if (!isObject(part.value)) throw malformed(part.where, part.pointer, "is not an object");
-  return part.value;
+  return isObject(part.value) ? part.value : refuse(part, "is not an object");
 }
 
 /** One member of a part that is an object. */
 export function memberOf(part: Part, name: string): Part {
-  return { value: own(objectOf(part), name), where: part.where, pointer: `${part.pointer}${toPointer([name])}` };
+  return { value: own(objectOf(part), name), where: part.where, above: part, name };
 }
 
 export function textOf(part: Part): string {
-  if (typeof part.value !== "string") throw malformed(part.where, part.pointer, "is not a string");
-  return part.value;
+  return typeof part.value === "string" ? part.value : refuse(part, "is not a string");
 }
 
 /** null is taken as absent. */
@@ -39,21 +50,23 @@ export function optionalFlagOf(part: Part): boolean | undefined {
 }
 
 export function flagOf(part: Part): boolean {
-  if (typeof part.value !== "boolean") throw malformed(part.where, part.pointer, "is neither true nor false");
-  return part.value;
+  return typeof part.value === "boolean" ? part.value : refuse(part, "is neither true nor false");
+}
+
+/** A whole number that is exact. */
+export function countOf(part: Part): number {
+  return typeof part.value === "number" && Number.isSafeInteger(part.value) ? part.value : refuse(part, "is not an integer");
 }
 
 /** An id: a string, or a whole number as its decimal text. A number beyond 2^53 was rounded while it was read, so it is refused. */
 export function idOf(part: Part): string {
   if (typeof part.value === "number" && Number.isInteger(part.value)) {
-    if (Number.isSafeInteger(part.value)) return String(part.value);
-    throw malformed(part.where, part.pointer, "is a number too large to be read exactly");
+    return Number.isSafeInteger(part.value) ? String(part.value) : refuse(part, "is a number too large to be read exactly");
   }
-  if (part.value === "") throw malformed(part.where, part.pointer, "is an empty string");
-  return textOf(part);
+  return part.value === "" ? refuse(part, "is an empty string") : textOf(part);
 }
 
 export function listOf(part: Part): readonly Part[] {
-  if (!Array.isArray(part.value)) throw malformed(part.where, part.pointer, "is not an array");
-  return part.value.map((value: unknown, index) => ({ value, where: part.where, pointer: `${part.pointer}/${index}` }));
+  if (!Array.isArray(part.value)) return refuse(part, "is not an array");
+  return part.value.map((value: unknown, index) => ({ value, where: part.where, above: part, name: index }));
 }

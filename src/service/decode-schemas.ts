@@ -1,6 +1,5 @@
 import { emptyRecord, isObject } from "../model/json.ts";
 import type { LiveColumn, LiveSchema, LiveSchemas, LiveTable } from "../model/live.ts";
-import { toPointer } from "../model/pointer.ts";
 import { flagOf, memberOf, objectOf, optionalFlagOf, optionalTextOf, type Part } from "./decode-members.ts";
 import type { Where } from "./malformed.ts";
 
@@ -19,24 +18,27 @@ type Tree = Record<string, unknown>;
  * @throws ServiceError E_MALFORMED_ANSWER
  */
 export function decodeSchemas(data: unknown, where: Where): LiveSchemas {
-  const schemas = treeOf(memberOf({ value: data, where, pointer: "/data" }, "schemas"));
+  const part = memberOf({ value: data, where, above: "/data" }, "schemas");
+  const schemas = treeOf(part);
   for (const name of Object.keys(schemas)) {
     const value = schemas[name];
-    const schema = isPlainSchema(value) ? value : repairSchema({ value, where, pointer: toPointer(["data", "schemas", name]) });
+    const entry = { value, where, above: part, name };
+    const schema = isPlainSchema(value) ? value : repairSchema(entry);
     if (schema !== value) schemas[name] = schema;
-    decodeTables(schema.tables as Tree, where, name);
+    decodeTables({ value: schema.tables, where, above: entry, name: "tables" });
   }
   // Every node below has been checked or replaced.
   return schemas as LiveSchemas;
 }
 
-function decodeTables(tables: Tree, where: Where, schemaName: string): void {
+function decodeTables(part: Part): void {
+  const tables = part.value as Tree;
   for (const name of Object.keys(tables)) {
-    const pointer = (): string => toPointer(["data", "schemas", schemaName, "tables", name]);
     const value = tables[name];
-    const table = isPlainTable(value) ? value : repairTable({ value, where, pointer: pointer() });
+    const entry = { value, where: part.where, above: part, name };
+    const table = isPlainTable(value) ? value : repairTable(entry);
     if (table !== value) tables[name] = table;
-    if (table.columns !== undefined) decodeColumnMap(table.columns as Tree, where, () => `${pointer()}/columns`);
+    if (table.columns !== undefined) decodeColumnMap({ value: table.columns, where: part.where, above: entry, name: "columns" });
   }
 }
 
@@ -45,16 +47,18 @@ function decodeTables(tables: Tree, where: Where, schemaName: string): void {
  * @throws ServiceError E_MALFORMED_ANSWER
  */
 export function decodeColumns(data: unknown, where: Where): Readonly<Record<string, LiveColumn>> {
-  const columns = treeOf(memberOf({ value: data, where, pointer: "/data" }, "columns"));
-  decodeColumnMap(columns, where, () => "/data/columns");
+  const columns = memberOf({ value: data, where, above: "/data" }, "columns");
+  objectOf(columns);
+  decodeColumnMap(columns);
   // Every column has been checked or replaced.
-  return columns as Record<string, LiveColumn>;
+  return columns.value as Record<string, LiveColumn>;
 }
 
-function decodeColumnMap(columns: Tree, where: Where, pointer: () => string): void {
+function decodeColumnMap(part: Part): void {
+  const columns = part.value as Tree;
   for (const name of Object.keys(columns)) {
     const value = columns[name];
-    if (!isPlainColumn(value)) columns[name] = repairColumn({ value, where, pointer: `${pointer()}${toPointer([name])}` });
+    if (!isPlainColumn(value)) columns[name] = repairColumn({ value, where: part.where, above: part, name });
   }
 }
 

@@ -8,5 +8,5 @@ import { decodeSchemas } from "./decode-schemas.ts";
  */
 export const decodeWrite: WriteDecoder = {
   schemas: ({ data }) => decodeSchemas(data, { method: "PATCH", path: "/v1/integrations/{id}/schemas", sent: "maybe" }),
-  tag: ({ data }) => decodeTag({ value: data, where: { method: "PUT", path: "/v1/tags/{id}", sent: "maybe" }, pointer: "/data" }),
+  tag: ({ data }) => decodeTag({ value: data, where: { method: "PUT", path: "/v1/tags/{id}", sent: "maybe" }, above: "/data" }),
 };

@@ -11,7 +11,7 @@ export interface Envelope {
 
 /** @throws ServiceError E_MALFORMED_ANSWER where it is no envelope with an object as `data` */
 export function openEnvelope(value: JsonValue, where: Where): Envelope {
-  const top = { value, where, pointer: "" };
+  const top = { value, where, above: "" };
   optionalTextOf(memberOf(top, "code"));
   const data = memberOf(top, "data");
   objectOf(data);

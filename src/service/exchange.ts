@@ -3,8 +3,8 @@ import type { Secret } from "../model/secret.ts";
 import { closed, type Failure, failureOfStatus, failureOfWire, interrupted, toServiceError } from "./failure.ts";
 import { quoteAnswer } from "./quote.ts";
 import { backoffMs, mayRepeat } from "./retry.ts";
-import type { Throttle } from "./throttle.ts";
-import type { Method, Transport, WireAnswer } from "./transport.ts";
+import type { Load, Throttle } from "./throttle.ts";
+import type { Method, Transport, WireAnswer, WireFailure } from "./transport.ts";
 
 /** One call of the interface, ready for the wire. */
 export interface Call<T> {
@@ -46,7 +46,6 @@ export interface ExchangeOptions {
   readonly wait: (milliseconds: number) => Promise<void>;
   readonly random: () => number;
   readonly now: () => number;
-  readonly onSent: (method: Method) => void;
   readonly onCall: ((report: CallReport) => void) | undefined;
   readonly isClosed: () => boolean;
 }
@@ -63,10 +62,7 @@ interface Failed {
 export function createExchange(options: ExchangeOptions): Exchange {
   const { transport, throttle, retries, signal } = options;
 
-  const attemptOnce = async <T>(call: Call<T>, attempt: number): Promise<Verdict<T>> => {
-    if (options.isClosed()) return { ok: false, failure: closed };
-    if (signal?.aborted) return { ok: false, failure: interrupted };
-    const outcome = await transport.exchange(call, signal, () => options.onSent(call.method));
+  const settle = <T>(call: Call<T>, attempt: number, outcome: WireAnswer | WireFailure): Verdict<T> => {
     const verdict: Verdict<T> =
       outcome.type === "failure"
         ? { ok: false, failure: failureOfWire(outcome, call.method, options.timeoutMs) }
@@ -82,13 +78,15 @@ export function createExchange(options: ExchangeOptions): Exchange {
     return verdict;
   };
 
+  const attemptOnce = async <T>(call: Call<T>, attempt: number): Promise<Verdict<T>> => {
+    if (options.isClosed()) return { ok: false, failure: closed };
+    if (signal?.aborted) return { ok: false, failure: interrupted };
+    return settle(call, attempt, await transport.exchange(call, signal));
+  };
+
   return async (call) => {
     for (let attempt = 1; ; attempt += 1) {
-      const verdict = await throttle.run(
-        () => attemptOnce(call, attempt),
-        (result) => (result.ok ? "fine" : result.failure.load),
-        options.wait,
-      );
+      const verdict = await throttle.run(() => attemptOnce(call, attempt), loadOf, options.wait);
       if (verdict.ok) return verdict.value;
       const { failure } = verdict;
       if (attempt > retries || !mayRepeat(call.method, failure)) throw verdict.unreadable ?? toServiceError(call, failure, attempt);
@@ -97,6 +95,8 @@ export function createExchange(options: ExchangeOptions): Exchange {
     }
   };
 }
+
+const loadOf = (verdict: Verdict<unknown>): Load => (verdict.ok ? "fine" : verdict.failure.load);
 
 function judge<T>(call: Call<T>, answer: WireAnswer, options: ExchangeOptions): Verdict<T> {
   const { status } = answer;

@@ -2,12 +2,12 @@ import type { JsonValue } from "../model/json.ts";
 import type { AuditQuery, Reads } from "../model/service.ts";
 import { urlPath } from "../model/url-path.ts";
 import { readJson } from "./answer-body.ts";
-import { listOf, memberOf } from "./decode-members.ts";
+import { countOf, listOf, memberOf } from "./decode-members.ts";
 import { decodeAuditEntry, decodeIntegration, decodeTag, decodeUser } from "./decode-resources.ts";
 import { decodeColumns, decodeSchemas } from "./decode-schemas.ts";
 import { type Envelope, openEnvelope } from "./envelope.ts";
 import type { Exchange } from "./exchange.ts";
-import { malformed, type Where } from "./malformed.ts";
+import type { Where } from "./malformed.ts";
 import { readPages } from "./pages.ts";
 import type { WireAnswer } from "./transport.ts";
 
@@ -42,11 +42,7 @@ export function createReads(exchange: Exchange): Reads {
     users: () => readPages("/v1/users", get, decodeUser),
     async auditLogs(query) {
       const { data } = await get(`/v1/audit-logs${auditQuery(query)}`);
-      const totalItems = memberOf(data, "totalItems");
-      if (typeof totalItems.value !== "number" || !Number.isSafeInteger(totalItems.value)) {
-        throw malformed(totalItems.where, totalItems.pointer, "is not an integer");
-      }
-      return { totalItems: totalItems.value, items: listOf(memberOf(data, "items")).map(decodeAuditEntry) };
+      return { totalItems: countOf(memberOf(data, "totalItems")), items: listOf(memberOf(data, "items")).map(decodeAuditEntry) };
     },
   };
 }

@@ -1,5 +1,3 @@
-import pLimit from "p-limit";
-
 /** How an answer speaks of the service's load. */
 export type Load = "fine" | "overloaded" | "unknown";
 
@@ -24,7 +22,7 @@ const cautiousStart = 4;
  * overloaded: once for all requests that were under way together, else one burst of 429 would bring it down to 1.
  */
 export function createThrottle({ concurrency, rate, now }: ThrottleOptions): Throttle {
-  const limit = pLimit(Math.min(cautiousStart, concurrency));
+  let allowed = Math.min(cautiousStart, concurrency);
   let halvings = 0;
   let notBefore = 0;
 
@@ -43,22 +41,63 @@ export function createThrottle({ concurrency, rate, now }: ThrottleOptions): Thr
     if (slot > now()) await wait(slot - now());
   };
 
+  // p-limit would do, but for its five promises per task: thousands wait here while columns are read.
+  const turns = createTurns(() => allowed);
+
   return {
-    run: (task, loadOf, wait) =>
-      limit(async () => {
-        await waitForHost(wait);
+    async run(task, loadOf, wait) {
+      const turn = turns.take();
+      if (turn !== undefined) await turn;
+      try {
+        if (notBefore > 0 || gapMs > 0) await waitForHost(wait);
         const halvingsBefore = halvings;
         const result = await task();
         const load = loadOf(result);
-        if (load === "fine" && limit.concurrency < concurrency) limit.concurrency += 1;
+        if (load === "fine" && allowed < concurrency) allowed += 1;
         if (load === "overloaded" && halvings === halvingsBefore) {
           halvings += 1;
-          limit.concurrency = Math.max(1, Math.floor(limit.concurrency / 2));
+          allowed = Math.max(1, Math.floor(allowed / 2));
         }
         return result;
-      }),
+      } finally {
+        turns.giveBack();
+      }
+    },
     hold(milliseconds) {
       notBefore = Math.max(notBefore, now() + milliseconds);
+    },
+  };
+}
+
+interface Turns {
+  /** undefined: it is yours at once. */
+  take(): Promise<void> | undefined;
+  giveBack(): void;
+}
+
+function createTurns(allowed: () => number): Turns {
+  const waiting: (() => void)[] = [];
+  /** Those before it have had their turn. Shifting a long array would move all of it, each time. */
+  let first = 0;
+  let running = 0;
+  return {
+    take() {
+      if (running < allowed() && first === waiting.length) {
+        running += 1;
+        return undefined;
+      }
+      return new Promise((resolve) => waiting.push(resolve));
+    },
+    giveBack() {
+      running -= 1;
+      for (; running < allowed() && first < waiting.length; first += 1) {
+        running += 1;
+        waiting[first]?.();
+      }
+      if (first * 2 > waiting.length) {
+        waiting.splice(0, first);
+        first = 0;
+      }
     },
   };
 }

@@ -2,6 +2,7 @@ import type { Dispatcher, Pool } from "undici";
 import type { Secret } from "../model/secret.ts";
 import type { BaseUrl } from "./base-url.ts";
 import { proxyDispatcher, proxyFor } from "./proxy.ts";
+import { createWatch, type UnderWay, type Watch } from "./under-way.ts";
 
 export type Method = "GET" | "HEAD" | "POST" | "PUT" | "PATCH";
 
@@ -30,7 +31,7 @@ export interface WireFailure {
 
 export interface Transport {
   /** One request, once. Never rejects. `signal` ends a request that may be repeated; a write in flight is left to finish. */
-  exchange(request: WireRequest, signal: AbortSignal | undefined, onSent: () => void): Promise<WireAnswer | WireFailure>;
+  exchange(request: WireRequest, signal: AbortSignal | undefined): Promise<WireAnswer | WireFailure>;
   close(): Promise<void>;
 }
 
@@ -42,6 +43,8 @@ export interface TransportOptions {
   readonly concurrency: number;
   readonly maxAnswerBytes: number;
   readonly env: NodeJS.ProcessEnv;
+  /** Told when a request goes on the wire. */
+  readonly onSent: (method: Method) => void;
 }
 
 /**
@@ -64,48 +67,61 @@ export function createTransport(options: TransportOptions): Transport {
     const { default: DirectPool } = await import("undici/lib/dispatcher/pool.js");
     return new DirectPool(options.base.origin, poolOptions);
   };
-  const pools = new Map<"kept" | "fresh", Promise<Dispatcher>>();
-  const pool = (name: "kept" | "fresh"): Promise<Dispatcher> => {
-    const opened = pools.get(name) ?? open();
-    pools.set(name, opened);
-    return opened;
-  };
-  const running = new Set<Promise<unknown>>();
+  const pools: Record<"kept" | "fresh", { opening?: Promise<Dispatcher>; opened?: Dispatcher }> = { kept: {}, fresh: {} };
+  const wire = wireOf(options);
+  let underWay = 0;
+  let onIdle: (() => void) | undefined;
 
   return {
-    exchange(request, signal, onSent) {
-      const repeatable = request.method === "GET" || request.method === "HEAD";
-      const exchange = pool(request.method === "POST" ? "fresh" : "kept").then((dispatcher) =>
-        dispatch(dispatcher, options, request, repeatable ? signal : undefined, onSent),
-      );
-      running.add(exchange);
-      return exchange.finally(() => running.delete(exchange));
+    async exchange(request, signal) {
+      underWay += 1;
+      try {
+        const pool = request.method === "POST" ? pools.fresh : pools.kept;
+        if (pool.opened === undefined) {
+          pool.opening ??= open();
+          pool.opened = await pool.opening;
+        }
+        return await dispatch(pool.opened, wire, request, signal);
+      } finally {
+        underWay -= 1;
+        if (underWay === 0) onIdle?.();
+      }
     },
     async close() {
-      await Promise.allSettled(running);
-      for (const opened of pools.values()) await (await opened).destroy();
+      if (underWay > 0)
+        await new Promise<void>((resolve) => {
+          onIdle = resolve;
+        });
+      for (const { opening } of Object.values(pools)) await (await opening)?.destroy();
     },
   };
 }
 
-function headersOf(options: TransportOptions, request: WireRequest): Record<string, string> {
-  return {
+/** What is the same for all requests. */
+interface Wire extends TransportOptions {
+  readonly headers: Readonly<Record<string, string>>;
+  readonly bodyHeaders: Readonly<Record<string, string>>;
+  readonly watch: Watch;
+}
+
+function wireOf(options: TransportOptions): Wire {
+  const headers = {
     accept: "application/json",
     "accept-encoding": "identity",
     "user-agent": options.userAgent,
     "x-api-key": options.apiKey.reveal(),
-    ...(request.body === undefined ? {} : { "content-type": "application/json" }),
   };
+  return { ...options, headers, bodyHeaders: { ...headers, "content-type": "application/json" }, watch: createWatch(options.timeoutMs) };
 }
 
 function dispatch(
   dispatcher: Dispatcher,
-  options: TransportOptions,
-  request: WireRequest,
+  wire: Wire,
+  { method, path, body }: WireRequest,
   signal: AbortSignal | undefined,
-  onSent: () => void,
 ): Promise<WireAnswer | WireFailure> {
   return new Promise((resolve) => {
+    const repeatable = method === "GET" || method === "HEAD";
     let controller: Dispatcher.DispatchController | undefined;
     let done = false;
     let status = 0;
@@ -116,58 +132,61 @@ function dispatch(
     const finish = (outcome: WireAnswer | WireFailure): void => {
       if (done) return;
       done = true;
-      clearTimeout(timer);
-      signal?.removeEventListener("abort", interrupt);
+      wire.watch.end(underWay);
       resolve(outcome);
     };
-    const giveUp = (reason: WireFailure["reason"], detail: string): void => {
+    const giveUp = (reason: WireFailure["reason"], detail = ""): void => {
       finish({ type: "failure", reason, sent: controller === undefined ? "never" : "maybe", detail });
       controller?.abort(new Error(reason));
     };
-    const interrupt = (): void => giveUp("interrupted", "");
-    const timer = setTimeout(() => giveUp("timeout", ""), options.timeoutMs);
-    if (signal?.aborted) return interrupt();
-    signal?.addEventListener("abort", interrupt, { once: true });
+    const underWay: UnderWay = {
+      expire: () => giveUp("timeout"),
+      interrupt: () => giveUp("interrupted"),
+      signal: repeatable ? signal : undefined,
+    };
+    if (underWay.signal?.aborted) return giveUp("interrupted");
+    wire.watch.begin(underWay);
 
     dispatcher.dispatch(
       {
-        origin: options.base.origin,
-        path: options.base.prefix + request.path,
-        method: request.method,
-        headers: headersOf(options, request),
-        body: request.body ?? null,
-        reset: request.method === "POST",
+        origin: wire.base.origin,
+        path: wire.base.prefix + path,
+        method,
+        headers: body === undefined ? wire.headers : wire.bodyHeaders,
+        body: body ?? null,
+        reset: method === "POST",
       },
       {
         // Called when a connection stands and nothing is written yet; aborting here keeps every byte back.
         onRequestStart(started) {
           const again = controller !== undefined;
-          if (done || (again && request.method !== "GET")) {
+          if (done || (again && method !== "GET")) {
             giveUp("connection", "the connection ended");
             started.abort(new Error("given up"));
             return;
           }
           controller = started;
-          onSent();
+          wire.onSent(method);
         },
         onResponseStart(_controller, statusCode, responseHeaders) {
           status = statusCode;
           headers = responseHeaders;
           chunks = [];
           bytes = 0;
-          if (Number(responseHeaders["content-length"]) > options.maxAnswerBytes) giveUp("too-large", "");
+          if (Number(responseHeaders["content-length"]) > wire.maxAnswerBytes) giveUp("too-large");
         },
         onResponseData(_controller, chunk) {
           bytes += chunk.length;
-          if (bytes > options.maxAnswerBytes) giveUp("too-large", "");
+          if (bytes > wire.maxAnswerBytes) giveUp("too-large");
           else chunks.push(chunk);
         },
         onResponseEnd() {
+          const [only] = chunks;
           finish({
             type: "answer",
             status,
             headers,
-            body: chunks.length === 1 && chunks[0] !== undefined ? chunks[0] : Buffer.concat(chunks, bytes),
+            body: chunks.length === 1 && only !== undefined ? only : Buffer.concat(chunks, bytes),
           });
         },
         onResponseError(_controller, error) {

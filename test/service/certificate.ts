@@ -4,7 +4,9 @@ import { generateKeyPairSync, sign } from "node:crypto";
 
 const der = (tag: number, ...parts: readonly Buffer[]): Buffer => {
   const content = Buffer.concat(parts);
-  const length = content.length < 128 ? [content.length] : [0x82, content.length >> 8, content.length & 255];
+  const { length: size } = content;
+  // The shortest form, which OpenSSL insists on.
+  const length = size < 128 ? [size] : size < 256 ? [0x81, size] : [0x82, size >> 8, size & 255];
   return Buffer.concat([Buffer.from([tag, ...length]), content]);
 };
 const sequence = (...parts: readonly Buffer[]): Buffer => der(0x30, ...parts);
@@ -36,7 +38,9 @@ export function selfSigned(host: string): { readonly cert: string; readonly key:
     der(0xa3, extensions),
   );
   const signature = der(0x03, hex("00"), sign("sha256", toBeSigned, privateKey));
-  const body = sequence(toBeSigned, ecdsaWithSha256, signature).toString("base64").replace(/.{64}/gu, "$&\n");
+  const body = sequence(toBeSigned, ecdsaWithSha256, signature)
+    .toString("base64")
+    .replace(/.{64}(?!$)/gu, "$&\n");
   return {
     cert: `-----BEGIN CERTIFICATE-----\n${body}\n-----END CERTIFICATE-----\n`,
     key: privateKey.export({ type: "pkcs8", format: "pem" }).toString(),

@@ -1,8 +1,8 @@
 import { execFile } from "node:child_process";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
-import { createServer as createHttpServer, type IncomingHttpHeaders } from "node:http";
+import type { IncomingHttpHeaders } from "node:http";
 import { createServer as createTlsServer } from "node:https";
-import { connect, type Socket } from "node:net";
+import type { Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleepFor } from "node:timers/promises";
@@ -11,31 +11,12 @@ import { build } from "esbuild";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { selfSigned } from "./certificate.ts";
 import { clientFor, failureOf, key } from "./client-under-test.ts";
+import { proxyTo } from "./connect-proxy.ts";
 import { json, listen, refusedUrl, serve, serveSockets } from "./loopback.ts";
 
 const create = { method: "POST", path: "/v1/assets", body: {} } as const;
 const host = "service.example.com";
 const certificate = selfSigned(host);
-
-interface Tunnel {
-  readonly target: string | undefined;
-  readonly headers: IncomingHttpHeaders;
-}
-
-/** A CONNECT proxy that leads every name to one port on loopback, so that no name is ever looked up. */
-async function proxyTo(port: number) {
-  const tunnels: Tunnel[] = [];
-  const server = createHttpServer();
-  server.on("connect", (request, socket: Socket) => {
-    tunnels.push({ target: request.url, headers: request.headers });
-    const onward = connect(port, "127.0.0.1", () => {
-      socket.write("HTTP/1.1 200 Connection established\r\n\r\n");
-      socket.pipe(onward).pipe(socket);
-    });
-    for (const end of [socket, onward]) end.on("error", () => undefined);
-  });
-  return { ...(await listen(server)), tunnels };
-}
 
 async function tlsService() {
   const received: { readonly method: string | undefined; readonly headers: IncomingHttpHeaders }[] = [];
