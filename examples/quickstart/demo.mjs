@@ -8,7 +8,7 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 
-const dimsync = fileURLToPath(new URL("../../dist/bin.js", import.meta.url));
+const dimsync = fileURLToPath(new URL("../../dist/bin.cjs", import.meta.url));
 const example = fileURLToPath(new URL(".", import.meta.url));
 const isTty = process.stdout.isTTY === true && !process.env.NO_COLOR;
 const paint = (codes, text) => (isTty ? `\u001b[${codes}m${text}\u001b[0m` : text);
@@ -40,8 +40,8 @@ async function demo() {
 
   say("Now Dana (dana@example.com) switches hashing off for customers.email, behind dimsync's back:");
   await unhash();
-  say("The nightly drift report finds it (exit 2):");
-  run(["drift"], 2);
+  say("The nightly drift report finds it, and who did it. Exit 3: it also breaks the policy that such columns are hashed.");
+  run(["drift"], 3);
   say("And the plan that repairs it is one call:");
   run(["plan", "--detailed-exitcode"], 2);
   run(["apply", "--yes"], 0);

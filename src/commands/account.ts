@@ -2,10 +2,12 @@ import { mkdir } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
 import { setTimeout as sleepFor } from "node:timers/promises";
 import type { Clock } from "../engine/run.ts";
-import { resolveSecrets } from "../manifests/secrets.ts";
+import type { LoadedProject } from "../engine/session.ts";
+import { ConfigError } from "../manifests/config-error.ts";
+import { secretPlaces } from "../manifests/secret-places.ts";
+import { resolveSecrets, secretKey } from "../manifests/secrets.ts";
 import type { Settings } from "../model/config.ts";
 import { DimsyncError, ProblemsError } from "../model/errors.ts";
-import { canonicalJson } from "../model/json.ts";
 import { describeSecret, Secret, type SecretReference } from "../model/secret.ts";
 import type { Client } from "../service/client.ts";
 import type { CallReport } from "../service/exchange.ts";
@@ -93,8 +95,15 @@ async function apiKey(settings: Settings, { env, signal }: AccountOptions): Prom
       "E_NO_API_KEY",
       `No API key is set for target ${JSON.stringify(settings.target)}. Set DIMSYNC_API_KEY or DIMSYNC_API_KEY_FILE, or give the target an apiKey: { $secret: … }.`,
     );
-  const secrets = await resolveAll([settings.apiKey], settings, env, signal);
-  const key = secrets.get(canonicalJson(settings.apiKey))?.reveal();
+  const { values, problems } = await resolveSecrets([settings.apiKey], secretOptions(settings, env, signal));
+  if (problems.length > 0)
+    throw new ProblemsError(
+      problems.map((problem) => ({
+        ...problem,
+        message: `${problem.message} It is the API key of target ${JSON.stringify(settings.target)}.`,
+      })),
+    );
+  const key = values.get(secretKey(settings.apiKey))?.reveal();
   if (typeof key !== "string")
     throw new DimsyncError(
       "E_NO_API_KEY",
@@ -103,21 +112,28 @@ async function apiKey(settings: Settings, { env, signal }: AccountOptions): Prom
   return new Secret(key);
 }
 
-/** Resolves every reference, or throws ProblemsError with all that are missing. */
+/** Who needs the secrets, for the messages about those that are missing. */
+export type SecretUsers = Pick<LoadedProject, "resources" | "locate">;
+
+/** Resolves every reference, or throws ProblemsError with all that are missing, at the places where `users` name them. */
 export async function resolveAll(
   references: readonly SecretReference[],
   settings: Settings,
   env: NodeJS.ProcessEnv,
   signal: AbortSignal | undefined,
+  users?: SecretUsers,
 ): Promise<ReadonlyMap<string, Secret>> {
-  const { values, problems } = await resolveSecrets(references, {
-    folder: settings.folder,
-    env,
-    ...(signal === undefined ? {} : { signal }),
-  });
-  if (problems.length > 0) throw new ProblemsError(problems);
+  const options = secretOptions(settings, env, signal);
+  const { values, problems } = await resolveSecrets(references, options, (reference) => secretPlaces(reference, users?.resources ?? []));
+  if (problems.length > 0) throw users === undefined ? new ProblemsError(problems) : new ConfigError(problems, users.locate);
   return values;
 }
+
+const secretOptions = ({ folder }: Settings, env: NodeJS.ProcessEnv, signal: AbortSignal | undefined) => ({
+  folder,
+  env,
+  ...(signal === undefined ? {} : { signal }),
+});
 
 /** The clock of this machine. */
 export const systemClock: Clock = {

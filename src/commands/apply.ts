@@ -17,7 +17,7 @@ import { durationFlag, loadProjects } from "./project.ts";
 export async function runApply(context: Context<ApplyFlags>, file: string | undefined): Promise<ExitCode> {
   const { flags, cwd, io } = context;
   if (flags.dryRun === true) return runPlan(context, []);
-  await checkOutputs(context);
+  checkOutputs(context);
   if (flags.readOnly === true || isSet(io.env["DIMSYNC_READ_ONLY"]))
     throw new DimsyncError(
       "E_READ_ONLY",

@@ -1,43 +1,36 @@
-import { readFile } from "node:fs/promises";
-import { join, resolve } from "node:path";
+import { resolve } from "node:path";
 import { acceptDrift, writeEdits } from "../drift/accept.ts";
 import { attribute, withoutAttribution, withPartialAttribution } from "../drift/attribution.ts";
 import { endOfNow, readAudit } from "../drift/audit.ts";
 import { appendHistory, type HistoryEntry, historyEntry, readHistory, stepsDone } from "../drift/history.ts";
-import { notify, parseNotify } from "../drift/notify.ts";
+import { parseNotify } from "../drift/notify.ts";
 import type { Project } from "../manifests/project.ts";
-import { ProblemsError, ServiceError } from "../model/errors.ts";
-import { canonicalJson, isObject, own } from "../model/json.ts";
+import { ServiceError } from "../model/errors.ts";
 import type { Plan } from "../model/plan.ts";
-import type { SecretReference } from "../model/secret.ts";
 import { writeAtomic } from "../records/atomic.ts";
 import { openBindings } from "../records/bindings.ts";
-import { ensureStateFolder, stateFolder } from "../records/state-folder.ts";
 import type { ReportHistory } from "../render/index.ts";
 import { visible } from "../render/visible.ts";
-import { openAccount, resolveAll } from "./account.ts";
+import { openAccount } from "./account.ts";
 import { momentFlag } from "./audit.ts";
 import type { Context } from "./context.ts";
-import type { PlanFlags } from "./flags.ts";
+import { lastTold, type NotifyFlags, rememberTold, tellWebhook, webhookOf } from "./drift-notify.ts";
 import type { Surroundings } from "./operations.ts";
 
 /** What `drift` takes beyond the flags of `plan`. */
-export interface DriftFlags extends PlanFlags {
+export interface DriftFlags extends NotifyFlags {
   /** How far back the audit log is read; 30d where absent. */
   readonly since?: string;
   /** False with --no-attribution. */
   readonly attribution?: boolean;
   readonly history?: string;
-  /** env:NAME or file:PATH. */
-  readonly notify?: string;
-  readonly notifyFormat?: "slack" | "json";
   readonly resolve?: "accept" | "revert";
 }
 
 /** Refuses what can't be meant before any work is done. Throws E_USAGE. */
 export function checkDriftFlags({ since, notify: webhook }: Pick<DriftFlags, "since" | "notify">): void {
   if (since !== undefined) momentFlag("--since", since, Date.now());
-  if (webhook !== undefined) parseNotify(webhook);
+  if (typeof webhook === "string") parseNotify(webhook);
 }
 
 const defaultWindowMs = 30 * 86_400_000;
@@ -80,14 +73,15 @@ function counted(report: Plan, calls: Plan["calls"]["read"]): Plan {
 }
 
 /**
- * `--history` and `--notify` for one target's finished report (exit included): tells the webhook where the report says something new, remembers the
- * report, and gives what the renderers show of the past; undefined without `--history`. Nothing here changes the exit code: what fails is a warning.
+ * History and webhook for one target's finished report (exit included): tells the webhook where the report says something new, remembers the report,
+ * and gives what the renderers show of the past; undefined without `--history`. Nothing here changes the exit code: what fails is a warning.
+ * `scope.isWhole`: the report is about all manifests and the account itself.
  */
 export async function recordReport(
   context: Context<DriftFlags>,
   project: Project,
   report: Plan,
-  inScope: (address: string) => boolean,
+  scope: { readonly has: (address: string) => boolean; readonly isWhole: boolean },
 ): Promise<ReportHistory | undefined> {
   const { flags, cwd, io } = context;
   const folder = flags.history === undefined ? undefined : resolve(cwd, flags.history);
@@ -104,14 +98,13 @@ export async function recordReport(
   const done = stepsDone(
     past.findLast(({ complete }) => complete),
     report,
-    inScope,
+    scope.has,
   );
   const entry = historyEntry(report);
   const told = folder === undefined ? await lastTold(project) : past.at(-1)?.notified;
+  const webhook = webhookOf(context, project, scope.isWhole);
   const notified =
-    flags.notify === undefined
-      ? told
-      : await tell(context, project, { report, entry, previous: told, done }, parseNotify(flags.notify), warn);
+    webhook === undefined ? told : await tellWebhook(context, project, webhook, { report, entry, previous: told, done }, warn);
   if (folder === undefined) {
     if (notified !== undefined && notified !== told) await rememberTold(project, notified);
     return undefined;
@@ -128,47 +121,6 @@ export async function recordReport(
     manual,
   }));
   return { points, done };
-}
-
-/** Tells the webhook, if there is something new, and gives the fingerprint that it now knows. */
-async function tell(
-  { flags, io }: Context<DriftFlags>,
-  { settings }: Project,
-  news: Pick<Parameters<typeof notify>[0], "report" | "entry" | "previous" | "done">,
-  reference: SecretReference,
-  warn: (text: string) => void,
-): Promise<string | undefined> {
-  try {
-    const url = (await resolveAll([reference], settings, io.env, io.interrupted)).get(canonicalJson(reference));
-    if (url === undefined) return news.previous;
-    const notified = await notify({ ...news, url, format: flags.notifyFormat, signal: io.interrupted });
-    if (notified.outcome === "failed") warn(notified.warning);
-    return notified.outcome === "sent" ? news.entry.fingerprint : news.previous;
-  } catch (error) {
-    io.interrupted.throwIfAborted();
-    if (!(error instanceof ProblemsError)) throw error;
-    for (const { message } of error.problems) warn(`The webhook was not told of the drift: ${message}`);
-    return news.previous;
-  }
-}
-
-const toldFile = (target: string): string => `drift-${encodeURIComponent(target).replaceAll("*", "_")}.json`;
-
-/** The fingerprint that the webhook was last told of, as `.dimsync` has it, for runs without a history. */
-async function lastTold({ settings }: Project): Promise<string | undefined> {
-  const text = await readFile(join(stateFolder(settings.folder), toldFile(settings.target)), "utf8").catch(() => "{}");
-  try {
-    const value: unknown = JSON.parse(text);
-    const fingerprint = isObject(value) ? own(value, "notified") : undefined;
-    return typeof fingerprint === "string" ? fingerprint : undefined;
-  } catch {
-    return undefined;
-  }
-}
-
-async function rememberTold({ settings }: Project, notified: string): Promise<void> {
-  const folder = await ensureStateFolder(settings.folder);
-  await writeAtomic(join(folder, toldFile(settings.target)), `${JSON.stringify({ notified })}\n`);
 }
 
 /** `--resolve accept`: edits the manifests and shows on stderr what was edited, and what could not be and why. Throws as `acceptDrift` and `writeEdits` do. */

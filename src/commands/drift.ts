@@ -15,7 +15,7 @@ import { planOptions } from "./plan-options.ts";
 /** `dimsync drift`: where the account differs, who did it, what to do. Never writes to the account; --resolve writes manifests or a plan file. */
 export async function runDrift(context: Context<DriftFlags>, paths: readonly string[]): Promise<ExitCode> {
   const { flags, io, cwd } = context;
-  await checkOutputs(context);
+  checkOutputs(context);
   checkDriftFlags(flags);
   const failOn = failOnFlags(flags.failOn);
   if (flags.snapshot !== undefined && flags.resolve === "revert")
@@ -25,7 +25,10 @@ export async function runDrift(context: Context<DriftFlags>, paths: readonly str
     );
   const revertTo = flags.resolve === "revert" ? resolve(cwd, flags.out ?? "revert.plan.json") : undefined;
   if (revertTo !== undefined) checkWritable("--out", flags.out ?? "revert.plan.json", revertTo);
-  const scope = planOptions(flags).scope?.item ?? (() => true);
+  const scope = {
+    has: planOptions(flags).scope?.item ?? (() => true),
+    isWhole: paths.length + flags.only.length + flags.exclude.length === 0 && flags.snapshot === undefined,
+  };
   const reported: { readonly project: Project; readonly report: Plan }[] = [];
   const histories = new Map<string, ReportHistory>();
   for (const { project, plan } of await planTargets(context, paths, "DriftReport")) {

@@ -30,7 +30,7 @@ const mostEvents = 5;
  */
 export async function runExplain(context: Context<ExplainFlags>, address: string, path: string | undefined): Promise<ExitCode> {
   const { io, flags } = context;
-  await checkOutputs(context, ["human", "json"]);
+  checkOutputs(context, ["human", "json"]);
   if (parseAddress(address)?.kind !== "SchemaConfig")
     throw new DimsyncError(
       "E_USAGE",

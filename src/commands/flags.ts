@@ -31,6 +31,7 @@ export interface PlanFlags extends GlobalFlags {
   readonly base?: string;
   readonly snapshot?: string;
   readonly ignore: readonly string[];
+  readonly listUnmanaged?: boolean;
 }
 
 export interface ApplyFlags extends PlanFlags {

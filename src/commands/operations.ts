@@ -178,6 +178,9 @@ async function openWriteSession(
     decode: decodeWrite,
     journal: records.journal,
     bind: records.bindings.set,
-    resolveSecrets: (references) => resolveAll(references, settings, around.env, around.signal),
+    resolveSecrets: (references, addresses) => {
+      const resources = project.resources.filter(({ address }) => addresses.has(address));
+      return resolveAll(references, settings, around.env, around.signal, { resources, locate: project.locate });
+    },
   };
 }

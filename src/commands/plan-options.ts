@@ -1,7 +1,7 @@
 import { guardNames } from "../engine/guards.ts";
 import { everything, scopeOf } from "../engine/scope.ts";
 import type { PlanOptions } from "../engine/session.ts";
-import { nameMatcher } from "../kinds/names.ts";
+import { nameMatcher, namesMatcher } from "../kinds/names.ts";
 import type { IgnoreEntry } from "../model/config.ts";
 import { DimsyncError } from "../model/errors.ts";
 import { didYouMean } from "../model/suggest.ts";
@@ -9,14 +9,17 @@ import type { PlanFlags } from "./flags.ts";
 
 /** The flags that plan, drift and apply share, as the engine's options. Throws E_USAGE. */
 export function planOptions(
-  flags: Pick<PlanFlags, "only" | "exclude" | "allow" | "writeSecrets" | "assumeCompleteLists" | "ignore">,
+  flags: Pick<PlanFlags, "only" | "exclude" | "allow" | "writeSecrets" | "assumeCompleteLists" | "ignore" | "listUnmanaged"> &
+    Partial<Pick<PlanFlags, "failOn">>,
 ): PlanOptions {
   const matches = typeof flags.writeSecrets === "string" ? nameMatcher([flags.writeSecrets]) : undefined;
   return {
-    scope: flags.only.length + flags.exclude.length === 0 ? everything : scopeOf(flags.only, flags.exclude, nameMatcher),
+    scope: flags.only.length + flags.exclude.length === 0 ? everything : scopeOf(flags.only, flags.exclude, namesMatcher),
     writeSecrets: (address) => flags.writeSecrets === true || matches?.(address) === true,
     allow: new Map(flags.allow.map(allowance)),
     ignore: flags.ignore.map(ignored),
+    // Whoever fails on them wants to know which.
+    ...(flags.listUnmanaged === true || flags.failOn?.some((words) => words.includes("unmanaged")) === true ? { listUnmanaged: true } : {}),
     ...(flags.assumeCompleteLists === true ? { assumeCompleteLists: true } : {}),
   };
 }

@@ -18,7 +18,7 @@ import { checkAccountSettings, loadOptions, loadProjects } from "./project.ts";
 /** `dimsync plan`: what apply would do. Reads only. */
 export async function runPlan(context: Context<PlanFlags>, paths: readonly string[]): Promise<ExitCode> {
   const { flags, cwd, io } = context;
-  await checkOutputs(context);
+  checkOutputs(context);
   const failOn = failOnFlags(flags.failOn);
   if (flags.out !== undefined) checkWritable("--out", flags.out, resolve(cwd, flags.out));
   const planned = await planTargets(context, paths, "Plan");

@@ -68,6 +68,7 @@ export function loadOptions({ io, flags, cwd }: Context, paths: readonly string[
     varFiles: flags.varFile,
     overrides: overrides(flags),
     references: (resource) => kindNamed(resource.kind)?.references(resource) ?? [],
+    signal: io.interrupted,
   };
 }
 

@@ -22,7 +22,6 @@ export async function readWorld(
     reads,
     taggedBy: settings.defaults.taggedBy,
     writeSecrets: () => false,
-    today,
     ignored: ignoring(settings.ignore, today).ignored,
   });
   const whole = {

@@ -21,7 +21,7 @@ export interface RenderFlags extends GlobalFlags {
 /** `dimsync render [ADDRESS]`: manifests as dimsync sees them, variables filled in, secrets as references. Makes no call but with --expand, which reads. */
 export async function runRender(context: Context<RenderFlags>, address: string | undefined): Promise<ExitCode> {
   const { flags } = context;
-  await checkOutputs(context, ["human", "json"]);
+  checkOutputs(context, ["human", "json"]);
   const project = await loadSoundProject(context);
   if (project === undefined) return 1;
   const matches = address === undefined ? () => true : nameMatcher([address]);

@@ -13,7 +13,7 @@ import { loadProjects } from "./project.ts";
 
 /** `dimsync validate [PATH…]`: everything that can be said without the account. Makes no call. */
 export async function runValidate(context: Context, paths: readonly string[]): Promise<ExitCode> {
-  await checkOutputs(context);
+  checkOutputs(context);
   const validations = (await loadProjects(context, paths)).map(validationOf);
   await deliver(context, validations);
   return combineExits(validations.map(({ exit }) => exit)).code;

@@ -1,16 +1,16 @@
 import { DimsyncError } from "../model/errors.ts";
 import type { Secret, SecretReference } from "../model/secret.ts";
 import { type NotificationInput, notificationBody, type WebhookFormat } from "./notification.ts";
-import { post } from "./post.ts";
 
 export interface NotifyOptions extends NotificationInput {
   /** Where to post. It opens a channel to whoever has it, so it is never shown, nor any part of it. */
   readonly url: Secret;
+  /** Sends the body, once, without following redirects. `failure` is a code that says nothing of the URL. */
+  readonly post: (url: URL, body: string, timeoutMs: number) => Promise<{ readonly status: number } | { readonly failure: string }>;
   /** "json" also has `text`, which Slack-compatible receivers show; "slack" has nothing but `text`, and is what hooks.slack.com gets. */
   readonly format?: WebhookFormat | undefined;
   /** 10 s where absent. */
   readonly timeoutMs?: number | undefined;
-  readonly signal?: AbortSignal | undefined;
 }
 
 /** What became of it: a warning is a sentence for stderr and changes no exit code. */
@@ -21,7 +21,7 @@ export type Notified =
 
 /**
  * Posts the report to the webhook where its fingerprint differs from the previous one; without a previous one, where there is drift. Never
- * throws, but for an abort. https only, http on loopback; redirects are not followed.
+ * throws by itself, only what `post` throws. https only, http on loopback; redirects are not followed.
  */
 export async function notify(options: NotifyOptions): Promise<Notified> {
   const { entry, previous } = options;
@@ -29,7 +29,7 @@ export async function notify(options: NotifyOptions): Promise<Notified> {
   const url = webhookUrl(options.url.reveal());
   if (typeof url === "string") return failed(url);
   const format = url.hostname === "hooks.slack.com" ? "slack" : (options.format ?? "json");
-  const answer = await post(url, notificationBody(options, format), { timeoutMs: options.timeoutMs ?? 10_000, signal: options.signal });
+  const answer = await options.post(url, notificationBody(options, format), options.timeoutMs ?? 10_000);
   if ("failure" in answer) return failed(`it could not be reached (${answer.failure})`);
   if (answer.status >= 300 && answer.status < 400)
     return failed(`it answered ${answer.status}, a redirect, which is not followed; give the final address`);

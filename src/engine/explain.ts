@@ -1,8 +1,9 @@
 import { expand } from "../kinds/schema-config/expand.ts";
 import { type Explanation, explain } from "../kinds/schema-config/explain.ts";
 import { schemaConfig, withColumns } from "../kinds/schema-config/index.ts";
-import { type Field, type NodePath, nodePointer } from "../kinds/schema-config/node.ts";
+import { type Field, type NodePath, nodePointer, nodeText } from "../kinds/schema-config/node.ts";
 import type { SchemaConfigUnit } from "../kinds/schema-config/unit.ts";
+import { absenceOf, stoppedBy } from "../kinds/schema-config/whereabouts.ts";
 import { type Address, manifestAddress } from "../model/address.ts";
 import { DimsyncError, ProblemsError } from "../model/errors.ts";
 import { own } from "../model/json.ts";
@@ -28,6 +29,12 @@ export interface Explained extends Explanation {
   readonly leftAlone: readonly Field[];
   /** The whole request that apply would send for this integration; empty where nothing differs, and where something is refused. */
   readonly requests: readonly PlannedRequest[];
+  /** How many changes those requests make in all, this node's among them. */
+  readonly changesInAll: number;
+  /** Why there is no live node to show, if so, and what may have been meant. */
+  readonly absent?: string;
+  /** The node above, as "public.users", that ends up disabled, so that nothing of this one is replicated. */
+  readonly stoppedBy?: string;
   /** Why nothing can be sent for this integration, if so. */
   readonly refused: readonly Problem[];
 }
@@ -46,12 +53,18 @@ export async function explainNode(session: Session, address: Address, path: Node
       const { items, problems } = diff(unit, whole);
       const liveName = world.integrations.find(({ id }) => id === unit.liveId)?.name;
       const ignored = (node: NodePath, key: Field): boolean => world.ignored(unit.address, nodePointer(node, key));
+      const changes = items.flatMap((item) => item.changes);
+      const absent = absenceOf(whole, path);
+      const stopped = stoppedBy(whole, path, new Map(changes.map((change) => [change.path, change.after])));
       return {
         address: unit.address,
         liveId: unit.liveId,
         names: [...new Set([unit.label, ...(liveName === undefined ? [] : [liveName])])],
         leftAlone: (["enabled", "hashed"] as const).filter((key) => (key === "enabled" || path.length === 3) && ignored(path, key)),
         requests: items.flatMap(({ requests }) => requests),
+        changesInAll: changes.length,
+        ...(absent === undefined ? {} : { absent }),
+        ...(stopped === undefined ? {} : { stoppedBy: nodeText(stopped) }),
         refused: problems.filter(({ severity }) => severity === "error"),
         ...explain(unit.program, whole, path, ignored),
       };

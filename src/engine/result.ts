@@ -39,7 +39,11 @@ export function resultOf(
       ({ guard, message }) => `${guard} ${message}`,
     ),
     policy: unique(({ policy }) => policy, JSON.stringify),
-    diagnostics: unique(({ diagnostics }) => diagnostics, JSON.stringify),
+    diagnostics: unique(
+      // What waited to be judged was judged in a later round, or waits in the last one still.
+      (plan) => plan.diagnostics.filter(({ code }) => plan === last || code !== "I_POLICY_WAITS"),
+      JSON.stringify,
+    ),
     calls: session.calls(),
     bindings,
     exit: { code: 0, reasons: [] },

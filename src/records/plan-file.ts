@@ -37,7 +37,7 @@ export async function writePlanFile(file: string, plan: Plan, options: PlanFileO
  * (all exit 5), and E_PLAN_FILE with exit 1 where the file can't be read.
  */
 export async function readPlanFile(file: string, options: DocumentReadOptions = {}): Promise<Plan> {
-  const { document, digest } = await parseDocument(file);
+  const { document, digest } = toDocument(file, await parse(file));
   if (own(document, "kind") !== "Plan") throw notAPlan(file, "it is no plan", "Give it a file that `dimsync plan --out FILE` wrote.");
   refuseFault(file, integrityFault(document, digest, options.digestKey));
   if (!isPlan(document) || options.validate?.(document) === false)
@@ -45,30 +45,44 @@ export async function readPlanFile(file: string, options: DocumentReadOptions = 
   return document;
 }
 
-/** Reads any saved document for `show`: a plan, a drift report or a result; the last two may come without a digest. Throws as `readPlanFile` does. */
-export async function readDocument(file: string, options: DocumentReadOptions = {}): Promise<Plan | Result> {
-  const { document, digest } = await parseDocument(file);
+/**
+ * Reads any saved document for `show`: a plan, a drift report or a result, or a list of them, one per target. Looking takes less than applying: no digest,
+ * as in what `-o json` writes, and no key. Only a digest that doesn't match is refused. Throws as `readPlanFile` does.
+ */
+export async function readDocuments(file: string, options: DocumentReadOptions = {}): Promise<readonly (Plan | Result)[]> {
+  const value = await parse(file);
+  if (!Array.isArray(value)) return [readDocument(file, value, options)];
+  if (value.length === 0) throw notAPlan(file, "it is an empty list", "Give it a file that dimsync wrote.");
+  return value.map((one: unknown) => readDocument(file, one, options));
+}
+
+function readDocument(file: string, value: unknown, options: DocumentReadOptions): Plan | Result {
+  const { document, digest } = toDocument(file, value);
   const kind = own(document, "kind");
   if (kind !== "Plan" && kind !== "DriftReport" && kind !== "Result") {
     throw notAPlan(file, "it is neither a plan nor a drift report nor a result", "Give it a file that dimsync wrote.");
   }
-  if (kind === "Plan" || digest !== undefined) refuseFault(file, integrityFault(document, digest, options.digestKey));
+  const isSigned = typeof digest === "string" && digest.startsWith("hmac-sha256:");
+  const fault = digest === undefined ? undefined : integrityFault(document, digest, isSigned ? options.digestKey : undefined);
+  if (fault !== "keyless") refuseFault(file, fault);
   const valid = options.validate?.(document) !== false;
   if (valid && isPlan(document)) return document;
   if (valid && isResult(document)) return document;
   throw notAPlan(file, "members are missing or of the wrong type", "Make it again.");
 }
 
-async function parseDocument(file: string): Promise<{ readonly document: Readonly<Record<string, unknown>>; readonly digest: unknown }> {
+async function parse(file: string): Promise<unknown> {
   const text = await readFile(file, "utf8").catch((error: unknown) => {
     throw new DimsyncError("E_PLAN_FILE", `The file ${file} can't be read: ${reasonOf(error)}. Check its name.`, { cause: error });
   });
-  let value: unknown;
   try {
-    value = JSON.parse(text);
+    return JSON.parse(text);
   } catch (error) {
     throw notAPlan(file, "it is no JSON", "It may have been cut off while it was copied: fetch it again, or make the plan again.", error);
   }
+}
+
+function toDocument(file: string, value: unknown): { readonly document: Readonly<Record<string, unknown>>; readonly digest: unknown } {
   if (!isObject(value)) throw notAPlan(file, "it is no JSON object", "Give it a file that dimsync wrote.");
   const version = own(value, "formatVersion");
   const major = typeof version === "string" ? /^(\d+)\.\d+$/u.exec(version)?.[1] : undefined;

@@ -1,4 +1,4 @@
-import { readFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
 import { acceptDrift, writeEdits } from "../../src/drift/accept.ts";
@@ -14,6 +14,8 @@ export interface Story {
   readonly load: () => Promise<Project>;
   readonly report: () => Promise<Plan>;
   readonly read: (file: string) => string;
+  /** Writes a file of the project. */
+  readonly write: (file: string, text: string) => void;
   /** Takes the account's values over into the manifests, and gives what was not. */
   readonly accept: () => Promise<Awaited<ReturnType<typeof acceptDrift>>>;
 }
@@ -34,6 +36,7 @@ export async function story(manifests: Readonly<Record<string, string>>, parts: 
     load,
     report,
     read: (file) => readFileSync(join(folder, "manifests", file), "utf8"),
+    write: (file, text) => writeFileSync(join(folder, file), text),
     accept: async () => {
       const accepted = await acceptDrift(await report(), await load(), folder);
       await writeEdits(accepted.edits, writeAtomic);

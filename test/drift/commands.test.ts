@@ -1,15 +1,13 @@
-import { once } from "node:events";
 import { readdirSync, readFileSync } from "node:fs";
-import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import { join } from "node:path";
-import { describe, expect, onTestFinished, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { type AuditFlags, runAudit } from "../../src/commands/audit.ts";
 import { type Context, contextOf } from "../../src/commands/context.ts";
 import { acceptReport, checkDriftFlags, type DriftFlags, recordReport } from "../../src/commands/drift-actions.ts";
 import type { GlobalFlags } from "../../src/commands/flags.ts";
 import { filesIn } from "../support/project-folder.ts";
 import { env, type Story, story } from "./account.ts";
+import { startReceiver } from "./receiver.ts";
 
 const noFlags = { target: [], var: [], varFile: [], only: [], exclude: [], output: [], failOn: [], allow: [], ignore: [], color: false };
 const manifest =
@@ -82,49 +80,31 @@ describe("dimsync audit", () => {
   test.each<[Partial<AuditFlags>, string]>([
     [{ since: "yesterday" }, "--since takes a date"],
     [{ until: "1" }, "--until takes a date"],
-    [{ output: ["markdown"] }, "audit prints human or json"],
-    [{ output: ["json", "human"] }, "audit prints human or json"],
+    [{ output: ["html"] }, "Formats: human, json, ndjson, yaml, markdown"],
+    [{ output: ["json", "human"] }, "stdout carries one document"],
   ])("%j is refused before a call", async (flags, message) => {
     await expect(audit(flags)).rejects.toThrow(message);
   });
 });
 
-/** A webhook whose status can be changed; its path is a canary. */
-async function webhook() {
-  const hook = { status: 200, received: 0, url: "" };
-  const server = createServer((request, response) => {
-    hook.received++;
-    request.resume();
-    request.on("end", () => response.writeHead(hook.status).end());
-  });
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
-  onTestFinished(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  hook.url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/canary`;
-  return hook;
-}
-
 describe("history and notification", () => {
-  const always = () => true;
+  const whole = { has: () => true, isWhole: true };
 
   test.each([
     ["with a history", "history"],
     ["with .dimsync alone", undefined],
   ])("%s: told once, told again after a failure and when it changes, and the URL stays secret", async (_, history) => {
     const told = await story({ "a.yaml": manifest });
-    const hook = await webhook();
+    const hook = await startReceiver();
     const printed: string[] = [];
     const record = async () => {
       const flags: DriftFlags = { ...noFlags, notify: "env:HOOK", ...(history === undefined ? {} : { history }) };
       const { context, printed: output } = contextIn(told, flags, { HOOK: hook.url });
-      const shown = await recordReport(context, await told.load(), await told.report(), always);
+      const shown = await recordReport(context, await told.load(), await told.report(), whole);
       const { stdout, stderr } = output();
       expect(stdout).toBe("");
       printed.push(stderr);
-      return { shown, received: hook.received, stderr };
+      return { shown, received: hook.received.length, stderr };
     };
     expect(await record()).toMatchObject({ received: 0, stderr: "" });
     pause(told, true);
@@ -150,7 +130,7 @@ describe("history and notification", () => {
     const told = await story({ "a.yaml": manifest });
     pause(told, true);
     const { context, printed } = contextIn<DriftFlags>(told, { ...noFlags, notify: "env:HOOK" });
-    expect(await recordReport(context, await told.load(), await told.report(), always)).toBeUndefined();
+    expect(await recordReport(context, await told.load(), await told.report(), whole)).toBeUndefined();
     expect(printed().stderr).toContain("HOOK is not set");
   });
 
@@ -159,14 +139,14 @@ describe("history and notification", () => {
     pause(told, true);
     const { context } = contextIn<DriftFlags>(told, noFlags);
     const before = readdirSync(told.folder);
-    await recordReport(context, await told.load(), await told.report(), always);
+    await recordReport(context, await told.load(), await told.report(), whole);
     expect(readdirSync(told.folder)).toEqual(before);
   });
 
   test("a history that can't be written is a warning", async () => {
     const told = await story({ "a.yaml": manifest });
     const { context, printed } = contextIn<DriftFlags>(told, { ...noFlags, history: "dimsync.yaml" });
-    await recordReport(context, await told.load(), await told.report(), always);
+    await recordReport(context, await told.load(), await told.report(), whole);
     expect(printed().stderr).toMatch(/can't be read \(ENOTDIR\)[\s\S]*could not be added/u);
   });
 });

@@ -1,44 +1,25 @@
-import { once } from "node:events";
-import { createServer, type IncomingHttpHeaders } from "node:http";
-import type { AddressInfo } from "node:net";
 import { inspect } from "node:util";
-import { describe, expect, onTestFinished, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { historyEntry } from "../../src/drift/history.ts";
 import { notify, parseNotify } from "../../src/drift/notify.ts";
 import type { Plan } from "../../src/model/plan.ts";
 import { Secret } from "../../src/model/secret.ts";
+import { postJson } from "../../src/service/post-json.ts";
 import { past, tracedReport } from "../render/html-report.ts";
 import { change, item, plan } from "../render/plans.ts";
+import { type Receiver, startReceiver } from "./receiver.ts";
 
-interface Received {
-  readonly headers: IncomingHttpHeaders;
-  readonly body: Record<string, unknown>;
+/** As the function under test takes it, and what has arrived. */
+async function receiver(status: Receiver["status"] = 200) {
+  const started = await startReceiver();
+  started.status = status;
+  return { url: new Secret(started.url), received: started.received };
 }
 
-/** A receiver on loopback; `answer` is its status, or "hang". */
-async function receiver(answer: number | "hang" = 200) {
-  const received: Received[] = [];
-  const server = createServer((request, response) => {
-    let text = "";
-    request.on("data", (chunk) => {
-      text += String(chunk);
-    });
-    request.on("end", () => {
-      received.push({ headers: request.headers, body: JSON.parse(text) as Record<string, unknown> });
-      if (answer !== "hang") response.writeHead(answer, { location: "/elsewhere" }).end("never mind");
-    });
-  });
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
-  onTestFinished(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  return { url: new Secret(`http://127.0.0.1:${(server.address() as AddressInfo).port}/hook/canary`), received };
-}
-
+const post = (url: URL, body: string, timeoutMs: number) => postJson(url, body, { timeoutMs, env: {} });
 const input = (report: Plan = tracedReport, previous?: string) => ({
   report,
+  post,
   entry: historyEntry(report),
   done: past.done,
   ...(previous === undefined ? {} : { previous }),
@@ -139,7 +120,9 @@ describe("a failure is a warning that tells nothing of the URL", () => {
 
   test("an abort is one", async () => {
     const { url } = await receiver("hang");
-    await expect(notify({ ...input(), url, signal: AbortSignal.abort(new Error("stop")) })).rejects.toThrow("stop");
+    const signal = AbortSignal.abort(new Error("stop"));
+    const stopped = (to: URL, body: string, timeoutMs: number) => postJson(to, body, { timeoutMs, env: {}, signal });
+    await expect(notify({ ...input(), url, post: stopped })).rejects.toThrow("stop");
   });
 });
 

@@ -57,6 +57,17 @@ describe("a saved plan", () => {
     expect(at.writes()).not.toContain("PUT /v1/tags/t-3");
   });
 
+  it("is refused without a key where it was made from a snapshot, since that is not the account", async () => {
+    const at = await scene(manifests);
+    expect((await at.run(["snapshot", "--out", "account.json"])).code).toBe(0);
+    const made = await at.run(["plan", "--snapshot", "account.json", "--out", "plan.json"], { DIMSYNC_API_KEY: "" });
+    expect(made).toMatchObject({ code: 0, stdout: expect.stringContaining("the plan stands on a snapshot of ") });
+    const { code, stderr } = await at.run(["apply", "plan.json", "--yes"], { DIMSYNC_API_KEY: "" });
+    expect(code).toBe(1);
+    expect(stderr).toContain("E_PLAN_FROM_SNAPSHOT");
+    expect(at.writes()).toEqual([]);
+  });
+
   it("is applied once: the second time nothing is sent and the first run is named", async () => {
     const at = await scene(manifests);
     await savedPlan(at);

@@ -14,15 +14,20 @@ interface Body {
   data: { schemas: { public: { tables: { customers: { enabled: boolean; columns: Record<string, { hashed: boolean }> } } } } };
 }
 
+/** Answers to a PATCH tell this of a column of `customers`, whatever it is. */
+const answering =
+  (column: string, hashed: boolean) =>
+  ({ method }: { readonly method: string }, answer: unknown): Body | undefined => {
+    if (method !== "PATCH") return undefined;
+    const body = answer as Body;
+    Object.assign(body.data.schemas.public.tables.customers.columns[column] ?? {}, { hashed });
+    return body;
+  };
+
 describe("what the answer to a PATCH shows", () => {
   it("a wanted value that isn't there is E_NOT_CONVERGED with its path, exit 4, and the second PATCH is not sent", async () => {
     const at = await scene(twoPatches, {
-      meddle: ({ method }, answer) => {
-        if (method !== "PATCH") return undefined;
-        const body = answer as Body;
-        Object.assign(body.data.schemas.public.tables.customers.columns["email"] ?? {}, { hashed: false });
-        return body;
-      },
+      meddle: answering("email", false),
     });
     const { code, result } = await at.apply();
     expect(code).toBe(4);
@@ -33,12 +38,7 @@ describe("what the answer to a PATCH shows", () => {
 
   it("another node that changed is E_UNINTENDED_CHANGE with its path", async () => {
     const at = await scene(twoPatches, {
-      meddle: ({ method }, answer) => {
-        if (method !== "PATCH") return undefined;
-        const body = answer as Body;
-        Object.assign(body.data.schemas.public.tables.customers.columns["phone"] ?? {}, { hashed: true });
-        return body;
-      },
+      meddle: answering("phone", true),
     });
     const { code, result } = await at.apply();
     expect(code).toBe(4);

@@ -60,9 +60,6 @@ async function world({
   return { service, folder, run: (...argv) => runCommand(argv, folder, { [keyVariable]: service.apiKey }) };
 }
 const events = ["  events    none about its schemas in the last 30 days", ""];
-const sent =
-  '{"schemas":{"public":{"enabled":true,"tables":{"order_items":{"enabled":false,"columns":{}},"products":{"enabled":false,"columns":{}},"users":{"enabled":true,"columns":{"email":{"enabled":true,"hashed":true}}}}},"reporting":{"enabled":true,"tables":{"daily_sales":{"enabled":false,"columns":{}}}}}}';
-
 describe("explain tells of a node", () => {
   test.each<[string, string, readonly string[]]>([
     [
@@ -75,6 +72,8 @@ describe("explain tells of a node", () => {
         "  live      nameInDestination: email, enabled: true, hashed: false, isPrimaryKey: false",
         "  outcome   managed: hashed: true",
         "  change    hashed false → true   protects",
+        "  request   PATCH /v1/integrations/8f1c/schemas, here without 3 other changes of SchemaConfig/orders@orders",
+        '{"schemas":{"public":{"enabled":true,"tables":{"users":{"enabled":true,"columns":{"email":{"enabled":true,"hashed":true}}}}}}}',
       ],
     ],
     [
@@ -88,6 +87,7 @@ describe("explain tells of a node", () => {
         "  live      nameInDestination: contact_email, enabled: true, hashed: false, isPrimaryKey: false",
         "  outcome   managed: hashed: false",
         "  change    none",
+        "  request   none about it; a plan makes 4 other changes of SchemaConfig/orders@orders",
       ],
     ],
     [
@@ -101,6 +101,7 @@ describe("explain tells of a node", () => {
         "  live      nameInDestination: email, enabled: true, hashed: false, isPrimaryKey: false",
         "  outcome   managed: hashed: false",
         "  change    none",
+        "  request   none about it; a plan makes 4 other changes of SchemaConfig/orders@orders",
       ],
     ],
     [
@@ -112,6 +113,8 @@ describe("explain tells of a node", () => {
         "  live      nameInDestination: products, enabled: true, syncMode: incremental, cursorField: updated_at",
         "  outcome   managed: enabled: false",
         "  change    enabled true → false   protects",
+        "  request   PATCH /v1/integrations/8f1c/schemas, here without 3 other changes of SchemaConfig/orders@orders",
+        '{"schemas":{"public":{"enabled":true,"tables":{"products":{"enabled":false,"columns":{}}}}}}',
       ],
     ],
     [
@@ -121,8 +124,9 @@ describe("explain tells of a node", () => {
         "  theirs   ignores it      manifests/a.yaml:25",
         "",
         "  live      nameInDestination: payments, enabled: true, syncMode: incremental, cursorField: paid_at",
-        "  outcome   ignored",
+        "  outcome   ignored: it stays as it is",
         "  change    none",
+        "  request   none about it; a plan makes 4 other changes of SchemaConfig/orders@orders",
       ],
     ],
     [
@@ -134,8 +138,10 @@ describe("explain tells of a node", () => {
         "  no-logs   ignores a node above it              manifests/a.yaml:24",
         "",
         "  live      nameInDestination: actor_email, enabled: true, hashed: false, isPrimaryKey: false",
-        "  outcome   ignored",
+        "  outcome   ignored: it stays as it is",
+        "  stopped   nothing of it is replicated, because public.audit_events is or will be disabled",
         "  change    none",
+        "  request   none about it; a plan makes 4 other changes of SchemaConfig/orders@orders",
       ],
     ],
     [
@@ -145,8 +151,9 @@ describe("explain tells of a node", () => {
         "  No rule and no literal speaks of it.",
         "",
         "  live      nameInDestination: orders, enabled: true",
-        "  outcome   unmanaged",
+        "  outcome   unmanaged: it stays as it is",
         "  change    none",
+        "  request   none about it; a plan makes 4 other changes of SchemaConfig/orders@orders",
       ],
     ],
     [
@@ -156,9 +163,10 @@ describe("explain tells of a node", () => {
         "  emails   hashed: true             decides hashed   manifests/a.yaml:11   GDPR register 12",
         "  keys     does not apply (where)                    manifests/a.yaml:23",
         "",
-        "  live      not in the account, or its columns are unknown",
-        "  outcome   managed: hashed: true",
+        "  live      not in the account: there is no schema new.",
+        "  outcome   would be managed: hashed: true",
         "  change    none",
+        "  request   none about it; a plan makes 4 other changes of SchemaConfig/orders@orders",
       ],
     ],
   ])("%s", async (_sentence, path, expected) => {
@@ -168,22 +176,28 @@ describe("explain tells of a node", () => {
     const squeezed = (all: readonly string[]) => all.map((line) => line.trim().replaceAll(/ {2,}/gu, "  "));
     expect(stderr).toBe("");
     expect(code).toBe(0);
-    expect(squeezed(stdout.split("\n"))).toEqual(
-      squeezed([
-        `SchemaConfig/orders@orders   ${path}`,
-        "",
-        ...expected,
-        "  request   PATCH /v1/integrations/8f1c/schemas",
-        sent,
-        ...events,
-      ]),
-    );
+    expect(squeezed(stdout.split("\n"))).toEqual(squeezed([`SchemaConfig/orders@orders   ${path}`, "", ...expected, ...events]));
     expect(service.requests.map(({ path: read }) => read).sort()).toEqual([
       "/v1/audit-logs",
       "/v1/integrations",
       "/v1/integrations/8f1c/schemas",
     ]);
     expect(service.requests.every(({ method }) => method === "GET")).toBe(true);
+  });
+
+  test.each<[string, string, string]>([
+    ["a column", "public.users.emial", "there is no column public.users.emial. Did you mean public.users.email?"],
+    ["a table", "public.usres.email", "there is no table public.usres. Did you mean public.users?"],
+    ["a schema", "pubilc", "there is no schema pubilc. Did you mean public?"],
+  ])("what %s that isn't there may have been meant for", async (_sentence, path, expected) => {
+    const { run } = await world();
+    expect((await run("explain", "SchemaConfig/orders@orders", path)).stdout).toContain(`  live      not in the account: ${expected}\n`);
+  });
+
+  test("that the columns of its table can't be known", async () => {
+    const { run } = await world({ options: { schemaForm: "snake", faults: ["GET /columns$=status:404"] } });
+    const { stdout } = await run("explain", "SchemaConfig/orders@orders", "public.audit_events.actor_email");
+    expect(stdout).toContain("  live      unknown: the service does not tell the columns of public.audit_events\n");
   });
 
   test("the request that would follow is the one that plan shows", async () => {

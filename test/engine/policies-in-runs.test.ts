@@ -309,6 +309,8 @@ describe("what isn't there yet", () => {
         ({ address, outcome, code }: { address: string; outcome: string; code?: string }) => `${address} ${outcome} ${code}`,
       ),
     ).toEqual(["Integration/returns done undefined", "SchemaConfig/orders@returns blocked E_GUARD"]);
+    // Judged by then: to say that policies wait would no longer be true.
+    expect(JSON.parse(applied.stdout).diagnostics).toEqual([]);
   });
   test("a schema of which only a part is discovered breaks no policy", async () => {
     const service = await startService();

@@ -1,18 +1,33 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { existsSync } from "node:fs";
+import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { cp } from "node:fs/promises";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { afterAll, beforeAll } from "vitest";
 
 /** Copies the built command line into the folder, since dist/ may be built anew at any time, and returns the program's path. */
-export async function copyBuiltCli(folder: string): Promise<string> {
+async function copyBuiltCli(folder: string): Promise<string> {
   // DIMSYNC_DIST: another build, while somebody works on this one.
   const dist = process.env["DIMSYNC_DIST"] ?? fileURLToPath(new URL("../../dist", import.meta.url));
   await cp(dist, folder, { recursive: true });
-  const program = join(folder, "bin.js");
-  if (!existsSync(program)) throw new Error("There is no dist/bin.js: run npm run build first.");
+  const program = join(folder, "bin.cjs");
+  if (!existsSync(program)) throw new Error("There is no dist/bin.cjs: run npm run build first.");
   return program;
+}
+
+/** A copy for all tests of a file, with an empty PATH, so that a run finds no other program. Gives the program's path once the tests have begun. */
+export function copyForAll(): () => string {
+  let folder = "";
+  let program = "";
+  beforeAll(async () => {
+    process.env["PATH"] = "";
+    folder = mkdtempSync(join(tmpdir(), "dimsync-cli-"));
+    program = await copyBuiltCli(folder);
+  });
+  afterAll(() => rmSync(folder, { recursive: true, force: true }));
+  return () => program;
 }
 
 export interface Ended {

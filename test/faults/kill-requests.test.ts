@@ -1,21 +1,11 @@
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { startService } from "../support/service.ts";
-import { copyBuiltCli, startCli } from "./cli-process.ts";
+import { copyForAll, startCli } from "./cli-process.ts";
 import { inLanes } from "./in-lanes.ts";
 import { canaries, mixedProject } from "./mixed-project.ts";
 import { settleAccount } from "./settled.ts";
 
-let folder = "";
-let program = "";
-beforeAll(async () => {
-  process.env["PATH"] = "";
-  folder = mkdtempSync(join(tmpdir(), "dimsync-cli-"));
-  program = await copyBuiltCli(folder);
-});
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
+const program = copyForAll();
 
 interface Killed {
   /** False where the apply ended before it came to that request. */
@@ -38,7 +28,7 @@ async function killAtRequest(nth: number, moment: "before" | "after"): Promise<K
   });
   const project = mixedProject(service, { timeoutSeconds: 10, retries: 2, settleSeconds: 0.2 });
   try {
-    const { process: child, ended } = startCli(program, ["apply", "--yes", "-q"], project.folder, canaries);
+    const { process: child, ended } = startCli(program(), ["apply", "--yes", "-q"], project.folder, canaries);
     kill = () => void child.kill("SIGKILL");
     const { signal } = await ended;
     if (signal !== "SIGKILL") return { killed: false, asked: false, wrong: [] };

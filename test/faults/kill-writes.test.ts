@@ -1,21 +1,11 @@
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { startService } from "../support/service.ts";
-import { copyBuiltCli, startCli } from "./cli-process.ts";
+import { copyForAll, startCli } from "./cli-process.ts";
 import { inLanes } from "./in-lanes.ts";
 import { canaries, mixedProject } from "./mixed-project.ts";
 import { settleAccount } from "./settled.ts";
 
-let folder = "";
-let program = "";
-beforeAll(async () => {
-  process.env["PATH"] = "";
-  folder = mkdtempSync(join(tmpdir(), "dimsync-cli-"));
-  program = await copyBuiltCli(folder);
-});
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
+const program = copyForAll();
 
 /** A create that can't be looked up, one that can, and a relation: every record that dimsync keeps is written. What is left out is done afterwards. */
 const applyPart = ["apply", "--yes", "-q", "--only", "Asset/archive", "--only", "Integration/returns", "--only", "Tag/gold#m-1"];
@@ -32,7 +22,7 @@ async function killAtWrite(nth: number, torn: boolean): Promise<Killed> {
   const project = mixedProject(service, { timeoutSeconds: 10, retries: 2, settleSeconds: 0.2 });
   try {
     const preload = new URL(`./kill-at.mjs?at=${nth}&torn=${torn ? 1 : 0}`, import.meta.url).href;
-    const { signal, stderr } = await startCli(program, applyPart, project.folder, canaries, ["--import", preload]).ended;
+    const { signal, stderr } = await startCli(program(), applyPart, project.folder, canaries, ["--import", preload]).ended;
     if (signal !== "SIGKILL") {
       if (!/^operations: \d+$/mu.test(stderr)) throw new Error(`The process ended by itself: ${stderr}`);
       return { killed: false, asked: false, wrong: [] };

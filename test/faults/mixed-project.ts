@@ -7,6 +7,7 @@ import { kindNamed } from "../../src/kinds/index.ts";
 import { loadProject, type Project } from "../../src/manifests/project.ts";
 import type { Plan, Result } from "../../src/model/plan.ts";
 import { configText, keyVariable, writeFolder } from "../support/project-folder.ts";
+import { returnsManifest } from "../support/returns.ts";
 
 /** One apply that needs every call that dimsync makes: creates, updates in one call and in two, relations, and what waits for them. */
 const manifests = `
@@ -30,25 +31,7 @@ spec:
   description: Raw files, kept for a year
   connection: { bucket: example-lake, secret_key: { $secret: { env: LAKE_SECRET } } }
 ---
-apiVersion: dimsync/v1
-kind: Integration
-metadata: { name: returns }
-spec:
-  destination: { asset: archive }
-  create:
-    destinationSchema: returns
-    replicationFrequency: 1h
-    onSchemaUpdate: allow_columns
-    enabled: false
-    sourceConfig:
-      type: postgres
-      name: returns-pg
-      authMethod: password
-      connectionType: source
-      owners: [{ user: dana@example.com }]
-      connection: { hostname: db.internal, port: 5432, database: orders, username: replicator, password: { $secret: { env: RETURNS_SECRET } }, slot: s1, publication: p1 }
-    sourceSettings: { max_clients: 4, incremental_mode: xmin }
----
+${returnsManifest({ destination: "{ asset: archive }", secretEnv: "RETURNS_SECRET", owners: "[{ user: dana@example.com }]" })}---
 apiVersion: dimsync/v1
 kind: Integration
 metadata: { name: orders }

@@ -1,23 +1,15 @@
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
+import { describe, expect, it, onTestFinished } from "vitest";
 import type { EmbeddedOptions, EmbeddedService } from "../../src/embedded/index.ts";
 import type { Result } from "../../src/model/plan.ts";
 import { startService } from "../support/service.ts";
-import { copyBuiltCli, type Ended, type Started, startCli } from "./cli-process.ts";
+import { copyForAll, type Ended, type Started, startCli } from "./cli-process.ts";
 import { inLanes } from "./in-lanes.ts";
 import { canaries, type MixedProject, mixedProject } from "./mixed-project.ts";
 import { settleAccount } from "./settled.ts";
 
-let folder = "";
-let program = "";
-beforeAll(async () => {
-  process.env["PATH"] = "";
-  folder = mkdtempSync(join(tmpdir(), "dimsync-cli-"));
-  program = await copyBuiltCli(folder);
-});
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
+const program = copyForAll();
 
 interface Scene {
   readonly service: EmbeddedService;
@@ -32,7 +24,7 @@ async function scene(options: EmbeddedOptions = {}): Promise<Scene> {
     project.remove();
     await service.close();
   });
-  return { service, project, run: (argv, nodeArgs) => startCli(program, argv, project.folder, canaries, nodeArgs) };
+  return { service, project, run: (argv, nodeArgs) => startCli(program(), argv, project.folder, canaries, nodeArgs) };
 }
 
 /** Resolves when the service has had so many requests. */
@@ -149,7 +141,7 @@ describe("a disk that becomes full", () => {
         const before = new Set([...service.state().assets, ...service.state().integrations].map(({ id }) => id));
         try {
           const preload = new URL(`./kill-at.mjs?at=${at}&full=1`, import.meta.url).href;
-          const ended = await startCli(program, ["apply", "--yes"], project.folder, canaries, ["--import", preload]).ended;
+          const ended = await startCli(program(), ["apply", "--yes"], project.folder, canaries, ["--import", preload]).ended;
           const created = [
             ...service.state().assets.filter(({ connectionType }) => connectionType === "destination"),
             ...service.state().integrations,

@@ -4,7 +4,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { DimsyncError } from "../../src/model/errors.ts";
 import type { Plan } from "../../src/model/plan.ts";
-import { readDocument, readPlanFile, writePlanFile } from "../../src/records/plan-file.ts";
+import { type PlanFileOptions, readDocuments, readPlanFile, writePlanFile } from "../../src/records/plan-file.ts";
 import { tempFolder } from "./child.ts";
 
 const plan: Plan = {
@@ -148,21 +148,39 @@ it("says so where the plan can't be saved", async () => {
 });
 
 describe("for show", () => {
-  it("reads a plan, and a drift report and a result without a digest", async () => {
-    expect(await readDocument(await saved())).toMatchObject({ kind: "Plan" });
-    expect(await readDocument(await edited(() => JSON.stringify(result)), key)).toMatchObject({ kind: "Result", runId: "r1" });
-    expect(await readDocument(await edited(() => JSON.stringify({ ...plan, kind: "DriftReport" })))).toMatchObject({ kind: "DriftReport" });
+  const kinds = async (file: Promise<string>, options: PlanFileOptions = {}) =>
+    (await readDocuments(await file, options)).map(({ kind }) => kind);
+
+  it.each<[string, () => Promise<string>, PlanFileOptions, readonly string[]]>([
+    ["a saved plan", () => saved(), {}, ["Plan"]],
+    ["a saved plan, where a key is given", () => saved(), key, ["Plan"]],
+    ["a signed plan", () => saved(key), key, ["Plan"]],
+    ["a signed plan without its key", () => saved(key), {}, ["Plan"]],
+    ["a plan without a digest, as -o json writes it", () => edited(() => JSON.stringify(plan)), {}, ["Plan"]],
+    ["a result", () => edited(() => JSON.stringify(result)), key, ["Result"]],
+    ["a drift report", () => edited(() => JSON.stringify({ ...plan, kind: "DriftReport" })), {}, ["DriftReport"]],
+    ["a list, one for each target", () => edited((text) => `[${text},${JSON.stringify(result)}]`), {}, ["Plan", "Result"]],
+  ])("reads %s", async (_sentence, file, options, wanted) => {
+    expect(await kinds(file(), options)).toEqual(wanted);
   });
 
-  it("refuses a plan and a result that were changed, and what is neither", async () => {
-    await expect(readDocument(await edited((text) => text.replace('"p1"', '"p2"')))).rejects.toMatchObject({ code: "E_PLAN_TAMPERED" });
-    await expect(readDocument(await edited(() => JSON.stringify({ ...result, integrity: { digest: "sha256:00" } })))).rejects.toMatchObject(
-      { code: "E_PLAN_TAMPERED" },
-    );
-    await expect(readDocument(await edited(() => JSON.stringify({ ...result, items: 1 })))).rejects.toMatchObject({ code: "E_PLAN_FILE" });
-    await expect(readDocument(await edited(() => JSON.stringify({ ...result, kind: "Validation" })))).rejects.toMatchObject({
-      code: "E_PLAN_FILE",
-    });
+  it.each<[string, () => Promise<string>, PlanFileOptions, string]>([
+    ["a plan that was changed", () => edited((text) => text.replace('"p1"', '"p2"')), {}, "E_PLAN_TAMPERED"],
+    ["a plan that was changed, where a key is given", () => edited((text) => text.replace('"p1"', '"p2"')), key, "E_PLAN_TAMPERED"],
+    ["a signed plan with another key", () => saved({ digestKey: "other" }), key, "E_PLAN_TAMPERED"],
+    [
+      "a result with a digest of something else",
+      () => edited(() => JSON.stringify({ ...result, integrity: { digest: "sha256:00" } })),
+      {},
+      "E_PLAN_TAMPERED",
+    ],
+    ["a digest that is none", () => edited(() => JSON.stringify({ ...plan, integrity: 1 })), {}, "E_PLAN_TAMPERED"],
+    ["members of the wrong type", () => edited(() => JSON.stringify({ ...result, items: 1 })), {}, "E_PLAN_FILE"],
+    ["what is neither", () => edited(() => JSON.stringify({ ...result, kind: "Validation" })), {}, "E_PLAN_FILE"],
+    ["a list in which one is neither", () => edited((text) => `[${text},{}]`), {}, "E_PLAN_FILE"],
+    ["an empty list", () => edited(() => "[]"), {}, "E_PLAN_FILE"],
+  ])("refuses %s", async (_sentence, file, options, code) => {
+    await expect(kinds(file(), options)).rejects.toMatchObject({ code, exit: 5 });
   });
 });
 

@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { type Document, type Format, type RenderOptions, renderers } from "../../src/render/index.ts";
 import { diagnostics, invalid } from "./diagnostics.ts";
+import { fleetPlan } from "./fleet-plan.ts";
 import { driftReport, fullPlan, planOfColumns } from "./full-plan.ts";
 import { change, item, plan } from "./plans.ts";
 import { doneResult, fullResult } from "./results.ts";
@@ -33,6 +34,8 @@ const rows: [file: string, document: Document, options?: Partial<RenderOptions>]
     { color: true },
   ],
   ["plan-large.txt", planOfColumns(400)],
+  ["plan-fleet.txt", fleetPlan()],
+  ["drift-fleet.txt", fleetPlan("DriftReport")],
   ["plan-empty.txt", plan()],
   ["plan-unverified.txt", unverified],
   ["plan-incomplete.txt", blind],
@@ -50,6 +53,7 @@ const rows: [file: string, document: Document, options?: Partial<RenderOptions>]
   ["plan-folded.md.txt", planOfColumns(26)],
   ["plan-by-rule.md.txt", planOfColumns(400), { budget: 3_000 }],
   ["plan-by-object.md.txt", planOfColumns(400), { budget: 700 }],
+  ["plan-fleet.md.txt", fleetPlan(), { budget: 8_000 }],
   ["plan-counts.md.txt", fullPlan, { budget: 700 }],
   ["plan-empty.md.txt", plan()],
   ["drift.md.txt", driftReport],

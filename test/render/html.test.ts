@@ -1,7 +1,8 @@
 import { createHash } from "node:crypto";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { type Document, type RenderOptions, renderers, renderSeveral } from "../../src/render/index.ts";
+import { formats } from "../../src/render/formats.ts";
+import { type Document, type RenderOptions, renderers } from "../../src/render/index.ts";
 import { invalid } from "./diagnostics.ts";
 import { driftReport, fullPlan, planOfColumns } from "./full-plan.ts";
 import { withName } from "./hostile.ts";
@@ -65,9 +66,10 @@ test("what a plan has and a report has not: what apply would send, and what a gu
   expect(words(html(tracedReport))).not.toContain("Apply will send");
 });
 
-test("several targets make one page with a heading for each and no id twice", () => {
+test("several targets make one page with a heading for each and no id twice", async () => {
   const staging = { ...tracedReport, target: "staging", planId: "p-2" };
-  const text = renderSeveral("html", renderers.html, [tracedReport, staging], { ...plain, history });
+  const renderAll = await formats.html();
+  const text = renderAll([tracedReport, staging], { ...plain, history });
   expect(faults(text)).toEqual([]);
   expect(words(text)).toContain("Drift for prod, Drift for staging");
   const ids = [...text.matchAll(/ id="([^"]*)"/gu)].map(([, id]) => id);

@@ -59,7 +59,6 @@ export function worldOf(resources: readonly Resource[], more: Partial<World> = {
     recovered: new Map(),
     fresh: new Set(),
     taggedBy: undefined,
-    today: "2026-06-01",
     ignored: () => false,
     writeSecrets: () => false,
     ...more,

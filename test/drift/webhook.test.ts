@@ -1,0 +1,144 @@
+import { describe, expect, test } from "vitest";
+import { dimsync } from "../cli/built-cli.ts";
+import { selfSigned } from "../service/certificate.ts";
+import { proxyTo } from "../service/connect-proxy.ts";
+import { serveSockets } from "../service/loopback.ts";
+import { runCommand } from "../support/command.ts";
+import { configText, filesIn, keyVariable } from "../support/project-folder.ts";
+import { env, story } from "./account.ts";
+import { type Receiver, startReceiver } from "./receiver.ts";
+
+const manifest =
+  "apiVersion: dimsync/v1\nkind: Integration\nmetadata: { name: orders }\nspec:\n  match: { name: Orders }\n  expect: { paused: true }\n";
+const webhook = (name: string, more: Readonly<Record<string, string>> = {}) => ({ url: { $secret: { env: name } }, ...more });
+
+/** A project whose account differs from its manifest, and two webhooks whose URLs are in HOOK and OTHER_HOOK. */
+async function drifting(notify: unknown, ofTarget?: unknown) {
+  const [hook, other] = [await startReceiver(), await startReceiver()];
+  const told = await story({ "a.yaml": manifest }, { notify });
+  if (ofTarget !== undefined) {
+    const apiKey = { $secret: { env: keyVariable } };
+    told.write(
+      "dimsync.yaml",
+      configText(told.service.url, { notify, targets: { test: { baseUrl: told.service.url, apiKey, notify: ofTarget } } }),
+    );
+  }
+  const secrets = { ...env(told.service), HOOK: hook.url, OTHER_HOOK: other.url };
+  const drift = async (...argv: readonly string[]) => {
+    const ran = await runCommand(["drift", "--no-attribution", ...argv], told.folder, secrets);
+    expect(`${ran.stdout}${ran.stderr}`).not.toContain("canary");
+    for (const [file, text] of filesIn(told.folder)) if (file !== "dimsync.yaml") expect(text, file).not.toContain("canary");
+    return ran;
+  };
+  const counts = () => [hook.received.length, other.received.length];
+  return { hook, other, drift, counts };
+}
+
+describe("dimsync.yaml names the webhook", () => {
+  const rows: Readonly<Record<string, readonly [argv: readonly string[], counts: readonly [hook: number, other: number]]>> = {
+    "and drift tells it": [[], [1, 0]],
+    "unless the flag names another": [
+      ["--notify", "env:OTHER_HOOK"],
+      [0, 1],
+    ],
+    "unless it is not to be told": [["--no-notify"], [0, 0]],
+    "unless the report is narrowed to addresses": [
+      ["--only", "Integration/*"],
+      [0, 0],
+    ],
+    "unless an address is left out": [
+      ["--exclude", "Integration/orders"],
+      [0, 0],
+    ],
+    "unless the report is narrowed to files": [["manifests/a.yaml"], [0, 0]],
+    "but the flag tells of a narrowed report": [
+      ["--only", "Integration/*", "--notify", "env:HOOK"],
+      [1, 0],
+    ],
+  };
+  test.each(Object.entries(rows))("%s", async (_sentence, [argv, wanted]) => {
+    const { drift, counts } = await drifting(webhook("HOOK"));
+    await drift(...argv);
+    expect(counts()).toEqual(wanted);
+  });
+
+  test("a target's own is told in the place of the one for all", async () => {
+    const { drift, counts } = await drifting(webhook("HOOK"), webhook("OTHER_HOOK"));
+    await drift();
+    expect(counts()).toEqual([0, 1]);
+  });
+
+  test("and the form of the body; the flag comes first", async () => {
+    const bodies = ({ received }: Receiver) => received.map(({ body }) => Object.keys(body).length === 1);
+    const { hook, drift } = await drifting(webhook("HOOK", { format: "slack" }));
+    await drift();
+    expect(bodies(hook)).toEqual([true]);
+    const asJson = await drifting(webhook("HOOK", { format: "slack" }));
+    await asJson.drift("--notify-format", "json");
+    expect(bodies(asJson.hook)).toEqual([false]);
+  });
+
+  test("what is not there is a warning, and the exit code stays", async () => {
+    const { drift } = await drifting(webhook("NO_HOOK"));
+    expect(await drift()).toMatchObject({ code: 2, stderr: expect.stringContaining("The environment variable NO_HOOK is not set") });
+  });
+
+  test("a URL written out is refused, and not shown", async () => {
+    const { drift, counts } = await drifting({ url: "https://hooks.example.com/canary" });
+    const { code, stdout } = await drift();
+    expect(code).toBe(1);
+    expect(stdout).toMatch(/dimsync\.yaml:15:8 +E_LITERAL_SECRET/u);
+    expect(counts()).toEqual([0, 0]);
+  });
+});
+
+describe("the way to the webhook", () => {
+  const host = "hooks.example.com";
+  const certificate = selfSigned(host);
+
+  /** Runs the built command line, since Node reads NODE_EXTRA_CA_CERTS at its start only. */
+  async function drift(more: (port: number) => Promise<Readonly<Record<string, string>>>) {
+    const receiver = await startReceiver(certificate);
+    const told = await story({ "a.yaml": manifest }, { notify: webhook("HOOK") });
+    told.write("ca.pem", certificate.cert);
+    const environment = { ...env(told.service), NODE_EXTRA_CA_CERTS: `${told.folder}/ca.pem`, ...(await more(receiver.port)) };
+    const ran = await dimsync(["drift", "--no-attribution"], { cwd: told.folder, env: environment });
+    expect(`${ran.stdout}${ran.stderr}`).not.toContain("canary");
+    return { ...ran, received: receiver.received };
+  }
+
+  test("leads through HTTPS_PROXY, in a tunnel that doesn't show the URL", async () => {
+    let tunnels: Awaited<ReturnType<typeof proxyTo>>["tunnels"] = [];
+    const { code, stderr, received } = await drift(async (port) => {
+      const proxy = await proxyTo(port);
+      ({ tunnels } = proxy);
+      return { HOOK: `https://${host}/hook/canary?a=b`, HTTPS_PROXY: proxy.url };
+    });
+    expect({ code, warned: stderr.includes("webhook") }).toEqual({ code: 2, warned: false });
+    expect(received.map(({ body, headers }) => [body["kind"], headers.host])).toEqual([["DriftNotification", host]]);
+    expect(tunnels.map(({ target }) => target)).toEqual([`${host}:443`]);
+    expect(JSON.stringify(tunnels)).not.toContain("canary");
+  });
+
+  test("leads around it where NO_PROXY says so, and a certificate for another name ends it", async () => {
+    const proxy = await serveSockets((socket) => socket.destroy());
+    const { code, stderr, received } = await drift(async (port) => ({
+      HOOK: `https://0.0.0.0:${port}/canary`,
+      HTTPS_PROXY: proxy.url,
+      NO_PROXY: "0.0.0.0",
+    }));
+    expect(code).toBe(2);
+    expect(stderr).toContain("it could not be reached (ERR_TLS_CERT_ALTNAME_INVALID)");
+    expect({ received, asked: proxy.connections() }).toEqual({ received: [], asked: 0 });
+  });
+
+  test("ends at a proxy that opens no tunnel, with a warning", async () => {
+    const proxy = await serveSockets((socket) =>
+      socket.on("data", () => socket.end("HTTP/1.1 403 Forbidden\r\ncontent-length: 0\r\n\r\n")),
+    );
+    const { code, stderr } = await drift(async () => ({ HOOK: `https://${host}/canary`, HTTPS_PROXY: proxy.url }));
+    expect(code).toBe(2);
+    expect(stderr).toContain("it could not be reached (PROXY_TUNNEL)");
+    expect(proxy.connections()).toBe(1);
+  });
+});

@@ -1,0 +1,86 @@
+import { readFileSync } from "node:fs";
+
+type Schema = Readonly<Record<string, unknown>>;
+const read = (name: string): Schema => JSON.parse(readFileSync(new URL(`../../schema/${name}.schema.json`, import.meta.url), "utf8"));
+
+const lists = ["items", "manual", "blocked", "deferred", "unverifiable", "policy", "guards", "diagnostics"];
+const text = (description: string): Schema => ({ type: "string", description });
+const count = (description: string): Schema => ({ type: "integer", minimum: 0, description });
+const to = (name: string): Schema => ({ $ref: `#/definitions/${name}` });
+
+/** What each event says beside `formatVersion` and `event`; those with a target are about one account. */
+const findings: Readonly<Record<string, readonly [definition: string, description: string]>> = {
+  item: ["item", "A planned step, or a difference."],
+  outcome: ["itemResult", "What became of a step."],
+  manual: ["manual", "A difference that a person has to settle."],
+  blocked: ["blocked", "A step that may not run."],
+  deferred: ["deferred", "What waits for something that the same apply creates."],
+  unverifiable: ["unverifiable", "Declared values that the service never returns."],
+  policy: ["policyFinding", "A policy that something breaks."],
+  guard: ["guardFinding", "A guard that refuses, or was lifted."],
+  diagnostic: ["diagnostic", "A problem of the manifests or of reading the account."],
+};
+
+/** What is left of a document without its lists, which were told as events. */
+function rest(name: string): Schema {
+  const { $schema: _dialect, $id: _id, definitions: _definitions, properties, required, ...body } = read(name);
+  const kept = Object.entries(properties as Schema).filter(([key]) => !lists.includes(key));
+  return {
+    ...body,
+    required: (required as readonly string[]).filter((key) => !lists.includes(key)),
+    properties: Object.fromEntries(kept),
+  };
+}
+
+function event(name: string, description: string, members: Schema, optional: readonly string[] = []): Schema {
+  return {
+    title: `Event ${name}`,
+    description,
+    type: "object",
+    additionalProperties: false,
+    required: ["formatVersion", "event", ...Object.keys(members).filter((key) => !optional.includes(key))],
+    properties: {
+      formatVersion: { const: "1.0", description: "Version of the format; a higher minor version only adds." },
+      event: { const: name, description: "What this tells." },
+      ...members,
+    },
+  };
+}
+
+const target = text("Name of the target.");
+
+/** schema/event.schema.json, made of the schemas of the documents. */
+export function eventSchema(): Schema {
+  const progress = event(
+    "progress",
+    "What is being done, while it is.",
+    {
+      at: { type: "string", format: "date-time", description: "When." },
+      step: { enum: ["phase", "step"], description: "Whether a phase begins, or one of its steps is done." },
+      phase: { enum: ["read", "plan", "apply", "wait"], description: "What is being done." },
+      round: count("phase: which round of an apply, from 1."),
+      done: count("step: how many are done."),
+      total: count("How many there are, as far as is known."),
+      label: text("step: which one."),
+    },
+    ["round", "done", "total", "label"],
+  );
+  const found = Object.entries(findings).map(([name, [definition, description]]) =>
+    event(name, description, { target, [name]: to(definition) }, name === "diagnostic" ? ["target"] : []),
+  );
+  const end = event(
+    "end",
+    "The last event about a target: all that is left of the document.",
+    { target, document: { anyOf: ["plan", "drift", "result", "validation"].map(rest), description: "The document without its lists." } },
+    ["target"],
+  );
+  return {
+    $schema: "http://json-schema.org/draft-07/schema#",
+    $id: "urn:dimsync:schema:event",
+    title: "Event",
+    description: "One line of `-o ndjson`: progress while a command runs, what it found, and one `end` for each target.",
+    anyOf: [progress, ...found, end],
+    // A drift report's say the most: origin and attribution beside all that a plan has.
+    definitions: { ...(read("result")["definitions"] as Schema), ...(read("drift")["definitions"] as Schema) },
+  };
+}

@@ -1,0 +1,40 @@
+/** A manifest that creates the integration `returns`: the one thing in a test's project that a POST is needed for. */
+export function returnsManifest({
+  destination,
+  secretEnv,
+  owners = "[]",
+}: {
+  /** As it is written: "{ id: d-12 }", "{ asset: lake }". */
+  readonly destination: string;
+  /** The variable that holds the database's password. */
+  readonly secretEnv: string;
+  /** As it is written. */
+  readonly owners?: string;
+}): string {
+  return `apiVersion: dimsync/v1
+kind: Integration
+metadata: { name: returns }
+spec:
+  destination: ${destination}
+  create:
+    destinationSchema: returns
+    replicationFrequency: 1h
+    onSchemaUpdate: allow_columns
+    enabled: false
+    sourceConfig:
+      type: postgres
+      name: returns-pg
+      authMethod: password
+      connectionType: source
+      owners: ${owners}
+      connection:
+        hostname: db.internal
+        port: 5432
+        database: orders
+        username: replicator
+        password: { $secret: { env: ${secretEnv} } }
+        slot: s1
+        publication: p1
+    sourceSettings: { max_clients: 4, incremental_mode: xmin }
+`;
+}
