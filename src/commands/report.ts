@@ -5,6 +5,7 @@ import { diagnosticLines } from "../render/human/diagnostics.ts";
 import { screenOf } from "../render/human/screen.ts";
 import { visible } from "../render/visible.ts";
 import { type Context, wantsColor } from "./context.ts";
+import { endStream } from "./event-stream.ts";
 import { writeGithubFailure } from "./github-outputs.ts";
 
 /** A diagnostic as stderr shows it. */
@@ -19,24 +20,23 @@ export function diagnosticText(context: Context, diagnostic: Diagnostic): string
 
 /**
  * Prints a failure to stderr and returns the exit code that it carries. What is no DimsyncError is a bug: its stack is shown with --verbose. For
- * `-o github` the step's outputs are set, and the failure is an annotation too.
+ * `-o github` the step's outputs are set, and the failure is an annotation too; `-o ndjson` ends with it.
  */
 export function reportError(context: Context, error: unknown): ExitCode {
   const exit = printError(context, error);
-  if (!context.flags.output?.some((text) => text.split("=")[0] === "github")) return exit;
   const [code, message] = error instanceof DimsyncError ? [error.code, error.message] : ["E_INTERNAL", "This is a mistake in dimsync."];
-  context.io.stdout(writeGithubFailure(context.io.env, { code, message, exit }));
+  const failure = { code, message, exit };
+  const wants = (format: string): boolean => context.flags.output?.some((text) => text.split("=")[0] === format) === true;
+  if (wants("github")) context.io.stdout(writeGithubFailure(context.io.env, failure));
+  // A usage error is found before a stream is begun, and a file may still hold that of another run.
+  if (wants("ndjson") && code !== "E_USAGE") endStream(context, { ...failure, diagnostics: diagnosticsOf(error) });
   return exit;
 }
 
 function printError(context: Context, error: unknown): ExitCode {
   const { io } = context;
   if (error instanceof ProblemsError) {
-    const diagnostics =
-      "diagnostics" in error && Array.isArray(error.diagnostics)
-        ? (error.diagnostics as readonly Diagnostic[])
-        : error.problems.map((problem) => toDiagnostic(problem, ({ file }) => ({ file })));
-    for (const diagnostic of diagnostics) io.stderr(diagnosticText(context, diagnostic));
+    for (const diagnostic of diagnosticsOf(error)) io.stderr(diagnosticText(context, diagnostic));
     return error.exit;
   }
   const { paint } = screenOf({ color: wantsColor(context, io.stderrIsTty), width: io.columns, verbose: false });
@@ -53,4 +53,12 @@ function printError(context: Context, error: unknown): ExitCode {
     `${head(error.code)}${visible(error.message)}\n${error.command === undefined ? "" : `  ${paint.cyan(visible(error.command))}\n`}`,
   );
   return error.exit;
+}
+
+/** The mistakes in the user's files that are the reason; none of another failure. */
+function diagnosticsOf(error: unknown): readonly Diagnostic[] {
+  if (!(error instanceof ProblemsError)) return [];
+  return "diagnostics" in error && Array.isArray(error.diagnostics)
+    ? (error.diagnostics as readonly Diagnostic[])
+    : error.problems.map((problem) => toDiagnostic(problem, ({ file }) => ({ file })));
 }

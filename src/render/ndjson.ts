@@ -1,3 +1,4 @@
+import type { Diagnostic } from "../model/problem.ts";
 import type { ProgressEvent } from "../model/progress.ts";
 import type { Document } from "./document.ts";
 import { visible } from "./visible.ts";
@@ -17,6 +18,18 @@ export function renderNdjson(document: Document): string {
 export function progressLine({ type, ...event }: ProgressEvent, at: string): string {
   return line("progress", { at, step: type, ...event });
 }
+
+export interface Failure {
+  readonly code: string;
+  readonly message: string;
+  readonly exit: number;
+  /** Mistakes in the user's files, where those are the reason. */
+  readonly diagnostics: readonly Diagnostic[];
+}
+
+/** The last lines of a command that failed before it had a document. */
+export const renderFailure = ({ diagnostics, ...failure }: Failure): string =>
+  [...diagnostics.map((diagnostic) => line("diagnostic", { diagnostic })), line("error", failure)].join("");
 
 type List = readonly [event: string, entries: readonly unknown[]];
 

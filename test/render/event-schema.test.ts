@@ -50,7 +50,7 @@ test("every event is in one of them", () => {
   const known = (eventSchema()["anyOf"] as readonly { properties: { event: { const: string } } }[]).map(
     (one) => one.properties.event.const,
   );
-  expect(new Set(["progress", ...names])).toEqual(new Set(known));
+  expect(new Set(["progress", "error", ...names])).toEqual(new Set(known));
 });
 
 const [line = ""] = renderNdjson(fullPlan).split("\n");
@@ -96,6 +96,10 @@ spec: { name: Gone, resources: [{ integration: orders }] }
     );
     expect(await run("drift")).toEqual(expect.arrayContaining(["progress", "item", "manual", "end"]));
     expect(await run("apply", "--yes", "--result", "result.json")).toEqual(expect.arrayContaining(["progress", "outcome", "end"]));
+    await service.close();
+    expect((await run("snapshot", "--out", "s.json")).at(-1)).toBe("error");
+    writeFileSync(`${root}/dimsync.yaml`, "apiVersion: dimsync/v1\nkind: Config\nwrong: true\n");
+    expect(await run("plan")).toEqual(["diagnostic", "error"]);
     for (const saved of ["plan.json", "result.json"]) expect((await run("show", saved)).at(-1)).toBe("end");
   });
 });

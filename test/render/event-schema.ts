@@ -74,12 +74,17 @@ export function eventSchema(): Schema {
     { target, document: { anyOf: ["plan", "drift", "result", "validation"].map(rest), description: "The document without its lists." } },
     ["target"],
   );
+  const error = event("error", "Instead of `end`: the command failed before it had a document.", {
+    code: text("Diagnostic code."),
+    message: text("What is wrong, and what to do."),
+    exit: { type: "integer", description: "The exit code." },
+  });
   return {
     $schema: "http://json-schema.org/draft-07/schema#",
     $id: "urn:dimsync:schema:event",
     title: "Event",
     description: "One line of `-o ndjson`: progress while a command runs, what it found, and one `end` for each target.",
-    anyOf: [progress, ...found, end],
+    anyOf: [progress, ...found, end, error],
     // A drift report's say the most: origin and attribution beside all that a plan has.
     definitions: { ...(read("result")["definitions"] as Schema), ...(read("drift")["definitions"] as Schema) },
   };
