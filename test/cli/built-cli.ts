@@ -1,9 +1,8 @@
 import { type ChildProcess, spawn } from "node:child_process";
-import { cpSync, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { dirname, join } from "node:path";
+import { cpSync, existsSync } from "node:fs";
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { onTestFinished } from "vitest";
+import { writeProject } from "../support/project-folder.ts";
 
 /** The command line as it is shipped. DIMSYNC_TEST_DIST names another build. */
 export const builtCli = join(process.env["DIMSYNC_TEST_DIST"] ?? fileURLToPath(new URL("../../dist/", import.meta.url)), "bin.cjs");
@@ -54,15 +53,7 @@ export async function dimsync(args: readonly string[], options: CliOptions = {})
 }
 
 /** A folder of its own for the test that asks, with these files in it. */
-export function emptyFolder(files: Readonly<Record<string, string>> = {}): string {
-  const folder = mkdtempSync(join(tmpdir(), "dimsync-cli-"));
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
-  for (const [path, text] of Object.entries(files)) {
-    mkdirSync(dirname(join(folder, path)), { recursive: true });
-    writeFileSync(join(folder, path), text);
-  }
-  return folder;
-}
+export const emptyFolder = (files: Readonly<Record<string, string>> = {}): string => writeProject(files);
 
 /** A copy of examples/quickstart, whose account is a file within it. */
 export function quickstart(): string {

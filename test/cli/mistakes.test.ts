@@ -1,5 +1,6 @@
+import { spawnSync } from "node:child_process";
 import { describe, expect, test } from "vitest";
-import { dimsync, emptyFolder, quickstart } from "./built-cli.ts";
+import { builtCli, dimsync, emptyFolder, quickstart } from "./built-cli.ts";
 
 interface Row {
   readonly args: readonly string[];
@@ -102,6 +103,19 @@ describe("a folder without a project", () => {
     expect(stdout).toContain("W_NO_MANIFESTS");
     expect(code).toBe(0);
   });
+});
+
+test("a working folder that is gone", () => {
+  const folder = emptyFolder();
+  const { status, stdout, stderr } = spawnSync(
+    "sh",
+    ["-c", 'rmdir "$1" && exec "$2" "$3" plan', "sh", folder, process.execPath, builtCli],
+    {
+      cwd: folder,
+      encoding: "utf8",
+    },
+  );
+  expect([status, stdout, stderr]).toEqual([1, "", "dimsync: E_USAGE: The working folder is gone. Change to one that is there.\n"]);
 });
 
 describe("manifests with mistakes", () => {
