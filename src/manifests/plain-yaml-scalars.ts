@@ -1,5 +1,5 @@
-import { closeMembers, noteMember, openMembers } from "./plain-yaml-members.ts";
-import { byte, put, putText, skipSpaces, stepAside, type Tape } from "./plain-yaml-tape.ts";
+import { noteMember } from "./plain-yaml-members.ts";
+import { byte, put, putText, stepAside, type Tape } from "./plain-yaml-tape.ts";
 
 /** Where a scalar stands: in flow collections brackets, braces and commas end it. */
 export type Style = "block" | "flow";
@@ -84,38 +84,6 @@ export function putKey(tape: Tape, style: Style): void {
   if (next !== byte.space && next !== byte.lineFeed && !(isQuoted && style === "flow")) stepAside();
   put(tape, byte.colon);
   noteMember(tape, length);
-}
-
-/** `{ … }` or `[ … ]` on one line, with nothing left out in it. */
-export function putFlow(tape: Tape, depth: number): void {
-  const { input } = tape;
-  if (tape.marks !== undefined) tape.marks.push(tape.length, tape.at, tape.at);
-  const open = input[tape.at++] ?? 0;
-  const isMap = open === byte.openMap;
-  const close = isMap ? byte.closeMap : byte.closeList;
-  if (depth === 0) stepAside();
-  put(tape, open);
-  if (isMap) openMembers(tape);
-  skipSpaces(tape);
-  if (input[tape.at] === close) tape.at++;
-  else
-    for (;;) {
-      if (isMap) {
-        putKey(tape, "flow");
-        skipSpaces(tape);
-      }
-      const first = input[tape.at];
-      if (first === byte.openMap || first === byte.openList) putFlow(tape, depth - 1);
-      else putScalar(tape, "flow");
-      skipSpaces(tape);
-      const end = input[tape.at++];
-      if (end === close) break;
-      if (end !== byte.comma) stepAside();
-      put(tape, byte.comma);
-      skipSpaces(tape);
-    }
-  if (isMap) closeMembers(tape);
-  put(tape, close);
 }
 
 /** Plain text as a JSON string, up to a comment, the end of the line, of the key, or of the place in a flow collection. */

@@ -30,6 +30,9 @@ export function stepAside(): never {
   throw notPlain;
 }
 
+/** Collections in collections, of block and of flow style each. */
+export const deepest = 60;
+
 /** Bytes that mean something here. */
 export const byte = {
   lineFeed: 0x0a,
@@ -49,11 +52,23 @@ export const byte = {
   closeMap: 0x7d,
 } as const;
 
-export function skipSpaces(tape: Tape): void {
-  const { input } = tape;
-  let at = tape.at;
+/**
+ * Skips spaces and then the line's end, with a comment or without, and tells whether there was nothing else. If there was, `tape.at` is at it. A comment
+ * needs a space, or the start of the line, before it.
+ */
+export function skipRest(tape: Tape): boolean {
+  const { input, at: start } = tape;
+  let at = start;
   while (input[at] === byte.space) at++;
   tape.at = at;
+  const first = input[at];
+  if (first === byte.lineFeed) {
+    tape.at++;
+    return true;
+  }
+  if (first !== byte.hash || (at === start && input[start - 1] !== byte.lineFeed && start > 0)) return false;
+  tape.at = input.indexOf(byte.lineFeed, at) + 1;
+  return true;
 }
 
 /** Writes one byte of JSON. */

@@ -1,10 +1,11 @@
+import { putFlow } from "./plain-yaml-flow.ts";
 import { closeMembers, makeMembers, openMembers, sortMembers } from "./plain-yaml-members.ts";
-import { putFlow, putKey, putScalar } from "./plain-yaml-scalars.ts";
-import { byte, NotPlain, put, putText, skipSpaces, stepAside, type Tape } from "./plain-yaml-tape.ts";
+import { putKey, putScalar } from "./plain-yaml-scalars.ts";
+import { byte, deepest, NotPlain, put, putText, skipRest, stepAside, type Tape } from "./plain-yaml-tape.ts";
 
 /*
  * YAML is what loading costs: the library reads 2 MB a second, and a fleet's literal trees are megabytes. Nearly all manifests are in a small part of YAML: block maps
- * and lists, `{ … }` and `[ … ]` on one line, plain or quoted scalars that end on their line, comments. This is a one-pass transcoder from that part to
+ * and lists, `{ … }` and `[ … ]` (plain-yaml-flow.ts), plain or quoted scalars that end on their line, comments. This is a one-pass transcoder from that part to
  * JSON text, which JSON.parse reads at full speed. It knows the rest of YAML only well enough to step aside: on whatever it isn't sure of (anchors, tags,
  * block scalars, scalars over several lines, tabs, numbers in odd forms, keys given twice, anything malformed) the answer is undefined, and the
  * library decides. So it never judges what is a mistake, and where it answers it must agree with the library: test/manifests/plain-yaml.test.ts.
@@ -12,7 +13,7 @@ import { byte, NotPlain, put, putText, skipSpaces, stepAside, type Tape } from "
  * Two things can be told in passing: the digest of a document (plain-yaml-members.ts), and where each value stands (plain-yaml-nodes.ts).
  *
  * Lines are read one by one against a stack of open collections. A collection knows the column of its members. After `key:` or `-` with nothing behind it
- * the value is pending: a deeper line begins it, and any other line shows that it is null.
+ * the value is pending: a deeper line begins it, or is it where it is in brackets, and any other line shows that it is null.
  */
 
 /** One document; the index counts empty ones. */
@@ -28,8 +29,6 @@ export interface Transcoded {
   readonly index: number;
   readonly tape: Tape;
 }
-
-const deepest = 60;
 
 /** Characters that the library could take for line breaks or marks, and halves of characters, which UTF-8 can't hold. */
 const unsure = /[\u0085\u2028\u2029\ufeff\p{Surrogate}]/u;
@@ -137,10 +136,9 @@ function transcodeDocument(tape: Tape): void {
     return top !== undefined && top.column === column && top.isList === isItem ? top : stepAside();
   };
 
-  /** What stands behind `key:` or `-` on the same line. */
-  const value = (): void => {
-    const first = input[tape.at];
-    if (first === byte.openMap || first === byte.openList) putFlow(tape, deepest);
+  /** What stands behind `key:` or `-` on the same line, or in brackets on a line below. */
+  const value = ({ column }: Open): void => {
+    if (isFlowAhead(tape)) putFlow(tape, column);
     else putScalar(tape, "block");
     if (!skipRest(tape)) stepAside();
   };
@@ -148,7 +146,7 @@ function transcodeDocument(tape: Tape): void {
     begin(map);
     putKey(tape, "block");
     pending = skipRest(tape);
-    if (!pending) value();
+    if (!pending) value(map);
   };
 
   while (tape.at < input.length) {
@@ -163,6 +161,12 @@ function transcodeDocument(tape: Tape): void {
       if (!skipRest(tape)) stepAside();
       continue;
     }
+    const top = stack[stack.length - 1];
+    if (pending && top !== undefined && column > top.column && isFlowAhead(tape)) {
+      pending = false;
+      value(top);
+      continue;
+    }
     const isItem = first === byte.dash && (input[tape.at + 1] === byte.space || input[tape.at + 1] === byte.lineFeed);
     const collection = collectionAt(column, isItem);
     if (!isItem) {
@@ -174,34 +178,21 @@ function transcodeDocument(tape: Tape): void {
     pending = skipRest(tape);
     if (pending) continue;
     if (isKeyAhead(tape)) member(open(false, tape.at - line));
-    else value();
+    else value(collection);
   }
   while (stack.length > 0) close();
 }
 
-/**
- * Skips spaces and then the line's end, with a comment or without, and tells whether there was nothing else. If there was, `tape.at` is at it. A comment
- * needs a space, or the start of the line, before it.
- */
-function skipRest(tape: Tape): boolean {
-  const { input } = tape;
-  const start = tape.at;
-  skipSpaces(tape);
-  const first = input[tape.at];
-  if (first === byte.lineFeed) {
-    tape.at++;
-    return true;
-  }
-  if (first !== byte.hash || (tape.at === start && input[start - 1] !== byte.lineFeed && start > 0)) return false;
-  tape.at = input.indexOf(byte.lineFeed, tape.at) + 1;
-  return true;
+function isFlowAhead({ input, at }: Tape): boolean {
+  return input[at] === byte.openMap || input[at] === byte.openList;
 }
 
 /** Whether the rest of the line begins with a key. */
-function isKeyAhead({ input, at }: Tape): boolean {
+function isKeyAhead(tape: Tape): boolean {
+  const { input, at } = tape;
   const first = input[at];
   const end = input.indexOf(byte.lineFeed, at);
-  if (first === byte.openMap || first === byte.openList) return false;
+  if (isFlowAhead(tape)) return false;
   if (first === byte.quote || first === byte.apostrophe) {
     for (let index = at + 1; index < end; index++) {
       if (first === byte.quote && input[index] === byte.backslash) index++;

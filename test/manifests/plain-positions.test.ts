@@ -5,6 +5,7 @@ import { parsePlainYaml } from "../../src/manifests/plain-yaml.ts";
 import type { TextPositions } from "../../src/manifests/text-positions.ts";
 import { yamlPositions } from "../../src/manifests/yaml-positions.ts";
 import { toPointer } from "../../src/model/pointer.ts";
+import { brokenFlows } from "./plain-yaml-flow-texts.ts";
 import { mutatedManifest, yamlLines } from "./plain-yaml-texts.ts";
 
 /** Of every value that is there, and of one below each that isn't. */
@@ -71,6 +72,10 @@ describe("positions and masks are those of the library, on", () => {
     ["names in a schema tree", "kind: SchemaConfig\nspec: { token: a, schemas: { token: b, c: { $secret: d } } }\n"],
     ["names below labels", "kind: Tag\nlabels: { token: a, b: [{ token: c }] }\nx: [{ labels: [{ token: d }] }]\n"],
     ["names with a slash, a tilde, a quote and none", `"a/b": { 'c~d': 1, "": 2, "\\"": 3 }\n`],
+    [
+      "brackets over several lines",
+      "kind: Asset\nspec:\n  token:\n    [a, # b\n\n     c, { d:\n     e },\n  ]\n  f: { password: g,\n    x: 1 }\n",
+    ],
     ["several documents", "# c\n---\na: 1\n---\n---\nb:\n  - c:\n  - d: token\n"],
   ])("%s", (_sentence, text) => {
     const [fast, library, left] = compared(text) ?? [];
@@ -78,10 +83,11 @@ describe("positions and masks are those of the library, on", () => {
     expect(left).toBe(0);
   });
 
-  const runs = 4000;
+  const runs = 3000;
   test.each([
     ["lines made of plain and nasty pieces", yamlLines],
     ["manifests with mistakes", mutatedManifest],
+    ["flow collections over several lines", brokenFlows],
   ])("%s", (_sentence, texts) => {
     let answered = 0;
     fc.assert(

@@ -1,123 +1,10 @@
 import fc from "fast-check";
+import { brokenFlow, lineBreak } from "./plain-yaml-flow-texts.ts";
+import { ending, flow, key, nasty, ordinary, scalar } from "./plain-yaml-pieces.ts";
 
-/** Scalars, keys and punctuation: what is ordinary in manifests, and what YAML gives a meaning of its own. */
-const ordinary = [
-  "a",
-  "b1",
-  "table_7",
-  "x y",
-  "true",
-  "false",
-  "null",
-  "12",
-  "-3",
-  "1.5",
-  "2027-03-31",
-  '"q"',
-  "'s'",
-  "*email*",
-  "ü",
-  "http://e.com",
-];
-const nasty = [
-  ...[
-    "~",
-    "Null",
-    "TRUE",
-    "yes",
-    "0",
-    "-0",
-    "007",
-    "1e3",
-    "0x1f",
-    "0o7",
-    ".5",
-    "5.",
-    "+1",
-    ".inf",
-    "-.INF",
-    ".nan",
-    "12345678901234567890",
-    "1_0",
-  ],
-  ...["''", '""', "'it''s'", '"a\\"b"', '"\\x41"', '"\\u00e4"', "'a", '"b', '"a\\', "a'b", 'a"b', "a\\b", "'a: b'", '"a # b"', "'a'b"],
-  ...[
-    "-",
-    "- ",
-    "--",
-    "---",
-    "...",
-    "?",
-    "? ",
-    ":",
-    ": ",
-    "::",
-    ":a",
-    "a:",
-    "a :",
-    "#",
-    " #",
-    "#c",
-    "a#b",
-    "a #b",
-    ",",
-    "[",
-    "]",
-    "{",
-    "}",
-  ],
-  ...["&a", "*a", "!t", "!!str 1", "|", ">", "|-", "%a", "@", "`", "<<", "=", "__proto__", "constructor", "a/b", "a.b", "100%", "$secret"],
-  ...[
-    "\t",
-    "\r",
-    "\u0000",
-    "\u007f",
-    "\u0085",
-    "\u00a0",
-    "\u2028",
-    "\ufeff",
-    "\u{1f600}",
-    "\ud800",
-    "  ",
-    "a  b",
-    "a,b",
-    "a[0]",
-    "(x)",
-    "^",
-    ";",
-  ],
-];
-const flow = [
-  "{}",
-  "[]",
-  "{ a: 1 }",
-  "{a: 1}",
-  "{ a: { b: [1, x y] } }",
-  "[a, 'b', \"c\"]",
-  "{ a: }",
-  "{ a }",
-  "[a: b]",
-  "[a, ]",
-  '{"a":1}',
-  "{ a: b:c }",
-  "{a:b}",
-  "[ - ]",
-  "{ a: 1 } # c",
-  "[#]",
-  "{ a: 1, a: 2 }",
-];
-
-const scalar = fc.oneof(
-  { weight: 6, arbitrary: fc.constantFrom(...ordinary) },
-  { weight: 2, arbitrary: fc.constantFrom(...nasty) },
-  { weight: 2, arbitrary: fc.constantFrom(...flow) },
-  {
-    weight: 1,
-    arbitrary: fc.array(fc.constantFrom(...ordinary, ...nasty), { minLength: 2, maxLength: 3 }).map((pieces) => pieces.join("")),
-  },
-);
-const key = fc.oneof({ weight: 8, arbitrary: fc.constantFrom("a", "b", "c", "d", "token") }, { weight: 1, arbitrary: scalar });
 const content = fc.oneof(
+  { weight: 5, arbitrary: fc.tuple(key, brokenFlow).map(([name, value]) => `${name}:${value}`) },
+  { weight: 2, arbitrary: brokenFlow.map((value) => `-${value}`) },
   { weight: 6, arbitrary: fc.tuple(key, scalar).map(([name, value]) => `${name}: ${value}`) },
   { weight: 4, arbitrary: key.map((name) => `${name}:`) },
   { weight: 2, arbitrary: scalar.map((value) => `- ${value}`) },
@@ -125,10 +12,6 @@ const content = fc.oneof(
   { weight: 1, arbitrary: key.map((name) => `- ${name}:`) },
   { weight: 1, arbitrary: fc.constantFrom("-", "---", "--- ", "--- # c", "", " ", "# c", "#", "...") },
   { weight: 1, arbitrary: scalar },
-);
-const ending = fc.oneof(
-  { weight: 12, arbitrary: fc.constant("") },
-  { weight: 1, arbitrary: fc.constantFrom(" ", " # c", "# c", "  #", " #", "\t", "\r", ":", ": ") },
 );
 /** One line after another, each a step deeper, as deep, or shallower, so that many fit together. */
 const line = fc.tuple(fc.constantFrom(0, 0, 0, 2, 2, -2, -4, 1, -1), content, ending);
@@ -204,6 +87,32 @@ spec:
             'it''s':
               hashed: false
 `,
+  `kind: SchemaConfig
+metadata: { name: wrapped }
+spec:
+  rules:
+    - id: live
+      match:
+        schema: [public]
+        table:
+          [orders, users, "a b",
+           payments, 2027-03-31, true,
+
+           # the last one
+           x]
+      set: {
+        enabled: true, # on
+        "hashed": false,
+      }
+    - match: { table: [
+        a, b ] }
+  tokens: [ # all
+    { $secret: { env: A,
+        token: hunter2 } },
+    { y: [], x:
+        c }
+  ]
+`,
 ];
 
 type Edit = (text: string, at: number, piece: string) => string;
@@ -217,7 +126,17 @@ const edits: readonly Edit[] = [
   (text, at) => editLines(text, at, (line) => [line.replace(/^ {1,2}/u, "")]),
   (text, at, piece) => editLines(text, at, (line) => [line.replace(/[^ ].*$/u, "") + piece, line]),
   (text, at) => text.slice(0, at),
+  editFlow,
+  editFlow,
+  editFlow,
 ];
+
+/** Puts a piece before or behind the next sign of a flow collection. */
+function editFlow(text: string, at: number, piece: string): string {
+  const sign = text.slice(at).search(/[[\]{},:]/u);
+  const place = sign < 0 ? at : at + sign + (at % 2);
+  return text.slice(0, place) + piece + text.slice(place);
+}
 
 function editLines(text: string, at: number, change: (line: string) => readonly string[]): string {
   const lines = text.split("\n");
@@ -225,15 +144,14 @@ function editLines(text: string, at: number, change: (line: string) => readonly 
   return lines.flatMap((line, index) => (index === chosen ? change(line) : [line])).join("\n");
 }
 
+const piece = fc.oneof(
+  { weight: 3, arbitrary: fc.constantFrom(...ordinary, ...nasty, ...flow, "\n", " ", "  ", "\n  ") },
+  { weight: 1, arbitrary: lineBreak },
+);
+
 /** Manifests with one to four edits anywhere. */
 export const mutatedManifest: fc.Arbitrary<string> = fc
-  .tuple(
-    fc.constantFrom(...manifests),
-    fc.array(fc.tuple(fc.constantFrom(...edits), fc.nat(2000), fc.constantFrom(...ordinary, ...nasty, ...flow, "\n", " ", "  ", "\n  ")), {
-      minLength: 1,
-      maxLength: 4,
-    }),
-  )
+  .tuple(fc.constantFrom(...manifests), fc.array(fc.tuple(fc.constantFrom(...edits), fc.nat(2000), piece), { minLength: 1, maxLength: 4 }))
   .map(([manifest, changes]) =>
     changes.reduce((text, [edit, at, piece]) => edit(text, text.length === 0 ? 0 : at % text.length, piece), manifest),
   );

@@ -3,6 +3,7 @@ import { describe, expect, test } from "vitest";
 import { parsePlainYaml } from "../../src/manifests/plain-yaml.ts";
 import { parseAnyValues } from "../../src/manifests/values.ts";
 import { canonicalJson } from "../../src/model/json.ts";
+import { brokenFlows } from "./plain-yaml-flow-texts.ts";
 import { mutatedManifest, yamlLines } from "./plain-yaml-texts.ts";
 
 /** The documents as text: what JSON has, in the order of keys, `-0` and `__proto__` told apart from 0 and nothing. */
@@ -25,6 +26,22 @@ describe("the fast path reads", () => {
   const rows: readonly (readonly [sentence: string, text: string, value: unknown])[] = [
     ["block maps in block maps", "a:\n  b:\n    c: d\n  e: f\n", { a: { b: { c: "d" }, e: "f" } }],
     ["maps in braces on one line", "email: { enabled: true, hashed: false }\n", { email: { enabled: true, hashed: false } }],
+    [
+      "long lists as import writes them",
+      "rules:\n  - match:\n      table:\n        [a, b, c,\n         d, e]\n    ignore: true\n",
+      { rules: [{ match: { table: ["a", "b", "c", "d", "e"] }, ignore: true }] },
+    ],
+    [
+      "brackets over several lines with comments, empty lines and a comma at the end",
+      "a: [ # all\n    b, 'c', # d, ]\n\n    # e\n    [ f ] # g\n    , h,\n  ]\n",
+      { a: ["b", "c", ["f"], "h"] },
+    ],
+    [
+      "braces over several lines that end below their key",
+      "a: {\n  b:\n    1,\n  c: { d: x,\n    y: 2 }\n}\n",
+      { a: { b: 1, c: { d: "x", y: 2 } } },
+    ],
+    ["brackets below a dash", "-\n  [a,\n b]\n- {c: d,\n}\n", [["a", "b"], { c: "d" }]],
     ["lists deeper than their key", "a:\n  - x\n  - y\n", { a: ["x", "y"] }],
     ["lists in the column of their key", "a:\n- x\n-\n- y\nb: 1\n", { a: ["x", null, "y"], b: 1 }],
     ["maps that begin behind a dash", "- id: a\n  set: { hashed: true }\n- id: b\n", [{ id: "a", set: { hashed: true } }, { id: "b" }]],
@@ -73,7 +90,23 @@ describe("the fast path steps aside for", () => {
     ["block scalars", "a: |\n  text\n"],
     ["plain text over several lines", "a: b\n  c\n"],
     ["quoted text over several lines", `a: "b\n  c"\n`],
-    ["braces over several lines", "a: {\n  b: c }\n"],
+    ["brackets that aren't indented", "a: [\nb ]\n"],
+    ["inner brackets that end below the key", "a: [[\n  b\n], c]\n"],
+    ["brackets that end above the key", "a:\n  b: [\n    c\n ]\n"],
+    ["brackets on a line below that aren't deeper", "a:\n[b]\n"],
+    ["brackets that are a key on a line below", "a:\n  [b]: c\n"],
+    ["brackets that never end", "a: [b,\n  c\n"],
+    ["plain text over several lines in brackets", "a: [b\n  c]\n"],
+    ["quoted text over several lines in brackets", `a: ["b\n  c"]\n`],
+    ["a key without its colon on the line", "a: {b\n  : c}\n"],
+    ["an entry that is a map without braces", `a: ["b"\n  : c]\n`],
+    ["two commas", "a: [b,\n  , c]\n"],
+    ["only a comma", "a: [\n  ,]\n"],
+    ["comments right behind a comma", "a: [b,# c\n  d]\n"],
+    ["comments at the start of a line in brackets", "a: [[b]\n# c\n  , d]\n"],
+    ["the start of a document in brackets", "a: [b,\n---\n  c]\n"],
+    ["tabs in brackets", "a: [b,\n\tc]\n"],
+    ["a key given twice over several lines", "a: { b: 1,\n  b: 2 }\n"],
     ["complex keys", "? a\n: b\n"],
     ["members without a value in braces", "a: { b, c: }\n"],
     ["octal, hexadecimal, infinite and long numbers", "a: 0o7\n"],
@@ -136,10 +169,11 @@ describe("the JSON for the digest has", () => {
 });
 
 describe("where the fast path answers, it agrees with the library, on", () => {
-  const runs = 12_000;
+  const runs = 8000;
   test.each([
     ["lines made of plain and nasty pieces", yamlLines],
     ["manifests with mistakes", mutatedManifest],
+    ["flow collections over several lines", brokenFlows],
   ])("%s", (_sentence, texts) => {
     let answered = 0;
     let inOrder = 0;
