@@ -72,6 +72,7 @@ export async function planRound(session: Session, options: PlanOptions, round: R
       longestSeen: session.longestSeen,
       ignored,
       listUnmanaged: options.listUnmanaged,
+      maxBodyBytes: settings.client.maxBodyBytes,
     });
   const wanted = broken ? [] : compared;
   const observed = await view(resources, wanted);

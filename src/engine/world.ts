@@ -36,6 +36,7 @@ export interface WorldInput {
   readonly writeSecrets: (address: Address) => boolean;
   readonly ignored: (address: Address, path: Pointer) => boolean;
   readonly listUnmanaged?: boolean | undefined;
+  readonly maxBodyBytes?: number | undefined;
   /** Lengths below which a list was not cut off, by list name: earlier runs have seen more (records/lists-seen.ts). */
   readonly longestSeen?: Readonly<Record<string, number>>;
 }
@@ -44,7 +45,19 @@ export interface WorldInput {
 const pageSizes = new Set([10, 20, 25, 50, 100, 200, 250, 500, 1000]);
 
 export async function observeWorld(input: WorldInput): Promise<Observed> {
-  const { resources, compared, bindings, recovered, fresh, reads, taggedBy, writeSecrets, ignored, listUnmanaged = false } = input;
+  const {
+    resources,
+    compared,
+    bindings,
+    recovered,
+    fresh,
+    reads,
+    taggedBy,
+    writeSecrets,
+    ignored,
+    listUnmanaged = false,
+    maxBodyBytes,
+  } = input;
   const problems: Problem[] = [];
   const suspicions: string[] = [];
   const unreadLists = new Set<ListName>();
@@ -128,6 +141,7 @@ export async function observeWorld(input: WorldInput): Promise<Observed> {
     writeSecrets,
     ignored,
     listUnmanaged,
+    maxBodyBytes,
   };
   for (const kind of kinds)
     for (const resource of resources) {

@@ -42,6 +42,8 @@ export interface World {
   readonly ignored: (address: Address, path: Pointer) => boolean;
   /** Whether a person asked for this asset's connection to be sent again. */
   readonly writeSecrets: (address: Address) => boolean;
+  /** Above so many bytes the body of a PATCH is split, where it can be; absent: the kind's own limit. */
+  readonly maxBodyBytes?: number | undefined;
   /** Whether the columns that nothing covers are wanted by name, not only counted. */
   readonly listUnmanaged?: boolean;
 }

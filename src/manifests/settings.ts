@@ -87,7 +87,7 @@ function mergeGuards(...layers: readonly ConfigFile["guards"][]): Guards {
 
 function mergeClient(...layers: readonly ConfigFile["client"][]): ClientSettings {
   const merged: Record<string, number | string> = Object.assign({}, ...layers);
-  const { concurrency, rate, retries, timeoutSeconds, settleSeconds, schemaWaitSeconds, maxColumnReads } = merged;
+  const { concurrency, rate, retries, timeoutSeconds, settleSeconds, schemaWaitSeconds, maxColumnReads, maxBodyBytes } = merged;
   return {
     concurrency: typeof concurrency === "number" ? concurrency : defaultClient.concurrency,
     ...(typeof rate === "number" ? { rate } : {}),
@@ -95,6 +95,7 @@ function mergeClient(...layers: readonly ConfigFile["client"][]): ClientSettings
     timeoutMs: durationMs(timeoutSeconds) ?? defaultClient.timeoutMs,
     settleMs: durationMs(settleSeconds) ?? defaultClient.settleMs,
     schemaWaitMs: durationMs(schemaWaitSeconds) ?? defaultClient.schemaWaitMs,
+    ...(typeof maxBodyBytes === "number" ? { maxBodyBytes } : {}),
     maxColumnReads: typeof maxColumnReads === "number" ? maxColumnReads : defaultClient.maxColumnReads,
   };
 }

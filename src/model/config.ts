@@ -40,6 +40,8 @@ export interface ClientSettings {
   readonly schemaWaitMs: number;
   /** Columns of so many tables may be read one request each, in a run. */
   readonly maxColumnReads: number;
+  /** A PATCH of schemas with a larger body is split between tables; absent: 8 MiB. */
+  readonly maxBodyBytes?: number;
   /** Requests begun per second, at most; absent: no limit. */
   readonly rate?: number;
 }

@@ -131,6 +131,8 @@ function statusSentence(status: number, method: Method, serverFault: boolean): s
   if (status === 429) return "the service answered with status 429: too many requests. Lower --concurrency, or try again later.";
   if (status === 404)
     return "the service answered with status 404: there is nothing at this path. Check baseUrl: it must not end with /v1.";
+  if (status === 413)
+    return "the service refused the body as too large, with status 413. Lower client.maxBodyBytes in dimsync.yaml (8388608 unless set): changes of schemas are then split between tables.";
   if (!serverFault) return `the service refused it with status ${status}.`;
   const unsure = method === "GET" || method === "HEAD" ? "" : ` ${checkLater}`;
   return `the service failed with status ${status}.${unsure}`;

@@ -106,7 +106,7 @@ describe("settings", () => {
     "bindings: state/b.yaml",
     "defaults: { taggedBy: a@example.com }",
     "guards: { maxCreates: 1, minPopulation: 2 }",
-    "client: { timeoutSeconds: 2m, settleSeconds: 0, schemaWaitSeconds: 1.5, retries: 0, maxColumnReads: 300 }",
+    "client: { timeoutSeconds: 2m, settleSeconds: 0, schemaWaitSeconds: 1.5, retries: 0, maxColumnReads: 300, maxBodyBytes: 1000000 }",
     "ignore: [{ address: Tag/a, path: '', reason: r, until: 2027-01-31 }]",
     "notify: { url: { $secret: { env: HOOK } }, format: slack }",
     "targets:",
@@ -127,7 +127,15 @@ describe("settings", () => {
       protected: true,
       defaults: { taggedBy: "a@example.com" },
       guards: { maxCreates: 9, maxExposedColumns: 50, maxChangedPercent: 30, minPopulation: 2 },
-      client: { concurrency: 8, timeoutMs: 120_000, settleMs: 0, schemaWaitMs: 1500, retries: 2, maxColumnReads: 300 },
+      client: {
+        concurrency: 8,
+        timeoutMs: 120_000,
+        settleMs: 0,
+        schemaWaitMs: 1500,
+        retries: 2,
+        maxColumnReads: 300,
+        maxBodyBytes: 1_000_000,
+      },
       ignore: [
         {
           address: "Tag/a",

@@ -38,6 +38,11 @@ testProblems({
     /exactly one of `asset` and `id`/u,
   ],
   "a rule without a wish": [shops("  rules:", "    - match: { table: a }"), ["7:7 E_MISSING_KEY"], /ignore: true/u],
+  "a rule whose only wish is not to ignore": [
+    shops("  rules:", "    - { match: { table: a }, ignore: false }"),
+    ["7:7 E_MISSING_KEY"],
+    /lacks `set`.*ignore: true/u,
+  ],
   "a rule without a match": [shops("  rules:", "    - set: { enabled: true }"), ["7:7 E_MISSING_KEY"], /`match`/u],
   "a rule set used beside other members": [
     shops("  rules:", "    - { use: a, set: { enabled: true } }"),

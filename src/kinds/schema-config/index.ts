@@ -106,7 +106,7 @@ function compare(unit: SchemaConfigUnit, live: LiveSchemas | undefined, world: W
     ...(tally === undefined ? {} : { tally: { ...tally, label, targets } satisfies UnitTally }),
   };
   if (changes.length === 0 || problems.some(({ severity }) => severity === "error")) return found;
-  const requests = patches(liveId, changes, live);
+  const requests = patches(liveId, changes, live, world.maxBodyBytes);
   return {
     ...found,
     items: [

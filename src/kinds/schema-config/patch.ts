@@ -13,7 +13,7 @@ import { type Field, type NodeChange, type NodePath, nodePointer } from "./node.
  * expose, the protecting ones go first, in a body of their own.
  *
  * A body of more than `maxBodyBytes` is split, since servers and the proxies before them refuse bodies of some size (often 10 MB), and the
- * interface names no limit (§8). It is split between tables only: one table is always changed by one call, however large.
+ * interface names no limit (§8; `client.maxBodyBytes` is a person's word for it). It is split between tables only: one table is always changed by one call, however large.
  */
 export function patches(
   integrationId: string,

@@ -108,6 +108,13 @@ describe("a PATCH (interface §4.3, product §3.3)", () => {
   });
 });
 
+test("how large a body may be is the project's to say", () => {
+  const manifests = [config({ rules: [{ match: { column: "email" }, set: { hashed: true } }] })];
+  const bodies = (maxBodyBytes: number | undefined): number | undefined =>
+    compareFleet({ manifests, world: { maxBodyBytes } }).found[0]?.items[0]?.requests.length;
+  expect([bodies(undefined), bodies(300), bodies(1)]).toEqual([1, 2, 3]);
+});
+
 test("a PATCH that would be too large is split between tables, and no table is", () => {
   const names = (prefix: string): readonly string[] => Array.from({ length: 20 }, (_, index) => `${prefix}${index}`);
   const live = Object.fromEntries(
