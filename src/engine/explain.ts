@@ -121,6 +121,7 @@ async function compared(session: Session, addresses: readonly Address[]) {
     reads,
     taggedBy: project.settings.defaults.taggedBy,
     writeSecrets: () => false,
+    maxBodyBytes: project.settings.client.maxBodyBytes,
     ignored: ignoring(project.settings.ignore, today).ignored,
   });
   const { units: all, problems: mistakes, deferred } = schemaConfig.units(configs, world);

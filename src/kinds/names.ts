@@ -17,13 +17,20 @@ export interface NamePatterns {
   /** Those that don't begin with `!`. */
   readonly positive: readonly NamePattern[];
   readonly matches: (name: string) => boolean;
-  /** Positions in `positive` of the patterns that match by themselves, whatever `!patterns` say. */
-  readonly matching: (name: string) => readonly number[];
+  /** Positions in `positive` of the patterns by which the name matches; undefined where it doesn't match. */
+  readonly matching: (name: string) => readonly number[] | undefined;
 }
 
 export function namePatterns(written: string | readonly string[], options: NameOptions = {}): NamePatterns {
   const { positive, matching, means, leavesOut } = compile(written, options);
-  return { positive, matching, matches: leavesOut === undefined ? means : (name) => means(name) && !leavesOut(name) };
+  return {
+    positive,
+    matching: (name) => {
+      const found = matching(name);
+      return (found.length === 0 && positive.length > 0) || leavesOut?.(name) === true ? undefined : found;
+    },
+    matches: leavesOut === undefined ? means : (name) => means(name) && !leavesOut(name),
+  };
 }
 
 /** A matcher for names; globs stay within the name, so dots and slashes are ordinary letters (product §2.4). No patterns match everything. */
@@ -71,6 +78,7 @@ function indexOf(globs: readonly Glob[], ignoreCase: boolean): (name: string) =>
     if (literal === undefined) others.push({ position, matches });
     else literals.set(key(literal), [...(literals.get(key(literal)) ?? []), position]);
   }
+  if (others.length === 0) return (name) => literals.get(key(name)) ?? none;
   return (name) => {
     const found = (literals.size === 0 ? undefined : literals.get(key(name))) ?? none;
     const more = others.filter(({ matches }) => matches(name)).map(({ position }) => position);

@@ -1,4 +1,7 @@
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { expect, test } from "vitest";
+import type { SchemaMap } from "../../src/embedded/account.ts";
 import { exampleOf, expectShown } from "./example.ts";
 
 test("the fleet is valid, planned as its README says, applied, and then as declared", async () => {
@@ -10,6 +13,33 @@ test("the fleet is valid, planned as its README says, applied, and then as decla
   expect((await run("apply", "--yes")).code).toBe(0);
   expect(await made("plan")).toMatchObject({ items: [], manual: [], policy: [], diagnostics: [] });
   expect((await run("drift")).code).toBe(0);
+});
+
+test("a column that appears in one shard is counted, named on demand, and can fail a run", async () => {
+  const { run, made, folder } = exampleOf("fleet");
+  expect((await run("apply", "--yes")).code).toBe(0);
+  const before = await made("plan");
+  expect(before.unmanaged.tables).toBeUndefined();
+  const account = join(folder, ".dimsync/account.json");
+  const text = readFileSync(account, "utf8");
+  const state = JSON.parse(text) as { integrations: { id: string; schemas: SchemaMap }[] };
+  const orders = state.integrations.find(({ id }) => id === "51a2")?.schemas["public"]?.tables["orders"];
+  Object.assign(orders?.columns ?? {}, {
+    social_security_no: { nameInDestination: "ssn", enabled: true, hashed: false, isPrimaryKey: false },
+  });
+  writeFileSync(account, JSON.stringify(state));
+
+  const after = await made("plan", "--list-unmanaged");
+  expect(after.unmanaged.columns).toBe(before.unmanaged.columns + 1);
+  expect(after.unmanaged.tables?.filter(({ columns = [] }) => columns.includes("social_security_no"))).toEqual([
+    expect.objectContaining({ address: "SchemaConfig/shops@shop-shard-02", schema: "public", table: "orders" }),
+  ]);
+  for (const command of ["plan", "drift"]) {
+    const failed = await run(command, "--fail-on", "unmanaged");
+    expect(failed.code).toBe(2);
+    expect(failed.stdout).toMatch(/^ {4}public\.orders +shop-shard-02 .*\bsocial_security_no\b/mu);
+  }
+  expect((await run("drift")).stdout).toContain(`${after.unmanaged.columns} columns (--list-unmanaged names them).`);
 });
 
 test("its policy refuses what the rules would allow, at the rule's line", async () => {

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { builtCli, dimsync, ended, quickstart, repository } from "../cli/built-cli.ts";
 
-const kinds = ["Asset", "Integration", "SchemaConfig", "Tag"];
+const kinds = ["Asset", "Integration", "Policy", "RuleSet", "SchemaConfig", "Tag"];
 
 test("the quick start is valid and holds every kind", async () => {
   const { code, stdout } = await dimsync(["render", "-o", "json"], { cwd: quickstart() });
@@ -25,7 +25,7 @@ test("the demo shows its steps in order, ends with 0, and leaves nothing behind"
   expect(code).toBe(0);
   const steps = [
     "$ dimsync validate",
-    "Valid: 7 manifests in 4 files",
+    "Valid: 9 manifests in 5 files",
     "$ dimsync plan --detailed-exitcode",
     "+ Integration/returns",
     "Exit 2 (changes)",
@@ -37,7 +37,8 @@ test("the demo shows its steps in order, ends with 0, and leaves nothing behind"
     "PATCH /v1/integrations/8f1c/schemas",
     "$ dimsync drift",
     "public.customers.email hashed   live false, declared true",
-    "Exit 2 (drift)",
+    "✗ Policy/contact-is-hashed",
+    "Exit 3 (policy, drift)",
     "$ dimsync plan --detailed-exitcode",
     "Apply will send: 1 PATCH.",
     "$ dimsync apply --yes",
@@ -46,6 +47,7 @@ test("the demo shows its steps in order, ends with 0, and leaves nothing behind"
     "No changes.",
   ];
   let at = 0;
+  expect(stdout.slice(stdout.indexOf("$ dimsync apply --yes")), "once applied, nothing waits").not.toContain("I_POLICY_WAITS");
   for (const step of steps) {
     const found = stdout.indexOf(step, at);
     expect(found, `${step}, in ${stdout.slice(at)}`).toBeGreaterThanOrEqual(at);

@@ -1,7 +1,7 @@
 import { own } from "../../model/json.ts";
 import type { LiveSchemas } from "../../model/live.ts";
 import type { TableTest } from "../kind.ts";
-import { caseOf, namedIn } from "./context.ts";
+import { type Context, caseOf, namedIn } from "./context.ts";
 import { literalColumnMaps, literalSchemas, literalTables } from "./literals.ts";
 import type { Depth } from "./node.ts";
 import type { Program } from "./program.ts";
@@ -35,13 +35,24 @@ export function tablesToRead(
       resolve(verdict, spoken, tableSays, program.layers, 1);
       const enabled = liveTable.enabled || (verdict.enabled ?? unmatchedMode(1) === "enable");
       if (!enabled) continue;
-      const asked = child.rules.some(({ ignores, where }) => !ignores && (where?.syncMode === undefined || where.syncMode === syncMode));
+      const asked = asksForColumns(child, syncMode);
       const uncovered = program.unmatched[2] !== undefined && child.above.length === 0;
       if (asked || (mayFlow && judged?.(schema, table, syncMode) === true) || uncovered || literalColumnMaps(tableSays) !== undefined)
         wanted.push([schema, table]);
     }
   }
   return wanted;
+}
+
+/** Whether a rule or an assertion speaks of columns in here, and is not forgotten because a later rule ignores the table or its schema. */
+function asksForColumns({ rules, above }: Context, syncMode: string | undefined): boolean {
+  const forgotten = above.at(-1)?.index ?? -1;
+  return rules.some(
+    ({ ignores, where, expected, minMatches = 0, index }) =>
+      !ignores &&
+      (where?.syncMode === undefined || where.syncMode === syncMode) &&
+      (index > forgotten || expected !== undefined || minMatches > 0),
+  );
 }
 
 /** Enabled tables whose columns the answer left out, as far as a policy judges them: what is read where no configuration decides anything. */

@@ -56,6 +56,8 @@ function addUp({ statements, matches, effective, blind, reached, hits }: UnitTal
     sum.blind ||= blind[index] === 1;
   }
   for (const [id, { rule, depth, pattern }] of statements.patterns.entries()) {
+    // A literal that matches nothing is told for each integration (missing.ts), and there may be hundreds of thousands.
+    if (pattern.literal !== undefined) continue;
     const sum = sumOf.get(rule.compiled);
     if ((reached[rule.index] ?? 0) > depth) sum?.looked.add(`${depth} ${pattern.position}`);
     if (hits[id] === 1) sum?.found.add(`${depth} ${pattern.position}`);
@@ -111,8 +113,8 @@ function neverDeciding(uses: readonly Sum[]): readonly Problem[] {
     {
       code: "I_RULE_SHADOWED",
       severity: "info",
-      summary: "A rule that decides nothing",
-      message: `Rule ${JSON.stringify(rule.name)} speaks of ${matches} ${levelNames[rule.depth]}${matches === 1 ? "" : "s"} of ${configsText(uses)}, and decides nothing of any: later rules or the literal tree overrule it, or earlier ones already say the same. Remove it, or move it.`,
+      summary: "A rule that changes nothing",
+      message: `Rule ${JSON.stringify(rule.name)} speaks of ${matches} ${levelNames[rule.depth]}${matches === 1 ? "" : "s"} of ${configsText(uses)}, and all would be the same without it: later rules or the literal tree overrule it, or earlier ones already say the same. Remove it, or move it.`,
       place: rule.cause.place,
       address: rule.owner.address,
     },

@@ -1,6 +1,6 @@
 import type { Depth, LiveNode } from "./node.ts";
 import type { Rule } from "./program.ts";
-import { holds } from "./rule.ts";
+import { holds, type Where } from "./rule.ts";
 import { effectiveRules, newVerdict, resolve, type Verdict } from "./verdict.ts";
 
 // A fleet has millions of columns, and few different names: what rules say of a name in a place where the same rules may speak is worked out once
@@ -137,28 +137,35 @@ function learn(context: Context, name: string): Named {
   const hits: number[] = [];
   for (const rule of context.rules) {
     const part = rule.parts[depth];
-    if (part !== undefined && !part.matches(name)) continue;
-    const first = rule.firstPattern[depth] ?? 0;
-    for (const position of part?.matching(name) ?? []) hits.push(first + position);
+    if (part !== undefined) {
+      const positions = part.matching(name);
+      if (positions === undefined) continue;
+      const first = rule.firstPattern[depth] ?? 0;
+      for (const position of positions) hits.push(first + position);
+    }
     if (rule.depth > depth) below.push(rule);
     else (rule.expected === undefined ? here : expectations).push(rule);
   }
-  const conditions = [...here, ...expectations].flatMap(({ where }) => where ?? []);
-  const casesByMode = conditions.some(({ syncMode }) => syncMode !== undefined) ? new Map<string | undefined, Case[]>() : undefined;
+  const asks = (test: (where: Where) => boolean): boolean => {
+    const isAsking = ({ where }: Rule): boolean => where !== undefined && test(where);
+    return here.some(isAsking) || expectations.some(isAsking);
+  };
+  const casesByMode = asks(({ syncMode }) => syncMode !== undefined) ? new Map<string | undefined, Case[]>() : undefined;
   const named: Named = { name, here, expectations, below, hits, only: undefined, cases: [], casesByMode };
-  return conditions.length > 0 ? named : { ...named, only: makeCase(context, named, () => true) };
+  return asks(() => true) ? named : { ...named, only: makeCase(context, named, undefined) };
 }
 
-function makeCase(context: Context, named: Named, applies: (rule: Rule) => boolean): Case {
+/** `applies` undefined: nothing depends on live attributes. */
+function makeCase(context: Context, named: Named, applies: ((rule: Rule) => boolean) | undefined): Case {
   const { depth } = context;
-  const here = named.here.filter(applies);
+  const here = applies === undefined ? named.here : named.here.filter(applies);
   const spoken = inOrder(context.above, here);
   const verdict = newVerdict();
   resolve(verdict, spoken, undefined, [], depth);
   return {
     named,
     here,
-    expectations: named.expectations.filter(applies),
+    expectations: applies === undefined ? named.expectations : named.expectations.filter(applies),
     spoken,
     verdict,
     effective: effectiveRules(spoken, undefined, [], depth),

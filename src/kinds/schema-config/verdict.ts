@@ -102,7 +102,8 @@ export function statements(spoken: readonly Rule[], says: Says | undefined, laye
  * overruled, those after it said nothing new. All rules that no node owes anything to could go at once, and nothing would change.
  */
 export function effectiveRules(spoken: readonly Rule[], says: Says | undefined, layers: readonly Layer[], depth: Depth): readonly Rule[] {
-  if (spoken.length === 0) return [];
+  // Alone it is owed all there is; of most nodes one rule speaks.
+  if (spoken.length === 0 || (spoken.length === 1 && says === undefined)) return spoken;
   type Field = { readonly value: boolean | undefined; readonly by: Rule | Layer | undefined };
   const nothing: Field = { value: undefined, by: undefined };
   let fields = { enabled: nothing, hashed: nothing };

@@ -1,99 +1,26 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { tablesToRead } from "../../../src/kinds/schema-config/columns-to-read.ts";
 import { evaluate } from "../../../src/kinds/schema-config/evaluate.ts";
 import { expand } from "../../../src/kinds/schema-config/expand.ts";
 import { explain } from "../../../src/kinds/schema-config/explain.ts";
 import type { NodePath } from "../../../src/kinds/schema-config/node.ts";
 import { patches } from "../../../src/kinds/schema-config/patch.ts";
 import { compileConfig, makeProgram, type Program } from "../../../src/kinds/schema-config/program.ts";
-import type { LiveColumn, LiveSchemas, LiveTable } from "../../../src/model/live.ts";
+import { unmanagedTables } from "../../../src/kinds/schema-config/unmanaged.ts";
+import type { LiveSchemas, LiveTable } from "../../../src/model/live.ts";
+import { fromPointer } from "../../../src/model/pointer.ts";
 import type { SchemaConfigSpec, SchemaRule } from "../../../src/model/resource.ts";
-import { column, compareFleet, config, schema, table } from "./fleet.ts";
-import { reference, type Wanted } from "./reference.ts";
+import { compareFleet, config, ruleSet } from "./fleet.ts";
+import { layers, live, name, rule, sparse, tree, withSets } from "./generators.ts";
+import { reference, type Sets, type Wanted } from "./reference.ts";
 
-// Few names, so that rules meet nodes often; hostile ones among them.
-const names = ["a", "b", "ab", "B", "__proto__", "a.b", "a/b", "constructor", "*"];
-const name = fc.constantFrom(...names);
-const pattern = fc.oneof(
-  fc.constantFrom("*", "a*", "?", "{a,b}", "[!a]*", "*b", "\\*", "!a", "!*b"),
-  name.map((text) => text.replace("*", "\\*")),
-);
-const part = fc.oneof(pattern, fc.array(pattern, { minLength: 1, maxLength: 3 }));
-const flag = fc.boolean();
-const sparse = <T>(arbitrary: fc.Arbitrary<T>) => fc.option(arbitrary, { nil: undefined, freq: 2 });
-const record = <T>(model: { [K in keyof T]: fc.Arbitrary<T[K]> }): fc.Arbitrary<Partial<T>> =>
-  fc.record(model, { requiredKeys: [] }) as unknown as fc.Arbitrary<Partial<T>>;
-
-const match = fc.constantFrom(0, 1, 2).chain((depth) =>
-  fc
-    .record({
-      schema: depth === 0 ? part : sparse(part),
-      table: depth === 1 ? part : depth === 2 ? sparse(part) : fc.constant(undefined),
-      column: depth === 2 ? part : fc.constant(undefined),
-      ignoreCase: sparse(flag),
-      where: sparse(whereFor(depth)),
-    })
-    .map((made) => JSON.parse(JSON.stringify(made)) as SchemaRule extends infer R ? (R extends { match: infer M } ? M : never) : never),
-);
-
-function whereFor(depth: number): fc.Arbitrary<object> {
-  const mode = fc.constantFrom("full", "incremental");
-  if (depth === 0) return record({ enabled: flag });
-  return depth === 1
-    ? record({ enabled: flag, syncMode: mode })
-    : record({ enabled: flag, hashed: flag, isPrimaryKey: flag, syncMode: mode });
-}
-
-const rule: fc.Arbitrary<SchemaRule> = match.chain((made) => {
-  const columnSet = fc.constantFrom<object>(
-    { enabled: true },
-    { enabled: false },
-    { hashed: true },
-    { hashed: false },
-    { enabled: true, hashed: true },
-    { enabled: false, hashed: false },
+const programOf = (specs: readonly SchemaConfigSpec[], sets: Sets = {}): Program => {
+  const compiledSets = new Map(Object.entries(sets).map(([key, rules]) => [key, ruleSet(key, rules)]));
+  return makeProgram(
+    specs.map((one, index) => compileConfig(config({ ...one, integration: "shop", priority: index }, `c${index}`), compiledSets)),
   );
-  const set = made.column === undefined ? fc.record({ enabled: flag }) : columnSet;
-  return fc.oneof(
-    { weight: 3, arbitrary: set.map((fields) => ({ match: made, set: fields })) },
-    { weight: 1, arbitrary: fc.constant({ match: made, ignore: true }) },
-  );
-});
-
-const mode = fc.constantFrom("ignore", "enable", "disable", "error");
-const mapOf = <T>(value: fc.Arbitrary<T>): fc.Arbitrary<Record<string, T>> =>
-  fc.array(fc.tuple(name, value), { maxLength: 4 }).map((entries) => Object.fromEntries(entries));
-const columnTree = record({ enabled: flag, hashed: flag });
-const tableTree = record({ enabled: flag, columns: mapOf(columnTree) });
-const tree = mapOf(record({ enabled: flag, tables: mapOf(tableTree) }));
-const spec: fc.Arbitrary<SchemaConfigSpec> = record({
-  unmatched: record({ schemas: mode, tables: mode, columns: mode }),
-  rules: fc.array(rule, { maxLength: 6 }),
-  schemas: tree,
-}) as fc.Arbitrary<SchemaConfigSpec>;
-const layers = fc.array(spec, { minLength: 1, maxLength: 3 });
-
-const liveColumn = fc
-  .record({ enabled: flag, hashed: flag, isPrimaryKey: fc.option(flag, { nil: undefined }) })
-  .map(({ isPrimaryKey, ...rest }): LiveColumn => {
-    const { isPrimaryKey: _untold, ...core } = column();
-    return { ...core, ...rest, ...(isPrimaryKey === undefined ? {} : { isPrimaryKey }) };
-  });
-const liveTable = fc
-  .record({
-    enabled: flag,
-    columns: fc.option(mapOf(liveColumn), { nil: undefined, freq: 8 }),
-    syncMode: fc.constantFrom("full", "incremental"),
-    cursorField: sparse(name),
-  })
-  .map(
-    ({ columns, cursorField, ...rest }): LiveTable => table(columns, { ...rest, ...(cursorField === undefined ? {} : { cursorField }) }),
-  );
-const tree2 = mapOf(fc.record({ enabled: flag, tables: mapOf(liveTable) }).map(({ enabled, tables }) => schema(tables, { enabled })));
-const live: fc.Arbitrary<LiveSchemas> = tree2;
-
-const programOf = (specs: readonly SchemaConfigSpec[]): Program =>
-  makeProgram(specs.map((one, index) => compileConfig(config({ ...one, integration: "shop", priority: index }, `c${index}`), new Map())));
+};
 
 type Line = readonly [path: string, key: string, before: boolean, after: boolean];
 const lines = (program: Program, tree: LiveSchemas): readonly Line[] =>
@@ -142,10 +69,95 @@ const runs = { numRuns: 400 };
 describe("for any rules and any account", () => {
   test("evaluation equals the sentences of 2.4, told literally", () => {
     fc.assert(
-      fc.property(layers, live, (specs, tree) => {
-        expect([...lines(programOf(specs), tree)].sort(byText)).toEqual([...differences(reference(specs, tree))].sort(byText));
+      fc.property(withSets, live, ([specs, sets], tree) => {
+        expect([...lines(programOf(specs, sets), tree)].sort(byText)).toEqual([...differences(reference(specs, tree, sets))].sort(byText));
       }),
       { numRuns: 2_000 },
+    );
+  });
+
+  test("every change names the rule or literal that said its value, where that is written", () => {
+    fc.assert(
+      fc.property(withSets, live, ([specs, sets], tree) => {
+        const documents: Readonly<Record<string, unknown>> = {
+          ...Object.fromEntries(specs.map((one, index) => [`c${index}.yaml`, { spec: one }])),
+          ...Object.fromEntries(Object.entries(sets).map(([key, rules]) => [`${key}.yaml`, { spec: { rules } }])),
+        };
+        for (const { key, after, cause } of evaluate(programOf(specs, sets), tree).changes) {
+          const said = fromPointer(cause.place.pointer).reduce<unknown>(
+            (value, segment) => (value as Record<string, unknown>)[segment],
+            documents[cause.place.file],
+          );
+          const value =
+            typeof said === "string"
+              ? said === "enable"
+              : typeof said === "boolean"
+                ? said
+                : (said as { set: Record<string, unknown> }).set[key];
+          expect([cause.place.pointer, value]).toEqual([cause.place.pointer, after]);
+        }
+      }),
+      runs,
+    );
+  });
+
+  test("leaves that the config leaves to others stay as they are, and no other", () => {
+    fc.assert(
+      fc.property(layers, live, fc.array(name, { maxLength: 3 }), sparse(fc.constantFrom("enabled", "hashed")), (specs, tree, of, only) => {
+        const ignored = (path: NodePath, key: string): boolean => of.includes(path.at(-1) ?? "") && (only === undefined || key === only);
+        const { changes } = evaluate(programOf(specs), tree, ignored);
+        const wanted = differences(reference(specs, tree)).filter(([path, key]) => !ignored(JSON.parse(path), key));
+        const told = changes.map(({ path, key, before, after }): Line => [JSON.stringify(path), key, before, after]);
+        expect([...told].sort(byText)).toEqual([...wanted].sort(byText));
+      }),
+      runs,
+    );
+  });
+
+  test("reading only the columns that are needed gives the same plan, wherever data may flow", () => {
+    const mapTables = (tree: LiveSchemas, change: (entry: LiveTable, top: string, middle: string) => LiveTable): LiveSchemas =>
+      Object.fromEntries(
+        Object.entries(tree).map(([top, entry]) => [
+          top,
+          { ...entry, tables: Object.fromEntries(Object.entries(entry.tables).map(([middle, one]) => [middle, change(one, top, middle)])) },
+        ]),
+      );
+    fc.assert(
+      fc.property(withSets, live, ([specs, sets], made) => {
+        const tree = mapTables(made, (one) => ({ ...one, columns: one.columns ?? {} }));
+        const program = programOf(specs, sets);
+        const bare = mapTables(tree, ({ columns: _, ...one }) => one);
+        const read = new Set(tablesToRead(program, bare, undefined).map((path) => JSON.stringify(path)));
+        const filled = mapTables(tree, (one, ...path) => {
+          const { columns: _, ...rest } = one;
+          return read.has(JSON.stringify(path)) ? one : rest;
+        });
+        const whole = lines(program, tree);
+        const wanted = reference(specs, tree, sets);
+        // Columns of a table that is off, and stays off, are not read.
+        const mayFlow = (path: readonly string[]): boolean =>
+          path.length < 3 ||
+          wanted.some((one) => JSON.stringify(one.path) === JSON.stringify(path.slice(0, 2)) && (one.enabled || one.live.enabled));
+        expect(lines(program, filled)).toEqual(whole.filter(([path]) => mayFlow(JSON.parse(path))));
+        // No table is read that is off and stays off.
+        for (const path of read) expect(mayFlow([...JSON.parse(path), ""])).toBe(true);
+      }),
+      runs,
+    );
+  });
+
+  test("the columns that nothing covers are listed by name, as many as are counted", () => {
+    fc.assert(
+      fc.property(withSets, live, ([specs, sets], tree) => {
+        const program = programOf(specs, sets);
+        const listed = unmanagedTables(program, tree).flatMap(({ schema: top, table: middle, columns = [] }) =>
+          columns.map((bottom) => JSON.stringify([top, middle, bottom])),
+        );
+        const wanted = reference(specs, tree, sets).filter(({ path, state: is }) => path.length === 3 && is === "unmanaged");
+        expect([...listed].sort()).toEqual(wanted.map(({ path }) => JSON.stringify(path)).sort());
+        expect(listed).toHaveLength(evaluate(program, tree).unmanagedColumns);
+      }),
+      runs,
     );
   });
 

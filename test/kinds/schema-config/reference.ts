@@ -1,6 +1,6 @@
-import { nameMatcher } from "../../../src/kinds/names.ts";
 import type { LiveColumn, LiveSchemas, LiveTable } from "../../../src/model/live.ts";
-import type { ColumnTree, SchemaConfigSpec, SchemaMatch, SchemaRule } from "../../../src/model/resource.ts";
+import type { ColumnTree, RuleSetSpec, SchemaConfigSpec, SchemaMatch, SchemaRule } from "../../../src/model/resource.ts";
+import { slowMatch } from "./slow-match.ts";
 
 // The sentences of product §2.4, told as slowly and as literally as can be: for every live node every rule is asked, nothing is remembered.
 
@@ -19,13 +19,21 @@ interface Node {
 }
 
 type Speaking = Exclude<SchemaRule, { readonly use: string }>;
+type Written = SchemaConfigSpec & { readonly rules: readonly Speaking[] };
 
 const levels = ["schema", "table", "column"] as const;
 
-/** Every live node with what it is to be. Layers lowest first; rules without `use`. */
-export function reference(layers: readonly SchemaConfigSpec[], live: LiveSchemas): readonly Wanted[] {
-  return nodesOf(live).map((chain) => wanted(layers, chain));
+export type Sets = Readonly<Record<string, RuleSetSpec["rules"]>>;
+
+/** Every live node with what it is to be. Layers lowest first. */
+export function reference(layers: readonly SchemaConfigSpec[], live: LiveSchemas, sets: Sets = {}): readonly Wanted[] {
+  const written = layers.map((layer) => ({ ...layer, rules: inPlace(layer.rules ?? [], sets) }));
+  return nodesOf(live).map((chain) => wanted(written, chain));
 }
+
+/** The rules with those of the sets where they are used. */
+const inPlace = (rules: readonly SchemaRule[], sets: Sets): readonly Speaking[] =>
+  rules.flatMap((rule) => ("use" in rule ? inPlace(sets[rule.use] ?? [], sets) : [rule]));
 
 /** Each node with those above it, from the schema down. */
 function nodesOf(live: LiveSchemas): readonly (readonly Node[])[] {
@@ -44,14 +52,14 @@ function nodesOf(live: LiveSchemas): readonly (readonly Node[])[] {
   });
 }
 
-function wanted(layers: readonly SchemaConfigSpec[], chain: readonly Node[]): Wanted {
+function wanted(layers: readonly Written[], chain: readonly Node[]): Wanted {
   const node = chain.at(-1) as Node;
   const depth = node.path.length - 1;
   let said: ColumnTree = {};
   let covered = false;
   let ignored = false;
   for (const layer of layers) {
-    for (const rule of (layer.rules ?? []) as readonly Speaking[]) {
+    for (const rule of layer.rules) {
       if (rule.ignore === true) {
         if (!chain.some((above) => matches(rule.match, above))) continue;
         said = {};
@@ -88,7 +96,7 @@ function matches(match: SchemaMatch, { path, live, syncMode }: Node): boolean {
   if (named.findLastIndex((part) => part !== undefined) !== path.length - 1) return false;
   const fits = path.every((name, depth) => {
     const part = named[depth];
-    return part === undefined || nameMatcher(typeof part === "string" ? [part] : part, { ignoreCase: match.ignoreCase === true })(name);
+    return part === undefined || slowMatch(typeof part === "string" ? [part] : part, name, match.ignoreCase === true);
   });
   const state: Readonly<Record<string, unknown>> = { ...live, syncMode };
   return fits && Object.entries(match.where ?? {}).every(([key, value]) => state[key] === value);

@@ -326,6 +326,14 @@ describe("unmatched", () => {
   });
 });
 
+test("what was learned of a column that is no key does not count for one of which the service tells nothing", () => {
+  const { isPrimaryKey: _untold, ...untold } = column();
+  const live = { s: schema({ a: table({ x: column() }), b: table({ x: untold }), c: table({ x: column({ isPrimaryKey: true }) }) }) };
+  expect(outcome({ rules: [{ match: { column: "x", where: { isPrimaryKey: false } }, set: { hashed: true } }] }, live)).toEqual([
+    "s.a.x hashed true",
+  ]);
+});
+
 describe("priority", () => {
   const low = (spec: SchemaConfigSpec) => config({ integration: "shop", priority: 1, ...spec }, "low");
   const high = (spec: SchemaConfigSpec) => config({ integration: "shop", priority: 2, ...spec }, "high");
