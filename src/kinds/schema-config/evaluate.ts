@@ -2,7 +2,7 @@ import type { LiveColumn, LiveSchemas, LiveTable } from "../../model/live.ts";
 import type { ColumnTree } from "../../model/resource.ts";
 import { type Case, type Context, caseOf, isSilent, namedAt, namedIn } from "./context.ts";
 import { type Judgement, newJudgement } from "./judgement.ts";
-import { literalColumnMaps, literalColumns, literalSchemas, literalTables } from "./literals.ts";
+import { literalColumnMaps, literalColumns, literalSchemas, literalTables, memberOf } from "./literals.ts";
 import { comparePaths, type Depth, type Field, type NodeChange, type NodePath } from "./node.ts";
 import type { Program } from "./program.ts";
 import { countNode, countPlace, countUnknown } from "./tally.ts";
@@ -113,6 +113,8 @@ function evaluateColumns(program: Program, judgement: Judgement, scratch: Scratc
     return;
   }
   if (!place.tableOn && (!silent || maps !== undefined)) judgement.pointless(place, Object.keys(columns));
+  // And through those of which one literal tree alone speaks, and says what is so already.
+  if (silent && maps?.length === 1 && !(flows && !flowed) && isAsWritten(maps[0], columns)) return;
   const { changes } = judgement;
   const entries: (ColumnTree | undefined)[] = [];
   let position = 0;
@@ -141,6 +143,21 @@ function evaluateColumns(program: Program, judgement: Judgement, scratch: Scratc
   }
   for (const map of maps ?? []) if (map !== undefined) named -= Object.keys(map).length;
   if (named !== 0) counts.isIncomplete = true;
+}
+
+/** Whether the literal tree names the same columns, and sets nothing that is otherwise. */
+function isAsWritten(map: Readonly<Record<string, ColumnTree>> | undefined = {}, columns: Readonly<Record<string, LiveColumn>>): boolean {
+  let more = 0;
+  for (const column in columns) {
+    const live = columns[column];
+    const entry = memberOf(map, column);
+    if (live === undefined || entry === undefined) return false;
+    const { enabled, hashed } = entry;
+    if ((enabled !== undefined && enabled !== live.enabled) || (hashed !== undefined && hashed !== live.hashed)) return false;
+    more--;
+  }
+  for (const _ in map) more++;
+  return more === 0;
 }
 
 /** Whether the column would flow, or flow in clear, and does not now. Its changes are those from `since` on. */

@@ -41,7 +41,7 @@ export function literalColumns(
 }
 
 /** The same as `own`, in half the time: entries are objects, and what objects inherit are functions, but for `__proto__`. */
-function memberOf<T extends object>(map: Readonly<Record<string, T>> | undefined, name: string): T | undefined {
+export function memberOf<T extends object>(map: Readonly<Record<string, T>> | undefined, name: string): T | undefined {
   const member: unknown = map?.[name];
   if (member === undefined) return undefined;
   return typeof member === "object" && name !== "__proto__" ? (member as T) : own(map, name);

@@ -457,3 +457,42 @@ test("a plan is the same for answers in another order", () => {
   expect(item(backwards)).toBe(item(shop()));
   expect(item(shop())).toContain("hashed");
 });
+
+describe("a literal tree with every column of a table as it is", () => {
+  const asItIs = { id: { enabled: true }, email: { enabled: true, hashed: false }, phone: {} };
+  const tree = (schemas: NonNullable<SchemaConfigSpec["schemas"]>): SchemaConfigSpec => ({ schemas });
+  const customers = (more: object = {}, columns: object = {}): SchemaConfigSpec =>
+    tree({ sales: { tables: { customers: { ...more, columns: { ...asItIs, ...columns } } } } });
+
+  test("changes nothing", () => {
+    const { found, problems } = compareFleet({ manifests: [config(customers())] });
+    expect([found[0]?.items, problems, found[0]?.unmanagedColumns]).toEqual([[], [], 8]);
+  });
+  test("and one that the table lacks, misses that", () => {
+    expect(compareFleet({ manifests: [config(customers({}, { fax: {} }))] }).problems).toEqual([
+      "E_MISSING_NAME /spec/schemas/sales/tables/customers/columns/fax",
+    ]);
+  });
+  test("but one, leaves that one unmanaged", () => {
+    const { id, email } = asItIs;
+    const { found } = compareFleet({ manifests: [config(tree({ sales: { tables: { customers: { columns: { id, email } } } } }))] });
+    expect(found[0]?.unmanagedColumns).toBe(9);
+  });
+  test("but one that differs, changes that one", () => {
+    expect(outcome(customers({}, { phone: hash }))).toEqual(["sales.customers.phone hashed true"]);
+    expect(outcome(customers({}, { phone: off }))).toEqual(["sales.customers.phone enabled false"]);
+  });
+  test("exposes them all where it switches the table on", () => {
+    const live = shop();
+    const { customers: before } = live["sales"]?.tables ?? {};
+    const closed = { ...live, sales: schema({ customers: { ...table(before?.columns), enabled: false } }) };
+    const { found, changes } = compareFleet({ manifests: [config(customers({ enabled: true }))], live: { shop: closed } });
+    expect([changes, found[0]?.items[0]?.exposedColumns]).toEqual([["sales.customers enabled true"], 3]);
+  });
+  test("does not silence rules", () => {
+    const hashing: SchemaRule = { match: { column: ["phone", "email"] }, set: hash };
+    expect(outcome({ ...customers(), rules: [{ ...hashing, match: { table: "customers", column: ["phone", "email"] } }] })).toEqual([
+      "sales.customers.phone hashed true",
+    ]);
+  });
+});
