@@ -14,6 +14,8 @@ import { failedRead, type Observed } from "./world.ts";
 /** Every difference of the compared units, in the order of kinds and addresses. */
 export interface Compared {
   readonly found: readonly Found[];
+  /** All that the compared manifests come to, in scope or not. */
+  readonly parts: readonly Address[];
   /** Units that were compared and equal what is declared. */
   readonly equal: readonly Address[];
   /** The live objects that were compared, one per unit. */
@@ -65,7 +67,7 @@ export async function compareUnits({
   inspect,
 }: ComparisonInput): Promise<Compared> {
   const { world } = observed;
-  const { asked, before } = unitsOf(observed, compared, scope);
+  const { asked, before, parts } = unitsOf(observed, compared, scope);
   const total = asked.length;
   const limit = pLimit(concurrency);
   const equal: Address[] = [];
@@ -103,7 +105,7 @@ export async function compareUnits({
   const kindOf = asked.map(({ kind }) => kind);
   // From here on the queue alone holds the units, so that each is gone once it is compared, and with the last of a program what that has learned.
   const after = await Promise.all(asked.splice(0).map(({ kind, unit }) => limit(() => compare(kind, unit))));
-  return { found: [...before, ...after, ...conclusions(kindOf, after)], equal, liveIds, configured, complete };
+  return { found: [...before, ...after, ...conclusions(kindOf, after)], parts, equal, liveIds, configured, complete };
 }
 
 /** The units of the scope, in the order of kinds and addresses, and what could not become one. */
@@ -111,8 +113,13 @@ function unitsOf(
   { world, unreadLists }: Observed,
   compared: readonly Resource[],
   scope: Scope,
-): { readonly asked: { readonly kind: Kind; readonly unit: Unit }[]; readonly before: readonly Found[] } {
+): {
+  readonly asked: { readonly kind: Kind; readonly unit: Unit }[];
+  readonly before: readonly Found[];
+  readonly parts: readonly Address[];
+} {
   const asked: { readonly kind: Kind; readonly unit: Unit }[] = [];
+  const parts: Address[] = [];
   const before: Found[] = [];
   for (const kind of kinds) {
     const ofKind = compared.filter((resource) => resource.kind === kind.name);
@@ -124,9 +131,10 @@ function unitsOf(
       .filter((resource) => !isReadable(resource))
       .map(({ address }) => ({ address, code: "E_READ_FAILED", message: "A list that it needs could not be read." }));
     before.push({ ...nothingFound, problems, deferred, blocked: [...blocked, ...unread] });
+    for (const { address } of [...units, ...blocked, ...deferred, ...unread]) parts.push(address);
     for (const unit of units) if (scope.unit(unit.address)) asked.push({ kind, unit });
   }
-  return { asked, before };
+  return { asked, before, parts };
 }
 
 /** What a kind says over all its units. `found` belongs to `kindOf`, one by one. */

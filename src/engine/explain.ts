@@ -133,7 +133,7 @@ async function compared(session: Session, addresses: readonly Address[]) {
     addresses.some(
       (address) =>
         [unit.address, manifestAddress(unit.address)].includes(address) ||
-        unit.program.layers.some(({ config }) => config.address === address),
+        unit.program.layers.some(({ config }) => [config.address, `${config.address}@${unit.label}`].includes(address)),
     ),
   );
   const [address] = addresses;

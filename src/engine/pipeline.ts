@@ -123,6 +123,13 @@ export async function planRound(session: Session, options: PlanOptions, round: R
       message: `${suspicion} What looks missing may exist, so nothing is created on the word of that list. If it is complete, give --assume-complete-lists.`,
     };
   };
+  const unmeant =
+    broken || !observed.complete
+      ? []
+      : round.scope.problems(
+          compared.map(({ address }) => address),
+          compare.parts,
+        );
   const meant = new Set([
     ...compare.liveIds,
     ...[...world.identities.values()].flatMap((identity) => (identity.state === "found" ? [identity.id] : [])),
@@ -143,7 +150,14 @@ export async function planRound(session: Session, options: PlanOptions, round: R
     snapshot: session.snapshot,
     manifestDigest: project.manifestDigest,
     found: [...found, { ...nothingFound, blocked: untold }],
-    problems: [...project.problems, ...expiredIgnores, ...observed.problems, ...(base?.problems ?? []), ...judging.problems(deferred)],
+    problems: [
+      ...project.problems,
+      ...expiredIgnores,
+      ...unmeant,
+      ...observed.problems,
+      ...(base?.problems ?? []),
+      ...judging.problems(deferred),
+    ],
     complete,
     equal: compare.equal.length,
     unmanaged: {

@@ -1,5 +1,7 @@
 import type { Address } from "../model/address.ts";
 import { manifestAddress } from "../model/address.ts";
+import type { Problem } from "../model/problem.ts";
+import { didYouMean } from "../model/suggest.ts";
 
 /** Which addresses a run is about. */
 export interface Scope {
@@ -9,16 +11,17 @@ export interface Scope {
   readonly unit: (address: Address) => boolean;
   /** Whether the manifest at this address may have units in it, whose addresses are known only after reading (`SchemaConfig/shops@…`). */
   readonly manifest: (address: Address) => boolean;
+  /**
+   * What is wrong with it, once it is known which parts the compared manifests have: a mistyped `SchemaConfig/shops@shard-l` would else look like an
+   * account that needs nothing.
+   */
+  readonly problems: (manifests: readonly Address[], parts: readonly Address[]) => readonly Problem[];
 }
 
-export const everything: Scope = { item: () => true, unit: () => true, manifest: () => true };
+export const everything: Scope = { item: () => true, unit: () => true, manifest: () => true, problems: () => [] };
 
 /** From `--only` and `--exclude` globs. One that names a manifest means all its parts: `Tag/pii` its relations, `SchemaConfig/shops` every integration. */
-export function scopeOf(
-  only: readonly string[],
-  exclude: readonly string[],
-  matcher: (patterns: readonly string[]) => (names: readonly string[]) => boolean,
-): Scope {
+export function scopeOf(only: readonly string[], exclude: readonly string[], matcher: Matcher): Scope {
   const included = only.length === 0 ? () => true : matcher(only);
   const excluded = exclude.length === 0 ? () => false : matcher(exclude);
   const item = (address: Address): boolean => {
@@ -36,7 +39,41 @@ export function scopeOf(
     manifest: (address) =>
       unit(address) ||
       (!excluded([address]) && beginnings.some((text) => text.startsWith(`${address}@`) || `${address}@`.startsWith(text))),
+    problems: (manifests, parts) => [
+      ...only.flatMap((pattern) => idle("--only", pattern, manifests, parts, matcher)),
+      ...exclude.flatMap((pattern) => idle("--exclude", pattern, manifests, parts, matcher)),
+    ],
   };
+}
+
+type Matcher = (patterns: readonly string[]) => (names: readonly string[]) => boolean;
+
+/** Patterns of whole manifests are looked at before anything is read. */
+function idle(
+  flag: string,
+  pattern: string,
+  manifests: readonly Address[],
+  parts: readonly Address[],
+  matcher: Matcher,
+): readonly Problem[] {
+  const at = pattern.indexOf("@");
+  if (at === -1) return [];
+  const isOwner = matcher([pattern.slice(0, at)]);
+  const isMeant = matcher([pattern.replace(/#.*$/su, "")]);
+  if (!manifests.some((address) => isOwner([address])) || parts.some((address) => isMeant([address]))) return [];
+  const twin = parts.find((address) => address.endsWith(pattern.slice(at)));
+  const hint =
+    twin === undefined
+      ? didYouMean(pattern, parts)
+      : ` The one of ${pattern.slice(at + 1)} is ${twin}: where several configurations select an integration, the one with the highest priority gives the name.`;
+  return [
+    {
+      code: "E_UNKNOWN_ADDRESS",
+      severity: "error",
+      summary: "Unknown address",
+      message: `${flag} ${JSON.stringify(pattern)} matches nothing that the manifests make of this account.${hint}`,
+    },
+  ];
 }
 
 /** Exactly these addresses, without those that are settled. */
@@ -48,5 +85,6 @@ export function scopeOfAddresses(addresses: ReadonlySet<Address>, settled: Reado
     item: (address) => !settled.has(address) && (addresses.has(address) || (address.includes("#") && owners.has(manifestAddress(address)))),
     unit: (address) => addresses.has(address) || owners.has(address),
     manifest: (address) => manifests.has(address),
+    problems: () => [],
   };
 }

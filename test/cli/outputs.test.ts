@@ -176,3 +176,12 @@ test("--only and --exclude narrow the plan", async () => {
   expect(await addresses("--only", "SchemaConfig/orders")).toEqual(["SchemaConfig/orders@orders"]);
   expect(await addresses("--only", "Asset/*", "--exclude", "Asset/lake")).toEqual(["Asset/warehouse"]);
 });
+
+test("an --only that matches nothing refuses instead of finding nothing to do", async () => {
+  const cwd = quickstart();
+  for (const command of [["plan"], ["drift"], ["apply", "--yes"]]) {
+    const { code, stdout } = await dimsync([...command, "--only", "SchemaConfig/orders@ordres"], { cwd });
+    expect(code).toBe(1);
+    expect(stdout.replace(/\s+/gu, " ")).toContain("Did you mean SchemaConfig/orders@orders?");
+  }
+});

@@ -354,3 +354,14 @@ describe("render --expand", () => {
     });
   });
 });
+
+test("a configuration of lower priority explains the same as the one that gives the name", async () => {
+  const above =
+    "apiVersion: dimsync/v1\nkind: SchemaConfig\nmetadata: { name: above }\nspec:\n  integration: orders\n  priority: 1\n  rules: [{ match: { table: users }, set: { enabled: false } }]\n";
+  const { run } = await world({ text: `${manifests}---\n${above}` });
+  const named = await run("explain", "SchemaConfig/above@orders", "public.users");
+  expect(named.code).toBe(0);
+  expect(named.stdout).toContain("SchemaConfig/above@orders");
+  for (const layer of ["SchemaConfig/orders@orders", "SchemaConfig/orders"])
+    expect(await run("explain", layer, "public.users")).toMatchObject({ code: 0, stdout: named.stdout });
+});

@@ -41,6 +41,31 @@ describe("which manifests have to be compared", () => {
   });
 });
 
+describe("a part that there is none of", () => {
+  const manifests = ["SchemaConfig/shops", "SchemaConfig/eu", "Tag/pii"];
+  const parts = ["SchemaConfig/shops@shard-1", "SchemaConfig/eu@shard-2", "Tag/pii"];
+  const rows: readonly [sentence: string, only: readonly string[], exclude: readonly string[], messages: readonly RegExp[]][] = [
+    [
+      "is a mistake where it is wanted",
+      ["SchemaConfig/shops@shard-9"],
+      [],
+      [/^--only "SchemaConfig\/shops@shard-9" .* Did you mean .*shard-1\?$/u],
+    ],
+    ["is a mistake where it is to be spared", [], ["SchemaConfig/shops@shard-9"], [/^--exclude /u]],
+    ["is a mistake of a glob", ["SchemaConfig/*@nothing-*"], [], [/^--only /u]],
+    ["is told by the name that it goes by", ["SchemaConfig/shops@shard-2"], [], [/The one of shard-2 is SchemaConfig\/eu@shard-2: /u]],
+    ["is each told", ["SchemaConfig/shops@a", "SchemaConfig/eu@b"], [], [/@a/u, /@b/u]],
+    ["is nothing to tell of kinds that aren't compared", ["Tag/pii"], ["Policy/x@shard-9"], []],
+    ["is not where there is one", ["SchemaConfig/shops@shard-1", "*@shard-?"], ["SchemaConfig/eu@*"], []],
+    ["is not where a manifest is meant", ["SchemaConfig/shops", "Tag/pii#8f1c"], ["Tag/*"], []],
+  ];
+  test.each(rows)("%s", (_, only, exclude, messages) => {
+    const problems = scope(only, exclude).problems(manifests, parts);
+    expect(problems.map(({ code, severity }) => [code, severity])).toEqual(messages.map(() => ["E_UNKNOWN_ADDRESS", "error"]));
+    for (const [index, message] of messages.entries()) expect(problems[index]?.message).toMatch(message);
+  });
+});
+
 describe("a later round", () => {
   const round = scopeOfAddresses(new Set(["Tag/pii#Integration/new", "SchemaConfig/c@new"]), new Set(["Tag/pii#8f1c", "Tag/pii"]));
   const rows: readonly [sentence: string, address: string, item: boolean][] = [
