@@ -109,8 +109,10 @@ export function declareCommands({
   add("show <file>", "render a saved plan or result", async (given, [file]) =>
     (await import("./commands/show.ts")).runShow(contextOf(io, given), text(file) ?? ""),
   );
-  add("get <kind> [id]", "print live objects: integrations, tags, users, schemaconfig ID; reads only", async (given, [kind, id]) =>
-    (await import("./commands/get.ts")).runGet(contextOf(io, given), text(kind) ?? "", text(id)),
+  add(
+    "get <kind> [id]",
+    "print live objects: integrations, tags, users, schemas; by id or bound address; reads only",
+    async (given, [kind, id]) => (await import("./commands/get.ts")).runGet(contextOf(io, given), text(kind) ?? "", text(id)),
   ).option("--raw", "the answer as it is");
 
   add<AuditFlags>("audit", "print the audit log; reads only", async (given) =>

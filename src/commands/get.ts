@@ -1,8 +1,10 @@
+import type { Settings } from "../model/config.ts";
 import { DimsyncError } from "../model/errors.ts";
 import type { ExitCode } from "../model/exit.ts";
 import type { Reads } from "../model/service.ts";
 import { didYouMean } from "../model/suggest.ts";
 import { urlPath } from "../model/url-path.ts";
+import { openBindings } from "../records/bindings.ts";
 import { openAccount } from "./account.ts";
 import type { Context } from "./context.ts";
 import type { GlobalFlags } from "./flags.ts";
@@ -63,7 +65,7 @@ const sorts: Readonly<Record<string, Sort>> = {
 /** What `get` takes. */
 export const liveKinds: readonly string[] = Object.keys(sorts);
 
-/** `dimsync get KIND [ID]`: live objects as dimsync sees them; `--raw` as the service answers. Reads only. */
+/** `dimsync get KIND [ID]` (an id, or the address of a bound manifest): live objects as dimsync sees them; `--raw` as the service answers. Reads only. */
 export async function runGet(context: Context<GetFlags>, kind: string, id: string | undefined): Promise<ExitCode> {
   const { io, flags } = context;
   const { name, sort } = sortNamed(kind);
@@ -73,15 +75,16 @@ export async function runGet(context: Context<GetFlags>, kind: string, id: strin
     throw new DimsyncError("E_USAGE", "The interface has no list of schemas. Name an integration by its id.", {
       command: `dimsync get ${name} ID`,
     });
-  const path = id === undefined ? sort.list?.path : sort.one.path?.(id);
-  if (isRaw && path === undefined)
+  if (isRaw && id !== undefined && sort.one.path === undefined)
     throw new DimsyncError("E_USAGE", `The interface has no call for one ${name.toLowerCase()}. Leave the id out, or --raw.`);
   const project = await loadOneProject(context);
   checkAccountSettings(project);
   const { settings } = project;
+  const liveId = id === undefined ? undefined : await liveIdOf(id, name, settings);
+  const path = liveId === undefined ? sort.list?.path : sort.one.path?.(liveId);
   const account = await openAccount(settings, { readOnly: true, env: io.env, signal: io.interrupted });
   try {
-    const value = isRaw ? await account.client.raw(path ?? "") : await read(sort, account.client, name, id);
+    const value = isRaw ? await account.client.raw(path ?? "") : await read(sort, account.client, name, liveId);
     if (isRaw) await deliverForms(context, rawForms(value, [value]));
     else {
       const columns = id === undefined ? sort.columns : [...sort.columns, ...(sort.more ?? [])];
@@ -93,6 +96,17 @@ export async function runGet(context: Context<GetFlags>, kind: string, id: strin
   } finally {
     await account.close();
   }
+}
+
+/** An address such as Integration/orders stands for the object that its manifest is bound to. Throws E_UNKNOWN_ADDRESS. */
+async function liveIdOf(id: string, name: string, { bindingsFile, target }: Settings): Promise<string> {
+  const kind = name === "SchemaConfig" ? "Integration" : name;
+  if (!id.startsWith(`${kind}/`)) return id;
+  const bound = (await openBindings(bindingsFile, target)).get(id)?.id;
+  if (bound !== undefined) return bound;
+  throw new DimsyncError("E_UNKNOWN_ADDRESS", `${id} is bound to nothing in target ${JSON.stringify(target)}. Ids are in the list.`, {
+    command: `dimsync get ${kind.toLowerCase()}s`,
+  });
 }
 
 async function read(sort: Sort, reads: Reads, name: string, id: string | undefined): Promise<unknown> {

@@ -75,3 +75,22 @@ test.each([
   expect(code).toBe(1);
   expect(stderr).toContain(message);
 });
+
+test("an address stands for what its manifest is bound to", async () => {
+  await writeFile(
+    join(folder, "dimsync.bindings.yaml"),
+    "apiVersion: dimsync/v1\nkind: Bindings\ntargets:\n  prod:\n    Integration/orders: { id: 8f1c }\n    Tag/pii: { id: t-1 }\n",
+  );
+  for (const [kind, address, id] of [
+    ["schemas", "Integration/orders", "8f1c"],
+    ["integration", "Integration/orders", "8f1c"],
+    ["tag", "Tag/pii", "t-1"],
+  ] as const)
+    for (const more of [[], ["--raw"]])
+      expect(await out("get", kind, address, "-o", "json", ...more)).toBe(await out("get", kind, id, "-o", "json", ...more));
+  const { code, stderr } = await run("get", "schemas", "Integration/order");
+  expect({ code, stderr: stderr.split("\n")[0] }).toEqual({
+    code: 1,
+    stderr: 'dimsync: E_UNKNOWN_ADDRESS: Integration/order is bound to nothing in target "prod". Ids are in the list.',
+  });
+});
