@@ -83,7 +83,7 @@ const rows: Readonly<Record<string, Row>> = {
 
 describe("a mistake on the command line", () => {
   for (const [what, { args, says, env, code = 1 }] of Object.entries(rows))
-    test.concurrent(what, async () => {
+    test(what, async () => {
       const result = await dimsync(args, { cwd: quickstart(), ...(env === undefined ? {} : { env }) });
       for (const words of says) expect(result.stderr).toContain(words);
       expect(result.stderr).not.toMatch(/^\s+at |E_INTERNAL/mu);

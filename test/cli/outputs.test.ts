@@ -101,7 +101,7 @@ describe("colour", () => {
     "never gets into Markdown": { env: { FORCE_COLOR: "1" }, flags: ["-o", "markdown"], is: false },
   };
   for (const [what, { env, flags = [], is }] of Object.entries(rows))
-    test.concurrent(what, async () => {
+    test(what, async () => {
       const { stdout } = await dimsync(["plan", ...flags], { cwd: quickstart(), env });
       expect(colored.test(stdout)).toBe(is);
     });
