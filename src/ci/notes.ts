@@ -27,8 +27,16 @@ export async function putNote(
   }
   // Forges change line ends and trim; the same text is not written again, since each edit shows.
   if (plainText(found.body) === plainText(body)) return "same";
-  await notes.update(found.id, body);
-  return "updated";
+  try {
+    await notes.update(found.id, body);
+    return "updated";
+  } catch (error) {
+    // Deleted since the list was read? Anything else is what it says.
+    if ((await notes.list()).some(({ id }) => id === found.id)) throw error;
+    if (isEmpty) return "none";
+    await notes.create(body);
+    return "created";
+  }
 }
 
 const plainText = (text: string): string => text.replaceAll("\r\n", "\n").trim();

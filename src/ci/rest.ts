@@ -23,11 +23,19 @@ export interface RestOptions {
 const timeoutMs = 30_000;
 const attempts = 4;
 const mostPages = 50;
+const mostPauseMs = 60_000;
+
+interface Answer {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly text: string;
+}
 
 /** Reads and updates are tried again after a failure of the network, 429 and 5xx; a POST is not, since it may have been carried out. */
 export function openRest({ name, baseUrl, headers, signal, pauseMs = 1_000 }: RestOptions): Rest {
-  const send = async (method: string, url: string, body: unknown): Promise<Response> => {
+  const send = async (method: string, url: string, body: unknown): Promise<Answer> => {
     for (let attempt = 1; ; attempt += 1) {
+      let afterMs = 0;
       const isLast = method === "POST" || attempt === attempts;
       try {
         const limit = AbortSignal.timeout(timeoutMs);
@@ -38,20 +46,23 @@ export function openRest({ name, baseUrl, headers, signal, pauseMs = 1_000 }: Re
           redirect: "error",
           signal: signal === undefined ? limit : AbortSignal.any([signal, limit]),
         });
-        if (isLast || (answer.status < 500 && answer.status !== 429)) return answer;
+        // Within the attempt, since a connection may break in the middle of it.
+        const read = { status: answer.status, headers: answer.headers, text: await answer.text() };
+        if (isLast || !(read.status >= 500 || isTooOften(read))) return read;
+        afterMs = Math.min(Number(read.headers.get("retry-after") ?? 0) * 1_000 || 0, mostPauseMs);
       } catch (error) {
         signal?.throwIfAborted();
         if (isLast)
           throw new DimsyncError("E_FORGE", `${name} could not be reached: ${reasonOf(error)}. Run the job again.`, { cause: error });
       }
-      await new Promise((resume) => setTimeout(resume, pauseMs * 2 ** (attempt - 1)));
+      await new Promise((resume) => setTimeout(resume, Math.max(afterMs, pauseMs * 2 ** (attempt - 1))));
     }
   };
-  const checked = async (method: string, url: string, body?: unknown): Promise<{ readonly value: unknown; readonly answer: Response }> => {
+  const checked = async (method: string, url: string, body?: unknown): Promise<{ readonly value: unknown; readonly answer: Answer }> => {
     const answer = await send(method, url, body);
-    const text = await answer.text();
+    const { text } = answer;
     const path = new URL(url).pathname;
-    if (!answer.ok) throw refusal(name, method, path, answer.status, text);
+    if (answer.status < 200 || answer.status > 299) throw refusal(name, method, path, answer);
     try {
       return { value: text === "" ? undefined : JSON.parse(text), answer };
     } catch (error) {
@@ -82,8 +93,17 @@ function nextPage(link: string | null, baseUrl: string): string | undefined {
   return url?.startsWith(`${baseUrl}/`) === true ? url : undefined;
 }
 
-function refusal(name: string, method: string, path: string, status: number, text: string): DimsyncError {
-  const forbidden = status === 401 || status === 403 || status === 404;
+/** 429; GitHub also says it with 403, which otherwise means that the token may not. */
+function isTooOften({ status, headers, text }: Answer): boolean {
+  return (
+    status === 429 ||
+    (status === 403 && (headers.has("retry-after") || headers.get("x-ratelimit-remaining") === "0" || /rate limit/iu.test(text)))
+  );
+}
+
+function refusal(name: string, method: string, path: string, answer: Answer): DimsyncError {
+  const { status, text } = answer;
+  const forbidden = (status === 401 || status === 403 || status === 404) && !isTooOften(answer);
   const why = /"message"\s*:\s*"([^"\\]{1,200})"/u.exec(text)?.[1];
   const what = `${name} answered ${method} ${path} with ${status}${why === undefined ? "" : ` (${why})`}.`;
   return new DimsyncError(

@@ -26,7 +26,7 @@ export interface ForgeStandIn {
   /** "METHOD path", in the order of arrival. */
   readonly calls: string[];
   /** The answer for the next calls that match, instead of carrying them out. */
-  refuse: { readonly matches: RegExp; readonly status: number; times: number } | undefined;
+  refuse: { readonly matches: RegExp; readonly status: number | "broken off"; times: number; readonly message?: string } | undefined;
 }
 
 const token = "stand-in-token";
@@ -61,7 +61,9 @@ async function answer(forge: ForgeStandIn, request: IncomingMessage, response: S
   };
   if (request.headers.authorization !== `Bearer ${token}`) return reply(401, { message: "Bad credentials" });
   if (forge.refuse?.matches.test(call) === true && forge.refuse.times-- > 0)
-    return reply(forge.refuse.status, { message: "Resource not accessible by integration" });
+    return typeof forge.refuse.status === "number"
+      ? reply(forge.refuse.status, { message: forge.refuse.message ?? "Resource not accessible by integration" })
+      : void response.writeHead(200, { "content-length": "99" }).write("[", () => response.destroy());
   const paged = (all: readonly unknown[]): void => {
     const page = Number(url.searchParams.get("page") ?? "1");
     const next = new URL(url);

@@ -77,6 +77,35 @@ describe("failures", () => {
     expect(String(error)).not.toContain(standInToken);
   });
 
+  test("an answer that breaks off is read again", async () => {
+    const forge = await startForge();
+    forge.refuse = { matches: /^GET/u, status: "broken off", times: 1 };
+    expect(await put(forge, "plan")).toBe("created");
+    forge.refuse = { matches: /^PATCH/u, status: "broken off", times: 9 };
+    await expect(put(forge, "other")).rejects.toMatchObject({ code: "E_FORGE" });
+  });
+
+  test("too many requests are no missing permission, and tried again", async () => {
+    const forge = await startForge();
+    forge.refuse = { matches: /^GET/u, status: 403, times: 1, message: "You have exceeded a secondary rate limit." };
+    expect(await put(forge, "plan")).toBe("created");
+    forge.refuse = { matches: /^GET/u, status: 403, times: 9, message: "API rate limit exceeded for installation." };
+    await expect(put(forge, "plan")).rejects.toMatchObject({ code: "E_FORGE" });
+  });
+
+  test("a comment that was deleted meanwhile is made anew", async () => {
+    const forge = await startForge();
+    await put(forge, "plan");
+    const notes = pullRequestNotes(restOf(forge), "example/data", 7);
+    const list = async () => {
+      const all = await notes.list();
+      forge.comments.set(7, []);
+      return all;
+    };
+    expect(await putNote({ ...notes, list }, { marker, text: "other", isEmpty: false })).toBe("created");
+    expect(forge.comments.get(7)).toMatchObject([{ body: `${marker}\nother` }]);
+  });
+
   test("nobody there", async () => {
     const rest = openRest({ name: "GitHub", baseUrl: "http://127.0.0.1:1", headers: {}, pauseMs: 1 });
     await expect(rest.call("GET", "/x")).rejects.toMatchObject({ code: "E_FORGE" });
