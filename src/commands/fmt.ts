@@ -7,11 +7,13 @@ import { readSource } from "../manifests/source.ts";
 import { parseValues } from "../manifests/values.ts";
 import { DimsyncError } from "../model/errors.ts";
 import type { ExitCode } from "../model/exit.ts";
+import { toDiagnostic } from "../model/problem.ts";
 import { writeAtomic } from "../records/atomic.ts";
 import { visible } from "../render/visible.ts";
 import type { Context } from "./context.ts";
 import type { GlobalFlags } from "./flags.ts";
 import { loadProjects } from "./project.ts";
+import { diagnosticText } from "./report.ts";
 
 export interface FmtFlags extends GlobalFlags {
   readonly check?: boolean;
@@ -28,13 +30,21 @@ export async function runFmt(context: Context<FmtFlags>, paths: readonly string[
     paths.length > 0 ? undefined : findConfig({ cwd, env: io.env, ...(flags.config === undefined ? {} : { configFile: flags.config }) });
   const files = [...(config === undefined ? [] : [config]), ...(project?.files ?? []).map((file) => resolve(cwd, file))];
   let changed = 0;
-  let failed = 0;
+  const astray = paths.length === 0 ? [] : (project?.problems ?? []).filter(({ code, place }) => place === undefined && ofPaths.has(code));
+  for (const problem of astray)
+    io.stderr(
+      diagnosticText(
+        context,
+        toDiagnostic(problem, () => ({ file: "" })),
+      ),
+    );
+  let failed = astray.filter(({ severity }) => severity === "error").length;
   for (const path of new Set(files)) {
     const { source, problems } = readSource(cwd, path);
     const faults =
       source === undefined
         ? problems.map(({ message }) => message)
-        : parseValues(source.text).faults.map(({ message }) => `${source.file}: ${message}`);
+        : parseValues(source.text).faults.map(({ offset, message }) => `${source.file}:${lineAndColumn(source.text, offset)}: ${message}`);
     if (source === undefined || faults.length > 0) {
       io.stderr(faults.map((message) => `dimsync: ${visible(message)}\n`).join(""));
       failed += 1;
@@ -57,6 +67,13 @@ export async function runFmt(context: Context<FmtFlags>, paths: readonly string[
     io.stderr(`dimsync: ${changed} of ${files.length} files are not in canonical form. Run dimsync fmt.\n`);
   if (failed > 0) return 1;
   return flags.check === true && changed > 0 ? 2 : 0;
+}
+
+const ofPaths: ReadonlySet<string> = new Set(["E_PATH_NOT_FOUND", "W_GLOB_NO_FILE"]);
+
+function lineAndColumn(text: string, offset: number): string {
+  const lines = text.slice(0, offset).split("\n");
+  return `${lines.length}:${(lines.at(-1) ?? "").length + 1}`;
 }
 
 const schemas = new Map<string, Schema | undefined>();

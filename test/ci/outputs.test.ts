@@ -168,6 +168,15 @@ test("fmt writes what is not canonical, names it, and then has nothing to do", a
   expect(await fmt(folder, { check: true })).toEqual({ code: 0, stdout: "", stderr: "" });
 });
 
+test("fmt of a path that isn't there fails", async () => {
+  const folder = writeProject({ "dimsync.yaml": configText("https://api.example.com") });
+  for (const check of [true, false])
+    expect(await fmt(folder, { check }, "nowhere.yaml")).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining("nowhere.yaml does not exist"),
+    });
+});
+
 test("fmt leaves what is no YAML and says so, and still does the rest", async () => {
   const folder = writeProject({
     "dimsync.yaml": configText("https://api.example.com"),
@@ -176,7 +185,7 @@ test("fmt leaves what is no YAML and says so, and still does the rest", async ()
   });
   const { code, stdout, stderr } = await fmt(folder, {}, "manifests");
   expect([code, stdout]).toEqual([1, "manifests/b.yaml\n"]);
-  expect(stderr).toContain("manifests/a.yaml");
+  expect(stderr).toContain("manifests/a.yaml:2:1: ");
   expect(readFileSync(join(folder, "manifests/a.yaml"), "utf8")).toBe("a: [1\n");
   expect(existsSync(join(folder, "manifests/b.yaml"))).toBe(true);
 });
