@@ -70,7 +70,7 @@ export async function deliverForms(context: Context, forms: Forms): Promise<void
 }
 
 /** From the repository's root, where the CI says it is, to the folder that files are named from: "deploy/"; "" at the root and elsewhere. */
-function filePrefix({ io, cwd }: Context): string {
+export function filePrefix({ io, cwd }: Context): string {
   const root = io.env["GITHUB_WORKSPACE"] ?? io.env["CI_PROJECT_DIR"] ?? "";
   const inside = root === "" ? "" : relative(root, cwd);
   return inside === "" || inside.startsWith("..") || isAbsolute(inside) ? "" : `${inside.split(sep).join("/")}/`;
@@ -78,7 +78,9 @@ function filePrefix({ io, cwd }: Context): string {
 
 /** Reads `-o` before any work is done, so that a mistake costs nothing, and empties the files that take events. Throws DimsyncError E_OUTPUT. */
 export function checkOutputs(context: Context, names: readonly string[] = Object.keys(formats)): void {
-  for (const { format, file } of destinations(context, names)) if (format === "ndjson" && file !== undefined) writeFileSync(file, "");
+  // One that isn't there is not made yet: git would call the tree unclean.
+  for (const { format, file } of destinations(context, names))
+    if (format === "ndjson" && file !== undefined && existsSync(file)) writeFileSync(file, "");
 }
 
 /** Throws E_OUTPUT where nothing can be written at the path that a flag names. */

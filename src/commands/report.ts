@@ -1,12 +1,17 @@
 import { DimsyncError, ProblemsError } from "../model/errors.ts";
 import type { ExitCode } from "../model/exit.ts";
+import type { Validation } from "../model/plan.ts";
 import { type Diagnostic, toDiagnostic } from "../model/problem.ts";
+import { annotations } from "../render/github-commands.ts";
 import { diagnosticLines } from "../render/human/diagnostics.ts";
 import { screenOf } from "../render/human/screen.ts";
+import type { Failure } from "../render/ndjson.ts";
+import { noteworthy } from "../render/noteworthy.ts";
 import { visible } from "../render/visible.ts";
 import { type Context, wantsColor } from "./context.ts";
 import { endStream } from "./event-stream.ts";
-import { writeGithubFailure } from "./github-outputs.ts";
+import { writeGithubFailure, writeGithubFiles } from "./github-outputs.ts";
+import { filePrefix } from "./output.ts";
 
 /** A diagnostic as stderr shows it. */
 export function diagnosticText(context: Context, diagnostic: Diagnostic): string {
@@ -25,12 +30,24 @@ export function diagnosticText(context: Context, diagnostic: Diagnostic): string
 export function reportError(context: Context, error: unknown): ExitCode {
   const exit = printError(context, error);
   const [code, message] = error instanceof DimsyncError ? [error.code, error.message] : ["E_INTERNAL", "This is a mistake in dimsync."];
-  const failure = { code, message, exit };
+  const failure = { code, message, exit, diagnostics: diagnosticsOf(error) };
   const wants = (format: string): boolean => context.flags.output?.some((text) => text.split("=")[0] === format) === true;
-  if (wants("github")) context.io.stdout(writeGithubFailure(context.io.env, failure));
+  // The runner reads annotations on stderr as well, where stdout is another format's.
+  const annotate = context.flags.output?.includes("github") === true ? context.io.stdout : context.io.stderr;
+  if (wants("github")) annotate(githubFailure(context, failure));
   // A usage error is found before a stream is begun, and a file may still hold that of another run.
-  if (wants("ndjson") && code !== "E_USAGE") endStream(context, { ...failure, diagnostics: diagnosticsOf(error) });
+  if (wants("ndjson") && code !== "E_USAGE") endStream(context, failure);
   return exit;
+}
+
+/** The failure for GitHub: annotations, with summary and outputs written; mistakes in the user's files at their lines. */
+function githubFailure(context: Context, { diagnostics, ...failure }: Failure & { readonly exit: ExitCode }): string {
+  if (diagnostics.length === 0) return writeGithubFailure(context.io.env, failure);
+  const document: Validation = { kind: "Validation", manifests: 0, files: 0, diagnostics, exit: { code: failure.exit, reasons: [] } };
+  writeGithubFiles(context.io.env, [document], "");
+  return annotations(noteworthy(document), filePrefix(context))
+    .map((line) => `${line}\n`)
+    .join("");
 }
 
 function printError(context: Context, error: unknown): ExitCode {

@@ -1,3 +1,4 @@
+import { execFileSync } from "node:child_process";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { XMLValidator } from "fast-xml-parser";
@@ -86,10 +87,36 @@ test("a saved plan's path is an output, and two commands of one step share its s
 
 test("a failure before there is a document sets the outputs too", async () => {
   const { run, read } = await startProject();
+  const { code, stdout } = await run("plan", "-C", "deploy", "--out", "none/plan.json", "-o", "github");
+  expect(code).toBe(1);
+  expect(stdout).toMatch(/^::error title=dimsync%3A E_OUTPUT::/u);
+  expect(outputsIn(read("output")).get("exit_code")).toBe("1");
+});
+
+test("a mistake in the configuration is annotated at its line", async () => {
+  const { run, read } = await startProject();
   const { code, stdout } = await run("plan", "-C", "deploy", "-t", "nowhere", "-o", "github");
   expect(code).toBe(1);
-  expect(stdout).toMatch(/^::error title=dimsync%3A E_\w+::/u);
-  expect(outputsIn(read("output")).get("exit_code")).toBe("1");
+  expect(stdout).toMatch(
+    /^::error title=E_UNKNOWN_TARGET%3A [^\n]*,file=deploy\/dimsync\.yaml,line=\d+,col=1::There is no target "nowhere"/u,
+  );
+  expect(read("summary")).toContain("There is no target");
+  expect(Object.fromEntries(outputsIn(read("output")))).toMatchObject({
+    exit_code: "1",
+    has_changes: "false",
+    summary_line: "1 error in 1 file.",
+  });
+});
+
+test("a stream of events into a file leaves the tree clean until the plan is made", async () => {
+  const { root, run } = await startProject();
+  const git = (...args: readonly string[]) =>
+    execFileSync("git", ["-c", "user.name=D", "-c", "user.email=d@example.com", ...args], { cwd: root });
+  git("init", "--quiet");
+  git("add", "--all");
+  git("commit", "--quiet", "--message", "first");
+  const { stdout } = await run("plan", "-C", "deploy", "-o", "json", "-o", "ndjson=a.ndjson");
+  expect(JSON.parse(stdout)).toMatchObject({ git: { dirty: false } });
 });
 
 test("a summary that is nearly full gets no more than fits", async () => {
