@@ -14,7 +14,7 @@ export async function pushFile(options: {
   readonly file: string;
   /** Name or address of the remote. */
   readonly remote: string;
-  /** Name without refs/heads/; undefined: refused where the file changed. */
+  /** Name without refs/heads/; undefined: the changed file is committed, and the push refused. */
   readonly branch: string | undefined;
   readonly message: string;
   readonly author: { readonly name: string; readonly email: string };
@@ -31,13 +31,16 @@ export async function pushFile(options: {
   };
   const git = async (...args: readonly string[]): Promise<string> => (await run("git", ["-C", folder, ...args], { env })).stdout;
   try {
-    if ((await git("status", "--porcelain", "--", file)).trim() === "") return { outcome: "unchanged" };
-    if (branch === undefined) return { outcome: "refused", reason: "There is no branch to push to." };
+    const status = (await git("status", "--porcelain", "--ignored", "--", file)).trim();
+    if (status === "") return { outcome: "unchanged" };
+    if (status.startsWith("!!")) return { outcome: "refused", reason: "A .gitignore keeps git from committing the file." };
     await git("add", "--", file);
     await git("commit", "--quiet", "--no-verify", "--message", message, "--", file);
   } catch (error) {
     return { outcome: "refused", reason: reasonOf(error) };
   }
+  // Committed all the same: the plan of the next target needs a clean tree where that is protected.
+  if (branch === undefined) return { outcome: "refused", reason: "There is no branch to push to." };
   let reason = "";
   for (let attempt = 0; attempt < attempts; attempt += 1) {
     try {
@@ -47,7 +50,8 @@ export async function pushFile(options: {
       reason = reasonOf(error);
     }
     try {
-      await git("fetch", "--quiet", remote, branch);
+      // In full, since a tag may have the name of the branch.
+      await git("fetch", "--quiet", remote, `refs/heads/${branch}`);
       await git("rebase", "--quiet", "--autostash", "FETCH_HEAD");
     } catch (error) {
       await git("rebase", "--abort").catch(() => "");

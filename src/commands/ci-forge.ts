@@ -18,22 +18,33 @@ export async function commentPlans(context: Context<CiFlags>, around: CiSurround
   const notes = notesOf(context, around);
   if (notes === undefined) return;
   await unlessForbidden(context, "The plan is in this job's log and summary, not in a comment.", async () => {
+    const failures: unknown[] = [];
     for (const plan of plans) {
       const marker = markerOf("plan", around.folder, plan.target);
-      const outcome = await putNote(notes, { marker, ...planComment(plan, footerOf(around)) });
-      context.io.stderr(`dimsync: comment of ${plan.target}: ${outcome}\n`);
+      try {
+        const outcome = await putNote(notes, { marker, ...planComment(plan, footerOf(around)) });
+        context.io.stderr(`dimsync: comment of ${plan.target}: ${outcome}\n`);
+      } catch (error) {
+        failures.push(error);
+      }
     }
+    if (failures.length > 0) throw failures[0];
   });
 }
 
-/** Where there was a plan before, its comments say that there is none now: an old plan beside new manifests would mislead. Never throws. */
+/**
+ * Where there was a plan before, its comments say that there is none now: an old plan beside new manifests would mislead. Those of targets that this
+ * run is not about are another job's. Never throws.
+ */
 export async function commentFailure(context: Context<CiFlags>, around: CiSurroundings): Promise<void> {
   const notes = notesOf(context, around);
   if (notes === undefined) return;
-  const prefix = markerPrefix("plan", around.folder);
+  const { target } = context.flags;
+  const beginnings =
+    target.length === 0 ? [markerPrefix("plan", around.folder)] : target.map((one) => markerOf("plan", around.folder, one));
   try {
     for (const note of await notes.list()) {
-      const marker = note.isTrusted && note.body.startsWith(prefix) ? (note.body.split("\n")[0] ?? "").trim() : "";
+      const marker = note.isTrusted && beginnings.some((text) => note.body.startsWith(text)) ? (note.body.split("\n")[0] ?? "").trim() : "";
       if (marker !== "")
         await notes.update(
           note.id,
