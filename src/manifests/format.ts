@@ -64,7 +64,7 @@ function orderNode(node: unknown, schema: Schema, pointer: string, text: string)
     // A map that takes further members is the user's to order.
     const isOpen = parts.some((part) => part["additionalProperties"] !== undefined && part["additionalProperties"] !== false);
     const names = isOpen ? [] : parts.flatMap((part) => Object.keys(propertiesOf(part)));
-    if (names.length > 0) orderMembers(node, names, pointer === "" || isBesideKey(node, text));
+    if (names.length > 0) orderMembers(node, names, pointer === "" ? "all" : isBesideKey(node, text) ? "first line" : "none");
     for (const { key, value } of node.items) if (isScalar(key)) orderNode(value, schema, pointer + toPointer([String(key.value)]), text);
   } else if (isCollection(node)) {
     for (const [index, member] of node.items.entries())
@@ -74,9 +74,10 @@ function orderNode(node: unknown, schema: Schema, pointer: string, text: string)
 
 /**
  * Known members first, in the schema's order; unknown ones (they are errors elsewhere) stay in theirs. A comment moves with the member below it, but
- * for what is said of the whole map: at the top of a document, and beside the map's own key (`keepsHead`).
+ * for what is said of the whole map: at the top of a document, and beside the map's own key (`head`: how much of the comment that
+ * the library gives to the map).
  */
-function orderMembers(map: YAMLMap, names: readonly string[], keepsHead: boolean): void {
+function orderMembers(map: YAMLMap, names: readonly string[], head: "all" | "first line" | "none"): void {
   const rank = (pair: Pair): number => {
     const index = isScalar(pair.key) ? names.indexOf(String(pair.key.value)) : -1;
     return index < 0 ? names.length : index;
@@ -88,7 +89,11 @@ function orderMembers(map: YAMLMap, names: readonly string[], keepsHead: boolean
   if (was === undefined || is === undefined || was === is) return;
   was.spaceBefore = is.spaceBefore === true;
   is.spaceBefore = false;
-  if (!keepsHead) {
+  if (head === "first line") {
+    const [ofMap = "", ...ofMember] = (map.commentBefore ?? "").split("\n");
+    was.commentBefore = joined(ofMember.join("\n"), was.commentBefore);
+    map.commentBefore = ofMap;
+  } else if (head === "none") {
     // Above the first member the library takes a comment for one on the map.
     was.commentBefore = joined(map.commentBefore, was.commentBefore);
     map.commentBefore = null;
@@ -101,13 +106,13 @@ function orderMembers(map: YAMLMap, names: readonly string[], keepsHead: boolean
 const joined = (...comments: readonly (string | null | undefined)[]): string | null =>
   comments.filter((comment) => (comment ?? "") !== "").join("\n") || null;
 
-/** Whether the comment on the map stands on the line of its key (`create: # used once`). */
+/** Whether the comment on the map begins on the line of its key (`create: # used once`): it has one line more than stand below that. */
 function isBesideKey({ commentBefore, range }: YAMLMap, text: string): boolean {
   if ((commentBefore ?? "") === "" || range === null || range === undefined) return false;
-  const before = text.slice(0, range[0]);
-  const comment = before.lastIndexOf("#");
-  const lineStart = before.lastIndexOf("\n", comment) + 1;
-  return comment >= 0 && before.slice(lineStart, comment).trim() !== "";
+  const above = text.slice(0, range[0]).split("\n").slice(0, -1);
+  const below = above.slice(above.findLastIndex((line) => /^\s*[^\s#]/u.test(line)) + 1);
+  const count = (lines: readonly string[]): number => lines.filter((line) => line.trim() !== "").length;
+  return count((commentBefore ?? "").split("\n")) > count(below);
 }
 
 // A parsed key is a node; only one made by hand may be a plain value.

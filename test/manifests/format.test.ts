@@ -31,6 +31,11 @@ const rows: readonly (readonly [what: string, before: string, after: string])[] 
     "apiVersion: dimsync/v1\nkind: Tag\nmetadata:\n  # of the name\n  name: pii\n  # of the labels\n  labels: { a: b } # beside\n",
   ],
   [
+    "a comment beside a key stays with it, those below go with the member",
+    "apiVersion: dimsync/v1\nkind: Tag\nmetadata: # of all\n  # of the labels\n  labels: { a: b }\n  # of the name\n  name: pii\n",
+    "apiVersion: dimsync/v1\nkind: Tag\nmetadata:\n  # of all\n  # of the name\n  name: pii\n  # of the labels\n  labels: { a: b }\n",
+  ],
+  [
     "two spaces, blank lines and quotes as they are",
     "apiVersion: dimsync/v1\nkind: Tag\n\nmetadata:\n      name:    \"pii\"\nspec:\n    resources:\n    - asset:   a\n    - asset: 'b'\n",
     "apiVersion: dimsync/v1\nkind: Tag\n\nmetadata:\n  name: \"pii\"\nspec:\n  resources:\n    - asset: a\n    - asset: 'b'\n",
