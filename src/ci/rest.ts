@@ -2,7 +2,7 @@ import { DimsyncError } from "../model/errors.ts";
 
 /** A REST interface of a forge (GitHub, GitLab): JSON in, JSON out. */
 export interface Rest {
-  /** Throws DimsyncError: E_FORGE_FORBIDDEN where the token may not (401, 403, 404), E_FORGE for all else. */
+  /** Throws DimsyncError: E_FORGE_FORBIDDEN where the token may not (401, 403, 404) or nobody can (410), E_FORGE for all else. */
   readonly call: (method: "GET" | "POST" | "PATCH" | "PUT", path: string, body?: Readonly<Record<string, unknown>>) => Promise<unknown>;
   /** All pages of a list, as far as the answers link them. Throws as `call`, and E_FORGE for an answer that is no list. */
   readonly list: (path: string) => Promise<readonly unknown[]>;
@@ -103,12 +103,16 @@ function isTooOften({ status, headers, text }: Answer): boolean {
 
 function refusal(name: string, method: string, path: string, answer: Answer): DimsyncError {
   const { status, text } = answer;
-  const forbidden = (status === 401 || status === 403 || status === 404) && !isTooOften(answer);
+  const forbidden = (status === 401 || status === 403 || status === 404 || status === 410) && !isTooOften(answer);
   const why = /"message"\s*:\s*"([^"\\]{1,200})"/u.exec(text)?.[1];
   const what = `${name} answered ${method} ${path} with ${status}${why === undefined ? "" : ` (${why})`}.`;
   return new DimsyncError(
     forbidden ? "E_FORGE_FORBIDDEN" : "E_FORGE",
-    forbidden ? `${what} The token may not do this: give the job the permissions that docs/ci.md lists.` : `${what} Run the job again.`,
+    status === 410
+      ? `${what} It is switched off there.`
+      : forbidden
+        ? `${what} The token may not do this: give the job the permissions that docs/ci.md lists.`
+        : `${what} Run the job again.`,
   );
 }
 

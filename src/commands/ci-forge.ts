@@ -18,17 +18,11 @@ export async function commentPlans(context: Context<CiFlags>, around: CiSurround
   const notes = notesOf(context, around);
   if (notes === undefined) return;
   await unlessForbidden(context, "The plan is in this job's log and summary, not in a comment.", async () => {
-    const failures: unknown[] = [];
-    for (const plan of plans) {
+    await eachTarget(plans, async (plan) => {
       const marker = markerOf("plan", around.folder, plan.target);
-      try {
-        const outcome = await putNote(notes, { marker, ...planComment(plan, footerOf(around)) });
-        context.io.stderr(`dimsync: comment of ${plan.target}: ${outcome}\n`);
-      } catch (error) {
-        failures.push(error);
-      }
-    }
-    if (failures.length > 0) throw failures[0];
+      const outcome = await putNote(notes, { marker, ...planComment(plan, footerOf(around)) });
+      context.io.stderr(`dimsync: comment of ${plan.target}: ${outcome}\n`);
+    });
   });
 }
 
@@ -64,13 +58,13 @@ export async function reportDrift(context: Context<CiFlags>, around: CiSurroundi
   if (rest === undefined) return false;
   return await unlessForbidden(context, "The report is in this job's log and summary, not in an issue.", async () => {
     const issues = (around.forge === "github" ? labelledIssues : projectIssues)(rest, around.repository, driftLabel);
-    for (const report of reports) {
+    await eachTarget(reports, async (report) => {
       const outcome = await putDriftIssue(issues, report, {
         marker: markerOf("drift", around.folder, report.target),
         footer: footerOf(around),
       });
       io.stderr(`dimsync: issue about ${report.target}: ${outcome}\n`);
-    }
+    });
   });
 }
 
@@ -94,6 +88,13 @@ function restOf({ io }: Context, { forge, token, apiUrl }: CiSurroundings): Rest
       ? { authorization: `Bearer ${token}`, accept: "application/vnd.github+json", "x-github-api-version": "2022-11-28" }
       : { "private-token": token };
   return openRest({ name, baseUrl: apiUrl, headers, signal: io.interrupted });
+}
+
+/** One after the other, also where one fails; then throws what failed first. */
+async function eachTarget(plans: readonly Plan[], write: (plan: Plan) => Promise<void>): Promise<void> {
+  const failures: unknown[] = [];
+  for (const plan of plans) await write(plan).catch((error: unknown) => failures.push(error));
+  if (failures.length > 0) throw failures[0];
 }
 
 async function unlessForbidden({ io }: Context, instead: string, write: () => Promise<void>): Promise<boolean> {

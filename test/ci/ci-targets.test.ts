@@ -176,3 +176,17 @@ test("a job of one target that fails leaves the comments of the others alone", a
   await runInRequest(forge.url, "plan", "-t", "a");
   expect(forge.comments.get(7)?.map(({ body }) => body.split("\n")[1])).toEqual(["## No plan", expect.stringMatching(/^## Plan for `b`/u)]);
 });
+
+test("an issue that could not be opened leaves the next target its own, and one that can't be fails its job by drift alone", async () => {
+  const forge = await startForge();
+  const { runInRequest } = startCheckout();
+  forge.refuse = { matches: /^POST/u, status: 502, times: 1 };
+  expect((await runInRequest(forge.url, "drift", "-t", "a", "-t", "b")).code).toBe(1);
+  expect(forge.issues).toMatchObject([{ state: "open", body: expect.stringContaining(markerOf("drift", "", "b")) }]);
+  forge.refuse = { matches: /issues$/u, status: 410, times: 9, message: "Issues are disabled for this repo" };
+  const { code, stderr } = await runInRequest(forge.url, "drift", "-t", "a");
+  expect([code, stderr]).toEqual([
+    2,
+    expect.stringContaining("(Issues are disabled for this repo). It is switched off there. The report is in"),
+  ]);
+});
