@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { appendFileSync, statSync } from "node:fs";
+import { DimsyncError } from "../model/errors.ts";
 import { githubPieces, summaryLimitBytes } from "../render/github.ts";
 import { workflowCommand } from "../render/github-commands.ts";
 import type { Document } from "../render/index.ts";
@@ -12,7 +13,7 @@ export function writeGithubFiles(env: NodeJS.ProcessEnv, documents: readonly Doc
   // Commands of one step share its summary, and GitHub drops all of it where it grows too large.
   const used = summaryFile === "" ? 0 : (statSync(summaryFile, { throwIfNoEntry: false })?.size ?? 0);
   const { summary, outputs } = githubPieces(documents, { room: summaryLimitBytes - used, planFile });
-  if (summaryFile !== "" && summary !== "") appendFileSync(summaryFile, summary);
+  if (summaryFile !== "" && summary !== "") append("GITHUB_STEP_SUMMARY", summaryFile, summary);
   setGithubOutputs(outputFile, outputs);
 }
 
@@ -23,22 +24,40 @@ export function writeGithubFailure(
 ): string {
   const { GITHUB_STEP_SUMMARY: summaryFile = "", GITHUB_OUTPUT: outputFile = "" } = env;
   const { code, message, exit } = failure;
-  if (summaryFile !== "") appendFileSync(summaryFile, `## ${prose(code)}\n\n${prose(message)}\n`);
-  setGithubOutputs(outputFile, {
-    has_changes: "false",
-    exit_code: String(exit),
-    plan_file: "",
-    summary_line: visible(`${code}: ${message}`).slice(0, 1_000),
-  });
+  try {
+    if (summaryFile !== "") append("GITHUB_STEP_SUMMARY", summaryFile, `## ${prose(code)}\n\n${prose(message)}\n`);
+    setGithubOutputs(outputFile, {
+      has_changes: "false",
+      exit_code: String(exit),
+      plan_file: "",
+      summary_line: visible(`${code}: ${message}`).slice(0, 1_000),
+    });
+  } catch (error) {
+    // That they can't be written may be the very failure; it is not what failed first.
+    if (!(error instanceof DimsyncError)) throw error;
+  }
   return `${workflowCommand("error", [["title", `dimsync: ${code}`]], visible(message))}\n`;
 }
 
-/** Appends outputs in the form that takes any value: between two lines of a random word, which no value can hold by design. */
+/** Throws E_OUTPUT. Appends outputs in the form that takes any value: between two lines of a random word, which no value can hold by design. */
 export function setGithubOutputs(file: string, outputs: Readonly<Record<string, string>>): void {
   if (file === "") return;
   const text = Object.entries(outputs).map(([name, value]) => {
     const delimiter = `dimsync_${randomUUID()}`;
     return `${name}<<${delimiter}\n${value}\n${delimiter}\n`;
   });
-  appendFileSync(file, text.join(""));
+  append("GITHUB_OUTPUT", file, text.join(""));
+}
+
+/** Throws E_OUTPUT. */
+function append(variable: string, file: string, text: string): void {
+  try {
+    appendFileSync(file, text);
+  } catch (error) {
+    throw new DimsyncError(
+      "E_OUTPUT",
+      `${variable} names ${file}, which could not be written: ${error instanceof Error ? error.message : String(error)}. In a container, mount the file or leave the variable out.`,
+      { cause: error },
+    );
+  }
 }

@@ -76,8 +76,13 @@ export function filePrefix({ io, cwd }: Context): string {
   return inside === "" || inside.startsWith("..") || isAbsolute(inside) ? "" : `${inside.split(sep).join("/")}/`;
 }
 
-/** Reads `-o` before any work is done, so that a mistake costs nothing, and empties the files that take events. Throws DimsyncError E_OUTPUT. */
-export function checkOutputs(context: Context, names: readonly string[] = Object.keys(formats)): void {
+/** Reads `-o` and `--metrics` before any work is done, so that a mistake costs nothing, and empties the files that take events. Throws E_OUTPUT. */
+export function checkOutputs(
+  context: Context<GlobalFlags & Pick<PlanFlags, "metrics">>,
+  names: readonly string[] = Object.keys(formats),
+): void {
+  const { metrics } = context.flags;
+  if (metrics !== undefined) checkWritable("--metrics", metrics, resolve(context.cwd, metrics));
   // One that isn't there is not made yet: git would call the tree unclean.
   for (const { format, file } of destinations(context, names))
     if (format === "ndjson" && file !== undefined && existsSync(file)) writeFileSync(file, "");
@@ -107,6 +112,11 @@ function destinations({ flags, cwd }: Context, names: readonly string[]): readon
     checkWritable(`-o ${format}=PATH`, path, file);
     return { format, file };
   });
+  for (const [index, { format, file }] of found.entries()) {
+    const other = found.slice(0, index).find((one) => file !== undefined && one.file === file && !file.startsWith("/dev/"));
+    if (other !== undefined)
+      throw new DimsyncError("E_OUTPUT", `-o names ${file} for ${other.format} and for ${format}. Give each format a file of its own.`);
+  }
   const toStdout = found.filter(({ file }) => file === undefined);
   if (toStdout.length > 1)
     throw new DimsyncError(

@@ -108,6 +108,25 @@ test("a mistake in the configuration is annotated at its line", async () => {
   });
 });
 
+test.each([
+  ["-o junit=a -o sarif=a", /-o names \S+deploy\/a for junit and for sarif/u],
+  ["--metrics none/m.prom", /--metrics names "none\/m\.prom", and there is no folder/u],
+])("%s is refused before anything is read", async (flags, message) => {
+  const { run } = await startProject();
+  for (const command of ["plan", "apply --yes", "drift"]) {
+    const { code, stderr } = await run(...command.split(" "), "-C", "deploy", ...flags.split(" "));
+    expect([code, stderr]).toEqual([1, expect.stringMatching(message)]);
+    expect(stderr).toContain("E_OUTPUT");
+  }
+});
+
+test("a file of the step that can't be written is no mistake in dimsync", async () => {
+  const { root, env } = await startProject();
+  const elsewhere = { ...env, GITHUB_OUTPUT: join(root, "none/output") };
+  const { code, stderr } = await runCommand(["plan", "-C", "deploy", "-o", "github"], root, elsewhere);
+  expect([code, stderr]).toEqual([1, expect.stringMatching(/E_OUTPUT: GITHUB_OUTPUT names \S+none\/output, which could not be written/u)]);
+});
+
 test("a stream of events into a file leaves the tree clean until the plan is made", async () => {
   const { root, run } = await startProject();
   const git = (...args: readonly string[]) =>
