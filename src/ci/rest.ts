@@ -1,8 +1,9 @@
+import { setTimeout } from "node:timers/promises";
 import { DimsyncError } from "../model/errors.ts";
 
 /** A REST interface of a forge (GitHub, GitLab): JSON in, JSON out. */
 export interface Rest {
-  /** Throws DimsyncError: E_FORGE_FORBIDDEN where the token may not (401, 403, 404) or nobody can (410), E_FORGE for all else. */
+  /** Throws DimsyncError: E_FORGE_FORBIDDEN where the token may not (401, 403, 404) or nobody can (410), E_INTERRUPTED, E_FORGE for all else. */
   readonly call: (method: "GET" | "POST" | "PATCH" | "PUT", path: string, body?: Readonly<Record<string, unknown>>) => Promise<unknown>;
   /** All pages of a list, as far as the answers link them. Throws as `call`, and E_FORGE for an answer that is no list. */
   readonly list: (path: string) => Promise<readonly unknown[]>;
@@ -33,6 +34,9 @@ interface Answer {
 
 /** Reads and updates are tried again after a failure of the network, 429 and 5xx; a POST is not, since it may have been carried out. */
 export function openRest({ name, baseUrl, headers, signal, pauseMs = 1_000 }: RestOptions): Rest {
+  const refuseInterrupted = (): void => {
+    if (signal?.aborted === true) throw new DimsyncError("E_INTERRUPTED", "The run was interrupted.", { exit: 130 });
+  };
   const send = async (method: string, url: string, body: unknown): Promise<Answer> => {
     for (let attempt = 1; ; attempt += 1) {
       let afterMs = 0;
@@ -51,11 +55,11 @@ export function openRest({ name, baseUrl, headers, signal, pauseMs = 1_000 }: Re
         if (isLast || !(read.status >= 500 || isTooOften(read))) return read;
         afterMs = Math.min(Number(read.headers.get("retry-after") ?? 0) * 1_000 || 0, mostPauseMs);
       } catch (error) {
-        signal?.throwIfAborted();
+        refuseInterrupted();
         if (isLast)
           throw new DimsyncError("E_FORGE", `${name} could not be reached: ${reasonOf(error)}. Run the job again.`, { cause: error });
       }
-      await new Promise((resume) => setTimeout(resume, Math.max(afterMs, pauseMs * 2 ** (attempt - 1))));
+      await setTimeout(Math.max(afterMs, pauseMs * 2 ** (attempt - 1)), undefined, { signal }).catch(refuseInterrupted);
     }
   };
   const checked = async (method: string, url: string, body?: unknown): Promise<{ readonly value: unknown; readonly answer: Answer }> => {

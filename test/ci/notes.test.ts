@@ -106,6 +106,21 @@ describe("failures", () => {
     expect(forge.comments.get(7)).toMatchObject([{ body: `${marker}\nother` }]);
   });
 
+  test("an interruption ends a call and a pause at once, and is no mistake in dimsync", async () => {
+    const forge = await startForge();
+    forge.refuse = { matches: /^GET/u, status: 502, times: 9 };
+    for (const signal of [AbortSignal.abort(), AbortSignal.timeout(50)]) {
+      const rest = openRest({
+        name: "GitHub",
+        baseUrl: forge.url,
+        headers: { authorization: `Bearer ${standInToken}` },
+        signal,
+        pauseMs: 60_000,
+      });
+      await expect(rest.call("GET", "/x")).rejects.toMatchObject({ code: "E_INTERRUPTED", exit: 130 });
+    }
+  });
+
   test("nobody there", async () => {
     const rest = openRest({ name: "GitHub", baseUrl: "http://127.0.0.1:1", headers: {}, pauseMs: 1 });
     await expect(rest.call("GET", "/x")).rejects.toMatchObject({ code: "E_FORGE" });
