@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
 import { mkdir, readFile, writeFile } from "node:fs/promises";
-import { dirname, join, relative, resolve } from "node:path";
+import { dirname, join, relative, resolve, sep } from "node:path";
 import { DimsyncError } from "../model/errors.ts";
 import type { ExitCode } from "../model/exit.ts";
 import type { Context } from "./context.ts";
@@ -26,6 +26,13 @@ export async function runInit(context: Context<InitFlags>, directory: string | u
     const file = join(root, path);
     io.stderr(`${await writeNew(file, text)}  ${relative(cwd, file)}\n`);
   }
+  const repository = repositoryAbove(root);
+  if (repository !== undefined) {
+    const inside = relative(repository, root).split(sep).join("/");
+    io.stderr(
+      `\ndimsync: ${inside} is a folder of a repository, and GitHub reads workflows only from the repository's own .github/workflows. Move the three files there, put ${inside}/ before their paths, and give each step that runs dimsync \`working-directory: ${inside}\`.\n`,
+    );
+  }
   if (flags.fromLive === true) {
     const { runImport } = await import("./import.ts");
     return runImport({ ...context, cwd: root }, []);
@@ -35,6 +42,16 @@ export async function runInit(context: Context<InitFlags>, directory: string | u
     `\nNext: ${baseUrl === undefined ? "put the service's address into dimsync.yaml and its key into DIMSYNC_API_KEY" : "put the service's key into DIMSYNC_API_KEY"}, write a manifest, then\n${[...(enter === "" ? [] : [`cd ${enter}`]), ...steps].map((step) => `  ${step}\n`).join("")}`,
   );
   return 0;
+}
+
+/** The folder of the git repository that the given folder lies in; undefined where that is its root, or there is none. */
+function repositoryAbove(folder: string): string | undefined {
+  let above = folder;
+  while (!existsSync(join(above, ".git"))) {
+    if (dirname(above) === above) return undefined;
+    above = dirname(above);
+  }
+  return above === folder ? undefined : above;
 }
 
 /** What became of the file. A file that is there is never touched. Throws E_INIT. */

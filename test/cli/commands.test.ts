@@ -61,6 +61,13 @@ describe("init", () => {
     expect(await dimsync(["validate"], { cwd: project, env: { DIMSYNC_API_KEY: "key" } })).toMatchObject({ code: 0, stderr: "" });
   });
 
+  test("says that GitHub reads no workflows from a folder of a repository", async () => {
+    const cwd = emptyFolder({ ".git/HEAD": "ref: refs/heads/main\n" });
+    const { code, stderr } = await dimsync(["init", "deploy/eu"], { cwd });
+    expect({ code, stderr }).toEqual({ code: 0, stderr: expect.stringContaining("working-directory: deploy/eu") });
+    expect((await dimsync(["init"], { cwd })).stderr).not.toContain("working-directory");
+  });
+
   test("gives an example that is a valid manifest", async () => {
     const cwd = emptyFolder();
     await dimsync(["init"], { cwd });
