@@ -78,6 +78,17 @@ test("it is put on top of a branch that has moved on, also in a shallow clone", 
   expect([show(remote, "ids.yaml"), show(remote, "other.yaml")]).toEqual(["a: 2\n", "theirs\n"]);
 });
 
+test("a tag with the name of the branch is not taken for it", async () => {
+  const { remote, one, two } = twoJobs();
+  git(remote, "tag", "main", "main");
+  writeFileSync(join(two, "other.yaml"), "theirs\n");
+  git(two, "commit", "--quiet", "--all", "--message", "theirs");
+  git(two, "push", "--quiet", "origin", "HEAD:refs/heads/main");
+  writeFileSync(join(one, "ids.yaml"), "a: 2\n");
+  expect(await push(one)).toEqual({ outcome: "pushed" });
+  expect(git(remote, "show", "refs/heads/main:other.yaml")).toBe("theirs\n");
+});
+
 test("the same file changed by both is a person's to settle, and the file stays as this job wrote it", async () => {
   const { remote, one, two } = twoJobs();
   writeFileSync(join(two, "ids.yaml"), "a: 3\n");
