@@ -12,7 +12,7 @@ import { writeAtomic } from "../records/atomic.ts";
 import { visible } from "../render/visible.ts";
 import type { Context } from "./context.ts";
 import type { GlobalFlags } from "./flags.ts";
-import { loadProjects } from "./project.ts";
+import { loadAnyProjects } from "./project.ts";
 import { diagnosticText } from "./report.ts";
 
 export interface FmtFlags extends GlobalFlags {
@@ -25,7 +25,7 @@ export interface FmtFlags extends GlobalFlags {
  */
 export async function runFmt(context: Context<FmtFlags>, paths: readonly string[]): Promise<ExitCode> {
   const { io, flags, cwd } = context;
-  const [project] = await loadProjects({ ...context, flags: { ...flags, only: [], exclude: [] } }, paths);
+  const [project] = await loadAnyProjects({ ...context, flags: { ...flags, only: [], exclude: [] } }, paths);
   const config =
     paths.length > 0 ? undefined : findConfig({ cwd, env: io.env, ...(flags.config === undefined ? {} : { configFile: flags.config }) });
   const files = [...(config === undefined ? [] : [config]), ...(project?.files ?? []).map((file) => resolve(cwd, file))];

@@ -3,7 +3,7 @@ import { nameMatcher } from "../kinds/names.ts";
 import { durationMs } from "../manifests/durations.ts";
 import { ConfigError, type LoadOptions, listTargets, loadProject, type Project } from "../manifests/project.ts";
 import type { ClientSettings } from "../model/config.ts";
-import { DimsyncError } from "../model/errors.ts";
+import { DimsyncError, ProblemsError } from "../model/errors.ts";
 import { didYouMean } from "../model/suggest.ts";
 import type { Context } from "./context.ts";
 
@@ -55,6 +55,17 @@ export async function loadOneProject(context: Context, paths: readonly string[] 
   if (project === undefined || second !== undefined)
     throw new DimsyncError("E_USAGE", "This command acts on one target. Name one with -t.");
   return project;
+}
+
+/** As `loadProjects`, for what asks about files and names alone: of several targets, where none is named, all are loaded. */
+export async function loadAnyProjects(context: Context, paths: readonly string[] = []): Promise<readonly Project[]> {
+  try {
+    return await loadProjects(context, paths);
+  } catch (error) {
+    const isOpen = error instanceof ProblemsError && error.problems.some(({ code }) => code === "E_AMBIGUOUS_TARGET");
+    if (!isOpen) throw error;
+    return await loadProjects({ ...context, flags: { ...context.flags, allTargets: true } }, paths);
+  }
 }
 
 /** The flags that say what is loaded, as the loader takes them. Throws E_USAGE. */

@@ -53,4 +53,6 @@ test("pre-commit's hooks read the whole project, as the program does", () => {
     ["dimsync validate", false, "node"],
     ["dimsync fmt", false, "node"],
   ]);
+  // A project of several targets is refused where none is named; a project of its own may name one instead.
+  expect(hooks.map(({ args }) => args)).toEqual([["--all-targets"], undefined]);
 });

@@ -2,6 +2,7 @@ import { spawn, spawnSync } from "node:child_process";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
+import { stringify } from "yaml";
 import { builtCli, dimsync, emptyFolder, ended, quickstart } from "./built-cli.ts";
 
 // What is typed, the last word being the one to complete, and what must be offered. Run in a copy of the quick start.
@@ -72,6 +73,15 @@ for (const [shell, script] of Object.entries(offers)) {
       });
   });
 }
+
+test("completion and fmt need no target to be named", async () => {
+  const targets = { a: { baseUrl: "embedded:a.json" }, b: { baseUrl: "embedded:b.json" } };
+  const config = { apiVersion: "dimsync/v1", kind: "Config", manifests: ["manifests"], targets };
+  const manifest = "apiVersion: dimsync/v1\nkind: Tag\nmetadata: { name: pii }\nspec: { name: PII }\n";
+  const cwd = emptyFolder({ "dimsync.yaml": stringify(config), "manifests/tag.yaml": manifest });
+  expect(await dimsync(["completion-addresses"], { cwd })).toEqual({ code: 0, stdout: "Tag/pii\n", stderr: "" });
+  expect(await dimsync(["fmt", "--check"], { cwd })).toEqual({ code: 0, stdout: "", stderr: "" });
+});
 
 test("completion offers nothing hidden, and no address where the project is broken", async () => {
   expect((await dimsync(["completion", "bash"])).stdout).not.toMatch(/compgen -W "[^"$]*completion-addresses/u);
