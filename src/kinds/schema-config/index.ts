@@ -13,6 +13,7 @@ import { refusals } from "./findings.ts";
 import { missingNames } from "./missing.ts";
 import { nodePointer } from "./node.ts";
 import { observedBy, patches, tablesTouched } from "./patch.ts";
+import { addTo, emptySample, sampleText } from "./sample.ts";
 import { endTally, type UnitTally } from "./tally.ts";
 import { unintendedChanges } from "./unintended.ts";
 import type { SchemaConfigUnit } from "./unit.ts";
@@ -96,7 +97,7 @@ function compare(unit: SchemaConfigUnit, live: LiveSchemas | undefined, world: W
   const missing = missingNames(program, live, evaluation, label);
   if (missing.count > 0 && world.fresh.has(liveId)) return discovering();
   const { changes, unmanagedColumns, exposedColumns, unmet } = evaluation;
-  const problems = [...missing.problems, ...refusals(program, evaluation, label), ...patience(live, label)];
+  const problems = [...missing.problems, ...refusals(program, evaluation, label), ...patience(live, label), ...unseen(unit, live)];
   const found: Found = {
     ...nothingFound,
     problems: problems.map((problem) => ({ address, ...problem })),
@@ -135,6 +136,25 @@ function patience(live: LiveSchemas, label: string): readonly Problem[] {
       severity: "warning",
       summary: "Many column reads",
       message: `The service answers the schemas of ${label} without columns, so the columns of ${reads} tables were read one table at a time. Narrow the column rules by schema and table, or unmatched.columns, so that fewer tables come into question.`,
+    },
+  ];
+}
+
+/**
+ * Tables whose columns were asked for and not told (404): what the configuration says of them takes no effect, which nobody would notice otherwise.
+ */
+function unseen({ program, label, resource }: SchemaConfigUnit, live: LiveSchemas): readonly Problem[] {
+  const tables = columnReads.has(live) ? tablesToRead(program, live, undefined) : [];
+  if (tables.length === 0) return [];
+  const sample = emptySample();
+  for (const path of tables) addTo(sample, path);
+  return [
+    {
+      code: "W_COLUMNS_UNKNOWN",
+      severity: "warning",
+      summary: "Columns could not be seen",
+      message: `The service tells no columns of ${sampleText(sample)} in ${label}, so what is said of ${tables.length === 1 ? "its" : "their"} columns takes no effect. Have the schema discovered again, or look at the columns in the service.`,
+      place: resource.place,
     },
   ];
 }

@@ -5,6 +5,7 @@ import { patches } from "../../../src/kinds/schema-config/patch.ts";
 import { compileConfig, makeProgram } from "../../../src/kinds/schema-config/program.ts";
 import type { LiveSchemas } from "../../../src/model/live.ts";
 import type { SchemaConfigSpec } from "../../../src/model/resource.ts";
+import type { Reads } from "../../../src/model/service.ts";
 import { column, compareFleet, config, schema, shop, table } from "./fleet.ts";
 
 const bodies = (spec: SchemaConfigSpec, live: LiveSchemas): readonly unknown[] =>
@@ -225,14 +226,15 @@ describe("reads of columns (product §3.1)", () => {
     expect(await reads(spec)).toEqual(asked);
   });
 
-  test("many of them are told, since they take long", async () => {
-    const live = { s: schema(Object.fromEntries(Array.from({ length: 1_001 }, (_, index) => [`t${index}`, table(undefined)]))) };
-    const manifests = [config({ rules: [{ match: { column: "a" }, set: { hashed: true } }] })];
-    const { units } = compareFleet({ manifests, live: { shop: live } });
-    const refuse = () => Promise.reject(new Error("not to be read"));
-    const [unit] = units;
+  const readWith = async (
+    manifests: Parameters<typeof compareFleet>[0]["manifests"],
+    live: LiveSchemas,
+    columns: Reads["columns"],
+  ): Promise<LiveSchemas | undefined> => {
+    const [unit] = compareFleet({ manifests, live: { shop: live } }).units;
     if (unit === undefined) throw new Error("no unit");
-    const read = await schemaConfig.observe?.(
+    const refuse = () => Promise.reject(new Error("not to be read"));
+    return schemaConfig.observe?.(
       unit,
       {
         integrations: refuse,
@@ -242,13 +244,31 @@ describe("reads of columns (product §3.1)", () => {
         users: refuse,
         auditLogs: refuse,
         schemas: async () => live,
-        columns: async () => ({ a: column() }),
+        columns,
       },
       { judgedColumns: () => undefined, claimColumns: () => undefined },
     );
+  };
+
+  test("many of them are told, since they take long", async () => {
+    const live = { s: schema(Object.fromEntries(Array.from({ length: 1_001 }, (_, index) => [`t${index}`, table(undefined)]))) };
+    const manifests = [config({ rules: [{ match: { column: "a" }, set: { hashed: true } }] })];
+    const read = await readWith(manifests, live, async () => ({ a: column() }));
     const { problems, found } = compareFleet({ manifests, live: { shop: read } });
     expect(problems).toEqual(["W_MANY_COLUMN_READS "]);
     expect(found[0]?.items[0]?.changes).toHaveLength(1_001);
+  });
+
+  test("tables whose columns the service does not tell although something is said of them are told", async () => {
+    const live = {
+      s: schema({ seen: table(undefined), gone: table(undefined), other: table(undefined) }),
+    };
+    const manifests = [config({ rules: [{ match: { table: "!other", column: "a" }, set: { hashed: true } }] })];
+    const read = await readWith(manifests, live, async (_id, _schema, name) => (name === "seen" ? { a: column() } : undefined));
+    const { problems, found } = compareFleet({ manifests, live: { shop: read } });
+    expect(problems).toEqual(["W_COLUMNS_UNKNOWN "]);
+    expect(found[0]?.problems[0]?.message).toContain("The service tells no columns of s.gone in shop, so");
+    expect(found[0]?.items[0]?.changes).toHaveLength(1);
   });
 });
 
