@@ -12,6 +12,9 @@ interface Sum {
   matches: number;
   effective: boolean;
   blind: boolean;
+  /** Down to which depth, counted from 1, it looked for names, and whether it found one that its own level's patterns mean. */
+  reached: number;
+  named: boolean;
   /** By depth and position: whether the pattern was looked for anywhere, and found. */
   readonly looked: Set<string>;
   readonly found: Set<string>;
@@ -30,7 +33,19 @@ export function conclude(tallies: readonly UnitTally[]): readonly Problem[] {
   const isWhole = (config: CompiledConfig): boolean => compared.get(config) === first.targets.get(config);
   const configs = [...first.targets.keys()];
   const sums = configs.flatMap((config) =>
-    config.rules.map((rule): Sum => ({ config, rule, matches: 0, effective: false, blind: false, looked: new Set(), found: new Set() })),
+    config.rules.map(
+      (rule): Sum => ({
+        config,
+        rule,
+        matches: 0,
+        effective: false,
+        blind: false,
+        reached: 0,
+        named: false,
+        looked: new Set(),
+        found: new Set(),
+      }),
+    ),
   );
   const sumOf = new Map(sums.map((sum) => [sum.rule, sum]));
   for (const tally of tallies) addUp(tally, sumOf);
@@ -43,7 +58,7 @@ export function conclude(tallies: readonly UnitTally[]): readonly Problem[] {
   }
   const dead = [...byOrigin.values()]
     .filter((uses) => uses.every(({ config }) => isWhole(config)))
-    .flatMap((uses) => [...globsWithoutMatch(uses), ...neverDeciding(uses)]);
+    .flatMap((uses) => [...globsWithoutMatch(uses), ...neverMatching(uses), ...neverDeciding(uses)]);
   return [...dead, ...sums.filter(({ config }) => isWhole(config)).flatMap(tooFew), ...concludeWarnings(tallies)];
 }
 
@@ -54,11 +69,15 @@ function addUp({ statements, matches, effective, blind, reached, hits }: UnitTal
     sum.matches += matches[index] ?? 0;
     sum.effective ||= effective[index] === 1;
     sum.blind ||= blind[index] === 1;
+    sum.reached = Math.max(sum.reached, reached[index] ?? 0);
   }
   for (const [id, { rule, depth, pattern }] of statements.patterns.entries()) {
     // A literal that matches nothing is told for each integration (missing.ts), and there may be hundreds of thousands.
-    if (pattern.literal !== undefined) continue;
+    const isNamed = depth === rule.depth && hits[id] === 1;
+    if (pattern.literal !== undefined && !isNamed) continue;
     const sum = sumOf.get(rule.compiled);
+    if (sum !== undefined && isNamed) sum.named = true;
+    if (pattern.literal !== undefined) continue;
     if ((reached[rule.index] ?? 0) > depth) sum?.looked.add(`${depth} ${pattern.position}`);
     if (hits[id] === 1) sum?.found.add(`${depth} ${pattern.position}`);
   }
@@ -88,6 +107,35 @@ function globProblem(uses: readonly Sum[], rule: CompiledRule, depth: Depth, tex
     place: patternPlace(rule, depth, position),
     address: rule.owner.address,
   };
+}
+
+/**
+ * Rules whose names are there and that speak of nothing all the same: `where` or a list of only `!patterns` leaves everything out. What `where` says of
+ * `enabled` and `hashed` changes with every apply, so nothing is said of that.
+ */
+function neverMatching(uses: readonly Sum[]): readonly Problem[] {
+  const rule = uses[0]?.rule;
+  if (rule === undefined || rule.minMatches !== undefined || rule.where?.enabled !== undefined || rule.where?.hashed !== undefined)
+    return [];
+  if (uses.some(({ matches, blind }) => matches > 0 || blind)) return [];
+  const last = (Math.max(...uses.map(({ reached }) => reached)) - 1) as -1 | Depth;
+  const isLeftOut = last !== -1 && rule.parts[last]?.positive.length === 0;
+  if (!isLeftOut && !uses.some(({ named }) => named)) return [];
+  const level = levelNames[rule.depth];
+  const why =
+    rule.where === undefined && isLeftOut
+      ? `its patterns leave every ${levelNames[last]} out`
+      : `no ${level} of these names is as its where says`;
+  return [
+    {
+      code: "W_RULE_NO_MATCH",
+      severity: "warning",
+      summary: "A rule that matches nothing",
+      message: `Rule ${JSON.stringify(rule.name)} speaks of no ${level} in any integration of ${configsText(uses)}: ${why}. Correct the match, ${rule.expected === undefined ? "remove the rule, or set minMatches: 0 if it is there for later" : "or remove the entry"}.`,
+      place: rule.cause.place,
+      address: rule.owner.address,
+    },
+  ];
 }
 
 function tooFew({ config, rule, matches }: Sum): readonly Problem[] {

@@ -93,9 +93,10 @@ export function warn(tally: Counting, code: Warning["code"], by: Warning["by"], 
 /** Adds up what contexts have counted; undefined where there is nothing to tell. */
 export function endTally(tally: Counting): Tally | undefined {
   const { statements, matches, effective, blind, reached, hits, warnings } = tally;
-  for (const { named, here, effective: owed, count, plain } of tally.seen) {
+  for (const { named, here, expectations, effective: owed, count, plain } of tally.seen) {
     for (const pattern of named.hits) hits[pattern] = 1;
     for (const { index } of here) matches[index] = (matches[index] ?? 0) + count;
+    for (const { index } of expectations) matches[index] = (matches[index] ?? 0) + count;
     if (plain) for (const { index } of owed) effective[index] = 1;
   }
   return statements.rules.length === 0 && warnings.size === 0

@@ -155,6 +155,31 @@ describe("a plan", () => {
       { rules: [{ match: { table: "*", where: { enabled: false } }, set: off }] },
       [],
     ],
+    [
+      "warns of a rule whose nodes where leaves out by what no apply changes",
+      {
+        rules: [
+          { match: { column: "email", where: { syncMode: "increment" } }, set: on },
+          { match: { column: "*", where: { syncMode: "increment" } }, set: on, minMatches: 0 },
+          { match: { column: "email", where: { syncMode: "increment", hashed: true } }, set: on },
+          { match: { column: "email", where: { isPrimaryKey: true } }, set: on },
+          { match: { table: "order*", where: { syncMode: "incremental" } }, set: on },
+        ],
+        expect: [{ match: { table: "*", where: { syncMode: "increment" } }, cursorField: "x" }],
+      },
+      ["W_RULE_NO_MATCH /spec/expect/0", "W_RULE_NO_MATCH /spec/rules/0", "W_RULE_NO_MATCH /spec/rules/3"],
+    ],
+    [
+      "warns of a rule that leaves every name out",
+      {
+        rules: [
+          { match: { table: "!*" }, set: on },
+          { match: { table: "!*", column: "email" }, set: on },
+          { match: { table: "!nope" }, set: on },
+        ],
+      },
+      ["W_RULE_NO_MATCH /spec/rules/0", "W_RULE_NO_MATCH /spec/rules/1"],
+    ],
     ["is silent with minMatches: 0", { rules: [{ match: { table: "tmp_*" }, set: on, minMatches: 0 }] }, []],
     [
       "refuses fewer nodes than minMatches",
