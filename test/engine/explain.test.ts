@@ -194,6 +194,17 @@ describe("explain tells of a node", () => {
     expect((await run("explain", "SchemaConfig/orders@orders", path)).stdout).toContain(`  live      not in the account: ${expected}\n`);
   });
 
+  test("that unmatched refuses it, and that an empty literal says nothing and is not overruled", async () => {
+    const text = manifests
+      .replace("tables: disable", "tables: error")
+      .replace("customers: { columns", "products: {}, customers: { columns");
+    const { run } = await world({ text });
+    const refused = (await run("explain", "SchemaConfig/orders@orders", "public.order_items")).stdout;
+    expect(refused).toContain("\n  unmatched.tables   refuses it, since nothing covers it      manifests/a.yaml:18\n");
+    const covered = (await run("explain", "SchemaConfig/orders@orders", "public.products")).stdout;
+    expect(covered).toContain("\n  literal   nothing      manifests/a.yaml:27\n");
+  });
+
   test("that the columns of its table can't be known", async () => {
     const { run } = await world({ options: { schemaForm: "snake", faults: ["GET /columns$=status:404"] } });
     const { stdout } = await run("explain", "SchemaConfig/orders@orders", "public.audit_events.actor_email");

@@ -19,8 +19,11 @@ export interface Said {
   /** The SchemaConfig by which it has a say. */
   readonly config: Address;
   readonly place: Place;
-  /** "ignore-above": a rule ignores a node above, and with it this one. "narrowed": its `where` leaves this node out. */
-  readonly effect: "set" | "ignore" | "ignore-above" | "narrowed";
+  /**
+   * "ignore-above": a rule ignores a node above, and with it this one. "narrowed": its `where` leaves this node out. "refuse": `unmatched: error`, and
+   * nothing covers it.
+   */
+  readonly effect: "set" | "ignore" | "ignore-above" | "narrowed" | "refuse";
   readonly set: ColumnTree;
   /** Which of the fields that it sets are the final ones. */
   readonly wins: readonly Field[];
@@ -99,7 +102,7 @@ export function explain(
             ...(fallback.cause.rule === undefined ? {} : { rule: fallback.cause.rule }),
             config: fallback.config.address,
             place: fallback.cause.place,
-            effect: "set",
+            effect: fallback.mode === "error" ? "refuse" : "set",
             set: fallback.mode === "error" ? {} : { enabled: fallback.mode === "enable" },
             wins: fallback.mode === "error" ? [] : ["enabled"],
           },

@@ -12,7 +12,7 @@ export interface Explanation {
   readonly said: readonly {
     readonly rule?: string;
     readonly reason?: string;
-    readonly effect: "set" | "ignore" | "ignore-above" | "narrowed";
+    readonly effect: "set" | "ignore" | "ignore-above" | "narrowed" | "refuse";
     readonly set: object;
     readonly wins: readonly string[];
     readonly file: string;
@@ -63,7 +63,7 @@ export function explainText(one: Explanation): string {
 
 function saidLines(said: Explanation["said"]): readonly string[] {
   const rows = said.map(({ rule, effect, set, wins, file, line, reason }) => {
-    const verdict = wins.length > 0 ? `decides ${wins.join(" and ")}` : effect === "set" ? "overruled" : "";
+    const verdict = wins.length > 0 ? `decides ${wins.join(" and ")}` : effect === "set" && Object.keys(set).length > 0 ? "overruled" : "";
     return [rule ?? "literal", effectText(effect, set), verdict, where(file, line), reason ?? ""].map(visible);
   });
   const widths = [0, 1, 2, 3].map((column) => Math.max(...rows.map((row) => (row[column] ?? "").length)));
@@ -72,6 +72,7 @@ function saidLines(said: Explanation["said"]): readonly string[] {
 
 function effectText(effect: Explanation["said"][number]["effect"], set: object): string {
   if (effect === "ignore") return "ignores it";
+  if (effect === "refuse") return "refuses it, since nothing covers it";
   if (effect === "ignore-above") return "ignores a node above it";
   return effect === "narrowed" ? "does not apply (where)" : fields(set);
 }
