@@ -33,6 +33,12 @@ export function foldLetter(letter: string): string {
   return small.length === letter.length ? small : letter;
 }
 
+/** The capital one; of a letter whose capital is more than one letter (ß), itself. */
+function capital(letter: string): string {
+  const large = letter.toUpperCase();
+  return large.length === letter.length ? large : letter;
+}
+
 export const foldText = (text: string): string => Array.from(text, foldLetter).join("");
 
 /** Without one of these a pattern is a literal: closing signs and commas mean nothing by themselves. */
@@ -101,7 +107,7 @@ function readClass(
   if (at >= letters.length) return undefined;
   const holds = (letter: string): boolean => ranges.some(([from, to]) => rank(from) <= rank(letter) && rank(letter) <= rank(to));
   const accepts = (letter: string): boolean =>
-    (holds(letter) || (ignoreCase && (holds(foldLetter(letter)) || holds(letter.toUpperCase())))) !== negated;
+    (holds(letter) || (ignoreCase && (holds(foldLetter(letter)) || holds(capital(letter))))) !== negated;
   return { token: { type: "class", accepts }, end: at };
 }
 

@@ -61,6 +61,7 @@ describe("a pattern", () => {
     ["a star", "*EMAIL*", [["work_Email_2", true] as const, ["mail", false] as const]],
     ["a range", "[a-c]X", [["Bx", true] as const, ["bx", true] as const, ["Dx", false] as const]],
     ["a negated range", "[!a-c]", [["B", false] as const, ["D", true] as const]],
+    ["a class, and no letter for one whose capital is two", "[A-Z]", [["s", true] as const, ["ß", false] as const, ["ﬁ", false] as const]],
   ])("with ignoreCase takes upper and lower case as the same in %s", (_what, pattern, names) => {
     for (const [name, wanted] of names) expect([name, compileGlob(pattern, true).matches(name)]).toEqual([name, wanted]);
   });
