@@ -31,18 +31,33 @@ const unresolved = (label: string, code: string, message: string): Selected => (
 
 const integrationManifests = (world: World): readonly Resource[] => world.resources.filter(({ kind }) => kind === "Integration");
 
-/** What an address shows for a live integration. */
+/**
+ * What an address shows for a live integration: the name of its manifest, else its own, else its id. A name that another one goes by as well stands for
+ * neither: two parts of one address would be taken for one, and what came of the first would be lost.
+ */
 export function labelOf(id: string, world: World): string {
   let labels = labelsByWorld.get(world);
   if (labels === undefined) {
-    labels = new Map(world.integrations.map((live) => [live.id, live.name]));
-    for (const { address, name } of integrationManifests(world)) {
-      const identity = world.identities.get(address);
-      if (identity?.state === "found") labels.set(identity.id, name);
-    }
+    labels = labelsIn(world);
     labelsByWorld.set(world, labels);
   }
   return labels.get(id) ?? id;
+}
+
+function labelsIn(world: World): Map<string, string> {
+  const manifests = integrationManifests(world);
+  const taken = new Set([...manifests.map(({ name }) => name), ...world.integrations.map(({ id }) => id)]);
+  const twice = new Set<string>();
+  for (const { name } of world.integrations) {
+    if (taken.has(name)) twice.add(name);
+    taken.add(name);
+  }
+  const labels = new Map(world.integrations.map(({ id, name }) => [id, twice.has(name) ? id : name]));
+  for (const { address, name } of manifests) {
+    const identity = world.identities.get(address);
+    if (identity?.state === "found") labels.set(identity.id, name);
+  }
+  return labels;
 }
 
 /** Looking a label up for each of a thousand integrations must not look through all of them each time. */

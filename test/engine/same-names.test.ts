@@ -1,0 +1,57 @@
+import { expect, onTestFinished, test } from "vitest";
+import type { EmbeddedOptions } from "../../src/embedded/index.ts";
+import type { Plan, Result } from "../../src/index.ts";
+import { runCommand } from "../support/command.ts";
+import { configText, keyVariable, writeProject } from "../support/project-folder.ts";
+import { startService } from "../support/service.ts";
+
+// Integrations of one name: nothing keeps an account from having them, and an address must still mean one part only.
+
+const manifests = `apiVersion: dimsync/v1
+kind: Integration
+metadata: { name: orders }
+spec: { match: { name: Orders } }
+---
+apiVersion: dimsync/v1
+kind: SchemaConfig
+metadata: { name: fleet }
+spec:
+  integrations: { names: [dup, orders] }
+  rules: [{ match: { column: "*email*" }, set: { hashed: true } }]
+`;
+
+async function world(options: EmbeddedOptions = {}) {
+  const service = await startService(options);
+  onTestFinished(() => service.close());
+  service.mutate((account) => {
+    for (const [id, name] of Object.entries({ "51a1": "dup", "51a2": "dup", b27d: "orders" }))
+      Object.assign(account.integrations.find((one) => one.id === id) ?? {}, { name });
+  });
+  const folder = writeProject({ "dimsync.yaml": configText(service.url), "manifests/a.yaml": manifests });
+  return (...argv: readonly string[]) => runCommand([...argv, "-q"], folder, { [keyVariable]: service.apiKey });
+}
+
+test("are told apart by their ids", async () => {
+  const run = await world();
+  const { items } = JSON.parse((await run("plan", "-o", "json")).stdout) as Plan;
+  expect(items.filter(({ kind }) => kind === "SchemaConfig").map(({ address, liveName }) => `${address} ${liveName}`)).toEqual([
+    "SchemaConfig/fleet@51a1 dup",
+    "SchemaConfig/fleet@51a2 dup",
+    "SchemaConfig/fleet@b27d orders",
+    "SchemaConfig/fleet@orders orders",
+  ]);
+});
+
+test("each has its own outcome", async () => {
+  const run = await world({ faults: ["PATCH /v1/integrations/51a1/=status:400"] });
+  const { code, stdout } = await run("apply", "--yes", "-o", "json");
+  const { items } = JSON.parse(stdout) as Result;
+  expect(items.map(({ address, liveId, outcome }) => `${address} ${liveId} ${outcome}`)).toEqual([
+    "Integration/orders 8f1c done",
+    "SchemaConfig/fleet@51a1 51a1 failed",
+    "SchemaConfig/fleet@51a2 51a2 done",
+    "SchemaConfig/fleet@b27d b27d done",
+    "SchemaConfig/fleet@orders 8f1c done",
+  ]);
+  expect(code).toBe(4);
+});
