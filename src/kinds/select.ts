@@ -33,7 +33,7 @@ const integrationManifests = (world: World): readonly Resource[] => world.resour
 
 /**
  * What an address shows for a live integration: the name of its manifest, else its own, else its id. A name that another one goes by as well stands for
- * neither: two parts of one address would be taken for one, and what came of the first would be lost.
+ * neither: two parts of one address would be taken for one, and what came of the first would be lost. An empty name is none.
  */
 export function labelOf(id: string, world: World): string {
   let labels = labelsByWorld.get(world);
@@ -46,7 +46,7 @@ export function labelOf(id: string, world: World): string {
 
 function labelsIn(world: World): Map<string, string> {
   const manifests = integrationManifests(world);
-  const taken = new Set([...manifests.map(({ name }) => name), ...world.integrations.map(({ id }) => id)]);
+  const taken = new Set(["", ...manifests.map(({ name }) => name), ...world.integrations.map(({ id }) => id)]);
   const twice = new Set<string>();
   for (const { name } of world.integrations) {
     if (taken.has(name)) twice.add(name);

@@ -16,15 +16,15 @@ apiVersion: dimsync/v1
 kind: SchemaConfig
 metadata: { name: fleet }
 spec:
-  integrations: { names: [dup, orders] }
+  integrations: { names: [dup, orders, "{,none}"] }
   rules: [{ match: { column: "*email*" }, set: { hashed: true } }]
 `;
 
-async function world(options: EmbeddedOptions = {}) {
+async function world(options: EmbeddedOptions = {}, names: Readonly<Record<string, string>> = {}) {
   const service = await startService(options);
   onTestFinished(() => service.close());
   service.mutate((account) => {
-    for (const [id, name] of Object.entries({ "51a1": "dup", "51a2": "dup", b27d: "orders" }))
+    for (const [id, name] of Object.entries({ "51a1": "dup", "51a2": "dup", b27d: "orders", ...names }))
       Object.assign(account.integrations.find((one) => one.id === id) ?? {}, { name });
   });
   const folder = writeProject({ "dimsync.yaml": configText(service.url), "manifests/a.yaml": manifests });
@@ -40,6 +40,12 @@ test("are told apart by their ids", async () => {
     "SchemaConfig/fleet@b27d orders",
     "SchemaConfig/fleet@orders orders",
   ]);
+});
+
+test("goes by its id where its name is empty", async () => {
+  const run = await world({}, { b27d: "" });
+  const { items } = JSON.parse((await run("plan", "--only", "SchemaConfig/fleet@b27d", "-o", "json")).stdout) as Plan;
+  expect(items.map(({ address, liveName }) => `${address} ${liveName}`)).toEqual(["SchemaConfig/fleet@b27d b27d"]);
 });
 
 test("each has its own outcome", async () => {

@@ -116,7 +116,7 @@ function compare(unit: SchemaConfigUnit, live: LiveSchemas | undefined, world: W
         kind: "SchemaConfig",
         action: "update",
         liveId,
-        liveName: label === liveId ? (world.integrations.find(({ id }) => id === liveId)?.name ?? label) : labelOf(liveId, world),
+        liveName: label === liveId ? world.integrations.find(({ id }) => id === liveId)?.name || label : labelOf(liveId, world),
         changes: changes.map(({ path, key, before, after, risk, cause }) => ({ path: nodePointer(path, key), before, after, risk, cause })),
         requests,
         observed: observedBy(requests, live),
