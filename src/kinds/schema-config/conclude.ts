@@ -86,7 +86,8 @@ function addUp({ statements, matches, effective, blind, reached, hits }: UnitTal
 /** Globs that match no name in any place where they are looked for. */
 function globsWithoutMatch(uses: readonly Sum[]): readonly Problem[] {
   const rule = uses[0]?.rule;
-  if (rule === undefined || rule.minMatches !== undefined) return [];
+  // Where minMatches makes an error of it, that says enough.
+  if (rule === undefined || rule.minMatches === 0 || uses.some((use) => tooFew(use).length > 0)) return [];
   return ([0, 1, 2] as const).flatMap((depth) =>
     (rule.parts[depth]?.positive ?? []).flatMap(({ text, literal, position }): readonly Problem[] => {
       const key = `${depth} ${position}`;

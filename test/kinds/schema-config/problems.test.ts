@@ -180,6 +180,16 @@ describe("a plan", () => {
       },
       ["W_RULE_NO_MATCH /spec/rules/0", "W_RULE_NO_MATCH /spec/rules/1"],
     ],
+    [
+      "warns of a glob that matches nothing in a rule that matches enough",
+      { rules: [{ match: { table: ["orders", "tmp_*"] }, set: on, minMatches: 1 }] },
+      ["W_GLOB_NO_MATCH /spec/rules/0/match/table/1"],
+    ],
+    [
+      "tells what minMatches refuses once",
+      { rules: [{ match: { table: "tmp_*" }, set: on, minMatches: 1 }] },
+      ["E_MIN_MATCHES /spec/rules/0/minMatches"],
+    ],
     ["is silent with minMatches: 0", { rules: [{ match: { table: "tmp_*" }, set: on, minMatches: 0 }] }, []],
     [
       "refuses fewer nodes than minMatches",
