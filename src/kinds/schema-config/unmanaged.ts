@@ -23,11 +23,12 @@ export function unmanagedTables(program: Program, live: LiveSchemas): readonly O
       const liveTable = liveSchema.tables[table];
       if (liveTable === undefined) continue;
       const { columns, syncMode } = liveTable;
+      const context = caseOf(inSchema, namedIn(inSchema, table), liveTable, syncMode).child;
       if (columns === undefined) {
-        if (liveTable.enabled) found.push({ schema, table });
+        // Of a table that is ignored every column is: what a later rule sets again is managed, the rest left to others.
+        if (liveTable.enabled && context.above.length === 0) found.push({ schema, table });
         continue;
       }
-      const context = caseOf(inSchema, namedIn(inSchema, table), liveTable, syncMode).child;
       const maps = literalColumnMaps(literalTables(says, table));
       const names = Object.keys(columns).filter((column) => {
         const node = columns[column];

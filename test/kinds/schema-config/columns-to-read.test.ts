@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { tablesToRead } from "../../../src/kinds/schema-config/columns-to-read.ts";
 import { compileConfig, makeProgram } from "../../../src/kinds/schema-config/program.ts";
+import { unmanagedTables } from "../../../src/kinds/schema-config/unmanaged.ts";
 import type { LiveSchemas } from "../../../src/model/live.ts";
 import type { SchemaConfigSpec } from "../../../src/model/resource.ts";
 import { config, schema, table } from "./fleet.ts";
@@ -73,4 +74,20 @@ test.each<[string, readonly SchemaConfigSpec[], readonly string[]]>([
   const program = makeProgram(specs.map((spec, priority) => compileConfig(config({ ...spec, priority }, `c${priority}`), new Map())));
   const read = tablesToRead(program, live, undefined).map((path) => path.join("."));
   expect(read.sort()).toEqual([...expected].sort());
+});
+
+test("tables whose columns were not read are listed as unmanaged, but for ignored ones", () => {
+  const program = makeProgram([
+    compileConfig(
+      config({
+        rules: [
+          { match: { column: "email" }, set: hash },
+          { match: { schema: "sales" }, ignore: true },
+          { match: { table: "users" }, ignore: true },
+        ],
+      }),
+      new Map(),
+    ),
+  ]);
+  expect(unmanagedTables(program, live)).toEqual([{ schema: "public", table: "orders" }]);
 });
