@@ -95,7 +95,7 @@ function compare(unit: SchemaConfigUnit, live: LiveSchemas | undefined, world: W
   const evaluation = evaluate(program, live, (path, key) => world.ignored(address, nodePointer(path, key)));
   const tally = endTally(evaluation.tally);
   const missing = missingNames(program, live, evaluation, label);
-  if (missing.count > 0 && world.fresh.has(liveId)) return discovering();
+  if (missing.required > 0 && world.fresh.has(liveId)) return discovering();
   const { changes, unmanagedColumns, exposedColumns, unmet } = evaluation;
   const problems = [...missing.problems, ...refusals(program, evaluation, label), ...patience(live, label), ...unseen(unit, live)];
   const found: Found = {

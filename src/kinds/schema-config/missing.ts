@@ -13,8 +13,8 @@ const maxCandidates = 5_000;
 
 export interface Missing {
   readonly problems: readonly Problem[];
-  /** All of them, whatever `missing` makes of them. */
-  readonly count: number;
+  /** How many of them are errors: of a new integration, the ones worth waiting for. Where `missing` allows them, they may never come. */
+  readonly required: number;
 }
 
 /**
@@ -28,11 +28,11 @@ export function missingNames(
   label: string,
 ): Missing {
   const problems: Problem[] = [];
-  let count = 0;
+  let required = 0;
   const report = (config: Config, place: Place, message: (remedy: string) => string, depth: Depth): void => {
-    count++;
     const { missing } = config.spec;
     if (missing === "ignore") return;
+    if (missing !== "warn") required++;
     problems.push({
       code: missing === "warn" ? "W_MISSING_NAME" : "E_MISSING_NAME",
       severity: missing === "warn" ? "warning" : "error",
@@ -64,7 +64,7 @@ export function missingNames(
         `${label} has no ${levelNames[depth]} ${JSON.stringify(name)}${where}.${didYouMean(name, Object.keys(known).sort().slice(0, maxCandidates))} ${remedy}`;
       report(layer.config, placeIn(layer.config, literalPointer(path), "key"), message, depth);
     });
-  return { problems, count };
+  return { problems, required };
 }
 
 function missingInTree({ config }: Layer, live: LiveSchemas, withColumns: boolean, report: (path: NodePath, known: object) => void): void {

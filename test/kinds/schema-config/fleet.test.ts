@@ -131,3 +131,18 @@ describe("columns that are unknown", () => {
     ).toEqual([]);
   });
 });
+
+describe("a new integration whose schema lacks names", () => {
+  const rules = [{ match: { column: "email" }, set: hash }];
+  const schemas = { s: { tables: { nope: on } } };
+  const live = { shop: { s: schema({ t: table({ email: column() }) }) } };
+  test.each([
+    [undefined, [], 1],
+    ["warn", ["s.t.email hashed true"], 0],
+    ["ignore", ["s.t.email hashed true"], 0],
+  ] as const)("waits for them unless missing allows it: %s", (missing, changes, waiting) => {
+    const spec = { rules, schemas, ...(missing === undefined ? {} : { missing }) };
+    const compared = compareFleet({ manifests: [config(spec)], live, world: { fresh: new Set(["shop"]) } });
+    expect([compared.changes, compared.found.flatMap(({ deferred }) => deferred).length]).toEqual([changes, waiting]);
+  });
+});
