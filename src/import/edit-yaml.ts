@@ -1,6 +1,6 @@
 import { type Document, isAlias, isMap, isScalar, isSeq, type Node, parseAllDocuments, type YAMLMap, type YAMLSeq } from "yaml";
-import { type JsonValue, sameJson } from "../model/json.ts";
-import { indented, inlineYaml, itemLines, memberLines } from "./print-yaml.ts";
+import { isObject, type JsonValue, sameJson } from "../model/json.ts";
+import { indented, inlineYaml, itemLines, memberLines, yamlLines } from "./print-yaml.ts";
 import { unfoldings } from "./unfold-yaml.ts";
 import { applyEdits, type Edit, escapeEdits, type Path } from "./value-edits.ts";
 import { nodeAt } from "./yaml-nodes.ts";
@@ -180,7 +180,7 @@ function insertion(
   }
   const sibling = before ?? next;
   if (sibling === undefined) return undefined;
-  const eol = text.includes("\r\n") ? "\r\n" : "\n";
+  const eol = eolOf(text);
   const first = children[0];
   if (first === undefined) return undefined;
   const indent = " ".repeat(first.start - lineStart(text, first.start));
@@ -199,8 +199,21 @@ function setSplice(node: Node, value: JsonValue, text: string): Splice {
   const end = start < endOf(node) ? start + text.slice(start, endOf(node)).replace(/\r?\n$/u, "").length : start;
   // A key without a value: the text is put behind its colon.
   if (start === end) return { start, end, text: text[start - 1] === " " ? `${inlineYaml(value)} ` : ` ${inlineYaml(value)}` };
-  return { start, end, text: inlineYaml(value) };
+  return {
+    start,
+    end,
+    text: (linesLike(node, value) ?? [inlineYaml(value)]).join(eolOf(text) + " ".repeat(start - lineStart(text, start))),
+  };
 }
+
+/** What stands in place of a list or map that is written in lines is written in lines too, and its comments' neighbours stay readable. */
+function linesLike(node: Node, value: JsonValue): readonly string[] | undefined {
+  if (isSeq(node) && isBlock(node) && Array.isArray(value) && value.length > 0) return value.flatMap(itemLines);
+  if (isMap(node) && isBlock(node) && isObject(value) && Object.keys(value).length > 0) return yamlLines(value as JsonValue);
+  return undefined;
+}
+
+const eolOf = (text: string): string => (text.includes("\r\n") ? "\r\n" : "\n");
 
 function applySplices(text: string, splices: readonly Splice[]): string {
   let result = text;

@@ -90,10 +90,12 @@ export function tagAfter(resource: Resource<TagSpec>, live: LiveTag, world: Worl
   const resources = spec.resources === undefined ? undefined : resourcesAfter(spec.resources, live, world, names);
   const name = live.name === "" || left("/name") ? spec.name : live.name;
   if (name === spec.name && description === spec.description && owner === spec.owner && resources === spec.resources) return spec;
+  const { owner: _owner, ...rest } = spec;
   return {
-    ...spec,
+    ...rest,
     name,
     ...(description === undefined ? {} : { description }),
+    // No manifest can say that a tag has no owner: it is left to others, as a first import leaves it.
     ...(owner === undefined ? {} : { owner }),
     ...(resources === undefined ? {} : { resources }),
   };

@@ -45,20 +45,16 @@ function mapEdits(before: ValueMap, after: ValueMap, path: Path): readonly Edit[
 }
 
 function listEdits(before: readonly JsonValue[], after: readonly JsonValue[], path: Path): readonly Edit[] {
-  const oldKeys = before.map(keyOf);
-  const newKeys = after.map(keyOf);
-  const kept = new Set(newKeys);
-  const positions = new Map(oldKeys.map((key, index) => [key, index]));
-  const whole: readonly Edit[] = [{ type: "set", path, value: after }];
-  if (positions.size < oldKeys.length || kept.size < newKeys.length) return whole;
-  const removed = new Set(oldKeys.flatMap((key, index) => (kept.has(key) ? [] : [index])));
+  const stays = positionsThatStay(before.map(keyOf), after.map(keyOf));
+  if (stays.size === 0) return [{ type: "set", path, value: after }];
+  const kept = new Set(stays.values());
+  const removed = new Set(before.flatMap((_, position) => (kept.has(position) ? [] : [position])));
   const inserted = new Map<number, JsonValue[]>();
   const edits: Edit[] = [];
   let next = 0;
   for (const [index, item] of after.entries()) {
-    const position = positions.get(newKeys[index] ?? "");
+    const position = stays.get(index);
     if (position === undefined) inserted.set(next, [...(inserted.get(next) ?? []), item]);
-    else if (position < next) return whole;
     else {
       edits.push(...valueEdits(before[position] ?? null, item, [...path, position]));
       next = position + 1;
@@ -66,6 +62,36 @@ function listEdits(before: readonly JsonValue[], after: readonly JsonValue[], pa
   }
   if (removed.size > 0 || inserted.size > 0) edits.push({ type: "items", path, removed, inserted });
   return edits;
+}
+
+interface Stay {
+  readonly index: number;
+  readonly position: number;
+  readonly before: Stay | undefined;
+}
+
+/**
+ * Old positions by new ones of as many items as can stay where they are; those that have moved past them are taken out and put in again. It is the
+ * longest rising run of old positions: the chains of each length that end lowest are kept, and each item lengthens one of them.
+ */
+function positionsThatStay(oldKeys: readonly string[], newKeys: readonly string[]): ReadonlyMap<number, number> {
+  const positions = new Map<string, number[]>();
+  for (const [position, key] of [...oldKeys.entries()].reverse()) positions.set(key, [...(positions.get(key) ?? []), position]);
+  const chains: Stay[] = [];
+  for (const [index, key] of newKeys.entries()) {
+    const position = positions.get(key)?.pop();
+    if (position === undefined) continue;
+    let [low, high] = [0, chains.length];
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if ((chains[middle]?.position ?? 0) < position) low = middle + 1;
+      else high = middle;
+    }
+    chains[low] = { index, position, before: chains[low - 1] };
+  }
+  const stays = new Map<number, number>();
+  for (let stay = chains.at(-1); stay !== undefined; stay = stay.before) stays.set(stay.index, stay.position);
+  return stays;
 }
 
 /** The edits as they are written down: `${` in a value becomes `$${`. */

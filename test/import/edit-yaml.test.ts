@@ -40,6 +40,25 @@ test.each<readonly [sentence: string, before: string, after: JsonValue, text: st
     { l: ["a", "b", "c"] },
     "l:\n  - a # one\n  - b\n  # two\n  - c\n",
   ],
+  [
+    "all items of a block list are replaced",
+    "l:\n  # l\n  - a: 1\n  - b # b\nz: 1\n",
+    { l: [{ c: 2 }], z: 1 },
+    "l:\n  # l\n  - c: 2 # b\nz: 1\n",
+  ],
+  [
+    "an item that moves is taken out and put in again, and the others stay",
+    "l:\n  - { id: a } # a\n  - { id: b }\n  # c\n  - { id: c } # c\n  - { id: d }\n",
+    { l: [{ id: "a" }, { id: "c" }, { id: "d" }, { id: "b" }] },
+    "l:\n  - { id: a } # a\n  # c\n  - { id: c } # c\n  - { id: d }\n  - id: b\n",
+  ],
+  ["items that stand there twice", "l: [a, a, b]\n", { l: ["a", "b", "b"] }, "l: [a, b, b]\n"],
+  [
+    "all members of a map in lines are replaced by lines",
+    "m:\r\n  a: 1\r\n  b: 2\r\n",
+    { m: { c: { d: { e: 1 } }, f: 2 } },
+    "m:\r\n  c:\r\n    d: { e: 1 }\r\n  f: 2\r\n",
+  ],
   ["a first item is put before the others", "l:\n- b\n", { l: ["a", "b"] }, "l:\n- a\n- b\n"],
   [
     "items with an id are changed inside",

@@ -97,6 +97,38 @@ describe("a second import touches the lines that it must", () => {
         "+  # - dataAsset: { id: m-1 }",
       ],
     ],
+    [
+      "a tag moves from its only integration to another",
+      ({ tags: [, finance] }) => void Object.assign(finance?.relations[0] ?? {}, { resourceId: "8f1c" }),
+      ["-    - integration: billing", "+    - integration: orders"],
+    ],
+    [
+      "a schema and its only table are renamed",
+      (account) => {
+        const schemas = ordersSchemas(account);
+        const { reporting } = schemas;
+        delete schemas["reporting"];
+        if (reporting?.tables["daily_sales"] !== undefined)
+          schemas["reports"] = { ...reporting, tables: { weekly_sales: reporting.tables["daily_sales"] } };
+      },
+      [
+        "-      match: { schema: [public, reporting] }",
+        "+      match: { schema: [public, reports] }",
+        "-    - id: live-tables-on-2",
+        "-      match: { schema: [reporting], table: [daily_sales] }",
+        "-      set: { enabled: true }",
+        "+    - id: live-tables-on-2",
+        "+      match: { schema: [reports], table: [weekly_sales] }",
+        "+      set: { enabled: true }",
+        "-      match: { schema: [reporting], column: [day, total_cents] }",
+        "+      match: { schema: [reports], column: [day, total_cents] }",
+      ],
+    ],
+    [
+      "a tag has no owner any more",
+      ({ tags: [pii] }) => void Object.assign(pii ?? {}, { owner: "" }),
+      ["-  owner: { user: privacy@example.com }"],
+    ],
     ["a tag's last resource goes", ({ tags: [, finance] }) => void finance?.relations.pop(), ["-    - integration: billing", "+    []"]],
     [
       "an asset is renamed",
