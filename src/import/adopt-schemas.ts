@@ -39,6 +39,9 @@ export function adoptSchemas(input: SchemasInput): SchemasAdoption {
     return newConfig(freeName(name, input.takenNames), specFor(name, live, literal));
   }
   const top = unit.resource;
+  // A source that is discovered anew shows nothing for a while: what a person wants of it is not gone with that.
+  if (Object.keys(live).length === 0)
+    return { type: "notice", notice: `Integration/${name} shows no schemas now, so ${top.address} was left as it is.` };
   const spec = reconcileSchemas({
     resources: world.resources,
     program: unit.program,

@@ -41,7 +41,9 @@ export function reconcileSchemas({ resources, program, live, literal, isIgnored 
   const kept = isShared ? top.spec : dropGoneNames(top.spec, live);
   const keptProgram = kept === top.spec ? program : programOf(kept);
   const keptDesired = expand(keptProgram, live);
-  const widened = isShared ? kept : withNewNames(kept, { program: keptProgram, desired: keptDesired, live, literal });
+  // Import goes on with what it has written also where nothing of that is left, as after the renaming of an only schema.
+  const keepsUp = (top.spec.rules ?? []).some(isWrittenByImport);
+  const widened = isShared ? kept : withNewNames(kept, { program: keptProgram, desired: keptDesired, live, literal, keepsUp });
   const desired = widened === kept ? keptDesired : expand(programOf(widened), live);
   const differing = differences(desired, live).filter(({ path, key }) => !isIgnored(path, key));
   if (differing.length === 0) return widened;
@@ -85,12 +87,15 @@ export function differences(
 
 interface Managed extends Pick<Reconciliation, "program" | "live" | "literal"> {
   readonly desired: SchemaTree;
+  /** Whether the rules that import writes are to have new names too. */
+  readonly keepsUp: boolean;
 }
 
+const isWrittenByImport = (rule: SchemaRule): boolean => "id" in rule && rule.id !== undefined && liveRuleId.test(rule.id);
+
 function withNewNames(spec: SchemaConfigSpec, managed: Managed): SchemaConfigSpec {
-  const { literal } = managed;
+  const { literal, keepsUp } = managed;
   const rules = spec.rules ?? [];
-  const keepsUp = rules.some((rule) => "id" in rule && rule.id !== undefined && liveRuleId.test(rule.id));
   if (!keepsUp && !literal) return spec;
   const fresh = uncovered(managed, (schema) => !literal && saysAllOff(rules, schema));
   if (Object.keys(fresh.schemas).length === 0) return spec;

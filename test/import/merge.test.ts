@@ -125,6 +125,24 @@ describe("a second import touches the lines that it must", () => {
       ],
     ],
     [
+      "an only schema is renamed",
+      ({ integrations }) => {
+        const billing = integrations.find(({ id }) => id === "b27d");
+        const [schema] = Object.values(billing?.schemas ?? {});
+        if (billing !== undefined && schema !== undefined) billing.schemas = { invoicing: schema };
+      },
+      [
+        "-      match: { schema: [billing] }",
+        "+      match: { schema: [invoicing] }",
+        "-      match: { schema: [billing], table: [accounts, invoices, ledger] }",
+        "+      match: { schema: [invoicing], table: [accounts, invoices, ledger] }",
+        "-      match: { schema: [billing], column: [contact_email, contact_phone] }",
+        "+      match: { schema: [invoicing], column: [contact_email, contact_phone] }",
+        "-        schema: [billing]",
+        "+        schema: [invoicing]",
+      ],
+    ],
+    [
       "a tag has no owner any more",
       ({ tags: [pii] }) => void Object.assign(pii ?? {}, { owner: "" }),
       ["-  owner: { user: privacy@example.com }"],
@@ -188,6 +206,16 @@ spec:
   expect(after).not.toContain("live-");
   expect(report.bindings["Integration/sales"]).toBe("8f1c");
   expect(Object.keys(await world.files()).filter((file) => file.includes("integrations/"))).toEqual([]);
+});
+
+test("an integration that shows no schemas keeps its configuration, and a note says so", async () => {
+  await world.importJson();
+  const before = await world.files();
+  world.service.mutate(({ integrations: [orders] }) => void Object.assign(orders ?? {}, { schemas: {} }));
+  const report = await world.importJson();
+  expect(report.notices).toEqual(["Integration/orders shows no schemas now, so SchemaConfig/orders was left as it is."]);
+  expect(report.remaining).toEqual(["SchemaConfig/orders@orders: waits for Integration/orders"]);
+  expect(changedLines(before, await world.files())).toEqual([]);
 });
 
 test("what many integrations share is not changed to fit one of them", async () => {
