@@ -14,7 +14,7 @@ import { tablesToRead } from "../kinds/schema-config/columns-to-read.ts";
 import { schemaConfig } from "../kinds/schema-config/index.ts";
 import type { Project } from "../manifests/project.ts";
 import { type Address, byText, toAddress } from "../model/address.ts";
-import { ServiceError } from "../model/errors.ts";
+import { DimsyncError, ServiceError } from "../model/errors.ts";
 import type { LiveSchemas } from "../model/live.ts";
 import type { Resource } from "../model/resource.ts";
 import { writeAtomic } from "../records/atomic.ts";
@@ -62,10 +62,19 @@ export async function importAccount(project: Project, options: ImportOptions, ar
     : await acquireLock(settings.folder, settings.target, { runId: randomUUID(), waitMs: 0, signal: around.signal });
   try {
     return await importUnlocked(project, options, around);
+  } catch (error) {
+    throw isSystemError(error)
+      ? new DimsyncError("E_OUTPUT", `Import could not go on: ${error.message}. What it had written stays. Mend this, and import again.`, {
+          cause: error,
+        })
+      : error;
   } finally {
     await lock?.release();
   }
 }
+
+/** A file or folder that can't be read or written; a service that can't be reached is a ServiceError. */
+const isSystemError = (error: unknown): error is Error => error instanceof Error && !(error instanceof DimsyncError) && "syscall" in error;
 
 async function importUnlocked(project: Project, options: ImportOptions, around: Surroundings): Promise<Imported> {
   const { settings } = project;

@@ -3,6 +3,7 @@ import type { RunReads } from "../engine/reads.ts";
 import { observeWorld } from "../engine/world.ts";
 import type { World } from "../kinds/kind.ts";
 import type { Project } from "../manifests/project.ts";
+import { readListsSeen } from "../records/lists-seen.ts";
 import { systemClock } from "./account.ts";
 
 /** What the project's manifests mean in the account, with every list read whatever the manifests need. Throws ServiceError. */
@@ -23,6 +24,8 @@ export async function readWorld(
     taggedBy: settings.defaults.taggedBy,
     writeSecrets: () => false,
     ignored: ignoring(settings.ignore, today).ignored,
+    longestSeen: await readListsSeen(settings.folder, settings.target),
+    alsoNeeded: ["integrations", "tags", "users"],
   });
   const whole = {
     ...world,

@@ -39,6 +39,8 @@ export interface WorldInput {
   readonly maxBodyBytes?: number | undefined;
   /** Lengths below which a list was not cut off, by list name: earlier runs have seen more (records/lists-seen.ts). */
   readonly longestSeen?: Readonly<Record<string, number>>;
+  /** Lists to be read and judged whatever the manifests need. */
+  readonly alsoNeeded?: readonly ListName[];
 }
 
 /** Lengths at which an undocumented page would end (product §3.1). */
@@ -61,7 +63,10 @@ export async function observeWorld(input: WorldInput): Promise<Observed> {
   const problems: Problem[] = [];
   const suspicions: string[] = [];
   const unreadLists = new Set<ListName>();
-  const needed = new Set<ListName>(compared.flatMap((resource) => kindNamed(resource.kind)?.lists(resource, { taggedBy }) ?? []));
+  const needed = new Set<ListName>([
+    ...(input.alsoNeeded ?? []),
+    ...compared.flatMap((resource) => kindNamed(resource.kind)?.lists(resource, { taggedBy }) ?? []),
+  ]);
 
   const list = async <T>(name: ListName, read: () => Promise<Listing<T>>): Promise<readonly T[]> => {
     if (!needed.has(name)) return [];

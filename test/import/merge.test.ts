@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { createTwoFilesPatch } from "diff";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { AccountState, SchemaMap } from "../../src/embedded/index.ts";
+import { rememberListsSeen } from "../../src/records/lists-seen.ts";
 import { acquireLock } from "../../src/records/lock.ts";
 import { type ImportWorld, importWorld } from "./world.ts";
 
@@ -379,6 +380,24 @@ test("a list that can't be read ends the import before anything is written", asy
   world.service.addFault("GET /v1/tags$=status:403");
   expect((await world.runImport()).code).toBe(1);
   expect(Object.keys(await world.files())).toEqual(["dimsync.yaml"]);
+});
+
+test("a file that can't be written is told, and is no mistake in dimsync", async () => {
+  await write("manifests/integrations", "");
+  const { code, err } = await world.runImport();
+  expect([code, err]).toEqual([1, expect.stringContaining("E_OUTPUT: Import could not go on: EEXIST")]);
+});
+
+test("a list that may be one page of more is told by the first import too, until a longer one was seen", async () => {
+  world.service.mutate(({ integrations }) => {
+    const [orders] = integrations;
+    for (let number = integrations.length; orders !== undefined && number < 10; number++)
+      integrations.push({ ...structuredClone(orders), id: `i-${number}`, name: `Integration ${number}` });
+  });
+  const notice = "GET /v1/integrations answered exactly 10 integrations, which may be one page of more.";
+  expect((await world.importJson()).notices).toContain(notice);
+  await rememberListsSeen(world.folder, "prod", { integrations: 11 });
+  expect((await world.importJson()).notices).not.toContain(notice);
 });
 
 test("a project with mistakes is not imported into", async () => {
