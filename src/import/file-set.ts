@@ -1,5 +1,6 @@
 import type { JsonValue } from "../model/json.ts";
 import type { Place } from "../model/problem.ts";
+import { documentRanges, type Range } from "./document-ranges.ts";
 import { type DocumentText, untypedComment } from "./document-text.ts";
 import { editYaml } from "./edit-yaml.ts";
 import { inlineYaml } from "./print-yaml.ts";
@@ -34,31 +35,40 @@ export function createFileSet(read: (path: string) => string | undefined): FileS
     files.set(path, file);
     return file;
   };
+  let looked: { readonly text: string; readonly ranges: readonly Range[] } | undefined;
+  const rangeOf = (text: string, document: number): Range => {
+    if (looked?.text !== text) looked = { text, ranges: documentRanges(text) };
+    return looked.ranges[document] ?? [0, text.length];
+  };
   return {
     append(path, documents, header) {
       const file = open(path);
       for (const { text } of documents) {
         const isEmpty = file.text.trim() === "";
-        const start = isEmpty ? file.text || header : `${file.text}${file.text.endsWith("\n") ? "" : "\n"}---\n`;
-        file.text = start + text;
+        const before = isEmpty ? file.text || header : file.text;
+        const line = isEmpty ? "" : `${file.text.endsWith("\n") ? "" : "\n"}---\n`;
+        file.text = before + likeIn(before, line + text);
       }
     },
     change(path, place, before, after) {
       const file = open(path);
       // Specs are JSON; their types only don't say so.
       const edits: readonly Edit[] = valueEdits(before as JsonValue, after as JsonValue, ["spec"]);
-      const edited = editYaml(file.text, place.document, edits);
+      // Alone: a file of many documents would be read again as a whole for each that changes.
+      const [start, end] = rangeOf(file.text, place.document);
+      const edited = editYaml(file.text.slice(start, end), 0, edits);
       if (typeof edited !== "string") return false;
-      file.text = edited;
+      file.text = file.text.slice(0, start) + edited + file.text.slice(end);
       return true;
     },
     mention(path, place, ids) {
       const file = open(path);
-      const [start, end] = documentRange(file.text, place.document);
+      const [start, end] = rangeOf(file.text, place.document);
       const unmentioned = ids.filter((id) => !file.text.slice(start, end).includes(`id: ${inlineYaml(id)} }`));
       if (unmentioned.length === 0) return;
       const head = file.text.slice(0, end);
-      file.text = `${head}${head === "" || head.endsWith("\n") ? "" : "\n"}${untypedComment(unmentioned).join("\n")}\n${file.text.slice(end)}`;
+      const comment = `${head === "" || head.endsWith("\n") ? "" : "\n"}${untypedComment(unmentioned).join("\n")}\n`;
+      file.text = head + likeIn(file.text, comment) + file.text.slice(end);
     },
     take() {
       const changes = [...files].flatMap(([path, { before, text }]) => (text === (before ?? "") ? [] : [{ path, before, after: text }]));
@@ -68,16 +78,5 @@ export function createFileSet(read: (path: string) => string | undefined): FileS
   };
 }
 
-/** Offsets of the text of one document: between the lines of dashes around it. */
-function documentRange(text: string, index: number): readonly [start: number, end: number] {
-  const breaks = [...text.matchAll(/^---(?:[ \t].*)?\r?$/gmu)].map((found) => found.index);
-  // A line of dashes before the first document begins it; it separates nothing.
-  const separators = breaks.filter(
-    (at) =>
-      text
-        .slice(0, at)
-        .replaceAll(/^\s*(?:#.*)?$/gmu, "")
-        .trim() !== "",
-  );
-  return [index === 0 ? 0 : (separators[index - 1] ?? 0), separators[index] ?? text.length];
-}
+/** The text with line breaks as the file has them. */
+const likeIn = (file: string, text: string): string => (file.includes("\r\n") ? text.replaceAll(/\r?\n/gu, "\r\n") : text);
