@@ -122,14 +122,18 @@ async function openRecords({ bindingsFile, folder, target }: Settings): Promise<
 
 /** A session in which a snapshot stands for the account: nothing is opened, and what is planned can't be applied. */
 async function snapshotSession(project: Project, file: string, around: Surroundings): Promise<Session> {
-  const [{ readSnapshotFile }, { readsOf }] = await Promise.all([import("../import/snapshot-file.ts"), import("../import/snapshot.ts")]);
+  const [{ readSnapshotFile }, { readsOf, snapshotOfAnother }] = await Promise.all([
+    import("../import/snapshot-file.ts"),
+    import("../import/snapshot.ts"),
+  ]);
   const [snapshot, records, git] = await Promise.all([
     readSnapshotFile(file),
     openRecords(project.settings),
     gitState(project.settings.folder),
   ]);
-  const reads = readsOf(snapshot);
-  return { ...sessionOver(project, reads, () => ({}), records, git, around), snapshot: snapshot.takenAt };
+  const another = snapshotOfAnother(snapshot, project.settings, file);
+  const told = another === undefined ? project : { ...project, problems: [...project.problems, another] };
+  return { ...sessionOver(told, readsOf(snapshot), () => ({}), records, git, around), snapshot: snapshot.takenAt };
 }
 
 function sessionOf(project: Project, client: Client, records: Records, git: Plan["git"], around: Surroundings): Session {

@@ -1,11 +1,14 @@
+import { accountName } from "../model/account-name.ts";
 import { type Address, byText } from "../model/address.ts";
 import { DimsyncError, ServiceError } from "../model/errors.ts";
 import { canonicalJson, isObject, own } from "../model/json.ts";
 import type { LiveIntegration, LiveSchemas, LiveTag, LiveUser } from "../model/live.ts";
+import type { Problem } from "../model/problem.ts";
 import type { Listing, Reads } from "../model/service.ts";
 import { readAhead } from "./read-ahead.ts";
 import { readSchemas } from "./read-schemas.ts";
 import { redact } from "./redact.ts";
+import { damagedMember } from "./snapshot-shape.ts";
 
 /**
  * What an account showed at one time, for plans, tests and comparisons without a key and without a network. It holds what reads show, which is
@@ -71,20 +74,33 @@ const byId = <T extends { readonly id: string }>(items: readonly T[]): readonly 
 
 /** Throws E_SNAPSHOT where the value is no snapshot of a format that is known. */
 export function toSnapshot(value: unknown, file: string): Snapshot {
-  const lists = ["integrations", "tags", "users"] as const;
-  const isSnapshot =
-    isObject(value) &&
-    own(value, "kind") === "Snapshot" &&
-    lists.every((list) => Array.isArray(own(value, list))) &&
-    isObject(own(value, "schemas"));
   const version = isObject(value) ? own(value, "formatVersion") : undefined;
-  if (!isSnapshot) throw new DimsyncError("E_SNAPSHOT", `${file} is no snapshot. Make one with: dimsync snapshot --out FILE`);
+  if (!isObject(value) || own(value, "kind") !== "Snapshot")
+    throw new DimsyncError("E_SNAPSHOT", `${file} is no snapshot. Make one with: dimsync snapshot --out FILE`);
   if (typeof version !== "string" || !version.startsWith("1."))
     throw new DimsyncError(
       "E_SNAPSHOT",
       `${file} is a snapshot of format ${String(version)}, and this version of dimsync reads 1.x. Take it again.`,
     );
+  const damaged = damagedMember(value);
+  if (damaged !== undefined)
+    throw new DimsyncError("E_SNAPSHOT", `${file} is damaged: ${damaged} is not what a snapshot holds there. Take it again.`);
   return value as unknown as Snapshot; // made by snapshotText, whose entries the client has decoded
+}
+
+/** Undefined for a snapshot of the target's account, as far as its name and place tell. */
+export function snapshotOfAnother(
+  { target, account }: Snapshot,
+  settings: { readonly target: string; readonly baseUrl: string },
+  file: string,
+): Problem | undefined {
+  if (target === settings.target || account === accountName(settings.baseUrl)) return undefined;
+  return {
+    code: "W_SNAPSHOT_OF_ANOTHER",
+    severity: "warning",
+    summary: "Snapshot of another account",
+    message: `${file} is a snapshot of ${target} (${account}), and is compared with the bindings and variables of ${settings.target} (${accountName(settings.baseUrl)}). Choose the target with -t, or a snapshot of it.`,
+  };
 }
 
 /** Reads that a snapshot answers. The audit log is not in it: asking for it fails as where there is no access. */

@@ -12,8 +12,9 @@ export function emptyText(plan: Plan): string {
   const unverifiable = plan.unverifiable.reduce((sum, { paths }) => sum + paths.length, 0);
   const compared = `${counted(plan.summary.noop, "object")} compared`;
   const no = plan.kind === "Plan" ? "No changes." : "No drift.";
-  if (unverifiable === 0) return `${no} The account equals the manifests (${compared}).`;
-  return `${no} What the account shows equals the manifests (${compared}, ${counted(unverifiable, "value")} can't be verified).`;
+  const looked = plan.snapshot === undefined ? "account" : `snapshot of ${plan.snapshot}`;
+  if (unverifiable === 0) return `${no} The ${looked} equals the manifests (${compared}).`;
+  return `${no} What the ${looked} shows equals the manifests (${compared}, ${counted(unverifiable, "value")} can't be verified).`;
 }
 
 /** "1 to create, 2 to update; 1 manual; 3 protect, 0 expose": the whole plan in one line, without full stop. */

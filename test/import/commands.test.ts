@@ -5,6 +5,8 @@ import { type CompareFlags, type Comparison, runCompare } from "../../src/comman
 import { type DoctorReport, runDoctor } from "../../src/commands/doctor.ts";
 import { clockCheck } from "../../src/commands/doctor-checks.ts";
 import { transportChecks } from "../../src/commands/doctor-transport.ts";
+import type { PlanFlags } from "../../src/commands/flags.ts";
+import { runPlan } from "../../src/commands/plan.ts";
 import { runSnapshot, type SnapshotFlags } from "../../src/commands/snapshot.ts";
 import { runTest, type TestFlags, type TestReport } from "../../src/commands/test-manifests.ts";
 import { readsOf } from "../../src/import/snapshot.ts";
@@ -16,6 +18,14 @@ beforeEach(async () => {
   world = await importWorld();
 });
 afterEach(() => world.close());
+
+/** A snapshot as JSON that a test damages. */
+interface Draft {
+  [member: string]: unknown;
+  readonly integrations: (Record<string, unknown> | null)[];
+  readonly users: unknown[];
+  readonly schemas: Record<string, object>;
+}
 
 const json = { output: ["json"] };
 
@@ -153,6 +163,35 @@ describe("snapshot", () => {
   ])("a file that is %s is refused", async (_, text, message) => {
     await writeFile(join(world.folder, "x.json"), text);
     await expect(readSnapshotFile(join(world.folder, "x.json"))).rejects.toThrow(message);
+  });
+
+  test.each<readonly [member: string, damage: (snapshot: Draft) => void]>([
+    ["/completeness", (snapshot) => void delete snapshot["completeness"]],
+    ["/takenAt", (snapshot) => void Object.assign(snapshot, { takenAt: "2026-01-01 (<b>)" })],
+    ["/integrations/4", ({ integrations }) => void integrations.push(null)],
+    ["/integrations/0/source", ({ integrations }) => void delete integrations[0]?.["source"]],
+    ["/users/5/email", ({ users }) => void users.push({ id: "u-9" })],
+    ["/schemas/8f1c/public", ({ schemas }) => void Object.assign(schemas["8f1c"] ?? {}, { public: null })],
+  ])("a file whose %s is damaged is refused, and the member named", async (member, damage) => {
+    await take("a.json");
+    const file = join(world.folder, "a.json");
+    const snapshot = JSON.parse(await readFile(file, "utf8")) as Draft;
+    damage(snapshot);
+    await writeFile(file, JSON.stringify(snapshot));
+    await expect(readSnapshotFile(file)).rejects.toThrow(`${file} is damaged: ${member} is not what`);
+  });
+
+  test("an empty plan says that the snapshot equals the manifests, and one of another account is told", async () => {
+    await world.importJson();
+    await take("a.json");
+    const file = join(world.folder, "a.json");
+    const plan = () => world.run<PlanFlags>(runPlan, { snapshot: "a.json", quiet: false, failOn: [], allow: [], ignore: [] });
+    expect((await plan()).out).toMatch(/No changes\. The snapshot of \S+Z equals the manifests/u);
+    expect((await plan()).out).not.toContain("W_SNAPSHOT_OF_ANOTHER");
+    const snapshot = JSON.parse(await readFile(file, "utf8")) as Draft;
+    await writeFile(file, JSON.stringify({ ...snapshot, target: "staging", account: "https://staging.example.com" }));
+    expect((await plan()).out).toContain("W_SNAPSHOT_OF_ANOTHER");
+    expect((await plan()).out).toContain("is a snapshot of staging (https://staging.example.com)");
   });
 });
 
