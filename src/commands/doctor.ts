@@ -1,6 +1,6 @@
 import type { Project } from "../manifests/project.ts";
 import { accountName } from "../model/account-name.ts";
-import { DimsyncError, ServiceError } from "../model/errors.ts";
+import { DimsyncError, ProblemsError, ServiceError } from "../model/errors.ts";
 import type { ExitCode } from "../model/exit.ts";
 import type { LiveIntegration } from "../model/live.ts";
 import { describeSecret } from "../model/secret.ts";
@@ -102,7 +102,8 @@ async function accountChecks(context: Context, project: Project): Promise<readon
     account = await openAccount(settings, { readOnly: true, env: io.env, signal: io.interrupted, ...hooks });
   } catch (error) {
     if (!(error instanceof DimsyncError)) throw error;
-    return [fail("key", error.message, "Correct what it says, and run dimsync doctor again.")];
+    const found = error instanceof ProblemsError ? error.problems.map(({ message }) => message).join(" ") : error.message;
+    return [fail("key", found, "Correct what it says, and run dimsync doctor again.")];
   }
   try {
     const client = account.client.asReadOnly();

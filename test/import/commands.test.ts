@@ -58,6 +58,12 @@ describe("doctor", () => {
     expect(report.exit.code).toBe(verdict === "fail" ? 1 : 0);
   });
 
+  test("a key that isn't there is named", async () => {
+    const { out } = await world.run(runDoctor, json, [], { DIMSYNC_API_KEY: "" });
+    const key = (JSON.parse(out) as DoctorReport).checks.findLast(({ check }) => check === "key");
+    expect(key).toMatchObject({ verdict: "fail", found: expect.stringContaining("DIMSYNC_API_KEY") });
+  });
+
   test("a binding whose object is gone fails, one without a manifest warns", async () => {
     await world.importJson();
     world.service.mutate((account) => {
