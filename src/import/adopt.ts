@@ -104,6 +104,8 @@ export function adopt(input: AdoptionInput): Adoption {
   const change = (resource: Resource, spec: unknown, untyped: readonly string[] = []): void => {
     if (spec === resource.spec && untyped.length === 0) return;
     if (input.boundElsewhere.has(resource.address)) {
+      // Ids in comments say nothing of another account.
+      if (spec === resource.spec) return;
       notices.push(`${resource.address} stands for an object of another target too, so it was not changed to fit this one.`);
     } else changed.push({ resource, spec, untyped });
   };

@@ -269,6 +269,7 @@ test("a second target gets bindings, not files", async () => {
     const env = { DIMSYNC_API_KEY: staging.service.apiKey };
     const report = await world.importJson({ target: ["staging"] }, [], env);
     expect(report.files).toEqual([]);
+    expect(report.notices).toEqual(["SchemaConfig/orders speaks for another target too, so it was not changed to fit this one."]);
     expect(report.bindings).toMatchObject({ "Integration/orders": "st-8f1c", "Tag/pii": "st-t-1", "Asset/warehouse": "d-12" });
     // What is different there is said, and changes nothing.
     expect(report.remaining).toEqual(["SchemaConfig/orders@orders: update /schemas/public/tables/users/columns/email/hashed"]);
