@@ -25,6 +25,8 @@ export async function runAudit(context: Context<AuditFlags>): Promise<ExitCode> 
   const nowMs = Date.now();
   const since = flags.since === undefined ? undefined : momentFlag("--since", flags.since, nowMs);
   const until = flags.until === undefined ? endOfNow(nowMs) : momentFlag("--until", flags.until, nowMs);
+  if (since !== undefined && Date.parse(since) >= Date.parse(until))
+    throw new DimsyncError("E_USAGE", `No time lies between --since ${since} and ${until}. Give an earlier --since, or a later --until.`);
   const isRaw = flags.raw === true;
   checkOutputs(context, isRaw ? listingFormats.filter((format) => format !== "markdown") : listingFormats);
   if (isRaw && flags.actor !== undefined)

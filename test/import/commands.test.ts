@@ -1,6 +1,7 @@
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { type AuditFlags, runAudit } from "../../src/commands/audit.ts";
 import { type CompareFlags, type Comparison, runCompare } from "../../src/commands/compare.ts";
 import { type DoctorReport, runDoctor } from "../../src/commands/doctor.ts";
 import { clockCheck } from "../../src/commands/doctor-checks.ts";
@@ -129,6 +130,14 @@ test.each<readonly [sentence: string, env: Readonly<Record<string, string>>, che
   const seen = transportChecks("https://api.example.com", env).find((one) => one.check === check);
   expect(seen).toMatchObject({ verdict, found: expect.stringContaining(found) });
   expect(seen?.found).not.toContain("word");
+});
+
+test.each([
+  ["that ends before it begins", { since: "2026-05-01", until: "2026-01-01" }],
+  ["that begins tomorrow", { since: "2999-01-01" }],
+])("audit refuses a window %s", async (_, flags) => {
+  const { code, err } = await world.run<AuditFlags>(runAudit, flags);
+  expect([code, err]).toEqual([1, expect.stringContaining("E_USAGE: No time lies between --since")]);
 });
 
 describe("snapshot", () => {
