@@ -202,7 +202,10 @@ function humanText(report: ImportReport, { addresses }: Imported): string {
   for (const { address, message } of failures) lines.push(`failed   ${address}: ${message}`);
   if (lines.length > 0) lines.push("");
   if (remaining === undefined) lines.push("Nothing was written: this was a dry run.");
-  else if (remaining.length === 0) lines.push(`${addresses.length} manifests stand for the account, and the plan after it is empty.`);
+  else if (remaining.length === 0)
+    lines.push(
+      `${addresses.length} manifests stand for ${failures.length === 0 ? "the account" : "what could be read"}, and the plan after it is empty.`,
+    );
   else lines.push("The plan after it is not empty:", ...remaining.map((line) => `  ${line}`));
   return `${lines.map(visible).join("\n")}\n`;
 }

@@ -5,7 +5,7 @@ import { didYouMean } from "../model/suggest.ts";
 import type { Document, RenderOptions } from "../render/document.ts";
 import { formats } from "../render/formats.ts";
 import { type Context, wantsColor } from "./context.ts";
-import type { GlobalFlags, PlanFlags } from "./flags.ts";
+import type { ApplyFlags, GlobalFlags, PlanFlags } from "./flags.ts";
 
 /** What a command prints, as a function for each format that it has. */
 export type Forms = Readonly<Record<string, (options: RenderOptions) => string | Promise<string>>>;
@@ -77,15 +77,41 @@ export function filePrefix({ io, cwd }: Context): string {
 }
 
 /** Reads `-o` and `--metrics` before any work is done, so that a mistake costs nothing, and empties the files that take events. Throws E_OUTPUT. */
-export function checkOutputs(
-  context: Context<GlobalFlags & Pick<PlanFlags, "metrics">>,
-  names: readonly string[] = Object.keys(formats),
-): void {
+export function checkOutputs(context: Context<GlobalFlags & FileFlags>, names: readonly string[] = Object.keys(formats)): void {
   const { metrics } = context.flags;
   if (metrics !== undefined) checkWritable("--metrics", metrics, resolve(context.cwd, metrics));
+  checkApart(context, names);
   // One that isn't there is not made yet: git would call the tree unclean.
   for (const { format, file } of destinations(context, names))
     if (format === "ndjson" && file !== undefined && existsSync(file)) writeFileSync(file, "");
+}
+
+/** Flags that name a file to be written, beside `-o`. */
+type FileFlags = Pick<PlanFlags, "metrics" | "out"> & Pick<ApplyFlags, "result">;
+
+/** What is written last would take the place of what was written there before, such as a saved plan. Throws E_OUTPUT. */
+function checkApart(context: Context<GlobalFlags & FileFlags>, names: readonly string[]): void {
+  const { cwd, flags } = context;
+  const { metrics, out, result } = flags;
+  const users = new Map<string, string>();
+  for (const [user, path] of [
+    ...destinations(context, names).map(({ format, file }) => [`-o ${format}`, file] as const),
+    ...([
+      ["--metrics", metrics],
+      ["--out", out],
+      ["--result", result],
+    ] as const),
+  ]) {
+    if (path === undefined || path.startsWith("/dev/")) continue;
+    const file = resolve(cwd, path);
+    const other = users.get(file);
+    if (other !== undefined)
+      throw new DimsyncError(
+        "E_OUTPUT",
+        `${other} and ${user} both name ${file}, and one would take the other's place. Give each a file of its own.`,
+      );
+    users.set(file, user);
+  }
 }
 
 /** Throws E_OUTPUT where nothing can be written at the path that a flag names. */
@@ -112,11 +138,6 @@ function destinations({ flags, cwd }: Context, names: readonly string[]): readon
     checkWritable(`-o ${format}=PATH`, path, file);
     return { format, file };
   });
-  for (const [index, { format, file }] of found.entries()) {
-    const other = found.slice(0, index).find((one) => file !== undefined && one.file === file && !file.startsWith("/dev/"));
-    if (other !== undefined)
-      throw new DimsyncError("E_OUTPUT", `-o names ${file} for ${other.format} and for ${format}. Give each format a file of its own.`);
-  }
   const toStdout = found.filter(({ file }) => file === undefined);
   if (toStdout.length > 1)
     throw new DimsyncError(

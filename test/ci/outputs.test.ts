@@ -109,7 +109,8 @@ test("a mistake in the configuration is annotated at its line", async () => {
 });
 
 test.each([
-  ["-o junit=a -o sarif=a", /-o names \S+deploy\/a for junit and for sarif/u],
+  ["-o junit=a -o sarif=a", /-o junit and -o sarif both name \S+deploy\/a,/u],
+  ["-o json=a --metrics ./a", /-o json and --metrics both name \S+deploy\/a,/u],
   ["--metrics none/m.prom", /--metrics names "none\/m\.prom", and there is no folder/u],
 ])("%s is refused before anything is read", async (flags, message) => {
   const { run } = await startProject();
@@ -117,6 +118,17 @@ test.each([
     const { code, stderr } = await run(...command.split(" "), "-C", "deploy", ...flags.split(" "));
     expect([code, stderr]).toEqual([1, expect.stringMatching(message)]);
     expect(stderr).toContain("E_OUTPUT");
+  }
+});
+
+test("neither a saved plan nor a result gives way to an output", async () => {
+  const { run } = await startProject();
+  for (const [command, message] of [
+    ["plan --out a -o json=a", /-o json and --out both name/u],
+    ["apply --yes --result a -o json=a", /-o json and --result both name/u],
+  ] as const) {
+    const { code, stderr } = await run(...command.split(" "), "-C", "deploy");
+    expect([code, stderr]).toEqual([1, expect.stringMatching(message)]);
   }
 });
 

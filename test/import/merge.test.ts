@@ -375,6 +375,7 @@ test("schemas that can't be read are a failure, and the others go on", async () 
   expect(report.failures.map(({ address }) => address)).toEqual(["SchemaConfig/billing"]);
   expect(report.exit.code).toBe(1);
   expect(await text("manifests/integrations/orders.yaml")).toContain("kind: SchemaConfig");
+  expect((await world.runImport()).out).toContain("manifests stand for what could be read, and the plan after it is empty.");
 });
 
 test("a list that can't be read ends the import before anything is written", async () => {
