@@ -57,8 +57,17 @@ async function ciPlan(context: Context<CiFlags>, around: CiSurroundings, folder:
     await commentFailure(context, around);
     throw error;
   });
-  await commentPlans(context, around, await plansIn(file));
-  return code;
+  const plans = await plansIn(file);
+  return await commentPlans(context, around, plans).then(
+    () => code,
+    (error: unknown) => forgeFailed(context, error),
+  );
+}
+
+/** The job fails, and the step's summary and outputs stay those of the plan or report. */
+async function forgeFailed(context: Context<CiFlags>, error: unknown): Promise<ExitCode> {
+  const { reportError } = await import("./report.ts");
+  return reportError({ ...context, flags: { ...context.flags, output: [] } }, error);
 }
 
 /** Drift that an issue tells of is no failure of the job: exit 2 becomes 0, while the output `exit_code` keeps it. */
@@ -66,8 +75,11 @@ async function ciDrift(context: Context<CiFlags>, around: CiSurroundings, folder
   const { runDrift } = await import("./drift.ts");
   const file = join(folder, "drift.json");
   const code = await runDrift(withOutputs(context, [`json=${file}`]), []);
-  const isTold = await reportDrift(context, around, await plansIn(file));
-  return code === 2 && isTold ? 0 : code;
+  const reports = await plansIn(file);
+  return await reportDrift(context, around, reports).then(
+    (isTold) => (code === 2 && isTold ? 0 : code),
+    (error: unknown) => forgeFailed(context, error),
+  );
 }
 
 /** The lines that the runner reads, which it does on stderr as well. */

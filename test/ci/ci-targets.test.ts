@@ -158,11 +158,13 @@ test("stdout of another format is that format's alone, and the step has its outp
 
 test("a plan that could not be written into its comment takes no other target's plan away", async () => {
   const forge = await startForge();
-  const { runInRequest } = startCheckout();
+  const { runInRequest, outputs, summary } = startCheckout();
   forge.refuse = { matches: /^POST/u, status: 502, times: 1 };
   const { code, stderr } = await runInRequest(forge.url, "plan", "-t", "a", "-t", "b");
   expect(code).toBe(1);
   expect(stderr).toContain("E_FORGE: GitHub answered POST");
+  expect(outputs()).toMatchObject({ has_changes: "true", exit_code: "0" });
+  expect(summary()).not.toContain("E_FORGE");
   expect(forge.comments.get(7)?.map(({ body }) => body.split("\n").slice(0, 2))).toEqual([
     [markerOf("plan", "", "b"), expect.stringMatching(/^## Plan for `b`/u)],
   ]);
