@@ -1,0 +1,209 @@
+import type { Address } from "../model/address.ts";
+import type { Binding, Bindings } from "../model/binding.ts";
+import type { AppliedPlan } from "./applied-plans.ts";
+import type { CreatedEntry, OpenIntent } from "./journal.ts";
+import type { Intent, Settlement } from "./journal-line.ts";
+import type { ListsSeen } from "./lists-seen.ts";
+
+// Records are what must survive a run of one target: the lease, the journal of creates, bindings,
+// applied plans and the longest lists seen. Three stores implement this interface (folder, git,
+// postgres) and pass the same tests (test/records/suite.ts).
+//
+// Rules for every store:
+// - A read that fails throws. It never returns "no records": an object whose record is missing
+//   would be created twice.
+// - Reading needs no lease and no permission to write.
+// - `intend` resolves only when the intents are in the shared store. `settle`, `bind` and `unbind`
+//   resolve when a kill of this process can't lose them; they reach the shared store soon
+//   afterwards, and with `release` at the latest.
+// - A run that lost its lease sends nothing more. It may still add facts about its own calls:
+//   `settle`, and `bind` for objects that it created.
+// - What a write did is decided by reading the store again, never by the text of an error.
+
+export type StoreName = "folder" | "git" | "postgres";
+
+/** The records of one target. Opening makes no connection and writes nothing. */
+export interface Records {
+  readonly store: StoreName;
+  /** For messages: "refs/dimsync/prod of origin". Never a URL with credentials. */
+  readonly place: string;
+  /**
+   * Reads the current records. Throws E_RECORDS_GONE (exit 1) if the store is missing or has
+   * another id than the config names, and E_RECORDS_READ (exit 1) if it can't be reached or
+   * understood. The folder store throws E_BINDINGS_FILE, E_DUPLICATE_BINDING and E_JOURNAL
+   * (exit 1) instead.
+   */
+  readonly read: () => Promise<RecordsState>;
+  /**
+   * The first application of a saved plan, if any. Throws as `read` does; the folder store throws
+   * E_APPLIED_FILE (exit 5).
+   */
+  readonly wasApplied: (planId: string) => Promise<AppliedPlan | undefined>;
+  /**
+   * Who holds the lease; undefined if it is free. An expired lease counts as held until another run
+   * takes it over. Throws as `read` does.
+   */
+  readonly lease: () => Promise<Lease | undefined>;
+  /**
+   * Starts a run that writes. Waits while another run holds the lease. A store may take the lease
+   * at once or with the first `take` or `intend`, so that a run without changes writes nothing.
+   * Throws E_LOCKED (exit 6) if another run still holds the lease after `waitMs`, what `read`
+   * throws, and the reason of an aborted signal.
+   */
+  readonly begin: (options: BeginOptions) => Promise<RecordsRun>;
+  /**
+   * Takes a lease for maintenance, which needs no heartbeat: it ends with `unlock` or at
+   * `until`. Throws E_LOCKED (exit 6) if the lease is held, and E_RECORDS_REFUSED or
+   * E_RECORDS_UNCLEAR (exit 4) if it can't be written.
+   */
+  readonly lock: (hold: MaintenanceHold) => Promise<void>;
+  /**
+   * Ends any lease and returns it; undefined if the lease was free. The run that held it is then
+   * listed in `RecordsState.unlocked`. Throws E_RECORDS_REFUSED or E_RECORDS_UNCLEAR (exit 4).
+   */
+  readonly unlock: () => Promise<Lease | undefined>;
+  /** Closes connections. To be called after each run was released. */
+  readonly close: () => Promise<void>;
+}
+
+/** A snapshot: later writes don't change it. */
+export interface RecordsState {
+  /** Identifies what was read, for display: a commit id in git, "" in a folder. */
+  readonly version: string;
+  readonly bindings: Bindings;
+  /** Intents whose outcome is not final, oldest first. */
+  readonly open: readonly OpenIntent[];
+  /**
+   * By address, the object that was created last and not forgotten since. It shows that an object
+   * exists although its binding was lost.
+   */
+  readonly created: ReadonlyMap<Address, CreatedEntry>;
+  readonly longestSeen: ListsSeen;
+  /** Runs whose lease was ended by `unlock`, oldest first. */
+  readonly unlocked: readonly UnlockedRun[];
+}
+
+/** Who may write at the moment. */
+export interface Lease {
+  /** Random. No two leases have the same. */
+  readonly token: string;
+  readonly runId: string;
+  /** The page of the CI job. */
+  readonly runUrl: string | undefined;
+  /** ISO 8601, for display: from the holder's clock (PostgreSQL: from the database's). */
+  readonly since: string;
+  readonly ttlMs: number;
+  /** Incremented each time the lease is taken. */
+  readonly epoch: number;
+  /** Present for maintenance leases. */
+  readonly reason: string | undefined;
+  /** ISO 8601. Present for maintenance leases with an end. */
+  readonly until: string | undefined;
+  /** More about the holder for messages, "process 812 on runner-3"; "" if nothing is known. */
+  readonly holder: string;
+}
+
+/** A run whose lease was ended by `unlock`. A frozen process of it may still send requests. */
+export interface UnlockedRun {
+  readonly runId: string;
+  /** ISO 8601: when the lease was ended. */
+  readonly at: string;
+  /** How long after `at` the run may still begin to send: half of its lease's time-to-live. */
+  readonly graceMs: number;
+}
+
+export interface BeginOptions {
+  readonly runId: string;
+  /** How long to wait for another run to end, in milliseconds; 0: not at all. */
+  readonly waitMs: number;
+  readonly runUrl?: string;
+  readonly signal?: AbortSignal;
+}
+
+export interface MaintenanceHold {
+  readonly runId: string;
+  readonly reason: string;
+  readonly until?: Date;
+}
+
+/**
+ * A run that may write. Its methods may be called concurrently; calls made while a write is in
+ * progress are written together.
+ */
+export interface RecordsRun {
+  readonly runId: string;
+  /** Present if the lease of another run was taken over: a sentence for the user. */
+  readonly notice: () => string | undefined;
+  /** How many intents are worth gathering for one `intend`. 1: gathering saves nothing. */
+  readonly waveSize: number;
+  /**
+   * What was read at the beginning, with all facts of this run, including those that have not
+   * reached the shared store yet.
+   */
+  readonly state: () => RecordsState;
+  /**
+   * Aborted when this run has lost its lease: send nothing more. The reason is a DimsyncError
+   * E_LOCKED (exit 6).
+   */
+  readonly lost: AbortSignal;
+  /**
+   * Notes that a saved plan is being applied; stored before, or together with, the next `take` or
+   * `intend`. Throws E_PLAN_APPLIED (exit 5) if the plan was applied before. If two runs apply the
+   * plan at once, `take` or `intend` may throw it.
+   */
+  readonly markApplied: (planId: string) => Promise<void>;
+  /**
+   * Takes the lease, if this run doesn't hold it yet. To be awaited before the first request that
+   * writes. Throws:
+   * - E_LOCKED (exit 6): another run was first.
+   * - E_RECORDS_CHANGED (exit 4): since `begin`, another run changed bindings or the journal.
+   *   `state` is up to date; plan again, then call `take` again.
+   * - E_RECORDS_REFUSED, E_RECORDS_UNCLEAR (exit 4): the lease could not be written, or it is not
+   *   known whether it was.
+   * - E_RECORDS_GONE, E_RECORDS_READ (exit 1).
+   */
+  readonly take: () => Promise<void>;
+  /**
+   * Renews the lease, if the last write is older than a third of its time-to-live. The run's own
+   * heartbeat calls it. Throws nothing.
+   */
+  readonly renew: () => Promise<void>;
+  /**
+   * To be called immediately before the socket of each request that writes; throws if this run may
+   * no longer send: E_LOCKED (exit 6) if it has no lease or lost it, and E_RECORDS_UNCLEAR (exit 4)
+   * if its last write is older than half the time-to-live, by the monotonic or the wall clock.
+   */
+  readonly fence: () => void;
+  /**
+   * Stores the intents of POSTs, all or none, and takes the lease if this run doesn't hold it yet.
+   * Resolves with the ids of the entries, in order, when they are in the shared store. Throws what
+   * `take` throws, and E_JOURNAL_WRITE (exit 4) in the folder store: then send nothing.
+   */
+  readonly intend: (intents: readonly Intent[]) => Promise<readonly string[]>;
+  /** Stores what became of an intent. Throws E_JOURNAL_WRITE (exit 4); the entry then stays open. */
+  readonly settle: (entryId: string, settlement: Settlement) => Promise<void>;
+  /**
+   * Records an id. Throws E_DUPLICATE_BINDING (exit 1) if another address of the kind has the id,
+   * and E_BINDINGS_WRITE (exit 4), whose message names every id that is not recorded.
+   */
+  readonly bind: (address: Address, binding: Binding) => Promise<void>;
+  /** Removes a binding; does nothing if there is none. Throws E_BINDINGS_WRITE (exit 4). */
+  readonly unbind: (address: Address) => Promise<void>;
+  /**
+   * Keeps the larger of what is known and what was seen, with the next write. A run that writes
+   * nothing else may drop it. Throws nothing.
+   */
+  readonly rememberLists: (seen: ListsSeen) => void;
+  /**
+   * Writes what is queued without waiting for the next `intend`: for an id that can't be found
+   * again by reading. Throws nothing.
+   */
+  readonly flush: () => void;
+  /**
+   * The last write: everything that is queued, and the lease away. Writes nothing if nothing was
+   * queued and no lease was taken. To be called whatever happened; a second call does nothing.
+   * Throws E_RECORDS_REFUSED or E_RECORDS_UNCLEAR (exit 4) with the ids that did not reach the
+   * store and the local file that keeps them.
+   */
+  readonly release: () => Promise<void>;
+}

@@ -1,0 +1,396 @@
+import { describe, expect, it, onTestFinished } from "vitest";
+import { DimsyncError } from "../../src/model/errors.ts";
+import type { Intent, Settlement } from "../../src/records/journal-line.ts";
+import type { BeginOptions, Records, RecordsRun } from "../../src/records/records.ts";
+
+/** An initialised, empty store. */
+export interface StoreUnderTest {
+  /**
+   * Opens it as another process would; for stores that machines share, from a folder of its own.
+   * The lease's time-to-live is long enough for a slow test: at least 20 s.
+   */
+  readonly open: () => Promise<Records>;
+}
+
+export const intentOf = (address: string, more: Partial<Intent> = {}): Intent => ({
+  runId: "run-1",
+  address,
+  kind: "Integration",
+  method: "POST",
+  path: "/v1/integrations",
+  naturalKey: { "source.name": "orders-pg", __proto__: "x" },
+  bodyDigest: "sha256:aa",
+  idsSeenBefore: ["1", "2"],
+  at: "2026-01-01T00:00:00.000Z",
+  ...more,
+});
+
+/** What every store must do. `openStore` makes a store of its own for each test. */
+export function recordsSuite(name: string, openStore: () => Promise<StoreUnderTest>): void {
+  describe(`the ${name} store`, () => {
+    describe("reading", () => readingTests(openStore));
+    describe("the journal", () => journalTests(openStore));
+    describe("bindings", () => bindingTests(openStore));
+    describe("applied plans and lists", () => appliedTests(openStore));
+    describe("the lease", () => leaseTests(openStore));
+    describe("unlock and lock", () => unlockTests(openStore));
+  });
+}
+
+type OpenStore = () => Promise<StoreUnderTest>;
+
+function readingTests(openStore: OpenStore): void {
+  it("finds nothing in a new store", async () => {
+    const records = await opened(await openStore());
+    const { bindings, open, created, longestSeen, unlocked } = await records.read();
+    expect({ bindings: [...bindings], open, created: [...created], longestSeen, unlocked }).toEqual({
+      ...{ bindings: [], open: [], created: [], longestSeen: {}, unlocked: [] },
+    });
+    expect(await records.lease()).toBeUndefined();
+    expect(await records.wasApplied("plan-1")).toBeUndefined();
+  });
+
+  it("needs no lease", async () => {
+    const store = await openStore();
+    const run = await begun(await opened(store));
+    await run.intend([intentOf("Integration/a")]);
+    expect((await (await opened(store)).read()).open.map(({ address }) => address)).toEqual(["Integration/a"]);
+  });
+
+  it("does not change a state that was read before", async () => {
+    const run = await begun(await opened(await openStore()));
+    const before = run.state();
+    await run.intend([intentOf("Integration/a")]);
+    await run.bind("Integration/a", { id: "1" });
+    expect([before.open.length, before.bindings.size]).toEqual([0, 0]);
+    expect([run.state().open.length, run.state().bindings.size]).toEqual([1, 1]);
+  });
+
+  it("sees no write of a run without changes", async () => {
+    const store = await openStore();
+    const { version: _, ...before } = await (await opened(store)).read();
+    const run = await begun(await opened(store));
+    await run.release();
+    expect(await (await opened(store)).read()).toMatchObject(before);
+    expect(await (await opened(store)).lease()).toBeUndefined();
+  });
+}
+
+function journalTests(openStore: OpenStore): void {
+  it("has the intents in the shared store when intend resolves, in order", async () => {
+    const store = await openStore();
+    const run = await begun(await opened(store));
+    const wave = ["Integration/a", "Asset/b", "Tag/pii#Integration/a"].map((address) => intentOf(address));
+    const ids = await run.intend(wave);
+    expect(new Set(ids).size).toBe(3);
+    const expected = wave.map((intent, index) => ({ entryId: ids[index], ...intent }));
+    expect((await (await opened(store)).read()).open).toEqual(expected);
+    expect(run.state().open).toEqual(expected);
+  });
+
+  const outcomes: Readonly<Record<string, readonly [settlements: readonly Settlement[], open: boolean]>> = {
+    created: [[{ outcome: "created", id: "8f1c" }], false],
+    failed: [[{ outcome: "failed" }], false],
+    recovered: [[{ outcome: "recovered", id: "8f1c" }], false],
+    unknown: [[{ outcome: "unknown" }], true],
+    answered: [[{ outcome: "answered", id: "8f1c" }], true],
+    "answered, then created": [
+      [
+        { outcome: "answered", id: "8f1c" },
+        { outcome: "created", id: "8f1c" },
+      ],
+      false,
+    ],
+    "unknown, then not-created": [[{ outcome: "unknown" }, { outcome: "not-created", by: "resolve" }], false],
+  };
+  for (const [outcome, [settlements, open]] of Object.entries(outcomes))
+    it(`${open ? "keeps" : "closes"} an intent that is ${outcome}`, async () => {
+      const store = await openStore();
+      const run = await begun(await opened(store));
+      const [entryId = ""] = await run.intend([intentOf("Integration/a")]);
+      for (const settlement of settlements) await run.settle(entryId, settlement);
+      const expected = open ? ["Integration/a"] : [];
+      expect(run.state().open.map(({ address }) => address)).toEqual(expected);
+      await run.release();
+      expect((await (await opened(store)).read()).open.map(({ address }) => address)).toEqual(expected);
+    });
+
+  it("keeps the id that the service answered", async () => {
+    const store = await openStore();
+    const run = await begun(await opened(store));
+    const [entryId = ""] = await run.intend([intentOf("Asset/a", { record: { sent: { "/name": "sha256:1" }, secretVersion: 2 } })]);
+    await run.settle(entryId, { outcome: "answered", id: "d-1" });
+    await run.release();
+    expect((await (await opened(store)).read()).open).toMatchObject([
+      { entryId, answeredId: "d-1", record: { sent: { "/name": "sha256:1" }, secretVersion: 2 } },
+    ]);
+  });
+
+  it("remembers what was created until it is forgotten", async () => {
+    const store = await openStore();
+    const first = await begun(await opened(store));
+    const [entryId = ""] = await first.intend([intentOf("Asset/a")]);
+    await first.settle(entryId, { outcome: "created", id: "d-1" });
+    await first.release();
+    const second = await begun(await opened(store), { runId: "run-2" });
+    expect([...second.state().created]).toEqual([["Asset/a", { entryId, id: "d-1" }]]);
+    await second.settle(entryId, { outcome: "forgotten", by: "unbind" });
+    await second.release();
+    expect((await (await opened(store)).read()).created.size).toBe(0);
+  });
+
+  it("lets a later run settle what an earlier one left open", async () => {
+    const store = await openStore();
+    const first = await begun(await opened(store));
+    const [entryId = ""] = await first.intend([intentOf("Integration/a")]);
+    await first.release();
+    const second = await begun(await opened(store), { runId: "run-2" });
+    expect(second.state().open).toMatchObject([{ entryId, runId: "run-1" }]);
+    await second.settle(entryId, { outcome: "not-created", by: "resolve" });
+    await second.release();
+    expect((await (await opened(store)).read()).open).toEqual([]);
+  });
+
+  it("stores no members that it does not know", async () => {
+    const store = await openStore();
+    const run = await begun(await opened(store));
+    // A caller's object may hold more than the type says.
+    const [entryId = ""] = await run.intend([{ ...intentOf("Integration/a"), body: "canary" } as Intent]);
+    await run.settle(entryId, { outcome: "unknown", answer: "canary" } as Settlement);
+    await run.release();
+    const { open } = await (await opened(store)).read();
+    expect(open).toHaveLength(1);
+    expect(JSON.stringify(open)).not.toContain("canary");
+  });
+}
+
+function bindingTests(openStore: OpenStore): void {
+  it("keeps bindings with digests and removes them", async () => {
+    const store = await openStore();
+    const run = await begun(await opened(store));
+    const warehouse = { id: "d-12", sent: { "/name": "sha256:1", "/connection/a~1b": "sha256:2" }, secretVersion: 4 };
+    await run.bind("Asset/warehouse", warehouse);
+    await run.bind("Integration/orders", { id: "007" });
+    await run.bind("Integration/old", { id: "9" });
+    await run.unbind("Integration/old");
+    await run.unbind("Integration/none");
+    const expected = [
+      ["Asset/warehouse", warehouse],
+      ["Integration/orders", { id: "007" }],
+    ];
+    expect([...run.state().bindings].sort()).toEqual(expected);
+    await run.release();
+    expect([...(await (await opened(store)).read()).bindings].sort()).toEqual(expected);
+  });
+
+  it("replaces a binding as a whole", async () => {
+    const store = await openStore();
+    const run = await begun(await opened(store));
+    await run.bind("Asset/a", { id: "1", secretVersion: 1 });
+    await run.bind("Asset/a", { id: "2" });
+    await run.release();
+    expect([...(await (await opened(store)).read()).bindings]).toEqual([["Asset/a", { id: "2" }]]);
+  });
+
+  it("refuses an id that another address of the kind has", async () => {
+    const store = await openStore();
+    const run = await begun(await opened(store));
+    await run.bind("Asset/a", { id: "1" });
+    await expectError(run.bind("Asset/b", { id: "1" }), "E_DUPLICATE_BINDING", 1);
+    await run.bind("Integration/b", { id: "1" });
+    await run.release();
+    expect([...(await (await opened(store)).read()).bindings.keys()].sort()).toEqual(["Asset/a", "Integration/b"]);
+  });
+
+  it("writes many bindings that are set at once", async () => {
+    const store = await openStore();
+    const run = await begun(await opened(store));
+    const addresses = Array.from({ length: 50 }, (_, index) => `Integration/i${String(index).padStart(2, "0")}`);
+    await Promise.all(addresses.map((address, index) => run.bind(address, { id: String(index) })));
+    await run.release();
+    expect([...(await (await opened(store)).read()).bindings.keys()].sort()).toEqual(addresses);
+  });
+}
+
+function appliedTests(openStore: OpenStore): void {
+  it("applies a saved plan once", async () => {
+    const store = await openStore();
+    const first = await begun(await opened(store));
+    await first.markApplied("plan-1");
+    await first.take();
+    await first.release();
+    expect(await (await opened(store)).wasApplied("plan-1")).toMatchObject({ planId: "plan-1", runId: "run-1" });
+    expect(await (await opened(store)).wasApplied("plan-2")).toBeUndefined();
+    const second = await begun(await opened(store), { runId: "run-2" });
+    const again = async (): Promise<void> => {
+      await second.markApplied("plan-1");
+      await second.take();
+    };
+    await expectError(again(), "E_PLAN_APPLIED", 5);
+    await second.release();
+  });
+
+  it("keeps the greatest length of each list", async () => {
+    const store = await openStore();
+    for (const seen of [
+      { integrations: 51, tags: 3 },
+      { integrations: 40, users: 7 },
+    ]) {
+      const run = await begun(await opened(store));
+      await run.take();
+      run.rememberLists(seen);
+      await run.release();
+    }
+    expect((await (await opened(store)).read()).longestSeen).toEqual({ integrations: 51, tags: 3, users: 7 });
+  });
+}
+
+function leaseTests(openStore: OpenStore): void {
+  it("refuses a second run while the first one holds the lease", async () => {
+    const store = await openStore();
+    const first = await begun(await opened(store));
+    await first.take();
+    const error = await errorOf((await opened(store)).begin({ runId: "run-2", waitMs: 0 }));
+    expect([error.code, error.exit]).toEqual(["E_LOCKED", 6]);
+    expect(error.message).toContain("run-1");
+    await first.release();
+    const second = await begun(await opened(store), { runId: "run-2" });
+    await second.take();
+    await second.release();
+  });
+
+  it("tells who holds the lease", async () => {
+    const store = await openStore();
+    const run = await begun(await opened(store), { runUrl: "https://ci.example.com/7" });
+    await run.take();
+    const lease = await (await opened(store)).lease();
+    expect(lease).toMatchObject({ runId: "run-1", runUrl: "https://ci.example.com/7", reason: undefined });
+    expect(Number.isNaN(Date.parse(lease?.since ?? ""))).toBe(false);
+    await run.release();
+    expect(await (await opened(store)).lease()).toBeUndefined();
+  });
+
+  it("waits for the run that holds the lease", async () => {
+    const store = await openStore();
+    const first = await begun(await opened(store));
+    await first.take();
+    const waiting = begun(await opened(store), { runId: "run-2", waitMs: 15_000 });
+    await first.bind("Asset/a", { id: "1" });
+    await first.release();
+    const second = await waiting;
+    await second.take();
+    expect([...second.state().bindings.keys()]).toEqual(["Asset/a"]);
+    await second.release();
+  });
+
+  it("stops waiting when the signal is aborted", async () => {
+    const store = await openStore();
+    const first = await begun(await opened(store));
+    await first.take();
+    const stop = new AbortController();
+    const waiting = (await opened(store)).begin({ runId: "run-2", waitMs: 60_000, signal: stop.signal });
+    stop.abort(new Error("interrupted"));
+    await expect(waiting).rejects.toThrow("interrupted");
+    await first.release();
+  });
+
+  it("gives the lease to one of many runs that start at once", async () => {
+    const store = await openStore();
+    const attempts = Array.from({ length: 5 }, async (_, index): Promise<RecordsRun | undefined> => {
+      try {
+        const run = await (await opened(store)).begin({ runId: `run-${index}`, waitMs: 0 });
+        await run.take();
+        return run;
+      } catch (error) {
+        expect(error).toMatchObject({ code: "E_LOCKED", exit: 6 });
+        return undefined;
+      }
+    });
+    const holders = (await Promise.all(attempts)).filter((run) => run !== undefined);
+    expect(holders).toHaveLength(1);
+    for (const holder of holders) await holder.release();
+  });
+
+  it("lets a run send only while it holds the lease", async () => {
+    const run = await begun(await opened(await openStore()));
+    await run.take();
+    run.fence();
+    await run.renew();
+    run.fence();
+    await run.release();
+    expect(() => run.fence()).toThrow(DimsyncError);
+  });
+}
+
+function unlockTests(openStore: OpenStore): void {
+  it("ends the lease of a run, which then sends nothing more and still records its own calls", async () => {
+    const store = await openStore();
+    const run = await begun(await opened(store));
+    const [entryId = ""] = await run.intend([intentOf("Asset/a")]);
+    const other = await opened(store);
+    expect(await other.unlock()).toMatchObject({ runId: "run-1" });
+    expect(await other.unlock()).toBeUndefined();
+    expect((await other.read()).unlocked).toMatchObject([{ runId: "run-1" }]);
+    const lost = new Promise((resolve) => run.lost.addEventListener("abort", resolve, { once: true }));
+    await run.settle(entryId, { outcome: "answered", id: "d-1" });
+    run.flush();
+    await lost;
+    expect(run.lost.reason).toMatchObject({ code: "E_LOCKED", exit: 6 });
+    expect(() => run.fence()).toThrow(DimsyncError);
+    await run.release();
+    expect((await other.read()).open).toMatchObject([{ entryId, answeredId: "d-1" }]);
+  });
+
+  it("locks the target for maintenance", async () => {
+    const store = await openStore();
+    const records = await opened(store);
+    await records.lock({ runId: "person-1", reason: "moving the warehouse" });
+    const error = await errorOf((await opened(store)).begin({ runId: "run-1", waitMs: 0 }));
+    expect([error.code, error.exit]).toEqual(["E_LOCKED", 6]);
+    expect(error.message).toContain("moving the warehouse");
+    expect(await records.unlock()).toMatchObject({ reason: "moving the warehouse" });
+    await (await begun(await opened(store))).release();
+  });
+
+  it("does not lock what a run holds", async () => {
+    const store = await openStore();
+    const run = await begun(await opened(store));
+    await run.take();
+    await expectError((await opened(store)).lock({ runId: "person-1", reason: "x" }), "E_LOCKED", 6);
+    await run.release();
+  });
+
+  it("lets a maintenance lease end at its time", async () => {
+    const store = await openStore();
+    await (await opened(store)).lock({ runId: "person-1", reason: "x", until: new Date(Date.now() - 1000) });
+    const run = await begun(await opened(store));
+    await run.take();
+    await run.release();
+  });
+}
+
+async function opened(store: StoreUnderTest): Promise<Records> {
+  const records = await store.open();
+  onTestFinished(() => records.close());
+  return records;
+}
+
+async function begun(records: Records, options: Partial<BeginOptions> = {}): Promise<RecordsRun> {
+  const run = await records.begin({ runId: "run-1", waitMs: 0, ...options });
+  onTestFinished(() => run.release());
+  return run;
+}
+
+async function errorOf(work: Promise<unknown>): Promise<DimsyncError> {
+  const error = await work.then(
+    () => undefined,
+    (thrown: unknown) => thrown,
+  );
+  if (!(error instanceof DimsyncError)) throw new Error(`expected a DimsyncError, got ${String(error)}`);
+  return error;
+}
+
+async function expectError(work: Promise<unknown>, code: string, exit: number): Promise<void> {
+  const error = await errorOf(work);
+  expect([error.code, error.exit]).toEqual([code, exit]);
+}
