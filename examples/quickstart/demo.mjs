@@ -1,5 +1,6 @@
-// The main job in one go, on a copy of this example: validate, plan, apply, an empty plan; then somebody changes the account by hand, and drift,
-// plan and apply find and repair it. The account is `dimsync serve`, an HTTP service in a process of its own. Run it with `npm run demo`.
+// Runs validate, plan and apply on a copy of this example and shows that the next plan is empty.
+// Then someone changes the account; drift reports it, and plan and apply revert it. The account is
+// `dimsync serve`, an HTTP service in its own process. Run it with `npm run demo`.
 import { spawn, spawnSync } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { cpSync, mkdtempSync, rmSync } from "node:fs";
@@ -19,7 +20,7 @@ try {
   for (const name of ["dimsync.yaml", "manifests"]) cpSync(join(example, name), join(folder, name), { recursive: true });
   service = await startService();
   await demo();
-  say("That was all of it. The manifests: examples/quickstart. The walk-through: README.md.");
+  say("Done. The manifests are in examples/quickstart; README.md explains them.");
 } catch (error) {
   process.stderr.write(`\ndemo: ${error.message}\n`);
   process.exitCode = 1;
@@ -29,26 +30,26 @@ try {
 }
 
 async function demo() {
-  say("An account with four integrations, and a folder of manifests that says what it should be. First the manifests alone:");
+  say("The account has four integrations. The manifests describe the desired state. First, check the manifests alone:");
   run(["validate"], 0);
-  say("What would change? Nothing is written here; exit 2 means that there are changes.");
+  say("What would change? A plan writes nothing; exit 2 means that there are changes.");
   run(["plan", "--detailed-exitcode"], 2);
-  say("Make exactly those calls; what waits for a new id follows in the same run.");
+  say("Send exactly those requests. Items that wait for a new id follow in the same run.");
   run(["apply", "--yes"], 0);
-  say("Once more: the account equals the manifests.");
+  say("Plan again: the account matches the manifests.");
   run(["plan", "--detailed-exitcode"], 0);
 
-  say("Now Dana (dana@example.com) switches hashing off for customers.email, behind dimsync's back:");
+  say("Now Dana (dana@example.com) turns off hashing for customers.email, without dimsync:");
   await unhash();
-  say("The nightly drift report finds it, and who did it. Exit 3: it also breaks the policy that such columns are hashed.");
+  say("The nightly drift report shows the change and who made it. Exit 3: it also violates a policy.");
   run(["drift"], 3);
-  say("And the plan that repairs it is one call:");
+  say("The plan that reverts it is one request:");
   run(["plan", "--detailed-exitcode"], 2);
   run(["apply", "--yes"], 0);
   run(["plan", "--detailed-exitcode"], 0);
 }
 
-/** Runs dimsync in the copy, its output going straight to this one's; another exit code than the expected ends the demo. */
+/** Runs dimsync in the copy, with its output on this terminal. Throws if the exit code is not the expected one. */
 function run(args, expected) {
   process.stdout.write(`\n${paint("1;36", `$ dimsync ${args.join(" ")}`)}\n`);
   const { status, error } = spawnSync(process.execPath, [dimsync, ...args], {
@@ -64,10 +65,10 @@ function say(text) {
   process.stdout.write(`\n${paint("1", `── ${text}`)}\n`);
 }
 
-/** Starts `dimsync serve` and waits until it says where it listens. Its key, and all other secrets, are made for this run. */
+/** Starts `dimsync serve` and waits until it prints its address. The key and all other secrets are random. */
 async function startService() {
   const env = {
-    // Settings of another project must not reach this one.
+    // Environment variables for another project must not affect the demo.
     ...Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith("DIMSYNC_"))),
     DIMSYNC_API_KEY: randomBytes(16).toString("hex"),
     LAKE_SECRET_KEY: randomBytes(16).toString("hex"),
@@ -79,9 +80,9 @@ async function startService() {
     stdio: ["ignore", "pipe", "pipe"],
   });
   let url;
-  let complaint = "";
+  let stderr = "";
   child.stderr.on("data", (chunk) => {
-    complaint += chunk;
+    stderr += chunk;
   });
   for await (const line of createInterface({ input: child.stdout })) {
     url ??= /^DIMSYNC_BASE_URL=(.+)$/.exec(line)?.[1];
@@ -89,7 +90,7 @@ async function startService() {
     if (url !== undefined && danasKey !== undefined)
       return { url, danasKey, env: { ...env, DIMSYNC_BASE_URL: url }, stop: () => child.kill() };
   }
-  throw new Error(`dimsync serve did not start: ${complaint}`);
+  throw new Error(`dimsync serve did not start: ${stderr}`);
 }
 
 async function unhash() {
@@ -98,10 +99,10 @@ async function unhash() {
     schemas: { public: { enabled: true, tables: { customers: { enabled: true, columns: { email: { enabled: true, hashed: false } } } } } },
   };
   process.stdout.write(`\n${paint("1;35", `PATCH /v1/integrations/8f1c/schemas ${JSON.stringify(body)}`)}\n`);
-  const answer = await fetch(`${url}/v1/integrations/8f1c/schemas`, {
+  const response = await fetch(`${url}/v1/integrations/8f1c/schemas`, {
     method: "PATCH",
     headers: { "x-api-key": danasKey, "content-type": "application/json" },
     body: JSON.stringify(body),
   });
-  if (!answer.ok) throw new Error(`The service refused Dana's change with status ${answer.status}.`);
+  if (!response.ok) throw new Error(`The service refused Dana's change with status ${response.status}.`);
 }

@@ -1,8 +1,9 @@
-// What `when` and `require` can't say: two columns of one table that depend on each other. A policy gets data, a copy of its own, and returns findings.
+// `when` and `require` cannot relate two columns of a table to each other, so this policy is a module.
+// It gets its own copy of the schemas and returns findings.
 
 const isPersonal = (name) => /email|phone/iu.test(name);
 
-/** A table with personal data needs a primary key: without one, nobody can delete a person's rows from the warehouse. */
+/** A table with personal data needs a primary key. Without one, you cannot delete the rows of one person. */
 export default ({ schemas }) =>
   Object.entries(schemas).flatMap(([schema, { tables }]) =>
     Object.entries(tables)
