@@ -24,7 +24,7 @@ const tableName = (i) => `table_${three(i)}`;
 const columnName = (i) => `${i % 10 === 3 ? "email" : i % 10 === 4 ? "phone" : "column"}_${two(i)}`;
 export const integrationName = (i) => `shop-shard-${three(i)}`;
 
-/** What the embedded service keeps (src/embedded/account.ts). */
+/** What the embedded service keeps (src/embedded/data/account.ts). */
 export function account({ integrations, schemas }) {
   return {
     users: [{ id: "u-1", email: "bot@example.com", createdAt: "2026-01-01T00:00:00.000Z", name: "Bot" }],

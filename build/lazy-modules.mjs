@@ -1,4 +1,4 @@
-// Some modules cost milliseconds to load and most runs never use them: `yaml` 10 (the fast path, src/manifests/plain-yaml.ts, makes it needless),
+// Some modules cost milliseconds to load and most runs never use them: `yaml` 10 (the fast path, src/yaml/fast/transcode.ts, makes it needless),
 // `picomatch` 3, node:crypto 3, node:child_process 1. The code that uses them is synchronous, which rules import() out. So the bundles get stand-ins for
 // their functions that load the module when the first of them is used.
 import { createRequire } from "node:module";

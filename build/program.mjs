@@ -30,8 +30,8 @@ export async function bundleProgram(root, folder, version) {
       minify: { compress: true, mangle: false, codegen: { removeWhitespace: true } },
       codeSplitting: {
         groups: [
-          group("core", 2, [source("run.ts"), source("commands/validate.ts"), source("render/human/index.ts")]),
-          group("account", 1, [source("commands/plan.ts"), source("service/client.ts")]),
+          group("core", 2, [source("run.ts"), source("commands/core/validate.ts"), source("render/terminal/index.ts")]),
+          group("account", 1, [source("commands/core/plan.ts"), source("service/client.ts")]),
         ],
       },
     });

@@ -1,6 +1,6 @@
 // The library: what the command line does, as functions. Nothing here prints, ends the process or reads process.env unless it is given.
-import { type ApplyAccountOptions, applyAccount, planAccount, type Surroundings } from "./commands/operations.ts";
-import { driftExit, planExit } from "./engine/exits.ts";
+import { type ApplyAccountOptions, applyAccount, planAccount, type RunEnvironment } from "./commands/shared/operations.ts";
+import { driftExit, planExit } from "./engine/exit-codes.ts";
 import type { PlanOptions } from "./engine/session.ts";
 import { kindNamed } from "./kinds/index.ts";
 import { type LoadOptions, loadProject as load, type Project } from "./manifests/project.ts";
@@ -25,10 +25,10 @@ export { type Client, type ClientOptions, createClient } from "./service/client.
 export interface RunOptions {
   readonly env?: NodeJS.ProcessEnv;
   readonly signal?: AbortSignal;
-  readonly onProgress?: Surroundings["onProgress"];
+  readonly onProgress?: RunEnvironment["onProgress"];
 }
 
-const around = ({ env, signal, onProgress }: RunOptions): Surroundings => ({
+const runEnvironment = ({ env, signal, onProgress }: RunOptions): RunEnvironment => ({
   env: env ?? {},
   signal: signal ?? new AbortController().signal,
   onProgress,
@@ -41,17 +41,17 @@ export function loadProject(options: Omit<LoadOptions, "references" | "env"> & {
 
 /** What `apply` would do. Reads only. Throws DimsyncError where the account can't be opened; a failed read makes the plan incomplete instead. */
 export async function plan(project: Project, options: PlanOptions & RunOptions = {}): Promise<Plan> {
-  const made = await planAccount(project, options, around(options));
+  const made = await planAccount(project, options, runEnvironment(options));
   return { ...made, exit: planExit(made, { detailed: true, failOn: [] }) };
 }
 
 /** Where the account differs. Reads only. */
 export async function drift(project: Project, options: PlanOptions & RunOptions = {}): Promise<Plan> {
-  const made = await planAccount(project, options, around(options), "DriftReport");
+  const made = await planAccount(project, options, runEnvironment(options), "DriftReport");
   return { ...made, exit: driftExit(made, []) };
 }
 
 /** Makes the account equal the manifests; with `saved`, makes exactly that plan's calls. Throws only before the first write. */
 export async function apply(project: Project, options: ApplyAccountOptions & RunOptions = {}): Promise<Result> {
-  return (await applyAccount(project, options, around(options))).result;
+  return (await applyAccount(project, options, runEnvironment(options))).result;
 }

@@ -1,5 +1,5 @@
 import { main } from "./cli.ts";
-import { processIo } from "./commands/io.ts";
+import { processIo } from "./commands/shared/io.ts";
 
 /** Runs the command line in this process, which ends with its exit code. */
 export async function run(argv: readonly string[]): Promise<void> {

@@ -1,6 +1,6 @@
 import { isObject, own } from "../model/json.ts";
-import type { Issues } from "./drift-issue.ts";
-import type { Notes } from "./notes.ts";
+import type { Notes } from "./comments.ts";
+import type { Issues } from "./issues.ts";
 import type { Rest } from "./rest.ts";
 
 // Who may write in the repository; anybody else could put our marker into a comment of his own.

@@ -1,6 +1,6 @@
 import { isObject, own } from "../model/json.ts";
-import type { Issues } from "./drift-issue.ts";
-import type { Notes } from "./notes.ts";
+import type { Notes } from "./comments.ts";
+import type { Issues } from "./issues.ts";
 import type { Rest } from "./rest.ts";
 
 /** The notes of a merge request. The token's own account is asked first: only its notes can be edited. */

@@ -6,9 +6,9 @@ import { DimsyncError } from "../model/errors.ts";
 import type { Plan } from "../model/plan.ts";
 import type { Pointer } from "../model/pointer.ts";
 import type { Problem } from "../model/problem.ts";
-import { type Override, withOverride } from "./accept-override.ts";
-import { type AcceptedProject, acceptingOf } from "./accept-wishes.ts";
 import type { WriteFile } from "./history.ts";
+import { type Override, withOverride } from "./overrides.ts";
+import { type AcceptedProject, acceptingOf } from "./plan-edits.ts";
 import { editYaml, type Wish } from "./yaml-edit.ts";
 
 export interface FileEdit {

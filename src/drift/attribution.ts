@@ -4,8 +4,7 @@ import type { Attribution, Change, Item, Manual, Plan } from "../model/plan.ts";
 import { fromPointer } from "../model/pointer.ts";
 import type { Diagnostic } from "../model/problem.ts";
 import { timeOf } from "./audit.ts";
-import { type Called, type Heard, hasWord, hear, mentionOf, wordsIn } from "./mentions.ts";
-import { fitOf, type Topic, topicOf } from "./topics.ts";
+import { fitOf, hasWord, mentionOf, type ObjectNames, type ParsedEvent, parseEvent, type Topic, topicOf, wordsIn } from "./events.ts";
 
 // Who did it? The audit log says in free text what happened (interface §2.7); a difference says which object is not as declared. They meet by the
 // object's id or name in the text. Of several entries that speak of the object, those about the same matter win over those that leave it open (an
@@ -25,13 +24,13 @@ const mostPerObject = 500;
 
 /** The report with the best attribution at each difference of the account. What only the manifests changed (origin "config") has none. */
 export function attribute(report: Plan, entries: readonly AuditEntry[], known: Known = {}): Plan {
-  const heard = [...entries].sort((a, b) => timeOf(b) - timeOf(a)).map(hear);
+  const heard = [...entries].sort((a, b) => timeOf(b) - timeOf(a)).map(parseEvent);
   const ids = idsIn(report, known);
   const byWord = indexed(heard);
   const lonely = onlyWriteOfNobody(heard, report, ids);
-  const aboutObject = new Map<string, readonly { readonly heard: Heard; readonly confidence: "exact" | "likely" }[]>();
+  const aboutObject = new Map<string, readonly { readonly heard: ParsedEvent; readonly confidence: "exact" | "likely" }[]>();
 
-  const find = (called: Called, topic: Topic, nodes: readonly string[]): Attribution | undefined => {
+  const find = (called: ObjectNames, topic: Topic, nodes: readonly string[]): Attribution | undefined => {
     const key = JSON.stringify([called.id ?? "", ...called.names]);
     const about = aboutObject.get(key) ?? candidates(heard, byWord, called);
     aboutObject.set(key, about);
@@ -48,7 +47,7 @@ export function attribute(report: Plan, entries: readonly AuditEntry[], known: K
     return lonely === undefined || topic.startsWith("relation") || fitOf(lonely, topic) === 0 ? undefined : toAttribution(lonely, "window");
   };
 
-  const ofChange = (item: Item, called: Called, change: Change): Change => {
+  const ofChange = (item: Item, called: ObjectNames, change: Change): Change => {
     if (change.origin === "config") return change;
     const attribution = find(called, topicOf(item.address, change.path, item.action === "relate"), nodesOf(item.address, change.path));
     return attribution === undefined ? change : { ...change, attribution };
@@ -95,8 +94,8 @@ function noted(report: Plan, code: string, summary: string, message: string): Pl
 }
 
 /** Entries by each word in them, lower case, so that thousands of objects need not each go through thousands of entries. */
-function indexed(heard: readonly Heard[]): ReadonlyMap<string, readonly Heard[]> {
-  const byWord = new Map<string, Heard[]>();
+function indexed(heard: readonly ParsedEvent[]): ReadonlyMap<string, readonly ParsedEvent[]> {
+  const byWord = new Map<string, ParsedEvent[]>();
   for (const one of heard)
     for (const text of new Set([...one.words].map((each) => each.toLowerCase()))) {
       const known = byWord.get(text);
@@ -107,10 +106,10 @@ function indexed(heard: readonly Heard[]): ReadonlyMap<string, readonly Heard[]>
 }
 
 function candidates(
-  heard: readonly Heard[],
-  byWord: ReadonlyMap<string, readonly Heard[]>,
-  called: Called,
-): readonly { readonly heard: Heard; readonly confidence: "exact" | "likely" }[] {
+  heard: readonly ParsedEvent[],
+  byWord: ReadonlyMap<string, readonly ParsedEvent[]>,
+  called: ObjectNames,
+): readonly { readonly heard: ParsedEvent; readonly confidence: "exact" | "likely" }[] {
   const firstWords = [called.id ?? "", ...called.names].filter((text) => text !== "").map((text) => wordsIn(text)[0]?.toLowerCase());
   const searched = firstWords.includes(undefined) ? heard : new Set(firstWords.flatMap((first) => byWord.get(first ?? "") ?? []));
   return [...searched]
@@ -132,7 +131,7 @@ function idsIn(report: Plan, { idByAddress = new Map() }: Known): ReadonlyMap<Ad
   return ids;
 }
 
-function calledBy(address: Address, ids: ReadonlyMap<Address, string>): Called {
+function calledBy(address: Address, ids: ReadonlyMap<Address, string>): ObjectNames {
   const parts = parseAddress(address);
   const name = parts?.on ?? parts?.name;
   const id = ids.get(parts?.on === undefined ? manifestAddress(address) : `Integration/${parts.on}`);
@@ -148,7 +147,7 @@ function nodesOf(address: Address, path: string): readonly string[] {
 }
 
 /** The one entry that is neither ours nor about an object that is known, if there is exactly one. */
-function onlyWriteOfNobody(heard: readonly Heard[], report: Plan, ids: ReadonlyMap<Address, string>): Heard | undefined {
+function onlyWriteOfNobody(heard: readonly ParsedEvent[], report: Plan, ids: ReadonlyMap<Address, string>): ParsedEvent | undefined {
   const objects = [...report.unmanaged.integrations, ...report.unmanaged.tags];
   const words = new Set([...ids.values(), ...objects.map(({ id }) => id)]);
   const names = new Set([...report.items.flatMap(({ liveName }) => liveName ?? []), ...objects.map(({ name }) => name)]);
@@ -161,7 +160,7 @@ function onlyWriteOfNobody(heard: readonly Heard[], report: Plan, ids: ReadonlyM
 
 const isOwn = ({ context }: AuditEntry): boolean => context.userAgent !== undefined && ownAgent.test(context.userAgent);
 
-function toAttribution({ entry }: Heard, confidence: Attribution["confidence"]): Attribution {
+function toAttribution({ entry }: ParsedEvent, confidence: Attribution["confidence"]): Attribution {
   const { actor, context } = entry;
   return {
     ...(actor.email === undefined ? {} : { actor: actor.email }),

@@ -1,4 +1,4 @@
-import { durationMs } from "../manifests/durations.ts";
+import { durationMs } from "../manifests/scalars.ts";
 import type { AuditEntry } from "../model/live.ts";
 import type { Reads } from "../model/service.ts";
 

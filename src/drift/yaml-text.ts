@@ -3,7 +3,7 @@ import type { JsonScalar } from "../model/json.ts";
 /** Values to be written into YAML: scalars at the leaves, maps above. A Map, since any text is an ordinary key. */
 export type Tree = ReadonlyMap<string, Tree | { readonly value: JsonScalar }>;
 
-export const isLeaf = (node: Tree | { readonly value: JsonScalar }): node is { readonly value: JsonScalar } => !(node instanceof Map);
+const isLeaf = (node: Tree | { readonly value: JsonScalar }): node is { readonly value: JsonScalar } => !(node instanceof Map);
 
 // Texts that YAML 1.1 and 1.2 read as themselves without quotes, in block and flow style alike.
 const plain = /^(?!(?:true|false|null|yes|no|on|off|y|n)$)[\p{L}_](?:[\p{L}\p{N} _./@+-]*[\p{L}\p{N}_./@+-])?$/iu;
@@ -19,7 +19,7 @@ export function scalarText(value: JsonScalar, before = ""): string {
 }
 
 /** `{ email: { hashed: false } }` */
-export function flowText(tree: Tree): string {
+function flowText(tree: Tree): string {
   return `{ ${flowMembers(tree)} }`;
 }
 

@@ -1,5 +1,5 @@
-export type * from "./account.ts";
-export { type Fault, type FaultAction, parseFault } from "./faults.ts";
+export type * from "./data/account.ts";
+export { seedAccount } from "./data/seed.ts";
+export { type Fault, type FaultAction, parseFault } from "./http/faults.ts";
 export type * from "./options.ts";
-export { seedAccount } from "./seed.ts";
 export { startEmbeddedService } from "./service.ts";

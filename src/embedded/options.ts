@@ -1,4 +1,4 @@
-import type { AccountState } from "./account.ts";
+import type { AccountState } from "./data/account.ts";
 
 /** How the service stands in where the interface is silent, and how it misbehaves. Every member is optional; see docs/embedded-service.md. */
 export interface EmbeddedOptions {

@@ -1,13 +1,13 @@
 import { randomBytes } from "node:crypto";
 import { once, setMaxListeners } from "node:events";
 import { createServer } from "node:http";
-import type { AccountState } from "./account.ts";
-import { record } from "./audit.ts";
-import { type Setting, serve } from "./exchange.ts";
-import { openFaultBook } from "./faults.ts";
+import type { AccountState } from "./data/account.ts";
+import { seedAccount } from "./data/seed.ts";
+import { openStore } from "./data/store.ts";
+import { record } from "./handlers/audit.ts";
+import { type Setting, serve } from "./http/exchange.ts";
+import { openFaultBook } from "./http/faults.ts";
 import type { Actor, CountedRequest, EmbeddedOptions, EmbeddedService } from "./options.ts";
-import { seedAccount } from "./seed.ts";
-import { openStore } from "./store.ts";
 
 /**
  * Starts the service on 127.0.0.1 and resolves when it listens. Throws an Error for a fault that can't be read, a file that isn't an

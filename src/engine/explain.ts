@@ -1,9 +1,9 @@
 import { expand } from "../kinds/schema-config/expand.ts";
 import { type Explanation, explain } from "../kinds/schema-config/explain.ts";
 import { schemaConfig, withColumns } from "../kinds/schema-config/index.ts";
-import { type Field, type NodePath, nodePointer, nodeText } from "../kinds/schema-config/node.ts";
-import type { SchemaConfigUnit } from "../kinds/schema-config/unit.ts";
-import { absenceOf, stoppedBy } from "../kinds/schema-config/whereabouts.ts";
+import { absenceOf, stoppedBy } from "../kinds/schema-config/missing.ts";
+import { type Field, type NodePath, nodePointer, nodeText } from "../kinds/schema-config/tree.ts";
+import type { SchemaConfigUnit } from "../kinds/schema-config/units.ts";
 import { type Address, manifestAddress } from "../model/address.ts";
 import { DimsyncError, ProblemsError } from "../model/errors.ts";
 import { own } from "../model/json.ts";
@@ -12,12 +12,11 @@ import { fromPointer } from "../model/pointer.ts";
 import type { Problem } from "../model/problem.ts";
 import type { SchemaTree } from "../model/resource.ts";
 import type { PlannedRequest } from "../model/service.ts";
-import { didYouMean } from "../model/suggest.ts";
-import { columnBudget } from "./column-budget.ts";
+import { didYouMean } from "../text/suggest.ts";
+import { cachedReads, columnBudget } from "./cached-reads.ts";
 import { ignoring } from "./ignore.ts";
-import { onceOnly } from "./reads.ts";
+import { observeAccount } from "./observe.ts";
 import type { Session } from "./session.ts";
-import { observeWorld } from "./world.ts";
 
 /** One node of one integration, with everything that was said of it. */
 export interface Explained extends Explanation {
@@ -109,10 +108,10 @@ export async function expandConfigs(session: Session, addresses: readonly Addres
 async function compared(session: Session, addresses: readonly Address[]) {
   const { project, clock } = session;
   const today = clock.now().toISOString().slice(0, 10);
-  const reads = onceOnly(session.reads);
+  const reads = cachedReads(session.reads);
   const claimColumns = columnBudget(project.settings.client.maxColumnReads);
   const configs = project.resources.filter(({ kind }) => kind === "SchemaConfig");
-  const { world, problems } = await observeWorld({
+  const { world, problems } = await observeAccount({
     resources: project.resources,
     compared: configs,
     bindings: session.bindings(),

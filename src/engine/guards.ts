@@ -22,7 +22,7 @@ export interface GuardInput {
 export const guardNames = ["maxCreates", "maxExposedColumns", "maxChangedPercent", "exposureWindow", "policy"] as const;
 
 /** The refusals that a person can lift by name (product §3.5), lifted ones included. */
-export function judgeGuards(items: readonly Item[], input: GuardInput): readonly GuardFinding[] {
+export function checkGuards(items: readonly Item[], input: GuardInput): readonly GuardFinding[] {
   const { limits, allowed } = input;
   const findings: GuardFinding[] = [];
   const add = (

@@ -1,4 +1,4 @@
-import { nameMatcher, namesMatcher } from "../kinds/names.ts";
+import { nameMatcher, namesMatcher } from "../kinds/patterns/names.ts";
 import { type Address, manifestAddress } from "../model/address.ts";
 import type { IgnoreEntry } from "../model/config.ts";
 import { fromPointer, type Pointer } from "../model/pointer.ts";

@@ -1,21 +1,20 @@
 import { kinds } from "../kinds/index.ts";
-import { type Found, nothingFound } from "../kinds/kind.ts";
-import { accountName } from "../model/account-name.ts";
+import { type DiffResult, emptyDiff } from "../kinds/kind.ts";
 import { type Address, byText } from "../model/address.ts";
-import type { Blocked, DraftItem, Named, Plan } from "../model/plan.ts";
+import { accountName } from "../model/config.ts";
+import type { Blocked, DraftItem, NamedObject, Plan } from "../model/plan.ts";
 import type { Problem } from "../model/problem.ts";
 import type { Resource } from "../model/resource.ts";
-import { columnBudget } from "./column-budget.ts";
+import { cachedReads, columnBudget, type RunReads } from "./cached-reads.ts";
+import { checkPolicies } from "./check-policies.ts";
 import { type BaseView, compareUnits, objectOf } from "./compare.ts";
-import { judgeGuards } from "./guards.ts";
+import { checkGuards } from "./guards.ts";
 import { ignoring } from "./ignore.ts";
-import { heldBack, recover, unknownOutcome } from "./intents.ts";
+import { type ObservedAccount, observeAccount } from "./observe.ts";
 import { makePlan } from "./plan.ts";
-import { onceOnly, type RunReads } from "./reads.ts";
-import { judgeSchemas } from "./schema-policies.ts";
+import { heldBack, recover, unknownOutcome } from "./recover.ts";
 import { everything, type Scope } from "./scope.ts";
 import type { PlanOptions, Session } from "./session.ts";
-import { type Observed, observeWorld } from "./world.ts";
 
 // The flow on one page: manifests and bindings say which live objects are meant (observeWorld), every unit is read and compared (compareUnits),
 // the differences become a plan (makePlan) that guards judge (judgeGuards). Planning stops here; `apply` (apply.ts) goes on with the same plan:
@@ -36,7 +35,7 @@ export async function plan(session: Session, options: PlanOptions = {}, kind: Pl
 }
 
 export const firstRound = (session: Session, options: PlanOptions): Round => ({
-  reads: onceOnly(session.reads),
+  reads: cachedReads(session.reads),
   scope: options.scope ?? everything,
   fresh: new Set(),
   createdBefore: 0,
@@ -59,8 +58,8 @@ export async function planRound(session: Session, options: PlanOptions, round: R
 
   const today = clock.now().toISOString().slice(0, 10);
   const { ignored, problems: expiredIgnores } = ignoring([...settings.ignore, ...(options.ignore ?? [])], today);
-  const view = (of: readonly Resource[], which: readonly Resource[]): Promise<Observed> =>
-    observeWorld({
+  const view = (of: readonly Resource[], which: readonly Resource[]): Promise<ObservedAccount> =>
+    observeAccount({
       resources: of,
       compared: which,
       bindings,
@@ -80,7 +79,7 @@ export async function planRound(session: Session, options: PlanOptions, round: R
     options.base === undefined ? undefined : baseView(observed, await view(options.base.resources, alike(options.base.resources, wanted)));
   const { concurrency, maxColumnReads } = settings.client;
   const claimColumns = columnBudget(maxColumnReads);
-  const judging = judgeSchemas({
+  const judging = checkPolicies({
     world: observed.world,
     compared: wanted,
     options,
@@ -149,7 +148,7 @@ export async function planRound(session: Session, options: PlanOptions, round: R
     ...(session.git === undefined ? {} : { git: session.git }),
     snapshot: session.snapshot,
     manifestDigest: project.manifestDigest,
-    found: [...found, { ...nothingFound, blocked: untold }],
+    found: [...found, { ...emptyDiff, blocked: untold }],
     problems: [
       ...project.problems,
       ...expiredIgnores,
@@ -169,7 +168,7 @@ export async function planRound(session: Session, options: PlanOptions, round: R
     inScope: round.scope.item,
     whyNotCreate,
     guards: (items) =>
-      judgeGuards(items, {
+      checkGuards(items, {
         limits: settings.guards,
         population: compare.liveIds.length,
         createdBefore: round.createdBefore,
@@ -186,7 +185,7 @@ export async function planRound(session: Session, options: PlanOptions, round: R
 }
 
 /** What waits for something that this run leaves out would wait for ever: it is blocked. */
-function withoutStrangers(found: Found, scope: Scope): Found {
+function withoutStrangers(found: DiffResult, scope: Scope): DiffResult {
   const stuck = found.deferred.flatMap(({ address, waitsFor, liveId }) => {
     const stranger = liveId === undefined ? waitsFor.find((other) => !scope.item(other)) : undefined;
     return stranger === undefined ? [] : [{ address, stranger }];
@@ -213,7 +212,10 @@ function alike(resources: readonly Resource[], compared: readonly Resource[]): r
 }
 
 /** The units that the base manifests make of the same account, by the live object that they are about. */
-function baseView(now: Observed, { world, unreadLists }: Observed): { readonly view: BaseView; readonly problems: readonly Problem[] } {
+function baseView(
+  now: ObservedAccount,
+  { world, unreadLists }: ObservedAccount,
+): { readonly view: BaseView; readonly problems: readonly Problem[] } {
   const found = kinds.flatMap((kind) =>
     kind
       .units(
@@ -242,7 +244,7 @@ function inScope(resources: readonly Resource[], scope: Scope): readonly Resourc
 }
 
 /** Live objects that no manifest means, by name. */
-function unmanaged(live: readonly Named[], meant: ReadonlySet<string>): readonly Named[] {
+function unmanaged(live: readonly NamedObject[], meant: ReadonlySet<string>): readonly NamedObject[] {
   return live
     .filter(({ id }) => !meant.has(id))
     .map(({ id, name }) => ({ id, name }))

@@ -1,10 +1,10 @@
 import { createHash } from "node:crypto";
-import type { Found } from "../kinds/kind.ts";
+import type { DiffResult } from "../kinds/kind.ts";
 import { type Address, byText, manifestAddress } from "../model/address.ts";
 import { canonicalJson } from "../model/json.ts";
 import type { Blocked, CallCounts, Deferred, DraftItem, GuardFinding, Item, Manual, Plan, PolicyFinding, Summary } from "../model/plan.ts";
 import { type Diagnostic, type Locate, type Problem, toDiagnostic } from "../model/problem.ts";
-import { mergeAlike } from "./alike-problems.ts";
+import { groupProblems } from "./group-problems.ts";
 
 /** All that a plan is made of; everything that isn't a value (clock, random ids, files) is handed in. */
 export interface PlanInput {
@@ -17,7 +17,7 @@ export interface PlanInput {
   readonly git?: Plan["git"];
   readonly snapshot?: string | undefined;
   readonly manifestDigest: string;
-  readonly found: readonly Found[];
+  readonly found: readonly DiffResult[];
   readonly problems: readonly Problem[];
   readonly complete: boolean;
   readonly equal: number;
@@ -32,7 +32,7 @@ export interface PlanInput {
 }
 
 /** The order of kinds is the order of dependency. */
-export const kindOrder: readonly string[] = ["Asset", "Integration", "SchemaConfig", "Tag"];
+const kindOrder: readonly string[] = ["Asset", "Integration", "SchemaConfig", "Tag"];
 const actionOrder: readonly string[] = ["bind", "create", "update", "relate"];
 
 /** Puts differences in a fixed order, takes out what may not run, and counts. The same differences in any order give the same plan. */
@@ -60,7 +60,7 @@ export function makePlan(input: PlanInput): Plan {
     .map((step): Manual => ({ id: manualId(step), ...step }))
     .sort((a, b) => byText(a.address, b.address) || byText(a.path, b.path));
   const diagnostics = sortDiagnostics(
-    mergeAlike([...input.problems, ...found.flatMap(({ problems }) => problems), ...doubled]).map((problem) =>
+    groupProblems([...input.problems, ...found.flatMap(({ problems }) => problems), ...doubled]).map((problem) =>
       toDiagnostic(problem, locate),
     ),
   );

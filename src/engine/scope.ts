@@ -1,7 +1,7 @@
 import type { Address } from "../model/address.ts";
 import { manifestAddress } from "../model/address.ts";
 import type { Problem } from "../model/problem.ts";
-import { didYouMean } from "../model/suggest.ts";
+import { didYouMean } from "../text/suggest.ts";
 
 /** Which addresses a run is about. */
 export interface Scope {

@@ -1,14 +1,16 @@
-import type { Bindings } from "../model/binding.ts";
+import type { Address } from "../model/address.ts";
+import type { Binding, Bindings } from "../model/binding.ts";
 import type { IgnoreEntry, Settings } from "../model/config.ts";
-import type { CallCounts, Plan } from "../model/plan.ts";
+import type { LiveIntegration } from "../model/live.ts";
+import type { CallCounts, ItemResult, Plan } from "../model/plan.ts";
 import type { Locate, Problem } from "../model/problem.ts";
 import type { OnProgress } from "../model/progress.ts";
 import type { Resource } from "../model/resource.ts";
-import type { Reads } from "../model/service.ts";
-import type { CreatedEntry, OpenIntent } from "../records/journal.ts";
-import type { ListsSeen } from "../records/lists-seen.ts";
-import type { PolicyFunction } from "./policy-functions.ts";
-import type { Clock } from "./run.ts";
+import type { Secret } from "../model/secret.ts";
+import type { Reads, SendableRequest, WriteAnswer, WriteDecoder } from "../model/service.ts";
+import type { PolicyFunction } from "../policies/script.ts";
+import type { CreatedEntry, Journal, OpenIntent } from "../records/journal.ts";
+import type { ListLengths } from "../records/list-lengths.ts";
 import type { Scope } from "./scope.ts";
 
 /** Manifests and settings, read and checked (manifests/project.ts). */
@@ -33,7 +35,7 @@ export interface Session {
   /** What earlier runs on this machine created, by address, as the journal has it. */
   readonly created: () => ReadonlyMap<string, CreatedEntry>;
   /** How long lists were for earlier runs (records/lists-seen.ts). */
-  readonly longestSeen: ListsSeen;
+  readonly longestSeen: ListLengths;
   readonly git: Plan["git"];
   /** When the snapshot was taken that stands for the account; undefined for a live one. */
   readonly snapshot?: string;
@@ -60,3 +62,40 @@ export interface PlanOptions {
   /** Policies in JavaScript, by policy address. */
   readonly policyFunctions?: ReadonlyMap<string, PolicyFunction>;
 }
+
+/** What executing items takes: the only values in the engine through which anything is written. */
+export interface Run {
+  readonly runId: string;
+  /** Reads afresh, and to the end: nothing is remembered between two calls, and `stop` does not cut them off. */
+  readonly reads: Reads;
+  readonly send: (request: SendableRequest) => Promise<WriteAnswer>;
+  readonly decode: WriteDecoder;
+  readonly journal: JournalWriter;
+  /** Throws DimsyncError E_BINDINGS_WRITE. */
+  readonly bind: (address: Address, binding: Binding) => Promise<void>;
+  readonly bindingOf: (address: Address) => Binding | undefined;
+  /** Resolved secrets by the canonical JSON of their references. */
+  readonly secrets: ReadonlyMap<string, Secret>;
+  readonly settleMs: number;
+  /** How often a PUT or PATCH is sent again, after reading that its values aren't there. */
+  readonly retries: number;
+  readonly concurrency: number;
+  readonly failFast: boolean;
+  /** Aborted: nothing new is started, what is under way ends. */
+  readonly stop: AbortSignal;
+  readonly clock: Clock;
+  readonly remember: (integration: LiveIntegration) => void;
+  readonly onProgress: OnProgress | undefined;
+}
+
+export interface Clock {
+  now(): Date;
+  /** Resolves early when the signal is aborted. */
+  sleep(ms: number, signal?: AbortSignal): Promise<void>;
+}
+
+/** The journal as far as a run uses it. */
+export type JournalWriter = Pick<Journal, "intend" | "settle" | "open" | "created">;
+
+/** What became of one item, before its place in the result. */
+export type Ending = Pick<ItemResult, "outcome"> & Partial<Pick<ItemResult, "code" | "message" | "liveId">>;

@@ -1,8 +1,8 @@
 import type { LiveSchemas } from "../model/live.ts";
 import { toPointer } from "../model/pointer.ts";
 import type { ColumnTree, SchemaRule } from "../model/resource.ts";
-import { liveRuleId } from "./compact-schemas.ts";
-import { nameOfPattern } from "./pattern.ts";
+import { nameOfPattern } from "./escape-glob.ts";
+import { liveRuleId } from "./infer-rules.ts";
 
 /** What nothing covers and nothing ignores. */
 export interface Fresh {

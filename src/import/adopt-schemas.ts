@@ -1,13 +1,13 @@
-import type { World } from "../kinds/kind.ts";
-import type { SchemaConfigUnit } from "../kinds/schema-config/unit.ts";
+import type { AccountView } from "../kinds/kind.ts";
+import type { SchemaConfigUnit } from "../kinds/schema-config/units.ts";
 import { toAddress } from "../model/address.ts";
 import type { LiveSchemas } from "../model/live.ts";
 import { toPointer } from "../model/pointer.ts";
 import type { SchemaConfigSpec } from "../model/resource.ts";
 import type { ChangedSpec } from "./adopt.ts";
-import { compactSchemas, literalSchemas } from "./compact-schemas.ts";
 import { type DocumentText, schemaConfigText } from "./document-text.ts";
-import { reconcileSchemas } from "./reconcile-schemas.ts";
+import { inferRules, literalSchemas } from "./infer-rules.ts";
+import { reconcileSchemas } from "./reconcile.ts";
 import { draftOf, type TreeDraft, treeOf } from "./schema-tree.ts";
 
 export interface SchemasInput {
@@ -16,7 +16,7 @@ export interface SchemasInput {
   readonly live: LiveSchemas;
   /** What decides for the integration now; absent where no schema configuration selects it. */
   readonly unit: SchemaConfigUnit | undefined;
-  readonly world: World;
+  readonly world: AccountView;
   readonly literal: boolean;
   readonly boundElsewhere: ReadonlySet<string>;
   /** Names of SchemaConfig manifests, those included that this import has given. */
@@ -67,7 +67,7 @@ function newConfig(configName: string, spec: SchemaConfigSpec): SchemasAdoption 
 
 function specFor(integration: string, live: LiveSchemas, literal: boolean): SchemaConfigSpec {
   if (literal) return { integration, missing: "warn", schemas: literalSchemas(live) };
-  const { rules, schemas } = compactSchemas(live);
+  const { rules, schemas } = inferRules(live);
   return { integration, missing: "warn", rules, ...(Object.keys(schemas).length === 0 ? {} : { schemas }) };
 }
 

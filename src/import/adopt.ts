@@ -1,19 +1,18 @@
-import type { World } from "../kinds/kind.ts";
+import type { AccountView } from "../kinds/kind.ts";
 import { type Address, byText, toAddress } from "../model/address.ts";
 import type { Binding } from "../model/binding.ts";
 import type { LiveIntegration, LiveReference, LiveTag } from "../model/live.ts";
 import type { AssetSpec, IntegrationSpec, Resource, TagSpec } from "../model/resource.ts";
 import { assetText, type DocumentText, integrationText, tagText } from "./document-text.ts";
-import { personFor } from "./person.ts";
-import { nameAll, slugOf } from "./slug.ts";
-import { assetAfter, integrationAfter, type Names, tagAfter, tagResources, untypedOf } from "./spec-after.ts";
+import { nameAll, slugOf } from "./names.ts";
+import { assetAfter, integrationAfter, type Names, tagAfter, tagResources, untypedOf, userRefFor } from "./specs.ts";
 
 // Which manifest stands for which live object, and what is to be written about those that have none. Pure: what was read goes in, documents,
 // changed specs and bindings come out. Schemas come later, an integration at a time (adopt-schemas.ts).
 
 export interface AdoptionInput {
   /** The project's manifests, what they mean in this account, and the account's lists; tags with what they tag. */
-  readonly world: World;
+  readonly world: AccountView;
   readonly tags: readonly LiveTag[];
   /** Manifests that have an id in another target: they say what holds for both, so they are bound here and not changed. */
   readonly boundElsewhere: ReadonlySet<Address>;
@@ -148,7 +147,7 @@ export function adopt(input: AdoptionInput): Adoption {
     if (resource !== undefined) change(resource, tagAfter(resource, tag, world, written), untypedOf(resource, tag, written, world));
     else {
       const { entries, untyped } = tagResources(tag, written, world);
-      documents.push(tagText(name, tag, personFor(tag.owner, world.users), entries, untyped));
+      documents.push(tagText(name, tag, userRefFor(tag.owner, world.users), entries, untyped));
     }
   }
   return { addresses, integrations, documents, changed, bindings, notices };
@@ -162,7 +161,7 @@ function referencesIn(integrations: readonly LiveIntegration[]): readonly LiveRe
   return [...byId.values()].sort((a, b) => byText(a.id, b.id));
 }
 
-function manifestsById(kind: string, world: World): Map<string, Resource> {
+function manifestsById(kind: string, world: AccountView): Map<string, Resource> {
   const found = new Map<string, Resource>();
   for (const resource of world.resources) {
     const identity = resource.kind === kind ? world.identities.get(resource.address) : undefined;
@@ -172,7 +171,7 @@ function manifestsById(kind: string, world: World): Map<string, Resource> {
 }
 
 /** Manifests without an object here, each with the only live integration that has its name: a second target's counterparts. */
-function counterparts(world: World, known: ReadonlyMap<string, Resource>): readonly (readonly [string, Resource])[] {
+function counterparts(world: AccountView, known: ReadonlyMap<string, Resource>): readonly (readonly [string, Resource])[] {
   const free = world.integrations.filter(({ id }) => !known.has(id));
   const open = world.resources.filter(
     (resource): resource is Resource<IntegrationSpec> =>
@@ -188,7 +187,7 @@ function counterparts(world: World, known: ReadonlyMap<string, Resource>): reado
 }
 
 function assetCounterparts(
-  world: World,
+  world: AccountView,
   known: ReadonlyMap<string, Resource>,
   references: readonly LiveReference[],
 ): readonly (readonly [string, Resource])[] {
@@ -215,7 +214,7 @@ function withNames(
   kind: string,
   live: readonly { readonly id: string; readonly name: string }[],
   known: ReadonlyMap<string, Resource>,
-  world: World,
+  world: AccountView,
 ): ReadonlyMap<string, string> {
   const taken = new Set(world.resources.flatMap((resource) => (resource.kind === kind ? [resource.name] : [])));
   const fresh = nameAll(

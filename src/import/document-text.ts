@@ -1,7 +1,7 @@
 import type { JsonObject, JsonValue } from "../model/json.ts";
 import type { LiveIntegration, LiveReference, LiveTag } from "../model/live.ts";
-import type { Person, SchemaConfigSpec } from "../model/resource.ts";
-import { escapeReferences, indented, inlineYaml, yamlLines } from "./print-yaml.ts";
+import type { SchemaConfigSpec, UserRef } from "../model/resource.ts";
+import { escapeReferences, indented, inlineYaml, yamlLines } from "../yaml/print.ts";
 
 // The manifests that import writes, as text: what is in them is what the account showed, so that the plan after them is empty.
 
@@ -67,7 +67,7 @@ export function assetText(name: string, live: LiveReference, connectionType: "so
 export function tagText(
   name: string,
   live: LiveTag,
-  owner: Person | undefined,
+  owner: UserRef | undefined,
   resources: readonly JsonValue[],
   untyped: readonly string[],
 ): DocumentText {

@@ -1,19 +1,19 @@
 import type { JsonValue } from "../model/json.ts";
-import type { Place } from "../model/problem.ts";
-import { documentRanges, type Range } from "./document-ranges.ts";
+import type { SourceLocation } from "../model/problem.ts";
+import { type Edit, valueEdits } from "../yaml/diff.ts";
+import { documentRanges, type Range } from "../yaml/document-ranges.ts";
+import { editYaml } from "../yaml/edit.ts";
+import { inlineYaml } from "../yaml/print.ts";
 import { type DocumentText, untypedComment } from "./document-text.ts";
-import { editYaml } from "./edit-yaml.ts";
-import { inlineYaml } from "./print-yaml.ts";
-import { type Edit, valueEdits } from "./value-edits.ts";
 
 /** Texts of files that an import changes, in memory. Paths are absolute. */
 export interface FileSet {
   /** Puts documents at the end of a file, or into a new one that begins with `header`. */
   append(path: string, documents: readonly DocumentText[], header: string): void;
   /** Makes the spec of the document at the place another one. False where its form doesn't let that be written. */
-  change(path: string, place: Place, before: unknown, after: unknown): boolean;
+  change(path: string, place: SourceLocation, before: unknown, after: unknown): boolean;
   /** Adds the ids to the document's comments where it doesn't mention them. */
-  mention(path: string, place: Place, ids: readonly string[]): void;
+  mention(path: string, place: SourceLocation, ids: readonly string[]): void;
   /** What has changed since the last call, by path; the texts are then let go. */
   take(): readonly FileChange[];
 }

@@ -1,10 +1,10 @@
 import type { Binding } from "../model/binding.ts";
 import type { DraftItem } from "../model/plan.ts";
 import type { Resource } from "../model/resource.ts";
-import type { Identity, World } from "./kind.ts";
+import type { AccountView, Identity } from "./kind.ts";
 
 /** The pinned id, then the bound one, then one that was recovered; undefined where there is none (product §3.2). */
-export function boundIdentity(resource: Resource, world: World): Identity | undefined {
+export function boundIdentity(resource: Resource, world: AccountView): Identity | undefined {
   const bound = world.bindings.get(resource.address)?.id;
   const id = resource.id ?? bound;
   const recovered = world.recovered.get(resource.address);
@@ -17,7 +17,7 @@ export function bindItem(
   resource: Resource,
   id: string,
   liveName: string | undefined,
-  world: World,
+  world: AccountView,
   record: Omit<Binding, "id"> = {},
 ): readonly DraftItem[] {
   const before = world.bindings.get(resource.address);

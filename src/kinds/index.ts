@@ -1,4 +1,4 @@
-import { asset } from "./asset.ts";
+import { asset } from "./asset/index.ts";
 import { integration } from "./integration/index.ts";
 import type { Kind } from "./kind.ts";
 import { schemaConfig } from "./schema-config/index.ts";

@@ -22,7 +22,7 @@ export type Identity =
 export type ListName = "integrations" | "tags" | "users";
 
 /** All that is known when differences are made: what was read, what is bound. A value; nothing in it is changed by a kind. */
-export interface World {
+export interface AccountView {
   readonly resources: readonly Resource[];
   /** Of the kinds that come before in the registry, while one identifies; of all, afterwards. */
   readonly identities: ReadonlyMap<Address, Identity>;
@@ -52,7 +52,7 @@ export interface World {
 export type TableTest = (schema: string, table: string, syncMode: string | undefined) => boolean;
 
 /** What others want to know of an object while it is read anyway. */
-export interface Needs {
+export interface ReadNeeds {
   /** Of which tables of this integration policies judge the columns, as long as data flows from them; undefined: of none. */
   readonly judgedColumns: (integrationId: string) => TableTest | undefined;
   /** Asked before the columns of so many tables are read one request each; throws ServiceError where that is more than the run may make. */
@@ -75,13 +75,13 @@ export interface Units<U extends Unit> {
   readonly problems: readonly Problem[];
 }
 
-export interface Found extends Difference {
+export interface DiffResult extends Difference {
   readonly problems: readonly Problem[];
   /** What only all units together can be judged by, for the kind's own `conclude`: small, since it is kept until the last unit is compared. */
   readonly tally?: unknown;
 }
 
-export const nothingFound: Found = {
+export const emptyDiff: DiffResult = {
   items: [],
   manual: [],
   blocked: [],
@@ -103,13 +103,13 @@ export interface Kind<U extends Unit = Unit, Live = unknown> {
   lists(resource: Resource, defaults: { readonly taggedBy: string | undefined }): readonly ListName[];
   /** Whose ids can be checked against a list; absent where the interface has none (assets). */
   readonly listedIn?: "integrations" | "tags";
-  identify?(resource: Resource, world: World): Identity;
+  identify?(resource: Resource, world: AccountView): Identity;
   /** What is put on record where a person accepts that the live object is as declared; absent where nothing is. */
   baseline?(resource: Resource): Omit<Binding, "id">;
-  units(resources: readonly Resource[], world: World): Units<U>;
+  units(resources: readonly Resource[], world: AccountView): Units<U>;
   /** What comparing the unit takes beyond the lists; undefined: the object is gone. Called for units with a liveId. */
-  observe?(unit: U, reads: Reads, needs: Needs): Promise<Live | undefined>;
-  diff(unit: U, live: Live | undefined, world: World): Found;
+  observe?(unit: U, reads: Reads, needs: ReadNeeds): Promise<Live | undefined>;
+  diff(unit: U, live: Live | undefined, world: AccountView): DiffResult;
   /** What is wrong over all units, from the tallies of those that were compared. */
   conclude?(tallies: readonly unknown[]): readonly Problem[];
 

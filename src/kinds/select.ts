@@ -1,8 +1,8 @@
 import { type Address, byText, toAddress } from "../model/address.ts";
 import type { IntegrationRef, IntegrationSelector, Resource } from "../model/resource.ts";
-import { didYouMean } from "../model/suggest.ts";
-import type { Identity, World } from "./kind.ts";
-import { namesMatcher } from "./names.ts";
+import { didYouMean } from "../text/suggest.ts";
+import type { AccountView, Identity } from "./kind.ts";
+import { namesMatcher } from "./patterns/names.ts";
 
 /** An integration that something refers to, as far as it is known. `label` is what an address shows: manifest name, else live name, else id. */
 export type Selected =
@@ -29,13 +29,13 @@ export function fromIdentity(address: Address, label: string, identity: Identity
 
 const unresolved = (label: string, code: string, message: string): Selected => ({ state: "unresolved", code, message, label });
 
-const integrationManifests = (world: World): readonly Resource[] => world.resources.filter(({ kind }) => kind === "Integration");
+const integrationManifests = (world: AccountView): readonly Resource[] => world.resources.filter(({ kind }) => kind === "Integration");
 
 /**
  * What an address shows for a live integration: the name of its manifest, else its own, else its id. A name that another one goes by as well stands for
  * neither: two parts of one address would be taken for one, and what came of the first would be lost. An empty name is none.
  */
-export function labelOf(id: string, world: World): string {
+export function labelOf(id: string, world: AccountView): string {
   let labels = labelsByWorld.get(world);
   if (labels === undefined) {
     labels = labelsIn(world);
@@ -44,7 +44,7 @@ export function labelOf(id: string, world: World): string {
   return labels.get(id) ?? id;
 }
 
-function labelsIn(world: World): Map<string, string> {
+function labelsIn(world: AccountView): Map<string, string> {
   const manifests = integrationManifests(world);
   const taken = new Set(["", ...manifests.map(({ name }) => name), ...world.integrations.map(({ id }) => id)]);
   const twice = new Set<string>();
@@ -61,10 +61,10 @@ function labelsIn(world: World): Map<string, string> {
 }
 
 /** Looking a label up for each of a thousand integrations must not look through all of them each time. */
-const labelsByWorld = new WeakMap<World, Map<string, string>>();
+const labelsByWorld = new WeakMap<AccountView, Map<string, string>>();
 
 /** One integration: by live id, by the name of a manifest, else by the only live integration of that name. */
-export function selectIntegration(ref: IntegrationRef, world: World): Selected {
+export function selectIntegration(ref: IntegrationRef, world: AccountView): Selected {
   if (typeof ref === "object") return { state: "found", id: ref.id, label: labelOf(ref.id, world) };
   const address = toAddress("Integration", ref);
   if (world.resources.some((resource) => resource.address === address)) return fromIdentity(address, ref, world.identities.get(address));
@@ -90,7 +90,7 @@ export function selectIntegration(ref: IntegrationRef, world: World): Selected {
  * Every integration that a selector means, in the order of labels: manifests by name and labels, live ones by name. Where the two names of an integration
  * differ, either may be meant, and a `!pattern` that means either leaves it out.
  */
-export function selectIntegrations(selector: IntegrationSelector, world: World): readonly Selected[] {
+export function selectIntegrations(selector: IntegrationSelector, world: AccountView): readonly Selected[] {
   const named = selector.names === undefined ? () => true : namesMatcher(selector.names);
   const labelled = (resource: Resource): boolean =>
     Object.entries(selector.labels ?? {}).every(([key, value]) => Object.hasOwn(resource.labels, key) && resource.labels[key] === value);

@@ -2,13 +2,13 @@ import { type Dirent, readdirSync, realpathSync, statSync } from "node:fs";
 import { dirname, join, relative, resolve, sep } from "node:path";
 import picomatch from "picomatch";
 import { byText } from "../model/address.ts";
-import type { Place, Problem } from "../model/problem.ts";
+import type { Problem, SourceLocation } from "../model/problem.ts";
 import { errorCode, shownPath } from "./source.ts";
 
 /** A file, a folder or a glob as the user wrote it, and where. */
 export interface Wanted {
   readonly pattern: string;
-  readonly place?: Place;
+  readonly place?: SourceLocation;
 }
 
 export interface Discovered {
@@ -28,7 +28,13 @@ export function discover(
   const problems: Problem[] = [];
   const paths = new Map<string, string>();
   const except = new Set(options.except.map(realOrSame));
-  const report = (code: string, summary: string, message: string, place: Place | undefined, severity: Problem["severity"] = "error") => {
+  const report = (
+    code: string,
+    summary: string,
+    message: string,
+    place: SourceLocation | undefined,
+    severity: Problem["severity"] = "error",
+  ) => {
     problems.push({ code, severity, summary, message, ...(place === undefined ? {} : { place }) });
   };
 
@@ -39,7 +45,7 @@ export function discover(
     if (known === undefined || byText(path, known) < 0) paths.set(real, path);
   };
 
-  const kindOf = (path: string, place: Place | undefined): "file" | "folder" | "absent" | "other" => {
+  const kindOf = (path: string, place: SourceLocation | undefined): "file" | "folder" | "absent" | "other" => {
     try {
       const stats = statSync(path);
       return stats.isDirectory() ? "folder" : stats.isFile() ? "file" : "other";
@@ -54,7 +60,7 @@ export function discover(
   };
 
   /** `above` holds the real paths of the folders that lead here: meeting one again is a circle. */
-  const walk = (folder: string, above: readonly string[], accept: (path: string) => boolean, place: Place | undefined): void => {
+  const walk = (folder: string, above: readonly string[], accept: (path: string) => boolean, place: SourceLocation | undefined): void => {
     const real = realOrSame(folder);
     if (above.includes(real)) {
       report(

@@ -1,9 +1,8 @@
 import { type Document, isCollection, isMap, isPair, isScalar, type Node, type Pair, type ParsedNode, visit, type YAMLMap } from "yaml";
 import { sameJson } from "../model/json.ts";
 import { toPointer } from "../model/pointer.ts";
-import { propertiesOf, type Schema, schemaParts } from "./schema-parts.ts";
-import { parseValues } from "./values.ts";
-import { composeDocuments } from "./yaml-documents.ts";
+import { composeDocuments, parseValues } from "../yaml/read.ts";
+import { propertiesOf, type Schema, schemaParts } from "./schema/lookup.ts";
 
 const widest = 120;
 // Turning one collection into block style moves others, which may then fit or not; in practice two passes are enough.

@@ -1,17 +1,17 @@
+import { createHash } from "node:crypto";
 import { toAddress } from "../model/address.ts";
 import { canonicalJson, isObject, type JsonObject, own } from "../model/json.ts";
 import type { Pointer } from "../model/pointer.ts";
-import type { Place, Problem } from "../model/problem.ts";
+import type { Problem, SourceLocation } from "../model/problem.ts";
 import type { Resource } from "../model/resource.ts";
-import { didYouMean } from "../model/suggest.ts";
-import { coerceTexts } from "./coerce.ts";
-import { type Connectors, connectorProblems } from "./connectors.ts";
-import { makeEffective } from "./effective.ts";
-import { documentDigest } from "./manifest-digest.ts";
-import { schemaProblems } from "./schema-problems.ts";
+import { didYouMean } from "../text/suggest.ts";
+import type { ValueDocument } from "../yaml/read.ts";
+import type { Variables } from "./config/variables.ts";
+import { coerceTexts } from "./scalars.ts";
+import { type Connectors, connectorProblems } from "./schema/connectors.ts";
+import { schemaProblems } from "./schema/validate.ts";
+import { makeEffective } from "./substitute.ts";
 import { asset, integration, policy, ruleSet, schemaConfig, tag, type Validator } from "./validators.generated.js";
-import type { ValueDocument } from "./values.ts";
-import type { Variables } from "./variables.ts";
 
 const validators = new Map<string, Validator>([
   ["Asset", asset],
@@ -26,7 +26,7 @@ const validators = new Map<string, Validator>([
 export interface ReadManifest {
   readonly kind?: string;
   readonly name?: string;
-  readonly place: Place;
+  readonly place: SourceLocation;
   readonly problems: readonly Problem[];
   /** Present where there is no error. */
   readonly resource?: Resource;
@@ -43,7 +43,7 @@ export interface ManifestContext {
 }
 
 /** Checks one document and makes a resource of it: variables, secrets, JSON Schema, the connector's schema. */
-export function readManifest({ value: document, digest }: ValueDocument, place: Place, context: ManifestContext): ReadManifest {
+export function readManifest({ value: document, digest }: ValueDocument, place: SourceLocation, context: ManifestContext): ReadManifest {
   const kind = isObject(document) ? own(document, "kind") : undefined;
   const validator = typeof kind === "string" ? validators.get(kind) : undefined;
   const effective = makeEffective(document, place, {
@@ -90,7 +90,7 @@ interface ManifestShape {
   readonly spec?: JsonObject;
 }
 
-function toResource(kind: string, { metadata, lifecycle, spec }: ManifestShape, place: Place): Resource {
+function toResource(kind: string, { metadata, lifecycle, spec }: ManifestShape, place: SourceLocation): Resource {
   return {
     kind,
     name: metadata.name,
@@ -107,7 +107,7 @@ function toResource(kind: string, { metadata, lifecycle, spec }: ManifestShape, 
   };
 }
 
-function unknownKind(document: unknown, place: Place): Problem {
+function unknownKind(document: unknown, place: SourceLocation): Problem {
   const names = [...validators.keys()];
   const problem = (code: string, summary: string, message: string, pointer: Pointer = ""): Problem => ({
     code,
@@ -148,3 +148,11 @@ function unknownKind(document: unknown, place: Place): Problem {
     "/kind",
   );
 }
+
+const sha256 = (data: string | Uint8Array): string => createHash("sha256").update(data).digest("hex");
+
+/** Of one effective document (variables filled in, `$secret` as references), given as canonical JSON: the same in whatever order its keys stand. */
+export const documentDigest = (canonicalJson: string | Uint8Array): string => sha256(canonicalJson);
+
+/** "sha256:…" over the effective documents, given by their digests. The same whatever the files are called, and in whatever order manifests stand. */
+export const manifestDigest = (documentDigests: readonly string[]): string => `sha256:${sha256([...documentDigests].sort().join("\n"))}`;

@@ -2,20 +2,18 @@ import { byText } from "../model/address.ts";
 import type { Settings } from "../model/config.ts";
 import type { Locate, Problem } from "../model/problem.ts";
 import type { Resource } from "../model/resource.ts";
-import { type LoadedConfig, loadConfig } from "./config.ts";
-import { ConfigError } from "./config-error.ts";
-import { faultProblems, findConfig, parseConfig, targetNames } from "./config-file.ts";
+import { parseValues } from "../yaml/read.ts";
+import { findConfig, parseConfig, schemaErrorProblems, targetNames } from "./config/file.ts";
+import { ConfigError, type LoadedConfig, loadConfig } from "./config/load.ts";
+import type { ConfigOptions, LoadOptions } from "./config/options.ts";
 import { discover } from "./discover.ts";
-import { type ReadManifest, readManifest } from "./manifest.ts";
-import { documentDigest, manifestDigest } from "./manifest-digest.ts";
-import type { ConfigOptions, LoadOptions } from "./options.ts";
-import { makeLocate } from "./positions.ts";
+import { makeLocate } from "./locate.ts";
+import { documentDigest, manifestDigest, type ReadManifest, readManifest } from "./manifest.ts";
 import { duplicateProblems, referenceProblems } from "./references.ts";
 import { readSource, type Source, shownPath } from "./source.ts";
-import { parseValues } from "./values.ts";
 
-export { ConfigError } from "./config-error.ts";
-export type { ConfigOptions, LoadOptions } from "./options.ts";
+export { ConfigError } from "./config/load.ts";
+export type { ConfigOptions, LoadOptions } from "./config/options.ts";
 
 /** The manifests of a project for one target, checked as far as that goes without the account. */
 export interface Project {
@@ -110,7 +108,7 @@ function readManifests(
   const context = { variables, connectors, textLength: source.text.length, isInert };
   return {
     manifests: documents.map((document) => readManifest(document, { file: source.file, document: document.index, pointer: "" }, context)),
-    problems: faultProblems(source, faults),
+    problems: schemaErrorProblems(source, faults),
   };
 }
 

@@ -1,7 +1,7 @@
 import { toAddress } from "../model/address.ts";
 import type { Locate, Problem } from "../model/problem.ts";
-import { placeIn, type Reference, type Resource } from "../model/resource.ts";
-import { nearest } from "../model/suggest.ts";
+import { locationIn, type Reference, type Resource } from "../model/resource.ts";
+import { nearest } from "../text/suggest.ts";
 import type { ReadManifest } from "./manifest.ts";
 
 /** Two manifests of one kind and name: told at every further one, with the place of the first. */
@@ -50,7 +50,7 @@ export function referenceProblems(
       const similar = nearest(reference.name, names);
       const wanted = toAddress(reference.kind, reference.name);
       const hint = similar === undefined ? "" : ` Did you mean ${toAddress(reference.kind, similar)}?`;
-      const at = { address: resource.address, place: placeIn(resource, reference.pointer) };
+      const at = { address: resource.address, place: locationIn(resource, reference.pointer) };
       if (!reference.orLive) {
         const message = `${resource.address} refers to ${wanted}, and no manifest has that name.${hint}`;
         return [{ code: "E_UNKNOWN_REFERENCE", severity: "error", summary: "Unknown reference", message, ...at }];

@@ -1,5 +1,5 @@
 import type { JsonObject } from "./json.ts";
-import type { Place } from "./problem.ts";
+import type { SourceLocation } from "./problem.ts";
 import type { SecretReference } from "./secret.ts";
 
 /** dimsync.yaml (product §2.1) for one target, all defaults filled in. Times in the unit that the name says. */
@@ -59,7 +59,7 @@ export interface IgnoreEntry {
   readonly reason: string;
   readonly until: string | undefined;
   /** In dimsync.yaml; absent for one of a flag. */
-  readonly place?: Place;
+  readonly place?: SourceLocation;
 }
 
 export const defaultGuards: Guards = { maxCreates: 5, maxExposedColumns: 50, maxChangedPercent: 30, minPopulation: 10 };
@@ -72,3 +72,8 @@ export const defaultClient: ClientSettings = {
   schemaWaitMs: 600_000,
   maxColumnReads: 20_000,
 };
+
+/** Where an account is, as plans name it: the origin of the base URL, without path or credentials, or `embedded:FILE`. */
+export function accountName(baseUrl: string): string {
+  return URL.canParse(baseUrl) && !baseUrl.startsWith("embedded:") ? new URL(baseUrl).origin : baseUrl;
+}

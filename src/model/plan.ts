@@ -3,7 +3,7 @@ import type { Binding } from "./binding.ts";
 import type { Exit } from "./exit.ts";
 import type { JsonValue } from "./json.ts";
 import type { Pointer } from "./pointer.ts";
-import type { Diagnostic, Place, Severity } from "./problem.ts";
+import type { Diagnostic, Severity, SourceLocation } from "./problem.ts";
 import type { PlannedRequest } from "./service.ts";
 
 /** `bind` records an id and sends nothing. */
@@ -53,7 +53,7 @@ export interface Change {
 
 /** A change as a kind returns it: the cause still a place in a manifest. */
 export interface DraftChange extends Omit<Change, "cause"> {
-  readonly cause?: { readonly rule?: string; readonly reason?: string; readonly place: Place };
+  readonly cause?: { readonly rule?: string; readonly reason?: string; readonly place: SourceLocation };
 }
 
 /** What an item touches, as it was read: pointer into the live object -> value. A later read that differs makes the item stale. */
@@ -173,7 +173,7 @@ export interface GuardFinding {
   readonly allowed?: string;
 }
 
-export interface Named {
+export interface NamedObject {
   readonly id: string;
   readonly name: string;
 }
@@ -219,8 +219,8 @@ export interface Plan {
   readonly blocked: readonly Blocked[];
   readonly deferred: readonly Deferred[];
   readonly unmanaged: {
-    readonly integrations: readonly Named[];
-    readonly tags: readonly Named[];
+    readonly integrations: readonly NamedObject[];
+    readonly tags: readonly NamedObject[];
     readonly columns: number;
     /** Where the columns are, if asked for (`--list-unmanaged`). */
     readonly tables?: readonly UnmanagedTable[];

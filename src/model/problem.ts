@@ -4,7 +4,7 @@ import type { Pointer } from "./pointer.ts";
 export type Severity = "error" | "warning" | "info";
 
 /** A place in a manifest. Line and column are looked up only where a problem or a changed value is shown. */
-export interface Place {
+export interface SourceLocation {
   /** As the user would type it: relative to the working directory, or absolute outside it. */
   readonly file: string;
   /** Position of the YAML document in the file, from 0. */
@@ -23,7 +23,7 @@ export interface Problem {
   readonly summary: string;
   /** What is wrong, why, and what to do, in full sentences. Never holds a secret. */
   readonly message: string;
-  readonly place?: Place;
+  readonly place?: SourceLocation;
   readonly address?: Address;
   /** A command to run, alone. */
   readonly command?: string;
@@ -45,7 +45,7 @@ export interface Diagnostic {
 }
 
 /** Looks a place up; without a position in the text (a file that is gone), only the file is known. */
-export type Locate = (place: Place) => {
+export type Locate = (place: SourceLocation) => {
   readonly file: string;
   readonly line?: number;
   readonly column?: number;

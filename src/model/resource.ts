@@ -1,6 +1,6 @@
 import type { Address } from "./address.ts";
 import type { JsonObject } from "./json.ts";
-import type { Place } from "./problem.ts";
+import type { SourceLocation } from "./problem.ts";
 
 /** One manifest after validation and substitution: what a kind works on. Values that were `${var}` are filled in; `$secret` stays a reference. */
 export interface Resource<Spec = unknown> {
@@ -13,16 +13,16 @@ export interface Resource<Spec = unknown> {
   readonly lifecycle: { readonly create: "ifMissing" | "never"; readonly acceptExposureWindow: string };
   readonly spec: Spec;
   /** Where the document is; add a pointer for a value in it. */
-  readonly place: Place;
+  readonly place: SourceLocation;
 }
 
 /** A place within the resource's document: `placeIn(resource, "/spec/owner")`. */
-export function placeIn(resource: Resource, pointer: string, on: Place["on"] = "value"): Place {
+export function locationIn(resource: Resource, pointer: string, on: SourceLocation["on"] = "value"): SourceLocation {
   return { ...resource.place, pointer, on };
 }
 
 /** A person as written in a manifest (product §2.3, Tag). */
-export type Person = string | { readonly user: string; readonly as?: "id" | "email" | "name" };
+export type UserRef = string | { readonly user: string; readonly as?: "id" | "email" | "name" };
 
 /** One integration or many: the name of a manifest or of a live integration, a live id, or a selector. */
 export type IntegrationRef = string | { readonly id: string };
@@ -42,7 +42,7 @@ export interface IntegrationSpec {
     readonly replicationFrequency: string;
     readonly onSchemaUpdate: string;
     readonly enabled: boolean;
-    readonly sourceConfig: JsonObject & { readonly name: string; readonly type: string; readonly owners?: readonly Person[] };
+    readonly sourceConfig: JsonObject & { readonly name: string; readonly type: string; readonly owners?: readonly UserRef[] };
     readonly sourceSettings: JsonObject;
   };
   readonly expect?: {
@@ -73,8 +73,8 @@ export type TagResource =
 export interface TagSpec {
   readonly name: string;
   readonly description?: string;
-  readonly owner?: Person;
-  readonly taggedBy?: Person;
+  readonly owner?: UserRef;
+  readonly taggedBy?: UserRef;
   readonly exclusive?: boolean;
   readonly resources?: readonly TagResource[];
 }

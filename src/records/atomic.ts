@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import type { Stats } from "node:fs";
 import { type FileHandle, open, realpath, rename, stat, unlink } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
-import { isErrno } from "./errno.ts";
+import { isErrno } from "./fs-errors.ts";
 
 // Not the package write-file-atomic: on a full disk it takes a short write for a whole one, renames the cut file over the good one and reports success.
 

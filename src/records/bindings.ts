@@ -14,8 +14,8 @@ import {
   printBindingsText,
   readTarget,
 } from "./bindings-text.ts";
-import { isErrno, reasonOf } from "./errno.ts";
 import { withFileLock } from "./file-lock.ts";
+import { isErrno, reasonOf } from "./fs-errors.ts";
 import { ensureStateFolder } from "./state-folder.ts";
 
 /** The bindings of one target, and the way to change them. */

@@ -1,6 +1,6 @@
 import { constants, copyFile, link, lstat, open, readFile, rename, unlink, writeFile } from "node:fs/promises";
 import { setTimeout as sleep } from "node:timers/promises";
-import { isErrno } from "./errno.ts";
+import { isErrno } from "./fs-errors.ts";
 import { type LockOwner, newOwner, parseOwner, whyStale } from "./lock-owner.ts";
 
 // A lock is a file that names its owner by a token of its own. It is created whole (temporary file, then a hard link, which fails where the name

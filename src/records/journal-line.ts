@@ -1,6 +1,6 @@
 import type { Binding } from "../model/binding.ts";
 import { isObject, own } from "../model/json.ts";
-import type { LogEntry } from "./record-log.ts";
+import type { LogEntry } from "./append-log.ts";
 
 /** A POST that is about to be sent, and what is needed to find out later whether it acted (product §3.4). Holds no value of a body. */
 export interface Intent {

@@ -1,9 +1,9 @@
 import { randomUUID } from "node:crypto";
 import { join } from "node:path";
 import { DimsyncError } from "../model/errors.ts";
-import { reasonOf } from "./errno.ts";
+import { appendLog, readLog } from "./append-log.ts";
+import { reasonOf } from "./fs-errors.ts";
 import { type Intent, type JournalLine, parseJournalLine, type Settlement, toLogEntry } from "./journal-line.ts";
-import { appendLog, readLog } from "./record-log.ts";
 import { ensureStateFolder, stateFolder } from "./state-folder.ts";
 
 /** A POST whose outcome is not final: interrupted between the two lines, or settled as "unknown" or "answered". */

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { DimsyncError } from "../model/errors.ts";
-import { reasonOf } from "./errno.ts";
 import { type FileLock, takeFileLock } from "./file-lock.ts";
+import { reasonOf } from "./fs-errors.ts";
 import type { LockOwner } from "./lock-owner.ts";
 import { ensureStateFolder } from "./state-folder.ts";
 

@@ -1,7 +1,7 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { syncFolder } from "./atomic.ts";
-import { isErrno } from "./errno.ts";
+import { isErrno } from "./fs-errors.ts";
 
 /** `.dimsync` below the folder of the project: journal, locks and the like, which belong to one machine and never to git. */
 export const stateFolder = (projectFolder: string): string => join(projectFolder, ".dimsync");

@@ -8,27 +8,27 @@ type Join = (documents: readonly Document[], options: RenderOptions, render: Ren
 
 /** By the name given to `-o`: loads what renders it and nothing else. */
 export const formats: Readonly<Record<Format, () => Promise<RenderAll>>> = {
-  human: async () => oneOrAll((await import("./human/index.ts")).renderHuman, inTurn),
+  human: async () => oneOrAll((await import("./terminal/index.ts")).renderHuman, inTurn),
   json: async () =>
     oneOrAll(
-      (await import("./json.ts")).renderJson,
+      (await import("./machine/json.ts")).renderJson,
       (documents, options, render) => `[\n${documents.map((document) => render(document, options).trimEnd()).join(",\n")}\n]\n`,
     ),
   ndjson: async () =>
-    oneOrAll((await import("./ndjson.ts")).renderNdjson, (documents, options, render) =>
+    oneOrAll((await import("./machine/ndjson.ts")).renderNdjson, (documents, options, render) =>
       documents.map((document) => render(document, options)).join(""),
     ),
   markdown: async () => oneOrAll((await import("./markdown/index.ts")).renderMarkdown, inTurn),
   sarif: async () => {
-    const { renderSarif, renderSarifAll } = await import("./sarif.ts");
+    const { renderSarif, renderSarifAll } = await import("./machine/sarif.ts");
     return oneOrAll(renderSarif, renderSarifAll);
   },
   junit: async () => {
-    const { renderJunit, renderJunitAll } = await import("./junit.ts");
+    const { renderJunit, renderJunitAll } = await import("./machine/junit.ts");
     return oneOrAll(renderJunit, renderJunitAll);
   },
   github: async () => {
-    const { renderGithub, renderGithubAll } = await import("./github.ts");
+    const { renderGithub, renderGithubAll } = await import("./machine/github.ts");
     return oneOrAll(renderGithub, renderGithubAll);
   },
   html: async () => {

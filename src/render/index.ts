@@ -1,12 +1,12 @@
 import type { Renderer } from "./document.ts";
-import { renderGithub } from "./github.ts";
 import { renderHtml } from "./html/index.ts";
-import { renderHuman } from "./human/index.ts";
-import { renderJson } from "./json.ts";
-import { renderJunit } from "./junit.ts";
+import { renderGithub } from "./machine/github.ts";
+import { renderJson } from "./machine/json.ts";
+import { renderJunit } from "./machine/junit.ts";
+import { renderNdjson } from "./machine/ndjson.ts";
+import { renderSarif } from "./machine/sarif.ts";
 import { renderMarkdown } from "./markdown/index.ts";
-import { renderNdjson } from "./ndjson.ts";
-import { renderSarif } from "./sarif.ts";
+import { renderHuman } from "./terminal/index.ts";
 
 export type { Document, HistoryPoint, Renderer, RenderOptions, ReportHistory } from "./document.ts";
 

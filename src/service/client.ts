@@ -1,14 +1,13 @@
+import { parseBaseUrl } from "../model/base-url.ts";
 import { DimsyncError, ServiceError } from "../model/errors.ts";
 import type { JsonValue } from "../model/json.ts";
 import type { Secret } from "../model/secret.ts";
 import type { Reads, SendableRequest, WriteAnswer } from "../model/service.ts";
 import { pause } from "./abort-listeners.ts";
-import { readJson, readWriteAnswer } from "./answer-body.ts";
-import { parseBaseUrl } from "./base-url.ts";
-import { readOnlyDoor } from "./door.ts";
-import { type CallReport, createExchange, type Exchange } from "./exchange.ts";
+import { refuseWrites } from "./read-only.ts";
 import { createReads } from "./reads.ts";
-import { encodeBody } from "./request-body.ts";
+import { type CallReport, createSendRequest, encodeBody, type SendRequest } from "./request.ts";
+import { readJson, readWriteAnswer } from "./response-body.ts";
 import { createThrottle } from "./throttle.ts";
 import { createTransport } from "./transport.ts";
 
@@ -85,8 +84,8 @@ export function createClient(options: ClientOptions): Client {
     onSent: (method) => counts.set(method, (counts.get(method) ?? 0) + 1),
   });
   const throttle = createThrottle({ concurrency, rate: options.rate, now });
-  const exchangeUntil = (signal: AbortSignal | undefined): Exchange =>
-    createExchange({
+  const exchangeUntil = (signal: AbortSignal | undefined): SendRequest =>
+    createSendRequest({
       ...{ transport, throttle, retries, timeoutMs, apiKey, signal, now },
       wait: waitUntil(signal),
       keySource: options.keySource,
@@ -96,28 +95,28 @@ export function createClient(options: ClientOptions): Client {
     });
   const exchange = exchangeUntil(options.signal);
 
-  const viewOf = (door: Exchange): Client => ({
+  const viewOf = (door: SendRequest): Client => ({
     ...createReads(door),
     send: (request) => sendOver(door, request, apiKey),
     raw: (path) => rawOver(door, path),
     calls: () => Object.fromEntries(counts),
-    asReadOnly: (signal) => viewOf(readOnlyDoor(signal === undefined ? exchange : exchangeUntil(signal))),
+    asReadOnly: (signal) => viewOf(refuseWrites(signal === undefined ? exchange : exchangeUntil(signal))),
     close: () => {
       closing ??= transport.close();
       return closing;
     },
   });
-  return viewOf(options.readOnly || isSet(options.env["DIMSYNC_READ_ONLY"]) ? readOnlyDoor(exchange) : exchange);
+  return viewOf(options.readOnly || isSet(options.env["DIMSYNC_READ_ONLY"]) ? refuseWrites(exchange) : exchange);
 }
 
-async function sendOver(exchange: Exchange, { method, path, body }: SendableRequest, apiKey: Secret<string>): Promise<WriteAnswer> {
+async function sendOver(exchange: SendRequest, { method, path, body }: SendableRequest, apiKey: Secret<string>): Promise<WriteAnswer> {
   checkPath(method, path);
   const { bytes, secret } = encodeBody(body, apiKey);
   const where = { method, path, sent: "maybe" } as const;
   return exchange({ method, path, body: bytes, heldSecrets: secret, read: (answer) => readWriteAnswer(answer.status, answer.body, where) });
 }
 
-async function rawOver(exchange: Exchange, path: string): Promise<JsonValue> {
+async function rawOver(exchange: SendRequest, path: string): Promise<JsonValue> {
   checkPath("GET", path);
   return exchange({
     method: "GET",

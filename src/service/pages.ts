@@ -1,7 +1,7 @@
 import { isObject, own } from "../model/json.ts";
 import type { Listing } from "../model/service.ts";
-import { listOf, memberOf, type Part } from "./decode-members.ts";
-import type { Envelope } from "./envelope.ts";
+import type { Envelope } from "./decode/members.ts";
+import { listOf, memberOf, type Part } from "./decode/members.ts";
 
 /*
  * The interface shows no paging for the lists of integrations, tags and users (§4.6), so the first request has no parameters. But if an answer speaks of more

@@ -1,5 +1,5 @@
 import type { Dispatcher, Pool } from "undici";
-import { isLoopback } from "./base-url.ts";
+import { isLoopback } from "../model/base-url.ts";
 import { proxyDispatcher, proxyFor } from "./proxy.ts";
 
 export interface PostOptions {

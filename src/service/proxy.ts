@@ -1,6 +1,6 @@
 import type { Dispatcher, Pool } from "undici";
+import type { BaseUrl } from "../model/base-url.ts";
 import { DimsyncError } from "../model/errors.ts";
-import type { BaseUrl } from "./base-url.ts";
 
 /**
  * The proxy that HTTPS_PROXY names for this base URL, if any; the lower-case form wins, as with curl. A loopback host is never proxied: a proxy could not

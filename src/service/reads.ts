@@ -1,20 +1,19 @@
 import type { JsonValue } from "../model/json.ts";
 import type { AuditQuery, Reads } from "../model/service.ts";
 import { urlPath } from "../model/url-path.ts";
-import { readJson } from "./answer-body.ts";
-import { countOf, listOf, memberOf } from "./decode-members.ts";
-import { decodeAuditEntry, decodeIntegration, decodeTag, decodeUser } from "./decode-resources.ts";
-import { decodeColumns, decodeSchemas } from "./decode-schemas.ts";
-import { type Envelope, openEnvelope } from "./envelope.ts";
-import type { Exchange } from "./exchange.ts";
-import type { Where } from "./malformed.ts";
+import type { Where } from "./decode/members.ts";
+import { countOf, type Envelope, listOf, memberOf, openEnvelope } from "./decode/members.ts";
+import { decodeAuditEntry, decodeIntegration, decodeTag, decodeUser } from "./decode/resources.ts";
+import { decodeColumns, decodeSchemas } from "./decode/schemas.ts";
 import { readPages } from "./pages.ts";
+import type { SendRequest } from "./request.ts";
+import { readJson } from "./response-body.ts";
 import type { WireAnswer } from "./transport.ts";
 
 const whereOf = (path: string): Where => ({ method: "GET", path, sent: "answered" });
 
 /** The reads of the interface (§4) over an exchange. */
-export function createReads(exchange: Exchange): Reads {
+export function createReads(exchange: SendRequest): Reads {
   // Only reading the JSON belongs to the attempt: a body cut short is worth another one, an answer of the wrong shape is not.
   const get = async (path: string): Promise<Envelope> => {
     const where = whereOf(path);

@@ -1,4 +1,4 @@
-import type { Failure } from "./failure.ts";
+import type { Failure } from "./errors.ts";
 import type { Method, WireAnswer } from "./transport.ts";
 
 const backoffBaseMs = 200;

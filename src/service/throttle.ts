@@ -1,9 +1,9 @@
 /** How an answer speaks of the service's load. */
-export type Load = "fine" | "overloaded" | "unknown";
+export type Backpressure = "fine" | "overloaded" | "unknown";
 
 export interface Throttle {
   /** Runs the task when its turn comes (first in, first out) and the host may be asked again. `wait` may end early: then the task is to look why. */
-  run<T>(task: () => Promise<T>, loadOf: (result: T) => Load, wait: (milliseconds: number) => Promise<void>): Promise<T>;
+  run<T>(task: () => Promise<T>, loadOf: (result: T) => Backpressure, wait: (milliseconds: number) => Promise<void>): Promise<T>;
   /** No request to the host for so long, whichever call was told so (Retry-After). A longer hold stays. */
   hold(milliseconds: number): void;
 }

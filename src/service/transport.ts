@@ -1,8 +1,8 @@
 import type { Dispatcher, Pool } from "undici";
+import type { BaseUrl } from "../model/base-url.ts";
 import type { Secret } from "../model/secret.ts";
-import type { BaseUrl } from "./base-url.ts";
+import { createWatch, type InFlight, type Watch } from "./in-flight.ts";
 import { proxyDispatcher, proxyFor } from "./proxy.ts";
-import { createWatch, type UnderWay, type Watch } from "./under-way.ts";
 
 export type Method = "GET" | "HEAD" | "POST" | "PUT" | "PATCH";
 
@@ -139,7 +139,7 @@ function dispatch(
       finish({ type: "failure", reason, sent: controller === undefined ? "never" : "maybe", detail });
       controller?.abort(new Error(reason));
     };
-    const underWay: UnderWay = {
+    const underWay: InFlight = {
       expire: () => giveUp("timeout"),
       interrupt: () => giveUp("interrupted"),
       signal: repeatable ? signal : undefined,

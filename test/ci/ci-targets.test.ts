@@ -2,7 +2,7 @@ import { execFileSync } from "node:child_process";
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { markerOf } from "../../src/ci/plan-comment.ts";
+import { markerOf } from "../../src/ci/comments.ts";
 import { runCommand } from "../support/command.ts";
 import { writeProject } from "../support/project-folder.ts";
 import { outputsIn } from "./action-runner.ts";

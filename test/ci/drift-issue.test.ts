@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
-import { putDriftIssue } from "../../src/ci/drift-issue.ts";
+import { markerOf } from "../../src/ci/comments.ts";
 import { labelledIssues } from "../../src/ci/github.ts";
-import { markerOf } from "../../src/ci/plan-comment.ts";
+import { putDriftIssue } from "../../src/ci/issues.ts";
 import { openRest } from "../../src/ci/rest.ts";
 import type { Plan } from "../../src/model/plan.ts";
 import { driftReport } from "../render/full-plan.ts";

@@ -1,9 +1,9 @@
 import { expect, test } from "vitest";
-import { putDriftIssue } from "../../src/ci/drift-issue.ts";
+import { putNote } from "../../src/ci/comments.ts";
+import { ciEnvironmentOf } from "../../src/ci/environment.ts";
 import { mergeRequestNotes, projectIssues } from "../../src/ci/gitlab.ts";
-import { putNote } from "../../src/ci/notes.ts";
+import { putDriftIssue } from "../../src/ci/issues.ts";
 import { openRest } from "../../src/ci/rest.ts";
-import { surroundingsOf } from "../../src/ci/surroundings.ts";
 import { driftReport } from "../render/full-plan.ts";
 import { plan } from "../render/plans.ts";
 import { type GitlabIssue, type GitlabNote, gitlabToken, startGitlab } from "./gitlab-stand-in.ts";
@@ -44,7 +44,7 @@ const environment = {
 };
 
 test("a job of GitLab knows its merge request, and a fork's", () => {
-  expect(surroundingsOf(environment, "/builds/data/deploy/eu")).toMatchObject({
+  expect(ciEnvironmentOf(environment, "/builds/data/deploy/eu")).toMatchObject({
     forge: "gitlab",
     request: "3",
     isFork: false,
@@ -52,7 +52,7 @@ test("a job of GitLab knows its merge request, and a fork's", () => {
     folder: "deploy/eu",
     branch: undefined,
   });
-  expect(surroundingsOf({ ...environment, CI_MERGE_REQUEST_SOURCE_PROJECT_ID: "99" }, "/elsewhere")).toMatchObject({
+  expect(ciEnvironmentOf({ ...environment, CI_MERGE_REQUEST_SOURCE_PROJECT_ID: "99" }, "/elsewhere")).toMatchObject({
     isFork: true,
     folder: "",
   });
@@ -60,10 +60,10 @@ test("a job of GitLab knows its merge request, and a fork's", () => {
 
 test("a branch of GitLab is pushed to the project's address where there is a token for it", () => {
   const projectUrl = { ...environment, CI_PROJECT_URL: "https://gitlab.example.com/group/data" };
-  expect(surroundingsOf({ ...projectUrl, GITLAB_TOKEN: "t" }, "/x").pushUrl).toBe("https://gitlab.example.com/group/data.git");
-  expect(surroundingsOf(projectUrl, "/x").pushUrl).toBeUndefined();
+  expect(ciEnvironmentOf({ ...projectUrl, GITLAB_TOKEN: "t" }, "/x").pushUrl).toBe("https://gitlab.example.com/group/data.git");
+  expect(ciEnvironmentOf(projectUrl, "/x").pushUrl).toBeUndefined();
 });
 
 test("outside of any CI nothing is written anywhere", () => {
-  expect(surroundingsOf({ GITHUB_TOKEN: "x" }, "/x")).toMatchObject({ forge: "none", token: undefined, request: undefined });
+  expect(ciEnvironmentOf({ GITHUB_TOKEN: "x" }, "/x")).toMatchObject({ forge: "none", token: undefined, request: undefined });
 });

@@ -1,7 +1,6 @@
 import { describe, expect, test } from "vitest";
+import { markerOf, planComment, putNote } from "../../src/ci/comments.ts";
 import { pullRequestNotes } from "../../src/ci/github.ts";
-import { putNote } from "../../src/ci/notes.ts";
-import { markerOf, planComment } from "../../src/ci/plan-comment.ts";
 import { openRest, type Rest } from "../../src/ci/rest.ts";
 import { change, item, plan } from "../render/plans.ts";
 import { type ForgeStandIn, standInToken, startForge } from "./forge-stand-in.ts";

@@ -2,7 +2,7 @@ import { execFileSync } from "node:child_process";
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
-import { workflows } from "../../src/commands/init-workflows.ts";
+import { workflows } from "../../src/commands/setup/init-workflows.ts";
 import { writeProject } from "../support/project-folder.ts";
 import { type ActionRun, runAction, runWorkflow } from "./action-runner.ts";
 import { type ForgeStandIn, standInToken } from "./forge-stand-in.ts";

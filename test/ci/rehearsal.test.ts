@@ -1,9 +1,9 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeAll, describe, expect, test } from "vitest";
-import type { SchemaMap } from "../../src/embedded/account.ts";
+import type { SchemaMap } from "../../src/embedded/data/account.ts";
+import { seedAccount } from "../../src/embedded/data/seed.ts";
 import { startEmbeddedService } from "../../src/embedded/index.ts";
-import { seedAccount } from "../../src/embedded/seed.ts";
 import { returnsManifest } from "../support/returns.ts";
 import { type ForgeStandIn, startForge } from "./forge-stand-in.ts";
 import { type Job, packPackage, type Repository, runJobOf, startRepository, ways } from "./rehearsal-world.ts";

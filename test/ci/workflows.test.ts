@@ -3,7 +3,7 @@ import { createRequire } from "node:module";
 import { join, resolve } from "node:path";
 import { describe, expect, test } from "vitest";
 import { parse } from "yaml";
-import { workflows } from "../../src/commands/init-workflows.ts";
+import { workflows } from "../../src/commands/setup/init-workflows.ts";
 
 interface Finding {
   readonly line: number;

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { Ajv } from "ajv";
 import addFormats from "ajv-formats";
 import { describe, expect, test } from "vitest";
-import { schemaNames, schemaText } from "../../src/manifests/schema-text.ts";
+import { schemaNames, schemaText } from "../../src/manifests/schema/lookup.ts";
 import { dimsync, emptyFolder, quickstart, repository } from "./built-cli.ts";
 import { commandNames } from "./reference.ts";
 

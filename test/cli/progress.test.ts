@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import type { Context } from "../../src/commands/context.ts";
-import { type Pace, showProgress } from "../../src/commands/progress.ts";
+import type { Context } from "../../src/commands/shared/context.ts";
+import { type Pace, showProgress } from "../../src/commands/shared/progress.ts";
 
 const pace: Pace = { redrawMs: 2, heartbeatMs: 2 };
 

@@ -1,6 +1,6 @@
 import type { Argument, Command, Option } from "commander";
 import { makeProgram } from "../../src/cli.ts";
-import type { Io } from "../../src/commands/io.ts";
+import type { Io } from "../../src/commands/shared/io.ts";
 
 /** An io that fails a test which prints. */
 const silent: Io = {

@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { gitState } from "../../src/commands/git.ts";
+import { gitState } from "../../src/manifests/git.ts";
 
 const identity = ["-c", "user.name=Dana", "-c", "user.email=dana@example.com"];
 const git = (folder: string, ...args: readonly string[]) => execFileSync("git", ["-C", folder, ...identity, ...args], { encoding: "utf8" });

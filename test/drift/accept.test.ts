@@ -1,7 +1,7 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import type { AccountState } from "../../src/embedded/account.ts";
+import type { AccountState } from "../../src/embedded/data/account.ts";
 import { fromPointer } from "../../src/model/pointer.ts";
 import { story } from "./account.ts";
 

@@ -2,8 +2,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "n
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { beforeEach, describe, expect, onTestFinished, test } from "vitest";
-import { fingerprintOf } from "../../src/drift/fingerprint.ts";
-import { appendHistory, historyEntry, historyFileName, readHistory, stepsDone } from "../../src/drift/history.ts";
+import { appendHistory, fingerprintOf, historyEntry, historyFileName, readHistory, stepsDone } from "../../src/drift/history.ts";
 import type { Plan } from "../../src/model/plan.ts";
 import { writeAtomic } from "../../src/records/atomic.ts";
 import { driftReport } from "../render/full-plan.ts";

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { mergeAlike } from "../../src/engine/alike-problems.ts";
+import { groupProblems } from "../../src/engine/group-problems.ts";
 import type { Problem } from "../../src/model/problem.ts";
 
 const missing = (address: string | undefined, pointer = "/spec/rules/0/match/table", message = `${address} lacks it.`): Problem => ({
@@ -10,7 +10,7 @@ const missing = (address: string | undefined, pointer = "/spec/rules/0/match/tab
   place: { file: "shops.yaml", document: 0, pointer },
   ...(address === undefined ? {} : { address }),
 });
-const told = (problems: readonly Problem[]) => mergeAlike(problems).map(({ address, message }) => [address, message]);
+const told = (problems: readonly Problem[]) => groupProblems(problems).map(({ address, message }) => [address, message]);
 
 test.each<[string, readonly Problem[], readonly (readonly [string | undefined, string])[]]>([
   ["one stays as it is", [missing("SchemaConfig/shops@a")], [["SchemaConfig/shops@a", "SchemaConfig/shops@a lacks it."]]],

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { applyExit, driftExit, type FailOn, planExit } from "../../src/engine/exits.ts";
+import { applyExit, driftExit, type FailOn, planExit } from "../../src/engine/exit-codes.ts";
 import { combineExits, type ExitCode } from "../../src/model/exit.ts";
 import type { ItemResult, Plan, Result } from "../../src/model/plan.ts";
 import { item, plan } from "../render/plans.ts";

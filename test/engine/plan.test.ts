@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
-import { type GuardInput, judgeGuards } from "../../src/engine/guards.ts";
+import { checkGuards, type GuardInput } from "../../src/engine/guards.ts";
 import { makePlan, type PlanInput } from "../../src/engine/plan.ts";
-import { type Found, nothingFound } from "../../src/kinds/kind.ts";
+import { type DiffResult, emptyDiff } from "../../src/kinds/kind.ts";
 import { defaultGuards } from "../../src/model/config.ts";
 import type { Deferred, DraftItem, Item, Plan } from "../../src/model/plan.ts";
 import { resourceOf } from "../support/world.ts";
@@ -16,10 +16,10 @@ const draft = (address: string, action: DraftItem["action"], more: Partial<Draft
   ...more,
 });
 
-function planOf(found: Partial<Found>, more: Partial<PlanInput> = {}): Plan {
+function planOf(found: Partial<DiffResult>, more: Partial<PlanInput> = {}): Plan {
   return makePlan({
     ...{ kind: "Plan", planId: "p", createdAt: "2026-06-01T12:00:00Z", version: "0", target: "t", account: "a", manifestDigest: "" },
-    found: [{ ...nothingFound, ...found }],
+    found: [{ ...emptyDiff, ...found }],
     ...{ problems: [], complete: true, equal: 0, unmanaged: { integrations: [], tags: [] }, readCalls: {}, policy: [] },
     inScope: () => true,
     whyNotCreate: () => undefined,
@@ -150,7 +150,7 @@ describe("what may not be created", () => {
 
 describe("guards", () => {
   const judge = (items: readonly DraftItem[], more: Partial<GuardInput> = {}) =>
-    judgeGuards(planOf({ items }).items as readonly Item[], {
+    checkGuards(planOf({ items }).items as readonly Item[], {
       ...{ limits: defaultGuards, population: 0, createdBefore: 0, exposedBefore: 0, allowed: new Map<string, string>() },
       ...{ resources: [], deferred: [], policy: [], inScope: () => true },
       ...more,

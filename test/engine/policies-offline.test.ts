@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { literalProblems } from "../../src/engine/literal-policies.ts";
 import type { PolicySpec, SchemaConfigSpec, SchemaTree } from "../../src/model/resource.ts";
+import { literalProblems } from "../../src/policies/offline.ts";
 import { resourceOf } from "../support/world.ts";
 
 const policy: PolicySpec = {

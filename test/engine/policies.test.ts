@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
-import { makeJudge } from "../../src/engine/policies.ts";
-import type { PolicyFunction } from "../../src/engine/policy-functions.ts";
 import type { LiveSchemas } from "../../src/model/live.ts";
 import type { PolicySpec, Resource } from "../../src/model/resource.ts";
+import { makePolicyEvaluator } from "../../src/policies/evaluate.ts";
+import type { PolicyFunction } from "../../src/policies/script.ts";
 import { column, schema, table } from "../kinds/schema-config/fleet.ts";
 import { resourceOf } from "../support/world.ts";
 
@@ -34,7 +34,7 @@ interface Case {
 
 function judge({ spec, live = account(), integration = orders, after = {} }: Case): readonly string[] {
   const policy = resourceOf("Policy", "p", { ...hashed, ...spec }) as Resource<PolicySpec>;
-  const { findings } = makeJudge([policy], new Map(), today, () => place).judge({
+  const { findings } = makePolicyEvaluator([policy], new Map(), today, () => place).judge({
     ...integration,
     address: "Integration/orders",
     live,
@@ -205,7 +205,7 @@ describe("what a policy finds", () => {
       return place;
     };
     const judged = { ...orders, address: "Integration/orders", live: account(), after: new Map(), causeOf: () => undefined };
-    expect(makeJudge([policy as Resource<PolicySpec>], new Map(), today, locate).judge(judged).findings).toEqual([
+    expect(makePolicyEvaluator([policy as Resource<PolicySpec>], new Map(), today, locate).judge(judged).findings).toEqual([
       {
         policy: "pii",
         severity: "warning",
@@ -221,7 +221,7 @@ describe("what a policy finds", () => {
   test("tables whose columns are unknown are told, not passed over", () => {
     const policy = resourceOf("Policy", "pii", { ...hashed, when: { ...name("email"), table: { name: "s*" } } }) as Resource<PolicySpec>;
     const live = { public: schema({ secret: table(undefined), other: table(undefined), soff: table(undefined, { enabled: false }) }) };
-    const { unseen, findings } = makeJudge([policy], new Map(), today, () => place).judge({
+    const { unseen, findings } = makePolicyEvaluator([policy], new Map(), today, () => place).judge({
       ...orders,
       address: "x",
       live,
@@ -235,9 +235,12 @@ describe("what a policy finds", () => {
 test("columns are asked for where a policy judges them, and nowhere else", () => {
   const asked = (specs: readonly Partial<PolicySpec>[], functions: readonly number[] = []) => {
     const policies = specs.map((spec, index) => resourceOf("Policy", `p${index}`, { ...hashed, ...spec }) as Resource<PolicySpec>);
-    const test = makeJudge(policies, new Map(functions.map((index) => [`Policy/p${index}`, () => []])), today, () => place).judgedColumns(
-      orders,
-    );
+    const test = makePolicyEvaluator(
+      policies,
+      new Map(functions.map((index) => [`Policy/p${index}`, () => []])),
+      today,
+      () => place,
+    ).judgedColumns(orders);
     return test === undefined ? undefined : [test("public", "users", undefined), test("public", "t", "full"), test("x", "users", "full")];
   };
   expect(asked([{ when: { table: { name: "users" } } }, { when: { schema: {} } }])).toBeUndefined();
@@ -254,7 +257,7 @@ describe("a policy in JavaScript", () => {
     const policy = resourceOf("Policy", "p", { ...rest, module: "p.mjs", ...spec }) as Resource<PolicySpec>;
     const live = account();
     const labels = { domain: "sales" };
-    const said = makeJudge([policy], new Map([["Policy/p", judgement]]), today, () => place).judge({
+    const said = makePolicyEvaluator([policy], new Map([["Policy/p", judgement]]), today, () => place).judge({
       names: ["orders"],
       labels,
       address: "Integration/orders",

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { scopeOf, scopeOfAddresses } from "../../src/engine/scope.ts";
-import { namesMatcher } from "../../src/kinds/names.ts";
+import { namesMatcher } from "../../src/kinds/patterns/names.ts";
 
 const scope = (only: readonly string[], exclude: readonly string[] = []) => scopeOf(only, exclude, namesMatcher);
 

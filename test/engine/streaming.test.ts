@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
+import { cachedReads } from "../../src/engine/cached-reads.ts";
 import { compareUnits } from "../../src/engine/compare.ts";
-import { onceOnly } from "../../src/engine/reads.ts";
 import { everything } from "../../src/engine/scope.ts";
 import type { LiveSchemas } from "../../src/model/live.ts";
 import type { Reads } from "../../src/model/service.ts";
@@ -38,7 +38,7 @@ test("at most `concurrency` trees are held at a time, however many integrations 
     compared: [config],
     scope: everything,
     // The comparison of schema configurations reads nothing else.
-    reads: onceOnly(reads as unknown as Reads),
+    reads: cachedReads(reads as unknown as Reads),
     onProgress: undefined,
     base: undefined,
     concurrency,

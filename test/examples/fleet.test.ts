@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import type { SchemaMap } from "../../src/embedded/account.ts";
+import type { SchemaMap } from "../../src/embedded/data/account.ts";
 import { exampleOf, expectShown } from "./example.ts";
 
 test("the fleet is valid, planned as its README says, applied, and then as declared", async () => {

@@ -1,7 +1,7 @@
 import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { stringify } from "yaml";
-import { applyAccount, planAccount } from "../../src/commands/operations.ts";
+import { applyAccount, planAccount } from "../../src/commands/shared/operations.ts";
 import type { EmbeddedService } from "../../src/embedded/index.ts";
 import { kindNamed } from "../../src/kinds/index.ts";
 import { loadProject, type Project } from "../../src/manifests/project.ts";

@@ -1,17 +1,17 @@
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { type AuditFlags, runAudit } from "../../src/commands/audit.ts";
-import { type CompareFlags, type Comparison, runCompare } from "../../src/commands/compare.ts";
-import { type DoctorReport, runDoctor } from "../../src/commands/doctor.ts";
-import { clockCheck } from "../../src/commands/doctor-checks.ts";
-import { transportChecks } from "../../src/commands/doctor-transport.ts";
-import type { PlanFlags } from "../../src/commands/flags.ts";
-import { runPlan } from "../../src/commands/plan.ts";
-import { runSnapshot, type SnapshotFlags } from "../../src/commands/snapshot.ts";
-import { runTest, type TestFlags, type TestReport } from "../../src/commands/test-manifests.ts";
-import { readsOf } from "../../src/import/snapshot.ts";
-import { readSnapshotFile } from "../../src/import/snapshot-file.ts";
+import { type CompareFlags, type Comparison, runCompare } from "../../src/commands/adopt/compare.ts";
+import { runSnapshot, type SnapshotFlags } from "../../src/commands/adopt/snapshot.ts";
+import { runTest, type TestFlags, type TestReport } from "../../src/commands/adopt/test-manifests.ts";
+import { runPlan } from "../../src/commands/core/plan.ts";
+import { type AuditFlags, runAudit } from "../../src/commands/inspect/audit.ts";
+import { type DoctorReport, runDoctor } from "../../src/commands/setup/doctor.ts";
+import { clockCheck } from "../../src/commands/setup/doctor-checks.ts";
+import { transportChecks } from "../../src/commands/setup/doctor-transport.ts";
+import type { PlanFlags } from "../../src/commands/shared/flags.ts";
+import { readSnapshotFile } from "../../src/snapshot/file.ts";
+import { readsOf } from "../../src/snapshot/snapshot.ts";
 import { type ImportWorld, importWorld } from "./world.ts";
 
 let world: ImportWorld;

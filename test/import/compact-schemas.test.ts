@@ -1,9 +1,9 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { compactSchemas, literalSchemas } from "../../src/import/compact-schemas.ts";
-import { differences } from "../../src/import/reconcile-schemas.ts";
+import { inferRules, literalSchemas } from "../../src/import/infer-rules.ts";
+import { differences } from "../../src/import/reconcile.ts";
+import { compileConfig, makeRuleProgram } from "../../src/kinds/schema-config/compiled-config.ts";
 import { expand } from "../../src/kinds/schema-config/expand.ts";
-import { compileConfig, makeProgram } from "../../src/kinds/schema-config/program.ts";
 import { ruleSetsIn } from "../../src/kinds/schema-config/rule-sets.ts";
 import type { LiveColumn, LiveSchemas, LiveTable } from "../../src/model/live.ts";
 import type { SchemaConfigSpec, SchemaTree } from "../../src/model/resource.ts";
@@ -19,17 +19,17 @@ const schema = (tables: Readonly<Record<string, LiveTable>>, enabled = true): Li
 /** What a configuration makes of live schemas. */
 function desiredBy(spec: SchemaConfigSpec, live: LiveSchemas): SchemaTree {
   const config = resourceOf("SchemaConfig", "c", { integration: "i", ...spec });
-  return expand(makeProgram([compileConfig(config as never, ruleSetsIn([]))]), live); // the spec's type is the builder's to forget
+  return expand(makeRuleProgram([compileConfig(config as never, ruleSetsIn([]))]), live); // the spec's type is the builder's to forget
 }
 
-const idsOf = (live: LiveSchemas): readonly string[] => compactSchemas(live).rules.map((rule) => ("id" in rule ? (rule.id ?? "") : ""));
+const idsOf = (live: LiveSchemas): readonly string[] => inferRules(live).rules.map((rule) => ("id" in rule ? (rule.id ?? "") : ""));
 
 describe("what is alike is one rule", () => {
   test("a name goes with what most columns of that name are; others are exceptions", () => {
     const live = {
       s: schema({ a: table({ id: clear, email: hashed }), b: table({ id: clear, email: hashed }), c: table({ email: clear }) }),
     };
-    expect(compactSchemas(live)).toEqual({
+    expect(inferRules(live)).toEqual({
       rules: [
         { id: "live-schemas-on", match: { schema: ["s"] }, set: { enabled: true } },
         { id: "live-tables-on", match: { schema: ["s"], table: ["a", "b", "c"] }, set: { enabled: true } },
@@ -47,7 +47,7 @@ describe("what is alike is one rule", () => {
 
   test("where most tables are off, off is said of all, and those that are on are listed", () => {
     const tables = Object.fromEntries(["a", "b", "c", "d", "e"].map((name) => [name, table({}, name === "c")]));
-    expect(compactSchemas({ s: schema(tables) }).rules.slice(1)).toEqual([
+    expect(inferRules({ s: schema(tables) }).rules.slice(1)).toEqual([
       { id: "live-tables-off-all", match: { schema: ["s"], table: ["*"] }, set: { enabled: false } },
       { id: "live-tables-on", match: { schema: ["s"], table: ["c"] }, set: { enabled: true } },
     ]);
@@ -55,7 +55,7 @@ describe("what is alike is one rule", () => {
 
   test("a table all of whose columns are hashed is a rule; one that is all in clear is not", () => {
     const live = { s: schema({ people: table({ id: hashed, name: hashed }), orders: table({ id: clear, total: clear }) }) };
-    expect(compactSchemas(live).rules.at(-1)).toEqual({
+    expect(inferRules(live).rules.at(-1)).toEqual({
       id: "live-columns-hashed-all",
       match: { schema: ["s"], table: ["people"], column: ["id", "name"] },
       set: { enabled: true, hashed: true },
@@ -65,7 +65,7 @@ describe("what is alike is one rule", () => {
   test("what the same is said of several schemas is one rule, whatever else is said of each", () => {
     const users = table({ id: clear, email: hashed });
     const live = { t1: schema({ users }), t2: schema({ users, log: table({ id: clear, ip: clear }) }), t3: schema({ users }) };
-    const { rules } = compactSchemas(live);
+    const { rules } = inferRules(live);
     expect(rules.map((rule) => ("match" in rule ? [rule.id, rule.match.schema] : []))).toEqual([
       ["live-schemas-on", ["t1", "t2", "t3"]],
       ["live-tables-on", ["t1", "t3"]],
@@ -81,7 +81,7 @@ describe("what is alike is one rule", () => {
     const mostlyOff = schema({ ...Object.fromEntries(["a", "b", "c", "d"].map(off_)), x: table({}) });
     const live = { s1: schema({ x: table({}) }), s2: mostlyOff, s3: mostlyOff };
     expect(idsOf(live)).toEqual(["live-schemas-on", "live-tables-off-all", "live-tables-on"]);
-    expect(differences(desiredBy(compactSchemas(live), live), live)).toEqual([]);
+    expect(differences(desiredBy(inferRules(live), live), live)).toEqual([]);
   });
 
   test("where off is said of all tables, the columns of those are left out, unless a rule would change them", () => {
@@ -97,7 +97,7 @@ describe("what is alike is one rule", () => {
       }),
       few: schema({ users: table({ id: clear }), old: table({ old_id: clear }, false) }),
     };
-    const { rules, schemas } = compactSchemas(live);
+    const { rules, schemas } = inferRules(live);
     const columns = rules.flatMap((rule) =>
       "match" in rule && rule.match.column !== undefined ? [[rule.match.schema, rule.match.column]] : [],
     );
@@ -118,7 +118,7 @@ test("rules and tree manage every node as it is live, but for columns of tables 
   fc.assert(
     fc.property(liveSchemas, (live) => {
       const everything = leavesOf(literalSchemas(live));
-      const [byRules, byTree] = [desiredBy(compactSchemas(live), live), desiredBy({ schemas: literalSchemas(live) }, live)];
+      const [byRules, byTree] = [desiredBy(inferRules(live), live), desiredBy({ schemas: literalSchemas(live) }, live)];
       for (const desired of [byRules, byTree]) expect(differences(desired, live)).toEqual([]);
       expect(leavesOf(byTree)).toEqual(everything);
       const ruled = new Set(leavesOf(byRules));
@@ -137,7 +137,7 @@ test("rules and tree manage every node as it is live, but for columns of tables 
 test("what the source gains afterwards is never switched on and never un-hashed", () => {
   fc.assert(
     fc.property(liveSchemas, liveSchemas, (live, grown) => {
-      const desired = desiredBy(compactSchemas(live), grown);
+      const desired = desiredBy(inferRules(live), grown);
       const exposed = differences(desired, grown).filter(
         ({ path: [schemaName, tableName, columnName], key, value }) =>
           isNewName(live, schemaName, tableName, columnName) && (key === "hashed" ? value : !value),
@@ -174,7 +174,7 @@ test("the order of the service's keys does not matter", () => {
     );
   fc.assert(
     fc.property(fc.dictionary(fc.constantFrom("public", "b", "c"), schemaEntry), (live) => {
-      expect(JSON.stringify(compactSchemas(shuffled(live)))).toBe(JSON.stringify(compactSchemas(live)));
+      expect(JSON.stringify(inferRules(shuffled(live)))).toBe(JSON.stringify(inferRules(live)));
     }),
   );
 });

@@ -1,10 +1,10 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { parse } from "yaml";
-import { editYaml } from "../../src/import/edit-yaml.ts";
-import { inlineYaml, yamlLines } from "../../src/import/print-yaml.ts";
-import { applyEdits, valueEdits } from "../../src/import/value-edits.ts";
 import { canonicalJson, type JsonValue } from "../../src/model/json.ts";
+import { applyEdits, valueEdits } from "../../src/yaml/diff.ts";
+import { editYaml } from "../../src/yaml/edit.ts";
+import { inlineYaml, yamlLines } from "../../src/yaml/print.ts";
 
 const change = (text: string, after: JsonValue): string => {
   const edited = editYaml(text, 0, valueEdits(parse(text) as JsonValue, after));

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { documentRanges } from "../../src/import/document-ranges.ts";
 import { createFileSet } from "../../src/import/file-set.ts";
+import { documentRanges } from "../../src/yaml/document-ranges.ts";
 
 const place = (document: number) => ({ file: "a.yaml", document, pointer: "" });
 

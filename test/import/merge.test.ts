@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { createTwoFilesPatch } from "diff";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { AccountState, SchemaMap } from "../../src/embedded/index.ts";
-import { rememberListsSeen } from "../../src/records/lists-seen.ts";
+import { recordListLengths } from "../../src/records/list-lengths.ts";
 import { acquireLock } from "../../src/records/lock.ts";
 import { type ImportWorld, importWorld } from "./world.ts";
 
@@ -398,7 +398,7 @@ test("a list that may be one page of more is told by the first import too, until
   });
   const notice = "GET /v1/integrations answered exactly 10 integrations, which may be one page of more.";
   expect((await world.importJson()).notices).toContain(notice);
-  await rememberListsSeen(world.folder, "prod", { integrations: 11 });
+  await recordListLengths(world.folder, "prod", { integrations: 11 });
   expect((await world.importJson()).notices).not.toContain(notice);
 });
 

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { redact } from "../../src/import/redact.ts";
+import { redact } from "../../src/snapshot/snapshot.ts";
 
 // Built from pieces, so that no scanner takes this file for a leak.
 const key = `AKIA${"ABCD".repeat(4)}`;

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
-import { nameOfPattern, patternFor } from "../../src/import/pattern.ts";
-import { nameAll, slugOf } from "../../src/import/slug.ts";
-import { nameMatcher } from "../../src/kinds/names.ts";
+import { escapeGlob, nameOfPattern } from "../../src/import/escape-glob.ts";
+import { nameAll, slugOf } from "../../src/import/names.ts";
+import { nameMatcher } from "../../src/kinds/patterns/names.ts";
 
 test.each([
   ["Straße in Łódź, Ørsted & Æther", "strasse-in-lodz-orsted-aether"],
@@ -67,7 +67,7 @@ test.each<readonly [string, readonly (readonly [string, string])[], readonly str
 test.each(["users", "a*b", "[a]", "{a,b}", "!x", "\\", "\\*", "!", "a?b", "100%", "a,b", "}", "__proto__"])(
   "the pattern for %j matches it, only it, and leads back to it",
   (name) => {
-    const pattern = patternFor(name) ?? "";
+    const pattern = escapeGlob(name) ?? "";
     const matches = nameMatcher([pattern]);
     expect(matches(name)).toBe(true);
     expect(["axb", "a", "b", "x", "*", "ab", "users2", "\\x"].filter((other) => other !== name && matches(other))).toEqual([]);
@@ -80,5 +80,5 @@ test.each(["*", "a*", "?", "[ab]", "!x"])("%j is no name", (pattern) => {
 });
 
 test("the empty name has no pattern", () => {
-  expect(patternFor("")).toBeUndefined();
+  expect(escapeGlob("")).toBeUndefined();
 });

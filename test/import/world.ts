@@ -1,11 +1,11 @@
 import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { Context } from "../../src/commands/context.ts";
-import type { GlobalFlags } from "../../src/commands/flags.ts";
-import { type ImportFlags, type ImportReport, runImport } from "../../src/commands/import.ts";
-import type { Io } from "../../src/commands/io.ts";
-import { reportError } from "../../src/commands/report.ts";
+import { type ImportFlags, type ImportReport, runImport } from "../../src/commands/adopt/import.ts";
+import type { Context } from "../../src/commands/shared/context.ts";
+import type { GlobalFlags } from "../../src/commands/shared/flags.ts";
+import type { Io } from "../../src/commands/shared/io.ts";
+import { reportError } from "../../src/commands/shared/report-error.ts";
 import type { AccountState } from "../../src/embedded/index.ts";
 import { startService, type TestService } from "../support/service.ts";
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { leafDigests } from "../../src/kinds/digest.ts";
-import type { World } from "../../src/kinds/kind.ts";
+import type { AccountView } from "../../src/kinds/kind.ts";
+import { leafDigests } from "../../src/kinds/leaves.ts";
 import type { Binding } from "../../src/model/binding.ts";
 import type { AssetSpec, Resource } from "../../src/model/resource.ts";
 import { foundIn, liveIntegration, requestsOf, resourceOf, warehouse, worldOf } from "../support/world.ts";
@@ -13,14 +13,14 @@ const recorded: Binding = { id: "d-12", secretVersion: 3, sent };
 
 const asset = (change: Partial<AssetSpec> = {}, more: Partial<Resource> = {}): Resource =>
   resourceOf("Asset", "warehouse", { ...spec, ...change }, more);
-const bound = (binding: Binding, more: Partial<World> = {}): Partial<World> => ({
+const bound = (binding: Binding, more: Partial<AccountView> = {}): Partial<AccountView> => ({
   bindings: new Map([["Asset/warehouse", binding]]),
   ...more,
 });
 const path = "PATCH /v1/assets/d-12";
 
 describe("what is sent of a bound asset", () => {
-  const rows: readonly [sentence: string, manifest: Resource, world: Partial<World>, body: object | undefined][] = [
+  const rows: readonly [sentence: string, manifest: Resource, world: Partial<AccountView>, body: object | undefined][] = [
     ["nothing, where it equals the record", asset(), bound(recorded), undefined],
     ["only the description, where that changed", asset({ description: "New" }), bound(recorded), { description: "New" }],
     [
@@ -97,7 +97,7 @@ describe("what is sent of a bound asset", () => {
 });
 
 describe("what is recorded", () => {
-  const rows: readonly [sentence: string, manifest: Resource, world: Partial<World>, binding: unknown][] = [
+  const rows: readonly [sentence: string, manifest: Resource, world: Partial<AccountView>, binding: unknown][] = [
     ["the id, where it was pinned", asset({}, { id: "d-12" }), {}, { id: "d-12", secretVersion: 3 }],
     ["nothing new, where all is on record", asset(), bound(recorded), undefined],
     ["the version, where only the id is on record", asset(), bound({ id: "d-12" }), { id: "d-12", secretVersion: 3 }],
@@ -178,7 +178,8 @@ describe("what no call can repair", () => {
   });
 
   test("values that were never sent from here are unverifiable, and only those that integrations don't show", () => {
-    const unverifiable = (world: Partial<World>) => foundIn(worldOf([asset()], world), "Asset").unverifiable.flatMap(({ paths }) => paths);
+    const unverifiable = (world: Partial<AccountView>) =>
+      foundIn(worldOf([asset()], world), "Asset").unverifiable.flatMap(({ paths }) => paths);
     expect(unverifiable(bound({ id: "d-12", secretVersion: 3 }))).toEqual(["/description", "/connection/account"]);
     expect(unverifiable(bound({ id: "d-12", secretVersion: 3 }, { integrations: [] }))).toContain("/name");
     expect(unverifiable(bound(recorded))).toEqual([]);

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { leafDigests } from "../../src/kinds/digest.ts";
-import type { World } from "../../src/kinds/kind.ts";
+import type { AccountView } from "../../src/kinds/kind.ts";
+import { leafDigests } from "../../src/kinds/leaves.ts";
 import type { Binding } from "../../src/model/binding.ts";
 import type { IntegrationSpec, Resource } from "../../src/model/resource.ts";
 import { foundIn, liveIntegration, requestsOf, resourceOf, worldOf } from "../support/world.ts";
@@ -25,7 +25,7 @@ const returns = (change: Partial<IntegrationSpec> = {}, more: Partial<Resource> 
   resourceOf("Integration", "returns", { ...spec, ...change }, more);
 const existing = (change: Partial<IntegrationSpec> = {}): Resource =>
   returns({ create: { ...create, sourceConfig: { ...create.sourceConfig, name: "orders-pg" } }, ...change });
-const bound = (binding: Binding): Partial<World> => ({ bindings: new Map([["Integration/returns", binding]]) });
+const bound = (binding: Binding): Partial<AccountView> => ({ bindings: new Map([["Integration/returns", binding]]) });
 const never: Partial<Resource> = { lifecycle: { create: "never", acceptExposureWindow: "" } };
 const lake = (create: "ifMissing" | "never") =>
   resourceOf("Asset", "lake", { name: "Lake", type: "s3" }, { lifecycle: { create, acceptExposureWindow: "" } });
@@ -57,7 +57,7 @@ test("a create without owners invents none", () => {
 
 describe("which live integration is meant", () => {
   const twins = [liveIntegration("x1", "A", "returns-pg"), liveIntegration("x2", "B", "returns-pg")];
-  const rows: readonly [sentence: string, manifests: readonly Resource[], world: Partial<World>, identity: object][] = [
+  const rows: readonly [sentence: string, manifests: readonly Resource[], world: Partial<AccountView>, identity: object][] = [
     [
       "the pinned one before the bound one",
       [returns({}, { id: "8f1c" })],
@@ -117,7 +117,8 @@ describe("which live integration is meant", () => {
   });
 
   test("an ambiguous look-up names every candidate, whatever the order of the list", () => {
-    const message = (integrations: World["integrations"]) => worldOf([returns()], { integrations }).identities.get("Integration/returns");
+    const message = (integrations: AccountView["integrations"]) =>
+      worldOf([returns()], { integrations }).identities.get("Integration/returns");
     expect(message(twins)).toMatchObject({ message: expect.stringMatching(/x1 \("A".*x2 \("B"/) });
     expect(message([...twins].reverse())).toEqual(message(twins));
   });

@@ -1,12 +1,12 @@
 import { describe, expect, test } from "vitest";
-import type { World } from "../../src/kinds/kind.ts";
+import type { AccountView } from "../../src/kinds/kind.ts";
 import type { LiveTag } from "../../src/model/live.ts";
 import type { Resource, TagSpec } from "../../src/model/resource.ts";
 import { foundIn, liveIntegration, liveTag, requestsOf, resourceOf, worldOf } from "../support/world.ts";
 
-const known: Partial<World> = { bindings: new Map([["Tag/pii", { id: "t-1" }]]) };
+const known: Partial<AccountView> = { bindings: new Map([["Tag/pii", { id: "t-1" }]]) };
 const pii = (spec: Partial<TagSpec>, more: Partial<Resource> = {}): Resource => resourceOf("Tag", "pii", { name: "PII", ...spec }, more);
-const withTag = (tag: Partial<LiveTag>): Partial<World> => ({ ...known, tags: [liveTag("t-1", "PII", tag)] });
+const withTag = (tag: Partial<LiveTag>): Partial<AccountView> => ({ ...known, tags: [liveTag("t-1", "PII", tag)] });
 const put = "PUT /v1/tags/t-1";
 
 describe("what is sent of a tag's fields", () => {
@@ -174,7 +174,7 @@ describe("who tags", () => {
 
 describe("which live tag is meant", () => {
   const twins = [liveTag("t-2", "PII"), liveTag("t-1", "PII")];
-  const rows: readonly [sentence: string, manifest: Resource, world: Partial<World>, identity: object][] = [
+  const rows: readonly [sentence: string, manifest: Resource, world: Partial<AccountView>, identity: object][] = [
     ["the only one of that name", pii({}), {}, { state: "found", id: "t-1", by: "look-up" }],
     ["the bound one, whatever its name", pii({ name: "Other" }), known, { state: "found", id: "t-1", by: "binding" }],
     ["the pinned one of several", pii({}, { id: "t-2" }), { tags: twins }, { state: "found", id: "t-2" }],
@@ -188,7 +188,7 @@ describe("which live tag is meant", () => {
 });
 
 describe("references that mean nothing", () => {
-  const rows: readonly [sentence: string, reference: string, world: Partial<World>, code: string, text: string][] = [
+  const rows: readonly [sentence: string, reference: string, world: Partial<AccountView>, code: string, text: string][] = [
     ["an unknown name, with what is near", "Order", {}, "E_UNKNOWN_REFERENCE", "Did you mean Orders?"],
     [
       "a name that several integrations have",

@@ -1,6 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { makeExcerpt } from "../../src/manifests/excerpt.ts";
-import { makeLocate } from "../../src/manifests/positions.ts";
+import { makeCodeFrame, makeLocate } from "../../src/manifests/locate.ts";
 
 const locateIn = (text: string) => makeLocate("/", () => text);
 const at = (text: string, pointer: string, on: "key" | "value" = "value", document = 0) =>
@@ -100,13 +99,13 @@ describe("what an excerpt shows", () => {
 describe("long lines are cut to 160 characters around the column", () => {
   const line = Array.from({ length: 100 }, (_, i) => `${i}`.padStart(4, "0")).join("");
   test.each([0, 1, 79, 80, 81, 200, 319, 320, 398, 399])("column %i", (column) => {
-    const [source, caret] = makeExcerpt(line, column, []);
+    const [source, caret] = makeCodeFrame(line, column, []);
     expect(source.length).toBeLessThanOrEqual(160);
     expect(source[caret.length - 1]).toBe(line[column]);
     expect(source.replaceAll("…", "").length).toBeGreaterThan(150);
     expect(line).toContain(source.replaceAll("…", ""));
   });
   test("a column behind the end stays behind it", () => {
-    expect(makeExcerpt("ab", 2, [])).toEqual(["ab", "  ^"]);
+    expect(makeCodeFrame("ab", 2, [])).toEqual(["ab", "  ^"]);
   });
 });

@@ -3,9 +3,9 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { stringify } from "yaml";
 import { formatManifests } from "../../src/manifests/format.ts";
-import type { Schema } from "../../src/manifests/schema-parts.ts";
-import { schemaText } from "../../src/manifests/schema-text.ts";
-import { parseValues } from "../../src/manifests/values.ts";
+import type { Schema } from "../../src/manifests/schema/lookup.ts";
+import { schemaText } from "../../src/manifests/schema/lookup.ts";
+import { parseValues } from "../../src/yaml/read.ts";
 
 const schemaOf = (kind: string): Schema | undefined => {
   const text = schemaText(kind);

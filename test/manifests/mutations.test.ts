@@ -1,11 +1,11 @@
 import { readFileSync } from "node:fs";
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { noConnectors } from "../../src/manifests/connectors.ts";
+import { makeLocate } from "../../src/manifests/locate.ts";
 import { readManifest } from "../../src/manifests/manifest.ts";
-import { makeLocate } from "../../src/manifests/positions.ts";
-import { parseValues } from "../../src/manifests/values.ts";
+import { noConnectors } from "../../src/manifests/schema/connectors.ts";
 import { toDiagnostic } from "../../src/model/problem.ts";
+import { parseValues } from "../../src/yaml/read.ts";
 
 const text = readFileSync(new URL("every-kind.yaml", import.meta.url), "utf8");
 const context = { variables: { byName: new Map(), env: {} }, connectors: noConnectors, textLength: text.length, isInert: false };

@@ -1,10 +1,10 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { plainPositions } from "../../src/manifests/plain-positions.ts";
-import { parsePlainYaml } from "../../src/manifests/plain-yaml.ts";
-import type { TextPositions } from "../../src/manifests/text-positions.ts";
-import { yamlPositions } from "../../src/manifests/yaml-positions.ts";
 import { toPointer } from "../../src/model/pointer.ts";
+import type { TextPositions } from "../../src/yaml/fast/positions.ts";
+import { plainPositions } from "../../src/yaml/fast/positions.ts";
+import { parsePlainYaml } from "../../src/yaml/fast/transcode.ts";
+import { yamlPositions } from "../../src/yaml/positions.ts";
 import { brokenFlows } from "./plain-yaml-flow-texts.ts";
 import { mutatedManifest, yamlLines } from "./plain-yaml-texts.ts";
 

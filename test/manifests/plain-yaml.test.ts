@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { parsePlainYaml } from "../../src/manifests/plain-yaml.ts";
-import { parseAnyValues } from "../../src/manifests/values.ts";
 import { canonicalJson } from "../../src/model/json.ts";
+import { parsePlainYaml } from "../../src/yaml/fast/transcode.ts";
+import { parseAnyValues } from "../../src/yaml/read.ts";
 import { brokenFlows } from "./plain-yaml-flow-texts.ts";
 import { mutatedManifest, yamlLines } from "./plain-yaml-texts.ts";
 

@@ -1,6 +1,6 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
-import { schemaNames, schemaText } from "../../src/manifests/schema-text.ts";
+import { schemaNames, schemaText } from "../../src/manifests/schema/lookup.ts";
 import { isObject } from "../../src/model/json.ts";
 
 type Schema = Readonly<Record<string, unknown>>;

@@ -1,7 +1,7 @@
 import { chmodSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { resolveSecrets, secretKey } from "../../src/manifests/secrets.ts";
+import { resolveSecrets, secretKey } from "../../src/manifests/secrets/resolve.ts";
 import type { SecretReference, SecretSource } from "../../src/model/secret.ts";
 import { writeFiles } from "./project-on-disk.ts";
 

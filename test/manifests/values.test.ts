@@ -1,9 +1,9 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { stringify } from "yaml";
-import { makeEffective } from "../../src/manifests/effective.ts";
-import { parseValues } from "../../src/manifests/values.ts";
+import { makeEffective } from "../../src/manifests/substitute.ts";
 import { canonicalJson, type JsonValue } from "../../src/model/json.ts";
+import { parseValues } from "../../src/yaml/read.ts";
 import { mutatedManifest } from "./plain-yaml-texts.ts";
 
 const only = (text: string): unknown => {

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { nearest } from "../../src/model/suggest.ts";
+import { nearest } from "../../src/text/suggest.ts";
 
 test.each<[string, string, readonly string[], string | undefined]>([
   ["a letter less", "custmers", ["customers", "orders"], "customers"],

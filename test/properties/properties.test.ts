@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
+import { wantedBy } from "../../src/apply/verify.ts";
 import type { Exchange } from "../../src/embedded/index.ts";
-import { wantedBy } from "../../src/engine/evidence.ts";
 import { canonicalJson, isObject, type JsonValue } from "../../src/model/json.ts";
 import type { Change, Plan } from "../../src/model/plan.ts";
 import { atPointer, type Pointer } from "../../src/model/pointer.ts";

@@ -1,4 +1,4 @@
-import { applyAccount, planAccount } from "../../src/commands/operations.ts";
+import { applyAccount, planAccount } from "../../src/commands/shared/operations.ts";
 import { type AccountState, type Exchange, startEmbeddedService } from "../../src/embedded/index.ts";
 import { kindNamed } from "../../src/kinds/index.ts";
 import { loadProject } from "../../src/manifests/project.ts";

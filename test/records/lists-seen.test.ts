@@ -1,30 +1,30 @@
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, it } from "vitest";
-import { readListsSeen, rememberListsSeen } from "../../src/records/lists-seen.ts";
+import { readListLengths, recordListLengths } from "../../src/records/list-lengths.ts";
 import { tempFolder } from "./child.ts";
 
 const fileOf = (folder: string): string => join(folder, ".dimsync", "lists.json");
 
 it("knows nothing where nothing was kept", async () => {
-  expect(await readListsSeen(await tempFolder(), "prod")).toEqual({});
+  expect(await readListLengths(await tempFolder(), "prod")).toEqual({});
 });
 
 it("keeps the longest per list and target, names that JavaScript knows included", async () => {
   const folder = await tempFolder();
-  await rememberListsSeen(folder, "prod", { integrations: 12, tags: 3 });
-  await rememberListsSeen(folder, "prod", { integrations: 7, users: 5 });
-  await rememberListsSeen(folder, "__proto__", { integrations: 1 });
-  expect(await readListsSeen(folder, "prod")).toEqual({ integrations: 12, tags: 3, users: 5 });
-  expect(await readListsSeen(folder, "__proto__")).toEqual({ integrations: 1 });
-  expect(await readListsSeen(folder, "constructor")).toEqual({});
+  await recordListLengths(folder, "prod", { integrations: 12, tags: 3 });
+  await recordListLengths(folder, "prod", { integrations: 7, users: 5 });
+  await recordListLengths(folder, "__proto__", { integrations: 1 });
+  expect(await readListLengths(folder, "prod")).toEqual({ integrations: 12, tags: 3, users: 5 });
+  expect(await readListLengths(folder, "__proto__")).toEqual({ integrations: 1 });
+  expect(await readListLengths(folder, "constructor")).toEqual({});
 });
 
 it("writes nothing where nothing is new", async () => {
   const folder = await tempFolder();
-  await rememberListsSeen(folder, "prod", { integrations: 12 });
+  await recordListLengths(folder, "prod", { integrations: 12 });
   await writeFile(fileOf(folder), ` ${await readFile(fileOf(folder), "utf8")}`);
-  await rememberListsSeen(folder, "prod", { integrations: 12 });
+  await recordListLengths(folder, "prod", { integrations: 12 });
   expect(await readFile(fileOf(folder), "utf8")).toMatch(/^ /u);
 });
 
@@ -33,5 +33,5 @@ for (const text of ["", "{", "[]", '"x"', '{"prod":3}', '{"prod":{"integrations"
     const folder = await tempFolder();
     await mkdir(join(folder, ".dimsync"));
     await writeFile(fileOf(folder), text);
-    expect(await readListsSeen(folder, "prod")).toEqual({});
+    expect(await readListLengths(folder, "prod")).toEqual({});
   });

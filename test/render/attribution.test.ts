@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { Attribution } from "../../src/model/plan.ts";
-import { attributionText, traceOfAll } from "../../src/render/attribution-text.ts";
 import { renderers } from "../../src/render/index.ts";
+import { attributionText, traceOfAll } from "../../src/render/report/attribution.ts";
 import { withName } from "./hostile.ts";
 import { history, tracedReport } from "./html-report.ts";
 import { faults } from "./markdown-structure.ts";

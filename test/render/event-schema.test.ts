@@ -4,7 +4,7 @@ import addFormats from "ajv-formats";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { startEmbeddedService } from "../../src/embedded/index.ts";
 import type { Document } from "../../src/render/document.ts";
-import { renderNdjson } from "../../src/render/ndjson.ts";
+import { renderNdjson } from "../../src/render/machine/ndjson.ts";
 import { runCommand } from "../support/command.ts";
 import { configText, keyVariable, writeProject } from "../support/project-folder.ts";
 import { invalid } from "./diagnostics.ts";

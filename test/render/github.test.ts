@@ -1,8 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { Document } from "../../src/render/document.ts";
-import { githubPieces, renderGithub, renderGithubAll, summaryLimitBytes } from "../../src/render/github.ts";
-import { workflowCommand } from "../../src/render/github-commands.ts";
+import { githubPieces, renderGithub, renderGithubAll, summaryLimitBytes, workflowCommand } from "../../src/render/machine/github.ts";
 import { invalid } from "./diagnostics.ts";
 import { driftReport, fullPlan, planOfColumns } from "./full-plan.ts";
 import { withName } from "./hostile.ts";

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { XMLParser, XMLValidator } from "fast-xml-parser";
 import { describe, expect, test } from "vitest";
 import type { Document } from "../../src/render/document.ts";
-import { renderJunit, renderJunitAll } from "../../src/render/junit.ts";
+import { renderJunit, renderJunitAll } from "../../src/render/machine/junit.ts";
 import { invalid } from "./diagnostics.ts";
 import { driftReport, fullPlan, planOfColumns } from "./full-plan.ts";
 import { withName } from "./hostile.ts";

@@ -6,7 +6,7 @@ import fc from "fast-check";
 import type { Log } from "sarif";
 import { describe, expect, test } from "vitest";
 import type { Document } from "../../src/render/document.ts";
-import { renderSarif, renderSarifAll } from "../../src/render/sarif.ts";
+import { renderSarif, renderSarifAll } from "../../src/render/machine/sarif.ts";
 import { invalid } from "./diagnostics.ts";
 import { driftReport, fullPlan, planOfColumns } from "./full-plan.ts";
 import { withName } from "./hostile.ts";

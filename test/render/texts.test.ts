@@ -3,9 +3,9 @@ import { describe, expect, test } from "vitest";
 import { parse } from "yaml";
 import { isObject, type JsonValue } from "../../src/model/json.ts";
 import { isSecretName } from "../../src/model/secret.ts";
-import { wholePath } from "../../src/render/path-text.ts";
-import { cutMiddle, valueLines, valueText } from "../../src/render/value-text.ts";
-import { visible } from "../../src/render/visible.ts";
+import { visible } from "../../src/text/control-characters.ts";
+import { wholePath } from "../../src/text/paths.ts";
+import { cutMiddle, valueLines, valueText } from "../../src/text/values.ts";
 
 describe("a path is said as people say it", () => {
   test.each([

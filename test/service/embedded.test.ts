@@ -4,7 +4,7 @@ import { own } from "../../src/model/json.ts";
 import type { LiveTable } from "../../src/model/live.ts";
 import { Secret } from "../../src/model/secret.ts";
 import { urlPath } from "../../src/model/url-path.ts";
-import { decodeWrite } from "../../src/service/decode-write.ts";
+import { decodeWrite } from "../../src/service/decode/resources.ts";
 import { startService } from "../support/service.ts";
 import { clientFor, failureOf } from "./client-under-test.ts";
 

@@ -2,19 +2,19 @@ import { getEventListeners } from "node:events";
 import { setTimeout as sleepFor } from "node:timers/promises";
 import { beforeEach, describe, expect, test } from "vitest";
 import { pause } from "../../src/service/abort-listeners.ts";
-import { createWatch, type UnderWay, type Watch } from "../../src/service/under-way.ts";
+import { createWatch, type InFlight, type Watch } from "../../src/service/in-flight.ts";
 import { clientFor } from "./client-under-test.ts";
 import { json, serve } from "./loopback.ts";
 
 const timers = (): number => process.getActiveResourcesInfo().filter((name) => name === "Timeout").length;
 
 /** A request that notes how it was ended, and then is over, as a real one. */
-function request(watch: Watch, name: string, noted: string[], signal?: AbortSignal): UnderWay {
+function request(watch: Watch, name: string, noted: string[], signal?: AbortSignal): InFlight {
   const ends = (how: string) => (): void => {
     noted.push(`${name}: ${how}`);
     watch.end(self);
   };
-  const self: UnderWay = { signal, expire: ends("expired"), interrupt: ends("interrupted") };
+  const self: InFlight = { signal, expire: ends("expired"), interrupt: ends("interrupted") };
   watch.begin(self);
   return self;
 }

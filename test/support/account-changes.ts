@@ -1,4 +1,4 @@
-import type { AccountState } from "../../src/embedded/account.ts";
+import type { AccountState } from "../../src/embedded/data/account.ts";
 
 /** A leaf of the account that is another one afterwards; undefined where it isn't there. */
 export interface AccountChange {

@@ -1,5 +1,5 @@
 import { kinds } from "../../src/kinds/index.ts";
-import { type Found, type Identity, nothingFound, type World } from "../../src/kinds/kind.ts";
+import { type AccountView, type DiffResult, emptyDiff, type Identity } from "../../src/kinds/kind.ts";
 import { type Address, toAddress } from "../../src/model/address.ts";
 import type { LiveIntegration, LiveTag, LiveUser } from "../../src/model/live.ts";
 import type { Resource } from "../../src/model/resource.ts";
@@ -46,9 +46,9 @@ export const liveTag = (id: string, name: string, more: Partial<LiveTag> = {}): 
 const user = (id: string, email: string, name: string): LiveUser => ({ id, email, name, createdAt: undefined });
 
 /** What was read, with everything identified in the order of kinds. `more` replaces what the small account has. */
-export function worldOf(resources: readonly Resource[], more: Partial<World> = {}): World {
+export function worldOf(resources: readonly Resource[], more: Partial<AccountView> = {}): AccountView {
   const identities = new Map<Address, Identity>();
-  const world: World = {
+  const world: AccountView = {
     resources,
     identities,
     integrations: [liveIntegration("8f1c", "Orders", "orders-pg"), liveIntegration("b27d", "Billing", "billing-pg")],
@@ -72,7 +72,7 @@ export function worldOf(resources: readonly Resource[], more: Partial<World> = {
 }
 
 /** Everything that is found for the manifests of one kind; tags are compared with the world's, other objects with what the lists show. */
-export function foundIn(world: World, kindName: string): Found {
+export function foundIn(world: AccountView, kindName: string): DiffResult {
   const kind = kinds.find(({ name }) => name === kindName);
   if (kind === undefined) throw new Error(`There is no kind ${kindName}.`);
   const { units, blocked, deferred, problems } = kind.units(
@@ -80,7 +80,7 @@ export function foundIn(world: World, kindName: string): Found {
     world,
   );
   const found = [
-    { ...nothingFound, blocked, deferred, problems },
+    { ...emptyDiff, blocked, deferred, problems },
     ...units.map((unit) =>
       kind.diff(
         unit,
@@ -101,5 +101,5 @@ export function foundIn(world: World, kindName: string): Found {
 }
 
 /** What the found items send, as "METHOD path" and body. */
-export const requestsOf = ({ items }: Found): readonly (readonly [string, unknown])[] =>
+export const requestsOf = ({ items }: DiffResult): readonly (readonly [string, unknown])[] =>
   items.flatMap(({ requests }) => requests.map(({ method, path, body }) => [`${method} ${path}`, body] as const));

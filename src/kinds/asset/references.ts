@@ -1,7 +1,7 @@
 import { byText } from "../../model/address.ts";
 import type { LiveIntegration, LiveReference } from "../../model/live.ts";
 import type { AssetSpec, IntegrationSpec, Resource } from "../../model/resource.ts";
-import type { World } from "../kind.ts";
+import type { AccountView } from "../kind.ts";
 
 /** The references by which integrations show assets, each id once, ordered by id. */
 export function referencesIn(integrations: readonly LiveIntegration[]): readonly LiveReference[] {
@@ -14,7 +14,7 @@ export function referencesIn(integrations: readonly LiveIntegration[]): readonly
  * Live assets that this manifest may mean although no id is on record: same name and type; or, where an integration's manifest uses the asset
  * as destination, the destination of a live integration with that manifest's source. Creating beside one of them could double it.
  */
-export function lookalikes(resource: Resource<AssetSpec>, world: World): readonly LiveReference[] {
+export function lookalikes(resource: Resource<AssetSpec>, world: AccountView): readonly LiveReference[] {
   const { name, type } = resource.spec;
   const users = world.resources.filter(({ kind }) => kind === "Integration").map(({ spec }) => spec as IntegrationSpec);
   const sources = users

@@ -1,7 +1,7 @@
 import type { JsonObject, JsonValue } from "../../model/json.ts";
 import type { LiveUser } from "../../model/live.ts";
-import type { IntegrationSpec, Person } from "../../model/resource.ts";
-import { needsUsers, writtenPerson } from "../people.ts";
+import type { IntegrationSpec, UserRef } from "../../model/resource.ts";
+import { needsUsers, userToWrite } from "../users.ts";
 
 export const ownersNeedUsers = (spec: IntegrationSpec): boolean => spec.create?.sourceConfig.owners?.some(needsUsers) === true;
 
@@ -14,8 +14,8 @@ export function createBody(
   users: readonly LiveUser[],
 ): { readonly body: JsonObject; readonly unknownPeople: readonly { readonly email: string; readonly pointer: string }[] } {
   const unknownPeople: { email: string; pointer: string }[] = [];
-  const owners = create.sourceConfig.owners?.map((person: Person, index): JsonValue => {
-    const written = writtenPerson(person, users);
+  const owners = create.sourceConfig.owners?.map((person: UserRef, index): JsonValue => {
+    const written = userToWrite(person, users);
     if (typeof written === "string") return written;
     unknownPeople.push({ email: written.email, pointer: `/spec/create/sourceConfig/owners/${index}` });
     return null;

@@ -2,7 +2,7 @@ import { byText } from "../../model/address.ts";
 import type { LiveIntegration } from "../../model/live.ts";
 import type { IntegrationSpec, Resource } from "../../model/resource.ts";
 import { boundIdentity } from "../identity.ts";
-import type { Identity, World } from "../kind.ts";
+import type { AccountView, Identity } from "../kind.ts";
 import { destinationOf } from "./unit.ts";
 
 /** Fields by which a live integration is looked up; those present must all hold. */
@@ -23,7 +23,7 @@ export function matchesKey(live: LiveIntegration, key: LookupKey): boolean {
 }
 
 /** Pin, binding, then look-up by `match`, by source and destination, or by name; several matches are ambiguous, never the first one (product §3.2). */
-export function identify(resource: Resource<IntegrationSpec>, world: World): Identity {
+export function identify(resource: Resource<IntegrationSpec>, world: AccountView): Identity {
   const bound = boundIdentity(resource, world);
   if (bound !== undefined) return bound;
   const key = lookupKey(resource, world);
@@ -48,7 +48,7 @@ export function identify(resource: Resource<IntegrationSpec>, world: World): Ide
   return twins.length === 0 ? { state: "absent" } : twin(resource, twins, key);
 }
 
-function lookupKey(resource: Resource<IntegrationSpec>, world: World): LookupKey | Identity {
+function lookupKey(resource: Resource<IntegrationSpec>, world: AccountView): LookupKey | Identity {
   const { match, create } = resource.spec;
   if (match !== undefined) return match;
   if (create === undefined) return { name: resource.name };

@@ -2,12 +2,12 @@ import type { JsonObject, JsonValue } from "../../model/json.ts";
 import type { LiveIntegration } from "../../model/live.ts";
 import type { Blocked } from "../../model/plan.ts";
 import type { IntegrationSpec, Resource } from "../../model/resource.ts";
-import { placeIn } from "../../model/resource.ts";
+import { locationIn } from "../../model/resource.ts";
 import { bindItem, goneInstruction } from "../identity.ts";
-import { type Found, type Kind, nothingFound, type World } from "../kind.ts";
+import { type AccountView, type DiffResult, emptyDiff, type Kind } from "../kind.ts";
 import { leavesOf } from "../leaves.ts";
-import { compare, recordOf } from "./compare.ts";
 import { createBody, ownersNeedUsers } from "./create.ts";
+import { compare, recordOf } from "./diff.ts";
 import { identify, matchesKey } from "./identify.ts";
 import { destinationOf, type IntegrationUnit } from "./unit.ts";
 
@@ -66,7 +66,7 @@ export const integration: Kind<IntegrationUnit, IntegrationLive> = {
   diff(unit, _live, world) {
     const identity = world.identities.get(unit.address);
     if (identity?.state === "gone")
-      return { ...nothingFound, manual: [{ address: unit.address, path: "", instruction: goneInstruction(unit.resource, identity.id) }] };
+      return { ...emptyDiff, manual: [{ address: unit.address, path: "", instruction: goneInstruction(unit.resource, identity.id) }] };
     return unit.liveId === undefined ? created(unit, world) : adopted(unit, unit.liveId, world);
   },
 
@@ -80,25 +80,25 @@ export const integration: Kind<IntegrationUnit, IntegrationLive> = {
 
 const desired = (resource: Resource<IntegrationSpec>): JsonValue => (resource.spec.create ?? {}) as JsonObject;
 
-function created(unit: IntegrationUnit, world: World): Found {
+function created(unit: IntegrationUnit, world: AccountView): DiffResult {
   const { resource, destination } = unit;
   const { create } = resource.spec;
-  if (create === undefined || destination.state !== "found") return nothingFound;
+  if (create === undefined || destination.state !== "found") return emptyDiff;
   const made = createBody(create, destination.id, world.users);
   if (made.unknownPeople.length > 0)
     return {
-      ...nothingFound,
+      ...emptyDiff,
       problems: made.unknownPeople.map(({ email, pointer }) => ({
         code: "E_UNKNOWN_USER",
         severity: "error",
         summary: "Unknown user",
         message: `The account has no user with the e-mail address ${email}, so the owner's id can't be written. Correct the address, or have the user added.`,
-        place: placeIn(resource, pointer),
+        place: locationIn(resource, pointer),
         address: unit.address,
       })),
     };
   return {
-    ...nothingFound,
+    ...emptyDiff,
     items: [
       {
         address: unit.address,
@@ -108,7 +108,7 @@ function created(unit: IntegrationUnit, world: World): Found {
           path,
           after: value,
           risk: "neutral",
-          cause: { place: placeIn(resource, path === "/destinationId" ? "/spec/destination" : `/spec/create${path}`) },
+          cause: { place: locationIn(resource, path === "/destinationId" ? "/spec/destination" : `/spec/create${path}`) },
         })),
         requests: [{ method: "POST", path: "/v1/integrations", body: made.body }],
         observed: { "/matches": [] },
@@ -119,10 +119,10 @@ function created(unit: IntegrationUnit, world: World): Found {
   };
 }
 
-function adopted(unit: IntegrationUnit, id: string, world: World): Found {
+function adopted(unit: IntegrationUnit, id: string, world: AccountView): DiffResult {
   const { resource, address } = unit;
   const live = world.integrations.find((candidate) => candidate.id === id);
-  if (live === undefined) return nothingFound;
+  if (live === undefined) return emptyDiff;
   const differences = compare(unit, live, world.bindings.get(address));
-  return { ...nothingFound, items: bindItem(resource, id, live.name, world), ...differences };
+  return { ...emptyDiff, items: bindItem(resource, id, live.name, world), ...differences };
 }

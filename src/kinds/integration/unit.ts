@@ -1,6 +1,6 @@
 import { toAddress } from "../../model/address.ts";
 import type { IntegrationSpec, Resource } from "../../model/resource.ts";
-import type { Unit, World } from "../kind.ts";
+import type { AccountView, Unit } from "../kind.ts";
 import { fromIdentity, type Selected } from "../select.ts";
 
 export interface IntegrationUnit extends Unit {
@@ -11,7 +11,7 @@ export interface IntegrationUnit extends Unit {
 /** The destination that the manifest names; "none" where it names none. */
 export type Destination = Selected | { readonly state: "none" };
 
-export function destinationOf(resource: Resource<IntegrationSpec>, world: World): Destination {
+export function destinationOf(resource: Resource<IntegrationSpec>, world: AccountView): Destination {
   const { destination } = resource.spec;
   if (destination === undefined) return { state: "none" };
   if ("id" in destination) return { state: "found", id: destination.id, label: destination.id };

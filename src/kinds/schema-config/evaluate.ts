@@ -1,12 +1,22 @@
 import type { LiveColumn, LiveSchemas, LiveTable } from "../../model/live.ts";
 import type { ColumnTree } from "../../model/resource.ts";
-import { type Case, type Context, caseOf, isSilent, namedAt, namedIn } from "./context.ts";
-import { type Judgement, newJudgement } from "./judgement.ts";
-import { literalColumnMaps, literalColumns, literalSchemas, literalTables, memberOf } from "./literals.ts";
-import { comparePaths, type Depth, type Field, type NodeChange, type NodePath } from "./node.ts";
-import type { Program } from "./program.ts";
-import { countNode, countPlace, countUnknown } from "./tally.ts";
-import { newVerdict, resolve, type Says, type Verdict } from "./verdict.ts";
+import type { Program } from "./compiled-config.ts";
+import { type Judgement, newJudgement } from "./evaluation.ts";
+import { newVerdict, resolve, type Says, type Verdict } from "./resolve-rules.ts";
+import { type Case, type Context, caseOf, isSilent, namedAt, namedIn } from "./rule-cache.ts";
+import { countNode, countPlace, countUnknown } from "./rule-stats.ts";
+import {
+  comparePaths,
+  type Depth,
+  type Field,
+  literalColumnMaps,
+  literalColumns,
+  literalSchemas,
+  literalTables,
+  memberOf,
+  type NodeChange,
+  type NodePath,
+} from "./tree.ts";
 
 // What the configurations of one integration make of its live schemas. The walk follows the live tree and allocates only where something differs:
 // a fleet has millions of columns, few different names, and fewer differences.

@@ -1,11 +1,11 @@
 import { emptyRecord, own } from "../../model/json.ts";
 import type { LiveSchemas, LiveTable } from "../../model/live.ts";
 import type { ColumnTree, SchemaTree, TableTree } from "../../model/resource.ts";
-import { type Case, type Context, caseOf, namedIn } from "./context.ts";
-import { literalColumnMaps, literalSchemas, literalTables } from "./literals.ts";
-import type { Depth } from "./node.ts";
-import type { Program } from "./program.ts";
-import { newVerdict, resolve, type Says } from "./verdict.ts";
+import type { Program } from "./compiled-config.ts";
+import { newVerdict, resolve, type Says } from "./resolve-rules.ts";
+import { type Case, type Context, caseOf, namedIn } from "./rule-cache.ts";
+import type { Depth } from "./tree.ts";
+import { literalColumnMaps, literalSchemas, literalTables } from "./tree.ts";
 
 /**
  * Everything that is managed of an integration as one literal tree, rules and `unmatched` worked out over what is live (`render --expand`). As the

@@ -1,15 +1,24 @@
 import type { Address } from "../../model/address.ts";
 import { own } from "../../model/json.ts";
 import type { LiveColumn, LiveSchema, LiveSchemas, LiveTable } from "../../model/live.ts";
-import type { Place } from "../../model/problem.ts";
-import { type ColumnTree, placeIn } from "../../model/resource.ts";
-import { type Case, type Context, caseOf, namedIn } from "./context.ts";
+import type { SourceLocation } from "../../model/problem.ts";
+import { type ColumnTree, locationIn } from "../../model/resource.ts";
+import type { Layer, Program, Rule } from "./compiled-config.ts";
 import { evaluate } from "./evaluate.ts";
-import { causeOf } from "./judgement.ts";
-import { literalColumnMaps, literalSchemas, literalTables } from "./literals.ts";
-import { type Depth, type Field, literalPointer, type NodeCause, type NodeChange, type NodePath } from "./node.ts";
-import type { Layer, Program, Rule } from "./program.ts";
-import { isAboutItself, newVerdict, resolve, type Says, type Statement, statements } from "./verdict.ts";
+import { causeOf } from "./evaluation.ts";
+import { isAboutItself, newVerdict, resolve, type Says, type Statement, statements } from "./resolve-rules.ts";
+import { type Case, type Context, caseOf, namedIn } from "./rule-cache.ts";
+import {
+  type Depth,
+  type Field,
+  literalColumnMaps,
+  literalPointer,
+  literalSchemas,
+  literalTables,
+  type NodeCause,
+  type NodeChange,
+  type NodePath,
+} from "./tree.ts";
 
 /** One voice that spoke of a node, in the order of speaking. */
 export interface Said {
@@ -18,7 +27,7 @@ export interface Said {
   readonly reason?: string;
   /** The SchemaConfig by which it has a say. */
   readonly config: Address;
-  readonly place: Place;
+  readonly place: SourceLocation;
   /**
    * "ignore-above": a rule ignores a node above, and with it this one. "narrowed": its `where` leaves this node out. "refuse": `unmatched: error`, and
    * nothing covers it.
@@ -144,7 +153,7 @@ function toSaid(program: Program, { by, entry }: Statement, path: NodePath, isNa
   if (by.type === "literal") {
     const { enabled, hashed }: ColumnTree = entry ?? {};
     const set: ColumnTree = { ...(enabled === undefined ? {} : { enabled }), ...(hashed === undefined ? {} : { hashed }) };
-    return { config: by.config.address, place: placeIn(by.config, literalPointer(path)), effect: "set", set, wins: fields };
+    return { config: by.config.address, place: locationIn(by.config, literalPointer(path)), effect: "set", set, wins: fields };
   }
   const { name, cause, ignores, set = {}, depth, layer } = by;
   const effect = isNarrowed ? "narrowed" : !ignores ? "set" : depth < path.length - 1 ? "ignore-above" : "ignore";

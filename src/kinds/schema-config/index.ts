@@ -3,22 +3,18 @@ import type { LiveSchemas, LiveTable } from "../../model/live.ts";
 import type { Problem } from "../../model/problem.ts";
 import type { Reference, Resource, SchemaConfigSpec } from "../../model/resource.ts";
 import type { Reads } from "../../model/service.ts";
-import { type Found, type Kind, nothingFound, type World } from "../kind.ts";
+import { type AccountView, type DiffResult, emptyDiff, type Kind } from "../kind.ts";
 import { labelOf } from "../select.ts";
-import { tablesToRead } from "./columns-to-read.ts";
-import { conclude } from "./conclude.ts";
+import { tablesToRead, unmanagedTables } from "./coverage.ts";
 import { evaluate } from "./evaluate.ts";
-import { manualSteps } from "./expectations.ts";
-import { refusals } from "./findings.ts";
 import { missingNames } from "./missing.ts";
-import { nodePointer } from "./node.ts";
-import { observedBy, patches, tablesTouched } from "./patch.ts";
-import { addTo, emptySample, sampleText } from "./sample.ts";
-import { endTally, type UnitTally } from "./tally.ts";
-import { unintendedChanges } from "./unintended.ts";
-import type { SchemaConfigUnit } from "./unit.ts";
+import { observedBy, patches, tablesTouched, unintendedChanges } from "./patch.ts";
+import { manualSteps, refusals } from "./problems.ts";
+import { addTo, emptySample, endTally, sampleText, type UnitTally } from "./rule-stats.ts";
+import { ruleWarnings } from "./rule-warnings.ts";
+import { nodePointer } from "./tree.ts";
+import type { SchemaConfigUnit } from "./units.ts";
 import { units, wish } from "./units.ts";
-import { unmanagedTables } from "./unmanaged.ts";
 
 // One PATCH changes what of an integration's schemas is replicated and hashed (interface §4.3); its answer is the whole new state.
 
@@ -53,7 +49,7 @@ export const schemaConfig: Kind<SchemaConfigUnit, LiveSchemas> = {
   diff: compare,
 
   // The engine hands a kind only tallies that the kind itself made.
-  conclude: (tallies) => conclude(tallies as readonly UnitTally[]),
+  conclude: (tallies) => ruleWarnings(tallies as readonly UnitTally[]),
 
   async reread(item, reads) {
     const id = item.liveId ?? "";
@@ -74,11 +70,11 @@ export const schemaConfig: Kind<SchemaConfigUnit, LiveSchemas> = {
   unintended: unintendedChanges,
 };
 
-function compare(unit: SchemaConfigUnit, live: LiveSchemas | undefined, world: World): Found {
+function compare(unit: SchemaConfigUnit, live: LiveSchemas | undefined, world: AccountView): DiffResult {
   const { address, liveId, label, program, targets } = unit;
   if (live === undefined)
     return {
-      ...nothingFound,
+      ...emptyDiff,
       blocked: [
         {
           address,
@@ -87,8 +83,8 @@ function compare(unit: SchemaConfigUnit, live: LiveSchemas | undefined, world: W
         },
       ],
     };
-  const discovering = (): Found => ({
-    ...nothingFound,
+  const discovering = (): DiffResult => ({
+    ...emptyDiff,
     deferred: [{ address, waitsFor: [`Integration/${label}`], liveId, desired: wish(program.layers.map(({ compiled }) => compiled)) }],
   });
   if (Object.keys(live).length === 0) return discovering();
@@ -98,8 +94,8 @@ function compare(unit: SchemaConfigUnit, live: LiveSchemas | undefined, world: W
   if (missing.required > 0 && world.fresh.has(liveId)) return discovering();
   const { changes, unmanagedColumns, exposedColumns, unmet } = evaluation;
   const problems = [...missing.problems, ...refusals(program, evaluation, label), ...patience(live, label), ...unseen(unit, live)];
-  const found: Found = {
-    ...nothingFound,
+  const found: DiffResult = {
+    ...emptyDiff,
     problems: problems.map((problem) => ({ address, ...problem })),
     manual: manualSteps(address, label, unmet),
     unmanagedColumns,

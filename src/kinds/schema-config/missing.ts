@@ -1,12 +1,13 @@
 import { own } from "../../model/json.ts";
 import type { LiveSchemas } from "../../model/live.ts";
-import type { Place, Problem } from "../../model/problem.ts";
-import { placeIn } from "../../model/resource.ts";
-import { didYouMean } from "../../model/suggest.ts";
+import type { Pointer } from "../../model/pointer.ts";
+import type { Problem, SourceLocation } from "../../model/problem.ts";
+import { locationIn } from "../../model/resource.ts";
+import { didYouMean, nearest } from "../../text/suggest.ts";
+import { patternPlace } from "./compile-rule.ts";
+import type { Config, Layer, Program, Rule } from "./compiled-config.ts";
 import type { Evaluation } from "./evaluate.ts";
-import { type Depth, levelNames, literalPointer, type NodePath, nodeText } from "./node.ts";
-import type { Config, Layer, Program, Rule } from "./program.ts";
-import { patternPlace } from "./rule.ts";
+import { type Depth, levelNames, literalPointer, type NodePath, nodePointer, nodeText } from "./tree.ts";
 
 /** Names are compared with that many at most when something similar is looked for. */
 const maxCandidates = 5_000;
@@ -29,7 +30,7 @@ export function missingNames(
 ): Missing {
   const problems: Problem[] = [];
   let required = 0;
-  const report = (config: Config, place: Place, message: (remedy: string) => string, depth: Depth): void => {
+  const report = (config: Config, place: SourceLocation, message: (remedy: string) => string, depth: Depth): void => {
     const { missing } = config.spec;
     if (missing === "ignore") return;
     if (missing !== "warn") required++;
@@ -62,7 +63,7 @@ export function missingNames(
       const where = depth === 0 ? "" : ` in ${nodeText(path.slice(0, -1) as unknown as NodePath)}`;
       const message = (remedy: string): string =>
         `${label} has no ${levelNames[depth]} ${JSON.stringify(name)}${where}.${didYouMean(name, Object.keys(known).sort().slice(0, maxCandidates))} ${remedy}`;
-      report(layer.config, placeIn(layer.config, literalPointer(path), "key"), message, depth);
+      report(layer.config, locationIn(layer.config, literalPointer(path), "key"), message, depth);
     });
   return { problems, required };
 }
@@ -102,4 +103,36 @@ function namesFor(rule: Rule, depth: Depth, live: LiveSchemas): readonly string[
       else for (const [table, { columns = {} }] of Object.entries(tables)) if (matches(1, table)) add(columns);
     }
   return [...names].sort();
+}
+
+/** Why a live node can't be shown; undefined where it can: it isn't there (with what may have been meant), or its columns are unknown. */
+export function absenceOf(live: LiveSchemas, [schema, table, column]: NodePath): string | undefined {
+  const liveSchema = own(live, schema);
+  if (liveSchema === undefined) return notThere([schema], Object.keys(live));
+  if (table === undefined) return undefined;
+  const liveTable = own(liveSchema.tables, table);
+  if (liveTable === undefined) return notThere([schema, table], Object.keys(liveSchema.tables));
+  if (column === undefined) return undefined;
+  if (liveTable.columns === undefined) return `unknown: the service does not tell the columns of ${nodeText([schema, table])}`;
+  return Object.hasOwn(liveTable.columns, column) ? undefined : notThere([schema, table, column], Object.keys(liveTable.columns));
+}
+
+function notThere(path: NodePath, known: readonly string[]): string {
+  const found = nearest(path.at(-1) ?? "", [...known].sort());
+  const meant = found === undefined ? "" : ` Did you mean ${nodeText([...path.slice(0, -1), found] as unknown as NodePath)}?`;
+  return `not in the account: there is no ${levelNames[path.length - 1]} ${nodeText(path)}.${meant}`;
+}
+
+/** The node above that keeps this one from being replicated once the changes are made: pointer of a leaf to its new value; undefined where none does. */
+export function stoppedBy(
+  live: LiveSchemas,
+  [schema, table, column]: NodePath,
+  after: ReadonlyMap<Pointer, unknown>,
+): NodePath | undefined {
+  const above: readonly NodePath[] = table === undefined ? [] : column === undefined ? [[schema]] : [[schema], [schema, table]];
+  return above.find((node) => {
+    const liveSchema = own(live, node[0]);
+    const entry = node[1] === undefined ? liveSchema : own(liveSchema?.tables, node[1]);
+    return entry !== undefined && (after.get(nodePointer(node, "enabled")) ?? entry.enabled) === false;
+  });
 }

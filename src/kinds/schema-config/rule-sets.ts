@@ -1,6 +1,6 @@
 import type { Problem } from "../../model/problem.ts";
-import { placeIn, type Resource, type RuleSetSpec, type SchemaRule } from "../../model/resource.ts";
-import { didYouMean } from "../../model/suggest.ts";
+import { locationIn, type Resource, type RuleSetSpec, type SchemaRule } from "../../model/resource.ts";
+import { didYouMean } from "../../text/suggest.ts";
 
 /** A rule that says something itself, in contrast to `use`. */
 export type SpeakingRule = Exclude<SchemaRule, { readonly use: string }>;
@@ -35,7 +35,7 @@ export function spliceRules(
   const rules: PlacedRule[] = [];
   const problems: Problem[] = [];
   const report = (owner: Resource, pointer: string, code: string, summary: string, message: string): void => {
-    problems.push({ code, severity: "error", summary, message, place: placeIn(owner, pointer), address: owner.address });
+    problems.push({ code, severity: "error", summary, message, place: locationIn(owner, pointer), address: owner.address });
   };
   const splice = (owner: Resource<Partial<RuleSetSpec>>, route: readonly string[]): void => {
     for (const [index, rule] of (owner.spec.rules ?? []).entries()) {

@@ -2,18 +2,30 @@ import { type Address, byText } from "../../model/address.ts";
 import type { JsonObject } from "../../model/json.ts";
 import type { Blocked, Deferred } from "../../model/plan.ts";
 import type { Problem } from "../../model/problem.ts";
-import { placeIn } from "../../model/resource.ts";
-import type { Units, World } from "../kind.ts";
+import { locationIn, type Resource, type SchemaConfigSpec } from "../../model/resource.ts";
+import type { AccountView, Unit, Units } from "../kind.ts";
 import { type Selected, selectIntegration, selectIntegrations } from "../select.ts";
-import { type CompiledConfig, type Config, compileConfig, eachOnce, makeProgram, type Program } from "./program.ts";
+import { type CompiledConfig, type Config, compileConfig, eachOnce, makeRuleProgram, type Program } from "./compiled-config.ts";
 import { ruleSetsIn } from "./rule-sets.ts";
-import type { SchemaConfigUnit } from "./unit.ts";
+
+/** All schema configurations that select one integration, compared as one. */
+export interface SchemaConfigUnit extends Unit {
+  /** The one of the highest priority, which names the unit. */
+  readonly resource: Resource<SchemaConfigSpec>;
+  /** What they say together; one value for all integrations with the same ones. */
+  readonly program: Program;
+  readonly liveId: string;
+  /** What addresses show of the integration. */
+  readonly label: string;
+  /** How many integrations each configuration of the run selects. */
+  readonly targets: ReadonlyMap<CompiledConfig, number>;
+}
 
 /**
  * One unit per selected integration, with every configuration that selects it; equal priorities contradict (product §2.4.6). A configuration whose
  * rules are wrong selects nothing: a part of its rules could do what the whole would not.
  */
-export function units(configs: readonly Config[], world: World): Units<SchemaConfigUnit> {
+export function units(configs: readonly Config[], world: AccountView): Units<SchemaConfigUnit> {
   const problems: Problem[] = [];
   const blocked: Blocked[] = [];
   const deferred: Deferred[] = [];
@@ -36,7 +48,7 @@ export function units(configs: readonly Config[], world: World): Units<SchemaCon
   const programs = new Map<string, Program>();
   const programOf = (layers: readonly CompiledConfig[]): Program => {
     const key = layers.map(({ config }) => config.address).join(" ");
-    const known = programs.get(key) ?? makeProgram(layers);
+    const known = programs.get(key) ?? makeRuleProgram(layers);
     programs.set(key, known);
     return known;
   };
@@ -76,7 +88,7 @@ export function wish(layers: readonly CompiledConfig[]): JsonObject {
   return (wishes.length === 1 ? wishes[0] : { layers: wishes }) as unknown as JsonObject;
 }
 
-function selectedBy(config: Config, world: World, problems: Problem[]): readonly Selected[] {
+function selectedBy(config: Config, world: AccountView, problems: Problem[]): readonly Selected[] {
   const { integration, integrations } = config.spec;
   if (integration !== undefined) {
     const selected = selectIntegration(integration, world);
@@ -86,7 +98,7 @@ function selectedBy(config: Config, world: World, problems: Problem[]): readonly
       severity: "error",
       summary: selected.code === "E_AMBIGUOUS" ? "Ambiguous reference" : "Unknown reference",
       message: `${config.address} acts on an integration. ${selected.message}`,
-      place: placeIn(config, "/spec/integration"),
+      place: locationIn(config, "/spec/integration"),
       address: config.address,
     });
     return [];
@@ -98,7 +110,7 @@ function selectedBy(config: Config, world: World, problems: Problem[]): readonly
       severity: "warning",
       summary: "Selector matches nothing",
       message: `${config.address} selects no integration, so it does nothing. Names mean manifests and live integrations, labels mean manifests.`,
-      place: placeIn(config, "/spec/integrations"),
+      place: locationIn(config, "/spec/integrations"),
       address: config.address,
     });
   return selected;
@@ -139,7 +151,7 @@ function conflictProblem({ configs, twin, labels }: Conflict): Problem {
     severity: "error",
     summary: "Conflicting schema configurations",
     message: `${names} select ${what} with the same priority, so neither decides. Give them different spec.priority (the higher wins, field by field), or select each integration once.`,
-    place: placeIn(twin, twin.spec.integration === undefined ? "/spec/integrations" : "/spec/integration"),
+    place: locationIn(twin, twin.spec.integration === undefined ? "/spec/integrations" : "/spec/integration"),
     address: twin.address,
   };
 }

@@ -2,27 +2,30 @@ import type { JsonValue } from "../../model/json.ts";
 import type { LiveTag } from "../../model/live.ts";
 import type { DraftChange, DraftItem } from "../../model/plan.ts";
 import type { Problem } from "../../model/problem.ts";
-import { placeIn } from "../../model/resource.ts";
+import { locationIn, type Resource, type TagSpec } from "../../model/resource.ts";
 import { urlPath } from "../../model/url-path.ts";
-import type { World } from "../kind.ts";
-import { isPerson, writtenPerson } from "../people.ts";
-import type { TagUnit } from "./unit.ts";
+import type { AccountView, Unit } from "../kind.ts";
+import { isUser, userToWrite } from "../users.ts";
+
+export interface TagUnit extends Unit {
+  readonly resource: Resource<TagSpec>;
+}
 
 /** One PUT with all three fields: those that the manifest leaves open are repeated from the live tag, right whether the service merges or replaces (product §3.3). */
 export function fieldChanges(
   unit: TagUnit,
   live: LiveTag,
-  world: World,
+  world: AccountView,
 ): { readonly items: readonly DraftItem[]; readonly problems: readonly Problem[] } {
   const { resource, address } = unit;
   const { name, description, owner } = resource.spec;
   const wanted: { name: string; description?: string; owner?: string } = { name };
   const keptDescription = description ?? live.description;
   if (keptDescription !== undefined) wanted.description = keptDescription;
-  if (owner === undefined || isPerson(live.owner, owner, world.users)) {
+  if (owner === undefined || isUser(live.owner, owner, world.users)) {
     if (live.owner !== undefined) wanted.owner = live.owner;
   } else {
-    const written = writtenPerson(owner, world.users);
+    const written = userToWrite(owner, world.users);
     if (typeof written !== "string") return { items: [], problems: [unknownUser(unit, written.email, "/spec/owner")] };
     wanted.owner = written;
   }
@@ -40,7 +43,7 @@ export function fieldChanges(
         ...(before === undefined ? {} : { before }),
         after,
         risk: "neutral",
-        cause: { place: placeIn(resource, `/spec/${key}`) },
+        cause: { place: locationIn(resource, `/spec/${key}`) },
       });
   }
   if (changes.length === 0) return { items: [], problems: [] };
@@ -64,7 +67,7 @@ export function unknownUser(unit: TagUnit, email: string, pointer: string): Prob
     severity: "error",
     summary: "Unknown user",
     message: `The account has no user with the e-mail address ${email}. Correct the address, give the user's id as plain text, or have the user added.`,
-    place: placeIn(unit.resource, pointer),
+    place: locationIn(unit.resource, pointer),
     address: unit.address,
   };
 }

@@ -4,11 +4,11 @@ import type { Blocked } from "../../model/plan.ts";
 import type { Pointer } from "../../model/pointer.ts";
 import type { Reference, Resource, TagSpec } from "../../model/resource.ts";
 import { bindItem, boundIdentity, goneInstruction } from "../identity.ts";
-import { type Identity, type Kind, nothingFound, type World } from "../kind.ts";
-import { isEmail, needsUsers } from "../people.ts";
+import { type AccountView, emptyDiff, type Identity, type Kind } from "../kind.ts";
+import { isEmail, needsUsers } from "../users.ts";
+import type { TagUnit } from "./fields.ts";
 import { fieldChanges } from "./fields.ts";
 import { relations } from "./relations.ts";
-import type { TagUnit } from "./unit.ts";
 
 // The interface lists, reads and edits tags and relates them to resources; it has no call that creates a tag or ends a relation (interface §4.2).
 
@@ -67,12 +67,12 @@ export const tag: Kind<TagUnit, LiveTag> = {
     const { address, resource, liveId } = unit;
     const identity = world.identities.get(address);
     const goneId = identity?.state === "gone" ? identity.id : live === undefined ? liveId : undefined;
-    if (goneId !== undefined) return { ...nothingFound, manual: [{ address, path: "", instruction: goneInstruction(resource, goneId) }] };
-    if (live === undefined || liveId === undefined) return nothingFound;
+    if (goneId !== undefined) return { ...emptyDiff, manual: [{ address, path: "", instruction: goneInstruction(resource, goneId) }] };
+    if (live === undefined || liveId === undefined) return emptyDiff;
     const fields = fieldChanges(unit, live, world);
     const related = relations(unit, live, world);
     return {
-      ...nothingFound,
+      ...emptyDiff,
       items: [...bindItem(resource, liveId, live.name, world), ...fields.items, ...related.items],
       manual: related.manual,
       blocked: related.blocked,
@@ -105,7 +105,7 @@ export const tag: Kind<TagUnit, LiveTag> = {
   },
 };
 
-function lookUp(resource: Resource<TagSpec>, world: World): Identity {
+function lookUp(resource: Resource<TagSpec>, world: AccountView): Identity {
   const { name } = resource.spec;
   const found = world.tags.filter((live) => live.name === name);
   const [first] = found;

@@ -2,13 +2,13 @@ import { byText, toAddress } from "../../model/address.ts";
 import type { LiveTag } from "../../model/live.ts";
 import type { Blocked, Deferred, DraftItem, Manual } from "../../model/plan.ts";
 import type { Problem } from "../../model/problem.ts";
-import { placeIn, type TagResource } from "../../model/resource.ts";
+import { locationIn, type TagResource } from "../../model/resource.ts";
 import { urlPath } from "../../model/url-path.ts";
-import type { World } from "../kind.ts";
-import { isEmail, writtenPerson } from "../people.ts";
+import type { AccountView } from "../kind.ts";
 import { fromIdentity, type Selected, selectIntegration, selectIntegrations } from "../select.ts";
+import { isEmail, userToWrite } from "../users.ts";
+import type { TagUnit } from "./fields.ts";
 import { unknownUser } from "./fields.ts";
-import type { TagUnit } from "./unit.ts";
 
 /** interface §2.5 */
 type ResourceType = "Integration" | "DataAsset" | "Monitor";
@@ -28,7 +28,7 @@ interface Relations {
 }
 
 /** One POST for each declared relation that the live tag lacks; extra ones are manual where the tag is exclusive (product §3.3). */
-export function relations(unit: TagUnit, live: LiveTag, world: World): Relations {
+export function relations(unit: TagUnit, live: LiveTag, world: AccountView): Relations {
   const { resource, address } = unit;
   const targets = (resource.spec.resources ?? []).flatMap((target, index) => targetsOf(target, `/spec/resources/${index}`, world));
   const related = new Set(live.taggedResources?.map(({ id }) => id));
@@ -59,7 +59,7 @@ export function relations(unit: TagUnit, live: LiveTag, world: World): Relations
         severity: "error",
         summary,
         message: `${address} lists an integration. ${selected.message}`,
-        place: placeIn(resource, target.pointer),
+        place: locationIn(resource, target.pointer),
         address,
       });
     }
@@ -72,7 +72,7 @@ export function relations(unit: TagUnit, live: LiveTag, world: World): Relations
   return { items, manual: extra(unit, live, new Set(wanted.keys())), blocked, deferred: [...deferred.values()], problems };
 }
 
-function targetsOf(target: TagResource, pointer: string, world: World): readonly Target[] {
+function targetsOf(target: TagResource, pointer: string, world: AccountView): readonly Target[] {
   if ("integration" in target)
     return [{ type: "Integration", selected: selectIntegration(target.integration, world), pointer: `${pointer}/integration` }];
   if ("integrations" in target)
@@ -91,7 +91,7 @@ function targetsOf(target: TagResource, pointer: string, world: World): readonly
 }
 
 /** The id of the user who tags: the interface asks for an id (§2.5), so text in the form of an e-mail address is looked up too. */
-function taggedBy(unit: TagUnit, world: World): string | Problem {
+function taggedBy(unit: TagUnit, world: AccountView): string | Problem {
   const own = unit.resource.spec.taggedBy;
   const person = own ?? world.taggedBy;
   if (person === undefined)
@@ -100,12 +100,12 @@ function taggedBy(unit: TagUnit, world: World): string | Problem {
       severity: "error",
       summary: "No tagging user",
       message: "A relation needs the user who tags (interface §2.5). Add spec.taggedBy, or defaults.taggedBy in dimsync.yaml.",
-      place: placeIn(unit.resource, "/spec/resources", "key"),
+      place: locationIn(unit.resource, "/spec/resources", "key"),
       address: unit.address,
     };
   const email = typeof person === "string" ? (isEmail(person) ? person : undefined) : person.user;
   if (email === undefined) return person as string;
-  const written = writtenPerson({ user: email }, world.users);
+  const written = userToWrite({ user: email }, world.users);
   return typeof written === "string" ? written : unknownUser(unit, email, own === undefined ? "/spec/resources" : "/spec/taggedBy");
 }
 
@@ -121,7 +121,7 @@ function relate(unit: TagUnit, live: LiveTag, resourceId: string, target: Target
         path: `/taggedResources/${resourceId.replaceAll("~", "~0").replaceAll("/", "~1")}`,
         after: { resourceType: target.type, name: target.selected.label },
         risk: "neutral",
-        cause: { place: placeIn(unit.resource, target.pointer) },
+        cause: { place: locationIn(unit.resource, target.pointer) },
       },
     ],
     requests: [

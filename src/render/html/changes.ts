@@ -1,11 +1,11 @@
 import type { Change } from "../../model/plan.ts";
-import { attributionText, originText, type Traced, traceOfAll } from "../attribution-text.ts";
-import { causeText } from "../cause-text.ts";
-import { groupByRule } from "../change-groups.ts";
-import { counted } from "../counts.ts";
-import { pathText, spaced, wholePath } from "../path-text.ts";
-import { valueText } from "../value-text.ts";
-import type { Wording } from "../wording.ts";
+import { counted } from "../../text/counts.ts";
+import { pathText, spaced, wholePath } from "../../text/paths.ts";
+import { valueText } from "../../text/values.ts";
+import { attributionText, originText, type Traced, traceOfAll } from "../report/attribution.ts";
+import { causeText } from "../report/changes.ts";
+import { groupByRule } from "../report/groups.ts";
+import type { Wording } from "../report/wording.ts";
 import { chip, code, escaped, type Tone } from "./escape.ts";
 
 // From this many changes on, the table shows them by rule and all of them are folded away below it.

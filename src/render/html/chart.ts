@@ -1,5 +1,5 @@
-import { timeText } from "../attribution-text.ts";
 import type { HistoryPoint, ReportHistory } from "../document.ts";
+import { timeText } from "../report/attribution.ts";
 import { escaped } from "./escape.ts";
 
 const lines = [

@@ -1,4 +1,4 @@
-import { visible, visibleLines } from "../visible.ts";
+import { visible, visibleLines } from "../../text/control-characters.ts";
 
 const entities: Readonly<Record<string, string>> = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&#39;" };
 

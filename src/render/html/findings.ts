@@ -1,12 +1,11 @@
 import type { Blocked, Deferred, GuardFinding, Manual, Plan, PolicyFinding, Unverifiable } from "../../model/plan.ts";
 import type { Diagnostic, Severity } from "../../model/problem.ts";
-import { awaited } from "../awaited.ts";
-import { placeText } from "../cause-text.ts";
-import { counted } from "../counts.ts";
+import { counted } from "../../text/counts.ts";
+import { wholePath } from "../../text/paths.ts";
+import { valueLines, valueText } from "../../text/values.ts";
 import type { ReportHistory } from "../document.ts";
-import { wholePath } from "../path-text.ts";
-import { integrationsText, unmanagedGroups } from "../unmanaged-groups.ts";
-import { valueLines, valueText } from "../value-text.ts";
+import { placeText, waitsForText } from "../report/changes.ts";
+import { integrationsText, unmanagedGroups } from "../report/groups.ts";
 import { traceHtml } from "./changes.ts";
 import { blocks, chip, code, escaped, prose, type Tone } from "./escape.ts";
 
@@ -53,7 +52,7 @@ export function deferredList(deferred: readonly Deferred[]): string {
   return deferred
     .map(
       (entry) =>
-        `<details class="card"><summary><strong>${escaped(entry.address)}</strong> <span class="quiet">${awaited(entry, escaped)}</span></summary><div class="inside"><pre>${valueLines(entry.desired).map(escaped).join("\n")}</pre></div></details>`,
+        `<details class="card"><summary><strong>${escaped(entry.address)}</strong> <span class="quiet">${waitsForText(entry, escaped)}</span></summary><div class="inside"><pre>${valueLines(entry.desired).map(escaped).join("\n")}</pre></div></details>`,
     )
     .join("\n");
 }

@@ -1,11 +1,10 @@
 import type { Item, Plan } from "../../model/plan.ts";
-import { actorText, timeText } from "../attribution-text.ts";
-import { callsText, counted } from "../counts.ts";
+import { callsText, counted } from "../../text/counts.ts";
 import type { RenderOptions } from "../document.ts";
-import { exitText } from "../exit-text.ts";
-import { relationTarget } from "../item-groups.ts";
-import { emptyText, isEmpty, obstacleText, totalsText } from "../totals.ts";
-import { type Wording, wordingOf } from "../wording.ts";
+import { actorText, timeText } from "../report/attribution.ts";
+import { relationTarget } from "../report/groups.ts";
+import { blockedReason, emptyText, exitText, isEmpty, totalsText } from "../report/totals.ts";
+import { type Wording, wordingOf } from "../report/wording.ts";
 import { changeCounts, changeTables } from "./changes.ts";
 import { chart } from "./chart.ts";
 import { blocks, chip, code, escaped, prose } from "./escape.ts";
@@ -67,7 +66,7 @@ function lead(plan: Plan): string {
   const about = `<p class="quiet">${escaped(account)}, <time datetime="${escaped(createdAt)}">${escaped(timeText(createdAt))}</time>${commit}</p>`;
   const empty = isEmpty(plan);
   const verdict = empty ? emptyText(plan) : `${totalsText(plan)}.`;
-  const obstacle = obstacleText(plan);
+  const obstacle = blockedReason(plan);
   const isDrift = plan.kind === "DriftReport";
   const tiles: readonly (readonly [label: string, count: number, isAlarming: boolean])[] = [
     [isDrift ? "differences" : "changes", plan.items.reduce((sum, { changes }) => sum + changes.length, 0), false],

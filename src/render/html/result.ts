@@ -1,9 +1,9 @@
 import type { ItemResult, Outcome, Result } from "../../model/plan.ts";
-import { timeText } from "../attribution-text.ts";
-import { callsText } from "../counts.ts";
-import { exitText } from "../exit-text.ts";
-import { nextSteps, outcomesText, outcomeWords } from "../outcomes.ts";
-import { wordingOfResult } from "../wording.ts";
+import { callsText } from "../../text/counts.ts";
+import { timeText } from "../report/attribution.ts";
+import { nextSteps, outcomesText, outcomeWords } from "../report/outcomes.ts";
+import { exitText } from "../report/totals.ts";
+import { wordingOfResult } from "../report/wording.ts";
 import { changeTables } from "./changes.ts";
 import { blocks, chip, code, escaped, prose, type Tone } from "./escape.ts";
 import { checklist, diagnosticList, guardNotes, policyList } from "./findings.ts";

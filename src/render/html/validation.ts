@@ -1,5 +1,5 @@
 import type { Validation } from "../../model/plan.ts";
-import { diagnosticsTotal } from "../diagnostics-total.ts";
+import { diagnosticsTotal } from "../report/totals.ts";
 import { chip, escaped } from "./escape.ts";
 import { diagnosticList } from "./findings.ts";
 import type { Page } from "./page.ts";

@@ -1,14 +1,12 @@
 import { manifestAddress } from "../../model/address.ts";
 import type { Change, Item } from "../../model/plan.ts";
-import { attributionText, originText, type Traced, traceOfAll } from "../attribution-text.ts";
-import { causeText } from "../cause-text.ts";
-import { groupByRule } from "../change-groups.ts";
-import { shownChanges } from "../change-leaves.ts";
-import { counted } from "../counts.ts";
-import { groupItems, groupText, isOneLine, isSchemaChange, relationTarget } from "../item-groups.ts";
-import { pathText, spaced, wholePath } from "../path-text.ts";
-import { valueText } from "../value-text.ts";
-import type { Wording } from "../wording.ts";
+import { counted } from "../../text/counts.ts";
+import { pathText, spaced, wholePath } from "../../text/paths.ts";
+import { valueText } from "../../text/values.ts";
+import { attributionText, originText, type Traced, traceOfAll } from "../report/attribution.ts";
+import { causeText, flattenChanges } from "../report/changes.ts";
+import { groupByRule, groupItems, groupText, isOneLine, isSchemaChange, relationTarget } from "../report/groups.ts";
+import type { Wording } from "../report/wording.ts";
 import type { Detail } from "./budget.ts";
 import { code, details, prose, table } from "./escape.ts";
 import { fleetTable } from "./fleet.ts";
@@ -65,7 +63,7 @@ function itemLine(item: Item, wording: Wording): string {
 
 function itemTable(item: Item, detail: Detail, wording: Wording): string {
   const { requests, exposedColumns = 0 } = item;
-  const changes = shownChanges(item.changes, item.action);
+  const changes = flattenChanges(item.changes, item.action);
   const isReport = wording.title === "Drift";
   const counts = new Map<string, number>();
   for (const { method, path } of requests) counts.set(`${method} ${path}`, (counts.get(`${method} ${path}`) ?? 0) + 1);

@@ -1,4 +1,4 @@
-import { visible, visibleLines } from "../visible.ts";
+import { visible, visibleLines } from "../../text/control-characters.ts";
 
 // Names come from databases and manifests: they may hold pipes, backticks, HTML, @mentions, #references and links, and mean none of them.
 const plainCode = /^[^`|\\<>&\s][^`|\\<>&]*(?<! )$/u;

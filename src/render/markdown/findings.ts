@@ -1,18 +1,17 @@
 import type { Blocked, Deferred, GuardFinding, Manual, Plan, PolicyFinding, Unverifiable } from "../../model/plan.ts";
 import type { Diagnostic } from "../../model/problem.ts";
-import { attributionText, originText } from "../attribution-text.ts";
-import { awaited } from "../awaited.ts";
-import { placeText } from "../cause-text.ts";
-import { counted } from "../counts.ts";
+import { counted } from "../../text/counts.ts";
+import { spaced, wholePath } from "../../text/paths.ts";
+import { valueLines, valueText } from "../../text/values.ts";
 import type { ReportHistory } from "../document.ts";
-import { spaced, wholePath } from "../path-text.ts";
-import { integrationsText, unmanagedGroups } from "../unmanaged-groups.ts";
-import { valueLines, valueText } from "../value-text.ts";
+import { attributionText, originText } from "../report/attribution.ts";
+import { placeText, waitsForText } from "../report/changes.ts";
+import { integrationsText, unmanagedGroups } from "../report/groups.ts";
 import { type Detail, listed } from "./budget.ts";
 import { code, details, fenced, htmlCode, prose } from "./escape.ts";
 
 /** A heading and its list; nothing where the list is empty. */
-export function section<T>(title: string, entries: readonly T[], detail: Detail, draw: (entry: T) => string, separator = "\n"): string {
+function section<T>(title: string, entries: readonly T[], detail: Detail, draw: (entry: T) => string, separator = "\n"): string {
   if (entries.length === 0 || detail === "counts") return "";
   return `### ${title} (${entries.length})\n\n${listed(entries, detail, draw, separator)}`;
 }
@@ -45,7 +44,7 @@ export function blockedSection(blocked: readonly Blocked[], detail: Detail): str
 }
 
 export function deferredSection(deferred: readonly Deferred[], detail: Detail): string {
-  const head = (entry: Deferred, draw: (text: string) => string) => `${draw(entry.address)} ${awaited(entry, draw)}`;
+  const head = (entry: Deferred, draw: (text: string) => string) => `${draw(entry.address)} ${waitsForText(entry, draw)}`;
   if (detail !== "full") return section("Deferred", deferred, detail, (entry) => `- \`…\` ${head(entry, code)}`);
   return section(
     "Deferred",

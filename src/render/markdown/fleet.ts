@@ -1,10 +1,10 @@
 import type { Item } from "../../model/plan.ts";
-import { attributionText, originText, traceOfAll } from "../attribution-text.ts";
-import { causeText } from "../cause-text.ts";
-import { counted } from "../counts.ts";
-import { groupText } from "../item-groups.ts";
-import { totalsByRule } from "../rule-totals.ts";
-import type { Wording } from "../wording.ts";
+import { counted } from "../../text/counts.ts";
+import { attributionText, originText, traceOfAll } from "../report/attribution.ts";
+import { causeText } from "../report/changes.ts";
+import { groupText } from "../report/groups.ts";
+import { totalsByRule } from "../report/rule-totals.ts";
+import type { Wording } from "../report/wording.ts";
 import type { Detail } from "./budget.ts";
 import { code, prose, table } from "./escape.ts";
 

@@ -1,10 +1,9 @@
 import type { Plan } from "../../model/plan.ts";
-import { callsText } from "../counts.ts";
+import { callsText } from "../../text/counts.ts";
+import { cutMiddle } from "../../text/values.ts";
 import type { RenderOptions, ReportHistory } from "../document.ts";
-import { exitText } from "../exit-text.ts";
-import { emptyText, isEmpty, obstacleText, totalsText } from "../totals.ts";
-import { cutMiddle } from "../value-text.ts";
-import { wordingOf } from "../wording.ts";
+import { blockedReason, emptyText, exitText, isEmpty, totalsText } from "../report/totals.ts";
+import { wordingOf } from "../report/wording.ts";
 import { type Detail, fitted, shortenedText } from "./budget.ts";
 import { itemBlocks } from "./changes.ts";
 import { code, prose } from "./escape.ts";
@@ -32,7 +31,7 @@ export function renderMarkdownPlan(plan: Plan, { budget, history }: RenderOption
 
 function draw(plan: Plan, detail: Detail, history: ReportHistory | undefined): string {
   const wording = wordingOf(plan);
-  const obstacle = obstacleText(plan);
+  const obstacle = blockedReason(plan);
   const blocks = [
     `## ${wording.title} for ${code(cutMiddle(plan.target, 80))}: ${isEmpty(plan) ? "no changes" : totalsText(plan).split("; ")[0]}`,
     shortenedText(detail, shorterForms, `${wording.command} -v`),

@@ -1,9 +1,9 @@
 import type { ItemResult, Result } from "../../model/plan.ts";
-import { callsText } from "../counts.ts";
+import { callsText } from "../../text/counts.ts";
+import { cutMiddle } from "../../text/values.ts";
 import type { RenderOptions } from "../document.ts";
-import { exitText } from "../exit-text.ts";
-import { nextSteps, outcomesText, outcomeWords } from "../outcomes.ts";
-import { cutMiddle } from "../value-text.ts";
+import { nextSteps, outcomesText, outcomeWords } from "../report/outcomes.ts";
+import { exitText } from "../report/totals.ts";
 import { type Detail, fitted, shortenedText } from "./budget.ts";
 import { code, prose, table } from "./escape.ts";
 import { diagnosticsSection, guardBlocks, manualSection, policySection } from "./findings.ts";

@@ -1,6 +1,6 @@
 import type { Validation } from "../../model/plan.ts";
-import { diagnosticsTotal } from "../diagnostics-total.ts";
 import type { RenderOptions } from "../document.ts";
+import { diagnosticsTotal } from "../report/totals.ts";
 import { fitted, shortenedText } from "./budget.ts";
 import { diagnosticsSection } from "./findings.ts";
 

@@ -1,7 +1,6 @@
 import { expect, test } from "vitest";
-import { tablesToRead } from "../../../src/kinds/schema-config/columns-to-read.ts";
-import { compileConfig, makeProgram } from "../../../src/kinds/schema-config/program.ts";
-import { unmanagedTables } from "../../../src/kinds/schema-config/unmanaged.ts";
+import { compileConfig, makeRuleProgram } from "../../../src/kinds/schema-config/compiled-config.ts";
+import { tablesToRead, unmanagedTables } from "../../../src/kinds/schema-config/coverage.ts";
 import type { LiveSchemas } from "../../../src/model/live.ts";
 import type { SchemaConfigSpec } from "../../../src/model/resource.ts";
 import { config, schema, table } from "./fleet.ts";
@@ -71,13 +70,13 @@ test.each<[string, readonly SchemaConfigSpec[], readonly string[]]>([
   ["all where it is not", [{ unmatched: { columns: "error" } }], every],
   ["all but ignored ones then", [{ unmatched: { columns: "disable" }, rules: [ignoreOrders] }], ["public.users"]],
 ])("%s", (_sentence, specs, expected) => {
-  const program = makeProgram(specs.map((spec, priority) => compileConfig(config({ ...spec, priority }, `c${priority}`), new Map())));
+  const program = makeRuleProgram(specs.map((spec, priority) => compileConfig(config({ ...spec, priority }, `c${priority}`), new Map())));
   const read = tablesToRead(program, live, undefined).map((path) => path.join("."));
   expect(read.sort()).toEqual([...expected].sort());
 });
 
 test("tables whose columns were not read are listed as unmanaged, but for ignored ones", () => {
-  const program = makeProgram([
+  const program = makeRuleProgram([
     compileConfig(
       config({
         rules: [

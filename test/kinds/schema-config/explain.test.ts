@@ -1,15 +1,15 @@
 import { describe, expect, test } from "vitest";
+import { compileConfig, makeRuleProgram, type Program } from "../../../src/kinds/schema-config/compiled-config.ts";
 import { expand } from "../../../src/kinds/schema-config/expand.ts";
 import { explain } from "../../../src/kinds/schema-config/explain.ts";
-import type { NodePath } from "../../../src/kinds/schema-config/node.ts";
-import { compileConfig, makeProgram, type Program } from "../../../src/kinds/schema-config/program.ts";
 import { ruleSetsIn } from "../../../src/kinds/schema-config/rule-sets.ts";
+import type { NodePath } from "../../../src/kinds/schema-config/tree.ts";
 import type { Resource, SchemaConfigSpec } from "../../../src/model/resource.ts";
 import { column, config, ruleSet, schema, shop, table } from "./fleet.ts";
 
 const hash = { hashed: true } as const;
 const program = (specs: readonly SchemaConfigSpec[], others: readonly Resource[] = []): Program =>
-  makeProgram(specs.map((spec, index) => compileConfig(config(spec, `c${index}`), ruleSetsIn(others))));
+  makeRuleProgram(specs.map((spec, index) => compileConfig(config(spec, `c${index}`), ruleSetsIn(others))));
 
 describe("explain", () => {
   const pii = ruleSet("pii", [{ id: "emails", match: { column: "*mail*" }, set: hash, reason: "register 12" }]);

@@ -1,8 +1,8 @@
-import { type Found, nothingFound, type World } from "../../../src/kinds/kind.ts";
-import { conclude } from "../../../src/kinds/schema-config/conclude.ts";
+import { type AccountView, type DiffResult, emptyDiff } from "../../../src/kinds/kind.ts";
 import { schemaConfig } from "../../../src/kinds/schema-config/index.ts";
-import type { UnitTally } from "../../../src/kinds/schema-config/tally.ts";
-import type { SchemaConfigUnit } from "../../../src/kinds/schema-config/unit.ts";
+import type { UnitTally } from "../../../src/kinds/schema-config/rule-stats.ts";
+import { ruleWarnings } from "../../../src/kinds/schema-config/rule-warnings.ts";
+import type { SchemaConfigUnit } from "../../../src/kinds/schema-config/units.ts";
 import type { LiveColumn, LiveIntegration, LiveSchema, LiveSchemas, LiveTable } from "../../../src/model/live.ts";
 import type { Problem } from "../../../src/model/problem.ts";
 import type { Resource, RuleSetSpec, SchemaConfigSpec } from "../../../src/model/resource.ts";
@@ -72,14 +72,14 @@ export interface Fleet {
   readonly manifests: readonly Resource[];
   /** Live schemas by the name of the integration, which is its id too; "shop" alone unless given. */
   readonly live?: Readonly<Record<string, LiveSchemas | undefined>>;
-  readonly world?: Partial<World>;
+  readonly world?: Partial<AccountView>;
   /** Which units are compared; all unless given. */
   readonly only?: (label: string) => boolean;
 }
 
 export interface Compared {
   readonly units: readonly SchemaConfigUnit[];
-  readonly found: readonly Found[];
+  readonly found: readonly DiffResult[];
   /** "E_MISSING_NAME /spec/rules/0/match/table" of everything, in order. */
   readonly problems: readonly string[];
   readonly problemsInFull: readonly Problem[];
@@ -96,7 +96,7 @@ const integration = (id: string): LiveIntegration => ({
   destination: { id: "d", name: "d", type: "snowflake" },
 });
 
-export function worldOf(manifests: readonly Resource[], names: readonly string[]): World {
+export function worldOf(manifests: readonly Resource[], names: readonly string[]): AccountView {
   return {
     resources: manifests,
     identities: new Map(),
@@ -123,11 +123,11 @@ export function compareFleet({ manifests, live = { shop: shop() }, world: more, 
   const compared = units.filter(({ label }) => only(label));
   const found = compared.map((unit) => schemaConfig.diff(unit, live[unit.liveId], world));
   // The kind's own tallies, given back to it.
-  const concluded = conclude(found.flatMap(({ tally }) => (tally === undefined ? [] : [tally as UnitTally])));
+  const concluded = ruleWarnings(found.flatMap(({ tally }) => (tally === undefined ? [] : [tally as UnitTally])));
   const all = [...problems, ...found.flatMap((difference) => difference.problems), ...concluded];
   return {
     units: compared,
-    found: [...found, { ...nothingFound, blocked, deferred }],
+    found: [...found, { ...emptyDiff, blocked, deferred }],
     problems: all
       .map(({ code, place }) => `${code} ${place === undefined ? "" : `${place.file === "shops.yaml" ? "" : place.file}${place.pointer}`}`)
       .sort(),

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
+import { compileConfig, makeRuleProgram } from "../../../src/kinds/schema-config/compiled-config.ts";
 import { evaluate } from "../../../src/kinds/schema-config/evaluate.ts";
 import { schemaConfig } from "../../../src/kinds/schema-config/index.ts";
 import { patches } from "../../../src/kinds/schema-config/patch.ts";
-import { compileConfig, makeProgram } from "../../../src/kinds/schema-config/program.ts";
 import type { LiveSchemas } from "../../../src/model/live.ts";
 import type { SchemaConfigSpec } from "../../../src/model/resource.ts";
 import type { Reads } from "../../../src/model/service.ts";
@@ -128,7 +128,7 @@ test("a PATCH that would be too large is split between tables, and no table is",
         }),
       ]),
   );
-  const program = makeProgram([
+  const program = makeRuleProgram([
     compileConfig(
       config({
         rules: [

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { ruleProblems } from "../../../src/kinds/schema-config/program.ts";
+import { ruleProblems } from "../../../src/kinds/schema-config/compiled-config.ts";
 import type { Resource, RuleSetSpec, SchemaConfigSpec } from "../../../src/model/resource.ts";
 import { column, compareFleet, config, ruleSet, schema, shop, table } from "./fleet.ts";
 

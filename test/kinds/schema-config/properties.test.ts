@@ -1,13 +1,12 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { tablesToRead } from "../../../src/kinds/schema-config/columns-to-read.ts";
+import { compileConfig, makeRuleProgram, type Program } from "../../../src/kinds/schema-config/compiled-config.ts";
+import { tablesToRead, unmanagedTables } from "../../../src/kinds/schema-config/coverage.ts";
 import { evaluate } from "../../../src/kinds/schema-config/evaluate.ts";
 import { expand } from "../../../src/kinds/schema-config/expand.ts";
 import { explain } from "../../../src/kinds/schema-config/explain.ts";
-import type { NodePath } from "../../../src/kinds/schema-config/node.ts";
 import { patches } from "../../../src/kinds/schema-config/patch.ts";
-import { compileConfig, makeProgram, type Program } from "../../../src/kinds/schema-config/program.ts";
-import { unmanagedTables } from "../../../src/kinds/schema-config/unmanaged.ts";
+import type { NodePath } from "../../../src/kinds/schema-config/tree.ts";
 import type { LiveSchemas, LiveTable } from "../../../src/model/live.ts";
 import { fromPointer } from "../../../src/model/pointer.ts";
 import type { SchemaConfigSpec, SchemaRule } from "../../../src/model/resource.ts";
@@ -17,7 +16,7 @@ import { reference, type Sets, type Wanted } from "./reference.ts";
 
 const programOf = (specs: readonly SchemaConfigSpec[], sets: Sets = {}): Program => {
   const compiledSets = new Map(Object.entries(sets).map(([key, rules]) => [key, ruleSet(key, rules)]));
-  return makeProgram(
+  return makeRuleProgram(
     specs.map((one, index) => compileConfig(config({ ...one, integration: "shop", priority: index }, `c${index}`), compiledSets)),
   );
 };

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
+import { cachedReads } from "../../../src/engine/cached-reads.ts";
 import { compareUnits } from "../../../src/engine/compare.ts";
-import { onceOnly } from "../../../src/engine/reads.ts";
 import { everything } from "../../../src/engine/scope.ts";
 import type { LiveSchemas } from "../../../src/model/live.ts";
 import { column, config, schema, shop, table, worldOf } from "./fleet.ts";
@@ -17,7 +17,7 @@ test("the engine concludes over all integrations once, after the last", async ()
     missing: "ignore",
   });
   const refuse = () => Promise.reject(new Error("not to be read"));
-  const reads = onceOnly({
+  const reads = cachedReads({
     integrations: refuse,
     integration: refuse,
     tags: refuse,

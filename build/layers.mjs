@@ -1,0 +1,85 @@
+// Which folder of src/ may import which. This table is the only place that says so: `npm run lint` checks it
+// (node build/layers.mjs), and test/architecture.test.ts shows that the check refuses.
+import { readdirSync, readFileSync } from "node:fs";
+import { dirname, join, posix } from "node:path";
+import { fileURLToPath } from "node:url";
+
+/** From top to bottom. A folder or file may import itself, everything in the layers below, and what `besides` names. */
+export const layers = [
+  ["bin.ts", "run.ts", "prebuilt-help.ts", "cli.ts", "cli-commands.ts", "index.ts"],
+  ["commands"],
+  ["ci", "doctor", "import", "snapshot", "assertions", "drift"],
+  ["apply"],
+  ["engine"],
+  ["policies"],
+  ["kinds", "records", "service", "render", "manifests"],
+  ["yaml", "text"],
+  ["model"],
+];
+
+/** Imports within one layer that are allowed, always in one direction. */
+const besides = new Map([
+  ["bin.ts", ["prebuilt-help.ts", "run.ts"]],
+  ["run.ts", ["cli.ts"]],
+  ["cli.ts", ["cli-commands.ts"]],
+  ["snapshot", ["import"]],
+  // Which members hold secrets is known in manifests; to be passed in.
+  ["yaml", ["text", "manifests"]],
+]);
+
+/** The embedded service stands in for the real one: it imports nothing of dimsync, and only these start it. */
+const startsEmbedded = ["commands", "index.ts"];
+
+const top = (path) => path.split("/")[0];
+const layerOf = (name) => layers.findIndex((names) => names.includes(name));
+
+/** Why one file must not import another, both relative to src/; undefined if it may. */
+export function refusal(file, imported) {
+  const [from, to] = [top(file), top(imported)];
+  if (from === to) return otherKind(file, imported);
+  if (from === "embedded") return "embedded imports nothing of dimsync";
+  if (to === "embedded")
+    return startsEmbedded.includes(from) ? undefined : `only ${startsEmbedded.join(" and ")} start the embedded service`;
+  const [above, below] = [layerOf(from), layerOf(to)];
+  if (above < 0 || below < 0) return `${above < 0 ? from : to} is in no layer of build/layers.mjs`;
+  if (above < below || besides.get(from)?.includes(to)) return undefined;
+  return above === below ? `${from} and ${to} are in the same layer` : `${to} is above ${from}`;
+}
+
+/** A kind imports no other kind, and what all kinds share imports none of them. Only the registry knows them all. */
+function otherKind(file, imported) {
+  const [from, to] = [kindOf(file), kindOf(imported)];
+  if (to === undefined || from === to || file === "kinds/index.ts") return undefined;
+  return from === undefined ? "what all kinds share imports no kind" : "a kind imports no other kind";
+}
+
+const kindOf = (path) => /^kinds\/(?!patterns\/)([^/]+)\//u.exec(path)?.[1];
+
+/** Every import of a .ts file below `folder`: { file, specifier, imported? }, paths relative to `folder`. */
+export function importsIn(folder) {
+  return readdirSync(folder, { recursive: true, encoding: "utf8" })
+    .map((file) => file.replaceAll("\\", "/"))
+    .filter((file) => file.endsWith(".ts") && !file.endsWith(".d.ts"))
+    .flatMap((file) => {
+      const text = readFileSync(join(folder, file), "utf8");
+      const found = text.matchAll(/^(?:import|export)\b[^"';]*?from "([^"]+)"|^import "([^"]+)"|\bimport\("([^"]+)"\)/gmu);
+      return [...found].map(([, named, effect, lazy]) => {
+        const specifier = named ?? effect ?? lazy;
+        const imported = specifier.startsWith(".") ? posix.normalize(posix.join(dirname(file), specifier)) : undefined;
+        return { file, specifier, imported };
+      });
+    });
+}
+
+/** What is wrong below `folder`, one line per import. */
+export const refusals = (folder) =>
+  importsIn(folder).flatMap(({ file, imported }) => {
+    const why = imported === undefined ? undefined : refusal(file, imported);
+    return why === undefined ? [] : [`src/${file} imports src/${imported}: ${why}`];
+  });
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  const found = refusals(fileURLToPath(new URL("../src", import.meta.url)));
+  for (const line of found) console.error(line);
+  process.exitCode = found.length > 0 ? 1 : 0;
+}

@@ -1,0 +1,25 @@
+import { DimsyncError } from "../model/errors.ts";
+import { canonicalJson, emptyRecord, isObject } from "../model/json.ts";
+import { describeSecret, isSecretReference, type Secret } from "../model/secret.ts";
+import type { PlannedRequest, SendableRequest, SendableValue } from "../model/service.ts";
+
+/** The request with secrets in the place of their references; the last step before sending, never stored. Throws E_SECRET_UNRESOLVED. */
+export function inlineSecrets({ method, path, body }: PlannedRequest, secrets: ReadonlyMap<string, Secret>): SendableRequest {
+  const fill = (value: unknown): SendableValue => {
+    if (isSecretReference(value)) {
+      const secret = secrets.get(canonicalJson(value));
+      if (secret === undefined)
+        throw new DimsyncError(
+          "E_SECRET_UNRESOLVED",
+          `${describeSecret(value)} was not resolved before the first write, so nothing that needs it is sent.`,
+        );
+      return secret;
+    }
+    if (Array.isArray(value)) return value.map(fill);
+    if (!isObject(value)) return value as SendableValue;
+    const filled = emptyRecord<SendableValue>();
+    for (const key of Object.keys(value)) filled[key] = fill(value[key]);
+    return filled;
+  };
+  return { method, path, body: fill(body) as SendableRequest["body"] };
+}

@@ -1,0 +1,106 @@
+import { resolve } from "node:path";
+import { planExit } from "../../engine/exit-codes.ts";
+import type { Project } from "../../manifests/project.ts";
+import { DimsyncError } from "../../model/errors.ts";
+import { combineExits, type Exit, type ExitCode } from "../../model/exit.ts";
+import type { Plan, Result } from "../../model/plan.ts";
+import { type Context, wantsColor } from "../shared/context.ts";
+import type { ApplyFlags } from "../shared/flags.ts";
+import { type ApplyAccountOptions, applyAccount } from "../shared/operations.ts";
+import { checkOutputs, checkWritable, deliver } from "../shared/output.ts";
+import { planOptions } from "../shared/plan-options.ts";
+import { showProgress } from "../shared/progress.ts";
+import { durationFlag, loadProjects } from "../shared/project.ts";
+import { runPlan } from "./plan.ts";
+
+/** `dimsync apply [FILE]`: makes the calls of a plan, verifies them, records the ids. */
+export async function runApply(context: Context<ApplyFlags>, file: string | undefined): Promise<ExitCode> {
+  const { flags, cwd, io } = context;
+  if (flags.dryRun === true) return runPlan(context, []);
+  checkOutputs(context);
+  if (flags.readOnly === true || isSet(io.env["DIMSYNC_READ_ONLY"]))
+    throw new DimsyncError(
+      "E_READ_ONLY",
+      "apply writes, and this run is read-only (--read-only or DIMSYNC_READ_ONLY). Use plan to see what it would do.",
+    );
+  if (file === undefined && flags.yes !== true && !(io.stdinIsTty && io.stderrIsTty))
+    throw new DimsyncError(
+      "E_NOT_CONFIRMED",
+      "apply asks before it writes, and there is no terminal to ask on. Give --yes, or a plan that `dimsync plan --out FILE` saved.",
+    );
+  const resultFile = flags.result === undefined ? undefined : resolve(cwd, flags.result);
+  if (flags.result !== undefined && resultFile !== undefined) checkWritable("--result", flags.result, resultFile);
+  const projects = await loadProjects(context);
+  if (file !== undefined && projects.length > 1) throw new DimsyncError("E_USAGE", "A saved plan is for one target. Name it with -t.");
+
+  // What is done is done: a target that fails, or a file that can't be written, must not take along what is known of the others.
+  const results: Result[] = [];
+  const failures: unknown[] = [];
+  const attempt = async (work: () => Promise<void>): Promise<void> => {
+    await work().catch((error: unknown) => failures.push(error));
+  };
+  for (const project of projects) {
+    await attempt(async () => {
+      results.push(await applyTarget(context, project, file === undefined ? undefined : resolve(cwd, file)));
+    });
+    if (resultFile !== undefined && results.length > 0) await attempt(() => keepResults(resultFile, results));
+    if (failures.length > 0 || io.interrupted.aborted) break;
+  }
+  if (results.length > 0) await attempt(() => deliver(context, results));
+  const [only] = failures;
+  if (failures.length > 0 && results.length === 0) throw only;
+  const { reportError } = await import("../shared/report-error.ts");
+  const failed = failures.map((error): Exit => ({ code: reportError(context, error), reasons: [] }));
+  return combineExits([...results.map(({ exit }) => exit), ...failed]).code;
+}
+
+/** Throws E_RESULT_WRITE (exit 4): the writes are done, and their record is missing. */
+async function keepResults(file: string, results: readonly Result[]): Promise<void> {
+  const { writeAtomic } = await import("../../records/atomic.ts");
+  const text = `${JSON.stringify(results.length === 1 ? results[0] : results, undefined, 2)}\n`;
+  await writeAtomic(file, text).catch((error: unknown) => {
+    const why = error instanceof Error ? error.message : String(error);
+    throw new DimsyncError("E_RESULT_WRITE", `The result could not be written to ${file}: ${why}. It follows in the output.`, {
+      exit: 4,
+      cause: error,
+    });
+  });
+}
+
+const isSet = (text: string | undefined): boolean => text !== undefined && text !== "" && text !== "0" && text !== "false";
+
+async function applyTarget(context: Context<ApplyFlags>, project: Project, file: string | undefined): Promise<Result> {
+  const { flags, io } = context;
+  const saved =
+    file === undefined ? undefined : await (await import("../shared/saved-plan.ts")).readSavedPlan(file, io.env["DIMSYNC_DIGEST_KEY"]);
+  const progress = showProgress(context);
+  const options: ApplyAccountOptions = {
+    ...planOptions(flags),
+    failFast: flags.failFast === true,
+    lockTimeoutMs: flags.lockTimeout === undefined ? 0 : durationFlag("--lock-timeout", flags.lockTimeout),
+    ...(flags.maxPlanAge === undefined ? {} : { maxPlanAgeMs: durationFlag("--max-plan-age", flags.maxPlanAge) }),
+    onNotice: (text) => io.stderr(`dimsync: ${text}\n`),
+    ...(saved === undefined ? {} : { saved }),
+    ...(flags.yes === true || saved !== undefined ? {} : { confirm: (plan) => ask(context, plan, progress.end) }),
+  };
+  try {
+    return (await applyAccount(project, options, { env: io.env, signal: io.interrupted, onProgress: progress.onProgress })).result;
+  } finally {
+    progress.end();
+  }
+}
+
+/** Shows the plan on stderr and asks; only "y" and "yes" go on. */
+async function ask(context: Context<ApplyFlags>, plan: Plan, endProgress: () => void): Promise<boolean> {
+  const { io, flags } = context;
+  endProgress();
+  const { renderHuman } = await import("../../render/terminal/index.ts");
+  io.stderr(
+    renderHuman(
+      { ...plan, exit: planExit(plan, { detailed: false, failOn: [] }) },
+      { color: wantsColor(context, io.stderrIsTty), width: io.columns, verbose: flags.verbose === true },
+    ),
+  );
+  const answer = await io.ask(`\nApply this to ${plan.target} (${plan.account})? [y/N] `);
+  return /^y(?:es)?$/iu.test(answer.trim());
+}

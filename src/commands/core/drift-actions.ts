@@ -1,0 +1,138 @@
+import { resolve } from "node:path";
+import { acceptDrift, writeEdits } from "../../drift/accept.ts";
+import { attribute, withoutAttribution, withPartialAttribution } from "../../drift/attribution.ts";
+import { endOfNow, readAudit } from "../../drift/audit.ts";
+import { appendHistory, type HistoryEntry, historyEntry, readHistory, stepsDone } from "../../drift/history.ts";
+import { parseNotify } from "../../drift/notify.ts";
+import type { Project } from "../../manifests/project.ts";
+import { ServiceError } from "../../model/errors.ts";
+import type { Plan } from "../../model/plan.ts";
+import { writeAtomic } from "../../records/atomic.ts";
+import { openBindings } from "../../records/bindings.ts";
+import type { ReportHistory } from "../../render/index.ts";
+import { visible } from "../../text/control-characters.ts";
+import { momentFlag } from "../inspect/audit.ts";
+import { openAccount } from "../shared/account.ts";
+import type { Context } from "../shared/context.ts";
+import type { RunEnvironment } from "../shared/operations.ts";
+import { lastTold, type NotifyFlags, rememberTold, tellWebhook, webhookOf } from "./drift-notify.ts";
+
+/** What `drift` takes beyond the flags of `plan`. */
+export interface DriftFlags extends NotifyFlags {
+  /** How far back the audit log is read; 30d where absent. */
+  readonly since?: string;
+  /** False with --no-attribution. */
+  readonly attribution?: boolean;
+  readonly history?: string;
+  readonly resolve?: "accept" | "revert";
+}
+
+/** Refuses what can't be meant before any work is done. Throws E_USAGE. */
+export function checkDriftFlags({ since, notify: webhook }: Pick<DriftFlags, "since" | "notify">): void {
+  if (since !== undefined) momentFlag("--since", since, Date.now());
+  if (typeof webhook === "string") parseNotify(webhook);
+}
+
+const defaultWindowMs = 30 * 86_400_000;
+
+/**
+ * The report with who did it, read from the audit log as the account's key may. A log that can't be read is a note in the report, never a
+ * failure; without differences it isn't read. The reads count in the report. Throws the signal's reason.
+ */
+export async function attributeReport(project: Project, report: Plan, since: string | undefined, run: RunEnvironment): Promise<Plan> {
+  const { settings } = project;
+  if (report.items.every(({ action }) => action === "bind" || action === "create") && report.manual.length === 0) return report;
+  const madeMs = Date.parse(report.createdAt);
+  const window = {
+    since: since === undefined ? new Date(madeMs - defaultWindowMs).toISOString() : momentFlag("--since", since, madeMs),
+    until: endOfNow(madeMs),
+  };
+  const account = await openAccount(settings, { readOnly: true, env: run.env, signal: run.signal });
+  try {
+    const log = await readAudit(account.client, window, { signal: run.signal });
+    const bindings = await openBindings(settings.bindingsFile, settings.target);
+    const idByAddress = new Map([...bindings.all()].map(([address, { id }]) => [address, id]));
+    const attributed = attribute(report, log.items, { idByAddress });
+    return counted(
+      log.complete ? attributed : withPartialAttribution(attributed, log.items.length, log.totalItems),
+      account.client.calls(),
+    );
+  } catch (error) {
+    run.signal.throwIfAborted();
+    if (!(error instanceof ServiceError)) throw error;
+    return counted(withoutAttribution(report, `The audit log could not be read: ${error.message}`), account.client.calls());
+  } finally {
+    await account.close();
+  }
+}
+
+function counted(report: Plan, calls: Plan["calls"]["read"]): Plan {
+  const read: Record<string, number> = { ...report.calls.read };
+  for (const [method, count] of Object.entries(calls)) read[method] = (read[method] ?? 0) + count;
+  return { ...report, calls: { ...report.calls, read } };
+}
+
+/**
+ * History and webhook for one target's finished report (exit included): tells the webhook where the report says something new, remembers the report,
+ * and gives what the renderers show of the past; undefined without `--history`. Nothing here changes the exit code: what fails is a warning.
+ * `scope.isWhole`: the report is about all manifests and the account itself.
+ */
+export async function recordReport(
+  context: Context<DriftFlags>,
+  project: Project,
+  report: Plan,
+  scope: { readonly has: (address: string) => boolean; readonly isWhole: boolean },
+): Promise<ReportHistory | undefined> {
+  const { flags, cwd, io } = context;
+  const folder = flags.history === undefined ? undefined : resolve(cwd, flags.history);
+  const warn = (text: string): void => io.stderr(`dimsync: ${visible(text)}\n`);
+  let past: readonly HistoryEntry[] = [];
+  if (folder !== undefined) {
+    const read = await readHistory(folder, report.target).catch((error: unknown) => {
+      warn(`The history in ${folder} can't be read (${reasonOf(error)}); the report goes without it.`);
+      return { entries: [], unread: [] };
+    });
+    past = read.entries;
+    for (const name of read.unread) warn(`${name} in ${folder} is no history that this version reads; it is left out.`);
+  }
+  const done = stepsDone(
+    past.findLast(({ complete }) => complete),
+    report,
+    scope.has,
+  );
+  const entry = historyEntry(report);
+  const told = folder === undefined ? await lastTold(project) : past.at(-1)?.notified;
+  const webhook = webhookOf(context, project, scope.isWhole);
+  const notified =
+    webhook === undefined ? told : await tellWebhook(context, project, webhook, { report, entry, previous: told, done }, warn);
+  if (folder === undefined) {
+    if (notified !== undefined && notified !== told) await rememberTold(project, notified);
+    return undefined;
+  }
+  const kept = { ...entry, ...(notified === undefined ? {} : { notified }) };
+  await appendHistory(folder, kept, writeAtomic).catch((error: unknown) =>
+    warn(`The report could not be added to ${folder} (${reasonOf(error)}).`),
+  );
+  const points = [...past, kept].map(({ at, counts: { differences, exposed, manual } }) => ({
+    at,
+    ms: Date.parse(at),
+    differences,
+    exposed,
+    manual,
+  }));
+  return { points, done };
+}
+
+/** `--resolve accept`: edits the manifests and shows on stderr what was edited, and what could not be and why. Throws as `acceptDrift` and `writeEdits` do. */
+export async function acceptReport({ cwd, io }: Context<DriftFlags>, project: Project, report: Plan): Promise<void> {
+  const { edits, accepted, unaccepted } = await acceptDrift(report, project, cwd);
+  await writeEdits(edits, writeAtomic);
+  for (const { diff } of edits) io.stderr(`${diff.split(/\r?\n/u).map(visible).join("\n").trimEnd()}\n`);
+  const files = edits.length === 0 ? "No file was edited." : `Edited ${edits.map(({ file }) => file).join(", ")}.`;
+  io.stderr(`${visible(files)} ${accepted} accepted, ${unaccepted.length} not.\n`);
+  for (const { address, path, why } of unaccepted)
+    io.stderr(`  ${visible(address)}${path === "" ? "" : ` ${visible(path)}`}\n    ${visible(why)}\n`);
+}
+
+const reasonOf = (error: unknown): string =>
+  error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : "unknown";

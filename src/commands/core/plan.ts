@@ -1,0 +1,97 @@
+import { resolve } from "node:path";
+import { type FailOn, failOnNames, planExit } from "../../engine/exit-codes.ts";
+import type { Project } from "../../manifests/project.ts";
+import { DimsyncError } from "../../model/errors.ts";
+import { combineExits, type ExitCode } from "../../model/exit.ts";
+import type { Plan } from "../../model/plan.ts";
+import { visible } from "../../text/control-characters.ts";
+import { didYouMean } from "../../text/suggest.ts";
+import { loadBase } from "../shared/base.ts";
+import type { Context } from "../shared/context.ts";
+import type { PlanFlags } from "../shared/flags.ts";
+import { planAccount } from "../shared/operations.ts";
+import { checkOutputs, checkWritable, deliver } from "../shared/output.ts";
+import { planOptions } from "../shared/plan-options.ts";
+import { showProgress } from "../shared/progress.ts";
+import { checkAccountSettings, loadOptions, loadProjects } from "../shared/project.ts";
+
+/** `dimsync plan`: what apply would do. Reads only. */
+export async function runPlan(context: Context<PlanFlags>, paths: readonly string[]): Promise<ExitCode> {
+  const { flags, cwd, io } = context;
+  checkOutputs(context);
+  const failOn = failOnFlags(flags.failOn);
+  if (flags.out !== undefined) checkWritable("--out", flags.out, resolve(cwd, flags.out));
+  const planned = await planTargets(context, paths, "Plan");
+  const plans = planned.map(({ plan }) => ({ ...plan, exit: planExit(plan, { detailed: flags.detailedExitcode === true, failOn }) }));
+  if (flags.out !== undefined) {
+    const [only, second] = plans;
+    if (only === undefined || second !== undefined)
+      throw new DimsyncError("E_USAGE", "--out saves the plan of one target. Name one with -t.");
+    const { writePlanFile } = await import("../../records/plan-file.ts");
+    await writePlanFile(resolve(cwd, flags.out), only, { digestKey: io.env["DIMSYNC_DIGEST_KEY"] });
+  }
+  await deliver(context, plans);
+  return combineExits(plans.map(({ exit }) => exit)).code;
+}
+
+/** A project and what comparing it with its account came to. */
+export interface PlannedTarget {
+  readonly project: Project;
+  readonly plan: Plan;
+}
+
+/** Plans every target that the flags name, one after the other. Throws E_INTERRUPTED instead of half a plan. */
+export async function planTargets(
+  context: Context<PlanFlags>,
+  paths: readonly string[],
+  kind: Plan["kind"],
+): Promise<readonly PlannedTarget[]> {
+  const { io, flags } = context;
+  const options = planOptions(flags);
+  const projects = await loadProjects(context, paths);
+  const planned: PlannedTarget[] = [];
+  for (const project of projects) {
+    if (flags.snapshot === undefined) checkAccountSettings(project);
+    const base = flags.base === undefined ? undefined : await loadBase(project, flags.base, loadOptions(context, paths));
+    if (base !== undefined && base.mistakes > 0 && flags.quiet !== true)
+      io.stderr(
+        `dimsync: The project at ${visible(flags.base ?? "")} could be read only in part (errors: ${base.mistakes}). What it lacks counts as new in the manifests.\n`,
+      );
+    const progress = showProgress(context);
+    try {
+      const made = await planAccount(
+        project,
+        { ...options, ...(base === undefined ? {} : { base }) },
+        {
+          env: io.env,
+          signal: io.interrupted,
+          onProgress: progress.onProgress,
+          ...(flags.snapshot === undefined ? {} : { snapshotFile: resolve(context.cwd, flags.snapshot) }),
+        },
+        kind,
+      );
+      // What an interruption left unread looks like failed reads; a plan that says so is of no use to anybody.
+      if (io.interrupted.aborted) throw new DimsyncError("E_INTERRUPTED", "The run was interrupted.", { exit: 130 });
+      planned.push({ project, plan: made });
+    } finally {
+      progress.end();
+    }
+  }
+  return planned;
+}
+
+/** `--fail-on a,b`. Throws E_USAGE for a word that means nothing. */
+export function failOnFlags(texts: readonly string[]): readonly FailOn[] {
+  const known: readonly string[] = failOnNames;
+  const words = texts
+    .flatMap((text) => text.split(","))
+    .map((word) => word.trim())
+    .filter((word) => word !== "");
+  const unknown = words.find((word) => !known.includes(word));
+  if (unknown !== undefined)
+    throw new DimsyncError(
+      "E_USAGE",
+      `--fail-on takes ${known.join(", ")}; ${JSON.stringify(unknown)} is none of them.${didYouMean(unknown, known)}`,
+    );
+  return failOnNames.filter((name) => words.includes(name));
+}

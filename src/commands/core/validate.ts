@@ -1,0 +1,36 @@
+import { sortDiagnostics } from "../../engine/plan.ts";
+import { ruleProblems } from "../../kinds/schema-config/compiled-config.ts";
+import type { Project } from "../../manifests/project.ts";
+import { combineExits, type Exit, type ExitCode } from "../../model/exit.ts";
+import type { Validation } from "../../model/plan.ts";
+import { toDiagnostic } from "../../model/problem.ts";
+import { literalProblems } from "../../policies/offline.ts";
+import { policyProblems } from "../../policies/validate.ts";
+import type { Context } from "../shared/context.ts";
+import { checkOutputs, deliver } from "../shared/output.ts";
+import { missingModules } from "../shared/policy-modules.ts";
+import { loadProjects } from "../shared/project.ts";
+
+/** `dimsync validate [PATH…]`: everything that can be said without the account. Makes no call. */
+export async function runValidate(context: Context, paths: readonly string[]): Promise<ExitCode> {
+  checkOutputs(context);
+  const validations = (await loadProjects(context, paths)).map(validationOf);
+  await deliver(context, validations);
+  return combineExits(validations.map(({ exit }) => exit)).code;
+}
+
+function validationOf({ problems, locate, resources, files, settings }: Project): Validation {
+  const today = new Date().toISOString().slice(0, 10);
+  const ignoring = settings.ignore.some(({ address }) => /^(?:SchemaConfig\/|[^/]*[*?[{!])/u.test(address));
+  const found = [
+    ...problems,
+    ...ruleProblems(resources),
+    ...policyProblems(resources),
+    ...missingModules(resources, settings.folder),
+    ...literalProblems(resources, today, ignoring),
+  ];
+  const diagnostics = sortDiagnostics(found.map((problem) => toDiagnostic(problem, locate)));
+  const failed = diagnostics.some(({ severity }) => severity === "error");
+  const exit: Exit = failed ? { code: 1, reasons: ["errors"] } : { code: 0, reasons: [] };
+  return { kind: "Validation", manifests: resources.length, files: files.length, diagnostics, exit };
+}

@@ -1,0 +1,91 @@
+import { type AuditLog, endOfNow, momentOf, readAudit } from "../../drift/audit.ts";
+import { DimsyncError } from "../../model/errors.ts";
+import type { ExitCode } from "../../model/exit.ts";
+import { isObject, type JsonValue, own } from "../../model/json.ts";
+import type { Client } from "../../service/client.ts";
+import { openAccount } from "../shared/account.ts";
+import type { Context } from "../shared/context.ts";
+import type { GlobalFlags } from "../shared/flags.ts";
+import { checkOutputs, deliverForms } from "../shared/output.ts";
+import { loadOneProject } from "../shared/project.ts";
+import { listingFormats, listingForms, rawForms } from "./listing-forms.ts";
+
+export interface AuditFlags extends GlobalFlags {
+  readonly since?: string;
+  readonly until?: string;
+  readonly actor?: string;
+  readonly raw?: boolean;
+}
+
+const columns = ["timestamp", "actor.email", "event", "context.userAgent", "context.ipAddress"];
+
+/** `dimsync audit`: the audit log, newest first, all pages. Reads only. `-o json` prints `{ totalItems, items }`, `--raw` the answers, a page each. */
+export async function runAudit(context: Context<AuditFlags>): Promise<ExitCode> {
+  const { io, flags } = context;
+  const nowMs = Date.now();
+  const since = flags.since === undefined ? undefined : momentFlag("--since", flags.since, nowMs);
+  const until = flags.until === undefined ? endOfNow(nowMs) : momentFlag("--until", flags.until, nowMs);
+  if (since !== undefined && Date.parse(since) >= Date.parse(until))
+    throw new DimsyncError("E_USAGE", `No time lies between --since ${since} and ${until}. Give an earlier --since, or a later --until.`);
+  const isRaw = flags.raw === true;
+  checkOutputs(context, isRaw ? listingFormats.filter((format) => format !== "markdown") : listingFormats);
+  if (isRaw && flags.actor !== undefined)
+    throw new DimsyncError(
+      "E_USAGE",
+      "The interface can't select by actor, so --raw shows everybody's entries. Leave --actor or --raw out.",
+    );
+  const { settings } = await loadOneProject(context);
+  const account = await openAccount(settings, { readOnly: true, env: io.env, signal: io.interrupted });
+  let log: AuditLog;
+  try {
+    if (isRaw) {
+      const pages = await rawPages(account.client, until, since);
+      await deliverForms(context, rawForms(pages, pages));
+      return 0;
+    }
+    log = await readAudit(account.client, { until, ...(since === undefined ? {} : { since }) }, { signal: io.interrupted });
+  } finally {
+    await account.close();
+  }
+  const actor = flags.actor?.toLowerCase();
+  const items = actor === undefined ? log.items : log.items.filter((entry) => entry.actor.email?.toLowerCase() === actor);
+  if (!log.complete)
+    io.stderr(
+      `The audit log holds ${log.totalItems} entries in this window, and the newest ${log.items.length} were read. Give a later --since.\n`,
+    );
+  // The interface can't select by actor, so what was selected here is also counted here.
+  const value = { totalItems: actor === undefined ? log.totalItems : items.length, items };
+  await deliverForms(context, {
+    ...listingForms({ value, rows: items, columns }),
+    ...(items.length === 0 ? { human: () => "No entries.\n" } : {}),
+  });
+  return 0;
+}
+
+/** The answers as they are, newest entries first, until one brings nothing more. */
+async function rawPages({ raw }: Pick<Client, "raw">, until: string, since: string | undefined): Promise<readonly JsonValue[]> {
+  const pages: JsonValue[] = [];
+  for (let offset = 0, total = 1; offset < total; ) {
+    const query = new URLSearchParams({ limit: "100", offset: String(offset), sortBy: "timestamp", sortOrder: "desc", endAt: until });
+    if (since !== undefined) query.set("startAt", since);
+    const page = await raw(`/v1/audit-logs?${query}`);
+    const data = isObject(page) ? own(page, "data") : undefined;
+    const [items, all] = isObject(data) ? [own(data, "items"), own(data, "totalItems")] : [];
+    pages.push(page);
+    if (!Array.isArray(items) || items.length === 0 || typeof all !== "number") break;
+    offset += items.length;
+    total = all;
+  }
+  return pages;
+}
+
+/** A flag's moment: an ISO date or date-time, or so long ago. Throws E_USAGE. */
+export function momentFlag(flag: string, text: string, nowMs: number): string {
+  const moment = momentOf(text, nowMs);
+  if (moment === undefined)
+    throw new DimsyncError(
+      "E_USAGE",
+      `${flag} takes a date such as 2026-03-01 or 2026-03-01T09:00:00Z, or a time before now such as 24h or 7d; ${JSON.stringify(text)} is neither.`,
+    );
+  return moment;
+}

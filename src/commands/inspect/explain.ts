@@ -1,0 +1,86 @@
+import { readAudit } from "../../drift/audit.ts";
+import { eventsAbout } from "../../drift/events.ts";
+import { type Explained, explainNode, nodePath } from "../../engine/explain.ts";
+import type { Project } from "../../manifests/project.ts";
+import { parseAddress } from "../../model/address.ts";
+import { DimsyncError, ServiceError } from "../../model/errors.ts";
+import type { ExitCode } from "../../model/exit.ts";
+import type { AuditEntry } from "../../model/live.ts";
+import { toDiagnostic } from "../../model/problem.ts";
+import type { Reads } from "../../model/service.ts";
+import { explainText } from "../../render/terminal/explain.ts";
+import type { Context } from "../shared/context.ts";
+import type { GlobalFlags } from "../shared/flags.ts";
+import { withReadSession } from "../shared/operations.ts";
+import { checkOutputs, deliverForms } from "../shared/output.ts";
+import { loadValidProject, withLocations } from "../shared/valid-project.ts";
+
+export interface ExplainFlags extends GlobalFlags {
+  readonly pointer?: string;
+}
+
+/** How far back the audit log is read, and how many entries of it. */
+const windowMs = 30 * 86_400_000;
+const mostEntries = 1_000;
+const mostEvents = 5;
+
+/**
+ * `dimsync explain ADDRESS SCHEMA[.TABLE[.COLUMN]]`: every rule that spoke of a node, who won, what would be sent, and what the audit log says of
+ * the integration's schemas. Reads only.
+ */
+export async function runExplain(context: Context<ExplainFlags>, address: string, path: string | undefined): Promise<ExitCode> {
+  const { io, flags } = context;
+  checkOutputs(context, ["human", "json"]);
+  if (parseAddress(address)?.kind !== "SchemaConfig")
+    throw new DimsyncError(
+      "E_USAGE",
+      `explain takes the address of a schema configuration, such as SchemaConfig/orders@orders; for ${JSON.stringify(address)}, dimsync plan --only shows what is known.`,
+    );
+  const node = nodePath(path, flags.pointer);
+  const project = await loadValidProject(context);
+  if (project === undefined) return 1;
+  const { explained, log } = await withReadSession(project, { env: io.env, signal: io.interrupted }, async (session) => ({
+    explained: await withLocations(project, explainNode(session, address, node)),
+    log: await lastEntries(session.reads, io.interrupted),
+  }));
+  const shown = explained.map((one) => located(one, project, log));
+  await deliverForms(context, {
+    human: () => shown.map(explainText).join("\n"),
+    json: () => `${JSON.stringify(shown, undefined, 2)}\n`,
+  });
+  return 0;
+}
+
+type Log = { readonly entries: readonly AuditEntry[] } | { readonly unavailable: string };
+
+/** The audit log is extra: that it can't be read is told, and fails nothing. */
+async function lastEntries(reads: Pick<Reads, "auditLogs">, signal: AbortSignal): Promise<Log> {
+  const nowMs = Date.now();
+  const window = { since: new Date(nowMs - windowMs).toISOString(), until: new Date(nowMs + 900_000).toISOString() };
+  try {
+    return { entries: (await readAudit(reads, window, { limit: mostEntries, signal })).items };
+  } catch (error) {
+    signal.throwIfAborted();
+    if (!(error instanceof ServiceError)) throw error;
+    return { unavailable: error.message };
+  }
+}
+
+function located({ names, ...one }: Explained, { locate }: Project, log: Log) {
+  const at = (place: Parameters<typeof locate>[0]): { readonly file: string; readonly line?: number } => {
+    const { file, line } = locate(place);
+    return { file, ...(line === undefined ? {} : { line }) };
+  };
+  return {
+    ...one,
+    said: one.said.map(({ place, ...said }) => ({ ...said, ...at(place) })),
+    changes: one.changes.map(({ path: _, by: __, cause: { place, ...cause }, ...change }) => ({
+      ...change,
+      cause: { ...cause, ...at(place) },
+    })),
+    refused: one.refused.map((problem) => toDiagnostic(problem, locate)),
+    ...("unavailable" in log
+      ? { events: [], eventsUnavailable: log.unavailable }
+      : { events: eventsAbout(log.entries, { id: one.liveId, names }, mostEvents) }),
+  };
+}

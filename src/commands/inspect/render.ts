@@ -1,0 +1,96 @@
+import { resolve } from "node:path";
+import { Document } from "yaml";
+import { expandConfigs } from "../../engine/explain.ts";
+import { nameMatcher } from "../../kinds/patterns/names.ts";
+import type { Project } from "../../manifests/project.ts";
+import { DimsyncError } from "../../model/errors.ts";
+import type { ExitCode } from "../../model/exit.ts";
+import type { Resource } from "../../model/resource.ts";
+import { didYouMean } from "../../text/suggest.ts";
+import type { Context } from "../shared/context.ts";
+import type { GlobalFlags } from "../shared/flags.ts";
+import { withReadSession } from "../shared/operations.ts";
+import { checkOutputs, deliverForms } from "../shared/output.ts";
+import { loadValidProject, withLocations } from "../shared/valid-project.ts";
+
+export interface RenderFlags extends GlobalFlags {
+  readonly expand?: boolean;
+  readonly snapshot?: string;
+}
+
+/** `dimsync render [ADDRESS]`: manifests as dimsync sees them, variables filled in, secrets as references. Makes no call but with --expand, which reads. */
+export async function runRender(context: Context<RenderFlags>, address: string | undefined): Promise<ExitCode> {
+  const { flags } = context;
+  checkOutputs(context, ["human", "json"]);
+  const project = await loadValidProject(context);
+  if (project === undefined) return 1;
+  const matches = address === undefined ? () => true : nameMatcher([address]);
+  const found = project.resources.filter((resource) => matches(resource.address));
+  if (found.length === 0 && address !== undefined)
+    throw new DimsyncError(
+      "E_UNKNOWN_ADDRESS",
+      `No manifest has the address ${JSON.stringify(address)}.${didYouMean(
+        address,
+        project.resources.map((resource) => resource.address),
+      )}`,
+    );
+  const documents = flags.expand === true ? await expand(context, project, found) : found.map(documentOf);
+  await deliverForms(context, {
+    human: () => documents.map((document) => new Document(document).toString({ lineWidth: 120 })).join("---\n"),
+    json: () => `${JSON.stringify(address !== undefined && documents.length === 1 ? documents[0] : documents, undefined, 2)}\n`,
+  });
+  return 0;
+}
+
+/** An empty reason is no reason, and assets take none. */
+function lifecycleOf({ acceptExposureWindow, ...lifecycle }: Resource["lifecycle"]) {
+  return { ...lifecycle, ...(acceptExposureWindow ? { acceptExposureWindow } : {}) };
+}
+
+function documentOf({ kind, name, id, labels, lifecycle, spec }: Resource) {
+  return {
+    apiVersion: "dimsync/v1",
+    kind,
+    metadata: { name, ...(Object.keys(labels).length === 0 ? {} : { labels }), ...(id === undefined ? {} : { id }) },
+    ...(kind === "Asset" || kind === "Integration" ? { lifecycle: lifecycleOf(lifecycle) } : {}),
+    spec,
+  };
+}
+
+/**
+ * The same documents, with each schema configuration in the form of one document for each integration that it acts on, without rules. One whose
+ * integration is not in the account yet stays as it is written.
+ */
+async function expand({ io, flags, cwd }: Context<RenderFlags>, project: Project, found: readonly Resource[]) {
+  const configs = found.filter(({ kind }) => kind === "SchemaConfig");
+  const addresses = configs.map(({ address }) => address);
+  const trees =
+    addresses.length === 0
+      ? []
+      : await withReadSession(
+          project,
+          { env: io.env, signal: io.interrupted, snapshotFile: flags.snapshot === undefined ? undefined : resolve(cwd, flags.snapshot) },
+          (session) => withLocations(project, expandConfigs(session, addresses)),
+        );
+  const done = new Set(trees.flatMap((tree) => tree.configs));
+  const unexpanded = configs.filter(({ address }) => !done.has(address));
+  if (unexpanded.length > 0 && flags.quiet !== true)
+    io.stderr(
+      `Left as written, because their integrations are not in the account yet: ${unexpanded.map(({ address }) => address).join(", ")}.\n`,
+    );
+  const names = new Set<string>();
+  const isUnclear = (label: string, liveId: string): boolean => label === liveId || trees.filter((tree) => tree.label === label).length > 1;
+  const expanded = trees.map(({ config, label, liveId, schemas }) => {
+    const slug = (text: string): string => text.toLowerCase().replaceAll(/[^a-z0-9._-]+/gu, "-");
+    const plain = trees.length === 1 ? config : `${config}.${slug(label)}`;
+    const name = names.has(plain) ? `${plain}.${slug(liveId)}` : plain;
+    names.add(name);
+    return {
+      apiVersion: "dimsync/v1",
+      kind: "SchemaConfig",
+      metadata: { name },
+      spec: { integration: isUnclear(label, liveId) ? { id: liveId } : label, schemas },
+    };
+  });
+  return [...found.filter((resource) => resource.kind !== "SchemaConfig" || unexpanded.includes(resource)).map(documentOf), ...expanded];
+}

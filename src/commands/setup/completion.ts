@@ -1,0 +1,156 @@
+import { DimsyncError } from "../../model/errors.ts";
+import type { ExitCode } from "../../model/exit.ts";
+import type { Context } from "../shared/context.ts";
+
+/** What there is to complete. Flags as typed, `--long` and `-s`. */
+export interface CommandLineWords {
+  readonly commands: readonly {
+    readonly name: string;
+    readonly description: string;
+    readonly flags: readonly string[];
+    /** What its arguments may be: words, addresses of the project's manifests, or files. */
+    readonly takes: readonly string[] | "addresses" | "files";
+  }[];
+  /** Flags of every command. */
+  readonly flags: readonly string[];
+  /** Flags that a value follows. */
+  readonly valued: readonly string[];
+  /** Those whose value is an address, or a pattern of some. */
+  readonly addressed: readonly string[];
+  readonly formats: readonly string[];
+}
+
+/** `dimsync completion SHELL`: a script that completes commands, flags, kinds, formats, files, and addresses of the project's manifests. */
+export async function runCompletion({ io }: Context, shell: string, words: CommandLineWords): Promise<ExitCode> {
+  const make = Object.hasOwn(scripts, shell) ? scripts[shell] : undefined;
+  if (make === undefined)
+    throw new DimsyncError("E_USAGE", `There is no completion for ${JSON.stringify(shell)}. Shells: ${shells.join(", ")}.`);
+  io.stdout(make(words));
+  return 0;
+}
+
+const addresses = "$(dimsync completion-addresses 2>/dev/null)";
+
+// Bash splits words at `=` as well: what follows one belongs to the flag before it. A file's name may hold blanks.
+const bash = ({
+  commands,
+  flags,
+  valued,
+  addressed,
+  formats,
+}: CommandLineWords): string => `# dimsync completion for bash: source <(dimsync completion bash)
+_dimsync() {
+  local word="\${COMP_WORDS[COMP_CWORD]}" previous="\${COMP_WORDS[COMP_CWORD - 1]}" command="" skip="" i
+  [[ "$word" == "=" ]] && word=""
+  if [[ "$previous" == "=" || "\${COMP_WORDS[COMP_CWORD]}" == "=" ]]; then
+    i=$((COMP_CWORD - 1))
+    [[ "$previous" == "=" ]] && i=$((COMP_CWORD - 2))
+    previous="\${COMP_WORDS[i]}"
+    # -o FORMAT=FILE
+    case "\${COMP_WORDS[i - 1]}" in -o|--output|=) previous="--out" ;; esac
+  fi
+  for ((i = 1; i < COMP_CWORD; i++)); do
+    if [[ "\${COMP_WORDS[i]}" == "=" ]]; then skip=1; continue; fi
+    if [[ -n "$skip" ]]; then skip=""; continue; fi
+    case "\${COMP_WORDS[i]}" in
+      ${valued.join("|")}) skip=1 ;;
+      -*) ;;
+      *) command="\${COMP_WORDS[i]}"; break ;;
+    esac
+  done
+  case "$previous" in
+    -o|--output) COMPREPLY=($(compgen -W "${formats.join(" ")}" -- "$word")); return ;;
+    ${addressed.join("|")}) COMPREPLY=($(compgen -W "${addresses}" -- "$word")); return ;;
+    ${valued.join("|")}) compopt -o filenames; mapfile -t COMPREPLY < <(compgen -f -- "$word"); return ;;
+  esac
+  case "$word:$command" in
+    -*:) COMPREPLY=($(compgen -W "${flags.join(" ")}" -- "$word")); return ;;
+    *:) COMPREPLY=($(compgen -W "${commands.map(({ name }) => name).join(" ")}" -- "$word")); return ;;
+${commands.map((command) => `    -*:${command.name}) COMPREPLY=($(compgen -W "${[...command.flags, ...flags].join(" ")}" -- "$word")); return ;;`).join("\n")}
+  esac
+  case "$command" in
+${commands.flatMap(({ name, takes }) => (takes === "files" ? [] : [`    ${name}) COMPREPLY=($(compgen -W "${takes === "addresses" ? addresses : takes.join(" ")}" -- "$word")) ;;`])).join("\n")}
+    *) compopt -o filenames; mapfile -t COMPREPLY < <(compgen -f -- "$word") ;;
+  esac
+}
+complete -F _dimsync dimsync
+`;
+
+const zsh = ({ commands, flags, valued, addressed, formats }: CommandLineWords): string => `#compdef dimsync
+# dimsync completion for zsh: source <(dimsync completion zsh)
+_dimsync() {
+  local -a commands
+  local command="" skip="" i
+  commands=(
+${commands.map(({ name, description }) => `    '${name}:${quoted(description).replaceAll(":", "\\:")}'`).join("\n")}
+  )
+  for ((i = 2; i < CURRENT; i++)); do
+    if [[ -n "$skip" ]]; then skip=""; continue; fi
+    case "\${words[i]}" in
+      ${valued.join("|")}) skip=1 ;;
+      -*) ;;
+      *) command="\${words[i]}"; break ;;
+    esac
+  done
+  case "\${words[CURRENT - 1]}" in
+    -o|--output)
+      if [[ "$PREFIX" == *=* ]]; then compset -P '*='; _files; else compadd -- ${formats.join(" ")}; fi
+      return ;;
+    ${addressed.join("|")}) compadd -- \${(f)"${addresses}"}; return ;;
+    ${valued.join("|")}) _files; return ;;
+  esac
+  case "$PREFIX:$command" in
+    -*:) compadd -- ${flags.join(" ")}; return ;;
+    *:) _describe command commands; return ;;
+${commands.map((command) => `    -*:${command.name}) compadd -- ${[...command.flags, ...flags].join(" ")}; return ;;`).join("\n")}
+  esac
+  case "$command" in
+${commands.flatMap(({ name, takes }) => (takes === "files" ? [] : [`    ${name}) compadd -- ${takes === "addresses" ? `\${(f)"${addresses}"}` : takes.join(" ")} ;;`])).join("\n")}
+    *) _files ;;
+  esac
+}
+compdef _dimsync dimsync
+`;
+
+const fish = ({ commands, flags, valued, addressed, formats }: CommandLineWords): string => {
+  const option = (flag: string, condition: string): string => {
+    const name = flag.startsWith("--") ? `-l ${flag.slice(2)}` : `-s ${flag.slice(1)}`;
+    const offered =
+      flag === "-o" || flag === "--output" ? "(__dimsync_outputs)" : addressed.includes(flag) ? addresses.slice(1) : undefined;
+    const value = offered !== undefined ? ` -x -a '${offered}'` : valued.includes(flag) ? " -r" : "";
+    return `complete -c dimsync${condition} ${name}${value}`;
+  };
+  const within = (name: string): string => ` -n '__fish_seen_subcommand_from ${name}'`;
+  const outside = `not __fish_seen_subcommand_from ${commands.map(({ name }) => name).join(" ")}`;
+  return `# dimsync completion for fish: dimsync completion fish | source
+function __dimsync_outputs
+  set -l word (commandline -ct)
+  if string match -q '*=*' -- $word
+    set -l format (string replace -r '=.*' '' -- $word)
+    for file in (__fish_complete_path (string replace -r '^[^=]*=' '' -- $word))
+      echo $format=$file
+    end
+  else
+    printf '%s\\n' ${formats.join(" ")}
+  end
+end
+${flags.map((flag) => option(flag, "")).join("\n")}
+${commands
+  .flatMap(({ name, description, flags: own, takes }) => [
+    `complete -c dimsync -n '${outside}' -f -a ${name} -d '${quoted(description)}'`,
+    ...own.map((flag) => option(flag, within(name))),
+    ...(takes === "files"
+      ? []
+      : [`complete -c dimsync${within(name)} -f -a '${takes === "addresses" ? addresses.slice(1) : takes.join(" ")}'`]),
+  ])
+  .join("\n")}
+`;
+};
+
+/** Text within single quotes. */
+const quoted = (text: string): string => text.replaceAll("'", "’");
+
+const scripts: Readonly<Record<string, (words: CommandLineWords) => string>> = { bash, zsh, fish };
+
+/** Shells that there are scripts for. */
+export const shells: readonly string[] = Object.keys(scripts);

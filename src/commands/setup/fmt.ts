@@ -1,0 +1,88 @@
+import { resolve } from "node:path";
+import { findConfig } from "../../manifests/config/file.ts";
+import { formatManifests } from "../../manifests/format.ts";
+import type { Schema } from "../../manifests/schema/lookup.ts";
+import { schemaNames, schemaText } from "../../manifests/schema/lookup.ts";
+import { readSource } from "../../manifests/source.ts";
+import { DimsyncError } from "../../model/errors.ts";
+import type { ExitCode } from "../../model/exit.ts";
+import { toDiagnostic } from "../../model/problem.ts";
+import { writeAtomic } from "../../records/atomic.ts";
+import { visible } from "../../text/control-characters.ts";
+import { parseValues } from "../../yaml/read.ts";
+import type { Context } from "../shared/context.ts";
+import type { GlobalFlags } from "../shared/flags.ts";
+import { loadAnyProjects } from "../shared/project.ts";
+import { diagnosticText } from "../shared/report-error.ts";
+
+export interface FmtFlags extends GlobalFlags {
+  readonly check?: boolean;
+}
+
+/**
+ * `dimsync fmt [PATH…]`: writes manifests (and the config file, where no paths are given) in canonical form and prints the names of those that it
+ * changed. With --check it changes nothing and returns 2 where something would change. Returns 1 where a file can't be read or is no YAML.
+ */
+export async function runFmt(context: Context<FmtFlags>, paths: readonly string[]): Promise<ExitCode> {
+  const { io, flags, cwd } = context;
+  const [project] = await loadAnyProjects({ ...context, flags: { ...flags, only: [], exclude: [] } }, paths);
+  const config =
+    paths.length > 0 ? undefined : findConfig({ cwd, env: io.env, ...(flags.config === undefined ? {} : { configFile: flags.config }) });
+  const files = [...(config === undefined ? [] : [config]), ...(project?.files ?? []).map((file) => resolve(cwd, file))];
+  let changed = 0;
+  const astray = paths.length === 0 ? [] : (project?.problems ?? []).filter(({ code, place }) => place === undefined && ofPaths.has(code));
+  for (const problem of astray)
+    io.stderr(
+      diagnosticText(
+        context,
+        toDiagnostic(problem, () => ({ file: "" })),
+      ),
+    );
+  let failed = astray.filter(({ severity }) => severity === "error").length;
+  for (const path of new Set(files)) {
+    const { source, problems } = readSource(cwd, path);
+    const faults =
+      source === undefined
+        ? problems.map(({ message }) => message)
+        : parseValues(source.text).faults.map(({ offset, message }) => `${source.file}:${lineAndColumn(source.text, offset)}: ${message}`);
+    if (source === undefined || faults.length > 0) {
+      io.stderr(faults.map((message) => `dimsync: ${visible(message)}\n`).join(""));
+      failed += 1;
+      continue;
+    }
+    const formatted = formatManifests(source.text, schemaOf);
+    if (formatted === source.text) continue;
+    changed += 1;
+    io.stdout(`${visible(source.file)}\n`);
+    if (flags.check !== true)
+      await writeAtomic(path, formatted).catch((error: unknown) => {
+        throw new DimsyncError(
+          "E_OUTPUT",
+          `${source.file} could not be written: ${error instanceof Error ? error.message : String(error)}. Check its permissions.`,
+          { cause: error },
+        );
+      });
+  }
+  if (flags.check === true && changed > 0)
+    io.stderr(`dimsync: ${changed} of ${files.length} files are not in canonical form. Run dimsync fmt.\n`);
+  if (failed > 0) return 1;
+  return flags.check === true && changed > 0 ? 2 : 0;
+}
+
+const ofPaths: ReadonlySet<string> = new Set(["E_PATH_NOT_FOUND", "W_GLOB_NO_FILE"]);
+
+function lineAndColumn(text: string, offset: number): string {
+  const lines = text.slice(0, offset).split("\n");
+  return `${lines.length}:${(lines.at(-1) ?? "").length + 1}`;
+}
+
+const schemas = new Map<string, Schema | undefined>();
+
+function schemaOf(kind: string): Schema | undefined {
+  const known: readonly string[] = schemaNames;
+  if (!schemas.has(kind)) {
+    const text = known.includes(kind) ? schemaText(kind) : undefined;
+    schemas.set(kind, text === undefined ? undefined : (JSON.parse(text) as Schema));
+  }
+  return schemas.get(kind);
+}

@@ -1,0 +1,142 @@
+import { mkdir } from "node:fs/promises";
+import { dirname, resolve } from "node:path";
+import { setTimeout as sleepFor } from "node:timers/promises";
+import type { Clock, LoadedProject } from "../../engine/session.ts";
+import { ConfigError } from "../../manifests/config/load.ts";
+import { resolveSecrets, secretKey, secretPlaces } from "../../manifests/secrets/resolve.ts";
+import type { Settings } from "../../model/config.ts";
+import { DimsyncError, ProblemsError } from "../../model/errors.ts";
+import { describeSecret, Secret, type SecretReference } from "../../model/secret.ts";
+import type { Client } from "../../service/client.ts";
+import type { CallReport } from "../../service/request.ts";
+import { version } from "./context.ts";
+
+/** An account that can be reached, and the way to let it go. */
+export interface Account {
+  readonly client: Client;
+  readonly close: () => Promise<void>;
+}
+
+export interface AccountOptions {
+  /** No request but GET leaves this process. */
+  readonly readOnly: boolean;
+  /** Present where the run writes: the audit log shows it in the user agent. */
+  readonly runId?: string;
+  readonly env: NodeJS.ProcessEnv;
+  /** Ends waiting for the key and, of an account that is only read, the reads. Where it may be written to, its user decides what is to finish. */
+  readonly signal: AbortSignal | undefined;
+  /** Told of every attempt, when it has ended. */
+  readonly onCall?: (report: CallReport) => void;
+}
+
+/** Opens the target's account; `embedded:FILE` starts a service in this process. Throws DimsyncError where the settings don't reach one. */
+export async function openAccount(settings: Settings, options: AccountOptions): Promise<Account> {
+  if (settings.baseUrl === "")
+    throw new DimsyncError(
+      "E_NO_ACCOUNT",
+      `No base URL is set for target ${JSON.stringify(settings.target)}. Set DIMSYNC_BASE_URL and DIMSYNC_API_KEY, or give the target a baseUrl in dimsync.yaml.`,
+    );
+  const embedded = settings.baseUrl.startsWith("embedded:") ? await startEmbedded(settings) : undefined;
+  try {
+    const [{ createClient }, { deferWasmTiering }] = await Promise.all([
+      import("../../service/client.ts"),
+      import("../../service/wasm-tiering.ts"),
+    ]);
+    await deferWasmTiering();
+    const client = createClient({
+      baseUrl: embedded?.url ?? settings.baseUrl,
+      apiKey: embedded === undefined ? await apiKey(settings, options) : new Secret(embedded.apiKey),
+      ...(settings.apiKey === undefined ? {} : { keySource: describeSecret(settings.apiKey) }),
+      timeoutMs: settings.client.timeoutMs,
+      retries: settings.client.retries,
+      concurrency: settings.client.concurrency,
+      readOnly: options.readOnly,
+      userAgent: options.runId === undefined ? `dimsync/${version}` : `dimsync/${version} (run/${options.runId})`,
+      rate: settings.client.rate,
+      ...(options.signal === undefined || !options.readOnly ? {} : { signal: options.signal }),
+      env: options.env,
+      ...(options.onCall === undefined ? {} : { onCall: options.onCall }),
+    });
+    return {
+      client,
+      close: async () => {
+        await client.close();
+        await embedded?.close();
+      },
+    };
+  } catch (error) {
+    await embedded?.close();
+    throw error;
+  }
+}
+
+async function startEmbedded({ baseUrl, folder }: Settings) {
+  const { startEmbeddedService } = await import("../../embedded/index.ts");
+  const place = baseUrl.slice("embedded:".length);
+  if (place === ":memory:") return startEmbeddedService();
+  const file = resolve(folder, place);
+  try {
+    await mkdir(dirname(file), { recursive: true });
+    return await startEmbeddedService({ file });
+  } catch (error) {
+    throw new DimsyncError(
+      "E_EMBEDDED",
+      `The embedded service could not keep its account in ${file}: ${error instanceof Error ? error.message : String(error)}. Name another file in baseUrl, or remove this one.`,
+      { cause: error },
+    );
+  }
+}
+
+async function apiKey(settings: Settings, { env, signal }: AccountOptions): Promise<Secret<string>> {
+  if (settings.apiKey === undefined)
+    throw new DimsyncError(
+      "E_NO_API_KEY",
+      `No API key is set for target ${JSON.stringify(settings.target)}. Set DIMSYNC_API_KEY or DIMSYNC_API_KEY_FILE, or give the target an apiKey: { $secret: … }.`,
+    );
+  const { values, problems } = await resolveSecrets([settings.apiKey], secretOptions(settings, env, signal));
+  if (problems.length > 0)
+    throw new ProblemsError(
+      problems.map((problem) => ({
+        ...problem,
+        message: `${problem.message} It is the API key of target ${JSON.stringify(settings.target)}.`,
+      })),
+    );
+  const key = values.get(secretKey(settings.apiKey))?.reveal();
+  if (typeof key !== "string")
+    throw new DimsyncError(
+      "E_NO_API_KEY",
+      `The API key of target ${JSON.stringify(settings.target)} (${describeSecret(settings.apiKey)}) is no text.`,
+    );
+  return new Secret(key);
+}
+
+/** Who needs the secrets, for the messages about those that are missing. */
+export type SecretUsers = Pick<LoadedProject, "resources" | "locate">;
+
+/** Resolves every reference, or throws ProblemsError with all that are missing, at the places where `users` name them. */
+export async function resolveAll(
+  references: readonly SecretReference[],
+  settings: Settings,
+  env: NodeJS.ProcessEnv,
+  signal: AbortSignal | undefined,
+  users?: SecretUsers,
+): Promise<ReadonlyMap<string, Secret>> {
+  const options = secretOptions(settings, env, signal);
+  const { values, problems } = await resolveSecrets(references, options, (reference) => secretPlaces(reference, users?.resources ?? []));
+  if (problems.length > 0) throw users === undefined ? new ProblemsError(problems) : new ConfigError(problems, users.locate);
+  return values;
+}
+
+const secretOptions = ({ folder }: Settings, env: NodeJS.ProcessEnv, signal: AbortSignal | undefined) => ({
+  folder,
+  env,
+  ...(signal === undefined ? {} : { signal }),
+});
+
+/** The clock of this machine. */
+export const systemClock: Clock = {
+  now: () => new Date(),
+  sleep: async (ms, signal) => {
+    await sleepFor(ms, undefined, signal === undefined ? {} : { signal }).catch(() => {});
+  },
+};

@@ -1,0 +1,62 @@
+import { randomUUID } from "node:crypto";
+import { appendFileSync, statSync } from "node:fs";
+import { DimsyncError } from "../../model/errors.ts";
+import type { Document } from "../../render/index.ts";
+import { githubPieces, summaryLimitBytes, workflowCommand } from "../../render/machine/github.ts";
+import { prose } from "../../render/markdown/escape.ts";
+import { visible } from "../../text/control-characters.ts";
+
+/** Appends the step summary and the outputs to the files that GitHub Actions names in the environment; does nothing where it names none. */
+export function writeGithubFiles(env: NodeJS.ProcessEnv, documents: readonly Document[], planFile: string): void {
+  const { GITHUB_STEP_SUMMARY: summaryFile = "", GITHUB_OUTPUT: outputFile = "" } = env;
+  // Commands of one step share its summary, and GitHub drops all of it where it grows too large.
+  const used = summaryFile === "" ? 0 : (statSync(summaryFile, { throwIfNoEntry: false })?.size ?? 0);
+  const { summary, outputs } = githubPieces(documents, { room: summaryLimitBytes - used, planFile });
+  if (summaryFile !== "" && summary !== "") append("GITHUB_STEP_SUMMARY", summaryFile, summary);
+  setGithubOutputs(outputFile, outputs);
+}
+
+/** The same for a command that ended in a failure before it had a document: the outputs are set, and the reason is an annotation. Returns the annotation. */
+export function writeGithubFailure(
+  env: NodeJS.ProcessEnv,
+  failure: { readonly code: string; readonly message: string; readonly exit: number },
+): string {
+  const { GITHUB_STEP_SUMMARY: summaryFile = "", GITHUB_OUTPUT: outputFile = "" } = env;
+  const { code, message, exit } = failure;
+  try {
+    if (summaryFile !== "") append("GITHUB_STEP_SUMMARY", summaryFile, `## ${prose(code)}\n\n${prose(message)}\n`);
+    setGithubOutputs(outputFile, {
+      has_changes: "false",
+      exit_code: String(exit),
+      plan_file: "",
+      summary_line: visible(`${code}: ${message}`).slice(0, 1_000),
+    });
+  } catch (error) {
+    // That they can't be written may be the very failure; it is not what failed first.
+    if (!(error instanceof DimsyncError)) throw error;
+  }
+  return `${workflowCommand("error", [["title", `dimsync: ${code}`]], visible(message))}\n`;
+}
+
+/** Throws E_OUTPUT. Appends outputs in the form that takes any value: between two lines of a random word, which no value can hold by design. */
+export function setGithubOutputs(file: string, outputs: Readonly<Record<string, string>>): void {
+  if (file === "") return;
+  const text = Object.entries(outputs).map(([name, value]) => {
+    const delimiter = `dimsync_${randomUUID()}`;
+    return `${name}<<${delimiter}\n${value}\n${delimiter}\n`;
+  });
+  append("GITHUB_OUTPUT", file, text.join(""));
+}
+
+/** Throws E_OUTPUT. */
+function append(variable: string, file: string, text: string): void {
+  try {
+    appendFileSync(file, text);
+  } catch (error) {
+    throw new DimsyncError(
+      "E_OUTPUT",
+      `${variable} names ${file}, which could not be written: ${error instanceof Error ? error.message : String(error)}. In a container, mount the file or leave the variable out.`,
+      { cause: error },
+    );
+  }
+}

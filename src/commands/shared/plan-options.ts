@@ -1,0 +1,49 @@
+import { guardNames } from "../../engine/guards.ts";
+import { everything, scopeOf } from "../../engine/scope.ts";
+import type { PlanOptions } from "../../engine/session.ts";
+import { nameMatcher, namesMatcher } from "../../kinds/patterns/names.ts";
+import type { IgnoreEntry } from "../../model/config.ts";
+import { DimsyncError } from "../../model/errors.ts";
+import { didYouMean } from "../../text/suggest.ts";
+import type { PlanFlags } from "./flags.ts";
+
+/** The flags that plan, drift and apply share, as the engine's options. Throws E_USAGE. */
+export function planOptions(
+  flags: Pick<PlanFlags, "only" | "exclude" | "allow" | "writeSecrets" | "assumeCompleteLists" | "ignore" | "listUnmanaged"> &
+    Partial<Pick<PlanFlags, "failOn">>,
+): PlanOptions {
+  const matches = typeof flags.writeSecrets === "string" ? nameMatcher([flags.writeSecrets]) : undefined;
+  return {
+    scope: flags.only.length + flags.exclude.length === 0 ? everything : scopeOf(flags.only, flags.exclude, namesMatcher),
+    writeSecrets: (address) => flags.writeSecrets === true || matches?.(address) === true,
+    allow: new Map(flags.allow.map(allowance)),
+    ignore: flags.ignore.map(ignored),
+    // Whoever fails on them wants to know which.
+    ...(flags.listUnmanaged === true || flags.failOn?.some((words) => words.includes("unmanaged")) === true ? { listUnmanaged: true } : {}),
+    ...(flags.assumeCompleteLists === true ? { assumeCompleteLists: true } : {}),
+  };
+}
+
+function allowance(text: string): readonly [string, string] {
+  const at = text.indexOf("=");
+  const name = at === -1 ? text : text.slice(0, at);
+  const reason = at === -1 ? "" : text.slice(at + 1).trim();
+  const names: readonly string[] = guardNames;
+  if (!names.includes(name))
+    throw new DimsyncError("E_USAGE", `There is no guard ${JSON.stringify(name)}. Guards: ${names.join(", ")}.${didYouMean(name, names)}`);
+  if (reason === "")
+    throw new DimsyncError("E_USAGE", `--allow takes NAME="reason"; the reason is kept in the result. Say why ${name} may be passed.`);
+  return [name, reason];
+}
+
+/** `--ignore ADDRESS[:/path]`: the address may be a glob, the path means everything below it. */
+function ignored(text: string): IgnoreEntry {
+  const at = text.indexOf(":");
+  const [address, path] = at === -1 ? [text, ""] : [text.slice(0, at), text.slice(at + 1)];
+  if (!address.includes("/") || (path !== "" && !path.startsWith("/")))
+    throw new DimsyncError(
+      "E_USAGE",
+      `--ignore takes ADDRESS or ADDRESS:/path, such as Tag/pii:/description; ${JSON.stringify(text)} is neither.`,
+    );
+  return { address, path, reason: "--ignore", until: undefined };
+}

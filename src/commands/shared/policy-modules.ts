@@ -1,0 +1,55 @@
+import { statSync } from "node:fs";
+import { resolve } from "node:path";
+import { pathToFileURL } from "node:url";
+import { ConfigError } from "../../manifests/config/load.ts";
+import type { Address } from "../../model/address.ts";
+import type { Locate, Problem } from "../../model/problem.ts";
+import { locationIn, type PolicySpec, type Resource } from "../../model/resource.ts";
+import type { PolicyFunction } from "../../policies/script.ts";
+import { policiesIn } from "../../policies/validate.ts";
+
+const form = "It needs a default export: ({ integration, labels, schemas }) => [{ path, message }].";
+
+/** Loads the policies that are written in JavaScript; they get data and have no client. Throws ConfigError with every module that can't be used. */
+export async function loadPolicyModules(
+  resources: readonly Resource[],
+  folder: string,
+  locate: Locate,
+): Promise<ReadonlyMap<Address, PolicyFunction>> {
+  const functions = new Map<Address, PolicyFunction>();
+  const problems: Problem[] = [...missingModules(resources, folder)];
+  const missing = new Set(problems.map(({ address }) => address));
+  for (const resource of policiesIn(resources)) {
+    const { module } = resource.spec;
+    if (module === undefined || missing.has(resource.address)) continue;
+    try {
+      const loaded: unknown = await import(pathToFileURL(resolve(folder, module)).href);
+      const judge = typeof loaded === "object" && loaded !== null && "default" in loaded ? loaded.default : undefined;
+      if (typeof judge === "function") functions.set(resource.address, judge as PolicyFunction);
+      else problems.push(problem(resource, `${module} has no function as its default export.`));
+    } catch (error) {
+      const [line = ""] = (error instanceof Error ? `${error.name}: ${error.message}` : String(error)).split("\n");
+      problems.push(problem(resource, `${module} could not be loaded: ${line.replace(/\.$/u, "")}.`));
+    }
+  }
+  if (problems.length > 0) throw new ConfigError(problems, locate);
+  return functions;
+}
+
+/** Policies whose module isn't there. Looks only whether there is a file: nothing of it is run. */
+export function missingModules(resources: readonly Resource[], folder: string): readonly Problem[] {
+  return policiesIn(resources).flatMap((resource) => {
+    const { module } = resource.spec;
+    if (module === undefined || statSync(resolve(folder, module), { throwIfNoEntry: false })?.isFile() === true) return [];
+    return [problem(resource, `There is no file ${module} beside the config file.`)];
+  });
+}
+
+const problem = (resource: Resource<PolicySpec>, what: string): Problem => ({
+  code: "E_POLICY_MODULE",
+  severity: "error",
+  summary: "Policy module",
+  message: `${what} ${form}`,
+  place: locationIn(resource, "/spec/module"),
+  address: resource.address,
+});

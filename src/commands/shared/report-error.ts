@@ -1,0 +1,81 @@
+import { DimsyncError, ProblemsError } from "../../model/errors.ts";
+import type { ExitCode } from "../../model/exit.ts";
+import type { Validation } from "../../model/plan.ts";
+import { type Diagnostic, toDiagnostic } from "../../model/problem.ts";
+import { annotations } from "../../render/machine/github.ts";
+import type { Failure } from "../../render/machine/ndjson.ts";
+import { findingsOf } from "../../render/report/findings.ts";
+import { diagnosticLines } from "../../render/terminal/diagnostics.ts";
+import { screenOf } from "../../render/terminal/layout.ts";
+import { visible } from "../../text/control-characters.ts";
+import { type Context, wantsColor } from "./context.ts";
+import { endStream } from "./event-stream.ts";
+import { writeGithubFailure, writeGithubFiles } from "./github-outputs.ts";
+import { filePrefix } from "./output.ts";
+
+/** A diagnostic as stderr shows it. */
+export function diagnosticText(context: Context, diagnostic: Diagnostic): string {
+  const screen = screenOf({
+    color: wantsColor(context, context.io.stderrIsTty),
+    width: context.io.columns,
+    verbose: context.flags.verbose === true,
+  });
+  return `${diagnosticLines(diagnostic, screen).join("\n")}\n`;
+}
+
+/**
+ * Prints a failure to stderr and returns the exit code that it carries. What is no DimsyncError is a bug: its stack is shown with --verbose. For
+ * `-o github` the step's outputs are set, and the failure is an annotation too; `-o ndjson` ends with it.
+ */
+export function reportError(context: Context, error: unknown): ExitCode {
+  const exit = printError(context, error);
+  const [code, message] = error instanceof DimsyncError ? [error.code, error.message] : ["E_INTERNAL", "This is a mistake in dimsync."];
+  const failure = { code, message, exit, diagnostics: diagnosticsOf(error) };
+  const wants = (format: string): boolean => context.flags.output?.some((text) => text.split("=")[0] === format) === true;
+  // The runner reads annotations on stderr as well, where stdout is another format's.
+  const annotate = context.flags.output?.includes("github") === true ? context.io.stdout : context.io.stderr;
+  if (wants("github")) annotate(githubFailure(context, failure));
+  // A usage error is found before a stream is begun, and a file may still hold that of another run.
+  if (wants("ndjson") && code !== "E_USAGE") endStream(context, failure);
+  return exit;
+}
+
+/** The failure for GitHub: annotations, with summary and outputs written; mistakes in the user's files at their lines. */
+function githubFailure(context: Context, { diagnostics, ...failure }: Failure & { readonly exit: ExitCode }): string {
+  if (diagnostics.length === 0) return writeGithubFailure(context.io.env, failure);
+  const document: Validation = { kind: "Validation", manifests: 0, files: 0, diagnostics, exit: { code: failure.exit, reasons: [] } };
+  writeGithubFiles(context.io.env, [document], "");
+  return annotations(findingsOf(document), filePrefix(context))
+    .map((line) => `${line}\n`)
+    .join("");
+}
+
+function printError(context: Context, error: unknown): ExitCode {
+  const { io } = context;
+  if (error instanceof ProblemsError) {
+    for (const diagnostic of diagnosticsOf(error)) io.stderr(diagnosticText(context, diagnostic));
+    return error.exit;
+  }
+  const { paint } = screenOf({ color: wantsColor(context, io.stderrIsTty), width: io.columns, verbose: false });
+  const head = (code: string): string => `dimsync: ${paint.red(code)}: `;
+  if (!(error instanceof DimsyncError)) {
+    const text = error instanceof Error ? error : new Error(String(error));
+    io.stderr(
+      `${head("E_INTERNAL")}${visible(text.message)}\n  This is a mistake in dimsync, not in your files. Please report it with what --verbose prints.\n`,
+    );
+    if (context.flags.verbose === true) io.stderr(`${text.stack}\n`);
+    return 1;
+  }
+  io.stderr(
+    `${head(error.code)}${visible(error.message)}\n${error.command === undefined ? "" : `  ${paint.cyan(visible(error.command))}\n`}`,
+  );
+  return error.exit;
+}
+
+/** The mistakes in the user's files that are the reason; none of another failure. */
+function diagnosticsOf(error: unknown): readonly Diagnostic[] {
+  if (!(error instanceof ProblemsError)) return [];
+  return "diagnostics" in error && Array.isArray(error.diagnostics)
+    ? (error.diagnostics as readonly Diagnostic[])
+    : error.problems.map((problem) => toDiagnostic(problem, ({ file }) => ({ file })));
+}

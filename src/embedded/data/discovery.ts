@@ -1,0 +1,50 @@
+import type { EmbeddedOptions } from "../options.ts";
+import type { AccountState, IntegrationRecord, SchemaMap } from "./account.ts";
+import { isObject, type JsonObject, mapValues, own } from "./own.ts";
+
+/**
+ * The schema that a new integration finds: the catalogue's entry `type/database`, else `default`, else none. `onSchemaUpdate` decides
+ * what is switched on at first: a value starting with `block` nothing but primary keys, one starting with `allow_columns` columns but
+ * neither schemas nor tables, any other value everything. Nothing is hashed.
+ */
+export function discover(account: AccountState, sourceConfig: JsonObject, onSchemaUpdate: string): SchemaMap {
+  const connection = own(sourceConfig, "connection");
+  const database = isObject(connection) ? own(connection, "database") : undefined;
+  const found =
+    own(account.catalogue, `${String(own(sourceConfig, "type"))}/${String(database)}`) ?? own(account.catalogue, "default") ?? {};
+  const nothing = onSchemaUpdate.toLowerCase().startsWith("block");
+  const tables = !nothing && !onSchemaUpdate.toLowerCase().startsWith("allow_columns");
+  return mapValues(found, (schema) => ({
+    ...schema,
+    enabled: tables,
+    tables: mapValues(schema.tables, (table) => ({
+      ...table,
+      enabled: tables,
+      columns: mapValues(table.columns, (column) => ({ ...column, enabled: !nothing || column.isPrimaryKey, hashed: false })),
+    })),
+  }));
+}
+
+/** Gives a new integration its schema, at once or as late as the options say. */
+export function beginDiscovery(integration: IntegrationRecord, schemas: SchemaMap, options: EmbeddedOptions, now: Date): void {
+  const { discoveryDelayMs = 0, discoverAfterReads = 0 } = options;
+  if (discoveryDelayMs === 0 && discoverAfterReads === 0) {
+    integration.schemas = schemas;
+    return;
+  }
+  integration.pendingDiscovery = { schemas, at: new Date(now.getTime() + discoveryDelayMs).toISOString(), emptyReads: discoverAfterReads };
+}
+
+/** Brings the schema in where its time has come. A read of the schemas counts towards `emptyReads`. */
+export function advanceDiscovery(integration: IntegrationRecord, now: Date, isSchemasRead: boolean): void {
+  const pending = integration.pendingDiscovery;
+  if (pending === undefined) return;
+  const emptyReads = pending.emptyReads ?? 0;
+  const due = pending.at === undefined || Date.parse(pending.at) <= now.getTime();
+  if (due && emptyReads <= 0) {
+    integration.schemas = pending.schemas;
+    delete integration.pendingDiscovery;
+  } else if (isSchemasRead) {
+    pending.emptyReads = emptyReads - 1;
+  }
+}

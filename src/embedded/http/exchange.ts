@@ -1,0 +1,185 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { setTimeout as sleep } from "node:timers/promises";
+import { isObject, type JsonObject } from "../data/own.ts";
+import type { Store } from "../data/store.ts";
+import type { EmbeddedOptions, Exchange } from "../options.ts";
+import { type Answer, invalid, Refusal } from "./call.ts";
+import type { FaultAction, FaultAfter, FaultBook } from "./faults.ts";
+import { refusalBody } from "./refusal-body.ts";
+import { routeOf } from "./routes.ts";
+
+/** What every request of one service shares. */
+export interface Setting {
+  readonly options: EmbeddedOptions;
+  readonly store: Store;
+  readonly emailByKey: ReadonlyMap<string, string>;
+  readonly faults: FaultBook;
+  readonly onExchange: (exchange: Exchange) => void;
+  /** Aborted when the service closes: whoever waits is cut off. */
+  readonly closing: AbortSignal;
+}
+
+interface Request {
+  readonly method: string;
+  readonly path: string;
+  readonly query: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly ipAddress: string;
+  /** undefined where it was too large to be kept. */
+  readonly text: string | undefined;
+}
+
+/** An answer on the wire; `status` 0 cuts the connection. */
+interface Sent {
+  readonly status: number;
+  readonly text: string;
+  readonly type: string;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+const cut: Sent = { status: 0, text: "", type: "", headers: {} };
+const page: Sent = {
+  status: 200,
+  text: "<!doctype html><html><body><h1>Sign in to continue</h1></body></html>",
+  type: "text/html; charset=utf-8",
+  headers: {},
+};
+const largestBody = 50 * 1024 * 1024;
+
+/** Receives one request, carries it out or lets a fault have it, tells `onExchange`, and answers. */
+export async function serve(setting: Setting, incoming: IncomingMessage, response: ServerResponse): Promise<void> {
+  const { options, faults, closing } = setting;
+  const request = await receive(incoming);
+  const isInterface = !request.path.startsWith("/_console/");
+  const fault = isInterface ? faults.strike(request.method, request.path, request.query) : undefined;
+  if (isInterface && options.latencyMs) await sleep(options.latencyMs, undefined, { signal: closing });
+  const sent = fault === undefined ? perform(setting, request) : suffer(setting, request, fault);
+  // Told before the client can know the outcome, so that whoever awaits the client finds the exchange counted.
+  if (isInterface) setting.onExchange(exchangeOf(request, sent, fault !== undefined));
+  if (fault?.kind === "delay") await sleep(fault.ms, undefined, { signal: closing });
+  if (sent.status === 0) {
+    incoming.socket.destroy();
+    return;
+  }
+  response.writeHead(sent.status, { "content-type": sent.type, ...sent.headers });
+  response.end(sent.text);
+}
+
+async function receive(incoming: IncomingMessage): Promise<Request> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const received of incoming) {
+    const chunk: Buffer = received;
+    size += chunk.length;
+    // What is too much is read and dropped: an answer to a client that is still sending could get lost.
+    if (size <= largestBody) chunks.push(chunk);
+  }
+  const [path = "", ...rest] = (incoming.url ?? "").split("?");
+  return {
+    method: incoming.method ?? "",
+    path,
+    query: rest.join("?"),
+    headers: Object.fromEntries(Object.entries(incoming.headers).map(([name, value]) => [name, String(value)])),
+    ipAddress: incoming.socket.remoteAddress ?? "",
+    text: size > largestBody ? undefined : Buffer.concat(chunks).toString("utf8"),
+  };
+}
+
+/** The undisturbed outcome. */
+function perform(setting: Setting, request: Request): Sent {
+  try {
+    const answer = carryOut(setting, request);
+    return { ...answer, type: "application/json; charset=utf-8", headers: {} };
+  } catch (error) {
+    const refusal = error instanceof Refusal ? error : new Refusal(500, "internal_error", `The embedded service failed: ${String(error)}`);
+    return refused(setting, request, refusal);
+  }
+}
+
+function carryOut({ options, store, emailByKey }: Setting, request: Request): Answer {
+  const email = emailByKey.get(request.headers["x-api-key"] ?? "");
+  if (email === undefined) throw new Refusal(401, "unauthorized", "The header x-api-key is missing or not a key of this account.");
+  const { handler, params } = routeOf(request.method, request.path);
+  const answer = handler({
+    account: store.account,
+    options,
+    params,
+    query: new URLSearchParams(request.query),
+    body: bodyOf(request),
+    by: { email, ipAddress: request.ipAddress, userAgent: request.headers["user-agent"] ?? "" },
+    now: options.now?.() ?? new Date(),
+  });
+  if (request.method !== "GET") store.save();
+  return answer;
+}
+
+function bodyOf(request: Request): JsonObject {
+  if (request.text === undefined) throw new Refusal(413, "too_large", "The body is larger than 50 MB.");
+  if (request.text === "") return {};
+  if (!/^application\/json\s*(;|$)/i.test(request.headers["content-type"] ?? "")) {
+    throw new Refusal(415, "unsupported_media_type", "The body must be sent as application/json.");
+  }
+  const body = parsed(request.text);
+  if (body === undefined) throw invalid("The body is not JSON.");
+  if (!isObject(body)) throw invalid("The body must be a JSON object.");
+  return body;
+}
+
+function suffer(setting: Setting, request: Request, fault: FaultAction): Sent {
+  switch (fault.kind) {
+    case "reset-before":
+      return cut;
+    case "html":
+      return page;
+    case "status": {
+      const headers = fault.retryAfterSeconds === undefined ? {} : { "retry-after": String(fault.retryAfterSeconds) };
+      return refused(setting, request, new Refusal(fault.status, "fault", `The service answers ${fault.status} for now.`, headers));
+    }
+    default:
+      return spoilt(perform(setting, request), setting, request, fault);
+  }
+}
+
+/** The call has been carried out, whatever the client gets to see. */
+function spoilt(sent: Sent, setting: Setting, request: Request, fault: FaultAfter): Sent {
+  switch (fault.kind) {
+    case "reset-after":
+      return cut;
+    case "status-after":
+      return refused(setting, request, new Refusal(fault.status, "fault", `The service answers ${fault.status} for now.`));
+    case "truncate":
+      return { ...sent, text: sent.text.slice(0, Math.floor(sent.text.length / 2)) };
+    case "empty":
+      return { ...sent, text: "" };
+    case "content-type":
+      return { ...sent, type: "text/plain" };
+    case "delay":
+      return sent;
+  }
+}
+
+function refused({ options }: Setting, request: Request, refusal: Refusal): Sent {
+  return { status: refusal.status, headers: refusal.headers, ...refusalBody(refusal, request.text ?? "", options.errorBody) };
+}
+
+function exchangeOf({ method, path, query, headers, text }: Request, sent: Sent, faulted: boolean): Exchange {
+  return {
+    method,
+    path,
+    query: Object.fromEntries(new URLSearchParams(query)),
+    requestHeaders: headers,
+    requestBody: text === undefined ? undefined : parsed(text),
+    status: sent.status,
+    responseBody: sent.text,
+    faulted,
+    key: headers["x-api-key"] ?? "",
+  };
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

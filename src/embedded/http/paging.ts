@@ -1,0 +1,42 @@
+import type { Paging } from "../options.ts";
+import { invalid } from "./call.ts";
+
+/**
+ * `data` of a list answer. Whether lists come in pages is not shown (interface §4.6), so the style decides: `nextCursor` takes `cursor`,
+ * the others take `offset` and `limit` (at most the page size), `none` takes nothing. Throws a 400 for a value that it can't read.
+ */
+export function pageOf(items: readonly object[], paging: Paging | undefined, query: URLSearchParams): object {
+  if (paging === undefined || paging.style === "none") return { items };
+  const { style, size } = paging;
+  if (style === "nextCursor") {
+    const start = cursorStart(query.get("cursor"));
+    const end = start + size;
+    return { items: items.slice(start, end), nextCursor: end < items.length ? cursorAt(end) : null };
+  }
+  const start = whole(query, "offset", 0);
+  const end = start + Math.min(whole(query, "limit", size), size);
+  const page = items.slice(start, end);
+  if (style === "totalItems") return { totalItems: items.length, items: page };
+  if (style === "total") return { total: items.length, items: page };
+  if (style === "hasMore") return { items: page, hasMore: end < items.length };
+  return { items: page };
+}
+
+function whole(query: URLSearchParams, name: string, fallback: number): number {
+  const text = query.get(name);
+  if (text === null) return fallback;
+  if (!/^\d{1,15}$/.test(text)) throw invalid(`${name} must be a whole number.`);
+  return Number(text);
+}
+
+/** Opaque to clients, so that none is tempted to count. */
+function cursorAt(position: number): string {
+  return Buffer.from(`after:${position}`).toString("base64url");
+}
+
+function cursorStart(cursor: string | null): number {
+  if (cursor === null) return 0;
+  const position = /^after:(\d+)$/.exec(Buffer.from(cursor, "base64url").toString())?.[1];
+  if (position === undefined) throw invalid("cursor is not one that this service gave out.");
+  return Number(position);
+}

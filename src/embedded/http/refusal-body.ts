@@ -1,0 +1,15 @@
+import type { EmbeddedOptions } from "../options.ts";
+import type { Refusal } from "./call.ts";
+
+/** Body of an error answer. The interface lists none (§7), so the option `errorBody` varies it. */
+export function refusalBody(
+  refusal: Refusal,
+  requestText: string,
+  style: EmbeddedOptions["errorBody"],
+): { readonly text: string; readonly type: string } {
+  const { code, message } = refusal;
+  if (style === "empty") return { text: "", type: "application/json" };
+  if (style === "plain") return { text: message, type: "text/plain" };
+  const shown = style === "echo" && requestText !== "" ? `${message} Request body: ${requestText}` : message;
+  return { text: JSON.stringify({ code, message: shown }), type: "application/json" };
+}

@@ -1,0 +1,75 @@
+import { createAsset, patchAsset } from "../handlers/assets.ts";
+import { listAuditLogs } from "../handlers/audit.ts";
+import { createTag, deleteAsset, deleteIntegration, deleteTag, detachTag, editIntegration, reshapeSchemas } from "../handlers/console.ts";
+import { createIntegration, getColumns, getIntegration, getSchemas, listIntegrations, patchSchemas } from "../handlers/integrations.ts";
+import { getTag, listTags, putTag, relateTag } from "../handlers/tags.ts";
+import { type Answer, type Call, invalid, Refusal, success } from "./call.ts";
+import { pageOf } from "./paging.ts";
+
+type Handler = (call: Call) => Answer;
+
+/** The interface (§4), then the console, which is no part of it. */
+const table: readonly (readonly [method: string, template: string, handler: Handler])[] = [
+  ["GET", "/v1/integrations", listIntegrations],
+  ["POST", "/v1/integrations", createIntegration],
+  ["GET", "/v1/integrations/{id}", getIntegration],
+  ["GET", "/v1/integrations/{id}/schemas", getSchemas],
+  ["PATCH", "/v1/integrations/{id}/schemas", patchSchemas],
+  ["GET", "/v1/integrations/{id}/schemas/{schema}/tables/{table}/columns", getColumns],
+  ["GET", "/v1/tags", listTags],
+  ["GET", "/v1/tags/{id}", getTag],
+  ["PUT", "/v1/tags/{id}", putTag],
+  ["POST", "/v1/tags/{id}/relation", relateTag],
+  ["POST", "/v1/assets", createAsset],
+  ["PATCH", "/v1/assets/{id}", patchAsset],
+  ["GET", "/v1/audit-logs", listAuditLogs],
+  ["GET", "/v1/users", listUsers],
+  ["POST", "/_console/integrations/{id}", editIntegration],
+  ["DELETE", "/_console/integrations/{id}", deleteIntegration],
+  ["PATCH", "/_console/integrations/{id}/schemas", reshapeSchemas],
+  ["POST", "/_console/tags", createTag],
+  ["DELETE", "/_console/tags/{id}", deleteTag],
+  ["DELETE", "/_console/tags/{id}/relation", detachTag],
+  ["DELETE", "/_console/assets/{id}", deleteAsset],
+];
+
+const routes = table.map(([method, template, handler]) => ({ method, segments: template.split("/"), handler }));
+
+export interface Route {
+  readonly handler: Handler;
+  readonly params: Readonly<Record<string, string>>;
+}
+
+/**
+ * The route for a path as sent. Segments are split before they are decoded, and nothing is normalised: `a%2Fb` and `..` are names. Throws
+ * a 404 for an unknown path, a 405 for an unknown method, a 400 for broken percent-encoding.
+ */
+export function routeOf(method: string, path: string): Route {
+  const segments = path.split("/");
+  const candidates = routes.filter((route) => fits(route.segments, segments));
+  if (candidates.length === 0) throw new Refusal(404, "not_found", "There is no such path.");
+  const route = candidates.find((candidate) => candidate.method === method);
+  if (route === undefined) {
+    const allow = candidates.map((candidate) => candidate.method).join(", ");
+    throw new Refusal(405, "method_not_allowed", `This path answers ${allow}.`, { allow });
+  }
+  const params = route.segments.flatMap((name, i) => (name.startsWith("{") ? [[name.slice(1, -1), decode(segments[i] ?? "")]] : []));
+  return { handler: route.handler, params: Object.fromEntries(params) };
+}
+
+function fits(template: readonly string[], segments: readonly string[]): boolean {
+  return template.length === segments.length && template.every((name, i) => name.startsWith("{") || name === segments[i]);
+}
+
+function decode(segment: string): string {
+  try {
+    return decodeURIComponent(segment);
+  } catch {
+    throw invalid("The path holds broken percent-encoding.");
+  }
+}
+
+/** GET /v1/users (interface §4.6). */
+function listUsers({ account, options, query }: Call): Answer {
+  return success(pageOf(account.users, options.paging, query), "Users listed");
+}

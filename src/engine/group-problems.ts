@@ -1,0 +1,47 @@
+import { byText, manifestAddress, parseAddress } from "../model/address.ts";
+import type { Problem } from "../model/problem.ts";
+
+/** How many of the further integrations a message names; the rest it counts. */
+const shown = 3;
+
+/**
+ * What is wrong at one line for many integrations, told once: a name that seven hundred shards lack is one mistake in one rule. The message is that of
+ * the first integration, followed by the others, named and counted; the address is then the manifest's. All else is left as it is.
+ */
+export function groupProblems(problems: readonly Problem[]): readonly Problem[] {
+  const groups = new Map<string, [Problem, ...Problem[]]>();
+  const alone: Problem[] = [];
+  for (const problem of problems) {
+    const { code, severity, place, address } = problem;
+    if (place === undefined || address === undefined || parseAddress(address)?.on === undefined) {
+      alone.push(problem);
+      continue;
+    }
+    const key = JSON.stringify([code, severity, place.file, place.document, place.pointer, place.on ?? "value"]);
+    const group = groups.get(key);
+    if (group === undefined) groups.set(key, [problem]);
+    else group.push(problem);
+  }
+  return [...alone, ...[...groups.values()].flatMap(merged)];
+}
+
+function merged(group: readonly [Problem, ...Problem[]]): readonly Problem[] {
+  const byAddress = new Map(group.map((problem) => [problem.address ?? "", problem]));
+  // Several of one integration at one line are different things, unless they say the same, as those of a RuleSet that is used twice do.
+  if (group.some(({ address, message }) => byAddress.get(address ?? "")?.message !== message)) return group;
+  if (byAddress.size === 1) return [...byAddress.values()];
+  const [first, ...others] = [...byAddress].sort(([a], [b]) => byText(a, b));
+  if (first === undefined) return group;
+  const [address, problem] = first;
+  const labels = others.map(([other]) => parseAddress(other)?.on ?? other);
+  const manifests = new Set([...byAddress.keys()].map(manifestAddress));
+  const rest = labels.length > shown ? ` and ${labels.length - shown} more` : "";
+  const count = labels.length === 1 ? "one more integration" : `${labels.length} more integrations`;
+  return [
+    {
+      ...problem,
+      message: `${problem.message} The same is wrong in ${count}: ${labels.slice(0, shown).join(", ")}${rest}.`,
+      address: manifests.size === 1 ? manifestAddress(address) : address,
+    },
+  ];
+}

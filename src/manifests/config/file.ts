@@ -1,0 +1,155 @@
+import { existsSync } from "node:fs";
+import { dirname, join, resolve } from "node:path";
+import type { NotifySettings } from "../../model/config.ts";
+import { isObject, type JsonObject, type JsonValue, own } from "../../model/json.ts";
+import { isWithin, type Pointer, toPointer } from "../../model/pointer.ts";
+import type { Problem, SourceLocation } from "../../model/problem.ts";
+import type { SecretReference } from "../../model/secret.ts";
+import { parseValues } from "../../yaml/read.ts";
+import { coerceTexts } from "../scalars.ts";
+import { schemaProblems } from "../schema/validate.ts";
+import type { Source } from "../source.ts";
+import { makeEffective } from "../substitute.ts";
+import { config as validateConfig } from "../validators.generated.js";
+import { type ConfigOptions, setting } from "./options.ts";
+import type { Variables } from "./variables.ts";
+
+/** dimsync.yaml as its schema describes it (schema/config.schema.json); what had a problem is left out. */
+export interface ConfigFile {
+  readonly manifests?: readonly string[];
+  readonly bindings?: string;
+  readonly targets?: Readonly<Record<string, TargetEntry>>;
+  readonly vars?: JsonObject;
+  readonly defaults?: { readonly taggedBy?: string };
+  readonly guards?: Readonly<Record<string, number>>;
+  readonly client?: Readonly<Record<string, number | string>>;
+  readonly ignore?: readonly { readonly address: string; readonly path: string; readonly reason: string; readonly until?: string }[];
+  readonly notify?: NotifySettings;
+  readonly connectors?: Readonly<Record<string, string>>;
+}
+
+export interface TargetEntry {
+  readonly baseUrl?: string;
+  readonly apiKey?: SecretReference;
+  readonly protected?: boolean;
+  readonly vars?: JsonObject;
+  readonly defaults?: ConfigFile["defaults"];
+  readonly guards?: ConfigFile["guards"];
+  readonly client?: ConfigFile["client"];
+  readonly notify?: NotifySettings;
+}
+
+/** The path of the config file: `--config`, then DIMSYNC_CONFIG, then dimsync.yaml in the working directory or above it. */
+export function findConfig({ cwd, configFile, env }: ConfigOptions): string | undefined {
+  const named = configFile ?? setting(env, "DIMSYNC_CONFIG");
+  if (named !== undefined) return resolve(cwd, named);
+  let folder = resolve(cwd);
+  while (true) {
+    const candidate = join(folder, "dimsync.yaml");
+    if (existsSync(candidate)) return candidate;
+    if (dirname(folder) === folder) return undefined;
+    folder = dirname(folder);
+  }
+}
+
+/** The one document of a config file as it is written, and the mistakes in its YAML. */
+export function parseConfig(source: Source): {
+  readonly document?: unknown;
+  readonly place: SourceLocation;
+  readonly problems: readonly Problem[];
+} {
+  const { documents, faults } = parseValues(source.text);
+  const place: SourceLocation = { file: source.file, document: documents[0]?.index ?? 0, pointer: "" };
+  const problems = schemaErrorProblems(source, faults);
+  if (problems.length > 0) return { place, problems };
+  const fail = (summary: string, message: string): { readonly place: SourceLocation; readonly problems: readonly Problem[] } => ({
+    place,
+    problems: [{ code: "E_WRONG_TYPE", severity: "error", summary, message, place }],
+  });
+  if (documents.length > 1)
+    return fail("Several documents in the config file", "The config file holds one document. Move manifests to files of their own.");
+  const document = documents[0]?.value;
+  if (!isObject(document))
+    return fail("Config file without a map", "The config file is a map that begins with apiVersion: dimsync/v1 and kind: Config.");
+  return { document, place, problems: [] };
+}
+
+/** Mistakes in the YAML as problems: their pointer is `@` and the offset in the text, since they stand in no value. */
+export function schemaErrorProblems(source: Source, faults: ReturnType<typeof parseValues>["faults"]): readonly Problem[] {
+  return faults.map(({ document, offset, code, summary, message }) => ({
+    code,
+    severity: "error",
+    summary,
+    message,
+    place: { file: source.file, document, pointer: `@${offset}` },
+  }));
+}
+
+/** Names of the targets, in the order of the file. */
+export function targetNames(document: unknown): readonly string[] {
+  const targets = isObject(document) ? own(document, "targets") : undefined;
+  return isObject(targets) ? Object.keys(targets) : [];
+}
+
+/**
+ * Fills in variables and checks against the schema. In targets that were not chosen a variable without a value is no mistake, and nothing
+ * is said about the place where it stands.
+ */
+export function checkConfig(
+  document: unknown,
+  options: {
+    readonly place: SourceLocation;
+    readonly target: string | undefined;
+    readonly variables: Variables;
+    readonly textLength: number;
+  },
+): { readonly config: ConfigFile; readonly problems: readonly Problem[] } {
+  const { place, target, variables, textLength } = options;
+  const effective = makeEffective(document, place, { kind: "Config", variables, textLength });
+  const elsewhere = (pointer: Pointer | undefined) =>
+    pointer !== undefined && isWithin(pointer, "/targets") && (target === undefined || !isWithin(pointer, toPointer(["targets", target])));
+  const isQuiet = ({ code, place: at }: Problem) =>
+    (code === "E_UNSET_VARIABLE" || code === "E_WRONG_SUBSTITUTION") && elsewhere(at?.pointer);
+  const known = new Set<Pointer>(effective.problems.flatMap((problem) => problem.place?.pointer ?? []));
+  let value: JsonValue = effective.value;
+  if (!validateConfig(value)) {
+    value = coerceTexts(value, validateConfig.errors ?? [], effective.texts) ?? value;
+    if (value !== effective.value) validateConfig(value);
+  }
+  const errors = validateConfig.errors ?? [];
+  const fromSchema = schemaProblems(errors, { kind: "Config", value, place, replaced: effective.replaced, known });
+  const problems = [...effective.problems.filter((problem) => !isQuiet(problem)), ...fromSchema];
+  const faulty = [...known, ...errors.map((error) => faultyPlace(error))];
+  // Without its faulty parts the document has the shape that the schema asks for.
+  return { config: pruneInvalid(value, faulty) as ConfigFile, problems };
+}
+
+function faultyPlace({
+  instancePath,
+  keyword,
+  params,
+}: {
+  readonly instancePath: string;
+  readonly keyword: string;
+  readonly params: Record<string, unknown>;
+}): Pointer {
+  const member =
+    keyword === "additionalProperties" ? params["additionalProperty"] : keyword === "propertyNames" ? params["propertyName"] : undefined;
+  return typeof member === "string" ? instancePath + toPointer([member]) : instancePath;
+}
+
+/** The value without what stands at the given places; the root itself is never left out, but becomes a map. */
+function pruneInvalid(value: JsonValue, faulty: readonly Pointer[]): JsonObject {
+  const unwanted = new Set(faulty);
+  const visit = (node: JsonValue, path: readonly string[]): JsonValue => {
+    const keep = (key: string) => !unwanted.has(toPointer([...path, key]));
+    if (Array.isArray(node)) {
+      return node.flatMap((item: JsonValue, index) => (keep(String(index)) ? [visit(item, [...path, String(index)])] : []));
+    }
+    if (!isObject(node)) return node;
+    const kept = Object.entries(node as JsonObject).filter(([key]) => keep(key));
+    return Object.fromEntries(kept.map(([key, member]) => [key, visit(member, [...path, key])]));
+  };
+  const whole = unwanted.size === 0 ? value : visit(value, []);
+  return isObject(whole) ? (whole as JsonObject) : {};
+}

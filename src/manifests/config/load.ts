@@ -1,0 +1,161 @@
+import { resolve } from "node:path";
+import type { Settings } from "../../model/config.ts";
+import { ProblemsError } from "../../model/errors.ts";
+import { type JsonObject, own } from "../../model/json.ts";
+import { type Diagnostic, type Locate, type Problem, type SourceLocation, toDiagnostic } from "../../model/problem.ts";
+import { didYouMean } from "../../text/suggest.ts";
+import type { Wanted } from "../discover.ts";
+import { type Connectors, loadConnectors, noConnectors } from "../schema/connectors.ts";
+import { readSource, type Source } from "../source.ts";
+import { type ConfigFile, checkConfig, findConfig, parseConfig, targetNames } from "./file.ts";
+import { type ConfigOptions, setting } from "./options.ts";
+import { makeSettings } from "./settings.ts";
+import { gatherVariables, readVarFiles, type Variables } from "./variables.ts";
+
+/** The configuration gives no usable settings: nothing else can be done. Carries every problem found so far, with its place looked up. */
+export class ConfigError extends ProblemsError {
+  readonly diagnostics: readonly Diagnostic[];
+
+  constructor(problems: readonly Problem[], locate: Locate) {
+    super(problems);
+    this.diagnostics = problems.map((problem) => toDiagnostic(problem, locate));
+  }
+}
+
+/** What the config file, the environment and the flags come to. */
+export interface LoadedConfig {
+  /** Absent where the config gives no usable settings; the problems say why. */
+  readonly settings?: Settings;
+  readonly variables: Variables;
+  readonly connectors: Connectors;
+  /** Where the manifests are, and the folder that this is relative to. */
+  readonly wanted: readonly Wanted[];
+  readonly folder: string;
+  /** Absolute paths of YAML files that are no manifests. */
+  readonly except: readonly string[];
+  /** Texts that were read, for looking places up. */
+  readonly sources: readonly Source[];
+  /** Absolute path. */
+  readonly configPath?: string;
+  readonly problems: readonly Problem[];
+}
+
+/** Reads dimsync.yaml for one target. Never throws for a user's mistake. */
+export async function loadConfig(options: ConfigOptions): Promise<LoadedConfig> {
+  const { cwd, env } = options;
+  const problems: Problem[] = [];
+  const flagsAndEnvironment = gatherVariables({ flags: options.vars ?? {}, env, files: [] });
+  const varFiles = readVarFiles(options.varFiles ?? [], cwd, flagsAndEnvironment);
+  problems.push(...varFiles.problems);
+  const configPath = findConfig(options);
+  const read = configPath === undefined ? undefined : readSource(cwd, configPath);
+  const sources = [...varFiles.sources, ...(read?.source === undefined ? [] : [read.source])];
+  const parsed = read?.source === undefined ? undefined : parseConfig(read.source);
+  problems.push(...(read?.problems ?? []), ...(parsed?.problems ?? []));
+
+  const chosen = chooseTarget(parsed?.document, options, parsed?.place);
+  const isReadable = configPath === undefined || parsed?.document !== undefined;
+  if (isReadable && "problem" in chosen) problems.push(chosen.problem);
+  const targetName = "name" in chosen ? chosen.name : undefined;
+
+  const before = gatherVariables({ flags: options.vars ?? {}, env, files: varFiles.records });
+  const checked =
+    parsed?.document === undefined || read?.source === undefined
+      ? undefined
+      : checkConfig(parsed.document, { place: parsed.place, target: targetName, variables: before, textLength: read.source.text.length });
+  problems.push(...(checked?.problems ?? []));
+  const config: ConfigFile = checked?.config ?? {};
+  const entry = (targetName === undefined ? undefined : own(config.targets ?? {}, targetName)) ?? {};
+
+  const named = parsed === undefined || configPath === undefined ? undefined : { place: parsed.place, configPath };
+  const loaded =
+    named === undefined ? { connectors: noConnectors, problems: [] } : await loadConnectors(config.connectors ?? {}, { cwd, ...named });
+  problems.push(...loaded.problems);
+
+  const made =
+    targetName === undefined || !isReadable
+      ? undefined
+      : makeSettings(config, { ...options, targetName, entry, place: named?.place, configPath });
+  problems.push(...(made?.problems ?? []));
+
+  const folder = made?.settings.folder ?? resolve(cwd);
+  return {
+    ...(made === undefined ? {} : { settings: { ...made.settings, connectors: loaded.connectors.schemas } }),
+    variables: gatherVariables({
+      flags: options.vars ?? {},
+      env,
+      files: varFiles.records,
+      ...optional("target", entry.vars),
+      ...optional("config", config.vars),
+    }),
+    connectors: loaded.connectors,
+    ...wantedPaths(options, config, named?.place, folder),
+    except: [
+      ...(configPath === undefined ? [] : [configPath]),
+      ...(made === undefined ? [] : [made.settings.bindingsFile]),
+      ...(options.varFiles ?? []).map((file) => resolve(cwd, file)),
+      ...Object.values(config.connectors ?? {}).map((file) => resolve(folder, file)),
+    ],
+    sources,
+    ...(configPath === undefined ? {} : { configPath }),
+    problems,
+  };
+}
+
+function optional<K extends string>(key: K, value: JsonObject | undefined): { readonly [key in K]?: JsonObject } {
+  return value === undefined ? {} : ({ [key]: value } as { readonly [key in K]: JsonObject }); // a computed key loses its literal type
+}
+
+/** PATH arguments are relative to the working directory, the config's `manifests` to the config file. */
+function wantedPaths(
+  options: ConfigOptions,
+  config: ConfigFile,
+  place: SourceLocation | undefined,
+  folder: string,
+): { readonly wanted: readonly Wanted[]; readonly folder: string } {
+  if (options.paths !== undefined && options.paths.length > 0) {
+    return { wanted: options.paths.map((pattern) => ({ pattern })), folder: resolve(options.cwd) };
+  }
+  const wanted = (config.manifests ?? ["."]).map((pattern, index) => ({
+    pattern,
+    ...(place === undefined ? {} : { place: { ...place, pointer: config.manifests === undefined ? "" : `/manifests/${index}` } }),
+  }));
+  return { wanted, folder };
+}
+
+/** `--target`, then DIMSYNC_TARGET, then the only one. A project without targets has the target "default". */
+function chooseTarget(
+  document: unknown,
+  { target, env }: ConfigOptions,
+  place: SourceLocation | undefined,
+): { readonly name: string } | { readonly problem: Problem } {
+  const names = targetNames(document);
+  const wanted = target ?? setting(env, "DIMSYNC_TARGET");
+  const at = place === undefined ? {} : { place: { ...place, pointer: names.length === 0 ? "" : "/targets", on: "key" as const } };
+  const fail = (code: string, summary: string, message: string) => ({
+    problem: { code, severity: "error" as const, summary, message, ...at },
+  });
+  if (names.length === 0) {
+    if (wanted === undefined || wanted === "default") return { name: "default" };
+    return fail(
+      "E_UNKNOWN_TARGET",
+      "Unknown target",
+      `There is no target ${JSON.stringify(wanted)}: ${document === undefined ? "no config file was found" : "the config file has no targets"}. Without targets, the account comes from DIMSYNC_BASE_URL and DIMSYNC_API_KEY.`,
+    );
+  }
+  if (wanted !== undefined) {
+    if (names.includes(wanted)) return { name: wanted };
+    return fail(
+      "E_UNKNOWN_TARGET",
+      "Unknown target",
+      `There is no target ${JSON.stringify(wanted)}. The targets are ${names.join(", ")}.${didYouMean(wanted, names)}`,
+    );
+  }
+  const [only, ...others] = names;
+  if (only !== undefined && others.length === 0) return { name: only };
+  return fail(
+    "E_AMBIGUOUS_TARGET",
+    "Several targets",
+    `The config file has the targets ${names.join(", ")}. Choose one with -t NAME, with DIMSYNC_TARGET, or take --all-targets where the command has it.`,
+  );
+}

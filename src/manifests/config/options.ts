@@ -1,0 +1,33 @@
+import type { ClientSettings } from "../../model/config.ts";
+import type { Reference, Resource } from "../../model/resource.ts";
+
+/** Where a project is and what the command line and the environment add to it. */
+export interface ConfigOptions {
+  /** Absolute path of the working directory. */
+  readonly cwd: string;
+  /** `--config`, relative to the working directory. */
+  readonly configFile?: string | undefined;
+  /** `--target` */
+  readonly target?: string | undefined;
+  /** PATH arguments, relative to the working directory: they take the place of the config's `manifests`. */
+  readonly paths?: readonly string[] | undefined;
+  /** `--var NAME=VALUE` */
+  readonly vars?: Readonly<Record<string, string>> | undefined;
+  /** `--var-file`, in the order given. */
+  readonly varFiles?: readonly string[] | undefined;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** `--concurrency`, `--rate`, `--timeout`, `--retries` */
+  readonly overrides?: Partial<ClientSettings> | undefined;
+}
+
+export interface LoadOptions extends ConfigOptions {
+  /** What a resource refers to by name; the kinds know. */
+  readonly references: (resource: Resource) => readonly Reference[];
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** An environment variable of ours; an empty one counts as not set. */
+export function setting(env: ConfigOptions["env"], name: string): string | undefined {
+  const value = env[name];
+  return value === "" ? undefined : value;
+}

@@ -1,0 +1,127 @@
+import { dirname, resolve } from "node:path";
+import { type ClientSettings, defaultClient, defaultGuards, type Guards, type Settings } from "../../model/config.ts";
+import { toPointer } from "../../model/pointer.ts";
+import type { Problem, SourceLocation } from "../../model/problem.ts";
+import type { SecretReference } from "../../model/secret.ts";
+import { durationMs } from "../scalars.ts";
+import type { ConfigFile, TargetEntry } from "./file.ts";
+import { type ConfigOptions, setting } from "./options.ts";
+
+/** The settings of one target: flag > environment > target > config > default (product §2.1). Connectors are added by the caller. */
+export function makeSettings(
+  config: ConfigFile,
+  options: ConfigOptions & {
+    readonly targetName: string;
+    readonly entry: TargetEntry;
+    readonly place: SourceLocation | undefined;
+    readonly configPath: string | undefined;
+  },
+): { readonly settings: Omit<Settings, "connectors">; readonly problems: readonly Problem[] } {
+  const { env, cwd, entry, targetName, place, configPath } = options;
+  const problems: Problem[] = [];
+  const notify = entry.notify ?? config.notify;
+  const folder = configPath === undefined ? resolve(cwd) : dirname(configPath);
+  const targetPlace = (member: string): SourceLocation | undefined =>
+    place === undefined ? undefined : { ...place, pointer: toPointer(["targets", targetName, member]) };
+  const settings: Omit<Settings, "connectors"> = {
+    target: targetName,
+    baseUrl: "",
+    apiKey: apiKeyFromEnvironment(options) ?? entry.apiKey,
+    protected: entry.protected ?? false,
+    defaults: { taggedBy: entry.defaults?.taggedBy ?? config.defaults?.taggedBy },
+    guards: mergeGuards(config.guards, entry.guards),
+    client: { ...mergeClient(config.client, entry.client), ...definedOnly(options.overrides) },
+    ignore: (config.ignore ?? []).map(({ address, path, reason, until }, index) => ({
+      address,
+      path,
+      reason,
+      until,
+      ...(place === undefined ? {} : { place: { ...place, pointer: toPointer(["ignore", String(index)]) } }),
+    })),
+    // Without its URL, which was faulty, there is nobody to tell.
+    ...(notify?.url === undefined ? {} : { notify }),
+    bindingsFile: resolve(folder, config.bindings ?? "dimsync.bindings.yaml"),
+    folder,
+  };
+
+  const fromEnvironment = setting(env, "DIMSYNC_BASE_URL");
+  const written = fromEnvironment ?? entry.baseUrl;
+  const read = written === undefined ? undefined : readBaseUrl(written);
+  const urlPlace = fromEnvironment === undefined ? targetPlace("baseUrl") : undefined;
+  if (read !== undefined && "fault" in read) {
+    const message = fromEnvironment === undefined ? read.fault : `DIMSYNC_BASE_URL: ${read.fault}`;
+    problems.push({
+      code: "E_BASE_URL",
+      severity: "error",
+      summary: "Base URL can't be used",
+      message,
+      ...(urlPlace === undefined ? {} : { place: urlPlace }),
+    });
+  }
+  const keyPlace = targetPlace("apiKey");
+  const key = entry.apiKey?.$secret;
+  if (settings.apiKey !== entry.apiKey && key !== undefined && keyPlace !== undefined && key.env !== "DIMSYNC_API_KEY") {
+    problems.push({
+      code: "W_API_KEY_OVERRIDDEN",
+      severity: "warning",
+      summary: "The environment's key takes the place of the target's",
+      message:
+        "DIMSYNC_API_KEY or DIMSYNC_API_KEY_FILE is set, and the environment comes before the target. Unset it to use the key that the target names.",
+      place: keyPlace,
+    });
+  }
+  return { settings: { ...settings, baseUrl: read !== undefined && "baseUrl" in read ? read.baseUrl : "" }, problems };
+}
+
+/** A reference, so that the key is read only when a client is made. */
+function apiKeyFromEnvironment({ env, cwd }: ConfigOptions): SecretReference | undefined {
+  if (setting(env, "DIMSYNC_API_KEY") !== undefined) return { $secret: { env: "DIMSYNC_API_KEY" } };
+  const file = setting(env, "DIMSYNC_API_KEY_FILE");
+  return file === undefined ? undefined : { $secret: { file: resolve(cwd, file) } };
+}
+
+function mergeGuards(...layers: readonly ConfigFile["guards"][]): Guards {
+  return Object.assign({}, defaultGuards, ...layers) as Guards; // the schema knows no other members
+}
+
+function mergeClient(...layers: readonly ConfigFile["client"][]): ClientSettings {
+  const merged: Record<string, number | string> = Object.assign({}, ...layers);
+  const { concurrency, rate, retries, timeoutSeconds, settleSeconds, schemaWaitSeconds, maxColumnReads, maxBodyBytes } = merged;
+  return {
+    concurrency: typeof concurrency === "number" ? concurrency : defaultClient.concurrency,
+    ...(typeof rate === "number" ? { rate } : {}),
+    retries: typeof retries === "number" ? retries : defaultClient.retries,
+    timeoutMs: durationMs(timeoutSeconds) ?? defaultClient.timeoutMs,
+    settleMs: durationMs(settleSeconds) ?? defaultClient.settleMs,
+    schemaWaitMs: durationMs(schemaWaitSeconds) ?? defaultClient.schemaWaitMs,
+    ...(typeof maxBodyBytes === "number" ? { maxBodyBytes } : {}),
+    maxColumnReads: typeof maxColumnReads === "number" ? maxColumnReads : defaultClient.maxColumnReads,
+  };
+}
+
+function definedOnly(overrides: Partial<ClientSettings> | undefined): Partial<ClientSettings> {
+  return Object.fromEntries(Object.entries(overrides ?? {}).filter(([, value]) => value !== undefined));
+}
+
+/** A base URL without the slashes at its end; or a sentence that says what is wrong with it, without quoting it, since it may hold a password. */
+function readBaseUrl(text: string): { readonly baseUrl: string } | { readonly fault: string } {
+  if (text.startsWith("embedded:")) {
+    return text === "embedded:" ? { fault: "embedded: is followed by the path of a file." } : { baseUrl: text };
+  }
+  let url: URL;
+  try {
+    url = new URL(text);
+  } catch {
+    return { fault: "The base URL is no URL. Write https://HOST, or embedded:FILE for the in-process service." };
+  }
+  if (url.username !== "" || url.password !== "")
+    return { fault: "The base URL holds a user name or a password. Remove them; the key goes into apiKey." };
+  if (url.search !== "" || url.hash !== "") return { fault: "The base URL has a part after ? or #. Remove it." };
+  if (url.protocol === "https:") return { baseUrl: text.replace(/\/+$/u, "") };
+  if (url.protocol !== "http:") return { fault: "The base URL must begin with https://, or be embedded:FILE." };
+  if (!isLoopback(url.hostname)) return { fault: "http would send the key in clear. Use https; http is for loopback addresses only." };
+  return { baseUrl: text.replace(/\/+$/u, "") };
+}
+
+const isLoopback = (host: string) =>
+  host === "localhost" || host.endsWith(".localhost") || host === "[::1]" || /^127(?:\.[0-9]{1,3}){3}$/u.test(host);

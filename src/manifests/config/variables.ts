@@ -1,0 +1,78 @@
+import { resolve } from "node:path";
+import { isObject, type JsonObject, type JsonValue } from "../../model/json.ts";
+import type { Problem } from "../../model/problem.ts";
+import { parseValues } from "../../yaml/read.ts";
+import { readSource, type Source } from "../source.ts";
+import { makeEffective } from "../substitute.ts";
+import { schemaErrorProblems } from "./file.ts";
+
+/** A variable's value; `isText` where it came as text that may stand for a number or for true and false: a flag or the environment. */
+export interface Variable {
+  readonly value: JsonValue;
+  readonly isText: boolean;
+}
+
+/** What `${var.NAME}` and `${env.NAME}` mean. */
+export interface Variables {
+  readonly byName: ReadonlyMap<string, Variable>;
+  readonly env: Readonly<Record<string, string | undefined>>;
+}
+
+/** Sources of variables, the strongest first (product §2.1: flag > environment > target > config). A file of variables is named by a flag. */
+export interface VariableSources {
+  /** `--var NAME=VALUE` */
+  readonly flags: Readonly<Record<string, string>>;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** Contents of `--var-file`, in the order given: a later one wins. */
+  readonly files: readonly Readonly<Record<string, JsonValue>>[];
+  readonly target?: Readonly<Record<string, JsonValue>>;
+  readonly config?: Readonly<Record<string, JsonValue>>;
+}
+
+const prefix = "DIMSYNC_VAR_";
+
+export function gatherVariables(sources: VariableSources): Variables {
+  const byName = new Map<string, Variable>();
+  const addTyped = (record: Readonly<Record<string, JsonValue>> | undefined) => {
+    for (const [name, value] of Object.entries(record ?? {})) byName.set(name, { value, isText: false });
+  };
+  addTyped(sources.config);
+  addTyped(sources.target);
+  for (const file of sources.files) addTyped(file);
+  for (const [name, value] of Object.entries(sources.env)) {
+    if (name.startsWith(prefix) && value !== undefined) byName.set(name.slice(prefix.length), { value, isText: true });
+  }
+  for (const [name, value] of Object.entries(sources.flags)) byName.set(name, { value, isText: true });
+  return { byName, env: sources.env };
+}
+
+export interface VarFiles {
+  readonly records: readonly JsonObject[];
+  readonly sources: readonly Source[];
+  readonly problems: readonly Problem[];
+}
+
+/** Files of variables, each a map of names, YAML or JSON. `${env.NAME}` in them is filled in, and so is `${var.NAME}` of a flag or the environment. */
+export function readVarFiles(files: readonly string[], cwd: string, variables: Variables): VarFiles {
+  const records: JsonObject[] = [];
+  const sources: Source[] = [];
+  const problems: Problem[] = [];
+  for (const name of files) {
+    const { source, problems: unread } = readSource(cwd, resolve(cwd, name));
+    problems.push(...unread);
+    if (source === undefined) continue;
+    sources.push(source);
+    const { documents, faults } = parseValues(source.text);
+    problems.push(...schemaErrorProblems(source, faults));
+    const place = { file: source.file, document: documents[0]?.index ?? 0, pointer: "" };
+    if (documents.length > 1 || documents.some(({ value }) => !isObject(value))) {
+      const message = "A file of variables is one map of names and values.";
+      problems.push({ code: "E_WRONG_TYPE", severity: "error", summary: "Not a file of variables", message, place });
+    } else if (documents[0] !== undefined) {
+      const effective = makeEffective(documents[0].value, place, { kind: undefined, variables, textLength: source.text.length });
+      problems.push(...effective.problems);
+      records.push(effective.value as JsonObject); // a map stays a map
+    }
+  }
+  return { records, sources, problems };
+}

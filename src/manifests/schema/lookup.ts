@@ -1,0 +1,97 @@
+import { existsSync, readFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { isObject, own } from "../../model/json.ts";
+import { atPointer, fromPointer, type Pointer } from "../../model/pointer.ts";
+import { nearest } from "../../text/suggest.ts";
+
+/** A JSON Schema that is a map. */
+export type Schema = Readonly<Record<string, unknown>>;
+
+/**
+ * What a schema says of the value at a place, in all its branches: `$ref`, `allOf`, `then` and `else` opened up. An error of ajv names its
+ * own schema only relative to a function that it made of it, so that the way goes along the value instead.
+ */
+export function schemaParts(root: unknown, pointer: Pointer): readonly Schema[] {
+  let parts = open(root, root);
+  for (const segment of fromPointer(pointer)) {
+    // A part that knows the member by name says more of it than one that takes any member.
+    const naming = parts.filter((part) => Object.hasOwn(propertiesOf(part), segment));
+    parts = (naming.length > 0 ? naming : parts).flatMap((part) => open(step(part, segment), root));
+  }
+  return parts;
+}
+
+function open(schema: unknown, root: unknown): readonly Schema[] {
+  if (!isObject(schema)) return [];
+  const reference = own(schema, "$ref");
+  const referred = typeof reference === "string" && reference.startsWith("#") ? open(atPointer(root, reference.slice(1)), root) : [];
+  const all = own(schema, "allOf");
+  const branches = [own(schema, "then"), own(schema, "else"), ...(Array.isArray(all) ? all : [])];
+  return [schema, ...referred, ...branches.flatMap((branch) => open(branch, root))];
+}
+
+function step(part: Schema, segment: string): unknown {
+  const properties = propertiesOf(part);
+  if (Object.hasOwn(properties, segment)) return properties[segment];
+  const items = own(part, "items");
+  return items !== undefined && /^[0-9]+$/u.test(segment) ? items : own(part, "additionalProperties");
+}
+
+/** Names that a closed map may have, and the names of a part that counts them. */
+export function propertiesOf(part: Schema): Schema {
+  const properties = own(part, "properties");
+  return isObject(properties) ? properties : {};
+}
+
+/** The names among which `oneOf` or `anyOf` chooses by `required`. */
+export function alternatives(parts: readonly Schema[], keyword: "oneOf" | "anyOf"): readonly string[] {
+  const branches = parts.flatMap((part) => {
+    const found = own(part, keyword);
+    return Array.isArray(found) ? found : [];
+  });
+  return branches.flatMap((branch: unknown) => {
+    const required = isObject(branch) ? own(branch, "required") : undefined;
+    return Array.isArray(required) ? required.map(String) : [];
+  });
+}
+
+/** Names of the schemas, as `dimsync schema NAME` takes them: kinds, and the documents that dimsync reads and writes. */
+export const schemaNames = [
+  "Asset",
+  "Integration",
+  "Tag",
+  "SchemaConfig",
+  "RuleSet",
+  "Policy",
+  "Manifest",
+  "Config",
+  "Plan",
+  "Result",
+  "Drift",
+  "Validation",
+  "Event",
+] as const;
+
+/** The file of a schema: `SchemaConfig` -> `schema-config.schema.json`. */
+const fileOf = (name: string) => `${name.replaceAll(/(?<=[a-z])(?=[A-Z])/gu, "-").toLowerCase()}.schema.json`;
+
+/**
+ * The text of a JSON Schema as shipped, of all manifests where no name is given. Names in any case, with or without hyphens and a plural s.
+ * Undefined for an unknown name.
+ */
+export function schemaText(name = "Manifest"): string | undefined {
+  const wanted = name.toLowerCase().replaceAll("-", "");
+  const known = schemaNames.find((candidate) => wanted === candidate.toLowerCase() || wanted === `${candidate.toLowerCase()}s`);
+  return known === undefined ? undefined : readFileSync(join(packageFolder(), "schema", fileOf(known)), "utf8");
+}
+
+/** The schema name that was probably meant. */
+export const nearestSchemaName = (name: string): string | undefined => nearest(name, schemaNames);
+
+/** The folder that holds package.json: this file runs from src/manifests and, bundled, from dist/lib. */
+function packageFolder(): string {
+  let folder = dirname(fileURLToPath(import.meta.url));
+  while (!existsSync(join(folder, "package.json")) && dirname(folder) !== folder) folder = dirname(folder);
+  return folder;
+}

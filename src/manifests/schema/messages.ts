@@ -1,0 +1,233 @@
+import type { ErrorObject } from "ajv";
+import { isObject, own } from "../../model/json.ts";
+import { atPointer, type Pointer, toPointer } from "../../model/pointer.ts";
+import { codeList, describeType, describeTypes, label } from "../../text/labels.ts";
+import { didYouMean } from "../../text/suggest.ts";
+import { alternatives, propertiesOf, type Schema } from "./lookup.ts";
+import { readOnlyField } from "./read-only-fields.ts";
+
+/** A schema's complaint in a person's words. `rank`: of several at one place the lowest is shown. */
+export interface SchemaFault {
+  readonly pointer: Pointer;
+  readonly on: "key" | "value";
+  readonly rank: number;
+  readonly code: string;
+  readonly summary: string;
+  readonly message: string;
+}
+
+export interface FaultContext {
+  readonly kind: string;
+  readonly value: unknown;
+  /** Whether a value may be quoted: not if it is secret or came from a variable. */
+  readonly mayQuote: (pointer: Pointer) => boolean;
+  /** Whether a value came from a variable. */
+  readonly isReplaced: (pointer: Pointer) => boolean;
+  /** What the schema says of the value at a place. */
+  readonly partsAt: (pointer: Pointer) => readonly Schema[];
+}
+
+/** The words for one error of ajv; undefined for those that only repeat what another one says better. */
+export function schemaFault(error: ErrorObject, context: FaultContext): SchemaFault | undefined {
+  const { instancePath, keyword, params, schemaPath } = error;
+  // What is wrong with a name is told by propertyNames.
+  if (error.propertyName !== undefined) return undefined;
+  const value = atPointer(context.value, instancePath);
+  const at = (rank: number, code: string, summary: string, message: string, pointer = instancePath, on: "key" | "value" = "value") => ({
+    pointer,
+    on,
+    rank,
+    code,
+    summary,
+    message,
+  });
+  const where = label(instancePath);
+  const subject = instancePath === "" ? "The document" : where;
+  switch (keyword) {
+    case "type":
+      return at(
+        0,
+        "E_WRONG_TYPE",
+        "Value of the wrong type",
+        wrongType(subject, typesOf(params), value, isSecretAllowed(context.partsAt(instancePath)), context.isReplaced(instancePath)),
+      );
+    case "additionalProperties":
+      return unknownKey(String(params["additionalProperty"]), error, context);
+    case "required":
+      // Branches of "exactly one of" are told by that keyword itself.
+      if (/\/(?:oneOf|anyOf)\//u.test(schemaPath)) return undefined;
+      return at(
+        2,
+        "E_MISSING_KEY",
+        "Key missing",
+        `${subject} lacks \`${params["missingProperty"]}\`.${missingHint(error, context)}`,
+        instancePath,
+        "key",
+      );
+    case "oneOf":
+    case "anyOf":
+      // What is no map has the wrong type, and that is told.
+      if (!isObject(value)) return undefined;
+      return at(
+        3,
+        "E_MISSING_KEY",
+        "Choice missing or double",
+        oneOfText(subject, keyword, value, alternatives(context.partsAt(instancePath), keyword)),
+        instancePath,
+        "key",
+      );
+    case "const":
+    case "enum": {
+      const allowed = keyword === "const" ? [params["allowedValue"]] : listOf(params["allowedValues"]);
+      const words = allowed.map(String);
+      const quoted = context.mayQuote(instancePath) && typeof value !== "object" ? `, and here it is ${JSON.stringify(value)}` : "";
+      const hint = quoted === "" ? "" : didYouMean(String(value), words);
+      return at(1, "E_WRONG_VALUE", "Value not allowed", `${subject} must be ${codeList(words, "or")}${quoted}.${hint}`);
+    }
+    case "pattern":
+      return patternFault(subject, instancePath, String(params["pattern"]), value, context, at);
+    case "propertyNames":
+      return at(
+        1,
+        "E_INVALID_NAME",
+        "Name not allowed",
+        nameText(String(params["propertyName"])),
+        toPointer([]) + instancePath + toPointer([String(params["propertyName"])]),
+        "key",
+      );
+    case "minLength":
+      return at(1, "E_WRONG_VALUE", "Empty text", `${subject} is empty. Give it a value, or leave it out.`);
+    case "minItems":
+      return at(1, "E_WRONG_VALUE", "Empty list", `${subject} is an empty list. Give it an entry, or leave it out.`);
+    case "minProperties":
+    case "maxProperties":
+      return at(
+        3,
+        "E_WRONG_VALUE",
+        keyword === "minProperties" ? "Too few members" : "Too many members",
+        countText(
+          subject,
+          value,
+          context.partsAt(instancePath).find((part) => Object.hasOwn(part, keyword)),
+        ),
+        instancePath,
+        "key",
+      );
+    case "minimum":
+    case "maximum":
+    case "exclusiveMinimum":
+      return at(1, "E_WRONG_VALUE", "Number out of range", `${subject} must be ${comparison(keyword)} ${params["limit"]}.`);
+    case "false schema":
+      return at(
+        1,
+        "E_WRONG_VALUE",
+        "Only for columns",
+        `${subject} is for columns only. Name a \`column\` in the rule's \`match\`.`,
+        instancePath,
+        "key",
+      );
+    case "if":
+    case "not":
+      return undefined;
+    default:
+      return at(4, "E_WRONG_VALUE", "Value not allowed", `${subject} ${error.message ?? "is not allowed"}.`);
+  }
+}
+
+type At = (rank: number, code: string, summary: string, message: string, pointer?: Pointer, on?: "key" | "value") => SchemaFault;
+
+function wrongType(subject: string, types: readonly string[], value: unknown, isSecret: boolean, isReplaced: boolean): string {
+  const main = `${subject} must be ${describeTypes(types, isSecret ? "a $secret" : undefined)}, and here it is ${describeType(value)}.`;
+  if (value === null) return `${main} Give it a value, or remove the key.`;
+  if (isReplaced) return `${main} The value comes from a variable: mend it where the variable is set.`;
+  if (types.includes("string") && (typeof value === "number" || typeof value === "boolean")) {
+    return `${main} YAML reads it so because it has no quotes: put it in quotes.`;
+  }
+  if (types.includes("boolean") && typeof value === "string") {
+    const meant = /^(?:y|yes|on|true)$/iu.test(value) ? "true" : /^(?:n|no|off|false)$/iu.test(value) ? "false" : undefined;
+    return meant === undefined ? main : `${main} In YAML 1.2 only true and false are not text: write ${meant} without quotes.`;
+  }
+  if (
+    (types.includes("integer") || types.includes("number")) &&
+    typeof value === "string" &&
+    value.trim() !== "" &&
+    Number.isFinite(Number(value))
+  ) {
+    return `${main} Remove the quotes.`;
+  }
+  if (types.includes("array")) return `${main} Begin each entry with \`- \` on a line of its own, or write [ ] around them.`;
+  return main;
+}
+
+function unknownKey(key: string, { instancePath }: ErrorObject, context: FaultContext): SchemaFault {
+  const pointer = instancePath + toPointer([key]);
+  const cannotWrite = readOnlyField(context.kind, instancePath, key);
+  if (cannotWrite !== undefined) {
+    return { pointer, on: "key", rank: 0, code: "E_UNWRITABLE_FIELD", summary: "Field can't be written", message: cannotWrite };
+  }
+  const closed = context.partsAt(instancePath).filter((part) => own(part, "additionalProperties") === false);
+  const allowed = [...new Set(closed.flatMap((part) => Object.keys(propertiesOf(part))))];
+  const suggestion = didYouMean(key, allowed);
+  const merge = key === "<<" ? " Merge keys are YAML 1.1; use an alias for the whole value, or write the members out." : "";
+  const known = suggestion === "" && allowed.length > 0 && allowed.length <= 12 ? ` Known here: ${allowed.join(", ")}.` : suggestion;
+  const message = `${JSON.stringify(key)} is no key of ${label(instancePath)}.${merge === "" ? known : merge}`;
+  return { pointer, on: "key", rank: 0, code: "E_UNKNOWN_KEY", summary: "Unknown key", message };
+}
+
+function missingHint(error: ErrorObject, { kind }: FaultContext): string {
+  const missing = error.params["missingProperty"];
+  if (missing === "destination" && error.instancePath === "/spec") return " `create` needs a destination: { asset: NAME } or { id: ID }.";
+  if (missing === "metadata" && kind !== "Config") return " Every manifest has a name: metadata: { name: … }.";
+  if (missing === "set") return " A rule says what it wants: set: { enabled: … }, set: { hashed: … }, or ignore: true.";
+  return "";
+}
+
+function oneOfText(subject: string, keyword: string, value: unknown, names: readonly string[]): string {
+  const given = isObject(value) ? names.filter((name) => Object.hasOwn(value, name)) : [];
+  const rule = `${subject} needs ${keyword === "oneOf" ? "exactly" : "at least"} one of ${codeList(names, "and")}`;
+  return given.length === 0 ? `${rule}, and has none.` : `${rule}, and has ${codeList(given, "and")}.`;
+}
+
+function countText(subject: string, value: unknown, schema: Schema = {}): string {
+  if (isObject(value) && Object.hasOwn(value, "use"))
+    return `${subject} uses a RuleSet, and \`use\` stands alone. Write other members in a rule of their own.`;
+  const names = Object.keys(propertiesOf(schema));
+  const exactlyOne = own(schema, "maxProperties") === 1;
+  if (isObject(value) && Object.hasOwn(value, "match"))
+    return `${subject} asserts nothing. Name one of ${codeList(
+      names.filter((name) => name !== "match"),
+      "or",
+    )}.`;
+  return names.length === 0
+    ? `${subject} needs at least one member.`
+    : `${subject} needs ${exactlyOne ? "exactly" : "at least"} one of ${codeList(names, "and")}.`;
+}
+
+function patternFault(subject: string, pointer: Pointer, pattern: string, value: unknown, context: FaultContext, at: At): SchemaFault {
+  const quoted = context.mayQuote(pointer) && typeof value === "string" ? `, and here it is ${JSON.stringify(value)}` : "";
+  if (pattern === "^[a-z0-9._-]+$") {
+    return at(
+      1,
+      "E_INVALID_NAME",
+      "Name not allowed",
+      `${subject} is made of lower-case letters, digits, dots, underscores and hyphens${quoted}. It is local, and never sent to the service.`,
+    );
+  }
+  const wanted = pattern.startsWith("^[0-9]{4}")
+    ? "a day, YYYY-MM-DD"
+    : pattern.startsWith("^(/")
+      ? 'a JSON Pointer: "" or text that begins with /'
+      : pattern.endsWith("(s|m|h|d)$")
+        ? "a number of seconds, or a time such as 30s, 5m, 2h, 1d"
+        : undefined;
+  const message = wanted === undefined ? `${subject} must match ${pattern}${quoted}.` : `${subject} must be ${wanted}${quoted}.`;
+  return at(1, "E_WRONG_VALUE", "Value not allowed", message);
+}
+
+const nameText = (name: string) =>
+  `${JSON.stringify(name)} can't be a name here. Use letters, digits, dots, underscores and hyphens; a variable's name begins with a letter or an underscore.`;
+const comparison = (keyword: string) => (keyword === "minimum" ? "at least" : keyword === "maximum" ? "at most" : "more than");
+const typesOf = (params: ErrorObject["params"]): readonly string[] =>
+  (Array.isArray(params["type"]) ? params["type"] : [params["type"]]).map(String);
+const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
+const isSecretAllowed = (parts: readonly Schema[]) => parts.some((part) => Object.hasOwn(propertiesOf(part), "$secret"));

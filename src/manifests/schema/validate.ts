@@ -1,0 +1,75 @@
+import type { ErrorObject } from "ajv";
+import { atPointer, fromPointer, isWithin, type Pointer } from "../../model/pointer.ts";
+import type { Problem, SourceLocation } from "../../model/problem.ts";
+import { isSecretReference } from "../../model/secret.ts";
+import { isSecretMember } from "../secrets/mask.ts";
+import { schemaParts, schemaText } from "./lookup.ts";
+import { type SchemaFault, schemaFault } from "./messages.ts";
+
+export interface SchemaContext {
+  /** Kind of the document; also the schema's name. */
+  readonly kind: string;
+  readonly value: unknown;
+  readonly place: SourceLocation;
+  /** Places that hold a variable's value: it may come from the environment, and is not quoted. */
+  readonly replaced: ReadonlySet<Pointer>;
+  /** Places whose value has a problem already: nothing more is said about it. */
+  readonly known: ReadonlySet<Pointer>;
+  /** Where the schema speaks of a part of the document only: the part's place. */
+  readonly base?: Pointer;
+  /** Another schema than the kind's. */
+  readonly schema?: unknown;
+}
+
+/** ajv's errors as problems: per place the most telling one. */
+export function schemaProblems(errors: readonly ErrorObject[], context: SchemaContext): readonly Problem[] {
+  const { kind, base = "" } = context;
+  let schema = context.schema;
+  const best = new Map<string, SchemaFault>();
+  for (const error of errors) {
+    const fault = schemaFault(base === "" ? error : { ...error, instancePath: base + error.instancePath }, {
+      kind,
+      value: context.value,
+      isReplaced: (pointer) => context.replaced.has(pointer),
+      mayQuote: (pointer) => !context.replaced.has(pointer) && !isSecretPlace(kind, pointer),
+      partsAt: (pointer) => {
+        schema ??= JSON.parse(schemaText(kind) ?? "{}");
+        return schemaParts(schema, pointer.slice(base.length));
+      },
+    });
+    if (fault === undefined || (fault.on === "value" && context.known.has(fault.pointer))) continue;
+    // Several missing keys of one map are told one by one: each needs an answer.
+    const slot = error.keyword === "required" ? `${fault.pointer} ${String(error.params["missingProperty"])}` : fault.pointer;
+    const found = best.get(slot);
+    if (found === undefined || fault.rank < found.rank) best.set(slot, fault);
+  }
+  const faults = [...best.values()];
+  // What a map lacks says more than how many members it has.
+  const isRepeated = ({ pointer, rank }: SchemaFault) =>
+    rank === 3 && faults.some((other) => other.rank === 2 && other.pointer === pointer);
+  return faults
+    .filter((fault) => !isRepeated(fault))
+    .map(({ code, summary, message, pointer, on }) => ({
+      code,
+      severity: "error",
+      summary,
+      message,
+      place: { ...context.place, pointer, on },
+    }));
+}
+
+/** Errors of a connector's schema about a member that is a `$secret`: its value isn't known before it is sent. */
+export function concernsSecret(value: unknown, pointer: Pointer): boolean {
+  const segments = fromPointer(pointer);
+  let prefix = "";
+  for (const segment of ["", ...segments]) {
+    prefix = segment === "" && prefix === "" ? "" : `${prefix}/${segment.replaceAll("~", "~0").replaceAll("/", "~1")}`;
+    if (isWithin(pointer, prefix) && isSecretReference(atPointer(value, prefix))) return true;
+  }
+  return false;
+}
+
+function isSecretPlace(kind: string, pointer: Pointer): boolean {
+  const segments = fromPointer(pointer);
+  return segments.some((segment, index) => segment === "$secret" || isSecretMember(kind, segments.slice(0, index), segment));
+}

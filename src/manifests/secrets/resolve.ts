@@ -1,0 +1,137 @@
+import type { Address } from "../../model/address.ts";
+import { canonicalJson, isObject, type JsonValue } from "../../model/json.ts";
+import { atPointer, toPointer } from "../../model/pointer.ts";
+import type { Problem, SourceLocation } from "../../model/problem.ts";
+import { locationIn, type Resource } from "../../model/resource.ts";
+import { describeSecret, isSecretReference, Secret, type SecretReference, type SecretSource } from "../../model/secret.ts";
+import { readNumber } from "../scalars.ts";
+import { readSecretText, type SecretFault, type SecretOptions } from "./source.ts";
+
+export type { SecretOptions } from "./source.ts";
+
+export interface ResolvedSecrets {
+  /** By `secretKey` of the reference: equal references share a value, and a command runs once. */
+  readonly values: ReadonlyMap<string, Secret>;
+  /** One for each reference that has no value. They never hold a value, nor what a command printed. */
+  readonly problems: readonly Problem[];
+}
+
+/** The key of a reference in `ResolvedSecrets.values`. */
+export const secretKey = (reference: SecretReference): string => canonicalJson(reference);
+
+/** Commands at a time: they may ask a vault that limits its callers. */
+const lanes = 4;
+
+/** Reads every secret (product §2.2). `placesOf` is asked only for what has no value. Throws the signal's reason when aborted, nothing else. */
+export async function resolveSecrets(
+  references: readonly SecretReference[],
+  options: SecretOptions,
+  placesOf: (reference: SecretReference) => readonly SecretPlace[] = () => [],
+): Promise<ResolvedSecrets> {
+  const pending = [...new Map(references.map((reference) => [secretKey(reference), reference]))];
+  const values = new Map<string, Secret>();
+  const problemByKey = new Map<string, Problem>();
+  const work = async () => {
+    for (let next = pending.shift(); next !== undefined; next = pending.shift()) {
+      const [key, reference] = next;
+      const outcome = await resolveOne(reference, options);
+      if ("value" in outcome) values.set(key, new Secret(outcome.value));
+      else problemByKey.set(key, toProblem(reference, outcome, placesOf(reference)));
+    }
+  };
+  const order = pending.map(([key]) => key);
+  await Promise.all(Array.from({ length: lanes }, work));
+  options.signal?.throwIfAborted();
+  return { values, problems: order.flatMap((key) => problemByKey.get(key) ?? []) };
+}
+
+async function resolveOne({ $secret }: SecretReference, options: SecretOptions) {
+  options.signal?.throwIfAborted();
+  const read = await readSecretText($secret, options);
+  return "text" in read ? convertSecret(read.text, $secret) : read;
+}
+
+function toProblem(reference: SecretReference, { code, summary, message }: SecretFault, places: readonly SecretPlace[]): Problem {
+  const [first] = places;
+  const needed = first === undefined ? "" : ` ${neededBy([...new Set(places.map(({ address }) => address))])}`;
+  return { code, severity: "error", summary, message: `${describeSecret(reference)}: ${message}${needed}`, ...first };
+}
+
+const mostNamed = 5;
+
+function neededBy(addresses: readonly Address[]): string {
+  const [only, ...others] = addresses;
+  if (others.length === 0) return `${only} needs it.`;
+  const rest = addresses.length - mostNamed;
+  return `${addresses.slice(0, mostNamed).join(", ")}${rest > 0 ? ` and ${rest} more` : ""} need it.`;
+}
+
+/** The value in a secret's text: the member at `pointer`, as `type`. Faults never quote the text. */
+function convertSecret(text: string, { pointer, type }: SecretSource): { readonly value: JsonValue } | SecretFault {
+  const picked = pointer === undefined ? { value: text } : pick(text, pointer);
+  if (!("value" in picked)) return picked;
+  const { value } = picked;
+  if (typeof value === "string" && isPlaceholder(value)) {
+    return fault(
+      "E_PLACEHOLDER_SECRET",
+      "Placeholder instead of a secret",
+      "The value is a placeholder such as *** or changeme, not a secret. Put the real value there.",
+    );
+  }
+  if (type === undefined) return { value };
+  const converted = convert(typeof value === "string" ? value.trim() : value, type);
+  return converted === undefined
+    ? fault("E_SECRET_TYPE", "Secret of the wrong type", `The value is not ${typeWords[type]}, as \`type\` asks.`)
+    : { value: converted };
+}
+
+function pick(text: string, pointer: string): { readonly value: JsonValue } | SecretFault {
+  let whole: unknown;
+  try {
+    whole = JSON.parse(text);
+  } catch {
+    // The parser's message quotes the text.
+    return fault("E_SECRET_POINTER", "Nothing at the secret's pointer", "`pointer` reads the value as JSON, and it is no JSON.");
+  }
+  const value = atPointer(whole, pointer);
+  if (value === undefined || value === null || value === "") {
+    return fault("E_SECRET_POINTER", "Nothing at the secret's pointer", `There is nothing at ${JSON.stringify(pointer)} in the JSON.`);
+  }
+  return { value: value as JsonValue }; // JSON.parse gives nothing else
+}
+
+const typeWords = { integer: "a whole number", number: "a number", boolean: "true or false" };
+
+function convert(value: JsonValue, type: "integer" | "number" | "boolean"): JsonValue | undefined {
+  if (type === "boolean") return typeof value === "boolean" ? value : value === "true" ? true : value === "false" ? false : undefined;
+  return readNumber(typeof value === "string" || typeof value === "number" ? String(value) : "", type);
+}
+
+/** What people and tools leave where a secret belongs: `***`, `<redacted>`, `[secret]`, `changeme`, a substitution that did not happen. */
+function isPlaceholder(value: string): boolean {
+  const text = value.trim().toLowerCase();
+  return /^(?:\*+|x{3,}|[<[{(]\s*(?:redacted|secret|password|masked|hidden|api[_-]?key|token|your[ _-].*)\s*[>\]})]|redacted|changeme|change[_-]me|todo|replace[_-]?me|\$\{[^}]*\})$/u.test(
+    text,
+  );
+}
+
+const fault = (code: string, summary: string, message: string): SecretFault => ({ code, summary, message });
+
+/** Where a manifest names a secret. */
+export interface SecretPlace {
+  readonly address: Address;
+  readonly place: SourceLocation;
+}
+
+/** Where these manifests name the secret, in their order. Meant for a secret that is missing: it looks through all of their values. */
+export function secretPlaces(reference: SecretReference, resources: readonly Resource[]): readonly SecretPlace[] {
+  const wanted = canonicalJson(reference);
+  const pointersIn = (value: unknown, path: readonly string[]): readonly string[] => {
+    if (isSecretReference(value)) return canonicalJson(value) === wanted ? [toPointer(path)] : [];
+    if (!Array.isArray(value) && !isObject(value)) return [];
+    return Object.entries(value).flatMap(([key, member]) => pointersIn(member, [...path, key]));
+  };
+  return resources.flatMap((resource) =>
+    pointersIn(resource.spec, ["spec"]).map((pointer) => ({ address: resource.address, place: locationIn(resource, pointer) })),
+  );
+}

@@ -1,0 +1,130 @@
+import { execFile } from "node:child_process";
+import { open } from "node:fs/promises";
+import { resolve } from "node:path";
+import { own } from "../../model/json.ts";
+import type { SecretSource } from "../../model/secret.ts";
+import { errorCode } from "../source.ts";
+
+export interface SecretOptions {
+  /** Absolute path of the folder of dimsync.yaml: paths are relative to it, and commands run in it. */
+  readonly folder: string;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly signal?: AbortSignal | undefined;
+  /** Of one command; 30 s where absent. */
+  readonly timeoutMs?: number | undefined;
+}
+
+/** Why a secret has no value, without the value. */
+export interface SecretFault {
+  readonly code: string;
+  readonly summary: string;
+  readonly message: string;
+}
+
+const maxBytes = 1024 * 1024;
+
+/** The text of an environment variable, a file or a command's output. Throws the signal's reason when aborted. */
+export async function readSecretText(source: SecretSource, options: SecretOptions): Promise<{ readonly text: string } | SecretFault> {
+  if (source.env !== undefined) return fromEnvironment(source.env, options);
+  if (source.file !== undefined) return fromFile(source.file, options);
+  if (source.exec !== undefined) return fromCommand(source.exec, options);
+  return fault("E_SECRET_SOURCE", "Secret without a source", "The reference names none of env, file and exec. Name exactly one.");
+}
+
+function fromEnvironment(name: string, { env }: SecretOptions): { readonly text: string } | SecretFault {
+  const text = own(env, name);
+  if (text !== undefined && text !== "") return { text };
+  const state = text === undefined ? "is not set" : "is set and empty, which counts as missing";
+  return fault("E_SECRET_MISSING", "Secret missing", `The environment variable ${name} ${state}. Set it where dimsync runs.`);
+}
+
+async function fromFile(file: string, { folder, signal }: SecretOptions): Promise<{ readonly text: string } | SecretFault> {
+  const path = resolve(folder, file);
+  signal?.throwIfAborted();
+  let bytes: Buffer;
+  try {
+    bytes = await readUpToLimit(path);
+  } catch (error) {
+    const reason = errorCode(error);
+    return reason === "ENOENT"
+      ? fault("E_SECRET_MISSING", "Secret missing", `There is no file ${path}. The path is relative to the folder of dimsync.yaml.`)
+      : fault("E_SECRET_UNREADABLE", "Secret can't be read", `The file ${path} can't be read (${reason}). Check its permissions.`);
+  }
+  return decode(bytes, "The file");
+}
+
+/** One byte more than the limit at most: the path may be a device. */
+async function readUpToLimit(path: string): Promise<Buffer> {
+  const file = await open(path, "r");
+  try {
+    const buffer = Buffer.alloc(maxBytes + 1);
+    let length = 0;
+    while (length <= maxBytes) {
+      const { bytesRead } = await file.read(buffer, length, buffer.length - length);
+      if (bytesRead === 0) break;
+      length += bytesRead;
+    }
+    return buffer.subarray(0, length);
+  } finally {
+    await file.close();
+  }
+}
+
+function fromCommand([command, ...args]: readonly string[], options: SecretOptions): Promise<{ readonly text: string } | SecretFault> {
+  const { folder, env, signal, timeoutMs = 30_000 } = options;
+  if (command === undefined)
+    return Promise.resolve(fault("E_SECRET_SOURCE", "Secret without a source", "`exec` is an empty list. Name a command."));
+  return new Promise((settle, reject) => {
+    // SIGKILL: a command that catches the milder signal would keep the run waiting.
+    const how = {
+      cwd: folder,
+      env: { ...env },
+      timeout: timeoutMs,
+      maxBuffer: maxBytes,
+      killSignal: "SIGKILL",
+      encoding: "buffer",
+      windowsHide: true,
+    } as const;
+    const failed = (why: string) =>
+      settle(fault("E_SECRET_COMMAND", "Secret command failed", `${why} What it printed is not shown, since it may hold the secret.`));
+    try {
+      const child = execFile(command, args, { ...how, ...(signal === undefined ? {} : { signal }) }, (error, stdout) => {
+        if (signal?.aborted) reject(signal.reason);
+        else if (error === null) settle(decode(stdout, "The command's output"));
+        else failed(whyFailed(error, timeoutMs));
+      });
+      // A command that waits for an answer on its standard input gets none; it may have closed it before.
+      child.stdin?.on("error", () => {});
+      child.stdin?.end();
+    } catch {
+      // Node refuses arguments with a NUL character, and its message quotes them.
+      failed("The command or an argument holds a character that no command line can hold.");
+    }
+  });
+}
+
+function whyFailed(
+  error: Error & { readonly code?: unknown; readonly killed?: boolean; readonly signal?: unknown },
+  timeoutMs: number,
+): string {
+  if (error.code === "ENOENT")
+    return "The command was not found, or the folder of dimsync.yaml is gone. A relative path of a command begins in that folder.";
+  if (error.code === "EACCES") return "The command may not be executed. Check its permissions.";
+  if (error.code === "ERR_CHILD_PROCESS_STDIO_MAXBUFFER") return "The command printed more than 1 MiB.";
+  if (error.killed === true) return `The command did not end within ${timeoutMs / 1000} s.`;
+  if (typeof error.code === "number") return `The command ended with exit code ${error.code}. Run it by hand to see why.`;
+  return `The command ended abnormally (${typeof error.code === "string" ? error.code : String(error.signal ?? "unknown")}).`;
+}
+
+/** UTF-8 text without one newline at the end, which editors and `echo` add. */
+function decode(bytes: Buffer, what: string): { readonly text: string } | SecretFault {
+  if (bytes.length > maxBytes) return fault("E_SECRET_UNREADABLE", "Secret can't be read", `${what} is longer than 1 MiB.`);
+  try {
+    const text = new TextDecoder("utf-8", { fatal: true }).decode(bytes).replace(/\r?\n$/u, "");
+    return text === "" ? fault("E_SECRET_MISSING", "Secret missing", `${what} is empty.`) : { text };
+  } catch {
+    return fault("E_SECRET_UNREADABLE", "Secret can't be read", `${what} is not UTF-8 text.`);
+  }
+}
+
+const fault = (code: string, summary: string, message: string): SecretFault => ({ code, summary, message });

@@ -1,0 +1,51 @@
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { isObject, own } from "../model/json.ts";
+import { writeAtomic } from "./atomic.ts";
+import { ensureStateFolder, stateFolder } from "./state-folder.ts";
+
+/**
+ * How many entries a page of a list certainly holds at least, by list name ("integrations"): earlier runs got so many in one list, or a person said that
+ * a list of one less was whole. A list of a round length below it was not cut off at that length (product §3.1).
+ */
+export type ListLengths = Readonly<Record<string, number>>;
+
+const fileOf = (folder: string): string => join(stateFolder(folder), "lists.json");
+
+/** What earlier runs on this machine saw of the target's lists; nothing where the file is missing or can't be understood: then a list is merely suspected again. */
+export async function readListLengths(folder: string, target: string): Promise<ListLengths> {
+  return own(await readAll(folder), target) ?? {};
+}
+
+/** Keeps the larger of what is known and what was seen. To be called under the target's lock. Throws what Node's calls throw. */
+export async function recordListLengths(folder: string, target: string, seen: ListLengths): Promise<void> {
+  const all = await readAll(folder);
+  const known = own(all, target) ?? {};
+  const names = [...new Set([...Object.keys(known), ...Object.keys(seen)])].sort();
+  const merged = Object.fromEntries(names.map((name) => [name, Math.max(own(known, name) ?? 0, own(seen, name) ?? 0)]));
+  if (names.every((name) => own(known, name) === merged[name])) return;
+  await ensureStateFolder(folder);
+  const text = JSON.stringify(
+    Object.fromEntries([...Object.entries(all).filter(([name]) => name !== target), [target, merged]]),
+    undefined,
+    2,
+  );
+  await writeAtomic(fileOf(folder), `${text}\n`);
+}
+
+async function readAll(folder: string): Promise<Readonly<Record<string, ListLengths>>> {
+  let value: unknown;
+  try {
+    value = JSON.parse(await readFile(fileOf(folder), "utf8"));
+  } catch {
+    return {};
+  }
+  if (!isObject(value)) return {};
+  const entries = Object.entries(value).map(([target, lists]): [string, ListLengths] => [
+    target,
+    Object.fromEntries(
+      Object.entries(isObject(lists) ? lists : {}).filter((entry): entry is [string, number] => Number.isSafeInteger(entry[1])),
+    ),
+  ]);
+  return Object.fromEntries(entries);
+}

@@ -1,0 +1,78 @@
+import type { Item, ItemResult } from "../../model/plan.ts";
+import { visibleLines } from "../../text/control-characters.ts";
+import { counted } from "../../text/counts.ts";
+import type { Document, RenderOptions } from "../document.ts";
+import { type Finding, findingsOf } from "../report/findings.ts";
+import { wordingOf } from "../report/wording.ts";
+import { hasChanges, summaryLine } from "./github.ts";
+import { junitText, type TestCase, type TestSuite } from "./junit-text.ts";
+
+/**
+ * JUnit XML as GitLab and Jenkins read it. The xUnit plugin of Jenkins refuses a report with an attribute that it doesn't know, of which `file` and
+ * `line` of a case are the usual ones; GitLab links them. So they are there only with `caseFiles`, and in the message always.
+ */
+export function renderJunit(document: Document, options: RenderOptions): string {
+  return renderJunitAll([document], options);
+}
+
+/**
+ * A test suite per target. A case for each thing that a person should see, failed where it is an error (in a drift report: where it differs), skipped
+ * where it waits; a passed case for each step that is planned or done; one passed case where there is nothing to say, since readers refuse an empty suite.
+ */
+export function renderJunitAll(documents: readonly Document[], { filePrefix = "", caseFiles = false }: RenderOptions): string {
+  return junitText(documents.map(suiteOf), { prefix: filePrefix, isLinked: caseFiles });
+}
+
+function casesOf(document: Document): readonly TestCase[] {
+  const isReport = document.kind === "DriftReport";
+  const findings = findingsOf(document).map((entry) => findingCase(entry, isReport));
+  const steps =
+    document.kind === "Plan" ? document.items.map(stepCase) : document.kind === "Result" ? document.items.flatMap(doneCase) : [];
+  const cases = [...findings, ...steps];
+  return cases.length > 0
+    ? cases
+    : [{ name: document.kind === "Validation" ? "the manifests are valid" : "the account equals the manifests", group: document.kind }];
+}
+
+function findingCase({ rule, title, severity, message, address, file, line }: Finding, isReport: boolean): TestCase {
+  const isFailure = severity === "error" || (isReport && (rule === "drift" || rule === "manual"));
+  const first = visibleLines(message)[0] ?? "";
+  return {
+    name: first === "" ? title : `${rule}: ${first}`,
+    group: address ?? file ?? rule,
+    ...(file === undefined ? {} : { file }),
+    ...(line === undefined ? {} : { line }),
+    ...(isFailure
+      ? { verdict: { element: "failure" as const, type: rule, message } }
+      : { verdict: { element: "skipped" as const, type: rule, message } }),
+  };
+}
+
+const stepCase = ({ address, action, changes }: Item): TestCase => ({
+  name: `${action} ${address}`,
+  group: address,
+  output: counted(changes.length, "change"),
+});
+
+function doneCase({ address, action, outcome, liveId }: ItemResult): readonly TestCase[] {
+  if (outcome !== "done" && outcome !== "recovered") return [];
+  return [{ name: `${action ?? "apply"} ${address}`, group: address, output: liveId === undefined ? outcome : `${outcome}, id ${liveId}` }];
+}
+
+function suiteOf(document: Document): TestSuite {
+  return {
+    name:
+      document.kind === "Validation"
+        ? "dimsync validate"
+        : document.kind === "Result"
+          ? `dimsync apply ${document.target}`
+          : `${wordingOf(document).command} ${document.target}`,
+    ...(document.kind === "Validation" ? {} : { at: document.kind === "Result" ? document.startedAt : document.createdAt }),
+    properties: [
+      ["summary", summaryLine(document)],
+      ["exit_code", String(document.exit.code)],
+      ["has_changes", String(hasChanges(document))],
+    ],
+    cases: casesOf(document),
+  };
+}

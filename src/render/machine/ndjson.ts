@@ -1,0 +1,54 @@
+import type { Diagnostic } from "../../model/problem.ts";
+import type { ProgressEvent } from "../../model/progress.ts";
+import { visible } from "../../text/control-characters.ts";
+import type { Document } from "../document.ts";
+
+/**
+ * Events, one JSON object a line: `{ "event": "progress", … }` while the command runs, then one line per finding, then `{ "event": "end", … }` with
+ * all that is left of the document. Every line has `formatVersion` (minor = additive). Readers skip events that they don't know.
+ */
+export function renderNdjson(document: Document): string {
+  const target = document.kind === "Validation" ? {} : { target: document.target };
+  const found = lists(document).flatMap(([event, entries]) => entries.map((entry) => line(event, { ...target, [event]: entry })));
+  const end = Object.fromEntries(Object.entries(document).filter(([key]) => !listMembers.has(key)));
+  return [...found, line("end", { ...target, document: end })].join("");
+}
+
+/** `at`: ISO 8601. */
+export function progressLine({ type, ...event }: ProgressEvent, at: string): string {
+  return line("progress", { at, step: type, ...event });
+}
+
+export interface Failure {
+  readonly code: string;
+  readonly message: string;
+  readonly exit: number;
+  /** Mistakes in the user's files, where those are the reason. */
+  readonly diagnostics: readonly Diagnostic[];
+}
+
+/** The last lines of a command that failed before it had a document. */
+export const renderFailure = ({ diagnostics, ...failure }: Failure): string =>
+  [...diagnostics.map((diagnostic) => line("diagnostic", { diagnostic })), line("error", failure)].join("");
+
+type List = readonly [event: string, entries: readonly unknown[]];
+
+function lists(document: Document): readonly List[] {
+  const common: readonly List[] = [["diagnostic", document.diagnostics]];
+  if (document.kind === "Validation") return common;
+  const shared: readonly List[] = [["manual", document.manual], ["guard", document.guards], ["policy", document.policy], ...common];
+  if (document.kind === "Result") return [["outcome", document.items], ...shared];
+  return [
+    ["item", document.items],
+    ["deferred", document.deferred],
+    ["blocked", document.blocked],
+    ["unverifiable", document.unverifiable],
+    ...shared,
+  ];
+}
+
+const listMembers = new Set(["items", "manual", "blocked", "deferred", "unverifiable", "policy", "guards", "diagnostics"]);
+
+function line(event: string, members: Readonly<Record<string, unknown>>): string {
+  return `${visible(JSON.stringify({ formatVersion: "1.0", event, ...members }))}\n`;
+}

@@ -1,0 +1,139 @@
+import { emptyRecord, isObject } from "../../model/json.ts";
+import type { LiveColumn, LiveSchema, LiveSchemas, LiveTable } from "../../model/live.ts";
+import type { Where } from "./members.ts";
+import { flagOf, memberOf, objectOf, optionalFlagOf, optionalTextOf, type Part } from "./members.ts";
+
+/*
+ * A schema map can hold a hundred thousand columns, and nearly always it is already what the model wants: camelCase, every member there. So decoding is
+ * a walk over the freshly parsed tree with one cheap question per node, "is it plain?". A plain node stays as it is and nothing is allocated. Only a node that is
+ * not (snake_case members, null, something missing or wrong) is decoded member by member and replaced in its map, or refused with its pointer. Each
+ * entry is judged by itself, so an answer may mix both forms (interface §4.3). The tree belongs to the decoder: nobody else has seen it yet.
+ */
+
+/** A map of the tree while it is being decoded: it may be changed, and what its entries are is not known yet. The model's types say neither, hence the casts. */
+type Tree = Record<string, unknown>;
+
+/**
+ * `data.schemas` of GET and PATCH schemas. Changes `data` in place.
+ * @throws ServiceError E_MALFORMED_ANSWER
+ */
+export function decodeSchemas(data: unknown, where: Where): LiveSchemas {
+  const part = memberOf({ value: data, where, above: "/data" }, "schemas");
+  const schemas = treeOf(part);
+  for (const name of Object.keys(schemas)) {
+    const value = schemas[name];
+    const entry = { value, where, above: part, name };
+    const schema = isPlainSchema(value) ? value : repairSchema(entry);
+    if (schema !== value) schemas[name] = schema;
+    decodeTables({ value: schema.tables, where, above: entry, name: "tables" });
+  }
+  // Every node below has been checked or replaced.
+  return schemas as LiveSchemas;
+}
+
+function decodeTables(part: Part): void {
+  const tables = part.value as Tree;
+  for (const name of Object.keys(tables)) {
+    const value = tables[name];
+    const entry = { value, where: part.where, above: part, name };
+    const table = isPlainTable(value) ? value : repairTable(entry);
+    if (table !== value) tables[name] = table;
+    if (table.columns !== undefined) decodeColumnMap({ value: table.columns, where: part.where, above: entry, name: "columns" });
+  }
+}
+
+/**
+ * `data.columns` of GET columns. Changes `data` in place.
+ * @throws ServiceError E_MALFORMED_ANSWER
+ */
+export function decodeColumns(data: unknown, where: Where): Readonly<Record<string, LiveColumn>> {
+  const columns = memberOf({ value: data, where, above: "/data" }, "columns");
+  objectOf(columns);
+  decodeColumnMap(columns);
+  // Every column has been checked or replaced.
+  return columns.value as Record<string, LiveColumn>;
+}
+
+function decodeColumnMap(part: Part): void {
+  const columns = part.value as Tree;
+  for (const name of Object.keys(columns)) {
+    const value = columns[name];
+    if (!isPlainColumn(value)) columns[name] = repairColumn({ value, where: part.where, above: part, name });
+  }
+}
+
+function isPlainSchema(value: unknown): value is LiveSchema {
+  return (
+    isObject(value) && typeof value["enabled"] === "boolean" && typeof value["nameInDestination"] === "string" && isObject(value["tables"])
+  );
+}
+
+function isPlainTable(value: unknown): value is LiveTable {
+  if (!isObject(value) || typeof value["enabled"] !== "boolean") return false;
+  const { cursorField, columns } = value;
+  return (
+    typeof value["nameInDestination"] === "string" &&
+    typeof value["syncMode"] === "string" &&
+    (typeof cursorField === "string" || (cursorField === undefined && value["cursor_field"] === undefined)) &&
+    (columns === undefined || isObject(columns))
+  );
+}
+
+function isPlainColumn(value: unknown): value is LiveColumn {
+  return (
+    isObject(value) &&
+    typeof value["enabled"] === "boolean" &&
+    typeof value["hashed"] === "boolean" &&
+    typeof value["nameInDestination"] === "string" &&
+    typeof value["isPrimaryKey"] === "boolean"
+  );
+}
+
+function repairSchema(part: Part): LiveSchema {
+  const nameInDestination = textUnder(part, "nameInDestination", "name_in_destination");
+  const tables = memberOf(part, "tables");
+  return {
+    ...(nameInDestination === undefined ? {} : { nameInDestination }),
+    enabled: flagOf(memberOf(part, "enabled")),
+    // The tables themselves are decoded by the caller.
+    tables: (isAbsent(tables) ? emptyRecord() : treeOf(tables)) as LiveSchema["tables"],
+  };
+}
+
+function repairTable(part: Part): LiveTable {
+  const nameInDestination = textUnder(part, "nameInDestination", "name_in_destination");
+  const syncMode = textUnder(part, "syncMode", "sync_mode");
+  const cursorField = textUnder(part, "cursorField", "cursor_field");
+  const columns = memberOf(part, "columns");
+  return {
+    ...(nameInDestination === undefined ? {} : { nameInDestination }),
+    enabled: flagOf(memberOf(part, "enabled")),
+    ...(syncMode === undefined ? {} : { syncMode }),
+    ...(cursorField === undefined ? {} : { cursorField }),
+    // The columns themselves are decoded by the caller. Absent or null: unknown.
+    ...(isAbsent(columns) ? {} : { columns: treeOf(columns) as NonNullable<LiveTable["columns"]> }),
+  };
+}
+
+function repairColumn(part: Part): LiveColumn {
+  const nameInDestination = textUnder(part, "nameInDestination", "name_in_destination");
+  const isPrimaryKey = optionalFlagOf(present(memberOf(part, "isPrimaryKey"), memberOf(part, "is_primary_key")));
+  return {
+    ...(nameInDestination === undefined ? {} : { nameInDestination }),
+    enabled: flagOf(memberOf(part, "enabled")),
+    hashed: flagOf(memberOf(part, "hashed")),
+    ...(isPrimaryKey === undefined ? {} : { isPrimaryKey }),
+  };
+}
+
+function textUnder(part: Part, camel: string, snake: string): string | undefined {
+  return optionalTextOf(present(memberOf(part, camel), memberOf(part, snake)));
+}
+
+const isAbsent = ({ value }: Part): boolean => value === undefined || value === null;
+
+const present = (first: Part, second: Part): Part => (isAbsent(first) ? second : first);
+
+function treeOf(part: Part): Tree {
+  return objectOf(part) as Tree;
+}

@@ -1,0 +1,140 @@
+import { ServiceError } from "../model/errors.ts";
+import { Secret } from "../model/secret.ts";
+import type { SendableRequest } from "../model/service.ts";
+import { closed, type Failure, failureOfStatus, failureOfWire, interrupted, toServiceError } from "./errors.ts";
+import { quoteAnswer } from "./quote-response.ts";
+import { backoffMs, mayRepeat } from "./retry.ts";
+import type { Backpressure, Throttle } from "./throttle.ts";
+import type { Method, Transport, WireAnswer, WireFailure } from "./transport.ts";
+
+/** One call of the interface, ready for the wire. */
+export interface Call<T> {
+  readonly method: Method;
+  /** Below the base URL, percent-encoded. */
+  readonly path: string;
+  readonly body?: Buffer;
+  /** The body holds a secret or the API key: no text of the answer may be shown. */
+  readonly heldSecrets: boolean;
+  /** Reads an answer of status 2xx; an E_MALFORMED_ANSWER thrown here counts as an unreadable answer. */
+  readonly read: (answer: WireAnswer) => T;
+  /** What 404 means, where it is no error. */
+  readonly absent?: () => T;
+}
+
+/** Makes a call, with its retries. @throws ServiceError */
+export type SendRequest = <T>(call: Call<T>) => Promise<T>;
+
+/** One attempt on the wire, as it is reported to `onCall`. `error` is a code, never a text. */
+export interface CallReport {
+  readonly method: string;
+  readonly path: string;
+  readonly status?: number;
+  readonly error?: string;
+  /** The answer's Date header, in milliseconds since 1970: what time the service has. */
+  readonly dateMs?: number;
+  /** From 1. */
+  readonly attempt: number;
+}
+
+export interface ExchangeOptions {
+  readonly transport: Transport;
+  readonly throttle: Throttle;
+  readonly retries: number;
+  readonly timeoutMs: number;
+  readonly apiKey: Secret<string>;
+  readonly keySource: string | undefined;
+  readonly signal: AbortSignal | undefined;
+  readonly wait: (milliseconds: number) => Promise<void>;
+  readonly random: () => number;
+  readonly now: () => number;
+  readonly onCall: ((report: CallReport) => void) | undefined;
+  readonly isClosed: () => boolean;
+}
+
+type Verdict<T> = { readonly ok: true; readonly value: T } | Failed;
+interface Failed {
+  readonly ok: false;
+  readonly failure: Failure;
+  /** Stands for the failure where reading the answer has thrown it. */
+  readonly unreadable?: ServiceError;
+}
+
+/** Throttle, wire, verdict, retry: in this order, for each attempt. The place in the queue is given back while waiting for a retry. */
+export function createSendRequest(options: ExchangeOptions): SendRequest {
+  const { transport, throttle, retries, signal } = options;
+
+  const settle = <T>(call: Call<T>, attempt: number, outcome: WireAnswer | WireFailure): Verdict<T> => {
+    const verdict: Verdict<T> =
+      outcome.type === "failure"
+        ? { ok: false, failure: failureOfWire(outcome, call.method, options.timeoutMs) }
+        : judge(call, outcome, options);
+    if (!verdict.ok && verdict.failure.retryAfterMs !== undefined) throttle.hold(verdict.failure.retryAfterMs);
+    options.onCall?.({
+      method: call.method,
+      path: call.path,
+      attempt,
+      ...(outcome.type === "answer" ? { status: outcome.status, ...dateOf(outcome) } : {}),
+      ...(verdict.ok ? {} : { error: verdict.failure.code }),
+    });
+    return verdict;
+  };
+
+  const attemptOnce = async <T>(call: Call<T>, attempt: number): Promise<Verdict<T>> => {
+    if (options.isClosed()) return { ok: false, failure: closed };
+    if (signal?.aborted) return { ok: false, failure: interrupted };
+    return settle(call, attempt, await transport.exchange(call, signal));
+  };
+
+  return async (call) => {
+    for (let attempt = 1; ; attempt += 1) {
+      const verdict = await throttle.run(() => attemptOnce(call, attempt), loadOf, options.wait);
+      if (verdict.ok) return verdict.value;
+      const { failure } = verdict;
+      if (attempt > retries || !mayRepeat(call.method, failure)) throw verdict.unreadable ?? toServiceError(call, failure, attempt);
+      // With a Retry-After the throttle does the waiting, for everybody.
+      if ((failure.retryAfterMs ?? 0) === 0) await options.wait(backoffMs(attempt, options.random));
+    }
+  };
+}
+
+const loadOf = (verdict: Verdict<unknown>): Backpressure => (verdict.ok ? "fine" : verdict.failure.load);
+
+function judge<T>(call: Call<T>, answer: WireAnswer, options: ExchangeOptions): Verdict<T> {
+  const { status } = answer;
+  try {
+    if (status >= 200 && status < 300) return { ok: true, value: call.read(answer) };
+  } catch (error) {
+    if (!(error instanceof ServiceError)) throw error;
+    const { code, sent, message } = error;
+    return { ok: false, failure: { code, sent, status, again: "reads", load: "fine", message }, unreadable: error };
+  }
+  if (status === 404 && call.absent !== undefined) return { ok: true, value: call.absent() };
+  const quote = (): string => quoteAnswer(answer.body, call.heldSecrets, options.apiKey);
+  const context = { method: call.method, keySource: options.keySource, quote, nowMs: options.now() };
+  return { ok: false, failure: failureOfStatus(answer, context) };
+}
+
+function dateOf({ headers: { date } }: WireAnswer): { readonly dateMs?: number } {
+  const dateMs = typeof date === "string" ? Date.parse(date) : Number.NaN;
+  return Number.isNaN(dateMs) ? {} : { dateMs };
+}
+
+export interface EncodedBody {
+  readonly bytes: Buffer;
+  /** Whether a secret or the API key is in it: then nothing of the answer may be quoted. */
+  readonly secret: boolean;
+}
+
+/** The bytes of a request body. This is the one place where the secrets of a body are revealed. */
+export function encodeBody(body: SendableRequest["body"], apiKey: Secret<string>): EncodedBody {
+  let secret = false;
+  // A replacer sees a member only after its toJSON, which for a Secret is "[secret]"; the holder still has the Secret itself.
+  const reveal = function (this: Readonly<Record<string, unknown>>, key: string, value: unknown): unknown {
+    const member = this[key];
+    if (!(member instanceof Secret)) return value;
+    secret = true;
+    return member.reveal();
+  };
+  const text = JSON.stringify(body, reveal);
+  return { bytes: Buffer.from(text), secret: secret || text.includes(JSON.stringify(apiKey.reveal()).slice(1, -1)) };
+}

@@ -1,0 +1,63 @@
+import { isUtf8 } from "node:buffer";
+import { parse as parseLossless } from "lossless-json";
+import { isObject, type JsonValue, own } from "../model/json.ts";
+import type { WriteAnswer } from "../model/service.ts";
+import { malformed, type Where } from "./decode/members.ts";
+
+/**
+ * The JSON of a body, whatever its content-type says.
+ * @throws ServiceError E_MALFORMED_ANSWER. Its text never holds any of the body, as JSON.parse's own error does.
+ */
+export function readJson(body: Buffer, where: Where): JsonValue {
+  if (body.length === 0) throw malformed(where, "", "is empty");
+  if (!isUtf8(body)) throw malformed(where, "", "is not UTF-8 text");
+  const start = body[0] === 0xef && body[1] === 0xbb && body[2] === 0xbf ? 3 : 0;
+  try {
+    // JSON.parse gives JSON values only.
+    return JSON.parse(body.toString("utf8", start)) as JsonValue;
+  } catch {
+    const isMarkup = /^\s*</u.test(body.toString("latin1", start, start + 64));
+    throw malformed(
+      where,
+      "",
+      isMarkup ? "is HTML or XML, not JSON; a proxy or a log-in page may have answered instead of the service" : "is not complete JSON",
+    );
+  }
+}
+
+/**
+ * The envelope of a write's answer (interface §2.1, §4.1). An int64 beyond 2^53 keeps its digits: JSON.parse would round it, so only then is the body
+ * read a second time, without losing any. A number in `data.id` becomes its decimal text.
+ * @throws ServiceError E_MALFORMED_ANSWER, `sent` "maybe": the service has acted, but what it did can't be read.
+ */
+export function readWriteAnswer(status: number, body: Buffer, where: Where): WriteAnswer {
+  const envelope = readJson(body, where);
+  if (!isObject(envelope)) throw malformed(where, "", "is not an object");
+  const code = own(envelope, "code");
+  if (code !== undefined && code !== null && typeof code !== "string") throw malformed(where, "/code", "is not a string");
+  const data = own(envelope, "data") as JsonValue | undefined;
+  const ids = { id: own(envelope, "id"), dataId: isObject(data) ? own(data, "id") : undefined };
+  const rounded = [ids.id, ids.dataId].some((id) => typeof id === "number" && !Number.isSafeInteger(id));
+  const exact = rounded ? exactIds(body, where) : ids;
+  const int64Id = decimalText(exact.id);
+  if (typeof ids.id === "number" && int64Id === undefined) throw malformed(where, "/id", "is not an integer");
+  const dataId = typeof ids.dataId === "number" ? decimalText(exact.dataId) : undefined;
+  return { status, data: isObject(data) && dataId !== undefined ? { ...(data as Record<string, JsonValue>), id: dataId } : data, int64Id };
+}
+
+function exactIds(body: Buffer, where: Where): { readonly id: unknown; readonly dataId: unknown } {
+  let envelope: unknown;
+  try {
+    envelope = parseLossless(body.toString("utf8").replace(/^\uFEFF/u, ""), undefined, (digits) => digits);
+  } catch {
+    throw malformed(where, "/id", "is a number too large to be read exactly");
+  }
+  if (!isObject(envelope)) return { id: undefined, dataId: undefined };
+  const data = own(envelope, "data");
+  return { id: own(envelope, "id"), dataId: isObject(data) ? own(data, "id") : undefined };
+}
+
+function decimalText(id: unknown): string | undefined {
+  const text = typeof id === "number" ? String(id) : id;
+  return typeof text === "string" && /^-?\d+$/u.test(text) ? text : undefined;
+}

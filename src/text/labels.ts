@@ -1,0 +1,48 @@
+import { fromPointer, type Pointer } from "../model/pointer.ts";
+
+/** A place in a document as a person writes it: `spec.create.enabled`, `spec.rules[2].match`, `spec.schemas."a.b"`; "the document" for "". */
+export function label(pointer: Pointer): string {
+  let text = "";
+  for (const segment of fromPointer(pointer)) {
+    if (/^[0-9]+$/u.test(segment) && text !== "") text += `[${segment}]`;
+    else text += `${text === "" ? "" : "."}${/^[\p{L}_$][\p{L}\p{N}_$-]*$/u.test(segment) ? segment : JSON.stringify(segment)}`;
+  }
+  return text === "" ? "the document" : `\`${text}\``;
+}
+
+/** What a value is, for a sentence: "text", "a number", "a map". */
+export function describeType(value: unknown): string {
+  if (value === null) return "empty";
+  if (Array.isArray(value)) return "a list";
+  return { string: "text", number: "a number", boolean: "true or false", object: "a map" }[typeof value as string] ?? "nothing";
+}
+
+const typeWords = new Map([
+  ["string", "text"],
+  ["integer", "a whole number"],
+  ["number", "a number"],
+  ["boolean", "true or false"],
+  ["array", "a list"],
+  ["null", "empty"],
+]);
+
+/** JSON Schema types for a sentence: "text or a map"; `map` says what kind of map. */
+export function describeTypes(types: readonly string[], map = "a map"): string {
+  return enumerate(
+    types.map((type) => (type === "object" ? map : (typeWords.get(type) ?? type))),
+    "or",
+  );
+}
+
+/** "a", "a or b", "a, b or c". */
+function enumerate(words: readonly string[], conjunction: "and" | "or"): string {
+  const last = words.at(-1) ?? "";
+  return words.length < 2 ? last : `${words.slice(0, -1).join(", ")} ${conjunction} ${last}`;
+}
+
+/** Names as code: "`a`, `b` and `c`". */
+export const codeList = (names: readonly string[], conjunction: "and" | "or"): string =>
+  enumerate(
+    names.map((name) => `\`${name}\``),
+    conjunction,
+  );

@@ -1,0 +1,54 @@
+import { isObject, type JsonValue } from "../model/json.ts";
+import { describeSecret, isSecretName, isSecretReference } from "../model/secret.ts";
+import { visible } from "./control-characters.ts";
+import { nameText } from "./paths.ts";
+
+/** A value on one line, near to JSON. A secret is shown as where it comes from; a literal under a secret's name (which validation refuses) not at all. */
+export function valueText(value: JsonValue, name = ""): string {
+  if (typeof value === "string") return isSecretName(name) ? "(secret)" : visible(JSON.stringify(value));
+  if (isSecretReference(value)) return `(${visible(describeSecret(value))})`;
+  if (Array.isArray(value)) return `[${value.map((element: JsonValue) => valueText(element, name)).join(", ")}]`;
+  if (isObject(value)) {
+    const members = Object.entries(value as Readonly<Record<string, JsonValue>>);
+    return members.length === 0 ? "{}" : `{ ${members.map(([key, member]) => `${nameText(key)}: ${valueText(member, key)}`).join(", ")} }`;
+  }
+  return String(value);
+}
+
+/** A value as indented lines of YAML (secrets aside): an object's members one a line, short lists of scalars on one. */
+export function valueLines(value: JsonValue, name = ""): readonly string[] {
+  if (isShort(value)) return [plainText(value, name)];
+  if (Array.isArray(value)) return value.flatMap((element: JsonValue) => hanging("- ", valueLines(element, name)));
+  return Object.entries(value as Readonly<Record<string, JsonValue>>).flatMap(([key, member]) => {
+    const lines = valueLines(member, key);
+    const label = plainText(key, "");
+    return isShort(member) ? [`${label}: ${lines[0] ?? ""}`] : [`${label}:`, ...lines.map((line) => `  ${line}`)];
+  });
+}
+
+/** At most `limit` characters, the middle left out; both ends of a long value tell more than one. */
+export function cutMiddle(text: string, limit: number): string {
+  const characters = [...text];
+  if (characters.length <= limit) return text;
+  const head = Math.ceil((limit - 1) / 2);
+  return `${characters.slice(0, head).join("")}…${characters.slice(characters.length - (limit - 1 - head)).join("")}`;
+}
+
+// Texts that YAML 1.1 and 1.2 read as themselves without quotes.
+const plainString = /^(?!(?:true|false|null|yes|no|on|off|y|n)$)\p{L}[\p{L}\p{N}_./-]*$/iu;
+
+function plainText(value: JsonValue, name: string): string {
+  if (typeof value === "string" && plainString.test(value) && visible(value) === value && !isSecretName(name)) return value;
+  return Array.isArray(value) ? `[${value.map((element: JsonValue) => plainText(element, name)).join(", ")}]` : valueText(value, name);
+}
+
+/** What stands on one line: a scalar, a secret, something empty, a short list of scalars. */
+function isShort(value: JsonValue): boolean {
+  if (Array.isArray(value))
+    return value.every((element: JsonValue) => !isObject(element) && !Array.isArray(element)) && valueText(value).length <= 70;
+  return !isObject(value) || isSecretReference(value) || Object.keys(value).length === 0;
+}
+
+function hanging(marker: string, lines: readonly string[]): readonly string[] {
+  return lines.map((line, index) => `${index === 0 ? marker : " ".repeat(marker.length)}${line}`);
+}

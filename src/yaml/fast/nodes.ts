@@ -1,0 +1,118 @@
+import { byte, type JsonBuffer } from "./buffer.ts";
+import { jsonText, transcode } from "./transcode.ts";
+
+/*
+ * Where the values of a plain text stand. Nobody asks that of most files, so it isn't kept when values are read: the text is transcoded once more, with marks,
+ * and the JSON is read beside them.
+ */
+
+/** A value and where it stands: offsets in UTF-16 units, as in `text`. */
+export interface PlainNode {
+  /** Undefined where nothing is written: the null of a member without a value. */
+  readonly start: number | undefined;
+  /** The end of a scalar; for lists and maps the start once more. */
+  readonly end: number;
+  /** Of text and numbers. */
+  readonly literal: string | number | undefined;
+  /** Of a list or a map, in the order of the text. */
+  readonly nodes: readonly PlainNode[] | undefined;
+  /** Of a map, beside `nodes`. */
+  readonly names: readonly string[] | undefined;
+  readonly keyStarts: readonly number[];
+}
+
+/** The values of the documents that aren't empty, by index; undefined where the text isn't plain enough to be sure. Never throws. */
+export function plainNodes(text: string): ReadonlyMap<number, PlainNode> | undefined {
+  const roots = new Map<number, PlainNode>();
+  let offsets: Offsets | undefined;
+  const marks: number[] = [];
+  const isPlain = transcode(text, marks, ({ index, tape }) => {
+    offsets ??= makeOffsets(text, tape);
+    roots.set(index, readNode({ tape, marks, offsets, at: 0, next: 0 }));
+    marks.length = 0;
+  });
+  return isPlain ? roots : undefined;
+}
+
+/** By index in the tape's input. */
+type Offsets = (index: number) => number;
+
+function makeOffsets(text: string, { input, isAscii }: JsonBuffer): Offsets {
+  if (isAscii && input.length === text.length + 1) return (index) => index;
+  const offsets = new Uint32Array(input.length);
+  let offset = 0;
+  for (const [index, value] of input.entries()) {
+    offsets[index] = offset;
+    const isContinuation = (value & 0xc0) === 0x80;
+    const isTwo = value >= 0xf0 || (value === byte.lineFeed && text[offset] === "\r");
+    if (!isContinuation) offset += isTwo ? 2 : 1;
+  }
+  return (index) => offsets[index] ?? 0;
+}
+
+interface Reader {
+  readonly tape: JsonBuffer;
+  readonly marks: readonly number[];
+  readonly offsets: Offsets;
+  /** Index of the next byte of JSON. */
+  at: number;
+  /** Index of the next mark. */
+  next: number;
+}
+
+function readNode(reader: Reader): PlainNode {
+  const { tape, marks, offsets } = reader;
+  const { json } = tape;
+  const isMarked = marks[reader.next] === reader.at;
+  const start = isMarked ? offsets(marks[reader.next + 1] ?? 0) : undefined;
+  const end = isMarked ? offsets(marks[reader.next + 2] ?? 0) : 0;
+  if (isMarked) reader.next += 3;
+  const first = json[reader.at] ?? 0;
+  if (first !== byte.openMap && first !== byte.openList) {
+    const text = readScalar(reader);
+    const isNumber = first === byte.dash || (first >= digitZero && first <= digitNine);
+    const literal = first === byte.quote ? text : isNumber ? Number(text) : undefined;
+    return { start, end, literal, nodes: undefined, names: undefined, keyStarts: none };
+  }
+  const close = first === byte.openMap ? byte.closeMap : byte.closeList;
+  const names: string[] = [];
+  const keyStarts: number[] = [];
+  const nodes: PlainNode[] = [];
+  // Behind the opening and behind each comma.
+  for (reader.at++; json[reader.at] !== close; ) {
+    if (close === byte.closeMap) {
+      keyStarts.push(offsets(marks[reader.next + 1] ?? 0));
+      reader.next += 3;
+      names.push(readScalar(reader));
+      reader.at++;
+    }
+    nodes.push(readNode(reader));
+    if (json[reader.at] === byte.comma) reader.at++;
+  }
+  reader.at++;
+  return { start, end, literal: undefined, nodes, names: close === byte.closeMap ? names : undefined, keyStarts };
+}
+
+/** The text of a string, and of anything else its JSON. */
+function readScalar(reader: Reader): string {
+  const { tape, at: start } = reader;
+  const { json } = tape;
+  let at = start;
+  if (json[at] !== byte.quote) {
+    while (json[at] !== byte.comma && json[at] !== byte.closeMap && json[at] !== byte.closeList) at++;
+    reader.at = at;
+    return jsonText(tape, start, at);
+  }
+  let isEscaped = false;
+  for (at++; json[at] !== byte.quote; at++) {
+    if (json[at] !== byte.backslash) continue;
+    isEscaped = true;
+    at++;
+  }
+  reader.at = at + 1;
+  return isEscaped ? String(JSON.parse(jsonText(tape, start, at + 1))) : jsonText(tape, start + 1, at);
+}
+
+const none: readonly number[] = [];
+const digitZero = 0x30;
+const digitNine = 0x39;
