@@ -1,10 +1,11 @@
 import { byText } from "../model/address.ts";
 import type { Settings } from "../model/config.ts";
+import { ProblemsError } from "../model/errors.ts";
 import type { Locate, Problem } from "../model/problem.ts";
 import type { Resource } from "../model/resource.ts";
 import { parseValues } from "../yaml/read.ts";
 import { findConfig, parseConfig, schemaErrorProblems, targetNames } from "./config/file.ts";
-import { ConfigError, type LoadedConfig, loadConfig } from "./config/load.ts";
+import { type LoadedConfig, loadConfig } from "./config/load.ts";
 import type { ConfigOptions, LoadOptions } from "./config/options.ts";
 import { discover } from "./discover.ts";
 import { makeLocate } from "./locate.ts";
@@ -12,7 +13,6 @@ import { documentDigest, manifestDigest, type ReadManifest, readManifest } from 
 import { duplicateProblems, referenceProblems } from "./references.ts";
 import { readSource, type Source, shownPath } from "./source.ts";
 
-export { ConfigError } from "./config/load.ts";
 export type { ConfigOptions, LoadOptions } from "./config/options.ts";
 
 /** The manifests of a project for one target, checked as far as that goes without the account. */
@@ -32,7 +32,7 @@ export interface Project {
 }
 
 /**
- * Loads a project. Mistakes in manifests are in `problems`; throws ConfigError where the configuration gives no usable settings, and the signal's reason
+ * Loads a project. Mistakes in manifests are in `problems`; throws ProblemsError where the configuration gives no usable settings, and the signal's reason
  * when aborted.
  */
 export async function loadProject(options: LoadOptions): Promise<Project> {
@@ -40,7 +40,7 @@ export async function loadProject(options: LoadOptions): Promise<Project> {
   const sources = new Map(config.sources.map((source) => [source.file, source]));
   const locate = makeLocate(options.cwd, (file) => sources.get(file)?.text);
   const { settings } = config;
-  if (settings === undefined) throw new ConfigError(config.problems, locate);
+  if (settings === undefined) throw new ProblemsError(config.problems, locate);
 
   const discovered = discover(config.wanted, { cwd: options.cwd, folder: config.folder, except: config.except });
   const problems: Problem[] = [...config.problems, ...discovered.problems];
@@ -84,14 +84,14 @@ function newGiveWay(signal: AbortSignal | undefined): () => Promise<void> {
   };
 }
 
-/** Names of the targets, for `--all-targets`, in the order of the config file; "default" where there are none. Throws ConfigError. */
+/** Names of the targets, for `--all-targets`, in the order of the config file; "default" where there are none. Throws ProblemsError. */
 export async function listTargets(options: ConfigOptions): Promise<readonly string[]> {
   const path = findConfig(options);
   if (path === undefined) return ["default"];
   const { source, problems } = readSource(options.cwd, path);
   const parsed = source === undefined ? { problems: [] } : parseConfig(source);
   if (source === undefined || parsed.problems.length > 0) {
-    throw new ConfigError(
+    throw new ProblemsError(
       [...problems, ...parsed.problems],
       makeLocate(options.cwd, (file) => (file === source?.file ? source.text : undefined)),
     );

@@ -1,5 +1,5 @@
 import type { ExitCode } from "./exit.ts";
-import type { Problem } from "./problem.ts";
+import { type Diagnostic, type Locate, type Problem, toDiagnostic } from "./problem.ts";
 
 /** A failure that ends a command: it says what is wrong and what to do, and carries the exit code. Its message never holds a secret. */
 export class DimsyncError extends Error {
@@ -21,14 +21,19 @@ export class DimsyncError extends Error {
   }
 }
 
-/** Mistakes in the user's files that make it pointless to go on, all of them at once. */
+/** The user's mistakes that make it pointless to go on, all of them at once, each with its position in the file if it has one. */
 export class ProblemsError extends DimsyncError {
   override readonly name = "ProblemsError";
   readonly problems: readonly Problem[];
+  readonly diagnostics: readonly Diagnostic[];
+  /** False if the problems were reported without looking up lines and columns; whoever knows the files can still do that. */
+  readonly isLocated: boolean;
 
-  constructor(problems: readonly Problem[]) {
+  constructor(problems: readonly Problem[], locate?: Locate) {
     super("E_PROBLEMS", `There are ${problems.length} problems.`);
     this.problems = problems;
+    this.isLocated = locate !== undefined;
+    this.diagnostics = problems.map((problem) => toDiagnostic(problem, locate ?? (({ file }) => ({ file }))));
   }
 }
 

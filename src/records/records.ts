@@ -3,7 +3,7 @@ import type { Binding, Bindings } from "../model/binding.ts";
 import type { AppliedPlan } from "./applied-plans.ts";
 import type { CreatedEntry, OpenIntent } from "./journal.ts";
 import type { Intent, Settlement } from "./journal-line.ts";
-import type { ListsSeen } from "./lists-seen.ts";
+import type { ListLengths } from "./list-lengths.ts";
 
 // Records are what must survive a run of one target: the lease, the journal of creates, bindings,
 // applied plans and the longest lists seen. Three stores implement this interface (folder, git,
@@ -78,7 +78,7 @@ export interface RecordsState {
    * exists although its binding was lost.
    */
   readonly created: ReadonlyMap<Address, CreatedEntry>;
-  readonly longestSeen: ListsSeen;
+  readonly longestSeen: ListLengths;
   /** Runs whose lease was ended by `unlock`, oldest first. */
   readonly unlocked: readonly UnlockedRun[];
 }
@@ -193,7 +193,7 @@ export interface RecordsRun {
    * Keeps the larger of what is known and what was seen, with the next write. A run that writes
    * nothing else may drop it. Throws nothing.
    */
-  readonly rememberLists: (seen: ListsSeen) => void;
+  readonly rememberLists: (seen: ListLengths) => void;
   /**
    * Writes what is queued without waiting for the next `intend`: for an id that can't be found
    * again by reading. Throws nothing.

@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { ConfigError, type LoadOptions, listTargets } from "../../src/manifests/project.ts";
+import { type LoadOptions, listTargets } from "../../src/manifests/project.ts";
+import { ProblemsError } from "../../src/model/errors.ts";
 import { config, headings, load, manifest, writeFiles } from "./project-on-disk.ts";
 
 const asset = (name: string, ...lines: readonly string[]) => manifest("Asset", name, "spec:", `  name: ${name}`, ...lines);
@@ -17,7 +18,7 @@ describe("targets", () => {
     try {
       await load(all, options);
     } catch (error) {
-      if (error instanceof ConfigError)
+      if (error instanceof ProblemsError)
         return { headings: headings(error.diagnostics), message: error.diagnostics.map(({ message }) => message).join() };
       throw error;
     }
@@ -43,7 +44,7 @@ describe("targets", () => {
   test("listTargets gives them in the order of the file, and default where there is none", async () => {
     expect(await listTargets({ cwd: writeFiles(files), env: {} })).toEqual(["prod", "test"]);
     expect(await listTargets({ cwd: writeFiles({}), env: {} })).toEqual(["default"]);
-    await expect(listTargets({ cwd: writeFiles({ "dimsync.yaml": "a: b: c" }), env: {} })).rejects.toBeInstanceOf(ConfigError);
+    await expect(listTargets({ cwd: writeFiles({ "dimsync.yaml": "a: b: c" }), env: {} })).rejects.toBeInstanceOf(ProblemsError);
   });
   test("a variable without a value in a target that isn't chosen is no mistake", async () => {
     const text = config(

@@ -9,7 +9,6 @@ import { type Address, byText } from "../../model/address.ts";
 import { DimsyncError, ProblemsError } from "../../model/errors.ts";
 import { combineExits, type Exit, type ExitCode } from "../../model/exit.ts";
 import type { Plan } from "../../model/plan.ts";
-import { type Diagnostic, toDiagnostic } from "../../model/problem.ts";
 import { visible } from "../../text/control-characters.ts";
 import { didYouMean } from "../../text/suggest.ts";
 import type { Context } from "../shared/context.ts";
@@ -112,9 +111,7 @@ function refuseProblems(project: Project, out: string): void {
   const errors = project.problems.filter(
     ({ severity, code }) => severity === "error" && !(code === "E_PATH_NOT_FOUND" && !existsSync(out)),
   );
-  if (errors.length === 0) return;
-  const diagnostics: readonly Diagnostic[] = errors.map((problem) => toDiagnostic(problem, project.locate));
-  throw Object.assign(new ProblemsError(errors), { diagnostics });
+  if (errors.length > 0) throw new ProblemsError(errors, project.locate);
 }
 
 const fileReport = ({ path, before, after }: FileChange, cwd: string): ImportReport["files"][number] => {

@@ -7,7 +7,6 @@ import { readAhead, readSchemas } from "../../import/read-schemas.ts";
 import { schemaConfig } from "../../kinds/schema-config/index.ts";
 import { DimsyncError, ProblemsError } from "../../model/errors.ts";
 import type { Exit, ExitCode } from "../../model/exit.ts";
-import { type Diagnostic, toDiagnostic } from "../../model/problem.ts";
 import { openBindings } from "../../records/bindings.ts";
 import type { RenderOptions } from "../../render/document.ts";
 import { junitText, type TestCase, type TestSuite } from "../../render/machine/junit-text.ts";
@@ -44,10 +43,7 @@ export async function runTest(context: Context<TestFlags>, files: readonly strin
   const paths = files.length > 0 ? files.map((file) => resolve(cwd, file)) : [join(settings.folder, defaultFile)];
   const assertions = paths.flatMap((path) => readAssertions(path, relative(cwd, path)));
   const errors = project.problems.filter(({ severity }) => severity === "error");
-  if (errors.length > 0) {
-    const diagnostics: readonly Diagnostic[] = errors.map((problem) => toDiagnostic(problem, project.locate));
-    throw Object.assign(new ProblemsError(errors), { diagnostics });
-  }
+  if (errors.length > 0) throw new ProblemsError(errors, project.locate);
   const progress = showProgress(context);
   const run = { env: io.env, signal: io.interrupted };
   const opened = await openReads(project, flags.snapshot === undefined ? undefined : resolve(cwd, flags.snapshot), run);

@@ -2,7 +2,6 @@ import { mkdir } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
 import { setTimeout as sleepFor } from "node:timers/promises";
 import type { Clock, LoadedProject } from "../../engine/session.ts";
-import { ConfigError } from "../../manifests/config/load.ts";
 import { resolveSecrets, secretKey, secretPlaces } from "../../manifests/secrets/resolve.ts";
 import type { Settings } from "../../model/config.ts";
 import { DimsyncError, ProblemsError } from "../../model/errors.ts";
@@ -123,7 +122,7 @@ export async function resolveAll(
 ): Promise<ReadonlyMap<string, Secret>> {
   const options = secretOptions(settings, env, signal);
   const { values, problems } = await resolveSecrets(references, options, (reference) => secretPlaces(reference, users?.resources ?? []));
-  if (problems.length > 0) throw users === undefined ? new ProblemsError(problems) : new ConfigError(problems, users.locate);
+  if (problems.length > 0) throw users === undefined ? new ProblemsError(problems) : new ProblemsError(problems, users.locate);
   return values;
 }
 

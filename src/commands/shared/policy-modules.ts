@@ -1,8 +1,8 @@
 import { statSync } from "node:fs";
 import { resolve } from "node:path";
 import { pathToFileURL } from "node:url";
-import { ConfigError } from "../../manifests/config/load.ts";
 import type { Address } from "../../model/address.ts";
+import { ProblemsError } from "../../model/errors.ts";
 import type { Locate, Problem } from "../../model/problem.ts";
 import { locationIn, type PolicySpec, type Resource } from "../../model/resource.ts";
 import type { PolicyFunction } from "../../policies/script.ts";
@@ -10,7 +10,7 @@ import { policiesIn } from "../../policies/validate.ts";
 
 const form = "It needs a default export: ({ integration, labels, schemas }) => [{ path, message }].";
 
-/** Loads the policies that are written in JavaScript; they get data and have no client. Throws ConfigError with every module that can't be used. */
+/** Loads the policies that are written in JavaScript; they get data and have no client. Throws ProblemsError with every module that can't be used. */
 export async function loadPolicyModules(
   resources: readonly Resource[],
   folder: string,
@@ -32,7 +32,7 @@ export async function loadPolicyModules(
       problems.push(problem(resource, `${module} could not be loaded: ${line.replace(/\.$/u, "")}.`));
     }
   }
-  if (problems.length > 0) throw new ConfigError(problems, locate);
+  if (problems.length > 0) throw new ProblemsError(problems, locate);
   return functions;
 }
 

@@ -1,6 +1,6 @@
 import { kindNamed } from "../../kinds/index.ts";
 import { nameMatcher } from "../../kinds/patterns/names.ts";
-import { ConfigError, type LoadOptions, listTargets, loadProject, type Project } from "../../manifests/project.ts";
+import { type LoadOptions, listTargets, loadProject, type Project } from "../../manifests/project.ts";
 import { durationMs } from "../../manifests/scalars.ts";
 import type { ClientSettings } from "../../model/config.ts";
 import { DimsyncError, ProblemsError } from "../../model/errors.ts";
@@ -21,13 +21,13 @@ export async function loadProjects(context: Context, paths: readonly string[] = 
 }
 
 /**
- * Says what is wrong with a base URL that was given, instead of that there is none. Throws ConfigError where the account can't be reached because of
+ * Says what is wrong with a base URL that was given, instead of that there is none. Throws ProblemsError where the account can't be reached because of
  * mistakes outside the manifests.
  */
 export function checkAccountSettings({ settings, problems, files, locate }: Project): void {
   if (settings.baseUrl !== "") return;
   const mistakes = problems.filter(({ severity, place }) => severity === "error" && (place === undefined || !files.includes(place.file)));
-  if (mistakes.length > 0) throw new ConfigError(mistakes, locate);
+  if (mistakes.length > 0) throw new ProblemsError(mistakes, locate);
 }
 
 /** A mistyped --only would look like an account without changes, a mistyped --exclude would change what it should spare. Throws E_USAGE. */

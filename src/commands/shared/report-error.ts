@@ -1,7 +1,7 @@
 import { DimsyncError, ProblemsError } from "../../model/errors.ts";
 import type { ExitCode } from "../../model/exit.ts";
 import type { Validation } from "../../model/plan.ts";
-import { type Diagnostic, toDiagnostic } from "../../model/problem.ts";
+import type { Diagnostic } from "../../model/problem.ts";
 import { annotations } from "../../render/machine/github.ts";
 import type { Failure } from "../../render/machine/ndjson.ts";
 import { findingsOf } from "../../render/report/findings.ts";
@@ -74,8 +74,5 @@ function printError(context: Context, error: unknown): ExitCode {
 
 /** The mistakes in the user's files that are the reason; none of another failure. */
 function diagnosticsOf(error: unknown): readonly Diagnostic[] {
-  if (!(error instanceof ProblemsError)) return [];
-  return "diagnostics" in error && Array.isArray(error.diagnostics)
-    ? (error.diagnostics as readonly Diagnostic[])
-    : error.problems.map((problem) => toDiagnostic(problem, ({ file }) => ({ file })));
+  return error instanceof ProblemsError ? error.diagnostics : [];
 }

@@ -1,4 +1,3 @@
-import { ConfigError } from "../../manifests/config/load.ts";
 import type { Project } from "../../manifests/project.ts";
 import { ProblemsError } from "../../model/errors.ts";
 import { toDiagnostic } from "../../model/problem.ts";
@@ -15,11 +14,11 @@ export async function loadValidProject(context: Context): Promise<Project | unde
   return undefined;
 }
 
-/** Gives mistakes that show only against the account their lines. Throws ConfigError in place of ProblemsError. */
+/** Looks up the lines of problems that show only against the account. */
 export async function withLocations<T>({ locate }: Project, work: Promise<T>): Promise<T> {
   try {
     return await work;
   } catch (error) {
-    throw error instanceof ProblemsError && !(error instanceof ConfigError) ? new ConfigError(error.problems, locate) : error;
+    throw error instanceof ProblemsError && !error.isLocated ? new ProblemsError(error.problems, locate) : error;
   }
 }

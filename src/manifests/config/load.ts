@@ -1,8 +1,7 @@
 import { resolve } from "node:path";
 import type { Settings } from "../../model/config.ts";
-import { ProblemsError } from "../../model/errors.ts";
 import { type JsonObject, own } from "../../model/json.ts";
-import { type Diagnostic, type Locate, type Problem, type SourceLocation, toDiagnostic } from "../../model/problem.ts";
+import type { Problem, SourceLocation } from "../../model/problem.ts";
 import { didYouMean } from "../../text/suggest.ts";
 import type { Wanted } from "../discover.ts";
 import { type Connectors, loadConnectors, noConnectors } from "../schema/connectors.ts";
@@ -11,16 +10,6 @@ import { type ConfigFile, checkConfig, findConfig, parseConfig, targetNames } fr
 import { type ConfigOptions, setting } from "./options.ts";
 import { makeSettings } from "./settings.ts";
 import { gatherVariables, readVarFiles, type Variables } from "./variables.ts";
-
-/** The configuration gives no usable settings: nothing else can be done. Carries every problem found so far, with its place looked up. */
-export class ConfigError extends ProblemsError {
-  readonly diagnostics: readonly Diagnostic[];
-
-  constructor(problems: readonly Problem[], locate: Locate) {
-    super(problems);
-    this.diagnostics = problems.map((problem) => toDiagnostic(problem, locate));
-  }
-}
 
 /** What the config file, the environment and the flags come to. */
 export interface LoadedConfig {
