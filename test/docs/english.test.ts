@@ -1,0 +1,124 @@
+import { execFileSync } from "node:child_process";
+import { existsSync, readFileSync } from "node:fs";
+import { describe, expect, test } from "vitest";
+
+// The style of our texts is in .github/CONTRIBUTING.md. This table holds the phrases that we no longer write.
+
+/** The files that are checked, by path. docs/commands.md and docs/reference come from help texts and schemas. */
+const checked: readonly RegExp[] = [
+  /^(?:README|CHANGELOG)\.md$/u,
+  /^docs\/(?!commands\.md)[^/]+\.md$/u,
+  /^\.github\/[^/]+\.md$/u,
+  /^examples\/.+\.(?:md|mjs|ya?ml)$/u,
+];
+
+interface Phrase {
+  readonly not: RegExp;
+  /** What to write instead. */
+  readonly but: string;
+  /** A text in which the phrase is found. */
+  readonly example: string;
+}
+
+const things = "text|string|map|list|number|key|json|yaml|file|url|address|boolean|git|secret|manifest|uuid";
+
+const phrases: readonly Phrase[] = [
+  { not: /\bsp(?:eaks?|oke|oken|eaking) of\b/iu, but: "matches, covers, applies to", example: "No rule speaks of it." },
+  { not: /\b(?:is|are|was|were|be|been) told\b/iu, but: "is reported; dimsync reports", example: "The rest is told at the end." },
+  { not: new RegExp(`\\b(?:is|are|was) no (?:${things})\\b`, "iu"), but: "must be a …, is not a …", example: "It is no text." },
+  { not: /\bmend(?:s|ed|ing)?\b/iu, but: "fix", example: "Mend this first." },
+  { not: /\bin clear\b|-in-clear\b/iu, but: "unhashed, readable", example: "copied in clear" },
+  { not: /\bthe word of\b|\bon its word\b|\bno word of\b/iu, but: "based on, without a sign", example: "on the word of that list" },
+  { not: /\bst(?:ands?|ood) (?:on|in|at) (?:an?|the|its?|this|that)\b/iu, but: "is in, was made from", example: "It stands in the file." },
+  { not: /\bstands? in the way\b/iu, but: "prevents, blocks", example: "Nothing stands in the way." },
+  { not: /\bas (?:it|they) stands?\b/iu, but: "as is, unchanged", example: "the page as it stands" },
+  { not: /\bkn(?:ows?|ew) (?:no|nothing)\b/iu, but: "does not know", example: "It knows no tags." },
+  { not: /\bsa(?:ys?|id) nothing (?:of|about|on)\b/iu, but: "does not mention", example: "It says nothing of columns." },
+  { not: /\bis said of\b|\bsays? so of\b/iu, but: "settings for …", example: "what is said of its columns" },
+  { not: /\bt(?:ells?|old|elling) (?:of|no|so|whether|which|what)\b/iu, but: "reports, shows, returns", example: "It tells of drift." },
+  { not: /\bcan(?:'t|not) be had\b/iu, but: "is not available", example: "It cannot be had." },
+  { not: /\b(?:is|are|was|were) let be\b|\blets? (?:it|them) be\b/iu, but: "ignores, leaves unchanged", example: "They are let be." },
+  { not: /\b(?:has|have|had) to be \w+ first\b/iu, but: "fix … first", example: "It has to be mended first." },
+  { not: /\bwhat differs\b/iu, but: "the differences", example: "It shows what differs." },
+  { not: /\b(?:is|are|was|were) to be\b/iu, but: "should be, must be", example: "why it is to be so" },
+  { not: /\b(?:became|become|becomes) of\b/iu, but: "the outcome of", example: "what became of it" },
+  { not: /\bof which\b/iu, but: "whose, or two sentences", example: "a table of which it needs columns" },
+  { not: /\bjudg(?:es?|ed|ing|e?ments?)\b/iu, but: "check, evaluate", example: "A policy judges it." },
+  { not: /\boverrul(?:es?|ed|ing)\b/iu, but: "override", example: "Later rules overrule it." },
+  { not: /\bwish(?:es|ed)?\b/iu, but: "desired state, edit", example: "shown with its wish" },
+  { not: /\banew\b/iu, but: "again", example: "looked up anew" },
+  { not: /\btime-outs?\b/iu, but: "timeout", example: "after a time-out" },
+  { not: /\bequals? (?:to )?the manifests?\b/iu, but: "matches the manifests", example: "The account equals the manifests." },
+  { not: /\b(?:is|are) meant\b(?! (?:to|for)\b)/iu, but: "matches, refers to", example: "the level that is meant" },
+  {
+    not: /(?:^|[.:;] )Where (?:an?|the|it|its|there|nothing|nobody|no|one|both|this|that|something) [^.?|]*, /u,
+    but: "If",
+    example: "Where an id is missing, ask.",
+  },
+  {
+    not: /\bnobody's business\b|\btakes nothing back\b|\bless is more than nothing\b/iu,
+    but: "say it literally",
+    example: "It takes nothing back.",
+  },
+  { not: /\b(?:product|interface|house),? §/iu, but: "docs/service-interface.md or another page of docs/", example: "see product §3.1" },
+];
+
+const fence = /^ *```(\w*)/u;
+const outputLanguages = ["", "text", "console"];
+
+/** The lines of a file in which phrases count: in Markdown without code in backticks, and without blocks that show output. */
+function linesOf(path: string, text: string): readonly string[] {
+  const lines = text.split("\n");
+  if (!path.endsWith(".md")) return lines;
+  let language: string | undefined;
+  return lines.map((line) => {
+    const opened = fence.exec(line)?.[1];
+    if (opened !== undefined) language = language === undefined ? opened : undefined;
+    if (language !== undefined) return outputLanguages.includes(language) ? "" : line;
+    return line.replaceAll(/`[^`]*`/gu, "`…`");
+  });
+}
+
+/** "file:line: phrase (write: …)" for each phrase in the text. Phrases that run over two lines are found at the first. */
+function dialectIn(path: string, text: string): readonly string[] {
+  const lines = linesOf(path, text);
+  return lines.flatMap((line, index) => {
+    const next = lines[index + 1]?.trim().replace(/^(?:\/\/|\*|#) /u, "") ?? "";
+    const both = `${line.trimEnd()} ${next}`;
+    return phrases.flatMap(({ not, but }) => {
+      const found = not.exec(line) ?? not.exec(both);
+      const isOfNext = found !== null && !not.test(line) && not.test(next);
+      return found === null || isOfNext ? [] : [`${path}:${index + 1}: "${found[0].trim()}" (write: ${but})`];
+    });
+  });
+}
+
+const files = execFileSync("git", ["ls-files", "--cached", "--others", "--exclude-standard", "-z"], { encoding: "utf8" })
+  .split("\0")
+  .filter((path) => checked.some((pattern) => pattern.test(path)) && existsSync(path));
+
+describe("our texts", () => {
+  test("there are files to check", () => {
+    expect(files).toEqual(expect.arrayContaining(["README.md", "docs/manifests.md", "examples/pii/manifests/policies.yaml"]));
+    expect(files).not.toContain("docs/commands.md");
+  });
+
+  test.each(files)("%s uses plain English", (path) => {
+    expect(dialectIn(path, readFileSync(path, "utf8"))).toEqual([]);
+  });
+});
+
+describe("the table of phrases", () => {
+  test.each(phrases)("$not finds its example", ({ example }) => {
+    expect(dialectIn("a.md", example)).not.toEqual([]);
+  });
+
+  test("a phrase that runs over two lines is reported once, with its first line", () => {
+    expect(dialectIn("a.md", "one\nA rule speaks\nof it.\n")).toEqual(['a.md:2: "speaks of" (write: matches, covers, applies to)']);
+  });
+
+  test("code in backticks and output are not checked, comments in other blocks are", () => {
+    expect(dialectIn("a.md", "`in clear`\n```text\nin clear\n```\n")).toEqual([]);
+    expect(dialectIn("a.md", "```yaml\na: 1 # in clear\n```\n")).toEqual(['a.md:2: "in clear" (write: unhashed, readable)']);
+  });
+});
