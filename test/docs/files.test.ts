@@ -1,0 +1,37 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { basename, dirname } from "node:path";
+import { expect, test } from "vitest";
+
+const pages = ["docs", ".github"].flatMap((folder) =>
+  readdirSync(folder)
+    .filter((name) => name.endsWith(".md"))
+    .map((name) => `${folder}/${name}`),
+);
+
+/** Paths such as `src/engine/plan.ts` or `test/faults/matrix-*.test.ts` that a text names and that lead to no file. */
+function missingFiles(text: string): readonly string[] {
+  const named = text.match(/\b(?:bench|build|docs|examples|schema|src|test)\/[\w./*-]*\.(?:json|mjs|md|ts|yml)\b/gu) ?? [];
+  return [...new Set(named)].filter((path) => {
+    const pattern = new RegExp(`^${basename(path).replaceAll(".", "\\.").replaceAll("*", ".*")}$`, "u");
+    return !namesIn(dirname(path)).some((name) => pattern.test(name));
+  });
+}
+
+function namesIn(folder: string): readonly string[] {
+  try {
+    return readdirSync(folder);
+  } catch {
+    return [];
+  }
+}
+
+test.each(["README.md", ...pages])("every file that %s names exists", (page) => {
+  expect(missingFiles(readFileSync(page, "utf8"))).toEqual([]);
+});
+
+test("a file that does not exist is found", () => {
+  expect(missingFiles("`src/index.ts`, `test/docs/fil*.test.ts`, `src/nowhere/x.ts`, `test/docs/none-*.test.ts`")).toEqual([
+    "src/nowhere/x.ts",
+    "test/docs/none-*.test.ts",
+  ]);
+});
