@@ -1,0 +1,117 @@
+import { type Address, parseAddress } from "../model/address.ts";
+import type { Binding, Bindings } from "../model/binding.ts";
+import { own, sameJson } from "../model/json.ts";
+import type { AppliedPlan } from "./applied-plans.ts";
+import type { CreatedEntry, OpenIntent } from "./journal.ts";
+import type { Intent, Settlement } from "./journal-line.ts";
+import type { ListLengths } from "./list-lengths.ts";
+import type { RecordsState } from "./records.ts";
+
+/** One thing that a run adds to the records. */
+export type Fact =
+  | { readonly type: "intend"; readonly entryId: string; readonly intent: Intent }
+  | { readonly type: "settle"; readonly entryId: string; readonly settlement: Settlement; readonly at: string }
+  | { readonly type: "bind"; readonly address: Address; readonly binding: Binding }
+  | { readonly type: "unbind"; readonly address: Address }
+  | { readonly type: "applied"; readonly plan: AppliedPlan }
+  | { readonly type: "lists"; readonly seen: ListLengths };
+
+export const emptyState: RecordsState = {
+  version: "",
+  bindings: new Map(),
+  open: [],
+  created: new Map(),
+  longestSeen: {},
+  unlocked: [],
+};
+
+/** The state with the facts, in order. */
+export function withFacts(state: RecordsState, facts: readonly Fact[]): RecordsState {
+  if (facts.length === 0) return state;
+  const open = new Map(state.open.map((intent) => [intent.entryId, intent]));
+  const created = new Map(state.created);
+  const bindings = new Map(state.bindings);
+  let { longestSeen } = state;
+  for (const fact of facts) {
+    if (fact.type === "intend") open.set(fact.entryId, { entryId: fact.entryId, ...fact.intent });
+    else if (fact.type === "settle") settleIn(open, created, fact);
+    else if (fact.type === "bind") bindings.set(fact.address, fact.binding);
+    else if (fact.type === "unbind") bindings.delete(fact.address);
+    else if (fact.type === "lists") longestSeen = longer(longestSeen, fact.seen);
+  }
+  return { ...state, open: [...open.values()], created, bindings, longestSeen };
+}
+
+function settleIn(
+  open: Map<string, OpenIntent>,
+  created: Map<Address, CreatedEntry>,
+  { entryId, settlement: { outcome, id } }: Extract<Fact, { type: "settle" }>,
+): void {
+  const intent = open.get(entryId);
+  if (outcome === "unknown" || outcome === "answered") {
+    if (intent !== undefined && id !== undefined) open.set(entryId, { ...intent, answeredId: id });
+    return;
+  }
+  open.delete(entryId);
+  if (intent !== undefined && id !== undefined && (outcome === "created" || outcome === "recovered"))
+    created.set(intent.address, { entryId, id });
+  if (outcome === "forgotten") for (const [address, entry] of created) if (entry.entryId === entryId) created.delete(address);
+}
+
+/** The larger of each pair of lengths, names sorted. */
+export function longer(known: ListLengths, seen: ListLengths): ListLengths {
+  const names = [...new Set([...Object.keys(known), ...Object.keys(seen)])].sort();
+  return Object.fromEntries(names.map((name) => [name, Math.max(own(known, name) ?? 0, own(seen, name) ?? 0)]));
+}
+
+/**
+ * The facts that still change something. The others are in the state already: because the write
+ * that carried them reached the store although its answer was lost, or because another run or a
+ * person settled the same entry.
+ */
+export function newFacts(state: RecordsState, applied: ReadonlyMap<string, AppliedPlan>, facts: readonly Fact[]): readonly Fact[] {
+  const kept: Fact[] = [];
+  let current = state;
+  for (const fact of facts) {
+    if (!changes(current, applied, fact)) continue;
+    kept.push(fact);
+    current = withFacts(current, [fact]);
+  }
+  return kept;
+}
+
+function changes(state: RecordsState, applied: ReadonlyMap<string, AppliedPlan>, fact: Fact): boolean {
+  switch (fact.type) {
+    case "intend":
+      return state.open.every(({ entryId }) => entryId !== fact.entryId);
+    case "settle":
+      return fact.settlement.outcome === "forgotten"
+        ? [...state.created.values()].some(({ entryId }) => entryId === fact.entryId)
+        : state.open.some(({ entryId }) => entryId === fact.entryId);
+    case "bind":
+      return !sameJson(state.bindings.get(fact.address), fact.binding);
+    case "unbind":
+      return state.bindings.has(fact.address);
+    case "applied":
+      return !applied.has(fact.plan.planId);
+    case "lists":
+      return !sameJson(longer(state.longestSeen, fact.seen), state.longestSeen);
+  }
+}
+
+/** The address of the same kind that has the id already, if any. */
+export function otherWithId(bindings: Bindings, address: Address, id: string): Address | undefined {
+  const kind = parseAddress(address)?.kind;
+  for (const [other, binding] of bindings) if (other !== address && binding.id === id && parseAddress(other)?.kind === kind) return other;
+  return undefined;
+}
+
+/** Whether two states differ in what a plan is made of: bindings and the journal. */
+export function planWouldDiffer(before: RecordsState, after: RecordsState): boolean {
+  const essence = ({ bindings, open, created }: RecordsState) => ({
+    bindings: Object.fromEntries([...bindings].sort()),
+    open,
+    created: Object.fromEntries([...created].sort()),
+  });
+  return !sameJson(essence(before), essence(after));
+}

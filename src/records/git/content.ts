@@ -1,0 +1,142 @@
+import { isObject, own } from "../../model/json.ts";
+import type { AppliedPlan } from "../applied-plans.ts";
+import { parseBindingsText, readTarget } from "../bindings-text.ts";
+import { emptyState, type Fact, withFacts } from "../facts.ts";
+import { parseJournalLine } from "../journal-line.ts";
+import type { ListLengths } from "../list-lengths.ts";
+import type { Lease, RecordsState, UnlockedRun } from "../records.ts";
+import { segmentsIn } from "./segments.ts";
+import type { Files } from "./tree.ts";
+
+// The files of a commit:
+//   format              version of this layout
+//   id                  identity of the store, made by `records init`
+//   epoch               how often the lease was taken
+//   lease.json          who holds the lease; absent: nobody
+//   bindings.yaml       in the form of the bindings file
+//   journal/000012.ndjson  64 lines each, in the form of the journal (segments.ts)
+//   applied.ndjson      saved plans that were applied
+//   lists.json          the greatest length of each list
+//   unlocked.json       runs whose lease a person ended
+//   seal                HMAC over the parent and the other entries (seal.ts)
+
+export const supportedFormat = "1";
+
+/** What the files of one commit say. */
+export interface Content {
+  readonly id: string;
+  readonly epoch: number;
+  readonly lease: Lease | undefined;
+  readonly state: RecordsState;
+  /** By plan id. */
+  readonly applied: ReadonlyMap<string, AppliedPlan>;
+}
+
+/** The files can't be understood; the message says which one and why, as a clause. */
+export class ContentError extends Error {
+  override readonly name = "ContentError";
+}
+
+/** Reads the files of a commit. Throws ContentError, and what `parseBindingsText` throws. */
+export function decodeContent(files: Files, target: string, commit: string): Content {
+  const format = files.get("format")?.trim();
+  if (format === undefined) throw new ContentError("it holds no file `format`, so dimsync did not write it");
+  if (format !== supportedFormat)
+    throw new ContentError(
+      `its format is ${format.slice(0, 20)}, and this version of dimsync reads format ${supportedFormat}; use a newer version`,
+    );
+  const bindings = files.get("bindings.yaml");
+  const base: RecordsState = {
+    ...emptyState,
+    version: commit,
+    bindings: bindings === undefined ? new Map() : readTarget(parseBindingsText(bindings, "bindings.yaml"), target),
+    longestSeen: listsIn(files),
+    unlocked: listOf(files, "unlocked.json", toUnlocked),
+  };
+  return {
+    id: files.get("id")?.trim() ?? "",
+    epoch: Number(files.get("epoch") ?? 0),
+    lease: leaseIn(files),
+    state: withFacts(base, journalIn(files)),
+    applied: new Map(
+      linesOf(files, "applied.ndjson")
+        .map((line, index) => toApplied(line, index + 1))
+        .map((plan) => [plan.planId, plan]),
+    ),
+  };
+}
+
+function journalIn(files: Files): readonly Fact[] {
+  return segmentsIn(files).flatMap(({ path }) =>
+    linesOf(files, path).map((value, index): Fact => {
+      const line = isObject(value) ? parseJournalLine(value) : undefined;
+      if (line === undefined) throw new ContentError(`${path}:${index + 1} is no entry that this version of dimsync knows`);
+      return line.type === "intend" ? { type: "intend", entryId: line.entryId, intent: line.intent } : { ...line, at: "" };
+    }),
+  );
+}
+
+function linesOf(files: Files, path: string): readonly unknown[] {
+  const lines = (files.get(path) ?? "").split("\n").filter((line) => line !== "");
+  return lines.map((line, index) => parsed(line, `${path}:${index + 1}`));
+}
+
+function parsed(text: string, where: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    throw new ContentError(`${where} is not valid JSON`, { cause: error });
+  }
+}
+
+function toApplied(value: unknown, line: number): AppliedPlan {
+  const [planId, runId, at] = isObject(value) ? [own(value, "planId"), own(value, "runId"), own(value, "at")] : [];
+  if (typeof planId !== "string") throw new ContentError(`applied.ndjson:${line} has no planId`);
+  return { planId, runId: String(runId), at: String(at) };
+}
+
+function listsIn(files: Files): ListLengths {
+  const text = files.get("lists.json");
+  if (text === undefined) return {};
+  const value = parsed(text, "lists.json");
+  const entries = Object.entries(isObject(value) ? value : {});
+  return Object.fromEntries(entries.filter((entry): entry is [string, number] => Number.isSafeInteger(entry[1])));
+}
+
+function listOf<T>(files: Files, path: string, read: (entry: unknown) => T | undefined): readonly T[] {
+  const text = files.get(path);
+  const value = text === undefined ? [] : parsed(text, path);
+  if (!Array.isArray(value)) throw new ContentError(`${path} must hold a list`);
+  return value.map((entry: unknown) => {
+    const found = read(entry);
+    if (found === undefined) throw new ContentError(`${path} holds an entry that this version of dimsync does not know`);
+    return found;
+  });
+}
+
+function toUnlocked(value: unknown): UnlockedRun | undefined {
+  if (!isObject(value)) return undefined;
+  const [runId, at, graceMs] = [own(value, "runId"), own(value, "at"), own(value, "graceMs")];
+  return typeof runId === "string" && typeof at === "string" && typeof graceMs === "number" ? { runId, at, graceMs } : undefined;
+}
+
+function leaseIn(files: Files): Lease | undefined {
+  const text = files.get("lease.json");
+  if (text === undefined) return undefined;
+  const value = parsed(text, "lease.json");
+  const member = (key: string): string | undefined => {
+    const found = isObject(value) ? own(value, key) : undefined;
+    return typeof found === "string" ? found : undefined;
+  };
+  const count = (key: string): number => {
+    const found = isObject(value) ? own(value, key) : undefined;
+    if (typeof found !== "number" || !(found >= 0)) throw new ContentError(`lease.json: \`${key}\` must be a number`);
+    return found;
+  };
+  const [token, runId] = [member("token"), member("runId")];
+  if (token === undefined || runId === undefined) throw new ContentError("lease.json names no run");
+  return {
+    ...{ token, runId, runUrl: member("runUrl"), since: member("since") ?? "", ttlMs: count("ttlMs"), epoch: count("epoch") },
+    ...{ reason: member("reason"), until: member("until"), holder: "" },
+  };
+}

@@ -1,0 +1,138 @@
+import { createHash } from "node:crypto";
+import { mkdtemp, rename, rm, stat } from "node:fs/promises";
+import { join } from "node:path";
+import { ensureStateFolder, stateFolder } from "../state-folder.ts";
+import { findRemote } from "./checkout.ts";
+import { GitError, type GitOutput, type GitPlace, gitText, runGit, wordsOf } from "./process.ts";
+
+/**
+ * The ref of the remote, through a bare repository of dimsync's own: a shallow fetch into the user's
+ * clone would make that shallow.
+ */
+export interface RecordsRepository {
+  /** "refs/dimsync/prod of origin". */
+  readonly name: string;
+  readonly place: GitPlace;
+  /** The commit at the ref; undefined if the remote was reached and has no such ref. Throws GitError. */
+  readonly tip: () => Promise<string | undefined>;
+  /**
+   * Like `tip`, and brings the commit and, as far as they are new, its ancestors. `rewound`: the ref
+   * was at another commit before, which is no ancestor of this one.
+   */
+  readonly fetch: () => Promise<{ readonly commit: string; readonly rewound: boolean } | undefined>;
+  readonly isAncestor: (commit: string, of: string) => Promise<boolean>;
+  /** One attempt to move the ref from `parent` (undefined: it must not exist) to `commit`. */
+  readonly push: (commit: string, parent: string | undefined, timeoutMs: number) => Promise<PushReport>;
+}
+
+export interface PushReport {
+  readonly accepted: boolean;
+  /** Git printed that the remote rejected it, which alone proves nothing. */
+  readonly rejected: boolean;
+  /** What git printed, for a message. */
+  readonly words: string;
+}
+
+export interface RepositoryOptions {
+  /** The project's folder. */
+  readonly folder: string;
+  readonly remote: string;
+  readonly ref: string;
+  readonly env: NodeJS.ProcessEnv;
+  /** Reads the ref where writes go, which may be another address than the one for reading. */
+  readonly writes: boolean;
+}
+
+const quick = ["-c", "http.lowSpeedLimit=1", "-c", "http.lowSpeedTime=15"];
+const fetchMs = 60_000;
+const listMs = 20_000;
+
+/** Opens the repository, and makes it if it is missing. Throws GitError, and what Node's calls throw. */
+export async function openRepository(options: RepositoryOptions): Promise<RecordsRepository> {
+  const { folder, ref } = options;
+  const remote = await findRemote(folder, options.remote, options.env);
+  const place: GitPlace = { ...remote.place, gitDir: await bareRepository(folder, remote.place, remote.objectFormat) };
+  const url = options.writes ? remote.writeUrl : remote.readUrl;
+  const seen = seenRef(url, ref);
+  const tip = async (): Promise<string | undefined> => {
+    const text = await gitText(place, [...quick, "ls-remote", "--quiet", url, ref], { timeoutMs: listMs });
+    return text
+      .split("\n")
+      .map((line) => line.split("\t"))
+      .find(([, name]) => name === ref)?.[0];
+  };
+  const localSeen = async (): Promise<string | undefined> => {
+    const { code, stdout } = await runGit(place, ["rev-parse", "--verify", "--quiet", seen]);
+    return code === 0 ? stdout.toString("utf8").trim() : undefined;
+  };
+  const isAncestor = async (commit: string, of: string): Promise<boolean> => {
+    const { code, stderr } = await runGit(place, ["merge-base", "--is-ancestor", commit, of]);
+    if (code === 0 || code === 1) return code === 0;
+    // 128: the commit is unknown here, so the history that was fetched does not hold it.
+    if (code === 128) return false;
+    throw new GitError(wordsOf(stderr));
+  };
+  return {
+    name: `${ref} of ${remote.name}`,
+    place,
+    tip,
+    isAncestor,
+    async fetch() {
+      const before = await localSeen();
+      const depth = before === undefined ? ["--depth=1"] : [];
+      const flags = ["--quiet", "--no-tags", "--no-write-fetch-head", "--no-recurse-submodules", ...depth];
+      const args = [...quick, "-c", "gc.auto=0", "-c", "maintenance.auto=false", "fetch", ...flags, url, `+${ref}:${seen}`];
+      const { code, stderr } = await runGit(place, args, { timeoutMs: fetchMs });
+      if (code !== 0) {
+        // A missing ref and a missing remote end with the same code: only a list that was read tells.
+        if ((await tip()) === undefined) return undefined;
+        throw new GitError(wordsOf(stderr));
+      }
+      const commit = await gitText(place, ["rev-parse", "--verify", seen]);
+      return { commit, rewound: before !== undefined && before !== commit && !(await isAncestor(before, commit)) };
+    },
+    async push(commit, parent, timeoutMs) {
+      const flags = ["--porcelain", "--no-verify", "--recurse-submodules=no", `--force-with-lease=${ref}:${parent ?? ""}`];
+      const settings = ["push.gpgSign=false", "push.followTags=false", "gc.auto=0", "core.hooksPath=/dev/null"];
+      const args = [...quick, ...settings.flatMap((setting) => ["-c", setting]), "push", ...flags, url, `${commit}:${ref}`];
+      return pushReport(await runGit(place, args, { timeoutMs }));
+    },
+  };
+}
+
+function pushReport({ code, stdout, stderr }: GitOutput): PushReport {
+  const status = stdout
+    .toString("utf8")
+    .split("\n")
+    .find((line) => line.startsWith("!"));
+  // The reason behind the names of the refs: "[remote rejected] (pre-receive hook declined)".
+  const reason = status?.split("\t").slice(2).join(" ") ?? "";
+  return { accepted: code === 0, rejected: status !== undefined, words: wordsOf(`${reason} ${stderr}`) };
+}
+
+/** Where the local repository keeps what it last saw at the ref of this remote. Job tokens in the address change and don't count. */
+function seenRef(url: string, ref: string): string {
+  const address = url.replace(/\/\/[^/@]*@/u, "//");
+  return `refs/seen/${createHash("sha256").update(`${address}\n${ref}`).digest("hex").slice(0, 16)}`;
+}
+
+async function bareRepository(folder: string, place: GitPlace, objectFormat: string): Promise<string> {
+  const gitDir = join(stateFolder(folder), "records.git");
+  const exists = await stat(gitDir).then(
+    () => true,
+    () => false,
+  );
+  if (exists) return gitDir;
+  // Made under another name, so that a kill or a second process never leaves half a repository.
+  const temp = await mkdtemp(join(await ensureStateFolder(folder), "records-"));
+  try {
+    await gitText(place, ["init", "--quiet", "--bare", "--template=", `--object-format=${objectFormat}`, temp]);
+    await rename(temp, gitDir).catch(async (error: unknown) => {
+      // Another process was first.
+      if (!(await stat(join(gitDir, "HEAD")).catch(() => undefined))) throw error;
+    });
+  } finally {
+    await rm(temp, { recursive: true, force: true });
+  }
+  return gitDir;
+}

@@ -1,0 +1,77 @@
+import { mkdir, open, readdir, rm } from "node:fs/promises";
+import { join } from "node:path";
+import { readLog } from "./append-log.ts";
+import { syncFolder } from "./atomic.ts";
+import { isErrno } from "./fs-errors.ts";
+import { parseJournalLine, type Settlement, toLogEntry } from "./journal-line.ts";
+import { ensureStateFolder, stateFolder } from "./state-folder.ts";
+
+// What became of a create must survive a kill before it reaches the shared store: the id of an asset
+// is known from the response alone. Each run appends its responses to a file of its own, and deletes
+// that when all of them are stored. What a killed run left behind, the next run on this machine adds.
+
+/** A response of an earlier run on this machine. */
+export interface KeptResponse {
+  readonly entryId: string;
+  readonly settlement: Settlement;
+}
+
+export interface LocalJournal {
+  readonly file: string;
+  /** Resolves when the line is on the disk. Throws what Node's calls throw. */
+  readonly append: (entryId: string, settlement: Settlement) => Promise<void>;
+  /** To be called when everything is in the shared store: deletes the file of this run, and those that were read for it. */
+  readonly forget: () => Promise<void>;
+}
+
+/** What earlier runs for the target left behind on this machine. A file that can't be understood is left alone. Throws what Node's calls throw. */
+export async function readLocalJournal(
+  folder: string,
+  target: string,
+): Promise<{ readonly files: readonly string[]; readonly responses: readonly KeptResponse[] }> {
+  const beside = folderOf(folder, target);
+  const names = await readdir(beside).catch((error: unknown) => {
+    if (!isErrno(error, "ENOENT")) throw error;
+    return [];
+  });
+  const files: string[] = [];
+  const responses: KeptResponse[] = [];
+  for (const name of names.filter((one) => one.endsWith(".ndjson")).sort()) {
+    const lines = await readLog(join(beside, name));
+    if ("broken" in lines) continue;
+    files.push(join(beside, name));
+    for (const { entry } of lines) {
+      const line = parseJournalLine(entry);
+      if (line?.type === "settle") responses.push(line);
+    }
+  }
+  return { files, responses };
+}
+
+/** The file of this run; nothing is created before the first response. `earlier`: the files that were read, and whose content this run stores. */
+export function openLocalJournal(folder: string, target: string, runId: string, earlier: readonly string[]): LocalJournal {
+  const beside = folderOf(folder, target);
+  const file = join(beside, `${encodeURIComponent(runId)}.ndjson`);
+  return {
+    file,
+    async append(entryId, settlement) {
+      await ensureStateFolder(folder);
+      const isNew = (await mkdir(beside, { recursive: true })) !== undefined;
+      if (isNew) await syncFolder(stateFolder(folder));
+      const handle = await open(file, "a", 0o600);
+      try {
+        const { size } = await handle.stat();
+        await handle.appendFile(`${JSON.stringify(toLogEntry({ type: "settle", entryId, settlement }, new Date().toISOString()))}\n`);
+        await handle.sync();
+        if (size === 0) await syncFolder(beside);
+      } finally {
+        await handle.close();
+      }
+    },
+    async forget() {
+      for (const done of [...earlier, file]) await rm(done, { force: true });
+    },
+  };
+}
+
+const folderOf = (folder: string, target: string): string => join(stateFolder(folder), `responses-${encodeURIComponent(target)}`);

@@ -1,0 +1,98 @@
+import { DimsyncError } from "../model/errors.ts";
+import type { Lease } from "./records.ts";
+
+/** Which records an error is about: "prod" and "refs/dimsync/prod of origin". */
+export interface StorePlace {
+  readonly target: string;
+  readonly place: string;
+}
+
+/** E_RECORDS_GONE: the store is missing, or is not the one that the config names. `why` is a clause. */
+export const recordsGone = ({ target, place }: StorePlace, why: string): DimsyncError =>
+  new DimsyncError(
+    "E_RECORDS_GONE",
+    `The records of the target ${target} (${place}) can't be used: ${why}. Without them dimsync could create an object a second time, so nothing is sent. ` +
+      "If the records were deleted or moved back, restore them with `dimsync records restore`. Don't create new ones for an account in which dimsync has created objects.",
+  );
+
+/** E_RECORDS_READ: the store could not be reached or understood. `why` is a clause. */
+export const recordsUnreadable = ({ target, place }: StorePlace, why: string, cause?: unknown): DimsyncError =>
+  new DimsyncError(
+    "E_RECORDS_READ",
+    `The records of the target ${target} (${place}) can't be read: ${why}. They show which objects exist, so dimsync does nothing without them. Check the address, the network and the permission to read.`,
+    { cause },
+  );
+
+/** E_RECORDS_REFUSED: the store did not accept a write. `words` are the server's. */
+export const recordsRefused = ({ target, place }: StorePlace, words: string): DimsyncError =>
+  new DimsyncError(
+    "E_RECORDS_REFUSED",
+    `The records of the target ${target} (${place}) can't be written: ${words || "the write was rejected"}. dimsync creates nothing that it can't record. Check that the token of this job may write, and that no rule or hook refuses the write.`,
+    { exit: 4 },
+  );
+
+/** E_RECORDS_UNCLEAR: a write was sent, and it is not known whether it was stored. `words` say what failed last. */
+export const recordsUnclear = ({ target, place }: StorePlace, words: string): DimsyncError =>
+  new DimsyncError(
+    "E_RECORDS_UNCLEAR",
+    `dimsync could not determine whether a write to the records of the target ${target} (${place}) was stored: ${words || "no answer"}. It creates nothing before its records are stored. Run the command again when the store can be reached.`,
+    { exit: 4 },
+  );
+
+/** E_RECORDS_CHANGED: another run wrote between reading and writing. */
+export const recordsChanged = ({ target, place }: StorePlace): DimsyncError =>
+  new DimsyncError(
+    "E_RECORDS_CHANGED",
+    `Another run changed the records of the target ${target} (${place}) after they were read, so nothing was sent. Run the command again.`,
+    { exit: 4 },
+  );
+
+/** E_LOCKED: another run, or a person, holds the lease. */
+export function leaseHeld({ target }: StorePlace, lease: Lease): DimsyncError {
+  const why =
+    lease.reason === undefined
+      ? "Two runs at once could create the same object twice, and nothing can be deleted. Wait until that run has ended, or give this one time with --lock-timeout. If that run is gone, end its lease:"
+      : `The reason: ${lease.reason}. To end the lock:`;
+  return new DimsyncError("E_LOCKED", `The target ${target} is locked by ${describeLease(lease)}. ${why}`, {
+    exit: 6,
+    command: `dimsync records unlock -t ${target}`,
+  });
+}
+
+/** E_LOCKED: this run had the lease and lost it. `now` is the lease of today, if any. */
+export function leaseLost({ target }: StorePlace, now: Lease | undefined): DimsyncError {
+  const who = now === undefined ? "Somebody ended the lease of this run" : `The lease of this run was taken over by ${describeLease(now)}`;
+  return new DimsyncError(
+    "E_LOCKED",
+    `${who}. This run sends nothing more for the target ${target}. Run plan again to see the state of the account.`,
+    { exit: 6 },
+  );
+}
+
+/** E_LOCKED: nothing may be sent without a lease. */
+export const noLease = ({ target }: StorePlace): DimsyncError =>
+  new DimsyncError("E_LOCKED", `This run does not hold the lease of the target ${target}, so it sends nothing.`, { exit: 6 });
+
+/** E_RECORDS_UNCLEAR: too long ago that this run showed that it is alive, so another may have taken over. */
+export const leaseStale = ({ target, place }: StorePlace, ageMs: number): DimsyncError =>
+  new DimsyncError(
+    "E_RECORDS_UNCLEAR",
+    `The last write to the records of the target ${target} (${place}) was ${Math.round(ageMs / 1000)} s ago. Another run may have taken over, so this one sends nothing more.`,
+    { exit: 4 },
+  );
+
+/** E_PLAN_APPLIED: a saved plan is applied once. */
+export const planApplied = (runId: string, at: string): DimsyncError =>
+  new DimsyncError(
+    "E_PLAN_APPLIED",
+    `This plan was applied before, by the run ${runId} at ${at}. A saved plan is applied once, because a create that is repeated makes a second object. Plan again.`,
+    { exit: 5 },
+  );
+
+/** "the run RUN (since T, URL)" or "a person (since T)". */
+export function describeLease({ reason, runId, runUrl, since, until, holder }: Lease): string {
+  const details = [holder, since === "" ? "" : `since ${since}`, until === undefined ? "" : `until ${until}`, runUrl ?? ""];
+  const shown = details.filter((detail) => detail !== "").join(", ");
+  const who = reason === undefined ? `the run ${runId}` : "a person";
+  return shown === "" ? who : `${who} (${shown})`;
+}
