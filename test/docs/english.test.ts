@@ -20,12 +20,14 @@ interface Phrase {
   readonly example: string;
 }
 
-const things = "text|string|map|list|number|key|json|yaml|file|url|address|boolean|git|secret|manifest|uuid";
-
 const phrases: readonly Phrase[] = [
   { not: /\bsp(?:eaks?|oke|oken|eaking) of\b/iu, but: "matches, covers, applies to", example: "No rule speaks of it." },
   { not: /\b(?:is|are|was|were|be|been) told\b/iu, but: "is reported; dimsync reports", example: "The rest is told at the end." },
-  { not: new RegExp(`\\b(?:is|are|was) no (?:${things})\\b`, "iu"), but: "must be a …, is not a …", example: "It is no text." },
+  {
+    not: /(?<!\bthere )\b(?:is|are|was|were) no (?!longer\b|more\b|less\b|different\b)\w+/iu,
+    but: "must be a …, is not a …",
+    example: "It is no text.",
+  },
   { not: /\bmend(?:s|ed|ing)?\b/iu, but: "fix", example: "Mend this first." },
   { not: /\bin clear\b|-in-clear\b/iu, but: "unhashed, readable", example: "copied in clear" },
   { not: /\bthe word of\b|\bon its word\b|\bno word of\b/iu, but: "based on, without a sign", example: "on the word of that list" },
@@ -46,6 +48,9 @@ const phrases: readonly Phrase[] = [
   { not: /\bjudg(?:es?|ed|ing|e?ments?)\b/iu, but: "check, evaluate", example: "A policy judges it." },
   { not: /\boverrul(?:es?|ed|ing)\b/iu, but: "override", example: "Later rules overrule it." },
   { not: /\bwish(?:es|ed)?\b/iu, but: "desired state, edit", example: "shown with its wish" },
+  { not: /\bround length\b/iu, but: "round page size", example: "a list of a round length" },
+  { not: /\b(?:data|columns?|it|that|what|which) flows?\b|\bflows? in\b/iu, but: "is replicated", example: "a column that flows" },
+  { not: /\bsomebody\b/iu, but: "someone", example: "Somebody changed it." },
   { not: /\banew\b/iu, but: "again", example: "looked up anew" },
   { not: /\btime-outs?\b/iu, but: "timeout", example: "after a time-out" },
   { not: /\bequals? (?:to )?the manifests?\b/iu, but: "matches the manifests", example: "The account equals the manifests." },
