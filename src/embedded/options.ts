@@ -1,36 +1,36 @@
 import type { AccountState } from "./data/account.ts";
 
-/** How the service stands in where the interface is silent, and how it misbehaves. Every member is optional; see docs/embedded-service.md. */
+/** How the service behaves if the interface leaves it open, and which faults it has. Every member is optional; see docs/embedded-service.md. */
 export interface EmbeddedOptions {
   /** TCP port on 127.0.0.1; 0 (default) takes a free one. */
   readonly port?: number;
-  /** JSON file that holds the account: read where it exists, else created. Without it the account lives in memory. */
+  /** JSON file that holds the account; created if it does not exist. Without it, the account is kept in memory. */
   readonly file?: string;
-  /** The account to begin with, instead of `seedAccount()`. An object is copied; what a function returns is taken over as it is. */
+  /** The initial account, instead of `seedAccount()`. An object is copied; the result of a function is used as it is. */
   readonly state?: AccountState | (() => AccountState);
-  /** API key to the e-mail of the user it acts for. Default: one random key for bot@example.com. */
+  /** API key -> e-mail of the user that it belongs to. Default: one random key for bot@example.com. */
   readonly apiKeys?: Readonly<Record<string, string>>;
-  /** Wait before each call of the interface is carried out. */
+  /** Delay before each call of the interface. */
   readonly latencyMs?: number;
   /** `METHOD PATHREGEX[@NTH]=ACTION[:ARG]`, see `parseFault`. */
   readonly faults?: readonly string[];
-  /** Form of the GET schemas answer (interface §4.3). Default `camel`, with columns; `snake` is without. */
+  /** Form of the response of GET schemas (docs/service-interface.md#schema-configuration). Default `camel`, with columns; `snake` is without. */
   readonly schemaForm?: "camel" | "snake";
-  /** How the lists of integrations, tags and users come in pages. Default: whole. */
+  /** Paging of the lists of integrations, tags and users. Default: none. */
   readonly paging?: Paging;
-  /** Body of error answers. `echo` repeats the request's body in the message, as a leaky service would. Default `envelope`. */
+  /** Body of error responses. `echo` repeats the request's body in the message, as a leaky service would. Default `envelope`. */
   readonly errorBody?: "envelope" | "plain" | "empty" | "echo";
-  /** A new integration's schema appears only so long after its creation, by `now`. */
+  /** Time between the creation of an integration and the appearance of its schema, by `now`. */
   readonly discoveryDelayMs?: number;
-  /** A new integration's schema appears only after so many GET schemas that found nothing. */
+  /** Number of GET schemas that return nothing before the schema of a new integration appears. */
   readonly discoverAfterReads?: number;
   /** PUT of a tag clears the members that the body lacks. Default: keeps them. */
   readonly replaceOnPut?: boolean;
-  /** `both`: the create answer carries the int64 `id` and a different `data.id`, which identifies. `intOnly`: `data` is empty and the int64's decimal text identifies. */
+  /** `both`: the response of a create has the int64 `id` and a different `data.id`, which identifies. `intOnly`: `data` is empty and the int64's decimal text identifies. */
   readonly createAnswer?: "both" | "intOnly";
-  /** Status of successful POST calls (interface §7 labels some of them "created"). Default 200. */
+  /** Status of successful POST calls (docs/service-interface.md#errors labels some of them "created"). Default 200. */
   readonly createdStatus?: 200 | 201;
-  /** The service's clock. */
+  /** The clock of the service. */
   readonly now?: () => Date;
   /** Called once per call of the interface, after its outcome is known; not for `/_console`. */
   readonly onExchange?: (exchange: Exchange) => void;
@@ -42,10 +42,10 @@ export interface Paging {
   readonly size: number;
 }
 
-/** What an answer says about further pages; `silent` cuts the list off and says nothing. */
+/** How a response shows that there are more pages; `silent` cuts the list off without a sign. */
 export type PagingStyle = "none" | "totalItems" | "total" | "nextCursor" | "hasMore" | "silent";
 
-/** One call as the service saw it. */
+/** One call as the service received it. */
 export interface Exchange {
   readonly method: string;
   /** As sent: percent-encoded, without query. */
@@ -53,12 +53,12 @@ export interface Exchange {
   readonly query: Readonly<Record<string, string>>;
   /** Names in lower case. */
   readonly requestHeaders: Readonly<Record<string, string>>;
-  /** Parsed JSON; undefined where there was none or it could not be parsed. */
+  /** Parsed JSON; undefined if there was none or it could not be parsed. */
   readonly requestBody: unknown;
-  /** 0 where the connection was cut instead of answered. */
+  /** 0 if the connection was cut instead. */
   readonly status: number;
   readonly responseBody: string;
-  /** Whether a fault had its hand in the outcome. */
+  /** Whether a fault changed the outcome. */
   readonly faulted: boolean;
   /** The x-api-key sent, or "". */
   readonly key: string;
@@ -70,7 +70,7 @@ export interface CountedRequest {
   readonly status: number;
 }
 
-/** Someone who changes the account other than through the interface. */
+/** A user who changes the account outside the interface. */
 export interface Actor {
   readonly email: string;
   readonly ip?: string;
@@ -84,18 +84,18 @@ export interface EmbeddedService {
   readonly port: number;
   /** The first of the accepted keys. */
   readonly apiKey: string;
-  /** Calls of the interface since the start or `resetCounts`; status 0 where the connection was cut. */
+  /** Calls of the interface since the start or `resetCounts`; status 0 if the connection was cut. */
   readonly requests: readonly CountedRequest[];
-  /** Calls per method since the start or `resetCounts`. Methods that weren't used are absent. */
+  /** Calls per method since the start or `resetCounts`. Methods that were not used are absent. */
   readonly counts: () => Readonly<Record<string, number>>;
   readonly resetCounts: () => void;
   /** A deep copy of the account. */
   readonly state: () => AccountState;
-  /** Changes the account behind every client's back and leaves one audit entry (default actor: dana@example.com in a browser). */
+  /** Changes the account outside the interface and adds one audit entry (default actor: dana@example.com in a browser). */
   readonly mutate: (change: (state: AccountState) => void, actor?: Actor, event?: string) => void;
-  /** Adds a fault to those that are there. Throws as `parseFault` does. */
+  /** Adds a fault. Throws as `parseFault` does. */
   readonly addFault: (spec: string) => void;
   readonly clearFaults: () => void;
-  /** Cuts all connections and frees the port. */
+  /** Closes all connections and frees the port. */
   readonly close: () => Promise<void>;
 }

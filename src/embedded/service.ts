@@ -10,8 +10,8 @@ import { openFaultBook } from "./http/faults.ts";
 import type { Actor, CountedRequest, EmbeddedOptions, EmbeddedService } from "./options.ts";
 
 /**
- * Starts the service on 127.0.0.1 and resolves when it listens. Throws an Error for a fault that can't be read, a file that isn't an
- * account, an empty `apiKeys`, and what the port refuses (EADDRINUSE).
+ * Starts the service on 127.0.0.1 and resolves when it listens. Throws an Error for an invalid fault, a file that is not an
+ * account, an empty `apiKeys`, and a port that is not available (EADDRINUSE).
  */
 export async function startEmbeddedService(options: EmbeddedOptions = {}): Promise<EmbeddedService> {
   const faults = openFaultBook(options.faults ?? []);
@@ -21,7 +21,7 @@ export async function startEmbeddedService(options: EmbeddedOptions = {}): Promi
   const store = openStore(options.file, () => initialAccount(options.state));
   const requests: CountedRequest[] = [];
   const closing = new AbortController();
-  // Every waiting request listens; there is no leak to warn of.
+  // Every waiting request adds a listener; this is not a leak.
   setMaxListeners(0, closing.signal);
   const setting: Setting = {
     options,
@@ -37,7 +37,7 @@ export async function startEmbeddedService(options: EmbeddedOptions = {}): Promi
 
   // Long source names travel in paths, percent-encoded.
   const server = createServer({ maxHeaderSize: 256 * 1024, keepAliveTimeout: 60_000 }, (incoming, response) => {
-    // Rejected where the client left or the service closed while a request was in hand: there is nobody to tell.
+    // Rejected if the client disconnected or the service closed during the request. Nobody waits for the result.
     serve(setting, incoming, response).catch(() => incoming.socket.destroy());
   });
   server.listen(options.port ?? 0, "127.0.0.1");
@@ -78,7 +78,7 @@ const person: Actor = { email: "dana@example.com" };
 
 function initialAccount(state: EmbeddedOptions["state"]): AccountState {
   if (state === undefined) return seedAccount();
-  // Large accounts are made by a function, so that they needn't exist twice.
+  // A function builds a large account only once; an object would be copied.
   return typeof state === "function" ? state() : structuredClone(state);
 }
 

@@ -28,12 +28,12 @@ async function page(query: string): Promise<{ readonly totalItems: number; reado
   return json.data;
 }
 
-test("20 entries, the newest first, unless asked otherwise", async () => {
+test("the default is 20 entries, newest first", async () => {
   const { totalItems, items } = await page("");
   expect([totalItems, items.length, items[0]?.timestamp]).toEqual([120, 20, at(59)]);
 });
 
-test("pages by limit and offset hold every entry once, in one order", async () => {
+test("pages by limit and offset contain each entry once, in the same order", async () => {
   const first = await page("?limit=100&sortOrder=asc");
   const second = await page("?limit=100&offset=100&sortOrder=asc");
   const entries = [...first.items, ...second.items];
@@ -42,13 +42,13 @@ test("pages by limit and offset hold every entry once, in one order", async () =
   expect((await page("?offset=500")).items).toEqual([]);
 });
 
-test("desc is asc backwards", async () => {
+test("desc is the reverse of asc", async () => {
   const up = await page("?limit=100&sortOrder=asc&sortBy=timestamp");
   const down = await page("?limit=100&offset=20&sortOrder=desc");
   expect(down.items).toEqual([...up.items].reverse());
 });
 
-test("startAt is inclusive, endAt exclusive, and totalItems counts what lies between", async () => {
+test("startAt is inclusive, endAt is exclusive, and totalItems counts the entries in between", async () => {
   const { totalItems, items } = await page(`?startAt=${at(10)}&endAt=${at(12)}&sortOrder=asc`);
   expect([totalItems, items.map((entry) => entry.timestamp)]).toEqual([4, [at(10), at(10), at(11), at(11)]]);
 });

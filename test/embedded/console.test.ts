@@ -38,14 +38,14 @@ test.each([
   expect(auditLogs.slice(earlier.length)).toMatchObject([{ event, actor: { email: "sam@example.com" } }]);
 });
 
-test("a deleted integration takes its source and its relations along", async () => {
+test("deleting an integration deletes its source and its relations", async () => {
   await call(service, "DELETE", "/_console/integrations/8f1c");
   expect((await call(service, "GET", "/v1/integrations/8f1c")).status).toBe(404);
   expect((await call(service, "GET", "/v1/tags/t-1")).json.data.taggedResources).toEqual([{ id: "da-7" }]);
   expect(service.state().assets.some((asset) => asset.id === "s-1")).toBe(false);
 });
 
-test("the source gains and loses tables", async () => {
+test("tables can be added to and removed from the source", async () => {
   await call(service, "PATCH", "/_console/integrations/8f1c/schemas", { body: reshaped });
   const { schemas } = (await call(service, "GET", "/v1/integrations/8f1c/schemas")).json.data;
   expect(Object.keys(schemas)).toEqual(["public"]);
@@ -54,13 +54,13 @@ test("the source gains and loses tables", async () => {
   expect(schemas.public.tables.customers.columns.email.enabled).toBe(true);
 });
 
-test("the source may gain a table with a hostile name", async () => {
+test("a table with a hostile name can be added to the source", async () => {
   const body = '{"schemas":{"public":{"tables":{"__proto__":{"nameInDestination":"p","enabled":true,"syncMode":"x","columns":{}}}}}}';
   await call(service, "PATCH", "/_console/integrations/8f1c/schemas", { body });
   expect((await call(service, "GET", "/v1/integrations/8f1c/schemas/public/tables/__proto__/columns")).json.data).toEqual({ columns: {} });
 });
 
-test("a new tag can be read by the id in the answer", async () => {
+test("a new tag can be read by the id in the response", async () => {
   const { json } = await call(service, "POST", "/_console/tags", { body: { name: "Silver", owner: "u-1" } });
   expect((await call(service, "GET", `/v1/tags/${json.data.id}`)).json.data).toMatchObject({
     name: "Silver",

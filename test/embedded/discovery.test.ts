@@ -18,7 +18,7 @@ async function create(
 
 const from = (type: string, database: string): object => ({ ...createBody, sourceConfig: { type, name: "n", connection: { database } } });
 
-describe("what a new integration finds", () => {
+describe("what a new integration discovers", () => {
   test.each([
     ["postgres", "orders", ["public", "reporting"], "payments"],
     ["mysql", "billing", ["billing"], "ledger"],
@@ -36,7 +36,7 @@ describe("what a new integration finds", () => {
   });
 });
 
-describe("what is switched on at first follows onSchemaUpdate", () => {
+describe("onSchemaUpdate decides what is enabled at first", () => {
   test.each([
     ["allow_all", { schema: true, table: true, column: true, key: true }],
     ["anything else", { schema: true, table: true, column: true, key: true }],
@@ -55,7 +55,7 @@ describe("what is switched on at first follows onSchemaUpdate", () => {
   });
 });
 
-test("one integration's map is its own, not the catalogue's", async () => {
+test("each integration has its own copy of the catalogue's map", async () => {
   const first = await create({});
   await call(service, "PATCH", `/v1/integrations/${first.id}/schemas`, { body: { schemas: { public: { enabled: false } } } });
   const second = await call(service, "POST", "/v1/integrations", { body: createBody });
@@ -64,7 +64,7 @@ test("one integration's map is its own, not the catalogue's", async () => {
   expect(service.state().catalogue["postgres/orders"]?.["public"]?.enabled).toBe(true);
 });
 
-test("discoverAfterReads: so many reads find nothing, and nothing can be changed meanwhile", async () => {
+test("discoverAfterReads: that many reads return nothing, and nothing can be changed until then", async () => {
   const { id, read } = await create({ discoverAfterReads: 2 });
   const patch = () => call(service, "PATCH", `/v1/integrations/${id}/schemas`, { body: { schemas: { public: { enabled: true } } } });
   expect(await read()).toEqual({});
@@ -75,7 +75,7 @@ test("discoverAfterReads: so many reads find nothing, and nothing can be changed
   expect((await patch()).status).toBe(200);
 });
 
-test("discoveryDelayMs: nothing until the clock has moved on", async () => {
+test("discoveryDelayMs: reads return nothing until that time has passed", async () => {
   let now = Date.UTC(2026, 3, 1);
   const { read } = await create({ discoveryDelayMs: 1000, now: () => new Date(now) });
   expect(await read()).toEqual({});
@@ -92,7 +92,7 @@ test("intOnly: data is empty and the int64's decimal text is the id", async () =
   expect((await call(service, "GET", `/v1/integrations/${Number(id)}`)).status).toBe(404);
 });
 
-test("createdStatus: POST answers 201, the others stay at 200", async () => {
+test("createdStatus: POST responds with 201, other methods with 200", async () => {
   service = await startService({ createdStatus: 201 });
   const body = { resourceId: "8f1c", resourceType: "Integration", taggedBy: "u-1" };
   expect((await call(service, "POST", "/v1/integrations", { body: createBody })).status).toBe(201);

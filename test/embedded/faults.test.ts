@@ -18,16 +18,16 @@ describe("parseFault reads", () => {
     expect(parseFault(spec)).toMatchObject(expected);
   });
 
-  test("an expression that holds = and @ itself", () => {
+  test("an expression may contain = and @", () => {
     expect(parseFault("GET a=b@c=delay:20").path.source).toBe("a=b@c");
   });
 });
 
-describe("parseFault refuses, and says why", () => {
+describe("parseFault refuses invalid faults with the reason", () => {
   test.each([
-    ["", "doesn't have the form"],
-    ["GET /v1/tags", "doesn't have the form"],
-    ["/v1/tags=empty", "doesn't have the form"],
+    ["", "does not have the right form"],
+    ["GET /v1/tags", "does not have the right form"],
+    ["/v1/tags=empty", "does not have the right form"],
     ["G3T /v1/tags=empty", "METHOD"],
     ["GET (=empty", "not a regular expression"],
     ["GET x@0=empty", "counts from 1"],
@@ -75,7 +75,7 @@ describe("a fault", () => {
     expect(service.requests).toEqual([{ method: "PUT", path: "/v1/tags/t-1", status: "error" in seen ? 0 : seen.status }]);
   });
 
-  test("retry-after is a header of the answer", async () => {
+  test("retry-after is a header of the response", async () => {
     service.addFault("GET /v1/users=status:429;retry-after=7");
     expect((await call(service, "GET", "/v1/users")).headers["retry-after"]).toBe("7");
   });
@@ -87,7 +87,7 @@ describe("a fault", () => {
     expect(half.text).toBe(whole.text.slice(0, Math.floor(whole.text.length / 2)));
   });
 
-  test("@NTH counts matching requests from 1 and fires once", async () => {
+  test("@NTH counts matching requests from 1 and applies once", async () => {
     service.addFault("GET /v1/tags$@2=status:500");
     const statuses: number[] = [];
     for (const path of ["/v1/tags", "/v1/users", "/v1/tags", "/v1/tags"]) statuses.push((await call(service, "GET", path)).status);
@@ -104,12 +104,12 @@ describe("a fault", () => {
     expect((await call(service, "GET", "/v1/audit-logs")).status).toBe(200);
   });
 
-  test("the console has none", async () => {
+  test("faults do not apply to the console", async () => {
     service.addFault("* .*=reset-before");
     expect((await call(service, "POST", "/_console/integrations/8f1c", { body: { paused: true } })).status).toBe(200);
   });
 
-  test("closing cuts off those who wait", async () => {
+  test("closing ends requests that wait", async () => {
     service.addFault("PUT /v1/tags=delay:600000");
     const waiting = put().catch((error: NodeJS.ErrnoException) => error.code);
     while (!isDone()) await new Promise((resolve) => setTimeout(resolve, 5));
@@ -117,7 +117,7 @@ describe("a fault", () => {
     expect(await waiting).toBe("ECONNRESET");
   });
 
-  test("nonsense is refused at the start too", async () => {
-    await expect(startEmbeddedService({ faults: ["nonsense"] })).rejects.toThrow("doesn't have the form");
+  test("an invalid fault is refused at the start too", async () => {
+    await expect(startEmbeddedService({ faults: ["nonsense"] })).rejects.toThrow("does not have the right form");
   });
 });

@@ -27,8 +27,8 @@ const pii = {
   lastUpdatedAt: "2026-03-02T14:20:00.000Z",
 };
 
-describe("integrations (interface 4.1)", () => {
-  test("the list holds every integration with exactly the documented fields", async () => {
+describe("integrations", () => {
+  test("the list contains every integration with exactly the documented fields", async () => {
     const { status, json } = await call(service, "GET", "/v1/integrations");
     expect(status).toBe(200);
     expect(json.code).toBe("success");
@@ -36,12 +36,12 @@ describe("integrations (interface 4.1)", () => {
     expect(json.data.items[0]).toEqual(orders);
   });
 
-  test("one is answered in data.integration", async () => {
+  test("one integration is in data.integration", async () => {
     const { json } = await call(service, "GET", "/v1/integrations/8f1c");
     expect(json).toEqual({ code: "success", data: { integration: orders } });
   });
 
-  test("create answers an int64 written exactly and a different data.id, and the integration can be read", async () => {
+  test("create returns an exact int64 and a different data.id, and the integration can be read", async () => {
     const { status, text, json } = await call(service, "POST", "/v1/integrations", { body: createBody });
     expect(status).toBe(200);
     expect(text).toContain('"id":9007199254741093,');
@@ -78,8 +78,8 @@ describe("integrations (interface 4.1)", () => {
   });
 });
 
-describe("schema configuration (interface 4.3)", () => {
-  test("GET answers the camelCase map with columns, and cursorField only where there is one", async () => {
+describe("schema configuration", () => {
+  test("GET returns the camelCase map with columns, and cursorField only if there is one", async () => {
     const { json } = await call(service, "GET", "/v1/integrations/8f1c/schemas");
     const { public: schema } = json.data.schemas;
     expect(schema).toMatchObject({ nameInDestination: "orders", enabled: true });
@@ -94,7 +94,7 @@ describe("schema configuration (interface 4.3)", () => {
     expect(schema.tables.payments.columns.iban.hashed).toBe(true);
   });
 
-  test("PATCH changes the named nodes only and answers the whole map", async () => {
+  test("PATCH changes only the named nodes and returns the whole map", async () => {
     const before = service.state().integrations[0]?.schemas;
     const body = {
       schemas: {
@@ -111,7 +111,7 @@ describe("schema configuration (interface 4.3)", () => {
     expect(expected).not.toEqual(before);
   });
 
-  test("GET columns answers one table's columns", async () => {
+  test("GET columns returns the columns of one table", async () => {
     const { json } = await call(service, "GET", "/v1/integrations/8f1c/schemas/public/tables/order_items/columns");
     expect(json.code).toBe("success");
     expect(Object.keys(json.data.columns)).toEqual(["order_id", "line", "product_id", "quantity", "price_cents"]);
@@ -119,24 +119,24 @@ describe("schema configuration (interface 4.3)", () => {
   });
 });
 
-describe("tags (interface 4.2)", () => {
-  test("the list is without taggedResources", async () => {
+describe("tags", () => {
+  test("the list has no taggedResources", async () => {
     const { json } = await call(service, "GET", "/v1/tags");
     expect(json.data.items.map((tag: { name: string }) => tag.name)).toEqual(["PII", "Finance", "Gold"]);
     expect(json.data.items[0]).toEqual(pii);
   });
 
-  test("one tag stands directly in data, with taggedResources", async () => {
+  test("one tag is directly in data, with taggedResources", async () => {
     const { json } = await call(service, "GET", "/v1/tags/t-1");
     expect(json).toEqual({ code: "success", data: { ...pii, taggedResources: [{ id: "8f1c" }, { id: "da-7" }] } });
   });
 
-  test("PUT keeps what the body lacks and answers without taggedResources", async () => {
+  test("PUT keeps members that the body omits and returns no taggedResources", async () => {
     const { json } = await call(service, "PUT", "/v1/tags/t-1", { body: { description: "New" } });
     expect(json).toEqual({ code: "success", data: { ...pii, description: "New", lastUpdatedAt: "2026-04-01T12:00:00.000Z" } });
   });
 
-  test("a relation answers without data, and once more changes nothing", async () => {
+  test("a relation returns no data, and a second one changes nothing", async () => {
     const body = { resourceId: "51a1", resourceType: "Integration", taggedBy: "u-3" };
     for (const _ of [1, 2]) {
       const { status, json } = await call(service, "POST", "/v1/tags/t-3/relation", { body });
@@ -145,7 +145,7 @@ describe("tags (interface 4.2)", () => {
     expect(service.state().tags[2]?.relations).toEqual([body]);
   });
 
-  test("data assets and monitors are taken by any id", async () => {
+  test("data assets and monitors are accepted with any id", async () => {
     for (const [resourceId, resourceType] of [
       ["da-9", "DataAsset"],
       ["m-77", "Monitor"],
@@ -157,20 +157,20 @@ describe("tags (interface 4.2)", () => {
   });
 });
 
-describe("assets (interface 4.4)", () => {
-  test("create answers id, name and type", async () => {
+describe("assets", () => {
+  test("create returns id, name and type", async () => {
     const body = { name: "Second", type: "snowflake", description: "x", connection: { account: "y" }, connectionType: "destination" };
     const { json } = await call(service, "POST", "/v1/assets", { body });
     expect(json).toEqual({ code: "success", data: { id: expect.stringMatching(/^d-/), name: "Second", type: "snowflake" } });
     expect(service.state().assets.at(-1)).toEqual({ ...body, id: json.data.id });
   });
 
-  test("create takes an empty object, since every field is optional", async () => {
+  test("create accepts an empty object, since every field is optional", async () => {
     const { status, json } = await call(service, "POST", "/v1/assets", { body: {} });
     expect([status, json.data.name, json.data.type]).toEqual([200, "", ""]);
   });
 
-  test("edit answers the id alone, replaces the connection whole and renames the integrations' references", async () => {
+  test("edit returns only the id, replaces the whole connection and renames the references of integrations", async () => {
     const { json } = await call(service, "PATCH", "/v1/assets/d-12", { body: { name: "Main", connection: { role: "R" } } });
     expect(json).toEqual({ code: "success", data: { id: "d-12" } });
     expect(service.state().assets[0]).toMatchObject({ name: "Main", description: "Central warehouse" });
@@ -179,14 +179,14 @@ describe("assets (interface 4.4)", () => {
   });
 });
 
-test("users come with code, data.items and message (interface 4.6)", async () => {
+test("users have code, data.items and message", async () => {
   const { json } = await call(service, "GET", "/v1/users");
   expect(json).toMatchObject({ code: "success", message: "Users listed" });
   expect(json.data.items[0]).toEqual({ id: "u-1", email: "dana@example.com", createdAt: "2026-01-05T08:00:00.000Z", name: "Dana" });
   expect(json.data.items).toHaveLength(5);
 });
 
-test("every write leaves an audit entry that names the object, who did it and from where", async () => {
+test("every write adds an audit entry with the object, the actor and the address", async () => {
   const writes: readonly (readonly [method: string, path: string, body: object, event: RegExp])[] = [
     ["POST", "/v1/integrations", createBody, /^Integration \S+ "orders-copy-pg" created/],
     ["PATCH", "/v1/integrations/8f1c/schemas", { schemas: {} }, /integration 8f1c "Orders" changed/],

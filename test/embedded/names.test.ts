@@ -33,7 +33,7 @@ describe.each(names)("%j is an ordinary name", (name) => {
     }
   });
 
-  test("in a PATCH and its answer, changing that node only", async () => {
+  test("in a PATCH and its response, changing only that node", async () => {
     const node = (value: object): object => Object.fromEntries([[name, value]]);
     const body = { schemas: node({ enabled: true, tables: node({ enabled: true, columns: node({ enabled: true, hashed: true }) }) }) };
     const before = JSON.stringify(service.state());
@@ -64,7 +64,7 @@ describe.each(names)("%j is an ordinary name", (name) => {
   });
 });
 
-test("as an id, an inherited or hostile name is an unknown one", async () => {
+test("an inherited or hostile name is an unknown id", async () => {
   for (const name of names) {
     expect((await call(service, "GET", `/v1/integrations/${encodeURIComponent(name)}`)).status).toBe(404);
   }

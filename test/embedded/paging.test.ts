@@ -23,7 +23,7 @@ test.each([
   expect(ids((await call(service, "GET", "/v1/users?limit=100")).json.data.items)).toEqual(["u-1", "u-2"]);
 });
 
-test("nextCursor: followed to its end, it gives every entry once", async () => {
+test("nextCursor: following it to the end returns each entry once", async () => {
   service = await startService({ paging: { style: "nextCursor", size: 2 } });
   const seen: string[] = [];
   let cursor: string | null = "";
@@ -46,7 +46,7 @@ test.each([
   expect((await call(service, "GET", `/v1/users?${query}`)).status).toBe(400);
 });
 
-test("the three lists have pages, the audit log keeps its own", async () => {
+test("the three lists have pages; the audit log has its own paging", async () => {
   const style: PagingStyle = "silent";
   service = await startService({ paging: { style, size: 1 } });
   for (const list of ["integrations", "tags", "users"]) {
@@ -55,7 +55,7 @@ test("the three lists have pages, the audit log keeps its own", async () => {
   expect((await call(service, "GET", "/v1/audit-logs")).json.data.items).toHaveLength(12);
 });
 
-test.each([undefined, { style: "none", size: 2 }] as const)("without paging (%j) the list is whole, whatever the query", async (paging) => {
+test.each([undefined, { style: "none", size: 2 }] as const)("without paging (%j) the list is complete for any query", async (paging) => {
   service = await startService(paging === undefined ? {} : { paging });
   expect((await call(service, "GET", "/v1/users?limit=1&offset=3")).json.data).toEqual({ items: service.state().users });
 });

@@ -76,7 +76,7 @@ describe("refused, and nothing changes", () => {
   });
 });
 
-test("405 names the methods that the path takes", async () => {
+test("405 names the methods of the path", async () => {
   expect((await call(service, "DELETE", "/v1/integrations")).headers["allow"]).toBe("GET, POST");
 });
 
@@ -85,7 +85,7 @@ test("a body over 50 MB is refused with 413", async () => {
   expect((await call(service, "PUT", "/v1/tags/t-1", { body })).status).toBe(413);
 });
 
-test("members that the interface doesn't list are ignored", async () => {
+test("unknown members are ignored", async () => {
   expect((await call(service, "PUT", "/v1/tags/t-3", { body: { colour: "red" } })).status).toBe(200);
   expect(service.state().tags[2]).not.toHaveProperty("colour");
   const body = { schemas: { public: { syncMode: "x", tables: { orders: { syncMode: "x" } } } } };

@@ -5,7 +5,7 @@ import { call } from "./caller.ts";
 let service: EmbeddedService;
 afterEach(() => service.close());
 
-test("without options: a free port, one random key that acts for the service's own user, the seed", async () => {
+test("without options: a free port, one random key of the service's own user, the seed", async () => {
   service = await startEmbeddedService();
   const other = await startEmbeddedService();
   await other.close();
@@ -16,20 +16,20 @@ test("without options: a free port, one random key that acts for the service's o
   expect(service.state().auditLogs.at(-1)?.actor.email).toBe("bot@example.com");
 });
 
-test("each key acts for its user, and the first is the service's", async () => {
+test("each key belongs to its user, and the first one is the service's", async () => {
   service = await startEmbeddedService({ apiKeys: { one: "dana@example.com", two: "sam@example.com" } });
   expect(service.apiKey).toBe("one");
   await call(service, "PUT", "/v1/tags/t-1", { key: "two", body: {} });
   expect(service.state().auditLogs.at(-1)?.actor.email).toBe("sam@example.com");
 });
 
-test("no key at all is refused, as is a port that is taken", async () => {
+test("an empty list of keys and a port in use are refused", async () => {
   service = await startEmbeddedService();
   await expect(startEmbeddedService({ apiKeys: {} })).rejects.toThrow("at least one API key");
   await expect(startEmbeddedService({ port: service.port })).rejects.toThrow("EADDRINUSE");
 });
 
-test("exchanges are told with all that was sent and answered; requests and counts leave the console out", async () => {
+test("onExchange receives every request and response; requests and counts exclude the console", async () => {
   const exchanges: Exchange[] = [];
   service = await startEmbeddedService({ onExchange: (exchange) => exchanges.push(exchange), latencyMs: 1 });
   const put = await call(service, "PUT", "/v1/tags/t-1", { body: { owner: "u-1" } });
@@ -60,7 +60,7 @@ test("exchanges are told with all that was sent and answered; requests and count
   expect([service.requests, service.counts()]).toEqual([[], {}]);
 });
 
-test("mutate changes the account behind the client's back and leaves one audit entry", async () => {
+test("mutate changes the account outside the interface and adds one audit entry", async () => {
   service = await startEmbeddedService({ now: () => new Date("2026-05-01T00:00:00Z") });
   const before = service.state().auditLogs.length;
   const actor = { email: "sam@example.com", ip: "203.0.113.50", userAgent: "browser" };
@@ -91,7 +91,7 @@ test("state is a copy", async () => {
   expect(service.state().tags).toHaveLength(3);
 });
 
-test("many requests at a time are all answered, and close may be called twice", async () => {
+test("many concurrent requests all get a response, and close can be called twice", async () => {
   service = await startEmbeddedService({ latencyMs: 5 });
   const replies = await Promise.all(Array.from({ length: 60 }, () => call(service, "GET", "/v1/users")));
   expect(replies.every((reply) => reply.status === 200)).toBe(true);

@@ -20,7 +20,7 @@ test("an absent file is created with the seed, readable by its owner only", asyn
   expect((await stat(file)).mode & 0o777).toBe(0o600);
 });
 
-test("writes, console changes and mutations are in the file before they are answered, and survive a restart", async () => {
+test("writes, console changes and mutations are in the file before the response, and survive a restart", async () => {
   const apiKeys = { k: "bot@example.com" };
   const first = await startEmbeddedService({ file, apiKeys });
   const created = await call(first, "POST", "/v1/integrations", { body: createBody });
@@ -43,7 +43,7 @@ test("writes, console changes and mutations are in the file before they are answ
   await second.close();
 });
 
-test("a state begins an absent file and leaves a present one alone", async () => {
+test("an initial state is used for a new file and not for an existing one", async () => {
   const state = seedAccount();
   state.users = [];
   const first = await startEmbeddedService({ file, state });
@@ -63,7 +63,7 @@ test("a given state is copied, not shared", async () => {
   expect(state).toEqual(seedAccount());
 });
 
-describe("a file that isn't an account is refused and kept", () => {
+describe("a file that is not an account is refused and not changed", () => {
   test.each([
     ["not JSON", "{"],
     ["a list", "[]"],
@@ -71,7 +71,7 @@ describe("a file that isn't an account is refused and kept", () => {
     ["an account without a catalogue", JSON.stringify({ ...seedAccount(), catalogue: undefined })],
   ])("%s", async (_, text) => {
     await writeFile(file, text);
-    await expect(startEmbeddedService({ file })).rejects.toThrow("doesn't hold an account");
+    await expect(startEmbeddedService({ file })).rejects.toThrow("is not an account");
     expect(await readFile(file, "utf8")).toBe(text);
   });
 });

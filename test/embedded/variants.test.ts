@@ -17,7 +17,7 @@ test("snake: GET schemas has snake_case keys and no columns; PATCH and GET colum
   await service.close();
 });
 
-test("replaceOnPut: what the body lacks is cleared", async () => {
+test("replaceOnPut: members that the body omits are cleared", async () => {
   const service = await startService({ replaceOnPut: true });
   const { json } = await call(service, "PUT", "/v1/tags/t-1", { body: { name: "PII" } });
   await service.close();

@@ -7,9 +7,9 @@ export interface AccountState {
   assets: AssetRecord[];
   integrations: IntegrationRecord[];
   tags: TagRecord[];
-  /** In the order in which things happened. */
+  /** Oldest first. */
   auditLogs: AuditRecord[];
-  /** What a new integration finds in its source: keyed `type/database`, for example `postgres/orders`; `default` for all others. */
+  /** The tables that a new integration discovers in its source, keyed `type/database`, for example `postgres/orders`; `default` for all others. */
   catalogue: Record<string, SchemaMap>;
   /** Source of every new id except integrations' numbers; only grows. */
   sequence: number;
@@ -17,7 +17,7 @@ export interface AccountState {
   nextIntegrationNumber: string;
 }
 
-/** interface §2.8. */
+/** docs/service-interface.md#users. */
 export interface UserRecord {
   id: string;
   email: string;
@@ -25,22 +25,22 @@ export interface UserRecord {
   name: string;
 }
 
-/** interface §2.2: how an integration shows its source and destination. */
+/** docs/service-interface.md#integrations: how an integration shows its source and destination. */
 export interface Reference {
   id: string;
   name: string;
   type: string;
 }
 
-/** interface §2.6, all of it kept, though the interface returns only id, name and type. */
+/** docs/service-interface.md#assets, all of it kept, though the interface returns only id, name and type. */
 export interface AssetRecord extends Reference {
   description: string;
-  /** `""` where the create call left it out. */
+  /** `""` if the create call omitted it. */
   connectionType: "source" | "destination" | "";
   connection: Record<string, unknown>;
 }
 
-/** interface §2.2, with what the interface never returns: the number, the settings and the state of discovery. */
+/** docs/service-interface.md#integrations, with the members that the interface never returns: the number, the settings and the state of discovery. */
 export interface IntegrationRecord {
   id: string;
   /** int64 in decimal. */
@@ -52,11 +52,11 @@ export interface IntegrationRecord {
   destination: Reference;
   settings: IntegrationSettings;
   schemas: SchemaMap;
-  /** Present until the schema has been discovered; GET schemas answers an empty map as long. */
+  /** Present until the schema has been discovered. Until then, GET schemas returns an empty map. */
   pendingDiscovery?: PendingDiscovery;
 }
 
-/** Write-only members of POST /v1/integrations (interface §4.1); `sourceConfig` without its connection, which the source asset keeps. */
+/** Write-only members of POST /v1/integrations (docs/service-interface.md#integrations); `sourceConfig` without its connection, which the source asset keeps. */
 export interface IntegrationSettings {
   destinationSchema: string;
   replicationFrequency: string;
@@ -69,11 +69,11 @@ export interface PendingDiscovery {
   schemas: SchemaMap;
   /** ISO 8601; discovered at or after this time. */
   at?: string;
-  /** How many more GET schemas find nothing. */
+  /** Number of GET schemas that still return nothing. */
   emptyReads?: number;
 }
 
-/** interface §2.3: schema name to entry. */
+/** docs/service-interface.md#schema-configuration: schema name to entry. */
 export type SchemaMap = Record<string, SchemaEntry>;
 
 export interface SchemaEntry {
@@ -97,7 +97,7 @@ export interface ColumnEntry {
   isPrimaryKey: boolean;
 }
 
-/** interface §2.4, with the relations that only GET of one tag shows (as ids). */
+/** docs/service-interface.md#tags, with the relations that only GET of one tag shows (as ids). */
 export interface TagRecord {
   id: string;
   name: string;
@@ -109,7 +109,7 @@ export interface TagRecord {
   relations: TagRelation[];
 }
 
-/** interface §2.5. */
+/** docs/service-interface.md#relations. */
 export interface TagRelation {
   resourceId: string;
   resourceType: ResourceType;
@@ -118,7 +118,7 @@ export interface TagRelation {
 
 export type ResourceType = "Integration" | "DataAsset" | "Monitor";
 
-/** interface §2.7. */
+/** docs/service-interface.md#audit-log. */
 export interface AuditRecord {
   id: string;
   timestamp: string;

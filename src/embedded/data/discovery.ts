@@ -3,9 +3,9 @@ import type { AccountState, IntegrationRecord, SchemaMap } from "./account.ts";
 import { isObject, type JsonObject, mapValues, own } from "./own.ts";
 
 /**
- * The schema that a new integration finds: the catalogue's entry `type/database`, else `default`, else none. `onSchemaUpdate` decides
- * what is switched on at first: a value starting with `block` nothing but primary keys, one starting with `allow_columns` columns but
- * neither schemas nor tables, any other value everything. Nothing is hashed.
+ * The schema that a new integration discovers: the catalogue's entry `type/database`, else `default`, else none. `onSchemaUpdate` decides
+ * what is enabled at first. A value that starts with `block` enables only primary keys; one that starts with `allow_columns` enables
+ * columns but no schemas or tables; any other value enables everything. Nothing is hashed.
  */
 export function discover(account: AccountState, sourceConfig: JsonObject, onSchemaUpdate: string): SchemaMap {
   const connection = own(sourceConfig, "connection");
@@ -25,7 +25,7 @@ export function discover(account: AccountState, sourceConfig: JsonObject, onSche
   }));
 }
 
-/** Gives a new integration its schema, at once or as late as the options say. */
+/** Gives a new integration its schema, at once or with the delay that the options set. */
 export function beginDiscovery(integration: IntegrationRecord, schemas: SchemaMap, options: EmbeddedOptions, now: Date): void {
   const { discoveryDelayMs = 0, discoverAfterReads = 0 } = options;
   if (discoveryDelayMs === 0 && discoverAfterReads === 0) {
@@ -35,7 +35,7 @@ export function beginDiscovery(integration: IntegrationRecord, schemas: SchemaMa
   integration.pendingDiscovery = { schemas, at: new Date(now.getTime() + discoveryDelayMs).toISOString(), emptyReads: discoverAfterReads };
 }
 
-/** Brings the schema in where its time has come. A read of the schemas counts towards `emptyReads`. */
+/** Adds the schema if its delay is over. Each read of the schemas counts towards `emptyReads`. */
 export function advanceDiscovery(integration: IntegrationRecord, now: Date, isSchemasRead: boolean): void {
   const pending = integration.pendingDiscovery;
   if (pending === undefined) return;

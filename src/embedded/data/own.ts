@@ -1,7 +1,7 @@
-/** A JSON object whose members haven't been looked at yet. */
+/** A JSON object whose members have not been checked. */
 export type JsonObject = Readonly<Record<string, unknown>>;
 
-/** The member of that name, or undefined; never something inherited, so `constructor` and `__proto__` are names like any other. */
+/** The member of that name, or undefined. Never an inherited one, so `constructor` and `__proto__` are ordinary names. */
 export function own<T>(map: Readonly<Record<string, T>>, name: string): T | undefined {
   return Object.hasOwn(map, name) ? map[name] : undefined;
 }

@@ -2,7 +2,7 @@ import { invalid } from "../http/call.ts";
 import type { ColumnEntry, SchemaEntry, SchemaMap, TableEntry } from "./account.ts";
 import { isObject, type JsonObject, mapValues, own } from "./own.ts";
 
-/** The snake_case form of GET schemas, which has no columns (interface §2.3, §4.3). */
+/** The snake_case form of GET schemas, which has no columns (docs/service-interface.md#schema-configuration). */
 export function snakeForm(schemas: SchemaMap): object {
   return mapValues(schemas, (schema) => ({
     name_in_destination: schema.nameInDestination,
@@ -17,9 +17,9 @@ export function snakeForm(schemas: SchemaMap): object {
 }
 
 /**
- * Carries a PATCH body's `schemas` out on the map (interface §4.3): named nodes only, named members only. Everything is checked before
+ * Applies the `schemas` of a PATCH body to the map (docs/service-interface.md#schema-configuration): named nodes only, named members only. Everything is checked before
  * anything changes. Throws a 400 for an unknown schema, table or column and for a value of the wrong type; members that the interface
- * doesn't list are ignored.
+ * does not list are ignored.
  */
 export function mergeSchemas(live: SchemaMap, patch: unknown): void {
   const changes: (() => void)[] = [];
@@ -35,7 +35,7 @@ export function mergeSchemas(live: SchemaMap, patch: unknown): void {
   for (const change of changes) change();
 }
 
-/** Pairs each named node of the patch with the live one. An absent patch names none. */
+/** Pairs each named node of the patch with the live one. An absent patch contains none. */
 function* named<T extends SchemaEntry | TableEntry | ColumnEntry>(
   live: Readonly<Record<string, T>>,
   patch: unknown,

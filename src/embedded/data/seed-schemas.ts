@@ -3,7 +3,7 @@ import { mapValues } from "./own.ts";
 
 /**
  * Tables in a short form. Columns are listed by name: a leading `*` is a primary key, a trailing `#` is hashed, a trailing `-` is
- * switched off. A table that starts with `-` is switched off.
+ * disabled. A table that starts with `-` is disabled.
  */
 type Tables = Readonly<Record<string, { readonly columns: string; readonly cursor?: string }>>;
 
@@ -28,7 +28,7 @@ const generic: Tables = {
   settings: { columns: "*key value" },
 };
 
-/** The schema maps that the seed is made of, fresh at each call. */
+/** The schema maps of the seed. Each call returns a new copy. */
 export function seedSchemas(): {
   readonly orders: SchemaMap;
   readonly billing: SchemaMap;
@@ -63,7 +63,7 @@ function column(text: string): [string, ColumnEntry] {
   return [name, { nameInDestination: name, enabled: !text.endsWith("-"), hashed: text.endsWith("#"), isPrimaryKey: text.startsWith("*") }];
 }
 
-/** What a source shows before anybody has configured it: everything on, nothing hashed. */
+/** A source before anybody has configured it: everything enabled, nothing hashed. */
 export function untouched(schemas: SchemaMap): SchemaMap {
   return mapValues(schemas, (entry) => ({
     ...entry,

@@ -31,8 +31,8 @@ const integrations = [
 ] as const;
 
 /**
- * The account that a new embedded service begins with: five users, two destinations, four integrations, three tags, two weeks of
- * history. The same at each call, ids and times included, and each call's own copy.
+ * The initial account of a new embedded service: five users, two destinations, four integrations, three tags, two weeks of
+ * history. Each call returns a new copy with the same ids and times.
  */
 export function seedAccount(): AccountState {
   const schemas = seedSchemas();

@@ -2,14 +2,14 @@ import { closeSync, existsSync, fsyncSync, openSync, readFileSync, renameSync, w
 import type { AccountState } from "./account.ts";
 import { isObject, own } from "./own.ts";
 
-/** Where the account lives: memory, or memory and a file. */
+/** Keeps the account in memory, or in memory and a file. */
 export interface Store {
   readonly account: AccountState;
-  /** Brings the file up to date (temporary file, fsync, rename) before the caller goes on. Nothing to do in memory. */
+  /** Writes the file (temporary file, fsync, rename) and returns when it is on disk. Does nothing in memory. */
   readonly save: () => void;
 }
 
-/** Opens the file, or creates it from `initial`. Throws an Error where the file isn't an account. */
+/** Opens the file, or creates it from `initial`. Throws an Error if the file is not an account. */
 export function openStore(file: string | undefined, initial: () => AccountState): Store {
   if (file === undefined) return { account: initial(), save: () => undefined };
   const exists = existsSync(file);
@@ -47,13 +47,13 @@ function readAccount(file: string): AccountState {
   if (!isObject(account["catalogue"])) throw notAnAccount(file, "its member catalogue is not an object");
   if (!Number.isSafeInteger(account["sequence"])) throw notAnAccount(file, "its member sequence is not an integer");
   if (!/^\d+$/.test(String(account["nextIntegrationNumber"]))) throw notAnAccount(file, "its member nextIntegrationNumber is not a number");
-  // The service wrote it; entries inside the lists are taken as they are.
+  // The service wrote the file, so the entries of the lists are not checked.
   return account as unknown as AccountState;
 }
 
 function notAnAccount(file: string, why: string, cause?: unknown): Error {
   return new Error(
-    `${file} doesn't hold an account of the embedded service: ${why}. Name another file, or delete this one to begin with the seed.`,
+    `${file} is not an account of the embedded service: ${why}. Use another file, or delete this one to start with the seed.`,
     { cause },
   );
 }

@@ -1,10 +1,10 @@
 import type { AccountState, AssetRecord } from "../data/account.ts";
 import { isObject, type JsonObject, own } from "../data/own.ts";
-import { type Answer, type Call, invalid, notFound, optionalString, param, success } from "../http/call.ts";
+import { type Call, type CallResult, invalid, notFound, optionalString, param, success } from "../http/call.ts";
 import { nextSequence, record } from "./audit.ts";
 
-/** POST /v1/assets: every member is optional as documented, so an empty body makes a nameless asset (interface §4.4). */
-export function createAsset({ account, options, body, by, now }: Call): Answer {
+/** POST /v1/assets: every member is optional as documented, so an empty body makes a nameless asset (docs/service-interface.md#assets). */
+export function createAsset({ account, options, body, by, now }: Call): CallResult {
   const connectionType = optionalString(body, "connectionType") ?? "";
   if (connectionType !== "source" && connectionType !== "destination" && connectionType !== "") {
     throw invalid("connectionType must be source or destination.");
@@ -22,8 +22,8 @@ export function createAsset({ account, options, body, by, now }: Call): Answer {
   return success({ id: asset.id, name: asset.name, type: asset.type }, undefined, options.createdStatus);
 }
 
-/** PATCH /v1/assets/{id}: missing members are kept, `connection` is replaced whole (interface §4.4). */
-export function patchAsset(call: Call): Answer {
+/** PATCH /v1/assets/{id}: missing members are kept, `connection` is replaced whole (docs/service-interface.md#assets). */
+export function patchAsset(call: Call): CallResult {
   const { account, body, by, now } = call;
   const asset = assetOf(call);
   const name = optionalString(body, "name") ?? asset.name;
@@ -43,7 +43,7 @@ export function assetOf(call: Call): AssetRecord {
   return found;
 }
 
-/** Integrations show an asset's name: theirs follow when it changes. */
+/** Integrations show the name of their assets, so it changes there too. */
 function renameReferences(account: AccountState, { id, name }: AssetRecord): void {
   for (const { source, destination } of account.integrations) {
     if (source.id === id) source.name = name;

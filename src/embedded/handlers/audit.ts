@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import type { AccountState, AuditRecord } from "../data/account.ts";
-import { type Answer, type Author, type Call, invalid, success } from "../http/call.ts";
+import { type Author, type Call, type CallResult, invalid, success } from "../http/call.ts";
 
 /** Adds an entry to the account's audit log. `event` names the object's id and name and what was done. */
 export function record(account: AccountState, by: Author, at: Date, event: string): void {
@@ -25,8 +25,8 @@ export function uuidOf(text: string): string {
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-8${hex.slice(13, 16)}-a${hex.slice(17, 20)}-${hex.slice(20, 32)}`;
 }
 
-/** GET /v1/audit-logs (interface §4.5). */
-export function listAuditLogs({ account, query }: Call): Answer {
+/** GET /v1/audit-logs (docs/service-interface.md#audit-log). */
+export function listAuditLogs({ account, query }: Call): CallResult {
   const limit = integer(query, "limit", 20, 1, 100);
   const offset = integer(query, "offset", 0, 0, Number.MAX_SAFE_INTEGER);
   if ((query.get("sortBy") ?? "timestamp") !== "timestamp") throw invalid("sortBy can only be timestamp.");

@@ -1,14 +1,14 @@
 import { isObject, type JsonObject, own, put } from "../data/own.ts";
-import { type Answer, type Call, invalid, notFound, optionalString, Refusal, requiredString, success } from "../http/call.ts";
+import { type Call, type CallResult, invalid, notFound, optionalString, Refusal, requiredString, success } from "../http/call.ts";
 import { assetOf } from "./assets.ts";
 import { nextSequence, record, uuidOf } from "./audit.ts";
 import { integrationOf } from "./integrations.ts";
 import { resourceTypeOf, tagOf } from "./tags.ts";
 
-// What people do in the service's own pages. None of this is in the interface: a client may not use it.
+// What users do in the service's own web pages. It is not part of the interface, so a client cannot use it.
 
 /** POST /_console/integrations/{id}: `name` and `paused`, each optional. */
-export function editIntegration(call: Call): Answer {
+export function editIntegration(call: Call): CallResult {
   const integration = integrationOf(call);
   const name = optionalString(call.body, "name");
   const paused = own(call.body, "paused");
@@ -20,7 +20,7 @@ export function editIntegration(call: Call): Answer {
 }
 
 /** DELETE /_console/integrations/{id}: its source asset and its tag relations go with it. */
-export function deleteIntegration(call: Call): Answer {
+export function deleteIntegration(call: Call): CallResult {
   const { id, name, source } = integrationOf(call);
   const { account } = call;
   account.integrations = account.integrations.filter((integration) => integration.id !== id);
@@ -31,18 +31,18 @@ export function deleteIntegration(call: Call): Answer {
   return changed(call, `Integration ${id} "${name}" deleted`);
 }
 
-/** PATCH /_console/integrations/{id}/schemas: a JSON merge patch (RFC 7396) on the map, so the source can gain, lose and change anything. */
-export function reshapeSchemas(call: Call): Answer {
+/** PATCH /_console/integrations/{id}/schemas: a JSON merge patch (RFC 7396) on the map, so that anything in the source can be added, removed and changed. */
+export function reshapeSchemas(call: Call): CallResult {
   const integration = integrationOf(call);
   const patch = own(call.body, "schemas");
   if (!isObject(patch)) throw invalid("schemas is required and must be an object.");
-  // The one place where a shape is taken on trust: the console may put the map into any form, a strange one included.
+  // Not checked: the console may give the map any form, including an invalid one.
   mergePatch(integration.schemas as Record<string, unknown>, patch);
   return changed(call, `Schema configuration of integration ${integration.id} "${integration.name}" changed`);
 }
 
 /** POST /_console/tags: `name` is required, `description` and `owner` are optional. */
-export function createTag(call: Call): Answer {
+export function createTag(call: Call): CallResult {
   const { account, body, now } = call;
   const name = requiredString(body, "name");
   const [description, owner] = [optionalString(body, "description") ?? "", optionalString(body, "owner") ?? ""];
@@ -53,14 +53,14 @@ export function createTag(call: Call): Answer {
 }
 
 /** DELETE /_console/tags/{id}. */
-export function deleteTag(call: Call): Answer {
+export function deleteTag(call: Call): CallResult {
   const { id, name } = tagOf(call);
   call.account.tags = call.account.tags.filter((tag) => tag.id !== id);
   return changed(call, `Tag ${id} "${name}" deleted`);
 }
 
 /** DELETE /_console/tags/{id}/relation: body `resourceId` and `resourceType`. */
-export function detachTag(call: Call): Answer {
+export function detachTag(call: Call): CallResult {
   const tag = tagOf(call);
   const resourceId = requiredString(call.body, "resourceId");
   const resourceType = resourceTypeOf(requiredString(call.body, "resourceType"));
@@ -71,7 +71,7 @@ export function detachTag(call: Call): Answer {
 }
 
 /** DELETE /_console/assets/{id}; refused (409) while an integration uses it. */
-export function deleteAsset(call: Call): Answer {
+export function deleteAsset(call: Call): CallResult {
   const { id, name } = assetOf(call);
   const { account } = call;
   if (account.integrations.some(({ source, destination }) => source.id === id || destination.id === id)) {
@@ -81,7 +81,7 @@ export function deleteAsset(call: Call): Answer {
   return changed(call, `Asset ${id} "${name}" deleted`);
 }
 
-function changed(call: Call, event: string, data?: object): Answer {
+function changed(call: Call, event: string, data?: object): CallResult {
   record(call.account, call.by, call.now, event);
   return success(data, event);
 }

@@ -3,22 +3,22 @@ import type { AccountState, IntegrationRecord } from "../data/account.ts";
 import { advanceDiscovery, beginDiscovery, discover } from "../data/discovery.ts";
 import { isObject, type JsonObject, own } from "../data/own.ts";
 import { mergeSchemas, snakeForm } from "../data/schema-map.ts";
-import { type Answer, type Call, invalid, notFound, param, requiredString, success } from "../http/call.ts";
+import { type Call, type CallResult, invalid, notFound, param, requiredString, success } from "../http/call.ts";
 import { pageOf } from "../http/paging.ts";
 import { nextSequence, record } from "./audit.ts";
 
-/** GET /v1/integrations (interface §4.1). */
-export function listIntegrations({ account, options, query }: Call): Answer {
+/** GET /v1/integrations (docs/service-interface.md#integrations). */
+export function listIntegrations({ account, options, query }: Call): CallResult {
   return success(pageOf(account.integrations.map(shown), options.paging, query));
 }
 
-/** GET /v1/integrations/{id} (interface §4.1). */
-export function getIntegration(call: Call): Answer {
+/** GET /v1/integrations/{id} (docs/service-interface.md#integrations). */
+export function getIntegration(call: Call): CallResult {
   return success({ integration: shown(integrationOf(call)) });
 }
 
-/** POST /v1/integrations (interface §4.1). Names are not unique: the same body twice makes two integrations. */
-export function createIntegration(call: Call): Answer {
+/** POST /v1/integrations (docs/service-interface.md#integrations). Names are not unique: the same body twice makes two integrations. */
+export function createIntegration(call: Call): CallResult {
   const { account, options, body, by, now } = call;
   const settings = {
     destinationSchema: requiredString(body, "destinationSchema"),
@@ -66,16 +66,16 @@ export function createIntegration(call: Call): Answer {
   return { status: options.createdStatus ?? 200, text };
 }
 
-/** GET /v1/integrations/{id}/schemas, in the form that the options choose (interface §4.3). */
-export function getSchemas(call: Call): Answer {
+/** GET /v1/integrations/{id}/schemas, in the form that the options choose (docs/service-interface.md#schema-configuration). */
+export function getSchemas(call: Call): CallResult {
   const integration = integrationOf(call);
   advanceDiscovery(integration, call.now, true);
   const { schemas } = integration;
   return success({ schemas: call.options.schemaForm === "snake" ? snakeForm(schemas) : schemas });
 }
 
-/** PATCH /v1/integrations/{id}/schemas: always answers the full camelCase map with columns (interface §4.3). */
-export function patchSchemas(call: Call): Answer {
+/** PATCH /v1/integrations/{id}/schemas: always answers the full camelCase map with columns (docs/service-interface.md#schema-configuration). */
+export function patchSchemas(call: Call): CallResult {
   const { account, body, by, now } = call;
   const integration = integrationOf(call);
   advanceDiscovery(integration, now, false);
@@ -84,8 +84,8 @@ export function patchSchemas(call: Call): Answer {
   return success({ schemas: integration.schemas });
 }
 
-/** GET /v1/integrations/{id}/schemas/{schema}/tables/{table}/columns (interface §4.3). */
-export function getColumns(call: Call): Answer {
+/** GET /v1/integrations/{id}/schemas/{schema}/tables/{table}/columns (docs/service-interface.md#schema-configuration). */
+export function getColumns(call: Call): CallResult {
   const integration = integrationOf(call);
   advanceDiscovery(integration, call.now, false);
   const schema = own(integration.schemas, param(call, "schema"));

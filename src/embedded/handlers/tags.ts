@@ -1,22 +1,22 @@
 import type { ResourceType, TagRecord } from "../data/account.ts";
-import { type Answer, type Call, invalid, notFound, optionalString, param, requiredString, success } from "../http/call.ts";
+import { type Call, type CallResult, invalid, notFound, optionalString, param, requiredString, success } from "../http/call.ts";
 import { pageOf } from "../http/paging.ts";
 import { record } from "./audit.ts";
 import { findIntegration } from "./integrations.ts";
 
-/** GET /v1/tags (interface §4.2). */
-export function listTags({ account, options, query }: Call): Answer {
+/** GET /v1/tags (docs/service-interface.md#tags). */
+export function listTags({ account, options, query }: Call): CallResult {
   return success(pageOf(account.tags.map(withoutResources), options.paging, query));
 }
 
-/** GET /v1/tags/{id}: the tag directly in data, with what it is attached to (interface §4.2). */
-export function getTag(call: Call): Answer {
+/** GET /v1/tags/{id}: the tag directly in data, with what it is attached to (docs/service-interface.md#tags). */
+export function getTag(call: Call): CallResult {
   const tag = tagOf(call);
   return success({ ...withoutResources(tag), taggedResources: tag.relations.map(({ resourceId }) => ({ id: resourceId })) });
 }
 
-/** PUT /v1/tags/{id}; whether missing members are kept or cleared is the option `replaceOnPut` (interface §4.2 is silent). */
-export function putTag(call: Call): Answer {
+/** PUT /v1/tags/{id}; whether missing members are kept or cleared is the option `replaceOnPut` (docs/service-interface.md#tags is silent). */
+export function putTag(call: Call): CallResult {
   const { account, options, body, by, now } = call;
   const tag = tagOf(call);
   const missing = options.replaceOnPut === true ? { name: "", description: "", owner: "" } : tag;
@@ -29,10 +29,10 @@ export function putTag(call: Call): Answer {
 }
 
 /**
- * POST /v1/tags/{id}/relation (interface §2.5, §4.2): no data in the answer. An integration must exist and so must the tagging user; data
+ * POST /v1/tags/{id}/relation (docs/service-interface.md#relations): no data in the response. An integration must exist and so must the tagging user; data
  * assets and monitors can't be known here, as no call lists them. A relation that exists already stays as it is.
  */
-export function relateTag(call: Call): Answer {
+export function relateTag(call: Call): CallResult {
   const { account, options, body, by, now } = call;
   const tag = tagOf(call);
   const resourceId = requiredString(body, "resourceId");
@@ -56,7 +56,7 @@ export function tagOf(call: Call): TagRecord {
   return found;
 }
 
-/** Throws a 400 for any other text than the three of interface §2.5. */
+/** Throws a 400 for any other text than the three of docs/service-interface.md#relations. */
 export function resourceTypeOf(text: string): ResourceType {
   if (text === "Integration" || text === "DataAsset" || text === "Monitor") return text;
   throw invalid("resourceType must be Integration, DataAsset or Monitor.");

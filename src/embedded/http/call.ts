@@ -2,38 +2,38 @@ import type { AccountState } from "../data/account.ts";
 import type { JsonObject } from "../data/own.ts";
 import type { EmbeddedOptions } from "../options.ts";
 
-/** One authenticated request with its place in the account; handlers get nothing else. */
+/** One authenticated request and the account. Handlers receive nothing else. */
 export interface Call {
   readonly account: AccountState;
   readonly options: EmbeddedOptions;
   /** Decoded path segments by the name in the route's template. */
   readonly params: Readonly<Record<string, string>>;
   readonly query: URLSearchParams;
-  /** The JSON body; `{}` where the request had none. */
+  /** The JSON body; `{}` if the request had none. */
   readonly body: JsonObject;
   readonly by: Author;
   readonly now: Date;
 }
 
-/** Who the audit log names. */
+/** The user in the audit log. */
 export interface Author {
   readonly email: string;
   readonly ipAddress: string;
   readonly userAgent: string;
 }
 
-/** What goes back: a status and JSON text (text, because the create answer carries an integer that JSON.stringify can't write). */
-export interface Answer {
+/** A response: a status and JSON text. It is text because the response of a create has an integer that JSON.stringify cannot write. */
+export interface CallResult {
   readonly status: number;
   readonly text: string;
 }
 
-/** A successful answer in the envelope of interface §2.1. */
-export function success(data: object | undefined, message?: string, status = 200): Answer {
+/** A successful response in the envelope of docs/service-interface.md#envelope. */
+export function success(data: object | undefined, message?: string, status = 200): CallResult {
   return { status, text: JSON.stringify({ code: "success", message, data }) };
 }
 
-/** The request is refused with that status; `code` and the message are what the error envelope shows. */
+/** Refuses the request with a status; the error envelope shows `code` and the message. */
 export class Refusal extends Error {
   readonly status: number;
   readonly code: string;
@@ -48,17 +48,17 @@ export class Refusal extends Error {
   }
 }
 
-/** 400: the body or the query is not as the interface wants it. */
+/** 400: the body or the query is invalid. */
 export function invalid(message: string): Refusal {
   return new Refusal(400, "invalid_request", message);
 }
 
-/** 404: there is no such thing. */
+/** 404: the object does not exist. */
 export function notFound(what: string, id: string): Refusal {
   return new Refusal(404, "not_found", `There is no ${what} with the id or name ${JSON.stringify(id)}.`);
 }
 
-/** A path parameter; the router has put it there. */
+/** A path parameter, as the router found it. */
 export function param(call: Call, name: string): string {
   const value = call.params[name];
   if (value === undefined) throw new Error(`The route has no parameter ${name}.`);
@@ -72,7 +72,7 @@ export function requiredString(body: JsonObject, name: string, where = ""): stri
   return value;
 }
 
-/** An optional string member of the body; throws a 400 if it is there and not a string. */
+/** An optional string member of the body; throws a 400 if it is present and not a string. */
 export function optionalString(body: JsonObject, name: string): string | undefined {
   return Object.hasOwn(body, name) ? requiredString(body, name) : undefined;
 }

@@ -3,9 +3,9 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { isObject, type JsonObject } from "../data/own.ts";
 import type { Store } from "../data/store.ts";
 import type { EmbeddedOptions, Exchange } from "../options.ts";
-import { type Answer, invalid, Refusal } from "./call.ts";
+import { type CallResult, invalid, Refusal } from "./call.ts";
+import { errorBody } from "./error-body.ts";
 import type { FaultAction, FaultAfter, FaultBook } from "./faults.ts";
-import { refusalBody } from "./refusal-body.ts";
 import { routeOf } from "./routes.ts";
 
 /** What every request of one service shares. */
@@ -15,7 +15,7 @@ export interface Setting {
   readonly emailByKey: ReadonlyMap<string, string>;
   readonly faults: FaultBook;
   readonly onExchange: (exchange: Exchange) => void;
-  /** Aborted when the service closes: whoever waits is cut off. */
+  /** Aborted when the service closes, which ends all waiting requests. */
   readonly closing: AbortSignal;
 }
 
@@ -25,11 +25,11 @@ interface Request {
   readonly query: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly ipAddress: string;
-  /** undefined where it was too large to be kept. */
+  /** undefined if it was too large. */
   readonly text: string | undefined;
 }
 
-/** An answer on the wire; `status` 0 cuts the connection. */
+/** A response on the wire; `status` 0 cuts the connection. */
 interface Sent {
   readonly status: number;
   readonly text: string;
@@ -46,7 +46,7 @@ const page: Sent = {
 };
 const largestBody = 50 * 1024 * 1024;
 
-/** Receives one request, carries it out or lets a fault have it, tells `onExchange`, and answers. */
+/** Receives one request, handles it or applies a fault, calls `onExchange`, and sends the response. */
 export async function serve(setting: Setting, incoming: IncomingMessage, response: ServerResponse): Promise<void> {
   const { options, faults, closing } = setting;
   const request = await receive(incoming);
@@ -54,7 +54,7 @@ export async function serve(setting: Setting, incoming: IncomingMessage, respons
   const fault = isInterface ? faults.strike(request.method, request.path, request.query) : undefined;
   if (isInterface && options.latencyMs) await sleep(options.latencyMs, undefined, { signal: closing });
   const sent = fault === undefined ? perform(setting, request) : suffer(setting, request, fault);
-  // Told before the client can know the outcome, so that whoever awaits the client finds the exchange counted.
+  // Called before the client can receive the response, so that a caller that awaits the client finds the exchange counted.
   if (isInterface) setting.onExchange(exchangeOf(request, sent, fault !== undefined));
   if (fault?.kind === "delay") await sleep(fault.ms, undefined, { signal: closing });
   if (sent.status === 0) {
@@ -71,7 +71,7 @@ async function receive(incoming: IncomingMessage): Promise<Request> {
   for await (const received of incoming) {
     const chunk: Buffer = received;
     size += chunk.length;
-    // What is too much is read and dropped: an answer to a client that is still sending could get lost.
+    // The rest of a body that is too large is read and dropped: a response to a client that is still sending could get lost.
     if (size <= largestBody) chunks.push(chunk);
   }
   const [path = "", ...rest] = (incoming.url ?? "").split("?");
@@ -85,22 +85,22 @@ async function receive(incoming: IncomingMessage): Promise<Request> {
   };
 }
 
-/** The undisturbed outcome. */
+/** The outcome without a fault. */
 function perform(setting: Setting, request: Request): Sent {
   try {
-    const answer = carryOut(setting, request);
-    return { ...answer, type: "application/json; charset=utf-8", headers: {} };
+    const result = handleCall(setting, request);
+    return { ...result, type: "application/json; charset=utf-8", headers: {} };
   } catch (error) {
     const refusal = error instanceof Refusal ? error : new Refusal(500, "internal_error", `The embedded service failed: ${String(error)}`);
     return refused(setting, request, refusal);
   }
 }
 
-function carryOut({ options, store, emailByKey }: Setting, request: Request): Answer {
+function handleCall({ options, store, emailByKey }: Setting, request: Request): CallResult {
   const email = emailByKey.get(request.headers["x-api-key"] ?? "");
   if (email === undefined) throw new Refusal(401, "unauthorized", "The header x-api-key is missing or not a key of this account.");
   const { handler, params } = routeOf(request.method, request.path);
-  const answer = handler({
+  const result = handler({
     account: store.account,
     options,
     params,
@@ -110,7 +110,7 @@ function carryOut({ options, store, emailByKey }: Setting, request: Request): An
     now: options.now?.() ?? new Date(),
   });
   if (request.method !== "GET") store.save();
-  return answer;
+  return result;
 }
 
 function bodyOf(request: Request): JsonObject {
@@ -133,20 +133,20 @@ function suffer(setting: Setting, request: Request, fault: FaultAction): Sent {
       return page;
     case "status": {
       const headers = fault.retryAfterSeconds === undefined ? {} : { "retry-after": String(fault.retryAfterSeconds) };
-      return refused(setting, request, new Refusal(fault.status, "fault", `The service answers ${fault.status} for now.`, headers));
+      return refused(setting, request, new Refusal(fault.status, "fault", `The service responds with ${fault.status} for now.`, headers));
     }
     default:
       return spoilt(perform(setting, request), setting, request, fault);
   }
 }
 
-/** The call has been carried out, whatever the client gets to see. */
+/** The call has been handled, whatever the client receives. */
 function spoilt(sent: Sent, setting: Setting, request: Request, fault: FaultAfter): Sent {
   switch (fault.kind) {
     case "reset-after":
       return cut;
     case "status-after":
-      return refused(setting, request, new Refusal(fault.status, "fault", `The service answers ${fault.status} for now.`));
+      return refused(setting, request, new Refusal(fault.status, "fault", `The service responds with ${fault.status} for now.`));
     case "truncate":
       return { ...sent, text: sent.text.slice(0, Math.floor(sent.text.length / 2)) };
     case "empty":
@@ -159,7 +159,7 @@ function spoilt(sent: Sent, setting: Setting, request: Request, fault: FaultAfte
 }
 
 function refused({ options }: Setting, request: Request, refusal: Refusal): Sent {
-  return { status: refusal.status, headers: refusal.headers, ...refusalBody(refusal, request.text ?? "", options.errorBody) };
+  return { status: refusal.status, headers: refusal.headers, ...errorBody(refusal, request.text ?? "", options.errorBody) };
 }
 
 function exchangeOf({ method, path, query, headers, text }: Request, sent: Sent, faulted: boolean): Exchange {

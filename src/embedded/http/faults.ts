@@ -1,12 +1,12 @@
-/** What goes wrong. */
+/** The kinds of faults. */
 export type FaultAction = FaultBefore | FaultAfter;
 
-/** The call is not carried out; `html` is a proxy's page in the service's place. */
+/** The call is not handled; `html` is the page of a proxy. */
 export type FaultBefore =
   | { readonly kind: "reset-before" | "html" }
   | { readonly kind: "status"; readonly status: number; readonly retryAfterSeconds?: number };
 
-/** The call is carried out, and the client doesn't see that, or not at once. */
+/** The call is handled, and the client does not receive the response, or receives it late. */
 export type FaultAfter =
   | { readonly kind: "reset-after" | "truncate" | "empty" | "content-type" }
   | { readonly kind: "status-after"; readonly status: number }
@@ -16,7 +16,7 @@ export interface Fault {
   /** Upper case, or `*`. */
   readonly method: string;
   readonly path: RegExp;
-  /** Fires on that matching request only, counted from 1; undefined: on each. */
+  /** Applies to this matching request only, counted from 1; undefined: to each. */
   readonly nth: number | undefined;
   readonly action: FaultAction;
 }
@@ -30,10 +30,10 @@ const plainActions = ["reset-before", "reset-after", "truncate", "html", "empty"
  * `empty`, `content-type`. Throws an Error that says what is wrong.
  */
 export function parseFault(spec: string): Fault {
-  const wrong = (what: string): Error => new Error(`The fault ${JSON.stringify(spec)} can't be used: ${what} ${usage}`);
-  // The expression may hold "=" and "@" itself, so the action is what follows the last "=" that isn't the one of retry-after=S.
+  const wrong = (what: string): Error => new Error(`The fault ${JSON.stringify(spec)} is not valid: ${what} ${usage}`);
+  // The expression may contain "=" and "@" itself, so the action is what follows the last "=" that isn't the one of retry-after=S.
   const parts = /^(\S+)\s+(.+?)(?:@(\d+))?=([^=]*(?:;retry-after=[^=]*)?)$/.exec(spec.trim());
-  if (parts === null) throw wrong("it doesn't have the form of one.");
+  if (parts === null) throw wrong("it does not have the right form.");
   const [, method = "", expression = "", nth, action = ""] = parts;
   if (!/^([A-Za-z]+|\*)$/.test(method)) throw wrong("METHOD must be a word such as POST, or *.");
   if (nth === "0") throw wrong("NTH counts from 1.");

@@ -2,7 +2,7 @@ import type { Paging } from "../options.ts";
 import { invalid } from "./call.ts";
 
 /**
- * `data` of a list answer. Whether lists come in pages is not shown (interface §4.6), so the style decides: `nextCursor` takes `cursor`,
+ * `data` of a list response. The interface does not say whether lists have pages, so the style decides: `nextCursor` takes `cursor`,
  * the others take `offset` and `limit` (at most the page size), `none` takes nothing. Throws a 400 for a value that it can't read.
  */
 export function pageOf(items: readonly object[], paging: Paging | undefined, query: URLSearchParams): object {

@@ -3,12 +3,12 @@ import { listAuditLogs } from "../handlers/audit.ts";
 import { createTag, deleteAsset, deleteIntegration, deleteTag, detachTag, editIntegration, reshapeSchemas } from "../handlers/console.ts";
 import { createIntegration, getColumns, getIntegration, getSchemas, listIntegrations, patchSchemas } from "../handlers/integrations.ts";
 import { getTag, listTags, putTag, relateTag } from "../handlers/tags.ts";
-import { type Answer, type Call, invalid, Refusal, success } from "./call.ts";
+import { type Call, type CallResult, invalid, Refusal, success } from "./call.ts";
 import { pageOf } from "./paging.ts";
 
-type Handler = (call: Call) => Answer;
+type Handler = (call: Call) => CallResult;
 
-/** The interface (§4), then the console, which is no part of it. */
+/** The interface, then the console, which is not part of it. */
 const table: readonly (readonly [method: string, template: string, handler: Handler])[] = [
   ["GET", "/v1/integrations", listIntegrations],
   ["POST", "/v1/integrations", createIntegration],
@@ -51,7 +51,7 @@ export function routeOf(method: string, path: string): Route {
   const route = candidates.find((candidate) => candidate.method === method);
   if (route === undefined) {
     const allow = candidates.map((candidate) => candidate.method).join(", ");
-    throw new Refusal(405, "method_not_allowed", `This path answers ${allow}.`, { allow });
+    throw new Refusal(405, "method_not_allowed", `This path supports ${allow}.`, { allow });
   }
   const params = route.segments.flatMap((name, i) => (name.startsWith("{") ? [[name.slice(1, -1), decode(segments[i] ?? "")]] : []));
   return { handler: route.handler, params: Object.fromEntries(params) };
@@ -69,7 +69,7 @@ function decode(segment: string): string {
   }
 }
 
-/** GET /v1/users (interface §4.6). */
-function listUsers({ account, options, query }: Call): Answer {
+/** GET /v1/users (docs/service-interface.md#users). */
+function listUsers({ account, options, query }: Call): CallResult {
   return success(pageOf(account.users, options.paging, query), "Users listed");
 }

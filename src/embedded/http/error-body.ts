@@ -1,8 +1,8 @@
 import type { EmbeddedOptions } from "../options.ts";
 import type { Refusal } from "./call.ts";
 
-/** Body of an error answer. The interface lists none (§7), so the option `errorBody` varies it. */
-export function refusalBody(
+/** Body of an error response. The interface does not define it (docs/service-interface.md#errors), so the option `errorBody` varies it. */
+export function errorBody(
   refusal: Refusal,
   requestText: string,
   style: EmbeddedOptions["errorBody"],
