@@ -5,11 +5,11 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { AccountState, SchemaMap } from "../../src/embedded/index.ts";
 import { recordListLengths } from "../../src/records/list-lengths.ts";
 import { acquireLock } from "../../src/records/lock.ts";
-import { type ImportWorld, importWorld } from "./world.ts";
+import { type AccountProject, openAccountProject } from "../support/account-project.ts";
 
-let world: ImportWorld;
+let world: AccountProject;
 beforeEach(async () => {
-  world = await importWorld();
+  world = await openAccountProject();
 });
 afterEach(() => world.close());
 
@@ -249,7 +249,7 @@ spec:
 test("a second target gets bindings, not files", async () => {
   await world.importJson();
   const before = await world.files();
-  const staging = await importWorld();
+  const staging = await openAccountProject();
   try {
     staging.service.mutate((account) => {
       for (const integration of account.integrations) integration.id = `st-${integration.id}`;

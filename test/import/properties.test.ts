@@ -6,12 +6,12 @@ import { expect, test } from "vitest";
 import { runPlan } from "../../src/commands/core/plan.ts";
 import type { PlanFlags } from "../../src/commands/shared/flags.ts";
 import type { Plan } from "../../src/model/plan.ts";
+import { type AccountProject, openAccountProject } from "../support/account-project.ts";
 import { accountState, liveChange, makeChange } from "./random-account.ts";
-import { type ImportWorld, importWorld } from "./world.ts";
 
 const runs = { numRuns: Number(process.env["FC_RUNS"] ?? 25) };
 
-async function inWorld<T>(world: Promise<ImportWorld>, work: (world: ImportWorld) => Promise<T>): Promise<T> {
+async function inWorld<T>(world: Promise<AccountProject>, work: (world: AccountProject) => Promise<T>): Promise<T> {
   const opened = await world;
   try {
     return await work(opened);
@@ -25,7 +25,7 @@ test.each(["camel", "snake"] as const)(
   async (schemaForm) => {
     await fc.assert(
       fc.asyncProperty(accountState, fc.boolean(), (state, literal) =>
-        inWorld(importWorld(state, { schemaForm }), async (world) => {
+        inWorld(openAccountProject(state, { schemaForm }), async (world) => {
           const report = await world.importJson({ literal });
           expect(report.failures).toEqual([]);
           expect(report.remaining).toEqual([]);
@@ -51,7 +51,7 @@ test("whatever changes live, a second import follows it, keeps every comment, an
       fc.array(liveChange, { minLength: 1, maxLength: 4 }),
       fc.constantFrom("camel", "snake"),
       (state, changes, schemaForm) =>
-        inWorld(importWorld(state, { schemaForm }), async (world) => {
+        inWorld(openAccountProject(state, { schemaForm }), async (world) => {
           await world.importJson();
           const commented = await comment(world);
           world.service.mutate((account) => {
@@ -81,7 +81,7 @@ test("one leaf that changes live takes at most one line away, and adds the way t
   const leaf = liveChange.map((change) => ({ ...change, what: leaves[change.at % leaves.length] ?? "paused" }));
   await fc.assert(
     fc.asyncProperty(accountState, leaf, fc.constantFrom("camel", "snake"), (state, change, schemaForm) =>
-      inWorld(importWorld(state, { schemaForm }), async (world) => {
+      inWorld(openAccountProject(state, { schemaForm }), async (world) => {
         await world.importJson();
         const before = await world.files();
         world.service.mutate((account) => makeChange(account, change));
@@ -103,7 +103,7 @@ test("one leaf that changes live takes at most one line away, and adds the way t
 const leaves = ["column-enabled", "column-hashed", "paused", "description", "owner"] as const;
 
 /** What a plan has to warn of: an import writes nothing that needs a second look. That there is nothing in an empty account is no news. */
-async function warnings(world: ImportWorld): Promise<readonly string[]> {
+async function warnings(world: AccountProject): Promise<readonly string[]> {
   const { out, err } = await world.run<PlanFlags>(runPlan, { output: ["json"], failOn: [], allow: [], ignore: [] });
   if (out === "") throw new Error(err);
   const { diagnostics } = JSON.parse(out) as Plan;
@@ -113,7 +113,7 @@ async function warnings(world: ImportWorld): Promise<readonly string[]> {
 }
 
 /** Puts a comment line above every third line of the manifests. */
-async function comment(world: ImportWorld): Promise<Readonly<Record<string, string>>> {
+async function comment(world: AccountProject): Promise<Readonly<Record<string, string>>> {
   const commented: Record<string, string> = {};
   let number = 0;
   for (const [path, text] of Object.entries(await world.files())) {

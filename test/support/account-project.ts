@@ -7,10 +7,10 @@ import type { GlobalFlags } from "../../src/commands/shared/flags.ts";
 import type { Io } from "../../src/commands/shared/io.ts";
 import { reportError } from "../../src/commands/shared/report-error.ts";
 import type { AccountState } from "../../src/embedded/index.ts";
-import { startService, type TestService } from "../support/service.ts";
+import { startService, type TestService } from "./service.ts";
 
 /** A service with an account, and a project folder that has only a config. */
-export interface ImportWorld {
+export interface AccountProject {
   readonly service: TestService;
   readonly folder: string;
   /** Runs a command with these flags, and says what it printed and how it ended. */
@@ -39,12 +39,12 @@ export interface Ran {
 
 export const noFlags = { target: [], var: [], varFile: [], only: [], exclude: [], output: [], color: false, quiet: true } as const;
 
-export async function importWorld(
+export async function openAccountProject(
   state?: AccountState | (() => AccountState),
   options: Parameters<typeof startService>[0] = {},
-): Promise<ImportWorld> {
+): Promise<AccountProject> {
   const service = await startService({ ...options, ...(state === undefined ? {} : { state }) });
-  const folder = await mkdtemp(join(tmpdir(), "dimsync-import-"));
+  const folder = await mkdtemp(join(tmpdir(), "dimsync-project-"));
   await writeFile(
     join(folder, "dimsync.yaml"),
     `apiVersion: dimsync/v1\nkind: Config\nmanifests: [manifests]\ntargets:\n  prod: { baseUrl: "${service.url}", apiKey: { $secret: { env: DIMSYNC_API_KEY } } }\n`,
@@ -61,7 +61,7 @@ export async function importWorld(
     ask: () => Promise.reject(new Error("nobody to ask")),
     interrupted: new AbortController().signal,
   });
-  const run: ImportWorld["run"] = async (command, flags, args = [], env = {}) => {
+  const run: AccountProject["run"] = async (command, flags, args = [], env = {}) => {
     let [out, err] = ["", ""];
     const io = ioFor(
       (text) => {
@@ -79,7 +79,7 @@ export async function importWorld(
       return { code: reportError(context, error), out, err };
     }
   };
-  const runImportHere: ImportWorld["runImport"] = (flags = {}, addresses = [], env = {}) => run(runImport, flags, addresses, env);
+  const runImportHere: AccountProject["runImport"] = (flags = {}, addresses = [], env = {}) => run(runImport, flags, addresses, env);
   return {
     service,
     folder,

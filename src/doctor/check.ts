@@ -1,0 +1,18 @@
+export type Verdict = "ok" | "warn" | "fail" | "skip";
+
+/** The result of one check of `dimsync doctor`. */
+export interface Check {
+  readonly check: string;
+  readonly verdict: Verdict;
+  /** What was found, in sentences. */
+  readonly found: string;
+  /** What to do; absent if the check passed or was skipped. */
+  readonly advice?: string;
+}
+
+export const ok = (check: string, found: string): Check => ({ check, verdict: "ok", found });
+export const warn = (check: string, found: string, advice: string): Check => ({ check, verdict: "warn", found, advice });
+export const fail = (check: string, found: string, advice: string): Check => ({ check, verdict: "fail", found, advice });
+
+/** A check that makes no sense while another one fails: one cause is reported once. */
+export const skip = (check: string, because: string): Check => ({ check, verdict: "skip", found: `Skipped: ${because}` });

@@ -1,0 +1,168 @@
+import type { Project } from "../manifests/project.ts";
+import { accountName } from "../model/config.ts";
+import { DimsyncError, ProblemsError, ServiceError } from "../model/errors.ts";
+import type { Exit } from "../model/exit.ts";
+import { describeSecret } from "../model/secret.ts";
+import type { Client } from "../service/client.ts";
+import type { CallReport } from "../service/request.ts";
+import { visible } from "../text/control-characters.ts";
+import { counted } from "../text/counts.ts";
+import { accountCheckNames, accountChecks, clockCheck } from "./account-checks.ts";
+import { type Check, fail, ok, skip, type Verdict } from "./check.ts";
+import { configCheck, configErrors, manifestCheck, nodeCheck, recordChecks, taggedByCheck } from "./project-checks.ts";
+import { transportChecks } from "./transport.ts";
+
+// What a check needs comes before it: settings, then a connection, then a key that is accepted, then single reads. The first
+// failure of this chain is the only one: what depends on it is skipped, so that one cause is not reported ten times.
+
+/** What `dimsync doctor -o json` prints. */
+export interface DoctorReport {
+  readonly kind: "DoctorReport";
+  readonly target: string;
+  readonly account: string;
+  readonly checks: readonly Check[];
+  readonly exit: Exit;
+}
+
+export interface DoctorOptions {
+  readonly env: NodeJS.ProcessEnv;
+  readonly versions: { readonly dimsync: string; readonly node: string };
+  /** Milliseconds since 1970. */
+  readonly now: () => number;
+  /** Opens the account for reading. Throws DimsyncError if the settings do not lead to one. */
+  readonly openAccount: (onCall: (report: CallReport) => void) => Promise<{ readonly client: Client; readonly close: () => Promise<void> }>;
+}
+
+/** Checks whether everything that a plan needs is there. Sends GET only. */
+export async function diagnose(project: Project, options: DoctorOptions): Promise<DoctorReport> {
+  const { settings } = project;
+  const checks = [
+    nodeCheck(options.versions.dimsync, options.versions.node),
+    configCheck(project),
+    manifestCheck(project),
+    taggedByCheck(project),
+    ...(await serviceChecks(project, options)),
+  ];
+  return {
+    kind: "DoctorReport",
+    target: settings.target,
+    account: accountName(settings.baseUrl),
+    checks,
+    exit: checks.some(({ verdict }) => verdict === "fail") ? { code: 1, reasons: ["failed-checks"] } : { code: 0, reasons: [] },
+  };
+}
+
+async function serviceChecks(project: Project, options: DoctorOptions): Promise<readonly Check[]> {
+  const { baseUrl } = project.settings;
+  const records = (client?: Client): Promise<readonly Check[]> => recordChecks(project, client);
+  if (baseUrl === "") return [...withSkipped([missingUrl(project)], "the base URL is missing or wrong."), ...(await records())];
+  const transport = transportChecks(baseUrl, options.env);
+  const connection = await connect(project, options);
+  if ("failed" in connection) {
+    const { failed, because } = connection;
+    const passed = transport.filter(({ check }) => failed.every((one) => one.check !== check));
+    return [...passed, ...withSkipped(failed, because), ...(await records())];
+  }
+  try {
+    return [...transport, ...(await liveChecks(project, connection)), ...(await records(connection.client))];
+  } finally {
+    await connection.close();
+  }
+}
+
+/** The results so far, and all later checks that need the service as skipped. */
+function withSkipped(results: readonly Check[], because: string): readonly Check[] {
+  const skipped = ["key", "service", ...accountCheckNames, "clock"].filter((name) => results.every(({ check }) => check !== name));
+  return [...results, ...skipped.map((check) => skip(check, because))];
+}
+
+const missingUrl = (project: Project): Check =>
+  configErrors(project).length > 0
+    ? skip("base URL", "the config has errors.")
+    : fail("base URL", "No base URL is set.", "Set DIMSYNC_BASE_URL, or baseUrl of the target in dimsync.yaml.");
+
+interface Connection {
+  readonly client: Client;
+  readonly close: () => Promise<void>;
+  readonly integrations: Awaited<ReturnType<Client["integrations"]>>;
+  /** The service's clock and ours when the response arrived, if it had a Date header. */
+  readonly times: () => { readonly serverMs: number | undefined; readonly localMs: number };
+}
+
+type NoConnection = { readonly failed: readonly Check[]; readonly because: string };
+
+/** Opens the account and reads the list of integrations: the first request shows whether the service responds and accepts the key. */
+async function connect({ settings }: Project, { openAccount, now }: DoctorOptions): Promise<Connection | NoConnection> {
+  let times: ReturnType<Connection["times"]> = { serverMs: undefined, localMs: 0 };
+  const onCall = ({ dateMs }: CallReport): void => {
+    if (dateMs !== undefined) times = { serverMs: dateMs, localMs: now() };
+  };
+  let account: Awaited<ReturnType<DoctorOptions["openAccount"]>>;
+  try {
+    account = await openAccount(onCall);
+  } catch (error) {
+    return settingsFailure(error);
+  }
+  const client = account.client.asReadOnly();
+  try {
+    return { client, close: account.close, integrations: await client.integrations(), times: () => times };
+  } catch (error) {
+    await account.close();
+    return serviceFailure(error, keySource(settings));
+  }
+}
+
+const keySource = ({ apiKey }: Project["settings"]): string =>
+  apiKey === undefined ? "The embedded service creates its own." : `It comes from ${describeSecret(apiKey)}.`;
+
+/** Why the account could not be opened: nothing was sent yet. */
+function settingsFailure(error: unknown): NoConnection {
+  if (!(error instanceof DimsyncError)) throw error;
+  const found = error instanceof ProblemsError ? error.problems.map(({ message }) => message).join(" ") : error.message;
+  const check = { E_PROXY: "proxy", E_EMBEDDED: "service" }[error.code] ?? "key";
+  return {
+    failed: [fail(check, found, "Fix this and run dimsync doctor again.")],
+    because: check === "key" ? "there is no usable API key." : `the ${check} check failed.`,
+  };
+}
+
+/** Why the first request failed: the key, if the service refuses it, else the connection. */
+function serviceFailure(error: unknown, source: string): NoConnection {
+  if (!(error instanceof ServiceError)) throw error;
+  if (error.status === 401 || error.status === 403)
+    return {
+      failed: [
+        fail("key", `The service refused the API key with status ${error.status}. ${source}`, "Put a valid key of this account there."),
+      ],
+      because: "the service refused the API key.",
+    };
+  const advice =
+    error.sent === "never"
+      ? "Correct the base URL if it is wrong, or ask the network's administrator to allow this connection."
+      : "Check that the base URL is the address of the service, without /v1.";
+  return { failed: [ok("key", source), fail("service", error.message, advice)], because: "the service did not respond as expected." };
+}
+
+async function liveChecks(project: Project, { client, integrations, times }: Connection): Promise<readonly Check[]> {
+  const found = await accountChecks(client, integrations);
+  const { serverMs, localMs } = times();
+  return [
+    ok("key", keySource(project.settings)),
+    ok("service", `It responds and accepts the key. The account has ${counted(integrations.items.length, "integration")}.`),
+    ...found,
+    clockCheck(serverMs, localMs),
+  ];
+}
+
+/** The report for the terminal. */
+export function doctorText({ checks, exit }: DoctorReport): string {
+  const width = Math.max(...checks.map(({ check }) => check.length));
+  const lines = checks.flatMap(({ check, verdict, found, advice }) => [
+    `${verdict.padEnd(4)}  ${check.padEnd(width)}  ${visible(found)}`,
+    ...(advice === undefined ? [] : [`${" ".repeat(width + 8)}${visible(advice)}`]),
+  ]);
+  const count = (verdict: Verdict): number => checks.filter((one) => one.verdict === verdict).length;
+  const skipped = count("skip") === 0 ? "" : `, ${count("skip")} skipped`;
+  const summary = exit.code === 0 ? "Ready to plan." : "Fix the failed checks first.";
+  return `${lines.join("\n")}\n\n${summary} ${count("ok")} ok, ${counted(count("warn"), "warning")}, ${count("fail")} failed${skipped}.\n`;
+}

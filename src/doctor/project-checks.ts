@@ -1,0 +1,128 @@
+import type { Project } from "../manifests/project.ts";
+import { ServiceError } from "../model/errors.ts";
+import type { Problem } from "../model/problem.ts";
+import type { TagSpec } from "../model/resource.ts";
+import { openBindings } from "../records/bindings.ts";
+import { openJournal } from "../records/journal.ts";
+import type { Client } from "../service/client.ts";
+import { counted } from "../text/counts.ts";
+import { type Check, fail, ok, warn } from "./check.ts";
+
+const oldestNode = [20, 19] as const;
+
+export function nodeCheck(dimsync: string, node: string): Check {
+  const [major = 0, minor = 0] = node.split(".").map(Number);
+  const found = `dimsync ${dimsync} on Node ${node}.`;
+  const isOld = major < oldestNode[0] || (major === oldestNode[0] && minor < oldestNode[1]);
+  return isOld ? fail("versions", found, `Use Node ${oldestNode.join(".")} or later.`) : ok("versions", found);
+}
+
+/** The errors of dimsync.yaml and of settings, which are in no manifest. */
+export function configErrors({ problems, files }: Project): readonly Problem[] {
+  return problems.filter(
+    ({ severity, place, code }) =>
+      severity === "error" && code !== "E_PATH_NOT_FOUND" && (place === undefined || !files.includes(place.file)),
+  );
+}
+
+export function configCheck(project: Project): Check {
+  const { configFile, settings } = project;
+  const errors = configErrors(project);
+  const [first] = errors;
+  if (first !== undefined)
+    return fail("config", `${counted(errors.length, "error")}. The first one: ${first.message}`, "To see all errors: dimsync validate");
+  if (configFile === undefined)
+    return warn("config", "There is no dimsync.yaml; settings come from the environment.", "To create one: dimsync init");
+  return ok("config", `${configFile}, target ${settings.target}.`);
+}
+
+/** Manifests of another schema version are named, since that is no mistake in them but the wrong dimsync. */
+export function manifestCheck(project: Project): Check {
+  const { resources, files, problems } = project;
+  const check = "manifests";
+  const ofConfig = configErrors(project);
+  const errors = problems.filter((problem) => problem.severity === "error" && !ofConfig.includes(problem));
+  if (errors.length > 0 && errors.every(({ code }) => code === "E_PATH_NOT_FOUND"))
+    return warn(check, "A folder that the config names does not exist yet.", "Run dimsync import, which creates it, or write a manifest.");
+  const otherVersion = errors.find(({ place }) => place?.pointer === "/apiVersion");
+  if (otherVersion !== undefined)
+    return fail(
+      check,
+      `${otherVersion.place?.file ?? "A manifest"} has another apiVersion: this dimsync reads dimsync/v1.`,
+      "Correct its apiVersion, or use the dimsync version that it was written for. To see all errors: dimsync validate",
+    );
+  if (errors.length > 0)
+    return fail(check, `${counted(files.length, "file")} with ${counted(errors.length, "error")}.`, "To see them: dimsync validate");
+  return ok(check, `${counted(resources.length, "manifest")} in ${counted(files.length, "file")}, all of apiVersion dimsync/v1.`);
+}
+
+/** A tag relation can only be created if a user is named who tags; nothing else reports that until a relation is missing. */
+export function taggedByCheck({ resources, settings }: Project): Check {
+  const check = "tagged by";
+  if (settings.defaults.taggedBy !== undefined) return ok(check, `New tag relations are created for ${settings.defaults.taggedBy}.`);
+  const without = resources.filter(({ kind, spec }) => {
+    if (kind !== "Tag") return false;
+    const { resources: declared = [], taggedBy } = spec as TagSpec; // the kind says so
+    return declared.length > 0 && taggedBy === undefined;
+  });
+  const [first] = without;
+  if (first === undefined) return ok(check, "No manifest needs defaults.taggedBy.");
+  return warn(
+    check,
+    `${counted(without.length, "Tag manifest")} with resources, such as ${first.address}, and no user who tags.`,
+    "dimsync cannot attach a tag to another resource. Set defaults.taggedBy in dimsync.yaml to the e-mail address of a user.",
+  );
+}
+
+/** Bindings without an object or a manifest, and creates with an unknown outcome. Without a client, nothing is read. */
+export async function recordChecks({ settings, resources }: Project, client: Client | undefined): Promise<readonly Check[]> {
+  const [bindings, journal] = await Promise.all([
+    openBindings(settings.bindingsFile, settings.target),
+    openJournal(settings.folder, settings.target),
+  ]);
+  const declared = new Set(resources.map(({ address }) => address));
+  const checks = await Promise.all(
+    [...bindings.all()].map(async ([address, { id }]): Promise<readonly Check[]> => {
+      if (!declared.has(address))
+        return [
+          warn("bindings", `${address} is bound to ${id}, but no manifest has that address.`, `To remove it: dimsync unbind ${address}`),
+        ];
+      return client !== undefined && (await isGone(client, address, id)) ? [goneCheck(address, id)] : [];
+    }),
+  );
+  const found = checks.flat();
+  return [
+    ...(found.length > 0 ? found : [ok("bindings", boundText(bindings.all().size))]),
+    journalCheck(journal.open().map(({ address }) => address)),
+  ];
+}
+
+const boundText = (count: number): string =>
+  count === 0 ? "There are no bindings yet." : `${counted(count, "binding")}, each with a manifest.`;
+
+const goneCheck = (address: string, id: string): Check =>
+  fail(
+    "bindings",
+    `${address} is bound to ${id}, which no longer exists in the account.`,
+    `To create it again: dimsync unbind ${address}. Otherwise, remove the manifest.`,
+  );
+
+function journalCheck(open: readonly string[]): Check {
+  if (open.length === 0) return ok("journal", "No create has an unknown outcome.");
+  return fail(
+    "journal",
+    `${counted(open.length, "create")} with an unknown outcome: ${open.join(", ")}.`,
+    "Look for the object in the service, then run: dimsync resolve ADDRESS --created=ID, or --not-created",
+  );
+}
+
+/** The interface has no GET for an asset. */
+async function isGone(client: Client, address: string, id: string): Promise<boolean> {
+  try {
+    if (address.startsWith("Integration/")) return (await client.integration(id)) === undefined;
+    return address.startsWith("Tag/") && (await client.tag(id)) === undefined;
+  } catch (error) {
+    if (error instanceof ServiceError) return false;
+    throw error;
+  }
+}

@@ -1,0 +1,93 @@
+import { readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { runSnapshot, type SnapshotFlags } from "../../src/commands/adopt/snapshot.ts";
+import { runPlan } from "../../src/commands/core/plan.ts";
+import type { PlanFlags } from "../../src/commands/shared/flags.ts";
+import { readSnapshotFile } from "../../src/snapshot/file.ts";
+import { readsOf } from "../../src/snapshot/snapshot.ts";
+import { type AccountProject, openAccountProject } from "../support/account-project.ts";
+
+let project: AccountProject;
+beforeEach(async () => {
+  project = await openAccountProject();
+});
+afterEach(() => project.close());
+
+/** A snapshot as JSON that a test damages. */
+interface Draft {
+  [member: string]: unknown;
+  readonly integrations: (Record<string, unknown> | null)[];
+  readonly users: unknown[];
+  readonly schemas: Record<string, object>;
+}
+
+describe("snapshot", () => {
+  const take = (out: string) => project.run<SnapshotFlags>(runSnapshot, { out });
+
+  test("holds what the account shows, in the same bytes each time but for the time", async () => {
+    expect(await take("a.json")).toMatchObject({ code: 0, err: "" });
+    await take("b.json.gz");
+    const [a, b] = [await readSnapshotFile(join(project.folder, "a.json")), await readSnapshotFile(join(project.folder, "b.json.gz"))];
+    expect({ ...a, takenAt: "" }).toEqual({ ...b, takenAt: "" });
+    expect((await readFile(join(project.folder, "b.json.gz")))[0]).toBe(0x1f);
+    const reads = readsOf(a);
+    expect((await reads.integrations()).items.map(({ id }) => id)).toEqual(["51a1", "51a2", "8f1c", "b27d"]);
+    expect((await reads.schemas("8f1c"))?.["public"]?.tables["users"]?.columns?.["password_hash"]).toMatchObject({ enabled: false });
+    expect((await reads.tag("t-1"))?.taggedResources?.map(({ id }) => id)).toEqual(["8f1c", "da-7"]);
+    expect(await reads.integration("gone")).toBeUndefined();
+    await expect(reads.auditLogs({})).rejects.toThrow("no audit log");
+  });
+
+  test("has no secret in it: neither the key nor a connection", async () => {
+    await take("a.json");
+    const text = await readFile(join(project.folder, "a.json"), "utf8");
+    expect(text).not.toContain(project.service.apiKey);
+    expect(text).not.toContain("db.internal");
+  });
+
+  test("a read that fails leaves no file behind", async () => {
+    project.service.addFault("GET /v1/integrations/b27d/schemas=status:403");
+    const { code } = await take("a.json");
+    expect(code).toBe(1);
+    expect(Object.keys(await project.files())).toEqual(["dimsync.yaml"]);
+  });
+
+  test.each([
+    ["no JSON", "x", "is no JSON"],
+    ["another document", "{}", "is no snapshot"],
+    ["a later format", '{"kind":"Snapshot","formatVersion":"2.0","integrations":[],"tags":[],"users":[],"schemas":{}}', "format 2.0"],
+  ])("a file that is %s is refused", async (_, text, message) => {
+    await writeFile(join(project.folder, "x.json"), text);
+    await expect(readSnapshotFile(join(project.folder, "x.json"))).rejects.toThrow(message);
+  });
+
+  test.each<readonly [member: string, damage: (snapshot: Draft) => void]>([
+    ["/completeness", (snapshot) => void delete snapshot["completeness"]],
+    ["/takenAt", (snapshot) => void Object.assign(snapshot, { takenAt: "2026-01-01 (<b>)" })],
+    ["/integrations/4", ({ integrations }) => void integrations.push(null)],
+    ["/integrations/0/source", ({ integrations }) => void delete integrations[0]?.["source"]],
+    ["/users/5/email", ({ users }) => void users.push({ id: "u-9" })],
+    ["/schemas/8f1c/public", ({ schemas }) => void Object.assign(schemas["8f1c"] ?? {}, { public: null })],
+  ])("a file whose %s is damaged is refused, and the member named", async (member, damage) => {
+    await take("a.json");
+    const file = join(project.folder, "a.json");
+    const snapshot = JSON.parse(await readFile(file, "utf8")) as Draft;
+    damage(snapshot);
+    await writeFile(file, JSON.stringify(snapshot));
+    await expect(readSnapshotFile(file)).rejects.toThrow(`${file} is damaged: ${member} is not what`);
+  });
+
+  test("an empty plan says that the snapshot equals the manifests, and one of another account is told", async () => {
+    await project.importJson();
+    await take("a.json");
+    const file = join(project.folder, "a.json");
+    const plan = () => project.run<PlanFlags>(runPlan, { snapshot: "a.json", quiet: false, failOn: [], allow: [], ignore: [] });
+    expect((await plan()).out).toMatch(/No changes\. The snapshot of \S+Z equals the manifests/u);
+    expect((await plan()).out).not.toContain("W_SNAPSHOT_OF_ANOTHER");
+    const snapshot = JSON.parse(await readFile(file, "utf8")) as Draft;
+    await writeFile(file, JSON.stringify({ ...snapshot, target: "staging", account: "https://staging.example.com" }));
+    expect((await plan()).out).toContain("W_SNAPSHOT_OF_ANOTHER");
+    expect((await plan()).out).toContain("is a snapshot of staging (https://staging.example.com)");
+  });
+});
