@@ -53,7 +53,8 @@ export async function openRepository(options: RepositoryOptions): Promise<Record
   const remote = await findRemote(folder, options.remote, options.env);
   const place: GitPlace = { ...remote.place, gitDir: await bareRepository(folder, remote.place, remote.objectFormat) };
   const url = options.writes ? remote.writeUrl : remote.readUrl;
-  const seen = seenRef(url, ref);
+  const seen = `refs/seen/${keyOf(url, ref)}`;
+  const fetched = `refs/fetched/${keyOf(url, ref)}`;
   const tip = async (): Promise<string | undefined> => {
     const text = await gitText(place, [...quick, "ls-remote", "--quiet", url, ref], { timeoutMs: listMs });
     return text
@@ -61,8 +62,8 @@ export async function openRepository(options: RepositoryOptions): Promise<Record
       .map((line) => line.split("\t"))
       .find(([, name]) => name === ref)?.[0];
   };
-  const localSeen = async (): Promise<string | undefined> => {
-    const { code, stdout } = await runGit(place, ["rev-parse", "--verify", "--quiet", seen]);
+  const localCommit = async (name: string): Promise<string | undefined> => {
+    const { code, stdout } = await runGit(place, ["rev-parse", "--verify", "--quiet", name]);
     return code === 0 ? stdout.toString("utf8").trim() : undefined;
   };
   const isAncestor = async (commit: string, of: string): Promise<boolean> => {
@@ -78,18 +79,22 @@ export async function openRepository(options: RepositoryOptions): Promise<Record
     tip,
     isAncestor,
     async fetch() {
-      const before = await localSeen();
+      const before = await localCommit(seen);
       const depth = before === undefined ? ["--depth=1"] : [];
       const flags = ["--quiet", "--no-tags", "--no-write-fetch-head", "--no-recurse-submodules", ...depth];
-      const args = [...quick, "-c", "gc.auto=0", "-c", "maintenance.auto=false", "fetch", ...flags, url, `+${ref}:${seen}`];
+      const args = [...quick, "-c", "gc.auto=0", "-c", "maintenance.auto=false", "fetch", ...flags, url, `+${ref}:${fetched}`];
       const { code, stderr } = await runGit(place, args, { timeoutMs: fetchMs });
       if (code !== 0) {
         // A missing ref and a missing remote end with the same code: only a list that was read tells.
         if ((await tip()) === undefined) return undefined;
         throw new GitError(wordsOf(stderr));
       }
-      const commit = await gitText(place, ["rev-parse", "--verify", seen]);
-      return { commit, rewound: before !== undefined && before !== commit && !(await isAncestor(before, commit)) };
+      const commit = await gitText(place, ["rev-parse", "--verify", fetched]);
+      if (commit === before) return { commit, rewound: false };
+      const rewound = before !== undefined && !(await isAncestor(before, commit));
+      // Kept if it was moved back, so that the next run notices it too.
+      if (!rewound) await gitText(place, ["update-ref", seen, commit]);
+      return { commit, rewound };
     },
     async push(commit, parent, timeoutMs) {
       const flags = ["--porcelain", "--no-verify", "--recurse-submodules=no", `--force-with-lease=${ref}:${parent ?? ""}`];
@@ -110,10 +115,10 @@ function pushReport({ code, stdout, stderr }: GitOutput): PushReport {
   return { accepted: code === 0, rejected: status !== undefined, words: wordsOf(`${reason} ${stderr}`) };
 }
 
-/** Where the local repository keeps what it last saw at the ref of this remote. Job tokens in the address change and don't count. */
-function seenRef(url: string, ref: string): string {
+/** Names the ref of this remote in the local repository. Job tokens in the address change and don't count. */
+function keyOf(url: string, ref: string): string {
   const address = url.replace(/\/\/[^/@]*@/u, "//");
-  return `refs/seen/${createHash("sha256").update(`${address}\n${ref}`).digest("hex").slice(0, 16)}`;
+  return createHash("sha256").update(`${address}\n${ref}`).digest("hex").slice(0, 16);
 }
 
 async function bareRepository(folder: string, place: GitPlace, objectFormat: string): Promise<string> {

@@ -1,5 +1,6 @@
 import { isObject } from "../../model/json.ts";
-import { type JournalLine, parseJournalLine, toLogEntry } from "../journal-line.ts";
+import type { LogEntry } from "../append-log.ts";
+import { parseJournalLine } from "../journal-line.ts";
 import type { Files } from "./tree.ts";
 
 // The journal is kept in segments of 64 lines, so that no write rewrites a large file. Old segments
@@ -23,7 +24,7 @@ export function segmentsIn(files: Files): readonly Segment[] {
 }
 
 /** Appends lines to the journal, and drops old segments when a new one begins. `openIds`: the entries that are open afterwards. */
-export function appendJournal(files: Map<string, string>, lines: readonly JournalLine[], at: string, openIds: ReadonlySet<string>): void {
+export function appendJournal(files: Map<string, string>, lines: readonly LogEntry[], openIds: ReadonlySet<string>): void {
   let last = segmentsIn(files).at(-1)?.number ?? 1;
   let count = lineCount(files.get(pathOf(last)));
   const before = last;
@@ -32,7 +33,7 @@ export function appendJournal(files: Map<string, string>, lines: readonly Journa
       last += 1;
       count = 0;
     }
-    files.set(pathOf(last), `${files.get(pathOf(last)) ?? ""}${JSON.stringify(toLogEntry(line, at))}\n`);
+    files.set(pathOf(last), `${files.get(pathOf(last)) ?? ""}${JSON.stringify(line)}\n`);
     count += 1;
   }
   if (last !== before) dropOld(files, last, openIds);

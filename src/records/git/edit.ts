@@ -1,0 +1,90 @@
+import type { Address } from "../../model/address.ts";
+import type { Binding } from "../../model/binding.ts";
+import type { LogEntry } from "../append-log.ts";
+import type { AppliedPlan } from "../applied-plans.ts";
+import { changeTarget, emptyBindingsText, parseBindingsText, printBindingsText } from "../bindings-text.ts";
+import { type Fact, withFacts } from "../facts.ts";
+import { toLogEntry } from "../journal-line.ts";
+import type { Lease, UnlockedRun } from "../records.ts";
+import type { Content } from "./content.ts";
+import { appendJournal } from "./segments.ts";
+import type { Files } from "./tree.ts";
+
+/** What one commit changes. */
+export interface Edit {
+  readonly facts: readonly Fact[];
+  /** The lease afterwards; absent: as it is. */
+  readonly lease?: Lease | "free";
+  /** A run whose lease is ended by force. */
+  readonly unlocked?: UnlockedRun;
+}
+
+const keptApplied = 1_000;
+const keptUnlocked = 50;
+
+/** The files and the content with the edit. */
+export function withEdit(
+  before: { readonly files: Files; readonly content: Content },
+  edit: Edit,
+  target: string,
+): { readonly files: Files; readonly content: Content } {
+  const files = new Map(before.files);
+  let content = withStateFacts(before.content, edit.facts);
+  editJournal(files, edit.facts, content, target);
+  editBindings(files, edit.facts, target);
+  const plans = edit.facts.flatMap((fact) => (fact.type === "applied" ? [fact.plan] : []));
+  if (plans.length > 0) content = { ...content, applied: editApplied(files, before.content.applied, plans) };
+  if (edit.facts.some(({ type }) => type === "lists")) files.set("lists.json", pretty(content.state.longestSeen));
+  if (edit.unlocked !== undefined) {
+    const unlocked = [...content.state.unlocked, edit.unlocked].slice(-keptUnlocked);
+    files.set("unlocked.json", pretty(unlocked));
+    content = { ...content, state: { ...content.state, unlocked } };
+  }
+  return { files, content: edit.lease === undefined ? content : editLease(files, content, edit.lease) };
+}
+
+const withStateFacts = (content: Content, facts: readonly Fact[]): Content => ({ ...content, state: withFacts(content.state, facts) });
+
+function editJournal(files: Map<string, string>, facts: readonly Fact[], { state }: Content, target: string): void {
+  const lines = facts.flatMap((fact): readonly LogEntry[] => {
+    if (fact.type === "intend") return [toLogEntry({ ...fact, target }, fact.intent.at)];
+    return fact.type === "settle" ? [toLogEntry(fact, fact.at)] : [];
+  });
+  if (lines.length > 0) appendJournal(files, lines, new Set(state.open.map(({ entryId }) => entryId)));
+}
+
+function editBindings(files: Map<string, string>, facts: readonly Fact[], target: string): void {
+  const changes = new Map<Address, Binding | undefined>();
+  for (const fact of facts) {
+    if (fact.type === "bind") changes.set(fact.address, fact.binding);
+    if (fact.type === "unbind") changes.set(fact.address, undefined);
+  }
+  if (changes.size === 0) return;
+  const text = files.get("bindings.yaml");
+  const bindings = text === undefined ? emptyBindingsText() : parseBindingsText(text, "bindings.yaml");
+  changeTarget(bindings, target, changes);
+  files.set("bindings.yaml", printBindingsText(bindings));
+}
+
+function editApplied(
+  files: Map<string, string>,
+  before: ReadonlyMap<string, AppliedPlan>,
+  plans: readonly AppliedPlan[],
+): ReadonlyMap<string, AppliedPlan> {
+  const kept = [...before.values(), ...plans].slice(-keptApplied);
+  files.set("applied.ndjson", kept.map(({ planId, runId, at }) => `${JSON.stringify({ planId, runId, at })}\n`).join(""));
+  return new Map(kept.map((plan) => [plan.planId, plan]));
+}
+
+function editLease(files: Map<string, string>, content: Content, lease: Lease | "free"): Content {
+  if (lease === "free") {
+    files.delete("lease.json");
+    return { ...content, lease: undefined };
+  }
+  const { token, runId, runUrl, since, ttlMs, epoch, reason, until } = lease;
+  files.set("lease.json", pretty({ token, runId, runUrl, since, ttlMs, epoch, reason, until }));
+  files.set("epoch", `${epoch}\n`);
+  return { ...content, lease, epoch };
+}
+
+const pretty = (value: unknown): string => `${JSON.stringify(value, undefined, 2)}\n`;

@@ -1,0 +1,63 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { GitError } from "./process.ts";
+import type { RecordsRepository } from "./repository.ts";
+
+// What a push did is decided by reading the ref, never by what git prints. "stale info" and "failed
+// to update ref" are also printed for pushes that were stored: a proxy sent them twice. One reading
+// of the old commit proves nothing either: a push can be stored seconds after its client died. But a
+// commit can be stored only on its parent, and only once. So:
+// - exit code 0, or the commit is at the ref, or an ancestor of what is there: stored.
+// - the parent is at the ref: push the same commit again.
+// - anything else is at the ref: this commit is lost for good.
+
+export type Landing =
+  /** `tip` is what was last seen at the ref: the commit itself, or a later one. */
+  | { readonly outcome: "stored"; readonly tip: string }
+  /** `tip` is undefined if the ref is gone. */
+  | { readonly outcome: "lost"; readonly tip: string | undefined }
+  /** The ref stayed as it was. `words` are git's. */
+  | { readonly outcome: "refused"; readonly words: string }
+  | { readonly outcome: "unclear"; readonly words: string };
+
+/** Pushes a commit until it is known what became of it, for at most `patienceMs`. Throws nothing of git's. */
+export async function land(
+  repository: RecordsRepository,
+  { commit, parent }: { readonly commit: string; readonly parent: string | undefined },
+  patienceMs: number,
+): Promise<Landing> {
+  const deadline = performance.now() + patienceMs;
+  let words = "";
+  let rejected = false;
+  for (let pauseMs = 200; ; pauseMs = Math.min(pauseMs * 2, 5_000)) {
+    const left = Math.max(1_000, deadline - performance.now());
+    const report = await repository.push(commit, parent, Math.min(left, 20_000));
+    if (report.accepted) return { outcome: "stored", tip: commit };
+    rejected = report.rejected;
+    words = report.words;
+    const seen = await whatIsThere(repository, commit, parent);
+    if (typeof seen === "object") return seen;
+    const pause = pauseMs * (0.5 + Math.random());
+    if (performance.now() + pause > deadline) return { outcome: rejected && seen === "unchanged" ? "refused" : "unclear", words };
+    await sleep(pause);
+  }
+}
+
+/** Decides by reading the ref. "unchanged": the parent is there. "unreadable": try again. */
+export async function whatIsThere(
+  repository: RecordsRepository,
+  commit: string,
+  parent: string | undefined,
+): Promise<Landing | "unchanged" | "unreadable"> {
+  try {
+    const tip = await repository.tip();
+    if (tip === commit) return { outcome: "stored", tip };
+    if (tip === parent) return "unchanged";
+    if (tip === undefined) return { outcome: "lost", tip };
+    const fetched = await repository.fetch();
+    if (fetched === undefined) return { outcome: "lost", tip: undefined };
+    return { outcome: (await repository.isAncestor(commit, fetched.commit)) ? "stored" : "lost", tip: fetched.commit };
+  } catch (error) {
+    if (!(error instanceof GitError)) throw error;
+    return "unreadable";
+  }
+}

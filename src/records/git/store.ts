@@ -1,0 +1,125 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { DimsyncError } from "../../model/errors.ts";
+import { recordsGone, recordsUnreadable } from "../store-errors.ts";
+import { type Content, ContentError, decodeContent } from "./content.ts";
+import { GitError } from "./process.ts";
+import { openRepository, type RecordsRepository } from "./repository.ts";
+import { sealMatches, sealOf } from "./seal.ts";
+import { type Files, readTree, rootListing, type Tree } from "./tree.ts";
+
+/** A commit at the ref, read and checked. */
+export interface Tip {
+  readonly commit: string;
+  readonly tree: Tree;
+  readonly content: Content;
+}
+
+export interface GitStoreOptions {
+  /** The project's folder. */
+  readonly folder: string;
+  readonly target: string;
+  readonly remote: string;
+  readonly ref: string;
+  /** From the config: the store has to have it. */
+  readonly id: string;
+  readonly ttlMs: number;
+  /** DIMSYNC_DIGEST_KEY: commits are sealed, and an unsealed one is refused. */
+  readonly key: string | undefined;
+  readonly env: NodeJS.ProcessEnv;
+}
+
+/** The ref of one target. */
+export interface GitStore extends GitStoreOptions {
+  /** For messages: "refs/dimsync/prod of origin". */
+  readonly place: string;
+  /** How long a write may take, with all attempts, before it counts as refused or unclear. */
+  readonly patienceMs: number;
+  /** Opened when it is first needed. `writes`: through the address for pushes. Throws E_RECORDS_READ. */
+  readonly repository: (writes: boolean) => Promise<RecordsRepository>;
+}
+
+export function openStore(options: GitStoreOptions): GitStore {
+  const opened = new Map<boolean, Promise<RecordsRepository>>();
+  const store: GitStore = {
+    ...options,
+    place: `${options.ref} of ${options.remote}`,
+    // Less than half the time-to-live: a write that took longer would leave no time to send anything.
+    patienceMs: Math.min(30_000, options.ttlMs / 3),
+    repository(writes) {
+      const known = opened.get(writes) ?? openRepository({ ...options, writes });
+      opened.set(writes, known);
+      return known.catch((error: unknown) => {
+        throw readError(store, error);
+      });
+    },
+  };
+  return store;
+}
+
+/** Reads the ref, again and again for a while if it can't be reached. Throws E_RECORDS_GONE and E_RECORDS_READ (exit 1). */
+export async function loadTip(store: GitStore, writes: boolean, known?: Tip): Promise<Tip> {
+  const repository = await store.repository(writes);
+  const deadline = performance.now() + Math.min(store.patienceMs, 10_000);
+  for (let pauseMs = 250; ; pauseMs *= 2) {
+    try {
+      const fetched = await repository.fetch();
+      if (fetched === undefined) throw recordsGone(store, "the ref does not exist");
+      if (fetched.rewound)
+        throw recordsGone(
+          store,
+          "the ref was moved back or replaced since this machine last read it (to accept what is there now, delete .dimsync/records.git)",
+        );
+      return fetched.commit === known?.commit ? known : await readTip(store, repository, fetched.commit, known);
+    } catch (error) {
+      const hopeless = !(error instanceof GitError) || permanent.test(error.message) || performance.now() + pauseMs > deadline;
+      if (hopeless) throw readError(store, error);
+      await sleep(pauseMs);
+    }
+  }
+}
+
+// Only decides whether it is worth trying again, so git's words are good enough.
+const permanent =
+  /authentication failed|could not read (?:username|password)|permission denied|error: 40[134]|not found|does not appear to be a git repository/iu;
+
+/** Reads a commit that was fetched. Throws GitError, E_RECORDS_GONE, E_RECORDS_READ. */
+async function readTip(store: GitStore, repository: RecordsRepository, commit: string, known: Tip | undefined): Promise<Tip> {
+  const tree = await readTree(repository.place, commit, known?.tree);
+  if (store.key !== undefined) await checkSeal(store, repository, tree);
+  const content = decode(store, tree.files, commit);
+  if (content.id !== store.id)
+    throw recordsGone(
+      store,
+      `the ref holds other records (id ${content.id.slice(0, 40) || "none"}) than dimsync.yaml names (id ${store.id})`,
+    );
+  return { commit, tree, content };
+}
+
+function decode(store: GitStore, files: Files, commit: string): Content {
+  try {
+    return decodeContent(files, store.target, commit);
+  } catch (error) {
+    if (!(error instanceof ContentError) && !(error instanceof DimsyncError)) throw error;
+    throw recordsUnreadable(store, error.message, error);
+  }
+}
+
+async function checkSeal(
+  store: GitStore,
+  repository: RecordsRepository,
+  tree: Tree & { readonly parent: string | undefined },
+): Promise<void> {
+  const blobs = new Map([...tree.blobs].filter(([path]) => path !== "seal"));
+  const expected = sealOf(tree.parent, await rootListing(repository.place, blobs), store.key ?? "");
+  if (sealMatches(tree.files.get("seal"), expected)) return;
+  const why = tree.files.has("seal") ? "its seal does not match" : "it has no seal";
+  throw new DimsyncError(
+    "E_RECORDS_UNSEALED",
+    `The records of the target ${store.target} (${store.place}) are refused: ${why}. DIMSYNC_DIGEST_KEY is set, and this commit was not written with the key, so anybody may have written it. Look at it with git log, and unset the key only if you trust the commit.`,
+  );
+}
+
+function readError(store: GitStore, error: unknown): unknown {
+  if (error instanceof DimsyncError || !(error instanceof Error)) return error;
+  return recordsUnreadable(store, error.message, error);
+}

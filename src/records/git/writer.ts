@@ -1,0 +1,293 @@
+import { DimsyncError } from "../../model/errors.ts";
+import type { AppliedPlan } from "../applied-plans.ts";
+import { type Fact, planWouldDiffer, withFacts } from "../facts.ts";
+import type { Lease, RecordsState } from "../records.ts";
+import { leaseHeld, leaseLost, planApplied, recordsChanged, recordsGone, recordsRefused, recordsUnclear } from "../store-errors.ts";
+import { admissible, commitOn } from "./batch.ts";
+import { land, whatIsThere } from "./land.ts";
+import { type Instant, instant, isHeld } from "./lease.ts";
+import { GitError } from "./process.ts";
+import { type GitStore, loadTip, type Tip } from "./store.ts";
+
+// One commit at a time is written. A commit that is lost to another one is made again on what is
+// there now, if this run still holds the lease or has not begun; a run that lost its lease only adds
+// what concerns its own calls. A commit that was given up may still be stored later, as long as its
+// parent is at the ref; the next commit of this run has the same parent, so only one of them can be.
+
+/** Brings the facts of one run into the ref. */
+export interface Writer {
+  /** What is stored, with what is queued. */
+  readonly state: () => RecordsState;
+  readonly applied: (planId: string) => AppliedPlan | undefined;
+  readonly holds: () => boolean;
+  /** When the last write that was stored began. */
+  readonly lastStored: () => Instant | undefined;
+  /** Aborted when nothing more may be sent: the lease is lost, or a write failed that somebody waited for. */
+  readonly lost: AbortSignal;
+  /** Queues a fact for the next write. */
+  readonly add: (fact: Fact) => void;
+  /** Writes the facts, what is queued and, before the first write, the lease. Throws as `RecordsRun.take` does. */
+  readonly store: (facts: readonly Fact[]) => Promise<void>;
+  /** Writes what is queued, or only renews the lease; false if that failed. For holders of the lease. */
+  readonly write: () => Promise<boolean>;
+  /** The last write, without the lease. Throws E_RECORDS_REFUSED, E_RECORDS_UNCLEAR, E_RECORDS_CHANGED, E_LOCKED. */
+  readonly end: () => Promise<void>;
+}
+
+export interface WriterOptions {
+  /** What this run read last: its first write has to be on it. */
+  readonly tip: Tip;
+  /** Facts of earlier runs on this machine. They alone are no reason to write. */
+  readonly kept: readonly Fact[];
+  readonly token: string;
+  readonly runId: string;
+  readonly runUrl: string | undefined;
+}
+
+/** Facts that somebody waits for: if they can't be stored, they are given up. */
+interface Request {
+  readonly facts: readonly Fact[];
+  readonly resolve: () => void;
+  readonly reject: (error: unknown) => void;
+}
+
+interface Attempt {
+  readonly tip: Tip;
+  readonly parent: Tip;
+  readonly begun: Instant;
+}
+
+interface Work extends WriterOptions {
+  readonly store: GitStore;
+  readonly lost: AbortController;
+  /** The commit that was last seen at the ref. */
+  stored: Tip;
+  /** What the caller has planned with. */
+  planned: RecordsState;
+  queue: readonly Fact[];
+  requests: readonly Request[];
+  /** Taken from the queue and the requests for the commit that is being written. */
+  moving: { readonly queue: readonly Fact[]; readonly requests: readonly Request[] };
+  /** A commit that was given up and may still be stored. */
+  uncertain: (Attempt & { readonly isUnclear: boolean }) | undefined;
+  lastStored: Instant | undefined;
+  hasHeld: boolean;
+  isEnding: boolean;
+}
+
+const nothing: Work["moving"] = { queue: [], requests: [] };
+
+export function openWriter(store: GitStore, options: WriterOptions): Writer {
+  const work: Work = {
+    ...{ ...options, store, lost: new AbortController(), stored: options.tip, planned: options.tip.content.state },
+    ...{ queue: options.kept, requests: [], moving: nothing, uncertain: undefined, lastStored: undefined, hasHeld: false, isEnding: false },
+  };
+  let writing: Promise<DimsyncError | undefined> | undefined;
+  let isWanted = false;
+  let view: { readonly of: readonly unknown[]; readonly state: RecordsState } | undefined;
+
+  const rounds = async (): Promise<DimsyncError | undefined> => {
+    try {
+      for (let isStored = false; !isStored || work.requests.length > 0 || (isWanted && work.queue.length > 0); ) {
+        isWanted = false;
+        if (!hasToWrite(work)) return undefined;
+        isStored = await writeOnce(work);
+      }
+      return undefined;
+    } catch (error) {
+      return failed(work, error);
+    } finally {
+      // Here and not when the promise has settled: a request that comes in between would find nobody.
+      writing = undefined;
+    }
+  };
+  const write = (): Promise<DimsyncError | undefined> => {
+    isWanted = true;
+    writing ??= rounds();
+    return writing;
+  };
+  return {
+    state() {
+      const of = [work.stored, work.moving.queue, work.queue];
+      if (view === undefined || view.of.some((part, index) => part !== of[index]))
+        view = { of, state: withFacts(work.stored.content.state, [...work.moving.queue, ...work.queue]) };
+      return view.state;
+    },
+    holds: () => holds(work),
+    applied: (planId) => work.stored.content.applied.get(planId),
+    lastStored: () => work.lastStored,
+    lost: work.lost.signal,
+    add(fact) {
+      work.queue = [...work.queue, fact];
+    },
+    store: (facts) =>
+      new Promise((resolve, reject) => {
+        if (work.lost.signal.aborted) return reject(work.lost.signal.reason);
+        work.requests = [...work.requests, { facts, resolve, reject }];
+        void write();
+      }),
+    write: async () => (await write()) === undefined,
+    async end() {
+      await writing;
+      work.isEnding = true;
+      const isCancelling = await settleUncertain(work);
+      if (!isCancelling && !hasToWrite(work)) return;
+      const error = await write();
+      // A commit that only cancels another one has nothing to record.
+      if (error !== undefined && hasToWrite(work)) throw error;
+    },
+  };
+}
+
+const holds = ({ stored, token }: Work): boolean => stored.content.lease?.token === token;
+
+const isGuest = (work: Work): boolean => work.hasHeld && !holds(work);
+
+/** Whether the next commit would change anything that matters. */
+function hasToWrite(work: Work): boolean {
+  if (work.requests.length > 0 || holds(work)) return true;
+  if (!work.isEnding && !isGuest(work)) return true;
+  return admissible(work.stored, reasonsToWrite(work), isGuest(work)).length > 0;
+}
+
+/** What a run without the lease still has to record. A saved plan that was not begun is not marked. */
+const reasonsToWrite = ({ queue, kept }: Work): readonly Fact[] =>
+  queue.filter((fact) => (fact.type === "settle" || fact.type === "bind" || fact.type === "unbind") && !kept.includes(fact));
+
+/** Writes one commit; false if it was lost to another, and is to be made again. */
+async function writeOnce(work: Work): Promise<boolean> {
+  if (work.lost.signal.aborted) giveUp(work, work.lost.signal.reason);
+  work.moving = { queue: work.queue, requests: work.requests };
+  [work.queue, work.requests] = [[], []];
+  try {
+    const attempt = await nextAttempt(work);
+    const repository = await work.store.repository(true);
+    const landing = await land(repository, { commit: attempt.tip.commit, parent: attempt.parent.commit }, work.store.patienceMs);
+    if (landing.outcome === "lost") {
+      await afterLoss(work, landing.tip === undefined);
+      return false;
+    }
+    if (landing.outcome !== "stored") {
+      const isUnclear = landing.outcome === "unclear";
+      work.uncertain = { ...attempt, isUnclear };
+      throw (isUnclear ? recordsUnclear : recordsRefused)(work.store, landing.words);
+    }
+    await afterStoring(work, attempt, landing.tip);
+    return true;
+  } finally {
+    // What was not stored waits for the next commit.
+    work.queue = [...work.moving.queue, ...work.queue];
+    work.requests = [...work.moving.requests, ...work.requests];
+    work.moving = nothing;
+  }
+}
+
+async function nextAttempt(work: Work): Promise<Attempt> {
+  const { store, stored, moving, runId, runUrl } = work;
+  const begun = instant();
+  const facts = admissible(stored, [...moving.queue, ...moving.requests.flatMap((request) => request.facts)], isGuest(work));
+  const lease = leaseAfter(work);
+  const subject = work.isEnding ? "End the run" : holds(work) ? "Renew the lease" : "Take the lease";
+  const draft = {
+    facts: begins(work, lease) ? facts : facts.filter(({ type }) => type !== "applied" && type !== "lists"),
+    runId,
+    runUrl,
+    subject,
+  };
+  try {
+    const tip = await commitOn(store, await store.repository(true), stored, { ...draft, ...(lease === undefined ? {} : { lease }) });
+    return { tip, parent: stored, begun };
+  } catch (error) {
+    throw error instanceof GitError ? recordsRefused(store, error.message) : error;
+  }
+}
+
+const begins = (work: Work, lease: Lease | "free" | undefined): boolean => lease !== undefined || holds(work);
+
+/** The lease as the next commit leaves it; undefined: as it is. */
+function leaseAfter(work: Work): Lease | "free" | undefined {
+  if (work.isEnding) return holds(work) ? "free" : undefined;
+  if (holds(work) || isGuest(work)) return undefined;
+  const { token, runId, runUrl, store, stored } = work;
+  return {
+    ...{ token, runId, runUrl, since: new Date().toISOString(), ttlMs: store.ttlMs, epoch: stored.content.epoch + 1 },
+    ...{ reason: undefined, until: undefined, holder: "" },
+  };
+}
+
+async function afterStoring(work: Work, attempt: Attempt, seen: string): Promise<void> {
+  const { requests } = work.moving;
+  work.uncertain = undefined;
+  work.stored = attempt.tip;
+  work.lastStored = attempt.begun;
+  work.hasHeld ||= holds(work);
+  work.moving = nothing;
+  if (seen !== attempt.tip.commit) {
+    work.stored = await loadTip(work.store, true, attempt.tip);
+    if (isGuest(work) && !work.isEnding) stop(work, leaseLost(work.store, work.stored.content.lease));
+  }
+  for (const { resolve } of requests) resolve();
+}
+
+/** Something else is at the ref. Reads it, and throws if this run can't go on with it. */
+async function afterLoss(work: Work, isMissing: boolean): Promise<void> {
+  if (isMissing) throw recordsGone(work.store, "the ref does not exist any more");
+  work.stored = await loadTip(work.store, true, work.stored);
+  const { lease, state, applied } = work.stored.content;
+  if (holds(work)) {
+    // By a commit that was given up.
+    work.hasHeld = true;
+    return;
+  }
+  if (work.hasHeld) {
+    stop(work, leaseLost(work.store, lease));
+    return;
+  }
+  if (isHeld(lease)) throw leaseHeld(work.store, lease);
+  for (const fact of work.moving.queue) {
+    const before = fact.type === "applied" ? applied.get(fact.plan.planId) : undefined;
+    if (before !== undefined) throw planApplied(before.runId, before.at);
+  }
+  const differs = planWouldDiffer(work.planned, state);
+  work.planned = state;
+  if (differs) throw recordsChanged(work.store);
+}
+
+/** Ends the waiting of those whose facts could not be stored. Returns the error. */
+function failed(work: Work, error: unknown): DimsyncError {
+  if (!(error instanceof DimsyncError)) {
+    giveUp(work, error);
+    throw error;
+  }
+  // Records that changed can be planned with again. A heartbeat is tried again.
+  const isFinal = error.code === "E_RECORDS_GONE" || (work.requests.length > 0 && error.code !== "E_RECORDS_CHANGED");
+  giveUp(work, error);
+  if (isFinal) stop(work, error);
+  return error;
+}
+
+/** The requests were not sent to the service. If their commit is stored after all, that has to be recorded. */
+function giveUp(work: Work, error: unknown): void {
+  const { requests } = work;
+  work.requests = [];
+  const at = new Date().toISOString();
+  const intents = requests.flatMap(({ facts }) => facts.filter((fact) => fact.type === "intend"));
+  const settled = intents.map(({ entryId }): Fact => ({ type: "settle", entryId, settlement: { outcome: "not-created" }, at }));
+  work.queue = [...work.queue, ...settled];
+  for (const { reject } of requests) reject(error);
+}
+
+function stop(work: Work, error: DimsyncError): void {
+  if (!work.lost.signal.aborted) work.lost.abort(error);
+}
+
+/** Finds out at the end whether a commit that was given up is stored; true if it is worth writing another one in its place. */
+async function settleUncertain(work: Work): Promise<boolean> {
+  const { uncertain, store } = work;
+  if (uncertain === undefined) return false;
+  const seen = await whatIsThere(await store.repository(true), uncertain.tip.commit, uncertain.parent.commit);
+  if (typeof seen !== "object") return uncertain.isUnclear;
+  work.stored = await loadTip(store, true, work.stored);
+  work.hasHeld ||= holds(work);
+  return false;
+}
