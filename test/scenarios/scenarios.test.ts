@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { describe, expect, test } from "vitest";
@@ -67,10 +67,10 @@ describe("each scenario ends as its folder says", () => {
     await service.close();
 
     const shown = (text: string): string => text.replaceAll(service.url, "http://service").replaceAll(/run [0-9a-f-]{36}/gu, "run RUN");
-    golden(folder, "plan.txt", shown(plan.stdout + noise(plan)));
-    golden(folder, "result.txt", shown(apply.stdout + noise(apply)));
-    golden(folder, "calls.txt", runs.map(({ name: title, calls }) => `${title}\n${callLines(calls, secrets)}`).join("\n"));
-    golden(
+    await golden(folder, "plan.txt", shown(plan.stdout + noise(plan)));
+    await golden(folder, "result.txt", shown(apply.stdout + noise(apply)));
+    await golden(folder, "calls.txt", runs.map(({ name: title, calls }) => `${title}\n${callLines(calls, secrets)}`).join("\n"));
+    await golden(
       folder,
       "account.txt",
       `${changeLines(accountChanges(before, service.state()), secrets) || "(nothing changed)\n"}\n${bindingsText(project)}`,
@@ -134,9 +134,5 @@ function bindingsText(project: string): string {
   }\n`;
 }
 
-/** Compares with the file; with UPDATE_GOLDEN=1 writes it, to be read line by line before it is committed. */
-function golden(folder: string, file: string, text: string): void {
-  const path = join(folder, file);
-  if (process.env["UPDATE_GOLDEN"] === "1") writeFileSync(path, text);
-  expect(text).toBe(existsSync(path) ? readFileSync(path, "utf8") : `(${file} is missing: look at it after UPDATE_GOLDEN=1)`);
-}
+/** Compares with the file. `vitest -u` writes it; read the differences line by line before you commit them. */
+const golden = (folder: string, file: string, text: string): Promise<void> => expect(text).toMatchFileSnapshot(join(folder, file));
