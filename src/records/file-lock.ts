@@ -1,7 +1,7 @@
 import { constants, copyFile, link, lstat, open, readFile, rename, unlink, writeFile } from "node:fs/promises";
 import { setTimeout as sleep } from "node:timers/promises";
 import { isErrno } from "./fs-errors.ts";
-import { type LockOwner, newOwner, parseOwner, whyStale } from "./lock-owner.ts";
+import { type LockOwner, newOwner, type OwnerDetails, parseOwner, whyStale } from "./lock-owner.ts";
 
 // A lock is a file that names its owner by a token of its own. It is created whole (temporary file, then a hard link, which fails where the name
 // is taken), so a kill leaves no half-written lock.
@@ -38,11 +38,11 @@ const pollMs = 100;
  */
 export async function takeFileLock(
   file: string,
-  runId: string,
+  details: OwnerDetails,
   wait: LockWait,
 ): Promise<FileLock | { readonly heldBy: LockOwner | undefined }> {
   const deadline = Date.now() + wait.waitMs;
-  const owner = newOwner(runId);
+  const owner = newOwner(details);
   for (;;) {
     wait.signal?.throwIfAborted();
     if (await create(file, owner)) return holding(file, owner, undefined);
@@ -61,7 +61,7 @@ export async function takeFileLock(
 
 /** Runs `work` while holding `file`, for work of milliseconds that another process may want to do as well. Throws an Error where the lock can't be had. */
 export async function withFileLock<T>(file: string, work: () => Promise<T>): Promise<T> {
-  const lock = await takeFileLock(file, "", { waitMs: 20_000, ttlMs: 60_000 });
+  const lock = await takeFileLock(file, { runId: "" }, { waitMs: 20_000, ttlMs: 60_000 });
   if ("heldBy" in lock)
     throw new Error(
       `${file} is held by ${lock.heldBy === undefined ? "another process" : `process ${lock.heldBy.pid} on ${lock.heldBy.host}`}`,
@@ -97,6 +97,22 @@ function holding(file: string, owner: LockOwner, tookOver: FileLock["tookOver"])
   };
 }
 
+/** The owner that the lock names now; undefined if there is no lock, or nobody can hold it any more. Throws what Node's calls throw. */
+export async function fileLockOwner(file: string, ttlMs: number): Promise<LockOwner | undefined> {
+  const held = await inspect(file, ttlMs);
+  return held?.why === undefined ? held?.owner : undefined;
+}
+
+/** Removes a lock, whoever has it. Returns its owner, if it named one. Throws what Node's calls throw. */
+export async function breakFileLock(file: string, ttlMs: number): Promise<LockOwner | undefined> {
+  for (;;) {
+    const held = await inspect(file, ttlMs);
+    if (held === undefined) return undefined;
+    if (await guarded(file, held.token, ttlMs, () => unlink(file))) return held.owner;
+    await sleep(pollMs);
+  }
+}
+
 /** False where the name is taken. */
 async function create(file: string, owner: LockOwner): Promise<boolean> {
   const temp = await writeTemp(file, owner);
@@ -123,7 +139,7 @@ async function replace(file: string, token: string, owner: LockOwner, ttlMs: num
 /** Runs `work` if the lock still carries the token and nobody else is replacing or removing it; says whether it ran. */
 async function guarded(file: string, token: string, ttlMs: number, work: () => Promise<void>): Promise<boolean> {
   const guard = `${file}.${token}.guard`;
-  const owner = newOwner("");
+  const owner = newOwner({ runId: "" });
   if (!(await create(guard, owner))) {
     const held = await inspect(guard, ttlMs);
     if (held?.why === undefined) return false;

@@ -19,10 +19,19 @@ export interface LockOwner {
   readonly startedAt: string;
   /** ISO 8601, refreshed while the lock is held. */
   readonly heartbeat: string;
+  /** The page of the CI job; "" if there is none. */
+  readonly runUrl: string;
+  /** Present if a person holds it for maintenance. Such a lock needs no heartbeat and no process. */
+  readonly reason?: string;
+  /** ISO 8601: when a lock for maintenance ends. */
+  readonly until?: string;
 }
 
+/** What a new owner says about itself. */
+export type OwnerDetails = Pick<LockOwner, "runId"> & Partial<Pick<LockOwner, "runUrl" | "reason" | "until">>;
+
 /** This process as the owner of a new lock. */
-export function newOwner(runId: string): LockOwner {
+export function newOwner(details: OwnerDetails): LockOwner {
   const now = new Date().toISOString();
   return {
     token: randomBytes(8).toString("hex"),
@@ -30,9 +39,10 @@ export function newOwner(runId: string): LockOwner {
     host: hostname(),
     pidSpace: pidSpace(),
     processStart: processStat(process.pid)?.start ?? "",
-    runId,
     startedAt: now,
     heartbeat: now,
+    runUrl: "",
+    ...details,
   };
 }
 
@@ -54,12 +64,19 @@ export function parseOwner(text: string): LockOwner | undefined {
   if (token === undefined || !/^[0-9a-f]+$/u.test(token) || host === undefined || startedAt === undefined || heartbeat === undefined)
     return undefined;
   if (typeof pid !== "number" || !Number.isSafeInteger(pid) || pid <= 0 || Number.isNaN(Date.parse(heartbeat))) return undefined;
-  const optional = { pidSpace: member("pidSpace") ?? "", processStart: member("processStart") ?? "", runId: member("runId") ?? "" };
-  return { token, pid, host, startedAt, heartbeat, ...optional };
+  const [reason, until] = [member("reason"), member("until")];
+  return {
+    ...{ token, pid, host, startedAt, heartbeat, runId: member("runId") ?? "", runUrl: member("runUrl") ?? "" },
+    ...{ pidSpace: member("pidSpace") ?? "", processStart: member("processStart") ?? "" },
+    ...(reason === undefined ? {} : { reason }),
+    ...(until === undefined ? {} : { until }),
+  };
 }
 
 /** Why the owner can no longer be at work, as a clause for a message; undefined while it may be. */
 export function whyStale(owner: LockOwner, ttlMs: number): string | undefined {
+  if (owner.reason !== undefined)
+    return owner.until !== undefined && Date.parse(owner.until) <= Date.now() ? `it ended at ${owner.until}` : undefined;
   if (owner.host === hostname() && owner.pidSpace === pidSpace() && !isAlive(owner)) return "that process is gone";
   const silentMs = Date.now() - Date.parse(owner.heartbeat);
   return silentMs > ttlMs ? `it gave no sign of life for ${Math.round(silentMs / 1000)} s` : undefined;

@@ -1,12 +1,17 @@
 import { join } from "node:path";
 import { DimsyncError } from "../model/errors.ts";
-import { type FileLock, takeFileLock } from "./file-lock.ts";
+import { breakFileLock, type FileLock, fileLockOwner, takeFileLock } from "./file-lock.ts";
 import { reasonOf } from "./fs-errors.ts";
+import { type Instant, instant } from "./lease.ts";
 import type { LockOwner } from "./lock-owner.ts";
-import { ensureStateFolder } from "./state-folder.ts";
+import { ensureStateFolder, stateFolder } from "./state-folder.ts";
+
+/** A holder that gives no sign of life for so long, in milliseconds, has lost the lock. */
+export const lockTtlMs = 60_000;
 
 export interface LockOptions {
   readonly runId: string;
+  readonly runUrl?: string;
   /** How long to wait for another run to end, in milliseconds; 0: not at all. */
   readonly waitMs: number;
   /** A holder that has given no sign of life for so long, in milliseconds, has lost the lock. */
@@ -21,6 +26,10 @@ export interface Lock {
   readonly notice: string | undefined;
   /** Aborted when another run has taken the lock over, as after a long sleep of this machine: send nothing more. */
   readonly lost: AbortSignal;
+  /** Gives a sign of life, and aborts `lost` if the lock is another's. Never throws. */
+  readonly beat: () => Promise<void>;
+  /** When the last sign of life was written. */
+  readonly lastBeat: () => Instant;
   /** Removes the lock if it is still this run's. May be called twice. Never throws. */
   readonly release: () => Promise<void>;
 }
@@ -31,29 +40,34 @@ export interface Lock {
  * aborted signal.
  */
 export async function acquireLock(folder: string, target: string, options: LockOptions): Promise<Lock> {
-  const ttlMs = options.ttlMs ?? 60_000;
+  const ttlMs = options.ttlMs ?? lockTtlMs;
   const file = await lockFile(folder, target);
-  const lock = await takeFileLock(file, options.runId, { waitMs: options.waitMs, ttlMs, signal: options.signal }).catch(
-    (error: unknown) => {
-      options.signal?.throwIfAborted();
-      throw unusable(file, error);
-    },
-  );
+  const { runId, runUrl } = options;
+  let lastBeat = instant();
+  const lock = await takeFileLock(
+    file,
+    { runId, ...(runUrl === undefined ? {} : { runUrl }) },
+    { waitMs: options.waitMs, ttlMs, signal: options.signal },
+  ).catch((error: unknown) => {
+    options.signal?.throwIfAborted();
+    throw unusable(file, error);
+  });
   if ("heldBy" in lock) throw locked(file, target, lock.heldBy, ttlMs);
 
+  lastBeat = instant();
   const lost = new AbortController();
-  const timer = setInterval(() => {
+  const beat = async (): Promise<void> => {
+    const begun = instant();
     // A heartbeat that can't be written is tried again; only a lock with another's name on it is lost.
-    lock.beat().then(
-      (mine) => {
-        if (!mine) lost.abort(lostTo(file));
-      },
-      () => undefined,
-    );
-  }, ttlMs / 4);
+    const mine = await lock.beat().catch(() => undefined);
+    if (mine === false) lost.abort(lostTo(file));
+    if (mine === true) lastBeat = begun;
+  };
+  const timer = setInterval(() => void beat(), ttlMs / 4);
   timer.unref();
   return {
-    file,
+    ...{ file, beat },
+    lastBeat: () => lastBeat,
     notice: noticeOf(lock, target),
     lost: lost.signal,
     async release() {
@@ -63,17 +77,50 @@ export async function acquireLock(folder: string, target: string, options: LockO
   };
 }
 
+/** Who holds the lock of a target; undefined if nobody does, or can't any more. Creates nothing. Throws E_LOCK_FILE (exit 1). */
+export async function lockOwner(folder: string, target: string): Promise<LockOwner | undefined> {
+  const file = join(stateFolder(folder), lockName(target));
+  return await fileLockOwner(file, lockTtlMs).catch((error: unknown) => {
+    throw unusable(file, error);
+  });
+}
+
+/** Locks a target for maintenance: without a process that holds it, until `breakLock` or `until`. Throws E_LOCKED (exit 6) and E_LOCK_FILE (exit 1). */
+export async function lockForMaintenance(
+  folder: string,
+  target: string,
+  hold: { readonly runId: string; readonly reason: string; readonly until?: string },
+): Promise<void> {
+  const file = await lockFile(folder, target);
+  const lock = await takeFileLock(file, hold, { waitMs: 0, ttlMs: lockTtlMs }).catch((error: unknown) => {
+    throw unusable(file, error);
+  });
+  if ("heldBy" in lock) throw locked(file, target, lock.heldBy, lockTtlMs);
+}
+
+/** Removes the lock of a target, whoever holds it, and returns the owner; undefined if there was none. Throws E_LOCK_FILE (exit 1). */
+export async function breakLock(folder: string, target: string): Promise<LockOwner | undefined> {
+  const file = await lockFile(folder, target);
+  return await breakFileLock(file, lockTtlMs).catch((error: unknown) => {
+    throw unusable(file, error);
+  });
+}
+
 async function lockFile(folder: string, target: string): Promise<string> {
-  // Percent signs are encoded too, so that two targets never share a name.
-  const name = target.replace(/[^A-Za-z0-9._-]/gu, (character) => `%${(character.codePointAt(0) ?? 0).toString(16)}%`);
   try {
-    return join(await ensureStateFolder(folder), `lock-${name}.json`);
+    return join(await ensureStateFolder(folder), lockName(target));
   } catch (error) {
     throw unusable(join(folder, ".dimsync"), error);
   }
 }
 
+function lockName(target: string): string {
+  // Percent signs are encoded too, so that two targets never share a name.
+  return `lock-${target.replace(/[^A-Za-z0-9._-]/gu, (character) => `%${(character.codePointAt(0) ?? 0).toString(16)}%`)}.json`;
+}
+
 function locked(file: string, target: string, owner: LockOwner | undefined, ttlMs: number): DimsyncError {
+  if (owner?.reason !== undefined) return lockedForMaintenance(target, owner.reason, owner.until);
   const who = owner === undefined ? "another run" : describe(owner);
   return new DimsyncError(
     "E_LOCKED",
@@ -81,6 +128,16 @@ function locked(file: string, target: string, owner: LockOwner | undefined, ttlM
     { exit: 6 },
   );
 }
+
+const lockedForMaintenance = (target: string, reason: string, until: string | undefined): DimsyncError =>
+  new DimsyncError(
+    "E_LOCKED",
+    `The target ${target} is locked by a person${until === undefined ? "" : ` until ${until}`}: ${reason}. To end the lock:`,
+    {
+      exit: 6,
+      command: `dimsync records unlock -t ${target}`,
+    },
+  );
 
 function noticeOf(lock: FileLock, target: string): string | undefined {
   if (lock.tookOver === undefined) return undefined;
@@ -94,10 +151,8 @@ const describe = (owner: LockOwner): string =>
 const lostTo = (file: string): DimsyncError =>
   new DimsyncError(
     "E_LOCKED",
-    `The lock ${file} was taken over by another run while this one was silent. This run sends nothing more. Plan again to see where the account stands.`,
-    {
-      exit: 6,
-    },
+    `The lock ${file} was ended by a person, or taken over by another run while this one was silent. This run sends nothing more. Run plan again to see the state of the account.`,
+    { exit: 6 },
   );
 
 const unusable = (file: string, error: unknown): DimsyncError =>

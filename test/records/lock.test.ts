@@ -68,7 +68,7 @@ it("stops waiting with the reason of an aborted signal", async () => {
 
 describe("takes over, with a notice, a lock", () => {
   const old = new Date(Date.now() - 3_600_000).toISOString();
-  const mine = newOwner("r1");
+  const mine = newOwner({ runId: "r1" });
   const cases: Readonly<Record<string, readonly [owner: object, notice: RegExp]>> = {
     "whose process is gone": [{ ...mine, pid: 2 ** 30 }, /taken over from the run r1 \(process 1073741824 .*that process is gone\.$/u],
     "whose pid now belongs to a process that was started later": [{ ...mine, processStart: "1" }, /that process is gone/u],
@@ -99,8 +99,8 @@ describe("takes over, with a notice, a lock", () => {
   });
 
   it("whose taker was killed in the middle of taking it over", async () => {
-    const gone = { ...newOwner("r1"), pid: 2 ** 30 };
-    const taker = { ...newOwner(""), pid: 2 ** 30 };
+    const gone = { ...newOwner({ runId: "r1" }), pid: 2 ** 30 };
+    const taker = { ...newOwner({ runId: "" }), pid: 2 ** 30 };
     const folder = await folderWithLock(gone);
     await writeFile(join(folder, ".dimsync", `lock-prod.json.${gone.token}.guard`), JSON.stringify(taker));
     const lock = await acquireLock(folder, "prod", now);
@@ -111,7 +111,7 @@ describe("takes over, with a notice, a lock", () => {
 });
 
 describe("does not take over a lock", () => {
-  const mine = newOwner("r1");
+  const mine = newOwner({ runId: "r1" });
   const cases: Readonly<Record<string, object>> = {
     "of another host that gave a sign of life": { ...mine, host: "elsewhere", pid: 2 ** 30 },
     "of another container of the same host name, whose pids mean nothing here": { ...mine, pidSpace: "pid:[1]", pid: 2 ** 30 },
@@ -135,7 +135,7 @@ it("keeps its heartbeat fresh", async () => {
 it("tells the holder that was taken over, who then leaves the lock to the new one", async () => {
   const folder = await tempFolder();
   const first = await acquireLock(folder, "prod", { ...now, ttlMs: 200 });
-  const other = { ...newOwner("r9"), heartbeat: new Date(Date.now() + 3_600_000).toISOString() };
+  const other = { ...newOwner({ runId: "r9" }), heartbeat: new Date(Date.now() + 3_600_000).toISOString() };
   await writeFile(first.file, JSON.stringify(other));
   if (!first.lost.aborted) await once(first.lost, "abort");
   expect(first.lost.reason).toMatchObject({ code: "E_LOCKED", exit: 6 });
@@ -173,7 +173,7 @@ it("exactly one of two processes that race for a stale lock wins, twenty times",
   );
   const racers = [start(program, []), start(program, [])];
   for (let race = 0; race < 20; race++) {
-    const stale = await folderWithLock({ ...newOwner("r0"), pid: 2 ** 30 });
+    const stale = await folderWithLock({ ...newOwner({ runId: "r0" }), pid: 2 ** 30 });
     const answers = racers.map(async ({ process: child }) => String((await once(child.stdout ?? child, "data"))[0]).trim());
     for (const { process: child } of racers) child.stdin?.write(`${stale}\n`);
     expect((await Promise.all(answers)).sort()).toEqual(["E_LOCKED", "won"]);

@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Fact } from "../facts.ts";
+import { isHeld, newToken } from "../lease.ts";
 import { openLocalJournal, readLocalJournal } from "../local-journal.ts";
 import type { BeginOptions, Lease, RecordsRun, RecordsState } from "../records.ts";
 import { describeLease, leaseHeld, recordsUnreadable } from "../store-errors.ts";
-import { isHeld, newToken } from "./lease.ts";
 import { runOver } from "./run.ts";
 import { type GitStore, loadTip } from "./store.ts";
 import { openWriter } from "./writer.ts";

@@ -1,10 +1,10 @@
 import { withFacts } from "../facts.ts";
+import { isHeld, newToken } from "../lease.ts";
 import type { Lease, MaintenanceHold, Records } from "../records.ts";
 import { leaseHeld, recordsGone, recordsRefused, recordsUnclear } from "../store-errors.ts";
 import { commitOn, type Draft } from "./batch.ts";
 import { beginRun, keptFacts } from "./begin.ts";
 import { land } from "./land.ts";
-import { isHeld, newToken } from "./lease.ts";
 import { type GitStore, type GitStoreOptions, loadTip, openStore, type Tip } from "./store.ts";
 
 export type { GitStoreOptions } from "./store.ts";

@@ -3,10 +3,10 @@ import { DimsyncError } from "../../model/errors.ts";
 import { duplicateBinding } from "../bindings-text.ts";
 import { type Fact, otherWithId } from "../facts.ts";
 import { reasonOf } from "../fs-errors.ts";
+import { refuseStale } from "../lease.ts";
 import type { LocalJournal } from "../local-journal.ts";
 import type { RecordsRun } from "../records.ts";
 import { noLease, planApplied } from "../store-errors.ts";
-import { refuseStale } from "./lease.ts";
 import type { GitStore } from "./store.ts";
 import type { Writer } from "./writer.ts";
 

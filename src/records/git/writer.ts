@@ -1,11 +1,11 @@
 import { DimsyncError } from "../../model/errors.ts";
 import type { AppliedPlan } from "../applied-plans.ts";
 import { type Fact, planWouldDiffer, withFacts } from "../facts.ts";
+import { type Instant, instant, isHeld } from "../lease.ts";
 import type { Lease, RecordsState } from "../records.ts";
 import { leaseHeld, leaseLost, planApplied, recordsChanged, recordsGone, recordsRefused, recordsUnclear } from "../store-errors.ts";
 import { admissible, commitOn } from "./batch.ts";
 import { land, whatIsThere } from "./land.ts";
-import { type Instant, instant, isHeld } from "./lease.ts";
 import { GitError } from "./process.ts";
 import { type GitStore, loadTip, type Tip } from "./store.ts";
 

@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
-import type { Lease } from "../records.ts";
-import { leaseStale, type StorePlace } from "../store-errors.ts";
+import type { Lease } from "./records.ts";
+import { leaseStale, type StorePlace } from "./store-errors.ts";
 
 /** A moment by both clocks. The monotonic one does not notice that the machine slept, and the wall clock can be set. */
 export interface Instant {

@@ -1,0 +1,79 @@
+import { appliedPlans } from "../applied-plans.ts";
+import { openBindings } from "../bindings.ts";
+import { longer } from "../facts.ts";
+import { openJournal } from "../journal.ts";
+import { refuseStale } from "../lease.ts";
+import { type ListLengths, readListLengths, recordListLengths } from "../list-lengths.ts";
+import { acquireLock, lockTtlMs } from "../lock.ts";
+import type { BeginOptions, RecordsRun, RecordsState } from "../records.ts";
+import { stateFolder } from "../state-folder.ts";
+import { noLease } from "../store-errors.ts";
+import type { FolderStoreOptions } from "./index.ts";
+import { readUnlocked } from "./unlocked.ts";
+
+/** Takes the lock at once: it costs nothing here. Throws as `Records.begin` does, and E_LOCK_FILE (exit 1). */
+export async function beginInFolder(store: FolderStoreOptions, options: BeginOptions): Promise<RecordsRun> {
+  const { folder, target, bindingsFile } = store;
+  const lock = await acquireLock(folder, target, options);
+  try {
+    const [bindings, journal, longestSeen, unlocked] = await Promise.all([
+      openBindings(bindingsFile, target),
+      openJournal(folder, target),
+      readListLengths(folder, target),
+      readUnlocked(folder, target),
+    ]);
+    let lengths: ListLengths = {};
+    let isReleased = false;
+    const place = { target, place: stateFolder(folder) };
+    const holdLock = async (): Promise<void> => lock.lost.throwIfAborted();
+    return {
+      runId: options.runId,
+      notice: () => lock.notice,
+      waveSize: 1,
+      state: (): RecordsState => ({
+        ...{ version: "", bindings: bindings.all(), open: journal.open(), created: new Map(journal.created()) },
+        ...{ longestSeen: longer(longestSeen, lengths), unlocked },
+      }),
+      lost: lock.lost,
+      markApplied: (planId) => appliedPlans(folder).markApplied(planId, options.runId),
+      take: holdLock,
+      renew: lock.beat,
+      fence() {
+        lock.lost.throwIfAborted();
+        if (isReleased) throw noLease(place);
+        refuseStale(place, lockTtlMs, lock.lastBeat());
+      },
+      async intend(intents) {
+        await holdLock();
+        const ids: string[] = [];
+        try {
+          for (const intent of intents) ids.push(await journal.intend(intent));
+        } catch (error) {
+          // All or none: what was written before it can't be sent either.
+          for (const id of ids) await journal.settle(id, { outcome: "not-created" });
+          throw error;
+        }
+        return ids;
+      },
+      settle: journal.settle,
+      bind: bindings.set,
+      unbind: async (address) => {
+        if (bindings.get(address) !== undefined) await bindings.remove(address);
+      },
+      rememberLists(seen) {
+        lengths = longer(lengths, seen);
+      },
+      flush: () => void lock.beat(),
+      async release() {
+        if (isReleased) return;
+        isReleased = true;
+        // Not kept, it only means that a list is suspected again.
+        if (Object.keys(lengths).length > 0) await recordListLengths(folder, target, lengths).catch(() => undefined);
+        await lock.release();
+      },
+    };
+  } catch (error) {
+    await lock.release();
+    throw error;
+  }
+}

@@ -1,0 +1,32 @@
+import { join } from "node:path";
+import { DimsyncError } from "../../model/errors.ts";
+import { appendLog, readLog } from "../append-log.ts";
+import { reasonOf } from "../fs-errors.ts";
+import type { UnlockedRun } from "../records.ts";
+import { ensureStateFolder, stateFolder } from "../state-folder.ts";
+
+const fileOf = (folder: string): string => join(stateFolder(folder), "unlocked.ndjson");
+
+/** Runs whose lock a person ended. A file that can't be understood only means that nobody is warned of them. */
+export async function readUnlocked(folder: string, target: string): Promise<readonly UnlockedRun[]> {
+  const lines = await readLog(fileOf(folder)).catch(() => []);
+  if ("broken" in lines) return [];
+  return lines.flatMap(({ entry }) => {
+    const { runId, at, graceMs } = entry;
+    return entry["target"] === target && typeof runId === "string" && typeof at === "string" && typeof graceMs === "number"
+      ? [{ runId, at, graceMs }]
+      : [];
+  });
+}
+
+/** Throws E_LOCK_FILE (exit 1). */
+export async function noteUnlocked(folder: string, target: string, run: UnlockedRun): Promise<void> {
+  try {
+    await ensureStateFolder(folder);
+    await appendLog(fileOf(folder), { target, ...run });
+  } catch (error) {
+    throw new DimsyncError("E_LOCK_FILE", `The lock was removed, but ${fileOf(folder)} can't be written: ${reasonOf(error)}.`, {
+      cause: error,
+    });
+  }
+}
