@@ -39,9 +39,9 @@ export function declareCommands({
 }): void {
   const text = (value: string | readonly string[] | undefined): string | undefined => (typeof value === "string" ? value : undefined);
   const list = (value: string | readonly string[] | undefined): readonly string[] => (Array.isArray(value) ? value : []);
-  const planFlags = (command: Command): Command =>
+  const planFlags = (command: Command, risks = "exposes"): Command =>
     command
-      .addOption(repeatable("--fail-on <what>", "exit 2 on: changes, drift, exposes, unmanaged, unverifiable, manual, blocked, warnings"))
+      .addOption(repeatable("--fail-on <what>", `exit 2 on: changes, drift, ${risks}, unmanaged, unverifiable, manual, blocked, warnings`))
       .addOption(
         repeatable('--allow <name="reason">', "lift a guard: maxCreates, maxExposedColumns, maxChangedPercent, exposureWindow, policy"),
       )
@@ -83,6 +83,7 @@ export function declareCommands({
     add<DriftFlags>("drift [paths...]", "report where the account differs; reads only, exit 2 on drift", async (given, [paths]) =>
       (await import("./commands/core/drift.ts")).runDrift(contextOf(io, given), list(paths)),
     ),
+    "exposed, stricter",
   );
   baseFlag(drift)
     .option("--since <when>", "how far back the audit log is read (30d)")

@@ -55,7 +55,7 @@ export function historyEntry(report: Plan): HistoryEntry {
     exit: report.exit.code,
     counts: {
       differences: items.reduce((sum, item) => sum + (item.action === "create" ? 1 : Math.max(1, item.changes.length)), 0),
-      exposed: report.summary.protects,
+      exposed: report.summary.exposed ?? 0,
       manual: report.manual.length,
       blocked: report.blocked.length,
       policy: report.policy.length,

@@ -118,7 +118,7 @@ function slackText({ report, entry: { counts, exit }, done }: NotificationInput)
 /** What exposes first, then the rest of what a call can repair, then what a person must. */
 function linesOf(report: Plan): readonly string[] {
   const changes = report.items.flatMap(({ address, action, changes: all }) =>
-    action === "bind" ? [] : all.map((change) => ({ address, change, isExposed: change.risk === "protects" })),
+    action === "bind" ? [] : all.map((change) => ({ address, change, isExposed: change.risk === "exposed" })),
   );
   const sorted = [...changes.filter(({ isExposed }) => isExposed), ...changes.filter(({ isExposed }) => !isExposed)];
   return [

@@ -1,9 +1,13 @@
 import { combineExits, type Exit } from "../model/exit.ts";
 import type { Plan, Result } from "../model/plan.ts";
 
-/** What `--fail-on` may name (product §4). */
-export const failOnNames = ["changes", "drift", "exposes", "unmanaged", "unverifiable", "manual", "blocked", "warnings"] as const;
-export type FailOn = (typeof failOnNames)[number];
+const shared = ["changes", "drift", "unmanaged", "unverifiable", "manual", "blocked", "warnings"] as const;
+/** What `--fail-on` may name, in `plan` and `apply` and in `drift`. */
+export const failOnNames = {
+  Plan: [...shared, "exposes"],
+  DriftReport: [...shared, "exposed", "stricter"],
+} as const;
+export type FailOn = (typeof failOnNames)[Plan["kind"]][number];
 
 /** Errors and refusals of a plan, which end plan, drift and apply alike. */
 function refusals(plan: Plan): readonly Exit[] {
@@ -29,7 +33,9 @@ const drifted = (plan: Plan): boolean =>
 const named: Readonly<Record<FailOn, (plan: Plan) => boolean>> = {
   changes: differs,
   drift: drifted,
-  exposes: ({ summary }) => summary.exposes > 0,
+  exposes: ({ summary: { exposes = 0 } }) => exposes > 0,
+  exposed: ({ summary: { exposed = 0 } }) => exposed > 0,
+  stricter: ({ summary: { stricter = 0 } }) => stricter > 0,
   unmanaged: ({ unmanaged }) => unmanaged.integrations.length + unmanaged.tags.length + unmanaged.columns > 0,
   unverifiable: ({ unverifiable }) => unverifiable.length > 0,
   manual: ({ manual }) => manual.length > 0,

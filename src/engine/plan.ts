@@ -2,7 +2,21 @@ import { createHash } from "node:crypto";
 import type { DiffResult } from "../kinds/kind.ts";
 import { type Address, byText, manifestAddress } from "../model/address.ts";
 import { canonicalJson } from "../model/json.ts";
-import type { Blocked, CallCounts, Deferred, DraftItem, GuardFinding, Item, Manual, Plan, PolicyFinding, Summary } from "../model/plan.ts";
+import type {
+  Blocked,
+  CallCounts,
+  Change,
+  Deferred,
+  DraftItem,
+  GuardFinding,
+  Item,
+  Manual,
+  Plan,
+  PolicyFinding,
+  ReportRisk,
+  Risk,
+  Summary,
+} from "../model/plan.ts";
 import { type Diagnostic, type Locate, type Problem, toDiagnostic } from "../model/problem.ts";
 import { groupProblems } from "./group-problems.ts";
 
@@ -53,7 +67,7 @@ export function makePlan(input: PlanInput): Plan {
     blocked,
   );
 
-  const items = numbered(runnable, locate);
+  const items = numbered(runnable, input);
   const manual = found
     .flatMap((difference) => difference.manual)
     .filter(({ address }) => inScope(address))
@@ -91,12 +105,22 @@ export function makePlan(input: PlanInput): Plan {
     policy: input.policy,
     guards,
     diagnostics,
-    summary: summarise(items, input.equal, manual.length, allBlocked.length, deferred.length),
+    summary: {
+      ...countActions(items),
+      noop: input.equal,
+      manual: manual.length,
+      blocked: allBlocked.length,
+      deferred: deferred.length,
+      ...countRisks(items, input.kind),
+    },
     exit: { code: 0, reasons: [] },
   };
 }
 
-function numbered(drafts: readonly DraftItem[], locate: Locate): readonly Item[] {
+// What an update would protect is exposed in the account as it is now, and the other way round.
+const reportRisks: Readonly<Record<Risk, ReportRisk>> = { protects: "exposed", exposes: "stricter", neutral: "neutral" };
+
+function numbered(drafts: readonly DraftItem[], { kind, locate }: Pick<PlanInput, "kind" | "locate">): readonly Item[] {
   const sorted = [...drafts].sort(
     (a, b) =>
       kindOrder.indexOf(a.kind) - kindOrder.indexOf(b.kind) ||
@@ -117,7 +141,11 @@ function numbered(drafts: readonly DraftItem[], locate: Locate): readonly Item[]
       // Neither the order of a manifest's keys nor that of an answer's shows.
       changes: [...changes]
         .sort((a, b) => byText(a.path, b.path))
-        .map(({ cause, ...change }) => (cause === undefined ? change : { ...change, cause: located(cause, locate) })),
+        .map(({ cause, risk, ...change }) => ({
+          ...change,
+          risk: kind === "DriftReport" ? reportRisks[risk] : risk,
+          ...(cause === undefined ? {} : { cause: located(cause, locate) }),
+        })),
       dependsOn: [...new Set(needed)].filter((dependency) => dependency !== id),
     };
   });
@@ -188,21 +216,17 @@ function countCalls(items: readonly Item[]): CallCounts {
   return counts;
 }
 
-function summarise(items: readonly Item[], noop: number, manual: number, blocked: number, deferred: number): Summary {
+function countActions(items: readonly Item[]): Pick<Summary, Item["action"]> {
   const count = (action: Item["action"]): number => items.filter((item) => item.action === action).length;
+  return { create: count("create"), update: count("update"), relate: count("relate"), bind: count("bind") };
+}
+
+function countRisks(items: readonly Item[], kind: Plan["kind"]): Partial<Summary> {
   const risks = items.flatMap(({ changes }) => changes.map(({ risk }) => risk));
-  return {
-    create: count("create"),
-    update: count("update"),
-    relate: count("relate"),
-    bind: count("bind"),
-    noop,
-    manual,
-    blocked,
-    deferred,
-    protects: risks.filter((risk) => risk === "protects").length,
-    exposes: risks.filter((risk) => risk === "exposes").length,
-  };
+  const count = (risk: Change["risk"]): number => risks.filter((one) => one === risk).length;
+  return kind === "DriftReport"
+    ? { exposed: count("exposed"), stricter: count("stricter") }
+    : { protects: count("protects"), exposes: count("exposes") };
 }
 
 const manualId = ({ address, path }: { readonly address: string; readonly path: string }): string =>

@@ -9,8 +9,11 @@ import type { PlannedRequest } from "./service.ts";
 /** `bind` records an id and sends nothing. */
 export type Action = "create" | "update" | "relate" | "bind";
 
-/** "protects": less data, or data less readable, flows afterwards; "exposes": more. */
+/** What a change does to the data: "protects": less of it is readable afterwards; "exposes": more. */
 export type Risk = "protects" | "exposes" | "neutral";
+
+/** What a difference means in a drift report. "exposed": the account protects less than the manifests; "stricter": more. */
+export type ReportRisk = "exposed" | "stricter" | "neutral";
 
 /** Why a node is to be as it is: the rule or literal that decided it. */
 export interface Cause {
@@ -45,14 +48,16 @@ export interface Change {
   readonly path: Pointer;
   readonly before?: JsonValue;
   readonly after?: JsonValue;
-  readonly risk: Risk;
+  /** A ReportRisk in a drift report, a Risk everywhere else. */
+  readonly risk: Risk | ReportRisk;
   readonly cause?: Cause;
   readonly origin?: Origin;
   readonly attribution?: Attribution;
 }
 
 /** A change as a kind returns it: the cause still a place in a manifest. */
-export interface DraftChange extends Omit<Change, "cause"> {
+export interface DraftChange extends Omit<Change, "cause" | "risk"> {
+  readonly risk: Risk;
   readonly cause?: { readonly rule?: string; readonly reason?: string; readonly place: SourceLocation };
 }
 
@@ -190,8 +195,11 @@ export interface Summary {
   readonly manual: number;
   readonly blocked: number;
   readonly deferred: number;
-  readonly protects: number;
-  readonly exposes: number;
+  /** Changes per risk: the first two in a plan, the others in a drift report. */
+  readonly protects?: number;
+  readonly exposes?: number;
+  readonly exposed?: number;
+  readonly stricter?: number;
 }
 
 /** The plan file, format 1.0 (product §4.1); `kind` tells a plan from a drift report, which has the same shape. */

@@ -29,7 +29,7 @@ describe("how plan and drift end", () => {
   ];
   test("a policy that refuses hides the drift in the code, and not in the reasons", () => {
     const refused = plan({ guards: [{ guard: "policy", message: "x" }], items: [item()] });
-    expect(driftExit(refused, ["exposes"])).toEqual({ code: 3, reasons: ["policy", "drift"] });
+    expect(driftExit(refused, ["exposed"])).toEqual({ code: 3, reasons: ["policy", "drift"] });
     expect(planExit(refused, { detailed: true, failOn: [] })).toEqual({ code: 3, reasons: ["policy", "changes"] });
   });
 
@@ -52,6 +52,14 @@ describe("how plan and drift end", () => {
     ["blocked", { blocked: blocked("E_UNBOUND") }],
     ["warnings", { diagnostics: warning }],
   ];
+  test.each<[FailOn, Partial<Plan>]>([
+    ["exposed", { summary: { ...plan({ kind: "DriftReport" }).summary, exposed: 1 } }],
+    ["stricter", { summary: { ...plan({ kind: "DriftReport" }).summary, stricter: 1 } }],
+  ])("drift --fail-on %s", (name, part) => {
+    expect(driftExit(plan({ kind: "DriftReport", ...part }), [name])).toEqual({ code: 2, reasons: [name] });
+    expect(driftExit(plan({ kind: "DriftReport" }), [name])).toEqual({ code: 0, reasons: [] });
+  });
+
   test.each(failing)("--fail-on %s", (name, part) => {
     expect(planExit(plan(part), { detailed: false, failOn: [name] })).toEqual({ code: 2, reasons: [name] });
     expect(planExit(plan(), { detailed: false, failOn: [name] })).toEqual({ code: 0, reasons: [] });

@@ -159,7 +159,7 @@ spec: { name: PII, description: Contains personal data }
         if (iban !== undefined) iban.hashed = false;
       },
       2,
-      { update: 1, protects: 1 },
+      { update: 1, exposed: 1, stricter: 0 },
     ],
     [
       "an integration that was paused, which only a person can mend",
@@ -202,6 +202,26 @@ spec: { name: PII, description: Contains personal data }
     const { folder, env } = await project(managed);
     const codes = async (what: string) => (await runCommand(["drift", "--fail-on", what, "-q"], folder, env)).code;
     expect(await codes("unmanaged")).toBe(2);
-    expect(await codes("manual,exposes")).toBe(0);
+    expect(await codes("manual,exposed")).toBe(0);
+    expect(await codes("exposes")).toBe(1);
+  });
+
+  test("a column that lost its hash is exposed, and one that got a hash is stricter, in JSON, metrics and --fail-on", async () => {
+    const { service, folder, env } = await project(managed.replace("hashed: true", "hashed: false"));
+    const run = async (...flags: readonly string[]) => runCommand(["drift", "-o", "json", "-q", ...flags], folder, env);
+    const set = (hashed: boolean) =>
+      service.mutate(({ integrations }) => {
+        const iban = integrations[0]?.schemas["public"]?.tables["payments"]?.columns["iban"];
+        if (iban !== undefined) iban.hashed = hashed;
+      });
+    set(true);
+    const stricter = await run("--fail-on", "exposed", "--metrics", "stricter.prom");
+    expect(JSON.parse(stricter.stdout)).toMatchObject({
+      items: expect.arrayContaining([expect.objectContaining({ changes: [expect.objectContaining({ risk: "stricter" })] })]),
+      summary: { exposed: 0, stricter: 1 },
+      exit: { reasons: ["drift"] },
+    });
+    expect(filesIn(folder).get("stricter.prom")).toMatch(/dimsync_changes\{.*risk="stricter"\} 1/u);
+    expect((await run("--fail-on", "stricter")).stdout).toContain('"stricter"');
   });
 });

@@ -104,9 +104,10 @@ const validation: Validation = { kind: "Validation", manifests: 1, files: 1, dia
 const attribution = { actor: "a", at: "t", userAgent: "u", ip: "i", event: "e", confidence: "likely", own: false };
 const driftItems = plan.items.map((item) => ({
   ...item,
-  changes: item.changes.map((each) => ({ ...each, origin: "drift", attribution })),
+  changes: item.changes.map((each) => ({ ...each, risk: "exposed", origin: "drift", attribution })),
 }));
-const drift = { ...plan, kind: "DriftReport", items: driftItems };
+const { protects: _, exposes: __, ...counts } = plan.summary;
+const drift = { ...plan, kind: "DriftReport", items: driftItems, summary: { ...counts, exposed: 1, stricter: 0 } };
 
 describe("what dimsync writes", () => {
   const documents = [

@@ -49,6 +49,11 @@ function event(name: string, description: string, members: Schema, optional: rea
 
 const target = text("Name of the target.");
 
+const definitionsOf = (name: string): Schema => read(name)["definitions"] as Schema;
+const ofEither = (definition: string): Schema => ({
+  anyOf: [definitionsOf("plan")[definition], definitionsOf("drift")[definition]],
+});
+
 /** schema/event.schema.json, made of the schemas of the documents. */
 export function eventSchema(): Schema {
   const progress = event(
@@ -85,7 +90,7 @@ export function eventSchema(): Schema {
     title: "Event",
     description: "One line of `-o ndjson`: progress while a command runs, what it found, and one `end` for each target.",
     anyOf: [progress, ...found, end, error],
-    // A drift report's say the most: origin and attribution beside all that a plan has.
-    definitions: { ...(read("result")["definitions"] as Schema), ...(read("drift")["definitions"] as Schema) },
+    // The definitions of a drift report are those of a plan with origin and attribution. Only the words for risks differ.
+    definitions: { ...definitionsOf("result"), ...definitionsOf("drift"), change: ofEither("change"), summary: ofEither("summary") },
   };
 }

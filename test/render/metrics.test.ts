@@ -48,7 +48,10 @@ test("each metric has one HELP and one TYPE, and its samples stand together with
 test("counts are the document's", () => {
   const text = metricsText([driftReport], times);
   expect(sampleOf(text, "dimsync_objects", 'state="manual"')).toBe(String(driftReport.manual.length));
-  expect(sampleOf(text, "dimsync_changes", 'risk="protects"')).toBe(String(driftReport.summary.protects));
+  expect(sampleOf(text, "dimsync_changes", 'risk="exposed"')).toBe("4");
+  expect(sampleOf(text, "dimsync_changes", 'risk="stricter"')).toBe("1");
+  expect(text).not.toMatch(/protects"|exposes"/u);
+  expect(sampleOf(metricsText([fullPlan], times), "dimsync_changes", 'risk="exposes"')).toBe("1");
   expect(sampleOf(text, "dimsync_unmanaged", 'kind="column"')).toBe("612");
   expect(sampleOf(text, "dimsync_calls", 'method="GET"')).toBe("41");
   expect(sampleOf(metricsText([fullResult], times), "dimsync_outcomes", 'outcome="failed"')).toBe("1");

@@ -9,13 +9,22 @@ const nothing: Summary = {
   manual: 0,
   blocked: 0,
   deferred: 0,
-  protects: 0,
-  exposes: 0,
 };
+
+const reportRisks = { protects: "exposed", exposes: "stricter" } as const;
+
+/** The items as a drift report has them: its own words for the risks. */
+const reported = (items: readonly Item[]): readonly Item[] =>
+  items.map((each) => ({
+    ...each,
+    changes: each.changes.map((one) => (one.risk === "protects" || one.risk === "exposes" ? { ...one, risk: reportRisks[one.risk] } : one)),
+  }));
 
 /** A plan that finds nothing, with the given members in place of its own; the summary is counted where none is given. */
 export function plan(members: Partial<Plan> = {}): Plan {
-  const lists: Pick<Plan, "items" | "manual" | "blocked" | "deferred"> = { items: [], manual: [], blocked: [], deferred: [], ...members };
+  const isReport = members.kind === "DriftReport";
+  const { items: given = [], manual = [], blocked = [], deferred = [] } = members;
+  const lists = { items: isReport ? reported(given) : given, manual, blocked, deferred };
   const of = (action: Item["action"]) => lists.items.filter((item) => item.action === action).length;
   const risk = (wanted: Change["risk"]) => lists.items.flatMap(({ changes }) => changes).filter((change) => change.risk === wanted).length;
   const planned: Record<string, number> = {};
@@ -47,12 +56,11 @@ export function plan(members: Partial<Plan> = {}): Plan {
       manual: lists.manual.length,
       blocked: lists.blocked.length,
       deferred: lists.deferred.length,
-      protects: risk("protects"),
-      exposes: risk("exposes"),
+      ...(isReport ? { exposed: risk("exposed"), stricter: risk("stricter") } : { protects: risk("protects"), exposes: risk("exposes") }),
     },
     exit: { code: 0, reasons: [] },
-    ...lists,
     ...members,
+    ...lists,
   };
 }
 

@@ -17,7 +17,7 @@ export async function runDrift(context: Context<DriftFlags>, paths: readonly str
   const { flags, io, cwd } = context;
   checkOutputs(context);
   checkDriftFlags(flags);
-  const failOn = failOnFlags(flags.failOn);
+  const failOn = failOnFlags(flags.failOn, "DriftReport");
   if (flags.snapshot !== undefined && flags.resolve === "revert")
     throw new DimsyncError(
       "E_USAGE",

@@ -19,7 +19,7 @@ import { checkAccountSettings, loadOptions, loadProjects } from "../shared/proje
 export async function runPlan(context: Context<PlanFlags>, paths: readonly string[]): Promise<ExitCode> {
   const { flags, cwd, io } = context;
   checkOutputs(context);
-  const failOn = failOnFlags(flags.failOn);
+  const failOn = failOnFlags(flags.failOn, "Plan");
   if (flags.out !== undefined) checkWritable("--out", flags.out, resolve(cwd, flags.out));
   const planned = await planTargets(context, paths, "Plan");
   const plans = planned.map(({ plan }) => ({ ...plan, exit: planExit(plan, { detailed: flags.detailedExitcode === true, failOn }) }));
@@ -80,9 +80,9 @@ export async function planTargets(
   return planned;
 }
 
-/** `--fail-on a,b`. Throws E_USAGE for a word that means nothing. */
-export function failOnFlags(texts: readonly string[]): readonly FailOn[] {
-  const known: readonly string[] = failOnNames;
+/** `--fail-on a,b` of the command that makes such a document. Throws E_USAGE for an unknown word. */
+export function failOnFlags(texts: readonly string[], kind: Plan["kind"]): readonly FailOn[] {
+  const known: readonly string[] = failOnNames[kind];
   const words = texts
     .flatMap((text) => text.split(","))
     .map((word) => word.trim())
@@ -91,7 +91,7 @@ export function failOnFlags(texts: readonly string[]): readonly FailOn[] {
   if (unknown !== undefined)
     throw new DimsyncError(
       "E_USAGE",
-      `--fail-on takes ${known.join(", ")}; ${JSON.stringify(unknown)} is none of them.${didYouMean(unknown, known)}`,
+      `Unknown --fail-on value ${JSON.stringify(unknown)}. Known values: ${known.join(", ")}.${didYouMean(unknown, known)}`,
     );
-  return failOnNames.filter((name) => words.includes(name));
+  return failOnNames[kind].filter((name) => words.includes(name));
 }

@@ -1,5 +1,5 @@
 import { manifestAddress, parseAddress } from "../../model/address.ts";
-import type { Item, Plan, Risk } from "../../model/plan.ts";
+import type { Change, Item, Plan } from "../../model/plan.ts";
 
 /** What differs about one live object that people know: an integration with its schema configuration, a tag with its relations, an asset. */
 export interface Group {
@@ -14,7 +14,7 @@ export interface Group {
 }
 
 /** The items by object: integrations first, and among them the one with most that is alarming. Ids to record are left out. */
-export function groupsOf(items: Plan["items"], alarm: Risk): readonly Group[] {
+export function groupsOf(items: Plan["items"], alarm: Change["risk"]): readonly Group[] {
   const byKey = new Map<string, Item[]>();
   for (const item of items) {
     if (item.action === "bind") continue;

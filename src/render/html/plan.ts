@@ -70,7 +70,7 @@ function lead(plan: Plan): string {
   const isDrift = plan.kind === "DriftReport";
   const tiles: readonly (readonly [label: string, count: number, isAlarming: boolean])[] = [
     [isDrift ? "differences" : "changes", plan.items.reduce((sum, { changes }) => sum + changes.length, 0), false],
-    [isDrift ? "exposed" : "expose", isDrift ? summary.protects : summary.exposes, true],
+    [isDrift ? "exposed" : "expose", (isDrift ? summary.exposed : summary.exposes) ?? 0, true],
     ["to do by hand", summary.manual, false],
     ["blocked", summary.blocked, false],
     ["policy findings", policy.length, policy.some(({ severity }) => severity === "error")],

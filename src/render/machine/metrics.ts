@@ -53,17 +53,18 @@ export function metricsText(documents: readonly (Plan | Result)[], times: RunTim
     family(
       "dimsync_objects",
       "Objects by what is to be done with them.",
-      ofPlan(({ summary: { protects: _, exposes: __, ...states } }) =>
+      ofPlan(({ summary: { protects: _, exposes: __, exposed: ___, stricter: ____, ...states } }) =>
         Object.entries(states).map(([state, count]): Sample => [{ state }, count]),
       ),
     ),
     family(
       "dimsync_changes",
-      "Changes by what they do to the data that flows.",
-      ofPlan(({ summary: { protects, exposes } }) => [
-        [{ risk: "protects" }, protects],
-        [{ risk: "exposes" }, exposes],
-      ]),
+      "Changes by risk: protects and exposes in a plan, exposed and stricter in drift.",
+      ofPlan(({ summary: { protects, exposes, exposed, stricter } }) =>
+        Object.entries({ protects, exposes, exposed, stricter }).flatMap(([risk, count]): readonly Sample[] =>
+          count === undefined ? [] : [[{ risk }, count]],
+        ),
+      ),
     ),
     family(
       "dimsync_unmanaged",

@@ -103,7 +103,9 @@ function groupPath({ path }: Change, group: readonly Change[]): string {
 /** "12 changes, 2 expose, 10 protect": letters and digits only, so that it is safe in HTML as well. */
 function changeCounts(changes: readonly Change[], { risks }: Wording): string {
   const count = (of: Change["risk"]) => changes.filter(({ risk }) => risk === of).length;
-  const parts = (["exposes", "protects"] as const).filter((of) => count(of) > 0).map((of) => `${count(of)} ${risks[of]}`);
+  const parts = (["exposes", "protects", "exposed", "stricter"] as const)
+    .filter((of) => count(of) > 0)
+    .map((of) => `${count(of)} ${risks[of]}`);
   return [counted(changes.length, "change"), ...parts].join(", ");
 }
 

@@ -87,8 +87,8 @@ export function groupByRule(changes: readonly Change[]): readonly ChangeGroup[] 
   return [...all.filter(exposes), ...all.filter((group) => !exposes(group))];
 }
 
-function exposes(group: ChangeGroup): boolean {
-  return group.first.risk === "exposes";
+function exposes({ first: { risk } }: ChangeGroup): boolean {
+  return risk === "exposes" || risk === "exposed";
 }
 
 /** Tables of one name that lack rules for the same columns: alike in most integrations of a fleet, so that the odd one shows. */

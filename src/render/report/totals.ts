@@ -44,8 +44,8 @@ export function totalsText(plan: Plan): string {
   ]);
   const risks =
     plan.kind === "Plan"
-      ? `${summary.protects} protect, ${summary.exposes} expose`
-      : `${summary.protects} exposed, ${summary.exposes} stricter than declared`;
+      ? `${summary.protects ?? 0} protect, ${summary.exposes ?? 0} expose`
+      : `${summary.exposed ?? 0} exposed, ${summary.stricter ?? 0} stricter than declared`;
   return [steps, others, plan.items.some(({ changes }) => changes.length > 0) ? risks : ""].filter((part) => part !== "").join("; ");
 }
 

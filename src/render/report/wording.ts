@@ -1,4 +1,4 @@
-import type { Plan, Risk } from "../../model/plan.ts";
+import type { Change, Plan } from "../../model/plan.ts";
 
 /** How a plan and a drift report say the same thing: a plan looks at what apply will do, a report at how the account stands now. */
 export interface Wording {
@@ -7,21 +7,24 @@ export interface Wording {
   readonly command: string;
   readonly before: string;
   readonly after: string;
-  /** A difference that apply would close by protecting means, seen from the report, that the account exposes more than declared. */
-  readonly risk: Readonly<Record<Risk, string>>;
+  /** The word for a risk; "" if neutral. */
+  readonly risk: Readonly<Record<Change["risk"], string>>;
   /** The same after a number. */
-  readonly risks: Readonly<Record<Exclude<Risk, "neutral">, string>>;
+  readonly risks: Readonly<Record<Exclude<Change["risk"], "neutral">, string>>;
   /** The risk that stands out. */
-  readonly alarm: Risk;
+  readonly alarm: Change["risk"];
 }
+
+const risk = { protects: "protects", exposes: "exposes", exposed: "exposed", stricter: "stricter", neutral: "" } as const;
+const risks = { protects: "protect", exposes: "expose", exposed: "exposed", stricter: "stricter" } as const;
 
 const planWording: Wording = {
   title: "Plan",
   command: "dimsync plan",
   before: "Live",
   after: "After apply",
-  risk: { protects: "protects", exposes: "exposes", neutral: "" },
-  risks: { protects: "protect", exposes: "expose" },
+  risk,
+  risks,
   alarm: "exposes",
 };
 
@@ -30,9 +33,9 @@ const driftWording: Wording = {
   command: "dimsync drift",
   before: "Live",
   after: "Declared",
-  risk: { protects: "exposed", exposes: "stricter", neutral: "" },
-  risks: { protects: "exposed", exposes: "stricter" },
-  alarm: "protects",
+  risk,
+  risks,
+  alarm: "exposed",
 };
 
 export const wordingOf = (plan: Plan): Wording => (plan.kind === "Plan" ? planWording : driftWording);

@@ -1,4 +1,4 @@
-import type { Action, Change, Risk } from "../../model/plan.ts";
+import type { Action, Change } from "../../model/plan.ts";
 import { isSecretReference } from "../../model/secret.ts";
 import { type PathText, pathText, spaced, wholePath } from "../../text/paths.ts";
 import { cutMiddle, valueText } from "../../text/values.ts";
@@ -109,10 +109,10 @@ function fitPair(
   return [cut(a, before, b), cut(b, after, a)];
 }
 
-function riskCell(risk: Risk, { paint }: Screen, wording: Wording): Cell {
+function riskCell(risk: Change["risk"], { paint }: Screen, wording: Wording): Cell {
   return cell(wording.risk[risk], risk === wording.alarm ? (text) => paint.bold(paint.red(text)) : paint.green);
 }
 
 function causeCell({ cause, risk }: Change, { paint, verbose }: Screen): Cell {
-  return cell(cause === undefined ? "" : causeText(cause, verbose || risk === "exposes"), paint.dim);
+  return cell(cause === undefined ? "" : causeText(cause, verbose || risk === "exposes" || risk === "stricter"), paint.dim);
 }

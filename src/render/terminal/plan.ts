@@ -76,7 +76,7 @@ function reasonLines({ items }: Plan, { paint, verbose }: Screen): readonly stri
   const reasons = new Map<string, readonly [rule: string, reason: string]>();
   for (const { changes } of items)
     for (const { cause, risk } of changes)
-      if (cause?.rule !== undefined && cause.reason !== undefined && risk !== "exposes")
+      if (cause?.rule !== undefined && cause.reason !== undefined && risk !== "exposes" && risk !== "stricter")
         reasons.set(JSON.stringify([cause.rule, cause.reason]), [cause.rule, cause.reason]);
   if (reasons.size === 0) return [];
   return [
