@@ -23,8 +23,7 @@ const besides = new Map([
   ["run.ts", ["cli.ts"]],
   ["cli.ts", ["cli-commands.ts"]],
   ["snapshot", ["import"]],
-  // Which members hold secrets is known in manifests; to be passed in.
-  ["yaml", ["text", "manifests"]],
+  ["yaml", ["text"]],
 ]);
 
 /** The embedded service stands in for the real one: it imports nothing of dimsync, and only these start it. */

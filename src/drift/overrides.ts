@@ -1,7 +1,7 @@
 import { type Address, parseAddress, toAddress } from "../model/address.ts";
 import type { JsonScalar } from "../model/json.ts";
 import type { SchemaConfigSpec } from "../model/resource.ts";
-import { composeDocuments } from "../yaml/read.ts";
+import { composeDocuments } from "../yaml/parse.ts";
 import type { Acceptance } from "./plan-edits.ts";
 import { blockLines, keyText, scalarText, type Tree } from "./yaml-text.ts";
 

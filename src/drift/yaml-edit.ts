@@ -1,6 +1,6 @@
 import { type Document, isAlias, isMap, isScalar, isSeq, type Node, type Pair, visit, type YAMLMap } from "yaml";
 import { emptyRecord, isObject, type JsonScalar, sameJson } from "../model/json.ts";
-import { composeDocuments } from "../yaml/read.ts";
+import { composeDocuments } from "../yaml/parse.ts";
 import { blockLines, flowMembers, scalarText, type Tree } from "./yaml-text.ts";
 
 // Editing YAML as a person would: a value is replaced where it stands, a missing key is added below its siblings, in their style and indentation,

@@ -1,7 +1,8 @@
 import { type Document, isCollection, isMap, isPair, isScalar, type Node, type Pair, type ParsedNode, visit, type YAMLMap } from "yaml";
 import { sameJson } from "../model/json.ts";
 import { toPointer } from "../model/pointer.ts";
-import { composeDocuments, parseValues } from "../yaml/read.ts";
+import { composeDocuments } from "../yaml/parse.ts";
+import { read } from "../yaml/read.ts";
 import { propertiesOf, type Schema, schemaParts } from "./schema/lookup.ts";
 
 const widest = 120;
@@ -39,7 +40,7 @@ function formatOnce(text: string, schemaOf: (kind: string) => Schema | undefined
   return withoutListPadding(whole);
 }
 
-const valuesOf = (text: string): unknown => parseValues(text).documents.map(({ value }) => value ?? null);
+const valuesOf = (text: string): unknown => read(text).documents.map(({ value }) => value ?? null);
 
 /** Members in the schema's order. Not in a document with aliases: each must stand after its anchor. */
 function orderDocument(document: Document.Parsed<ParsedNode>, text: string, schemaOf: (kind: string) => Schema | undefined): void {

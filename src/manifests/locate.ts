@@ -1,71 +1,46 @@
 import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import type { Locate } from "../model/problem.ts";
-import { plainPositions, type Range, type TextPositions } from "../yaml/fast/positions.ts";
-import { yamlPositions } from "../yaml/positions.ts";
-import { maskBySight } from "./secrets/mask.ts";
+import { lineAndColumn } from "../text/lines.ts";
+import { maskBySight, type Range } from "../yaml/mask.ts";
+import { type Positions, positionsIn } from "../yaml/positions.ts";
+import type { YamlParser } from "../yaml/read.ts";
+import { isSecretMember } from "./secrets/secret-members.ts";
 
 interface LocatedText {
   readonly lines: readonly string[];
-  readonly plain: TextPositions | undefined;
-  /** The library's answers, for where the others end. */
-  readonly any: () => TextPositions;
+  readonly positions: Positions;
 }
 
 /**
- * Looks places up, parsing each file that is asked for once. `textOf` gives the text that was loaded; other files are read. A pointer that
- * begins with `@` is an offset in the text, for mistakes that stand in no value. Never throws.
+ * Finds the line of a place, parsing each file that is asked for once. `textOf` returns the text
+ * that was loaded; other files are read. A pointer that begins with `@` is an offset in the text,
+ * for problems that are not at a value. Never throws.
  */
-export function makeLocate(cwd: string, textOf: (file: string) => string | undefined): Locate {
+export function makeLocate(cwd: string, textOf: (file: string) => string | undefined, parser?: YamlParser): Locate {
   const cache = new Map<string, LocatedText | undefined>();
   const located = (file: string): LocatedText | undefined => {
-    if (!cache.has(file)) cache.set(file, locateText(textOf(file) ?? readText(resolve(cwd, file))));
+    if (!cache.has(file)) cache.set(file, locateText(textOf(file) ?? readText(resolve(cwd, file)), parser));
     return cache.get(file);
   };
   return (place) => {
     const text = located(place.file);
-    if (text === undefined) return { file: place.file };
-    const known = text.plain?.offsetOf(place);
-    const positions = known === undefined || text.plain === undefined ? text.any() : text.plain;
-    const offset = known ?? positions.offsetOf(place);
-    if (offset === undefined) return { file: place.file };
-    const line = lineOf(positions.lineStarts, offset);
-    const column = offset - (positions.lineStarts[line - 1] ?? 0) + 1;
-    return { file: place.file, line, column, excerpt: excerptAt(text.lines, positions, place.document, line, column) };
+    const offset = text?.positions.offsetOf(place);
+    if (text === undefined || offset === undefined) return { file: place.file };
+    const at = lineAndColumn(text.positions.lineStarts, offset);
+    return { file: place.file, ...at, excerpt: excerptAt(text, place.document, at) };
   };
 }
 
-function locateText(text: string | undefined): LocatedText | undefined {
+function locateText(text: string | undefined, parser: YamlParser): LocatedText | undefined {
   if (text === undefined) return undefined;
-  let any: TextPositions | undefined;
-  return {
-    lines: text.split(/\r?\n/u),
-    plain: plainPositions(text),
-    any: () => {
-      any ??= yamlPositions(text);
-      return any;
-    },
-  };
-}
-
-/** From 1. */
-function lineOf(lineStarts: readonly number[], offset: number): number {
-  let low = 0;
-  let high = lineStarts.length;
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if ((lineStarts[middle] ?? 0) <= offset) low = middle + 1;
-    else high = middle;
-  }
-  return low;
+  return { lines: text.split(/\r?\n/u), positions: positionsIn(text, { parser, isSecret: isSecretMember }) };
 }
 
 function excerptAt(
-  lines: readonly string[],
-  positions: TextPositions,
+  { lines, positions }: LocatedText,
   document: number,
-  line: number,
-  column: number,
+  { line, column }: { readonly line: number; readonly column: number },
 ): readonly [string, string] {
   const source = lines[line - 1] ?? "";
   const start = positions.lineStarts[line - 1] ?? 0;
@@ -88,11 +63,14 @@ function readText(path: string): string | undefined {
 
 const maxWidth = 160;
 
-/** A source line with `***` for what is masked, cut around the column to 160 characters, and a line with a caret under the column (from 0). */
+/**
+ * A source line with `***` for masked parts, cut to 160 characters around the column (from 0), and
+ * a line with a caret under that column.
+ */
 export function makeCodeFrame(line: string, column: number, masks: readonly Range[]): readonly [source: string, caret: string] {
   const masked = maskLine(line, column, masks);
   const { text, at } = cut(masked.text, masked.at);
-  // Tabs stay, so that the caret stands under its character whatever the width of a tab.
+  // Tabs stay, so that the caret is under its character at any tab width.
   const indent = text.slice(0, at).replaceAll(/[^\t]/gu, " ");
   return [text, `${indent}^`];
 }

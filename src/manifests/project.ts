@@ -3,10 +3,10 @@ import type { Settings } from "../model/config.ts";
 import { ProblemsError } from "../model/errors.ts";
 import type { Locate, Problem } from "../model/problem.ts";
 import type { Resource } from "../model/resource.ts";
-import { parseValues } from "../yaml/read.ts";
-import { findConfig, parseConfig, schemaErrorProblems, targetNames } from "./config/file.ts";
+import { read, type YamlParser } from "../yaml/read.ts";
+import { findConfig, parseConfig, targetNames, yamlProblems } from "./config/file.ts";
 import { type LoadedConfig, loadConfig } from "./config/load.ts";
-import type { ConfigOptions, LoadOptions } from "./config/options.ts";
+import { type ConfigOptions, type LoadOptions, yamlParser } from "./config/options.ts";
 import { discover } from "./discover.ts";
 import { makeLocate } from "./locate.ts";
 import { documentDigest, manifestDigest, type ReadManifest, readManifest } from "./manifest.ts";
@@ -38,7 +38,8 @@ export interface Project {
 export async function loadProject(options: LoadOptions): Promise<Project> {
   const config = await loadConfig(options);
   const sources = new Map(config.sources.map((source) => [source.file, source]));
-  const locate = makeLocate(options.cwd, (file) => sources.get(file)?.text);
+  const parser = yamlParser(options.env);
+  const locate = makeLocate(options.cwd, (file) => sources.get(file)?.text, parser);
   const { settings } = config;
   if (settings === undefined) throw new ProblemsError(config.problems, locate);
 
@@ -52,7 +53,7 @@ export async function loadProject(options: LoadOptions): Promise<Project> {
     problems.push(...unread);
     if (source === undefined) continue;
     sources.set(source.file, source);
-    const read = readManifests(source, config);
+    const read = readManifests(source, config, parser);
     problems.push(...read.problems);
     manifests.push(...read.manifests);
   }
@@ -89,11 +90,11 @@ export async function listTargets(options: ConfigOptions): Promise<readonly stri
   const path = findConfig(options);
   if (path === undefined) return ["default"];
   const { source, problems } = readSource(options.cwd, path);
-  const parsed = source === undefined ? { problems: [] } : parseConfig(source);
+  const parsed = source === undefined ? { problems: [] } : parseConfig(source, yamlParser(options.env));
   if (source === undefined || parsed.problems.length > 0) {
     throw new ProblemsError(
       [...problems, ...parsed.problems],
-      makeLocate(options.cwd, (file) => (file === source?.file ? source.text : undefined)),
+      makeLocate(options.cwd, (file) => (file === source?.file ? source.text : undefined), yamlParser(options.env)),
     );
   }
   const names = targetNames("document" in parsed ? parsed.document : undefined);
@@ -103,12 +104,13 @@ export async function listTargets(options: ConfigOptions): Promise<readonly stri
 function readManifests(
   source: Source,
   { variables, connectors }: LoadedConfig,
+  parser: YamlParser,
 ): { readonly manifests: readonly ReadManifest[]; readonly problems: readonly Problem[] } {
-  const { documents, faults, isInert } = parseValues(source.text, documentDigest);
+  const { documents, problems, isInert } = read(source.text, { parser, digestOf: documentDigest });
   const context = { variables, connectors, textLength: source.text.length, isInert };
   return {
     manifests: documents.map((document) => readManifest(document, { file: source.file, document: document.index, pointer: "" }, context)),
-    problems: schemaErrorProblems(source, faults),
+    problems: yamlProblems(source, problems),
   };
 }
 

@@ -3,9 +3,9 @@ import { type Pointer, toPointer } from "../model/pointer.ts";
 import type { Problem, SourceLocation } from "../model/problem.ts";
 import { isSecretReference } from "../model/secret.ts";
 import { didYouMean } from "../text/suggest.ts";
-import { aliasFault, syntaxFault } from "../yaml/errors.ts";
+import { aliasProblem, syntaxProblem } from "../yaml/problems.ts";
 import type { Variables } from "./config/variables.ts";
-import { isSecretMember, isTreeOfNames } from "./secrets/mask.ts";
+import { isSecretMember, isTreeOfNames } from "./secrets/secret-members.ts";
 
 /** A document with its variables filled in. Parts in which nothing was replaced are the same objects as before. */
 export interface Effective {
@@ -18,7 +18,7 @@ export interface Effective {
 }
 
 const maxDepth = 200;
-const tooDeep = syntaxFault(0, 0, "RESOURCE_EXHAUSTION");
+const tooDeep = syntaxProblem(0, 0, "RESOURCE_EXHAUSTION");
 
 /** The member with a secret name that holds what is visited; told once, however many literals it holds. */
 interface SecretMember {
@@ -73,7 +73,7 @@ export function makeEffective(
     nodesLeft -= 1;
     if (exhausted || nodesLeft < 0 || path.length > maxDepth) {
       if (!exhausted) {
-        const fault = nodesLeft < 0 ? aliasFault(0, 0, "too many") : ancestors.includes(value) ? aliasFault(0, 0, "circular") : tooDeep;
+        const fault = nodesLeft < 0 ? aliasProblem(0, 0, "too many") : ancestors.includes(value) ? aliasProblem(0, 0, "circular") : tooDeep;
         report({ code: fault.code, summary: fault.summary, message: fault.message }, toPointer(path.slice(0, 1)), "key");
       }
       exhausted = true;

@@ -4,7 +4,10 @@ import { escapeReferences } from "./print.ts";
 /** Keys of maps and positions in lists, from the root of a document. */
 export type Path = readonly (string | number)[];
 
-/** What makes one value of another, as small as can be. Positions in lists are those before any edit. */
+/**
+ * What makes one value of another, as small as can be. Positions in lists are those before any
+ * edit.
+ */
 export type Edit =
   | { readonly type: "set"; readonly path: Path; readonly value: JsonValue }
   | { readonly type: "members"; readonly path: Path; readonly removed: ReadonlySet<string>; readonly added: ReadonlyMap<string, JsonValue> }
@@ -71,8 +74,9 @@ interface Stay {
 }
 
 /**
- * Old positions by new ones of as many items as can stay where they are; those that have moved past them are taken out and put in again. It is the
- * longest rising run of old positions: the chains of each length that end lowest are kept, and each item lengthens one of them.
+ * Old positions by new ones of as many items as can stay where they are; those that have moved past
+ * them are taken out and put in again. It is the longest rising run of old positions: the chains of
+ * each length that end lowest are kept, and each item lengthens one of them.
  */
 function positionsThatStay(oldKeys: readonly string[], newKeys: readonly string[]): ReadonlyMap<number, number> {
   const positions = new Map<string, number[]>();

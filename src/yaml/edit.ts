@@ -4,9 +4,11 @@ import { applyEdits, type Edit, escapeEdits, type Path } from "./diff.ts";
 import { indented, inlineYaml, itemLines, memberLines, yamlLines } from "./print.ts";
 import { afterLine, dashOffsets, endOf, isBlock, lineStart, nodeAt, reflowEdits, startOf } from "./reflow.ts";
 
-// A file is changed by replacing pieces of its text, never by printing it again: comments, order, anchors, quotes and blank lines stay as a person
-// left them, and a diff shows what changed live and nothing else. Nodes tell where they stand; each edit becomes one or more splices, made from
-// the end of the file to its beginning. What came out is read back and compared, so that a form that isn't understood here is refused, not broken.
+// A file is changed by replacing pieces of its text, never by printing it again: comments, order,
+// anchors, quotes and blank lines stay as a person left them, and a diff shows what changed live
+// and nothing else. Nodes tell where they stand; each edit becomes one or more splices, made from
+// the end of the file to its beginning. What came out is read back and compared, so that a form
+// that isn't understood here is refused, not broken.
 
 interface Splice {
   readonly start: number;
@@ -14,13 +16,18 @@ interface Splice {
   readonly text: string;
 }
 
-/** The text can't be changed in this way, for example because the value comes from a variable or from an anchor that others use. */
+/**
+ * The text can't be changed in this way, for example because the value comes from a variable or
+ * from an anchor that others use.
+ */
 export interface Unmergeable {
   readonly unmergeable: true;
   readonly path: Path;
 }
 
-/** Makes the edits in document `index` of the text; the edits' paths begin at the document's root. */
+/**
+ * Makes the edits in document `index` of the text; the edits' paths begin at the document's root.
+ */
 export function editYaml(text: string, index: number, edits: readonly Edit[]): string | Unmergeable {
   if (edits.length === 0) return text;
   const documents = parse(text);
@@ -58,7 +65,10 @@ const parse = (text: string): readonly Document.Parsed[] =>
     keepSourceTokens: true,
   });
 
-/** An edit below an alias would change every place that uses the anchor: the alias is replaced by what it stands for, with the edits made. */
+/**
+ * An edit below an alias would change every place that uses the anchor: the alias is replaced by
+ * what it stands for, with the edits made.
+ */
 function withoutAliases(edits: readonly Edit[], document: Document.Parsed): readonly Edit[] {
   const behind = new Map<string, { readonly path: Path; readonly node: Node; readonly edits: Edit[] }>();
   const direct: Edit[] = [];
@@ -127,7 +137,9 @@ interface Extent {
   readonly end: number;
 }
 
-/** Takes children out of a collection; the commas around them, or their whole lines, go with them. */
+/**
+ * Takes children out of a collection; the commas around them, or their whole lines, go with them.
+ */
 function removals(
   node: YAMLMap | YAMLSeq,
   children: readonly Extent[],
@@ -204,7 +216,10 @@ function setSplice(node: Node, value: JsonValue, text: string): Splice {
   };
 }
 
-/** What stands in place of a list or map that is written in lines is written in lines too, and its comments' neighbours stay readable. */
+/**
+ * What stands in place of a list or map that is written in lines is written in lines too, and its
+ * comments' neighbours stay readable.
+ */
 function linesLike(node: Node, value: JsonValue): readonly string[] | undefined {
   if (isSeq(node) && isBlock(node) && Array.isArray(value) && value.length > 0) return value.flatMap(itemLines);
   if (isMap(node) && isBlock(node) && isObject(value) && Object.keys(value).length > 0) return yamlLines(value as JsonValue);

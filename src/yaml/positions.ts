@@ -1,34 +1,78 @@
-import { type Document, isAlias, isMap, isScalar, isSeq, LineCounter, type Node } from "yaml";
-import { secretRanges } from "../manifests/secrets/mask.ts";
+import { type Document, isAlias, isMap, isScalar, isSeq, type Node } from "yaml";
 import { fromPointer } from "../model/pointer.ts";
 import type { SourceLocation } from "../model/problem.ts";
-import type { Range, TextPositions } from "./fast/positions.ts";
-import { composeDocuments } from "./read.ts";
+import { lineStartsOf } from "../text/lines.ts";
+import { fastPositions } from "./fast/positions.ts";
+import { type Range, type SecretTest, secretByName, secretRanges } from "./mask.ts";
+import { composeDocuments } from "./parse.ts";
+import type { YamlParser } from "./read.ts";
 
-/** Positions in any text, by the YAML library: some forty milliseconds for a hundred kilobytes. */
-export function yamlPositions(text: string): TextPositions {
-  const counter = new LineCounter();
+/**
+ * A place in a text, without its file. A pointer `@12` is the offset 12, for problems that are not
+ * at a value.
+ */
+export type Place = Omit<SourceLocation, "file">;
+
+/** Where things are in a text. Offsets are in UTF-16 units. */
+export interface Positions {
+  /** Offsets at which the lines begin. */
+  readonly lineStarts: readonly number[];
+  /**
+   * Where the value or key at a place begins. For a place that does not exist, where the last value
+   * on the way to it begins.
+   */
+  readonly offsetOf: (place: Place) => number | undefined;
+  /** Literal secrets that overlap the range between two offsets. */
+  readonly masksIn: (start: number, end: number) => readonly Range[];
+  /** Whether the document is not valid YAML, so that its values are not certain. */
+  readonly isBroken: (document: number) => boolean;
+}
+
+export interface PositionOptions {
+  readonly parser?: YamlParser;
+  readonly isSecret?: SecretTest | undefined;
+}
+
+/**
+ * Positions in any text. Plain texts are answered by the fast path; the library, which needs some
+ * 40 ms for 100 kB, is asked on first need. Never throws.
+ */
+export function positionsIn(text: string, { parser, isSecret = secretByName }: PositionOptions = {}): Positions {
+  const fast = parser === "library" ? undefined : fastPositions(text, isSecret);
+  if (fast === undefined) return libraryPositions(text, isSecret);
+  let library: Positions | undefined;
+  return {
+    ...fast,
+    offsetOf: (place) => {
+      const known = fast.offsetOf(place);
+      if (known !== undefined) return known;
+      library ??= libraryPositions(text, isSecret);
+      return library.offsetOf(place);
+    },
+  };
+}
+
+/** Positions by the YAML library alone. */
+export function libraryPositions(text: string, isSecret: SecretTest = secretByName): Positions {
   let documents: readonly Document.Parsed[] = [];
   try {
-    documents = composeDocuments(text, counter);
+    documents = composeDocuments(text);
   } catch {
-    // Nested too deeply for the parser: offsets can still be told.
-    counter.lineStarts = [0, ...[...text.matchAll(/\n/gu)].map(({ index }) => index + 1)];
+    // Nested too deeply for the parser. Offsets can still be located.
   }
-  if (counter.lineStarts[0] !== 0) counter.lineStarts.unshift(0);
   let masks: readonly Range[] | undefined;
   return {
-    lineStarts: counter.lineStarts,
+    lineStarts: lineStartsOf(text),
     offsetOf: (place) => offsetOf(place, documents),
     masksIn: (start, end) => {
-      masks ??= documents.flatMap(secretRanges);
+      masks ??= documents.flatMap((document) => secretRanges(document, isSecret));
       return masks.filter(([from, to]) => to > start && from < end);
     },
     isBroken: (document) => (documents[document]?.errors.length ?? 1) > 0,
   };
 }
 
-function offsetOf({ pointer, document, on }: Omit<SourceLocation, "file">, documents: readonly Document.Parsed[]): number | undefined {
+function offsetOf({ pointer, document, on }: Place, documents: readonly Document.Parsed[]): number | undefined {
   if (pointer.startsWith("@")) return Number(pointer.slice(1));
   const root = documents[document];
   if (root === undefined) return documents.length === 0 ? 0 : undefined;
@@ -41,13 +85,13 @@ function offsetOf({ pointer, document, on }: Omit<SourceLocation, "file">, docum
       if (item === undefined) break;
       [node, key] = [item, undefined];
     } else if (isMap<Node, Node | null>(within)) {
-      // Of a key that stands twice the last one holds, as in the values.
+      // Of duplicate keys the last one counts, as in the values.
       const pair = within.items.findLast((candidate) => isScalar(candidate.key) && String(candidate.key.value) === segment);
       if (pair === undefined) break;
       [node, key] = [pair.value, pair.key];
     } else break;
   }
   const isEmpty = node === null || (isScalar(node) && node.range !== undefined && node.range !== null && node.range[0] === node.range[1]);
-  const meant = key !== undefined && (on === "key" || isEmpty) ? key : node;
-  return meant?.range?.[0] ?? root.range[0];
+  const target = key !== undefined && (on === "key" || isEmpty) ? key : node;
+  return target?.range?.[0] ?? root.range[0];
 }

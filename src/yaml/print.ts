@@ -1,7 +1,8 @@
 import { emptyRecord, isObject, type JsonValue } from "../model/json.ts";
 
-// A printer of its own, since the library's breaks a long list into one line per name: lists of table and column names are wrapped into rows here,
-// and small maps stand on one line. Names have two forms: plain where that is safe, otherwise the JSON text, which YAML reads alike.
+// A printer of its own, since the library's breaks a long list into one line per name: lists of
+// table and column names are wrapped into rows here, and small maps stand on one line. Names have
+// two forms: plain where that is safe, otherwise the JSON text, which YAML reads alike.
 
 /** Where a row of a wrapped list ends. */
 const width = 110;
@@ -46,7 +47,10 @@ export function itemLines(value: JsonValue): readonly string[] {
 
 export const indented = (lines: readonly string[], by = "  "): readonly string[] => lines.map((line) => (line === "" ? "" : by + line));
 
-/** `${` in a manifest begins a reference; a literal one is written `$${` (product §2.2). Keys are never substituted. */
+/**
+ * `${` in a manifest begins a reference; a literal one is written `$${` (product §2.2). Keys are
+ * never substituted.
+ */
 export function escapeReferences(value: JsonValue): JsonValue {
   if (typeof value === "string") return value.replaceAll("${", () => "$${");
   if (Array.isArray(value)) return value.map(escapeReferences);
@@ -59,7 +63,10 @@ export function escapeReferences(value: JsonValue): JsonValue {
 
 const isScalar = (value: JsonValue): boolean => typeof value !== "object" || value === null;
 
-/** Scalars, lists of scalars, maps of both, and a few columns of a table may share a line with their key. */
+/**
+ * Scalars, lists of scalars, maps of both, and a few columns of a table may share a line with their
+ * key.
+ */
 function isInline(value: JsonValue): boolean {
   if (isScalar(value)) return true;
   if (Array.isArray(value)) return value.every(isScalar);

@@ -67,8 +67,9 @@ export interface ReflowEdit {
 }
 
 /**
- * Members whose value stands on one line, in braces, and would grow beyond a line: a person wants to read it in several then, as a first import would have
- * written it. Values with comments, anchors or aliases in them stay in braces.
+ * Members whose value stands on one line, in braces, and would grow beyond a line: a person wants
+ * to read it in several then, as a first import would have written it. Values with comments,
+ * anchors or aliases in them stay in braces.
  */
 export function reflowEdits(edits: readonly Edit[], document: Document.Parsed, text: string): readonly ReflowEdit[] {
   const groups = new Map<string, { readonly found: Found; readonly edits: Edit[] }>();
@@ -92,7 +93,10 @@ interface Found {
   readonly path: Path;
 }
 
-/** The outermost map in braces on the way to what is edited, with its key in a map that is written in lines. */
+/**
+ * The outermost map in braces on the way to what is edited, with its key in a map that is written
+ * in lines.
+ */
 function flowAbove({ path }: Edit, document: Document.Parsed): Found | undefined {
   for (let depth = 0; depth < path.length; depth++) {
     const map = nodeAt(document, path.slice(0, depth));

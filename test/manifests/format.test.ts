@@ -5,14 +5,14 @@ import { stringify } from "yaml";
 import { formatManifests } from "../../src/manifests/format.ts";
 import type { Schema } from "../../src/manifests/schema/lookup.ts";
 import { schemaText } from "../../src/manifests/schema/lookup.ts";
-import { parseValues } from "../../src/yaml/read.ts";
+import { read } from "../../src/yaml/read.ts";
 
 const schemaOf = (kind: string): Schema | undefined => {
   const text = schemaText(kind);
   return text === undefined ? undefined : (JSON.parse(text) as Schema);
 };
 const format = (text: string): string => formatManifests(text, schemaOf);
-const values = (text: string) => parseValues(text).documents.map(({ value }) => value);
+const values = (text: string) => read(text).documents.map(({ value }) => value);
 
 const rows: readonly (readonly [what: string, before: string, after: string])[] = [
   [

@@ -5,20 +5,20 @@ import { makeLocate } from "../../src/manifests/locate.ts";
 import { readManifest } from "../../src/manifests/manifest.ts";
 import { noConnectors } from "../../src/manifests/schema/connectors.ts";
 import { toDiagnostic } from "../../src/model/problem.ts";
-import { parseValues } from "../../src/yaml/read.ts";
+import { read } from "../../src/yaml/read.ts";
 
 const text = readFileSync(new URL("every-kind.yaml", import.meta.url), "utf8");
 const context = { variables: { byName: new Map(), env: {} }, connectors: noConnectors, textLength: text.length, isInert: false };
 
 function problemsOf(mutated: string) {
-  const { documents, faults, isInert } = parseValues(mutated);
+  const { documents, problems: invalid, isInert } = read(mutated);
   const problems = documents.flatMap(
     (document) => readManifest(document, { file: "m.yaml", document: document.index, pointer: "" }, { ...context, isInert }).problems,
   );
   const locate = makeLocate("/", () => mutated);
   return [
     ...problems.map((problem) => toDiagnostic(problem, locate)),
-    ...faults.map(({ offset, document, ...fault }) => ({ ...fault, ...locate({ file: "m.yaml", document, pointer: `@${offset}` }) })),
+    ...invalid.map(({ offset, document, ...problem }) => ({ ...problem, ...locate({ file: "m.yaml", document, pointer: `@${offset}` }) })),
   ];
 }
 
@@ -84,7 +84,7 @@ test("however the values of a manifest are mutated", () => {
     fc.constant([{}]),
     fc.constant({ $secret: 1 }),
   );
-  const documents = parseValues(text).documents.map(({ value }) => value);
+  const documents = read(text).documents.map(({ value }) => value);
   const pointers = documents.flatMap((document, index) => paths(document).map((path) => ({ index, path })));
   fc.assert(
     fc.property(fc.constantFrom(...pointers), leaf, ({ index, path }, value) => {

@@ -3,13 +3,14 @@ import { findConfig } from "../../manifests/config/file.ts";
 import { formatManifests } from "../../manifests/format.ts";
 import type { Schema } from "../../manifests/schema/lookup.ts";
 import { schemaNames, schemaText } from "../../manifests/schema/lookup.ts";
-import { readSource } from "../../manifests/source.ts";
+import { readSource, type Source } from "../../manifests/source.ts";
 import { DimsyncError } from "../../model/errors.ts";
 import type { ExitCode } from "../../model/exit.ts";
 import { toDiagnostic } from "../../model/problem.ts";
 import { writeAtomic } from "../../records/atomic.ts";
 import { visible } from "../../text/control-characters.ts";
-import { parseValues } from "../../yaml/read.ts";
+import { lineAndColumn, lineStartsOf } from "../../text/lines.ts";
+import { read } from "../../yaml/read.ts";
 import type { Context } from "../shared/context.ts";
 import type { GlobalFlags } from "../shared/flags.ts";
 import { loadAnyProjects } from "../shared/project.ts";
@@ -41,10 +42,7 @@ export async function runFmt(context: Context<FmtFlags>, paths: readonly string[
   let failed = astray.filter(({ severity }) => severity === "error").length;
   for (const path of new Set(files)) {
     const { source, problems } = readSource(cwd, path);
-    const faults =
-      source === undefined
-        ? problems.map(({ message }) => message)
-        : parseValues(source.text).faults.map(({ offset, message }) => `${source.file}:${lineAndColumn(source.text, offset)}: ${message}`);
+    const faults = source === undefined ? problems.map(({ message }) => message) : yamlProblemLines(source);
     if (source === undefined || faults.length > 0) {
       io.stderr(faults.map((message) => `dimsync: ${visible(message)}\n`).join(""));
       failed += 1;
@@ -71,9 +69,12 @@ export async function runFmt(context: Context<FmtFlags>, paths: readonly string[
 
 const ofPaths: ReadonlySet<string> = new Set(["E_PATH_NOT_FOUND", "W_GLOB_NO_FILE"]);
 
-function lineAndColumn(text: string, offset: number): string {
-  const lines = text.slice(0, offset).split("\n");
-  return `${lines.length}:${(lines.at(-1) ?? "").length + 1}`;
+function yamlProblemLines({ file, text }: Source): readonly string[] {
+  const lineStarts = lineStartsOf(text);
+  return read(text).problems.map(({ offset, message }) => {
+    const { line, column } = lineAndColumn(lineStarts, offset);
+    return `${file}:${line}:${column}: ${message}`;
+  });
 }
 
 const schemas = new Map<string, Schema | undefined>();

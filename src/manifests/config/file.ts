@@ -5,7 +5,8 @@ import { isObject, type JsonObject, type JsonValue, own } from "../../model/json
 import { isWithin, type Pointer, toPointer } from "../../model/pointer.ts";
 import type { Problem, SourceLocation } from "../../model/problem.ts";
 import type { SecretReference } from "../../model/secret.ts";
-import { parseValues } from "../../yaml/read.ts";
+import type { YamlProblem } from "../../yaml/problems.ts";
+import { read, type YamlParser } from "../../yaml/read.ts";
 import { coerceTexts } from "../scalars.ts";
 import { schemaProblems } from "../schema/validate.ts";
 import type { Source } from "../source.ts";
@@ -53,14 +54,17 @@ export function findConfig({ cwd, configFile, env }: ConfigOptions): string | un
 }
 
 /** The one document of a config file as it is written, and the mistakes in its YAML. */
-export function parseConfig(source: Source): {
+export function parseConfig(
+  source: Source,
+  parser: YamlParser,
+): {
   readonly document?: unknown;
   readonly place: SourceLocation;
   readonly problems: readonly Problem[];
 } {
-  const { documents, faults } = parseValues(source.text);
+  const { documents, problems: invalid } = read(source.text, { parser });
   const place: SourceLocation = { file: source.file, document: documents[0]?.index ?? 0, pointer: "" };
-  const problems = schemaErrorProblems(source, faults);
+  const problems = yamlProblems(source, invalid);
   if (problems.length > 0) return { place, problems };
   const fail = (summary: string, message: string): { readonly place: SourceLocation; readonly problems: readonly Problem[] } => ({
     place,
@@ -74,9 +78,9 @@ export function parseConfig(source: Source): {
   return { document, place, problems: [] };
 }
 
-/** Mistakes in the YAML as problems: their pointer is `@` and the offset in the text, since they stand in no value. */
-export function schemaErrorProblems(source: Source, faults: ReturnType<typeof parseValues>["faults"]): readonly Problem[] {
-  return faults.map(({ document, offset, code, summary, message }) => ({
+/** Problems in the YAML. Their pointer is `@` and the offset in the text, because they are not at a value. */
+export function yamlProblems(source: Source, problems: readonly YamlProblem[]): readonly Problem[] {
+  return problems.map(({ document, offset, code, summary, message }) => ({
     code,
     severity: "error",
     summary,

@@ -7,7 +7,7 @@ import type { Wanted } from "../discover.ts";
 import { type Connectors, loadConnectors, noConnectors } from "../schema/connectors.ts";
 import { readSource, type Source } from "../source.ts";
 import { type ConfigFile, checkConfig, findConfig, parseConfig, targetNames } from "./file.ts";
-import { type ConfigOptions, setting } from "./options.ts";
+import { type ConfigOptions, setting, yamlParser } from "./options.ts";
 import { makeSettings } from "./settings.ts";
 import { gatherVariables, readVarFiles, type Variables } from "./variables.ts";
 
@@ -39,7 +39,7 @@ export async function loadConfig(options: ConfigOptions): Promise<LoadedConfig> 
   const configPath = findConfig(options);
   const read = configPath === undefined ? undefined : readSource(cwd, configPath);
   const sources = [...varFiles.sources, ...(read?.source === undefined ? [] : [read.source])];
-  const parsed = read?.source === undefined ? undefined : parseConfig(read.source);
+  const parsed = read?.source === undefined ? undefined : parseConfig(read.source, yamlParser(env));
   problems.push(...(read?.problems ?? []), ...(parsed?.problems ?? []));
 
   const chosen = chooseTarget(parsed?.document, options, parsed?.place);
@@ -58,7 +58,9 @@ export async function loadConfig(options: ConfigOptions): Promise<LoadedConfig> 
 
   const named = parsed === undefined || configPath === undefined ? undefined : { place: parsed.place, configPath };
   const loaded =
-    named === undefined ? { connectors: noConnectors, problems: [] } : await loadConnectors(config.connectors ?? {}, { cwd, ...named });
+    named === undefined
+      ? { connectors: noConnectors, problems: [] }
+      : await loadConnectors(config.connectors ?? {}, { cwd, parser: yamlParser(env), ...named });
   problems.push(...loaded.problems);
 
   const made =

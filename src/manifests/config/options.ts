@@ -1,5 +1,6 @@
 import type { ClientSettings } from "../../model/config.ts";
 import type { Reference, Resource } from "../../model/resource.ts";
+import type { YamlParser } from "../../yaml/read.ts";
 
 /** Where a project is and what the command line and the environment add to it. */
 export interface ConfigOptions {
@@ -31,3 +32,6 @@ export function setting(env: ConfigOptions["env"], name: string): string | undef
   const value = env[name];
   return value === "" ? undefined : value;
 }
+
+/** DIMSYNC_YAML=library reads all YAML with the YAML library, to rule out a misread by the fast path (docs/manifests.md#yaml). */
+export const yamlParser = (env: ConfigOptions["env"]): YamlParser => (setting(env, "DIMSYNC_YAML") === "library" ? "library" : undefined);

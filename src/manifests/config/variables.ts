@@ -1,10 +1,11 @@
 import { resolve } from "node:path";
 import { isObject, type JsonObject, type JsonValue } from "../../model/json.ts";
 import type { Problem } from "../../model/problem.ts";
-import { parseValues } from "../../yaml/read.ts";
+import { read } from "../../yaml/read.ts";
 import { readSource, type Source } from "../source.ts";
 import { makeEffective } from "../substitute.ts";
-import { schemaErrorProblems } from "./file.ts";
+import { yamlProblems } from "./file.ts";
+import { yamlParser } from "./options.ts";
 
 /** A variable's value; `isText` where it came as text that may stand for a number or for true and false: a flag or the environment. */
 export interface Variable {
@@ -62,8 +63,8 @@ export function readVarFiles(files: readonly string[], cwd: string, variables: V
     problems.push(...unread);
     if (source === undefined) continue;
     sources.push(source);
-    const { documents, faults } = parseValues(source.text);
-    problems.push(...schemaErrorProblems(source, faults));
+    const { documents, problems: invalid } = read(source.text, { parser: yamlParser(variables.env) });
+    problems.push(...yamlProblems(source, invalid));
     const place = { file: source.file, document: documents[0]?.index ?? 0, pointer: "" };
     if (documents.length > 1 || documents.some(({ value }) => !isObject(value))) {
       const message = "A file of variables is one map of names and values.";

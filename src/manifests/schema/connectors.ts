@@ -3,7 +3,7 @@ import type { ErrorObject } from "ajv";
 import { isObject, type JsonObject, type JsonValue, own } from "../../model/json.ts";
 import { atPointer, type Pointer } from "../../model/pointer.ts";
 import type { Problem, SourceLocation } from "../../model/problem.ts";
-import { parseValues } from "../../yaml/read.ts";
+import { read as readYaml, type YamlParser } from "../../yaml/read.ts";
 import { coerceTexts } from "../scalars.ts";
 import { readSource } from "../source.ts";
 import { concernsSecret, type SchemaContext, schemaProblems } from "./validate.ts";
@@ -28,7 +28,7 @@ export const noConnectors: Connectors = { schemas: {}, check: (_kind, value) => 
 /** Reads and compiles the schemas. `files`: path by connector type, relative to the config file. */
 export async function loadConnectors(
   files: Readonly<Record<string, string>>,
-  options: { readonly cwd: string; readonly configPath: string; readonly place: SourceLocation },
+  options: { readonly cwd: string; readonly configPath: string; readonly place: SourceLocation; readonly parser: YamlParser },
 ): Promise<{ readonly connectors: Connectors; readonly problems: readonly Problem[] }> {
   if (Object.keys(files).length === 0) return { connectors: noConnectors, problems: [] };
   const problems: Problem[] = [];
@@ -38,16 +38,16 @@ export async function loadConnectors(
   const { Ajv } = await import("ajv");
   for (const [type, path] of Object.entries(files)) {
     const place = { ...options.place, pointer: `/connectors/${type.replaceAll("~", "~0").replaceAll("/", "~1")}` };
-    const read = readSource(options.cwd, resolve(dirname(options.configPath), path), place);
-    problems.push(...read.problems);
-    if (read.source === undefined) continue;
-    const { documents, faults } = parseValues(read.source.text);
+    const loaded = readSource(options.cwd, resolve(dirname(options.configPath), path), place);
+    problems.push(...loaded.problems);
+    if (loaded.source === undefined) continue;
+    const { documents, problems: invalid } = readYaml(loaded.source.text, { parser: options.parser });
     const [first] = documents;
-    if (faults.length > 0 || documents.length !== 1 || !isObject(first?.value)) {
+    if (invalid.length > 0 || documents.length !== 1 || !isObject(first?.value)) {
       problems.push(
         badSchema(
           place,
-          `${read.source.file} holds no JSON Schema: ${faults[0]?.message ?? "it must be one JSON or YAML document that is a map."}`,
+          `${loaded.source.file} holds no JSON Schema: ${invalid[0]?.message ?? "it must be one JSON or YAML document that is a map."}`,
         ),
       );
       continue;
@@ -60,7 +60,7 @@ export async function loadConnectors(
       problems.push(
         badSchema(
           place,
-          `${read.source.file} is no valid JSON Schema (draft-07): ${error instanceof Error ? error.message : "unknown reason"}.`,
+          `${loaded.source.file} is no valid JSON Schema (draft-07): ${error instanceof Error ? error.message : "unknown reason"}.`,
         ),
       );
     }

@@ -2,7 +2,7 @@ import type { ErrorObject } from "ajv";
 import { atPointer, fromPointer, isWithin, type Pointer } from "../../model/pointer.ts";
 import type { Problem, SourceLocation } from "../../model/problem.ts";
 import { isSecretReference } from "../../model/secret.ts";
-import { isSecretMember } from "../secrets/mask.ts";
+import { isSecretMember } from "../secrets/secret-members.ts";
 import { schemaParts, schemaText } from "./lookup.ts";
 import { type SchemaFault, schemaFault } from "./messages.ts";
 

@@ -1,4 +1,7 @@
-/** The text under transcoding and the JSON made of it so far. Changed in place by every function of plain-yaml*.ts: this is the hot loop of loading. */
+/**
+ * The text being transcoded and the JSON so far. Every function of this folder changes it in place:
+ * this is the hot loop of loading.
+ */
 export interface JsonBuffer {
   /** UTF-8, ending in a line break. Line breaks are single line feeds. */
   readonly input: Buffer;
@@ -6,32 +9,39 @@ export interface JsonBuffer {
   readonly isAscii: boolean;
   /** Index of the next byte of `input`. */
   at: number;
-  /** Twice as large as whatever `input` becomes: nothing makes more than four bytes of one, and members are sorted behind it. */
+  /**
+   * Twice as large as the JSON of `input` can get: one byte becomes at most four, and members are
+   * sorted behind the JSON.
+   */
   readonly json: Buffer;
   /** Length of `json` so far. */
   length: number;
   readonly members: Members;
   /**
-   * Where the JSON comes from, if anybody asks: of each key, scalar and collection its beginning in `json`, and its beginning and end in `input` (the end
-   * only of scalars), in this order. The null of a member without a value comes from nowhere.
+   * Where the JSON comes from, if a caller needs it: for each key, scalar and collection its start
+   * in `json`, and its start and end in `input` (the end for scalars only), in this order. The null
+   * of a member without a value has no mark.
    */
   readonly marks: number[] | undefined;
 }
 
-/** Thrown on whatever isn't certainly plain: the whole text is then left to the YAML library. */
+/**
+ * Thrown on everything that the fast path does not support: the YAML library then reads the whole
+ * text.
+ */
 export class UnsupportedYaml extends Error {}
 
-const notPlain = new UnsupportedYaml("not plain");
+const unsupported = new UnsupportedYaml("not supported by the fast path");
 
-/** @throws NotPlain always; one object for all, since nobody looks at its stack */
+/** Throws UnsupportedYaml: one object for all, because nobody reads its stack. */
 export function bail(): never {
-  throw notPlain;
+  throw unsupported;
 }
 
-/** Collections in collections, of block and of flow style each. */
+/** Maximum nesting of block collections, and of flow collections. */
 export const deepest = 60;
 
-/** Bytes that mean something here. */
+/** Bytes with a meaning in YAML. */
 export const byte = {
   lineFeed: 0x0a,
   space: 0x20,
@@ -51,55 +61,64 @@ export const byte = {
 } as const;
 
 /**
- * Skips spaces and then the line's end, with a comment or without, and tells whether there was nothing else. If there was, `tape.at` is at it. A comment
- * needs a space, or the start of the line, before it.
+ * Skips spaces, a comment and the end of the line; returns whether there was nothing else.
+ * Otherwise `buffer.at` is at the first other byte. A comment needs a space, or the start of the
+ * line, before it.
  */
-export function skipRest(tape: JsonBuffer): boolean {
-  const { input, at: start } = tape;
+export function skipRest(buffer: JsonBuffer): boolean {
+  const { input, at: start } = buffer;
   let at = start;
   while (input[at] === byte.space) at++;
-  tape.at = at;
+  buffer.at = at;
   const first = input[at];
   if (first === byte.lineFeed) {
-    tape.at++;
+    buffer.at++;
     return true;
   }
   if (first !== byte.hash || (at === start && input[start - 1] !== byte.lineFeed && start > 0)) return false;
-  tape.at = input.indexOf(byte.lineFeed, at) + 1;
+  buffer.at = input.indexOf(byte.lineFeed, at) + 1;
   return true;
 }
 
 /** Writes one byte of JSON. */
-export function put(tape: JsonBuffer, value: number): void {
-  tape.json[tape.length++] = value;
+export function put(buffer: JsonBuffer, value: number): void {
+  buffer.json[buffer.length++] = value;
 }
 
-/** Writes ASCII text as it is. */
-export function putText(tape: JsonBuffer, text: string): void {
-  for (let index = 0; index < text.length; index++) put(tape, text.charCodeAt(index));
+/** Writes ASCII text unchanged. */
+export function putText(buffer: JsonBuffer, text: string): void {
+  for (let index = 0; index < text.length; index++) put(buffer, text.charCodeAt(index));
 }
 
 /*
- * Keys while they are written: whether one stands twice in a map, and how the JSON would read with the keys of every map in order, as the digest of the
- * manifests takes it. Where they are in order already, each key needs one comparison with the one before it. Other maps are sorted when they close, which
- * shows keys given twice, and are noted down; the JSON is rearranged only after it has been parsed, so that values keep the author's order.
+ * Keys are tracked while they are written, for two purposes: duplicate keys, and the JSON with the
+ * keys of every map sorted, which the digest of the manifests needs. If the keys are sorted
+ * already, each key costs one comparison with the one before it. Other maps are sorted when they
+ * close, which finds duplicates, and are recorded; the JSON is rearranged only after it has been
+ * parsed, so that values keep the author's order.
  */
 
 /** Offsets are in the JSON. */
 export interface Members {
-  /** For each open map: `base` of the one around it, whether its keys are out of order (1) or not (0), and where each of its members begins. */
+  /**
+   * For each open map: `base` of the enclosing map, whether its keys are out of order (1) or not
+   * (0), and where each of its members begins.
+   */
   readonly stack: number[];
-  /** The length of `stack` that is in use: a list that never shrinks isn't moved in memory. */
+  /** The used length of `stack`, which never shrinks: so it is not moved in memory. */
   top: number;
   /** Where in `stack` the members of the innermost map begin. */
   base: number;
-  /** Closed maps with their keys out of order, inner ones first: the number of members, then for each, in the order of keys, where it begins and ends. */
+  /**
+   * Closed maps whose keys were out of order, inner ones first: the number of members, then start
+   * and end of each, sorted by key.
+   */
   readonly unsorted: number[];
-  /** Whether JavaScript would surely have the keys in the order of their bytes. */
+  /** Whether JavaScript certainly sorts the keys in the order of their bytes. */
   isInByteOrder: boolean;
 }
 
-/** UTF-8 beyond ASCII isn't always in the order of UTF-16, by which JavaScript sorts. */
+/** Beyond ASCII, the order of UTF-8 can differ from that of UTF-16, by which JavaScript sorts. */
 export function makeMembers(isAscii: boolean): Members {
   return { stack: [], top: 0, base: 0, unsorted: [], isInByteOrder: isAscii };
 }
@@ -111,7 +130,7 @@ export function openMembers({ members }: JsonBuffer): void {
   members.base = members.top;
 }
 
-/** Notes a member, whose key has just been written from `start` on. */
+/** Records a member, whose key has just been written from `start` on. */
 export function noteMember({ json, members }: JsonBuffer, start: number): void {
   const { stack, top, base } = members;
   if (top > base) {
@@ -119,17 +138,17 @@ export function noteMember({ json, members }: JsonBuffer, start: number): void {
     if (order === 0) bail();
     if (order > 0) stack[base - 1] = 1;
   }
-  // Whole numbers come first in a JavaScript object.
+  // In a JavaScript object, integers come first.
   const first = json[start + 1] ?? 0;
   if (first >= digitZero && first <= digitNine) members.isInByteOrder = false;
   stack[members.top++] = start;
 }
 
 /** Before the closing brace is written. */
-export function closeMembers(tape: JsonBuffer): void {
-  const { members } = tape;
+export function closeMembers(buffer: JsonBuffer): void {
+  const { members } = buffer;
   const { stack, base } = members;
-  if (stack[base - 1] === 1) noteOrder(tape);
+  if (stack[base - 1] === 1) noteOrder(buffer);
   members.top = base - 2;
   members.base = stack[base - 2] ?? 0;
 }
@@ -140,7 +159,7 @@ function noteOrder({ json, length, members: { stack, top, base, unsorted } }: Js
   const order: number[] = [];
   for (let member = base; member < top; member++) order.push(member);
   const compare = (a: number, b: number): number => compareKeys(json, stack[a] ?? 0, stack[b] ?? 0);
-  // Two need no comparison: they are out of order.
+  // Two members need no comparison: they are out of order.
   if (count === 2) order.reverse();
   else order.sort(compare);
   unsorted.push(count);
@@ -151,7 +170,10 @@ function noteOrder({ json, length, members: { stack, top, base, unsorted } }: Js
   }
 }
 
-/** Negative, 0 or positive as the key at `a` comes before, is, or comes after the one at `b`. May say 0 of keys with escapes that differ. */
+/**
+ * Negative, 0 or positive if the key at `a` sorts before, equals or sorts after the one at `b`. Can
+ * be 0 for different keys with escapes.
+ */
 function compareKeys(json: Uint8Array, a: number, b: number): number {
   for (let offset = 1; ; offset++) {
     const left = json[a + offset] ?? 0;
@@ -161,9 +183,12 @@ function compareKeys(json: Uint8Array, a: number, b: number): number {
   }
 }
 
-/** Puts the keys of every map of the JSON in order, in place, and hands it over. What is behind the JSON is written over. */
+/**
+ * Sorts the keys of every map of the JSON in place and returns it. Overwrites what is behind the
+ * JSON.
+ */
 export function sortMembers({ json, members: { unsorted }, length }: JsonBuffer): Uint8Array {
-  // Inner maps come first, and sorting one moves nothing outside it.
+  // Inner maps come first. Sorting one moves nothing outside it.
   for (let map = 0; map < unsorted.length; ) {
     const end = map + 1 + 2 * (unsorted[map] ?? 0);
     let first = length;

@@ -2,17 +2,17 @@ import { byte, type JsonBuffer } from "./buffer.ts";
 import { jsonText, transcode } from "./transcode.ts";
 
 /*
- * Where the values of a plain text stand. Nobody asks that of most files, so it isn't kept when values are read: the text is transcoded once more, with marks,
- * and the JSON is read beside them.
+ * Where the values of a text are. Most files are never asked, so reading values does not keep it:
+ * the text is transcoded again, with marks, and the JSON is read along with them.
  */
 
-/** A value and where it stands: offsets in UTF-16 units, as in `text`. */
+/** A value and its position: offsets in UTF-16 units, as in `text`. */
 export interface PlainNode {
-  /** Undefined where nothing is written: the null of a member without a value. */
+  /** Undefined if nothing is written: the null of a member without a value. */
   readonly start: number | undefined;
-  /** The end of a scalar; for lists and maps the start once more. */
+  /** The end of a scalar; the start of a list or map. */
   readonly end: number;
-  /** Of text and numbers. */
+  /** Of strings and numbers. */
   readonly literal: string | number | undefined;
   /** Of a list or a map, in the order of the text. */
   readonly nodes: readonly PlainNode[] | undefined;
@@ -21,20 +21,23 @@ export interface PlainNode {
   readonly keyStarts: readonly number[];
 }
 
-/** The values of the documents that aren't empty, by index; undefined where the text isn't plain enough to be sure. Never throws. */
+/**
+ * The documents that are not empty, by index; undefined if the fast path does not support the text.
+ * Never throws.
+ */
 export function plainNodes(text: string): ReadonlyMap<number, PlainNode> | undefined {
   const roots = new Map<number, PlainNode>();
   let offsets: Offsets | undefined;
   const marks: number[] = [];
-  const isPlain = transcode(text, marks, ({ index, tape }) => {
-    offsets ??= makeOffsets(text, tape);
-    roots.set(index, readNode({ tape, marks, offsets, at: 0, next: 0 }));
+  const isPlain = transcode(text, marks, ({ index, buffer }) => {
+    offsets ??= makeOffsets(text, buffer);
+    roots.set(index, readNode({ buffer, marks, offsets, at: 0, next: 0 }));
     marks.length = 0;
   });
   return isPlain ? roots : undefined;
 }
 
-/** By index in the tape's input. */
+/** The offset in the text, by index in the buffer's input. */
 type Offsets = (index: number) => number;
 
 function makeOffsets(text: string, { input, isAscii }: JsonBuffer): Offsets {
@@ -51,7 +54,7 @@ function makeOffsets(text: string, { input, isAscii }: JsonBuffer): Offsets {
 }
 
 interface Reader {
-  readonly tape: JsonBuffer;
+  readonly buffer: JsonBuffer;
   readonly marks: readonly number[];
   readonly offsets: Offsets;
   /** Index of the next byte of JSON. */
@@ -61,8 +64,8 @@ interface Reader {
 }
 
 function readNode(reader: Reader): PlainNode {
-  const { tape, marks, offsets } = reader;
-  const { json } = tape;
+  const { buffer, marks, offsets } = reader;
+  const { json } = buffer;
   const isMarked = marks[reader.next] === reader.at;
   const start = isMarked ? offsets(marks[reader.next + 1] ?? 0) : undefined;
   const end = isMarked ? offsets(marks[reader.next + 2] ?? 0) : 0;
@@ -78,7 +81,7 @@ function readNode(reader: Reader): PlainNode {
   const names: string[] = [];
   const keyStarts: number[] = [];
   const nodes: PlainNode[] = [];
-  // Behind the opening and behind each comma.
+  // After the opening bracket and after each comma.
   for (reader.at++; json[reader.at] !== close; ) {
     if (close === byte.closeMap) {
       keyStarts.push(offsets(marks[reader.next + 1] ?? 0));
@@ -93,15 +96,15 @@ function readNode(reader: Reader): PlainNode {
   return { start, end, literal: undefined, nodes, names: close === byte.closeMap ? names : undefined, keyStarts };
 }
 
-/** The text of a string, and of anything else its JSON. */
+/** The text of a string; the JSON of any other scalar. */
 function readScalar(reader: Reader): string {
-  const { tape, at: start } = reader;
-  const { json } = tape;
+  const { buffer, at: start } = reader;
+  const { json } = buffer;
   let at = start;
   if (json[at] !== byte.quote) {
     while (json[at] !== byte.comma && json[at] !== byte.closeMap && json[at] !== byte.closeList) at++;
     reader.at = at;
-    return jsonText(tape, start, at);
+    return jsonText(buffer, start, at);
   }
   let isEscaped = false;
   for (at++; json[at] !== byte.quote; at++) {
@@ -110,7 +113,7 @@ function readScalar(reader: Reader): string {
     at++;
   }
   reader.at = at + 1;
-  return isEscaped ? String(JSON.parse(jsonText(tape, start, at + 1))) : jsonText(tape, start + 1, at);
+  return isEscaped ? String(JSON.parse(jsonText(buffer, start, at + 1))) : jsonText(buffer, start + 1, at);
 }
 
 const none: readonly number[] = [];

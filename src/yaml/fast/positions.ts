@@ -1,44 +1,30 @@
-import { enterItem, enterMap, enterMember, type SecretScope, wholeDocument } from "../../manifests/secrets/mask.ts";
 import { fromPointer } from "../../model/pointer.ts";
 import type { SourceLocation } from "../../model/problem.ts";
+import { lineStartsOf } from "../../text/lines.ts";
+import { enterItem, enterMap, enterMember, type Range, type SecretScope, type SecretTest, wholeDocument } from "../mask.ts";
+import type { Positions } from "../positions.ts";
 import { type PlainNode, plainNodes } from "./nodes.ts";
 
-/** A part of a text: offsets, the end exclusive. */
-export type Range = readonly [start: number, end: number];
-
-/** What a parser knows of a text. Offsets are in UTF-16 units. */
-export interface TextPositions {
-  /** Offsets of the beginnings of lines. */
-  readonly lineStarts: readonly number[];
-  /** Where the value or the key at a place begins; of what isn't there, where the last value on the way to it begins. */
-  readonly offsetOf: (place: Omit<SourceLocation, "file">) => number | undefined;
-  /** Secrets that are written out, as far as they touch what is between two offsets. */
-  readonly masksIn: (start: number, end: number) => readonly Range[];
-  /** Whether the document isn't well formed, so that values can't be told for certain. */
-  readonly isBroken: (document: number) => boolean;
-}
-
 /**
- * Positions in a text that is plain (plain-yaml.ts), the same as the YAML library gives and fifty times faster; undefined in any other. An offset is
- * undefined too where only the library knows: documents without a value, list entries without one, and offsets in the text.
+ * Positions in a text that the fast path can read, the same as the YAML library gives and fifty
+ * times faster; undefined for any other. An offset is undefined, too, if only the library knows it:
+ * documents without a value, list items without one, and offsets in the text.
  */
-export function plainPositions(text: string): TextPositions | undefined {
+export function fastPositions(text: string, isSecret: SecretTest): Positions | undefined {
   const roots = plainNodes(text);
   if (roots === undefined) return undefined;
-  const lineStarts = [0];
-  for (let at = text.indexOf("\n"); at >= 0; at = text.indexOf("\n", at + 1)) lineStarts.push(at + 1);
   return {
-    lineStarts,
+    lineStarts: lineStartsOf(text),
     offsetOf: ({ document, pointer, on }) => {
       const root = roots.get(document);
       return root === undefined || pointer.startsWith("@") ? undefined : offsetOf(root, pointer, on);
     },
-    masksIn: (start, end) => [...roots.values()].flatMap((root) => masksIn(root, start, end)),
+    masksIn: (start, end) => [...roots.values()].flatMap((root) => masksIn(root, [start, end], isSecret)),
     isBroken: () => false,
   };
 }
 
-/** Of the last value on the way to the pointer, if it isn't there. */
+/** Of the last value on the way to the pointer, if it does not exist. */
 function offsetOf(root: PlainNode, pointer: string, on: SourceLocation["on"]): number | undefined {
   let node = root;
   let keyStart: number | undefined;
@@ -52,10 +38,11 @@ function offsetOf(root: PlainNode, pointer: string, on: SourceLocation["on"]): n
   return on === "key" || node.start === undefined ? (keyStart ?? node.start) : node.start;
 }
 
-/** The literals between two offsets, which are those of a line, that hold secrets. */
-function masksIn(root: PlainNode, start: number, end: number): readonly Range[] {
+/** The secret literals between two offsets, which are those of a line. */
+function masksIn(root: PlainNode, [start, end]: Range, test: SecretTest): readonly Range[] {
   const ranges: Range[] = [];
   const kind = root.nodes?.[root.names?.indexOf("kind") ?? -1]?.literal;
+  const isSecret = test.bind(undefined, typeof kind === "string" ? kind : undefined);
   const visit = (node: PlainNode, scope: SecretScope): void => {
     const { nodes, names, keyStarts } = node;
     if (nodes === undefined) {
@@ -71,9 +58,7 @@ function masksIn(root: PlainNode, start: number, end: number): readonly Range[] 
       const name = names?.[index];
       visit(
         child,
-        name === undefined
-          ? enterItem(inside, index)
-          : enterMember(inside, typeof kind === "string" ? kind : undefined, name, child.names !== undefined),
+        name === undefined ? enterItem(inside, index) : enterMember(inside, name, { isMap: child.names !== undefined, isSecret }),
       );
     }
   };

@@ -1,6 +1,6 @@
 import fc from "fast-check";
-import { brokenFlow, lineBreak } from "./plain-yaml-flow-texts.ts";
-import { ending, flow, key, nasty, ordinary, scalar } from "./plain-yaml-pieces.ts";
+import { brokenFlow, lineBreak } from "./flow-texts.ts";
+import { ending, flow, key, nasty, ordinary, scalar } from "./pieces.ts";
 
 const content = fc.oneof(
   { weight: 5, arbitrary: fc.tuple(key, brokenFlow).map(([name, value]) => `${name}:${value}`) },

@@ -1,5 +1,5 @@
 import fc from "fast-check";
-import { ending, key, ordinary, scalar } from "./plain-yaml-pieces.ts";
+import { ending, key, ordinary, scalar } from "./pieces.ts";
 
 const indentation = fc.oneof({ weight: 6, arbitrary: fc.constantFrom(4, 6, 8, 11) }, { weight: 2, arbitrary: fc.nat(5) });
 const before = fc.oneof(

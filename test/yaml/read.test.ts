@@ -1,29 +1,27 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { stringify } from "yaml";
-import { makeEffective } from "../../src/manifests/substitute.ts";
 import { canonicalJson, type JsonValue } from "../../src/model/json.ts";
-import { parseValues } from "../../src/yaml/read.ts";
-import { mutatedManifest } from "./plain-yaml-texts.ts";
+import { read } from "../../src/yaml/read.ts";
 
 const only = (text: string): unknown => {
-  const { documents, faults } = parseValues(text);
-  expect(faults).toEqual([]);
+  const { documents, problems } = read(text);
+  expect(problems).toEqual([]);
   expect(documents).toHaveLength(1);
   return documents[0]?.value;
 };
 
 describe("YAML 1.2 core", () => {
   const rows: Readonly<Record<string, readonly [text: string, value: unknown]>> = {
-    "yes, no, on and off are text": ["[yes, no, on, off, y]", ["yes", "no", "on", "off", "y"]],
+    "yes, no, on and off are strings": ["[yes, no, on, off, y]", ["yes", "no", "on", "off", "y"]],
     "true and false in three spellings": ["[true, False, TRUE]", [true, false, true]],
     "numbers, also hexadecimal and octal": ["[1, -2, 1.5, 1e3, 0x10, 0o10]", [1, -2, 1.5, 1000, 16, 8]],
-    "a leading zero is decimal, and sexagesimal is text": ["[010, 1:30]", [10, "1:30"]],
-    "dates are text": ["a: 2027-01-31", { a: "2027-01-31" }],
+    "a leading zero is decimal, and sexagesimal is a string": ["[010, 1:30]", [10, "1:30"]],
+    "dates are strings": ["a: 2027-01-31", { a: "2027-01-31" }],
     nothing: ["[~, null, '']", [null, null, ""]],
     "a %YAML 1.1 line changes nothing": ["%YAML 1.1\n---\na: yes", { a: "yes" }],
     anchors: ["{ a: &x [1], b: *x }", { a: [1], b: [1] }],
-    "keys are their source text": [
+    "keys are strings as written": [
       "{ 1.0: a, 0x10: b, true: c, ~: d, null: e }",
       { "1.0": "a", "0x10": "b", true: "c", "~": "d", null: "e" },
     ],
@@ -35,22 +33,18 @@ describe("YAML 1.2 core", () => {
     const names = ["__proto__", "constructor", "toString", "hasOwnProperty", "a/b", "a.b", "100%", "..", " x ", "ü", "", "<<"];
     const value = only(names.map((name) => `${JSON.stringify(name)}: { enabled: true }`).join("\n"));
     expect(Object.keys(value as object)).toEqual(names);
-    const { value: after } = makeEffective({ spec: value }, { file: "", document: 0, pointer: "" }, noVariables);
-    expect(Object.keys((after as Record<string, object>)["spec"] ?? {})).toEqual(names);
   });
-  test("documents are counted from 0, empty ones too, and empty ones are left out", () => {
-    expect(parseValues("---\n---\na: 1\n---\n# c\n---\nb: 2\n").documents).toEqual([
+  test("documents are counted from 0, and empty ones are counted but left out", () => {
+    expect(read("---\n---\na: 1\n---\n# c\n---\nb: 2\n").documents).toEqual([
       { index: 1, value: { a: 1 } },
       { index: 3, value: { b: 2 } },
     ]);
-    expect(parseValues("")).toEqual({ documents: [], faults: [], isInert: true });
+    expect(read("")).toEqual({ documents: [], problems: [], isInert: true });
   });
-  test("a thousand aliases of one value are few", () => {
+  test("a thousand aliases of one value are allowed", () => {
     expect(only(`a: &x { b: 1 }\nc: [${Array(1000).fill("*x").join(", ")}]`)).toMatchObject({ a: { b: 1 } });
   });
 });
-
-const noVariables = { kind: undefined, variables: { byName: new Map(), env: {} }, textLength: 0 };
 
 const key = fc.oneof(fc.string(), fc.constantFrom("__proto__", "constructor", "a/b", "~", "1", "1.0", "true", "- a", "#", "a: b"));
 const scalar = fc.oneof(
@@ -81,32 +75,20 @@ test("any tree printed as YAML is read as the same tree", () => {
   );
 });
 
-test("nothing is found in a tree that is passed over because its text is inert", () => {
-  const place = { file: "", document: 0, pointer: "" };
-  const wrapped = mutatedManifest.map((text) => `kind: SchemaConfig\nspec:\n  token: 1\n  schemas:\n${text.replaceAll(/^/gmu, "    ")}\n`);
-  let passedOver = 0;
-  fc.assert(
-    fc.property(fc.oneof(mutatedManifest, wrapped), (text) => {
-      const { documents, isInert } = parseValues(text);
-      if (!isInert) return;
-      for (const { value } of documents) {
-        const options = { ...noVariables, kind: "SchemaConfig", textLength: text.length };
-        const inert = makeEffective(value, place, { ...options, isInert });
-        expect(inert).toEqual(makeEffective(value, place, options));
-        expect(inert.value).toBe(value);
-        passedOver++;
-      }
-    }),
-    { numRuns: 2000 },
-  );
-  expect(passedOver).toBeGreaterThan(80);
-});
-
 test.each([
   ["an anchor", "a: &x 1\n"],
   ["a dollar sign", "a: $x\n"],
   ["a number that is too large", "a: 12345678901234567890\n"],
-  ["a mistake", "a: [\n"],
-])("a text with %s isn't inert", (_sentence, text) => {
-  expect(parseValues(text).isInert).toBe(false);
+  ["a syntax error", "a: [\n"],
+])("a text with %s is not inert", (_sentence, text) => {
+  expect(read(text).isInert).toBe(false);
+});
+
+test("with the library alone, a text has the same values", () => {
+  const text = "b: 1\na: { c: [x, 'y'] }\n---\nd:\n";
+  const digestOf = () => "digest";
+  expect(read(text, { digestOf }).documents.map(({ digest }) => digest)).toEqual(["digest", "digest"]);
+  const byLibrary = read(text, { parser: "library", digestOf });
+  expect(byLibrary.documents.map(({ digest }) => digest)).toEqual([undefined, undefined]);
+  expect(byLibrary.documents).toEqual(read(text).documents);
 });

@@ -1,31 +1,31 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { canonicalJson } from "../../src/model/json.ts";
-import { parsePlainYaml } from "../../src/yaml/fast/transcode.ts";
-import { parseAnyValues } from "../../src/yaml/read.ts";
-import { brokenFlows } from "./plain-yaml-flow-texts.ts";
-import { mutatedManifest, yamlLines } from "./plain-yaml-texts.ts";
+import { canonicalJson } from "../../../src/model/json.ts";
+import { parsePlainYaml } from "../../../src/yaml/fast/transcode.ts";
+import { readByLibrary } from "../../../src/yaml/library.ts";
+import { brokenFlows } from "./flow-texts.ts";
+import { mutatedManifest, yamlLines } from "./texts.ts";
 
-/** The documents as text: what JSON has, in the order of keys, `-0` and `__proto__` told apart from 0 and nothing. */
-function shown(documents: readonly { readonly index: number; readonly value: unknown }[]): string {
+/** The documents as JSON, keys in their order; `-0` and `__proto__` are distinguishable from 0 and an absent member. */
+function asText(documents: readonly { readonly index: number; readonly value: unknown }[]): string {
   return JSON.stringify(documents, (_key, value: unknown) => (Object.is(value, -0) ? "minus zero" : value));
 }
 
-/** What the YAML library makes of it; undefined where it finds a mistake. */
+/** The values by the YAML library; undefined if it finds a problem. */
 function byLibrary(text: string): string | undefined {
-  const { documents, faults } = parseAnyValues(text);
-  return faults.length > 0 ? undefined : shown(documents);
+  const { documents, problems } = readByLibrary(text);
+  return problems.length > 0 ? undefined : asText(documents);
 }
 
 function byFastPath(text: string): string | undefined {
   const documents = parsePlainYaml(text);
-  return documents === undefined ? undefined : shown(documents);
+  return documents === undefined ? undefined : asText(documents);
 }
 
 describe("the fast path reads", () => {
   const rows: readonly (readonly [sentence: string, text: string, value: unknown])[] = [
     ["block maps in block maps", "a:\n  b:\n    c: d\n  e: f\n", { a: { b: { c: "d" }, e: "f" } }],
-    ["maps in braces on one line", "email: { enabled: true, hashed: false }\n", { email: { enabled: true, hashed: false } }],
+    ["flow maps on one line", "email: { enabled: true, hashed: false }\n", { email: { enabled: true, hashed: false } }],
     [
       "long lists as import writes them",
       "rules:\n  - match:\n      table:\n        [a, b, c,\n         d, e]\n    ignore: true\n",
@@ -43,8 +43,8 @@ describe("the fast path reads", () => {
     ],
     ["brackets below a dash", "-\n  [a,\n b]\n- {c: d,\n}\n", [["a", "b"], { c: "d" }]],
     ["lists deeper than their key", "a:\n  - x\n  - y\n", { a: ["x", "y"] }],
-    ["lists in the column of their key", "a:\n- x\n-\n- y\nb: 1\n", { a: ["x", null, "y"], b: 1 }],
-    ["maps that begin behind a dash", "- id: a\n  set: { hashed: true }\n- id: b\n", [{ id: "a", set: { hashed: true } }, { id: "b" }]],
+    ["lists in the same column as their key", "a:\n- x\n-\n- y\nb: 1\n", { a: ["x", null, "y"], b: 1 }],
+    ["maps that begin after a dash", "- id: a\n  set: { hashed: true }\n- id: b\n", [{ id: "a", set: { hashed: true } }, { id: "b" }]],
     ["quoted keys and values", `"a b": 'it''s'\n'c: d': "tab\\t\\"\\\\"\n`, { "a b": "it's", "c: d": 'tab\t"\\' }],
     [
       "the words of YAML 1.2 core",
@@ -57,12 +57,12 @@ describe("the fast path reads", () => {
       "a: 1h\nb: 2027-03-31\nc: 10.0.0.1\nd: 1_000\ne: 12:30\n",
       { a: "1h", b: "2027-03-31", c: "10.0.0.1", d: "1_000", e: "12:30" },
     ],
-    ["keys as their text", "1.0: a\ntrue: b\n~: c\n", { "1.0": "a", true: "b", "~": "c" }],
-    ["names that an object has anyway", "__proto__: { constructor: x }\n", JSON.parse('{"__proto__":{"constructor":"x"}}')],
+    ["keys as strings", "1.0: a\ntrue: b\n~: c\n", { "1.0": "a", true: "b", "~": "c" }],
+    ["names that every object has", "__proto__: { constructor: x }\n", JSON.parse('{"__proto__":{"constructor":"x"}}')],
     ["comments and empty lines", "# a\n\na: b # c\n  # d\nc: # e\n  d: f#g\n\n", { a: "b", c: { d: "f#g" } }],
     ["members without a value", "a:\nb:\n  c:\n", { a: null, b: { c: null } }],
     ["text beyond ASCII", "ü: „ß“ 😀\n", { ü: "„ß“ 😀" }],
-    ["line breaks of Windows", "a:\r\n  b: c\r\n", { a: { b: "c" } }],
+    ["Windows line breaks", "a:\r\n  b: c\r\n", { a: { b: "c" } }],
     ["a text without a last line break", "a: b", { a: "b" }],
   ];
   test.each(rows)("%s", (_sentence, text, value) => {
@@ -70,7 +70,7 @@ describe("the fast path reads", () => {
     expect(byFastPath(text)).toBe(byLibrary(text));
   });
 
-  test("several documents, with the places of empty ones kept", () => {
+  test("several documents, empty ones counted", () => {
     const text = "# first\n---\na: 1\n--- # none\n---\nb: 2\n---\n";
     expect(parsePlainYaml(text)).toStrictEqual([
       { index: 0, value: { a: 1 } },
@@ -80,33 +80,33 @@ describe("the fast path reads", () => {
   });
 });
 
-describe("the fast path steps aside for", () => {
+describe("the fast path leaves to the library", () => {
   const rows: readonly (readonly [sentence: string, text: string])[] = [
-    ["a key given twice", "a: 1\nb: 2\na: 1\n"],
-    ["a key given twice in braces", "a: { b: 1, b: 2 }\n"],
-    ["a key given twice in two notations", `a: 1\n"a": 2\n`],
+    ["a duplicate key", "a: 1\nb: 2\na: 1\n"],
+    ["a duplicate key in braces", "a: { b: 1, b: 2 }\n"],
+    ["a duplicate key in two notations", `a: 1\n"a": 2\n`],
     ["anchors and aliases", "a: &x 1\nb: *x\n"],
     ["tags", "a: !!str 1\n"],
     ["block scalars", "a: |\n  text\n"],
     ["plain text over several lines", "a: b\n  c\n"],
     ["quoted text over several lines", `a: "b\n  c"\n`],
-    ["brackets that aren't indented", "a: [\nb ]\n"],
+    ["brackets that are not indented", "a: [\nb ]\n"],
     ["inner brackets that end below the key", "a: [[\n  b\n], c]\n"],
     ["brackets that end above the key", "a:\n  b: [\n    c\n ]\n"],
-    ["brackets on a line below that aren't deeper", "a:\n[b]\n"],
-    ["brackets that are a key on a line below", "a:\n  [b]: c\n"],
-    ["brackets that never end", "a: [b,\n  c\n"],
+    ["brackets on the next line that are not deeper", "a:\n[b]\n"],
+    ["brackets that are a key on the next line", "a:\n  [b]: c\n"],
+    ["unclosed brackets", "a: [b,\n  c\n"],
     ["plain text over several lines in brackets", "a: [b\n  c]\n"],
     ["quoted text over several lines in brackets", `a: ["b\n  c"]\n`],
     ["a key without its colon on the line", "a: {b\n  : c}\n"],
     ["an entry that is a map without braces", `a: ["b"\n  : c]\n`],
     ["two commas", "a: [b,\n  , c]\n"],
-    ["only a comma", "a: [\n  ,]\n"],
-    ["comments right behind a comma", "a: [b,# c\n  d]\n"],
+    ["a single comma", "a: [\n  ,]\n"],
+    ["comments directly after a comma", "a: [b,# c\n  d]\n"],
     ["comments at the start of a line in brackets", "a: [[b]\n# c\n  , d]\n"],
     ["the start of a document in brackets", "a: [b,\n---\n  c]\n"],
     ["tabs in brackets", "a: [b,\n\tc]\n"],
-    ["a key given twice over several lines", "a: { b: 1,\n  b: 2 }\n"],
+    ["a duplicate key over several lines", "a: { b: 1,\n  b: 2 }\n"],
     ["complex keys", "? a\n: b\n"],
     ["members without a value in braces", "a: { b, c: }\n"],
     ["octal, hexadecimal, infinite and long numbers", "a: 0o7\n"],
@@ -115,25 +115,25 @@ describe("the fast path steps aside for", () => {
     ["a number that a double rounds", "a: 12345678901234567890\n"],
     ["minus zero", "a: -0\n"],
     ["infinity", "a: .inf\n"],
-    ["escapes that JSON doesn't have", `a: "\\x41"\n`],
+    ["escapes that JSON does not have", `a: "\\x41"\n`],
     ["tabs", "a:\tb\n"],
     ["directives", "%YAML 1.2\n---\na: b\n"],
-    ["the end mark of a document", "a: b\n...\n"],
-    ["content behind the start mark", "--- a\n"],
-    ["a document that is only text", "text\n"],
+    ["the document end marker", "a: b\n...\n"],
+    ["content after the document start marker", "--- a\n"],
+    ["a document that is a single scalar", "text\n"],
     ["a colon in plain text", "a: b: c\n"],
-    ["indentation that fits nothing", "a:\n    b: 1\n  c: 2\n"],
+    ["indentation that matches no level", "a:\n    b: 1\n  c: 2\n"],
     ["merge keys", "<<: { a: 1 }\n"],
     ["a byte order mark", "\ufeffa: b\n"],
-    ["half a character", "a: \ud800\n"],
-    ["nesting beyond reason", `a: ${"[".repeat(100)}${"]".repeat(100)}\n`],
+    ["a lone surrogate", "a: \ud800\n"],
+    ["very deep nesting", `a: ${"[".repeat(100)}${"]".repeat(100)}\n`],
   ];
   test.each(rows)("%s", (_sentence, text) => {
     expect(parsePlainYaml(text)).toBeUndefined();
   });
 });
 
-/** The canonical JSON of each document by the fast path; undefined where it leaves sorting to others. */
+/** The canonical JSON of each document by the fast path; undefined if it cannot sort it. */
 function sorted(text: string): readonly (readonly [fast: string | undefined, canonical: string])[] {
   const documents = parsePlainYaml(text, (json) => Buffer.from(json).toString()) ?? [];
   return documents.map(({ digest, value }) => [digest, canonicalJson(value)]);
@@ -146,14 +146,14 @@ describe("the JSON for the digest has", () => {
       "c: { b: 1, a: { y: z, x: w } }\nb:\n  - { e: 1, d: 2 }\na:\n",
       '{"a":null,"b":[{"d":2,"e":1}],"c":{"a":{"x":"w","y":"z"},"b":1}}',
     ],
-    ["a key before those that it begins", '"a b": 1\nab: 2\na: 3\na!: 4\n', '{"a":3,"a b":1,"a!":4,"ab":2}'],
-    ["numbers and slashes as JavaScript writes them", `a: 1.50\nb: 0.000000001\nc: "\\/"\n`, '{"a":1.5,"b":1e-9,"c":"/"}'],
+    ["a key before the keys that begin with it", '"a b": 1\nab: 2\na: 3\na!: 4\n', '{"a":3,"a b":1,"a!":4,"ab":2}'],
+    ["numbers and slashes as JavaScript prints them", `a: 1.50\nb: 0.000000001\nc: "\\/"\n`, '{"a":1.5,"b":1e-9,"c":"/"}'],
   ];
   test.each(rows)("%s", (_sentence, text, json) => {
     expect(sorted(text)).toEqual([[json, json]]);
   });
 
-  test("each document's own, whatever stands before", () => {
+  test("the keys of its own document only", () => {
     expect(sorted("b: 1\na: 2\n---\nd: 1\nc: 2\n")).toEqual(['{"a":2,"b":1}', '{"c":2,"d":1}'].map((json) => [json, json]));
   });
 
@@ -168,10 +168,10 @@ describe("the JSON for the digest has", () => {
   });
 });
 
-describe("where the fast path answers, it agrees with the library, on", () => {
+describe("if the fast path reads a text, it agrees with the library, on", () => {
   const runs = 8000;
   test.each([
-    ["lines made of plain and nasty pieces", yamlLines],
+    ["lines made of ordinary and unusual pieces", yamlLines],
     ["manifests with mistakes", mutatedManifest],
     ["flow collections over several lines", brokenFlows],
   ])("%s", (_sentence, texts) => {
@@ -191,7 +191,7 @@ describe("where the fast path answers, it agrees with the library, on", () => {
       }),
       { numRuns: runs },
     );
-    // A fast path that never answers would agree too.
+    // A fast path that reads nothing would agree, too.
     expect(answered).toBeGreaterThan(runs / 20);
     expect(inOrder).toBeGreaterThan(runs / 40);
   });

@@ -1,21 +1,21 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { toPointer } from "../../src/model/pointer.ts";
-import type { TextPositions } from "../../src/yaml/fast/positions.ts";
-import { plainPositions } from "../../src/yaml/fast/positions.ts";
-import { parsePlainYaml } from "../../src/yaml/fast/transcode.ts";
-import { yamlPositions } from "../../src/yaml/positions.ts";
-import { brokenFlows } from "./plain-yaml-flow-texts.ts";
-import { mutatedManifest, yamlLines } from "./plain-yaml-texts.ts";
+import { isSecretMember } from "../../../src/manifests/secrets/secret-members.ts";
+import { toPointer } from "../../../src/model/pointer.ts";
+import { fastPositions } from "../../../src/yaml/fast/positions.ts";
+import { parsePlainYaml } from "../../../src/yaml/fast/transcode.ts";
+import { libraryPositions, type Positions } from "../../../src/yaml/positions.ts";
+import { brokenFlows } from "./flow-texts.ts";
+import { mutatedManifest, yamlLines } from "./texts.ts";
 
-/** Of every value that is there, and of one below each that isn't. */
+/** Pointers to every value, and to one absent member below each. */
 function pointersOf(value: unknown, path: readonly string[] = []): readonly string[] {
   const members = typeof value === "object" && value !== null ? Object.entries(value) : [];
   return [toPointer(path), toPointer([...path, "none"]), ...members.flatMap(([key, member]) => pointersOf(member, [...path, key]))];
 }
 
-/** Everything that can be asked: one line for each answer. */
-function everything(text: string, positions: TextPositions): readonly string[] {
+/** Every answer of `positions`, one line each. */
+function everything(text: string, positions: Positions): readonly string[] {
   const offsets = (parsePlainYaml(text) ?? []).flatMap(({ index, value }) =>
     pointersOf(value).flatMap((pointer) =>
       (["key", "value"] as const).map((on) => `${index} ${pointer} ${on}: ${positions.offsetOf({ document: index, pointer, on })}`),
@@ -30,12 +30,12 @@ function everything(text: string, positions: TextPositions): readonly string[] {
 
 const unsure = /: undefined$/u;
 
-/** Without the answers that the fast path leaves to the library. */
+/** Both sets of answers, without those that the fast path leaves to the library. */
 function compared(text: string): readonly [fast: readonly string[], library: readonly string[], left: number] | undefined {
-  const plain = plainPositions(text);
+  const plain = fastPositions(text, isSecretMember);
   if (plain === undefined || (parsePlainYaml(text) ?? []).length === 0) return undefined;
   const fast = everything(text, plain);
-  const library = everything(text, yamlPositions(text));
+  const library = everything(text, libraryPositions(text, isSecretMember));
   return [
     fast.filter((line) => !unsure.test(line)),
     library.filter((_, index) => !unsure.test(fast[index] ?? "")),
@@ -43,9 +43,9 @@ function compared(text: string): readonly [fast: readonly string[], library: rea
   ];
 }
 
-test("a plain text has positions of its own, any other has none", () => {
-  expect(plainPositions("a: 1\n")?.offsetOf({ document: 0, pointer: "/a" })).toBe(3);
-  expect(plainPositions("a: &x 1\n")).toBeUndefined();
+test("the fast path has positions of a plain text only", () => {
+  expect(fastPositions("a: 1\n", isSecretMember)?.offsetOf({ document: 0, pointer: "/a" })).toBe(3);
+  expect(fastPositions("a: &x 1\n", isSecretMember)).toBeUndefined();
 });
 
 test.each([
@@ -53,7 +53,7 @@ test.each([
   ["an entry of a list without a value", "a:\n-\n", { document: 0, pointer: "/a/0" }],
   ["an offset in the text", "a: 1\n", { document: 0, pointer: "@1" }],
 ])("%s is left to the library", (_sentence, text, place) => {
-  expect(plainPositions(text)?.offsetOf(place)).toBeUndefined();
+  expect(fastPositions(text, isSecretMember)?.offsetOf(place)).toBeUndefined();
 });
 
 const secrets = `kind: Asset
@@ -68,10 +68,10 @@ spec:
 describe("positions and masks are those of the library, on", () => {
   test.each([
     ["secrets in every place", secrets],
-    ["line breaks of Windows and text beyond ASCII", "ü: { é: 😀, b: [ä, ö] } # ü\r\n\r\nc:\r\n  😀😀: token\r\n"],
+    ["Windows line breaks and text beyond ASCII", "ü: { é: 😀, b: [ä, ö] } # ü\r\n\r\nc:\r\n  😀😀: token\r\n"],
     ["names in a schema tree", "kind: SchemaConfig\nspec: { token: a, schemas: { token: b, c: { $secret: d } } }\n"],
     ["names below labels", "kind: Tag\nlabels: { token: a, b: [{ token: c }] }\nx: [{ labels: [{ token: d }] }]\n"],
-    ["names with a slash, a tilde, a quote and none", `"a/b": { 'c~d': 1, "": 2, "\\"": 3 }\n`],
+    ["names with a slash, a tilde and a quote, and an empty name", `"a/b": { 'c~d': 1, "": 2, "\\"": 3 }\n`],
     [
       "brackets over several lines",
       "kind: Asset\nspec:\n  token:\n    [a, # b\n\n     c, { d:\n     e },\n  ]\n  f: { password: g,\n    x: 1 }\n",
@@ -85,7 +85,7 @@ describe("positions and masks are those of the library, on", () => {
 
   const runs = 3000;
   test.each([
-    ["lines made of plain and nasty pieces", yamlLines],
+    ["lines made of ordinary and unusual pieces", yamlLines],
     ["manifests with mistakes", mutatedManifest],
     ["flow collections over several lines", brokenFlows],
   ])("%s", (_sentence, texts) => {

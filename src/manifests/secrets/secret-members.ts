@@ -1,0 +1,40 @@
+import { isSecretName } from "../../model/secret.ts";
+
+/**
+ * Whether the member `key` of the map at `path` holds a secret, judged by its name
+ * (docs/manifests.md#secrets). Keys that are names of something else (tables, labels, targets) do
+ * not count. `kind` is the document's; undefined for a file of variables.
+ */
+export function isSecretMember(kind: string | undefined, path: readonly (string | number)[], key: string): boolean {
+  // The scope comes first: a literal schema tree may have a hundred thousand keys.
+  return key !== "$secret" && !holdsNames(kind, path, key) && (isSecretName(key) || isWebhook(kind, path, key));
+}
+
+/** The URL of a webhook grants access, as a password does. */
+const isWebhook = (kind: string | undefined, path: readonly (string | number)[], key: string): boolean =>
+  key === "url" && kind === "Config" && path.at(-1) === "notify";
+
+/**
+ * Whether all keys at and below the path are names of something else, at any depth: the literal
+ * tree of a SchemaConfig.
+ */
+export function isTreeOfNames(kind: string | undefined, path: readonly (string | number)[]): boolean {
+  return kind === "SchemaConfig" && path.length >= 2 && path[0] === "spec" && path[1] === "schemas";
+}
+
+function holdsNames(kind: string | undefined, path: readonly (string | number)[], key: string): boolean {
+  const [first] = path;
+  if (first === "metadata") return true;
+  switch (kind) {
+    case "SchemaConfig":
+      return isTreeOfNames(kind, path) || path.at(-1) === "labels";
+    case "Tag":
+      return path.at(-1) === "labels";
+    case "Asset":
+      return path.length === 1 && first === "spec" && key === "secretVersion";
+    case "Config":
+      return first === "connectors" || (first === "targets" && path.length === 1);
+    default:
+      return false;
+  }
+}

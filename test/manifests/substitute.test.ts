@@ -1,0 +1,35 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { makeEffective } from "../../src/manifests/substitute.ts";
+import { read } from "../../src/yaml/read.ts";
+import { mutatedManifest } from "../yaml/fast/texts.ts";
+
+const noVariables = { kind: undefined, variables: { byName: new Map(), env: {} }, textLength: 0 };
+
+test("names like __proto__ stay own members", () => {
+  const names = ["__proto__", "constructor", "toString", "a/b", "", "<<"];
+  const value = read(names.map((name) => `${JSON.stringify(name)}: { enabled: true }`).join("\n")).documents[0]?.value;
+  const { value: after } = makeEffective({ spec: value }, { file: "", document: 0, pointer: "" }, noVariables);
+  expect(Object.keys((after as Record<string, object>)["spec"] ?? {})).toEqual(names);
+});
+
+test("a tree that is skipped because its text is inert has no problem and no reference", () => {
+  const place = { file: "", document: 0, pointer: "" };
+  const wrapped = mutatedManifest.map((text) => `kind: SchemaConfig\nspec:\n  token: 1\n  schemas:\n${text.replaceAll(/^/gmu, "    ")}\n`);
+  let passedOver = 0;
+  fc.assert(
+    fc.property(fc.oneof(mutatedManifest, wrapped), (text) => {
+      const { documents, isInert } = read(text);
+      if (!isInert) return;
+      for (const { value } of documents) {
+        const options = { ...noVariables, kind: "SchemaConfig", textLength: text.length };
+        const inert = makeEffective(value, place, { ...options, isInert });
+        expect(inert).toEqual(makeEffective(value, place, options));
+        expect(inert.value).toBe(value);
+        passedOver++;
+      }
+    }),
+    { numRuns: 2000 },
+  );
+  expect(passedOver).toBeGreaterThan(80);
+});
