@@ -30,7 +30,7 @@ export async function bundleProgram(root, folder, version) {
       minify: { compress: true, mangle: false, codegen: { removeWhitespace: true } },
       codeSplitting: {
         groups: [
-          group("core", 2, [source("run.ts"), source("commands/core/validate.ts"), source("render/terminal/index.ts")]),
+          group("core", 2, [source("cli.ts"), source("commands/core/validate.ts"), source("render/terminal/index.ts")]),
           group("account", 1, [source("commands/core/plan.ts"), source("service/client.ts")]),
         ],
       },

@@ -9,7 +9,7 @@ import { build } from "esbuild";
 export async function thirdPartyLicenses(root) {
   const { metafile } = await build({
     absWorkingDir: root,
-    entryPoints: ["src/run.ts", "src/index.ts"],
+    entryPoints: ["src/cli.ts", "src/index.ts"],
     outdir: "unwritten",
     bundle: true,
     splitting: true,

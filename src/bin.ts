@@ -7,5 +7,5 @@ if (!printPrebuilt(argv)) {
   const { enableCompileCache } = process.getBuiltinModule("node:module") as { readonly enableCompileCache?: () => void };
   enableCompileCache?.();
   // The bundle is CommonJS, where nothing can be awaited out here.
-  void import("./run.ts").then(({ run }) => run(argv));
+  void import("./cli.ts").then(({ run }) => run(argv));
 }

@@ -1,220 +1,235 @@
-import { type Command, Option } from "commander";
-import type { CompareFlags } from "./commands/adopt/compare.ts";
-import type { ImportFlags } from "./commands/adopt/import.ts";
-import type { SnapshotFlags } from "./commands/adopt/snapshot.ts";
-import type { TestFlags } from "./commands/adopt/test-manifests.ts";
-import type { DriftFlags } from "./commands/core/drift-actions.ts";
-import type { AuditFlags } from "./commands/inspect/audit.ts";
-import type { ExplainFlags } from "./commands/inspect/explain.ts";
-import type { RenderFlags } from "./commands/inspect/render.ts";
-import type { FmtFlags } from "./commands/setup/fmt.ts";
-import type { InitFlags } from "./commands/setup/init.ts";
-import type { ServeFlags } from "./commands/setup/serve.ts";
-import { contextOf, version } from "./commands/shared/context.ts";
-import type { ApplyFlags, CiFlags, GlobalFlags, PlanFlags } from "./commands/shared/flags.ts";
+import type { Command } from "commander";
+import { driftOptions, planOptions, readOptions, serveOptions } from "./cli-options.ts";
+import { type Context, contextOf, version } from "./commands/shared/context.ts";
+import type {
+  ApplyFlags,
+  AuditFlags,
+  BindFlags,
+  CiFlags,
+  CompareFlags,
+  DriftFlags,
+  ExplainFlags,
+  FmtFlags,
+  GetFlags,
+  GlobalFlags,
+  ImportFlags,
+  InitFlags,
+  PlanFlags,
+  RenderFlags,
+  ResolveFlags,
+  ServeFlags,
+  SnapshotFlags,
+  TestFlags,
+} from "./commands/shared/flags.ts";
 import type { Io } from "./commands/shared/io.ts";
 import type { ExitCode } from "./model/exit.ts";
 
-/** What a command does with its flags and arguments. */
-export type Run<Flags extends GlobalFlags> = (flags: Flags, args: readonly (string | readonly string[] | undefined)[]) => Promise<ExitCode>;
+/** What a command does; `Args` are the arguments that its usage declares. */
+export type Run<Flags extends GlobalFlags, Args extends readonly unknown[]> = (context: Context<Flags>, ...args: Args) => Promise<ExitCode>;
 
-/** Declares a command; its action imports what it needs when it runs. */
-export type Add = <Flags extends GlobalFlags>(usage: string, description: string, run: Run<Flags>) => Command;
+/** Declares a command. `usage` is its name and arguments; `run` imports its code, so that no command loads that of another. */
+export type Add = <Flags extends GlobalFlags = GlobalFlags, Args extends readonly unknown[] = readonly []>(
+  usage: string,
+  description: string,
+  run: Run<Flags, Args>,
+) => Command;
 
-const collect = (value: string, before: readonly string[]): readonly string[] => [...before, value];
-/** An option that may be given several times. */
-export const repeatable = (flags: string, description: string): Option => new Option(flags, description).argParser(collect).default([], "");
-
-/** Every command with its arguments and options, in the order of the help. */
-export function declareCommands({
-  program,
-  io,
-  done,
-  add,
-}: {
+/** What the commands are declared on. */
+export interface CommandLine {
   readonly program: Command;
   readonly io: Io;
   readonly done: (code: ExitCode) => void;
   readonly add: Add;
-}): void {
-  const text = (value: string | readonly string[] | undefined): string | undefined => (typeof value === "string" ? value : undefined);
-  const list = (value: string | readonly string[] | undefined): readonly string[] => (Array.isArray(value) ? value : []);
-  const planFlags = (command: Command, risks = "exposes"): Command =>
-    command
-      .addOption(repeatable("--fail-on <what>", `exit 2 on: changes, drift, ${risks}, unmanaged, unverifiable, manual, blocked, warnings`))
-      .addOption(
-        repeatable('--allow <name="reason">', "lift a guard: maxCreates, maxExposedColumns, maxChangedPercent, exposureWindow, policy"),
-      )
-      .option("--metrics <file>", "write Prometheus text for the textfile collector")
-      .option("--write-secrets [glob]", "send the connections of these assets again (all without a glob)")
-      .option("--assume-complete-lists", "take a list of a round length for complete")
-      .addOption(repeatable("--ignore <address[:/path]>", "leave this alone in this run; repeatable"));
-  const baseFlag = (command: Command): Command =>
-    command
-      .option("--base <ref>", "a git ref: tell changes of the manifests since then from changes of the account")
-      .option("--snapshot <file>", "read this instead of the account: no key, no network, nothing to apply")
-      .option("--list-unmanaged", "name the live columns that no rule and no literal covers");
+}
 
-  program.commandsGroup("The main job:");
-  add("validate [paths...]", "check manifests without the account", async (given, [paths]) =>
-    (await import("./commands/core/validate.ts")).runValidate(contextOf(io, given), list(paths)),
-  );
-  const plan = planFlags(
-    add<PlanFlags>("plan [paths...]", "show what apply would do; reads only", async (given, [paths]) =>
-      (await import("./commands/core/plan.ts")).runPlan(contextOf(io, given), list(paths)),
-    ),
-  )
-    .alias("diff")
-    .option("--out <file>", "save the plan, to apply exactly it")
-    .option("--detailed-exitcode", "exit 2 where there are changes");
-  baseFlag(plan);
-  planFlags(
-    add<ApplyFlags>("apply [plan]", "make the account equal the manifests, or apply a saved plan", async (given, [file]) =>
-      (await import("./commands/core/apply.ts")).runApply(contextOf(io, given), text(file)),
-    ),
-  )
-    .option("-y, --yes", "do not ask")
-    .option("--dry-run", "the same as plan")
-    .option("--fail-fast", "start nothing new after a failure")
-    .option("--result <file>", "write the result as JSON")
-    .option("--lock-timeout <duration>", "wait for another apply to end")
-    .option("--max-plan-age <duration>", "how old a saved plan may be (24h)");
-  const drift = planFlags(
-    add<DriftFlags>("drift [paths...]", "report where the account differs; reads only, exit 2 on drift", async (given, [paths]) =>
-      (await import("./commands/core/drift.ts")).runDrift(contextOf(io, given), list(paths)),
-    ),
-    "exposed, stricter",
-  );
-  baseFlag(drift)
-    .option("--since <when>", "how far back the audit log is read (30d)")
-    .option("--no-attribution", "do not read the audit log")
-    .option("--history <dir>", "add the report to this folder, and show what went before")
-    .option("--notify <where>", "post to a webhook when the drift changed; its URL is in env:NAME or file:PATH")
-    .option("--no-notify", "do not post to the webhook that dimsync.yaml names")
-    .addOption(new Option("--notify-format <format>", "body of the notification").choices(["json", "slack"]))
-    .addOption(new Option("--resolve <how>", "accept: edit the manifests; revert: save a plan").choices(["accept", "revert"]))
-    .option("--out <file>", "where --resolve revert saves its plan (revert.plan.json)");
+type Paths = readonly [paths: readonly string[]];
 
-  program.commandsGroup("Looking:");
-  add<RenderFlags>("render [address]", "print the manifests with variables filled in", async (given, [address]) =>
-    (await import("./commands/inspect/render.ts")).runRender(contextOf(io, given), text(address)),
+/** Declares every command with its arguments and options, in the order of the help. */
+export function declareCommands(line: CommandLine): void {
+  declareCore(line);
+  declareInspect(line);
+  declareAdopt(line);
+  declareRecords(line);
+  declareSetUp(line);
+  declareCi(line);
+}
+
+function declareCore({ program, add }: CommandLine): void {
+  program.commandsGroup("Core commands:");
+  add<GlobalFlags, Paths>(
+    "validate [path...]",
+    "Check manifests without reading the account. Reports all problems at once. Paths replace the manifests that the config names.",
+    async (context, paths) => (await import("./commands/core/validate.ts")).runValidate(context, paths),
+  );
+  const plan = add<PlanFlags, Paths>(
+    "plan [path...]",
+    "Show what apply would change. Sends only GET requests. Paths replace the manifests that the config names.",
+    async (context, paths) => (await import("./commands/core/plan.ts")).runPlan(context, paths),
+  ).alias("diff");
+  planOptions(plan)
+    .option("--out <file>", "Save the plan so that apply runs exactly this plan")
+    .option("--detailed-exitcode", "Exit with 2 if there are changes");
+  readOptions(plan);
+  const apply = add<ApplyFlags, readonly [file?: string]>(
+    "apply [plan-file]",
+    "Make the account match the manifests. With a plan file, apply runs exactly that plan, once. Without one, it makes a plan and asks for confirmation. It verifies every response and records the ids.",
+    async (context, file) => (await import("./commands/core/apply.ts")).runApply(context, file),
+  );
+  planOptions(apply)
+    .option("-y, --yes", "Do not ask for confirmation")
+    .option("--dry-run", "Only plan, like dimsync plan")
+    .option("--fail-fast", "Start nothing new after a failure")
+    .option("--result <file>", "Write the result to this file as JSON")
+    .option("--lock-timeout <duration>", "How long to wait for another apply to finish (default: 0)")
+    .option("--max-plan-age <duration>", "Maximum age of a saved plan (default: 24h)");
+  const drift = add<DriftFlags, Paths>(
+    "drift [path...]",
+    "Report drift between manifests and the account. Names who changed the account, from the audit log. Sends only GET requests. Exits with 2 if there is drift.",
+    async (context, paths) => (await import("./commands/core/drift.ts")).runDrift(context, paths),
+  );
+  readOptions(planOptions(drift, "exposed, stricter"));
+  driftOptions(drift);
+}
+
+function declareInspect({ program, add }: CommandLine): void {
+  program.commandsGroup("Inspect:");
+  add<RenderFlags, readonly [address?: string]>(
+    "render [address]",
+    "Print manifests with variables filled in. Secrets stay references.",
+    async (context, address) => (await import("./commands/inspect/render.ts")).runRender(context, address),
   )
-    .option("--expand", "schema configurations with their rules worked out over what is live; reads the account")
-    .option("--snapshot <file>", "with --expand: read this instead of the account");
-  add<ExplainFlags>(
+    .option("--expand", "Replace the rules of schema configurations by the settings that result for the account's tables and columns")
+    .option("--snapshot <file>", "With --expand: read this snapshot instead of the account");
+  add<ExplainFlags, readonly [address: string, path?: string]>(
     "explain <address> [path]",
-    "why SCHEMA[.TABLE[.COLUMN]] is to be as it is; reads only",
-    async (given, [address, path]) =>
-      (await import("./commands/inspect/explain.ts")).runExplain(contextOf(io, given), text(address) ?? "", text(path)),
-  ).option("--pointer <pointer>", "/SCHEMA/TABLE/COLUMN, for names with dots");
-  add("show <file>", "render a saved plan or result", async (given, [file]) =>
-    (await import("./commands/inspect/show.ts")).runShow(contextOf(io, given), text(file) ?? ""),
+    "Explain which rule decides a table or column. The path is SCHEMA[.TABLE[.COLUMN]]. Shows every rule that matches, the live value and the last changes in the audit log.",
+    async (context, address, path) => (await import("./commands/inspect/explain.ts")).runExplain(context, address, path),
+  ).option("--pointer <pointer>", "The path as /SCHEMA/TABLE/COLUMN, for names that contain dots");
+  add<GlobalFlags, readonly [file: string]>("show <file>", "Print a saved plan, drift report or result", async (context, file) =>
+    (await import("./commands/inspect/show.ts")).runShow(context, file),
   );
-  add(
+  add<GetFlags, readonly [kind: string, id?: string]>(
     "get <kind> [id]",
-    "print live objects: integrations, tags, users, schemas; by id or bound address; reads only",
-    async (given, [kind, id]) => (await import("./commands/inspect/get.ts")).runGet(contextOf(io, given), text(kind) ?? "", text(id)),
-  ).option("--raw", "the answer as it is");
-
-  add<AuditFlags>("audit", "print the audit log; reads only", async (given) =>
-    (await import("./commands/inspect/audit.ts")).runAudit(contextOf(io, given)),
+    "Print live integrations, tags, users or schemas. The id can be the address of a bound manifest. Sends only GET requests.",
+    async (context, kind, id) => (await import("./commands/inspect/get.ts")).runGet(context, kind, id),
+  ).option("--raw", "Print the response of the service unchanged");
+  add<AuditFlags>("audit", "Print the audit log. Newest entries first. Sends only GET requests.", async (context) =>
+    (await import("./commands/inspect/audit.ts")).runAudit(context),
   )
-    .option("--since <when>", "a date, a date-time, or so long ago: 24h, 7d")
-    .option("--until <when>", "likewise; default: now")
-    .option("--actor <email>", "only this person's")
-    .option("--raw", "the answers as they are, a page each");
+    .option("--since <time>", "A date, a date and time, or an age such as 24h or 7d")
+    .option("--until <time>", "Same formats (default: now)")
+    .option("--actor <email>", "Only entries of this user")
+    .option("--raw", "Print the responses of the service unchanged, one per page");
+}
 
-  program.commandsGroup("Adopting an account:");
-  add<ImportFlags>("import [addresses...]", "write manifests and bindings for what is live", async (given, [addresses]) =>
-    (await import("./commands/adopt/import.ts")).runImport(contextOf(io, given), list(addresses)),
+function declareAdopt({ program, add }: CommandLine): void {
+  program.commandsGroup("Adopt an account:");
+  add<ImportFlags, readonly [addresses: readonly string[]]>(
+    "import [address...]",
+    "Write manifests and bindings for live objects. Updates existing files and keeps their comments. Addresses can be globs; without any, everything is imported.",
+    async (context, addresses) => (await import("./commands/adopt/import.ts")).runImport(context, addresses),
   )
-    .option("--out <dir>", "where new files go")
-    .option("--dry-run", "show, write nothing")
-    .option("--literal", "schemas as the plain tree");
-  add<SnapshotFlags>("snapshot", "save what the account shows, without secrets", async (given) =>
-    (await import("./commands/adopt/snapshot.ts")).runSnapshot(contextOf(io, given)),
-  ).option("--out <file>", "the file; compressed above 1 MiB");
-  add<CompareFlags>("compare", "two targets or snapshots side by side", async (given) =>
-    (await import("./commands/adopt/compare.ts")).runCompare(contextOf(io, given)),
+    .option("--out <dir>", "Directory for new files")
+    .option("--dry-run", "Show the changes to the files, but write nothing")
+    .option("--literal", "Write schemas as a literal tree instead of rules");
+  add<SnapshotFlags>(
+    "snapshot",
+    "Save the live state to a file, without secrets. Plans and tests can read it instead of the account.",
+    async (context) => (await import("./commands/adopt/snapshot.ts")).runSnapshot(context),
+  ).option("--out <file>", "File to write; compressed if larger than 1 MiB");
+  add<CompareFlags>("compare", "Compare two targets or snapshots. Exits with 2 if they differ.", async (context) =>
+    (await import("./commands/adopt/compare.ts")).runCompare(context),
   )
-    .option("--from <target|file>", "a target or a snapshot")
-    .option("--to <target|file>", "a target or a snapshot");
-  add<TestFlags>("test [files...]", "assertions over manifests and the account", async (given, [files]) =>
-    (await import("./commands/adopt/test-manifests.ts")).runTest(contextOf(io, given), list(files)),
-  ).option("--snapshot <file>", "read this instead of the account");
+    .option("--from <target|file>", "Target or snapshot file")
+    .option("--to <target|file>", "Target or snapshot file");
+  add<TestFlags, readonly [files: readonly string[]]>(
+    "test [file...]",
+    "Check assertions on manifests and the account. Reads dimsync.tests.yaml if no file is given. Exits with 1 if a test fails.",
+    async (context, files) => (await import("./commands/adopt/test-manifests.ts")).runTest(context, files),
+  ).option("--snapshot <file>", "Read this snapshot instead of the account");
+}
 
-  program.commandsGroup("Ids and unknown outcomes:");
-  add("bind <address=id...>", "record which live object a manifest means", async (given, [texts]) =>
-    (await import("./commands/records/bind.ts")).runBind(contextOf(io, given), list(texts)),
-  ).option("--accept", "record that a person made the account equal the manifest");
-  add("unbind <address...>", "forget a recorded id", async (given, [addresses]) =>
-    (await import("./commands/records/bind.ts")).runUnbind(contextOf(io, given), list(addresses)),
+function declareRecords({ program, add }: CommandLine): void {
+  program.commandsGroup("Records:");
+  add<BindFlags, readonly [texts: readonly string[]]>(
+    "bind <address=id...>",
+    "Record the live id of a manifest. With --accept, the argument is only the address.",
+    async (context, texts) => (await import("./commands/records/bind.ts")).runBind(context, texts),
+  ).option("--accept", "Record that the live object now matches the manifest, after a change by hand");
+  add<GlobalFlags, readonly [addresses: readonly string[]]>("unbind <address...>", "Remove a recorded id", async (context, addresses) =>
+    (await import("./commands/records/bind.ts")).runUnbind(context, addresses),
   );
-  add("resolve <address>", "say what became of a create whose answer was lost", async (given, [address]) =>
-    (await import("./commands/records/bind.ts")).runResolve(contextOf(io, given), text(address) ?? ""),
+  add<ResolveFlags, readonly [address: string]>(
+    "resolve <address>",
+    "Settle a create whose response was lost. Until then, plans do not touch the address.",
+    async (context, address) => (await import("./commands/records/bind.ts")).runResolve(context, address),
   )
-    .option("--created <id>", "it was created, as this id")
-    .option("--not-created", "it was not created");
+    .option("--created <id>", "The object was created with this id")
+    .option("--not-created", "The object was not created");
+}
 
-  program.commandsGroup("Starting and tools:");
-  add<InitFlags>("init [dir]", "write a config, editor schemas and CI workflows", async (given, [dir]) =>
-    (await import("./commands/setup/init.ts")).runInit(contextOf(io, given), text(dir)),
-  ).option("--from-live", "then import what is live");
-  add("doctor", "check key, service, lists, clock and records", async (given) =>
-    (await import("./commands/setup/doctor.ts")).runDoctor(contextOf(io, given)),
+function declareSetUp({ program, io, done, add }: CommandLine): void {
+  program.commandsGroup("Set up:");
+  add<InitFlags, readonly [directory?: string]>(
+    "init [dir]",
+    "Create a config, editor schemas and CI workflows. Existing files are not changed.",
+    async (context, directory) => (await import("./commands/setup/init.ts")).runInit(context, directory),
+  ).option("--from-live", "Then import the account at DIMSYNC_BASE_URL");
+  add("doctor", "Check the API key, service, clock and records", async (context) =>
+    (await import("./commands/setup/doctor.ts")).runDoctor(context),
   );
-  add<FmtFlags>("fmt [paths...]", "write manifests in canonical form", async (given, [paths]) =>
-    (await import("./commands/setup/fmt.ts")).runFmt(contextOf(io, given), list(paths)),
-  ).option("--check", "change nothing; exit 2 where something would change");
-  add<ServeFlags>("serve", "run the embedded service on loopback", async (given) =>
-    (await import("./commands/setup/serve.ts")).runServe(contextOf(io, given)),
-  )
-    .option("--port <n>", "a port of 127.0.0.1 (default: a free one)")
-    .option("--data <file>", "keep the account in this file (default: in memory)")
-    .option("--latency <ms>", "wait before each answer")
-    .addOption(repeatable("--faults <spec>", "METHOD PATHREGEX[@NTH]=ACTION[:ARG], such as 'POST /v1/assets=reset-after'; repeatable"))
-    .option("--schema-form <form>", "camel (with columns) or snake (without)")
-    .option("--paging <style:size>", "none, totalItems, total, nextCursor, hasMore, silent")
-    .option("--error-body <form>", "envelope, plain, empty, echo")
-    .option("--discover-after <n>", "schemas of new integrations appear after n reads")
-    .addOption(repeatable("--person <email>", "a further key, of this person; repeatable"));
-  add("schema [kind]", "print a JSON Schema", async (given, [kind]) =>
-    (await import("./commands/setup/schema.ts")).runSchema(contextOf(io, given), text(kind)),
-  );
-  add("completion <shell>", "print a completion script: bash, zsh, fish", async (given, [shell]) => {
-    const [{ runCompletion }, words] = await Promise.all([
-      import("./commands/setup/completion.ts"),
-      import("./commands/setup/completion-words.ts"),
-    ]);
-    return runCompletion(contextOf(io, given), text(shell) ?? "", words.commandLineWords(program));
-  });
-  planFlags(
-    add<CiFlags>(
-      "ci <task>",
-      "plan, apply or drift as a job of GitHub Actions or GitLab CI: comment, issue, bindings pushed",
-      async (given, [task]) => (await import("./commands/ci/ci.ts")).runCi(contextOf(io, given), text(task) ?? ""),
+  add<FmtFlags, Paths>("fmt [path...]", "Rewrite manifests in canonical form. Prints the names of changed files.", async (context, paths) =>
+    (await import("./commands/setup/fmt.ts")).runFmt(context, paths),
+  ).option("--check", "Change nothing; exit with 2 if a file would change");
+  serveOptions(
+    add<ServeFlags>("serve", "Run the embedded service on localhost. For demos and tests.", async (context) =>
+      (await import("./commands/setup/serve.ts")).runServe(context),
     ),
-  )
-    .option("--out <file>", "plan: save the plan")
-    .option("--no-comment", "plan: no comment on the pull request")
-    .option("--no-issue", "drift: no issue")
-    .option("--bindings <what>", "apply: push (default), upload, none")
-    .option("--fail-fast", "apply: start nothing new after a failure")
-    .option("--lock-timeout <duration>", "apply: wait for another apply to end");
+  );
+  add<GlobalFlags, readonly [kind?: string]>("schema [kind]", "Print a JSON Schema", async (context, kind) =>
+    (await import("./commands/setup/schema.ts")).runSchema(context, kind),
+  );
+  add<GlobalFlags, readonly [shell: string]>(
+    "completion <shell>",
+    "Print a completion script for bash, zsh or fish",
+    async (context, shell) => {
+      const [{ runCompletion }, words] = await Promise.all([
+        import("./commands/setup/completion.ts"),
+        import("./commands/setup/completion-words.ts"),
+      ]);
+      return runCompletion(context, shell, words.commandLineWords(program));
+    },
+  );
+  // Completion scripts call it.
   program
     .command("completion-addresses", { hidden: true })
     .action(async () =>
       done(await (await import("./commands/shared/addresses.ts")).runAddresses(contextOf(io, program.opts<GlobalFlags>()))),
     );
-  add("version", "print the version", async ({ output }) => {
-    io.stdout(output.includes("json") ? `${JSON.stringify({ version, node: process.versions.node })}\n` : `${version}\n`);
+  add("version", "Print the version", async ({ flags }) => {
+    io.stdout(flags.output.includes("json") ? `${JSON.stringify({ version, node: process.versions.node })}\n` : `${version}\n`);
     return 0;
   });
-  add("help [command]", "explain a command", async (_, [name]) => {
-    const command =
-      name === undefined ? program : program.commands.find((one) => one.name() === name || one.aliases().includes(text(name) ?? ""));
-    if (command === undefined) throw (await import("./commands/shared/usage-error.ts")).unknownCommand(text(name) ?? "", program);
+  add<GlobalFlags, readonly [name?: string]>("help [command]", "Print help for a command", async (_, name) => {
+    const command = name === undefined ? program : program.commands.find((one) => one.name() === name || one.aliases().includes(name));
+    if (command === undefined) throw (await import("./commands/shared/usage-error.ts")).unknownCommand(name ?? "", program);
     command.outputHelp();
     return 0;
   });
+}
+
+function declareCi({ program, add }: CommandLine): void {
+  program.commandsGroup("CI:");
+  const ci = add<CiFlags, readonly [task: string]>(
+    "ci <task>",
+    "Run plan, apply or drift as a CI job. Runs in GitHub Actions and GitLab CI. Comments on the pull request, keeps an issue about drift up to date, and pushes the bindings file.",
+    async (context, task) => (await import("./commands/ci/ci.ts")).runCi(context, task),
+  );
+  planOptions(ci)
+    .option("--out <file>", "plan: save the plan")
+    .option("--no-comment", "plan: do not comment on the pull request")
+    .option("--no-issue", "drift: do not open or update an issue")
+    .option("--bindings <how>", "apply: push (default), upload or none")
+    .option("--fail-fast", "apply: start nothing new after a failure")
+    .option("--lock-timeout <duration>", "apply: how long to wait for another apply to finish");
 }

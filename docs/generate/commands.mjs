@@ -1,15 +1,31 @@
 import { cell, code, table } from "./markdown.mjs";
 
-/** A page with every command, its arguments and its flags, from the commander program. */
-export function commandPage(program) {
+/** A page with every command, its arguments, options and examples, from the commander program. */
+export function commandPage(program, examples) {
   const commands = program.commands.filter((command) => command._hidden !== true);
-  const sections = commands.map((command) => {
-    const names = [command.name(), ...command.aliases()].map((name) => `\`${name}\``).join(", ");
-    const usage = ["dimsync", command.name(), ...command.registeredArguments.map(argument)].join(" ");
-    const flags = command.options.length === 0 ? "" : `\n\n${flagTable(command.options)}`;
-    return `## ${names}\n\n${sentence(command.description())}\n\n    ${usage}${flags}`;
-  });
-  return `# Commands\n\n${sentence(program.description())}\n\n${sections.join("\n\n")}\n\n## Flags of every command\n\n${flagTable(program.options)}\n`;
+  const groups = program.createHelp().groupItems(commands, commands, (command) => command.helpGroup().replace(":", ""));
+  const sections = [...groups].map(
+    ([group, ones]) => `## ${group}\n\n${ones.map((command) => commandSection(command, examples[command.name()])).join("\n\n")}`,
+  );
+  return `# Commands
+
+${program.description()} [Commands](../commands.md) describes output, environment variables and exit
+codes.
+
+${sections.join("\n\n")}
+
+## Global options
+
+${optionTable(program.options)}
+`;
+}
+
+function commandSection(command, examples = []) {
+  const names = [command.name(), ...command.aliases()].map((name) => `\`${name}\``).join(", ");
+  const usage = ["dimsync", command.name(), ...command.registeredArguments.map(argument)].join(" ");
+  const options = command.options.length === 0 ? "" : `\n\n${optionTable(command.options)}`;
+  const shown = examples.length === 0 ? "" : `\n\nExamples:\n\n${examples.map((line) => `    ${line}`).join("\n")}`;
+  return `### ${names}\n\n${sentence(command.description())}\n\n    ${usage}${options}${shown}`;
 }
 
 const argument = (one) => {
@@ -17,10 +33,10 @@ const argument = (one) => {
   return one.required ? `<${name}>` : `[${name}]`;
 };
 
-const flagTable = (options) =>
+const optionTable = (options) =>
   table(
-    ["flag", "what it does"],
+    ["option", "meaning"],
     options.filter(({ hidden }) => !hidden).map(({ flags, description }) => [code(flags), cell(description)]),
   );
 
-const sentence = (text) => `${text.slice(0, 1).toUpperCase()}${text.slice(1)}${text.endsWith(".") ? "" : "."}`;
+const sentence = (text) => `${text}${text.endsWith(".") ? "" : "."}`;

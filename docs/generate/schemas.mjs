@@ -1,6 +1,6 @@
 import { cell, code, table } from "./markdown.mjs";
 
-/** A page with every field that a schema describes, by dotted path: type or values, whether it is required, what it is. */
+/** A page with every field of a schema, by dotted path: type or values, whether it is required, meaning. */
 export function schemaPage(title, schema, root) {
   if (schema === undefined) return undefined;
   const rows = [];
@@ -8,7 +8,7 @@ export function schemaPage(title, schema, root) {
   const seen = new Set();
   const unique = rows.filter(([path]) => !seen.has(path) && seen.add(path));
   const shown = unique.map(([path, type, required, text]) => [code(path), cell(type), required ? "yes" : "", cell(text)]);
-  return `# ${title}\n\n${schema.description ?? ""}\n\n\`[]\` stands for each member of a list, \`*\` for each name of a map.\n\n${table(["field", "type", "required", "what it is"], shown)}\n`;
+  return `# ${title}\n\n${schema.description ?? ""}\n\n\`[]\` is any member of a list, \`*\` any name in a map.\n\n${table(["field", "type", "required", "meaning"], shown)}\n`;
 }
 
 function fields(schema, root, path, above, rows) {
@@ -28,7 +28,7 @@ function add(name, member, required, path, root, above, rows) {
   const full = path === "" ? name : `${path}.${name}`;
   const text = parts.map(({ description }) => description).find((one) => one !== undefined) ?? "";
   if (!(member === false)) rows.push([full, typeOf(parts), required, text]);
-  // A tree of the same shape at each level is told once.
+  // A recursive schema is listed once.
   if (parts.some((part) => above.includes(part))) return;
   fields(member, root, full, above, rows);
 }

@@ -1,8 +1,9 @@
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { runSnapshot, type SnapshotFlags } from "../../src/commands/adopt/snapshot.ts";
-import { runTest, type TestFlags, type TestReport } from "../../src/commands/adopt/test-manifests.ts";
+import { runSnapshot } from "../../src/commands/adopt/snapshot.ts";
+import { runTest, type TestReport } from "../../src/commands/adopt/test-manifests.ts";
+import type { SnapshotFlags, TestFlags } from "../../src/commands/shared/flags.ts";
 import { type AccountProject, openAccountProject } from "../support/account-project.ts";
 
 let project: AccountProject;

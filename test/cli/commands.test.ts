@@ -5,42 +5,8 @@ import addFormats from "ajv-formats";
 import { describe, expect, test } from "vitest";
 import { schemaNames, schemaText } from "../../src/manifests/schema/lookup.ts";
 import { dimsync, emptyFolder, quickstart, repository } from "./built-cli.ts";
-import { commandNames } from "./reference.ts";
 
 const version: unknown = JSON.parse(readFileSync(join(repository, "package.json"), "utf8")).version;
-
-describe("help", () => {
-  test.each(commandNames())("of %s names what it does and where the shared options are", async (name) => {
-    const { code, stdout, stderr } = await dimsync([name, "--help"]);
-    expect(stdout).toMatch(new RegExp(`^Usage: dimsync ${name}`, "u"));
-    expect(stdout).toContain("dimsync --help");
-    expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
-  });
-
-  test("lists every command, the exit codes, and no empty defaults", async () => {
-    const { stdout } = await dimsync(["help"]);
-    for (const name of commandNames()) expect(stdout).toMatch(new RegExp(`^ {2}${name}\\b`, "mu"));
-    expect(stdout).toContain("130 interrupted");
-    expect(stdout).not.toContain("(default: [])");
-  });
-
-  test("of a command by `help`, its alias and --help is the same", async () => {
-    const texts = await Promise.all(
-      [
-        ["help", "plan"],
-        ["help", "diff"],
-        ["plan", "--help"],
-      ].map((args) => dimsync(args)),
-    );
-    expect(new Set(texts.map(({ stdout }) => stdout)).size).toBe(1);
-  });
-
-  test("is what dimsync alone prints, as an error", async () => {
-    const { code, stdout, stderr } = await dimsync([]);
-    expect(stderr).toMatch(/^Usage: dimsync/u);
-    expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
-  });
-});
 
 test.each([["version"], ["--version"], ["-V"]])("%s prints the version of the package", async (word) => {
   expect(await dimsync([word])).toEqual({ code: 0, stdout: `${version}\n`, stderr: "" });

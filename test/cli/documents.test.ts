@@ -3,13 +3,8 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { parse, parseAllDocuments } from "yaml";
 import { dimsync, quickstart, repository } from "./built-cli.ts";
-import { commandReference } from "./reference.ts";
 
 const textOf = (path: string): string => readFileSync(join(repository, path), "utf8");
-
-test("docs/commands.md is what the program says (-u writes it)", async () => {
-  await expect(commandReference()).toMatchFileSnapshot(join(repository, "docs/commands.md"));
-});
 
 describe("the workflows", () => {
   test.each(readdirSync(join(repository, ".github/workflows")).filter((name) => name.endsWith(".yml")))(

@@ -32,6 +32,6 @@ test("dimsync apply, interrupted before anything was sent, says so in its result
   const { code, stdout, stderr } = await ended(child);
   expect(code).toBe(130);
   expect(JSON.parse(stdout)).toMatchObject({ kind: "Result", items: [], exit: { code: 130 } });
-  expect(stderr).toBe("\ndimsync: interrupted. Nothing new is started; writes under way finish. Again to stop at once.\n");
+  expect(stderr).toBe("\ndimsync: interrupted. No new requests are started; writes in flight finish. Interrupt again to stop at once.\n");
   expect(new Set(service.received.map(({ method }) => method))).toEqual(new Set(["GET"]));
 });

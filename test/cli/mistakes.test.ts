@@ -115,7 +115,11 @@ test("a working folder that is gone", () => {
       encoding: "utf8",
     },
   );
-  expect([status, stdout, stderr]).toEqual([1, "", "dimsync: E_USAGE: The working folder is gone. Change to one that is there.\n"]);
+  expect([status, stdout, stderr]).toEqual([
+    1,
+    "",
+    "dimsync: E_USAGE: The working directory no longer exists. Change to an existing one.\n",
+  ]);
 });
 
 describe("manifests with mistakes", () => {

@@ -32,7 +32,7 @@ test("serve prints an address and a key that work, and ends with 0 on Ctrl-C", a
   expect(code).toBe(0);
   child.kill("SIGINT");
   expect((await end).code).toBe(0);
-  expect((await end).stderr).toContain("the embedded service stops");
+  expect((await end).stderr).toContain("stopping the embedded service");
 });
 
 test("serve never prints a key that it was given, and refuses others", async () => {

@@ -1,10 +1,10 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { acceptReport, checkDriftFlags, type DriftFlags, recordReport } from "../../src/commands/core/drift-actions.ts";
-import { type AuditFlags, runAudit } from "../../src/commands/inspect/audit.ts";
+import { acceptReport, checkDriftFlags, recordReport } from "../../src/commands/core/drift-actions.ts";
+import { runAudit } from "../../src/commands/inspect/audit.ts";
 import { type Context, contextOf } from "../../src/commands/shared/context.ts";
-import type { GlobalFlags } from "../../src/commands/shared/flags.ts";
+import type { AuditFlags, DriftFlags, GlobalFlags } from "../../src/commands/shared/flags.ts";
 import { filesIn } from "../support/project-folder.ts";
 import { env, type Story, story } from "./account.ts";
 import { startReceiver } from "./receiver.ts";

@@ -1,7 +1,8 @@
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { type CompareFlags, type Comparison, runCompare } from "../../src/commands/adopt/compare.ts";
-import { runSnapshot, type SnapshotFlags } from "../../src/commands/adopt/snapshot.ts";
+import { type Comparison, runCompare } from "../../src/commands/adopt/compare.ts";
+import { runSnapshot } from "../../src/commands/adopt/snapshot.ts";
+import type { CompareFlags, SnapshotFlags } from "../../src/commands/shared/flags.ts";
 import { type AccountProject, openAccountProject } from "../support/account-project.ts";
 
 let project: AccountProject;

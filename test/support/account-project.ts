@@ -1,9 +1,9 @@
 import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type ImportFlags, type ImportReport, runImport } from "../../src/commands/adopt/import.ts";
+import { type ImportReport, runImport } from "../../src/commands/adopt/import.ts";
 import type { Context } from "../../src/commands/shared/context.ts";
-import type { GlobalFlags } from "../../src/commands/shared/flags.ts";
+import type { GlobalFlags, ImportFlags } from "../../src/commands/shared/flags.ts";
 import type { Io } from "../../src/commands/shared/io.ts";
 import { reportError } from "../../src/commands/shared/report-error.ts";
 import type { AccountState } from "../../src/embedded/index.ts";

@@ -5,16 +5,10 @@ import type { Exit, ExitCode } from "../../model/exit.ts";
 import { type AccountDifference, compareAccounts } from "../../snapshot/compare.ts";
 import { visible } from "../../text/control-characters.ts";
 import type { Context } from "../shared/context.ts";
-import type { GlobalFlags } from "../shared/flags.ts";
+import type { CompareFlags } from "../shared/flags.ts";
 import { checkOutputs, deliverForms } from "../shared/output.ts";
 import { loadOneProject } from "../shared/project.ts";
 import { openReads } from "./snapshot.ts";
-
-export interface CompareFlags extends GlobalFlags {
-  /** A target's name, or a snapshot file. */
-  readonly from?: string;
-  readonly to?: string;
-}
 
 /** What `dimsync compare -o json` prints. */
 export interface Comparison {

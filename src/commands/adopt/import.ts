@@ -12,21 +12,13 @@ import type { Plan } from "../../model/plan.ts";
 import { visible } from "../../text/control-characters.ts";
 import { didYouMean } from "../../text/suggest.ts";
 import type { Context } from "../shared/context.ts";
-import type { GlobalFlags } from "../shared/flags.ts";
+import type { ImportFlags } from "../shared/flags.ts";
 import { planAccount } from "../shared/operations.ts";
 import { checkOutputs, deliverForms } from "../shared/output.ts";
 import { showProgress } from "../shared/progress.ts";
 import { loadOneProject } from "../shared/project.ts";
 import { type Imported, importAccount } from "./import-account.ts";
 import { importFolder } from "./import-folder.ts";
-
-export interface ImportFlags extends GlobalFlags {
-  /** A folder below one that the config names as manifests. */
-  readonly out?: string;
-  readonly dryRun?: boolean;
-  /** Schemas as the plain tree instead of rules. */
-  readonly literal?: boolean;
-}
 
 /** What `dimsync import -o json` prints. */
 export interface ImportReport {

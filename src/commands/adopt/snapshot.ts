@@ -8,15 +8,11 @@ import { readSnapshotFile, writeSnapshotFile } from "../../snapshot/file.ts";
 import { readsOf, snapshotText } from "../../snapshot/snapshot.ts";
 import { openAccount, systemClock } from "../shared/account.ts";
 import { type Context, version } from "../shared/context.ts";
-import type { GlobalFlags } from "../shared/flags.ts";
+import type { SnapshotFlags } from "../shared/flags.ts";
 import type { RunEnvironment } from "../shared/operations.ts";
 import { checkOutputs, checkWritable, deliverForms } from "../shared/output.ts";
 import { showProgress } from "../shared/progress.ts";
 import { loadOneProject } from "../shared/project.ts";
-
-export interface SnapshotFlags extends GlobalFlags {
-  readonly out?: string;
-}
 
 /** `dimsync snapshot --out FILE`: what the account shows, for plans and tests without a key. Sends GET only. */
 export async function runSnapshot(context: Context<SnapshotFlags>): Promise<ExitCode> {

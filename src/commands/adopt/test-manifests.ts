@@ -12,17 +12,12 @@ import type { RenderOptions } from "../../render/document.ts";
 import { junitText, type TestCase, type TestSuite } from "../../render/machine/junit-text.ts";
 import { visible } from "../../text/control-characters.ts";
 import type { Context } from "../shared/context.ts";
-import type { GlobalFlags } from "../shared/flags.ts";
+import type { TestFlags } from "../shared/flags.ts";
 import { checkOutputs, deliverForms } from "../shared/output.ts";
 import { showProgress } from "../shared/progress.ts";
 import { loadOneProject } from "../shared/project.ts";
 import { readWorld } from "../shared/read-account.ts";
 import { openReads } from "./snapshot.ts";
-
-export interface TestFlags extends GlobalFlags {
-  /** A snapshot file instead of the account. */
-  readonly snapshot?: string;
-}
 
 /** What `dimsync test -o json` prints. */
 export interface TestReport {

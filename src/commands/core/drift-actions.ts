@@ -14,18 +14,9 @@ import { visible } from "../../text/control-characters.ts";
 import { momentFlag } from "../inspect/audit.ts";
 import { openAccount } from "../shared/account.ts";
 import type { Context } from "../shared/context.ts";
+import type { DriftFlags } from "../shared/flags.ts";
 import type { RunEnvironment } from "../shared/operations.ts";
-import { lastTold, type NotifyFlags, rememberTold, tellWebhook, webhookOf } from "./drift-notify.ts";
-
-/** What `drift` takes beyond the flags of `plan`. */
-export interface DriftFlags extends NotifyFlags {
-  /** How far back the audit log is read; 30d where absent. */
-  readonly since?: string;
-  /** False with --no-attribution. */
-  readonly attribution?: boolean;
-  readonly history?: string;
-  readonly resolve?: "accept" | "revert";
-}
+import { lastTold, rememberTold, tellWebhook, webhookOf } from "./drift-notify.ts";
 
 /** Refuses what can't be meant before any work is done. Throws E_USAGE. */
 export function checkDriftFlags({ since, notify: webhook }: Pick<DriftFlags, "since" | "notify">): void {

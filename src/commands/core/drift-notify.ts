@@ -10,20 +10,13 @@ import { writeAtomic } from "../../records/atomic.ts";
 import { ensureStateFolder, stateFolder } from "../../records/state-folder.ts";
 import { resolveAll } from "../shared/account.ts";
 import type { Context } from "../shared/context.ts";
-import type { PlanFlags } from "../shared/flags.ts";
-
-/** The flags of `drift` about the webhook. */
-export interface NotifyFlags extends PlanFlags {
-  /** env:NAME or file:PATH; false with --no-notify. */
-  readonly notify?: string | false;
-  readonly notifyFormat?: "slack" | "json";
-}
+import type { DriftFlags } from "../shared/flags.ts";
 
 /**
  * Who is told: the flag, else what dimsync.yaml names. A report that is narrowed, or made of a snapshot, differs from the one before for no other reason,
  * so nobody is told of it without being asked for.
  */
-export function webhookOf({ flags }: Context<NotifyFlags>, { settings }: Project, isWhole: boolean): NotifySettings | undefined {
+export function webhookOf({ flags }: Context<DriftFlags>, { settings }: Project, isWhole: boolean): NotifySettings | undefined {
   if (flags.notify === false) return undefined;
   const format = flags.notifyFormat === undefined ? {} : { format: flags.notifyFormat };
   if (flags.notify !== undefined) return { url: parseNotify(flags.notify), ...format };

@@ -6,10 +6,11 @@ import { combineExits, type ExitCode } from "../../model/exit.ts";
 import type { Plan } from "../../model/plan.ts";
 import type { ReportHistory } from "../../render/index.ts";
 import type { Context } from "../shared/context.ts";
+import type { DriftFlags } from "../shared/flags.ts";
 import { planAccount } from "../shared/operations.ts";
 import { checkOutputs, checkWritable, deliver } from "../shared/output.ts";
 import { planOptions } from "../shared/plan-options.ts";
-import { acceptReport, attributeReport, checkDriftFlags, type DriftFlags, recordReport } from "./drift-actions.ts";
+import { acceptReport, attributeReport, checkDriftFlags, recordReport } from "./drift-actions.ts";
 import { failOnFlags, planTargets } from "./plan.ts";
 
 /** `dimsync drift`: where the account differs, who did it, what to do. Never writes to the account; --resolve writes manifests or a plan file. */

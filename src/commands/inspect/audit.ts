@@ -5,17 +5,10 @@ import { isObject, type JsonValue, own } from "../../model/json.ts";
 import type { Client } from "../../service/client.ts";
 import { openAccount } from "../shared/account.ts";
 import type { Context } from "../shared/context.ts";
-import type { GlobalFlags } from "../shared/flags.ts";
+import type { AuditFlags } from "../shared/flags.ts";
 import { checkOutputs, deliverForms } from "../shared/output.ts";
 import { loadOneProject } from "../shared/project.ts";
 import { listingFormats, listingForms, rawForms } from "./listing-forms.ts";
-
-export interface AuditFlags extends GlobalFlags {
-  readonly since?: string;
-  readonly until?: string;
-  readonly actor?: string;
-  readonly raw?: boolean;
-}
 
 const columns = ["timestamp", "actor.email", "event", "context.userAgent", "context.ipAddress"];
 

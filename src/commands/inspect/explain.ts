@@ -10,14 +10,10 @@ import { toDiagnostic } from "../../model/problem.ts";
 import type { Reads } from "../../model/service.ts";
 import { explainText } from "../../render/terminal/explain.ts";
 import type { Context } from "../shared/context.ts";
-import type { GlobalFlags } from "../shared/flags.ts";
+import type { ExplainFlags } from "../shared/flags.ts";
 import { withReadSession } from "../shared/operations.ts";
 import { checkOutputs, deliverForms } from "../shared/output.ts";
 import { loadValidProject, withLocations } from "../shared/valid-project.ts";
-
-export interface ExplainFlags extends GlobalFlags {
-  readonly pointer?: string;
-}
 
 /** How far back the audit log is read, and how many entries of it. */
 const windowMs = 30 * 86_400_000;

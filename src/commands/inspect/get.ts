@@ -8,14 +8,10 @@ import { openBindings } from "../../records/bindings.ts";
 import { didYouMean } from "../../text/suggest.ts";
 import { openAccount } from "../shared/account.ts";
 import type { Context } from "../shared/context.ts";
-import type { GlobalFlags } from "../shared/flags.ts";
+import type { GetFlags } from "../shared/flags.ts";
 import { checkOutputs, deliverForms } from "../shared/output.ts";
 import { checkAccountSettings, loadOneProject } from "../shared/project.ts";
 import { listingFormats, listingForms, rawForms } from "./listing-forms.ts";
-
-export interface GetFlags extends GlobalFlags {
-  readonly raw?: boolean;
-}
 
 /** One sort of live object: where it is, and how it reads. `path` is the call of `--raw`. */
 interface Sort {

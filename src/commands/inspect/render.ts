@@ -8,15 +8,10 @@ import type { ExitCode } from "../../model/exit.ts";
 import type { Resource } from "../../model/resource.ts";
 import { didYouMean } from "../../text/suggest.ts";
 import type { Context } from "../shared/context.ts";
-import type { GlobalFlags } from "../shared/flags.ts";
+import type { RenderFlags } from "../shared/flags.ts";
 import { withReadSession } from "../shared/operations.ts";
 import { checkOutputs, deliverForms } from "../shared/output.ts";
 import { loadValidProject, withLocations } from "../shared/valid-project.ts";
-
-export interface RenderFlags extends GlobalFlags {
-  readonly expand?: boolean;
-  readonly snapshot?: string;
-}
 
 /** `dimsync render [ADDRESS]`: manifests as dimsync sees them, variables filled in, secrets as references. Makes no call but with --expand, which reads. */
 export async function runRender(context: Context<RenderFlags>, address: string | undefined): Promise<ExitCode> {

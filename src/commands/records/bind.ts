@@ -9,17 +9,8 @@ import { openJournal } from "../../records/journal.ts";
 import { acquireLock } from "../../records/lock.ts";
 import { didYouMean } from "../../text/suggest.ts";
 import type { Context } from "../shared/context.ts";
-import type { GlobalFlags } from "../shared/flags.ts";
+import type { BindFlags, ResolveFlags } from "../shared/flags.ts";
 import { loadOneProject } from "../shared/project.ts";
-
-export interface BindFlags extends GlobalFlags {
-  readonly accept?: boolean;
-}
-
-export interface ResolveFlags extends GlobalFlags {
-  readonly created?: string;
-  readonly notCreated?: boolean;
-}
 
 /** `dimsync bind ADDRESS=ID…` records ids; `bind --accept ADDRESS…` records that a person made the account equal the manifest. Makes no call. */
 export async function runBind(context: Context<BindFlags>, texts: readonly string[]): Promise<ExitCode> {

@@ -12,13 +12,9 @@ import { visible } from "../../text/control-characters.ts";
 import { lineAndColumn, lineStartsOf } from "../../text/lines.ts";
 import { read } from "../../yaml/read.ts";
 import type { Context } from "../shared/context.ts";
-import type { GlobalFlags } from "../shared/flags.ts";
+import type { FmtFlags } from "../shared/flags.ts";
 import { loadAnyProjects } from "../shared/project.ts";
 import { diagnosticText } from "../shared/report-error.ts";
-
-export interface FmtFlags extends GlobalFlags {
-  readonly check?: boolean;
-}
 
 /**
  * `dimsync fmt [PATH…]`: writes manifests (and the config file, where no paths are given) in canonical form and prints the names of those that it

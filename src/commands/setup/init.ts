@@ -4,12 +4,8 @@ import { dirname, join, relative, resolve, sep } from "node:path";
 import { DimsyncError } from "../../model/errors.ts";
 import type { ExitCode } from "../../model/exit.ts";
 import type { Context } from "../shared/context.ts";
-import type { GlobalFlags } from "../shared/flags.ts";
+import type { InitFlags } from "../shared/flags.ts";
 import { initFiles } from "./init-files.ts";
-
-export interface InitFlags extends GlobalFlags {
-  readonly fromLive?: boolean;
-}
 
 /** `dimsync init [DIR]`: config, folders, editor schemas and CI workflows. Leaves every file that is there as it is; --from-live imports. */
 export async function runInit(context: Context<InitFlags>, directory: string | undefined): Promise<ExitCode> {

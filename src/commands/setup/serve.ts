@@ -4,21 +4,9 @@ import { parseFault, startEmbeddedService } from "../../embedded/index.ts";
 import { DimsyncError } from "../../model/errors.ts";
 import type { ExitCode } from "../../model/exit.ts";
 import type { Context } from "../shared/context.ts";
-import type { GlobalFlags } from "../shared/flags.ts";
+import type { ServeFlags } from "../shared/flags.ts";
 import { checkWritable } from "../shared/output.ts";
 import { wholeFlag } from "../shared/project.ts";
-
-export interface ServeFlags extends GlobalFlags {
-  readonly port?: string;
-  readonly data?: string;
-  readonly latency?: string;
-  readonly faults: readonly string[];
-  readonly schemaForm?: string;
-  readonly paging?: string;
-  readonly errorBody?: string;
-  readonly discoverAfter?: string;
-  readonly person: readonly string[];
-}
 
 const schemaForms = ["camel", "snake"] as const;
 const errorBodies = ["envelope", "plain", "empty", "echo"] as const;

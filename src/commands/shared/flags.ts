@@ -1,4 +1,4 @@
-/** The flags that every command takes (product §4), as typed. */
+/** Flags of every command, as commander parses them. src/cli-options.ts and src/cli-commands.ts declare all flags. */
 export interface GlobalFlags {
   readonly chdir?: string;
   readonly config?: string;
@@ -20,17 +20,22 @@ export interface GlobalFlags {
   readonly verbose?: boolean;
 }
 
-export interface PlanFlags extends GlobalFlags {
-  readonly metrics?: string;
-  readonly out?: string;
-  readonly detailedExitcode?: boolean;
+/** Flags that plan, apply, drift and ci share. */
+interface SharedPlanFlags extends GlobalFlags {
   readonly failOn: readonly string[];
   readonly allow: readonly string[];
+  readonly metrics?: string;
+  /** True without a glob. */
   readonly writeSecrets?: string | boolean;
   readonly assumeCompleteLists?: boolean;
+  readonly ignore: readonly string[];
+}
+
+export interface PlanFlags extends SharedPlanFlags {
+  readonly out?: string;
+  readonly detailedExitcode?: boolean;
   readonly base?: string;
   readonly snapshot?: string;
-  readonly ignore: readonly string[];
   readonly listUnmanaged?: boolean;
 }
 
@@ -41,6 +46,86 @@ export interface ApplyFlags extends PlanFlags {
   readonly result?: string;
   readonly lockTimeout?: string;
   readonly maxPlanAge?: string;
+}
+
+export interface DriftFlags extends PlanFlags {
+  readonly since?: string;
+  /** False with --no-attribution. */
+  readonly attribution?: boolean;
+  readonly history?: string;
+  /** env:NAME or file:PATH; false with --no-notify. */
+  readonly notify?: string | false;
+  readonly notifyFormat?: "slack" | "json";
+  readonly resolve?: "accept" | "revert";
+}
+
+export interface RenderFlags extends GlobalFlags {
+  readonly expand?: boolean;
+  readonly snapshot?: string;
+}
+
+export interface ExplainFlags extends GlobalFlags {
+  readonly pointer?: string;
+}
+
+export interface GetFlags extends GlobalFlags {
+  readonly raw?: boolean;
+}
+
+export interface AuditFlags extends GlobalFlags {
+  readonly since?: string;
+  readonly until?: string;
+  readonly actor?: string;
+  readonly raw?: boolean;
+}
+
+export interface ImportFlags extends GlobalFlags {
+  readonly out?: string;
+  readonly dryRun?: boolean;
+  readonly literal?: boolean;
+}
+
+export interface SnapshotFlags extends GlobalFlags {
+  readonly out?: string;
+}
+
+export interface CompareFlags extends GlobalFlags {
+  /** The name of a target, or a snapshot file; so is `to`. */
+  readonly from?: string;
+  readonly to?: string;
+}
+
+export interface TestFlags extends GlobalFlags {
+  readonly snapshot?: string;
+}
+
+export interface BindFlags extends GlobalFlags {
+  readonly accept?: boolean;
+}
+
+export interface ResolveFlags extends GlobalFlags {
+  readonly created?: string;
+  readonly notCreated?: boolean;
+}
+
+export interface InitFlags extends GlobalFlags {
+  readonly fromLive?: boolean;
+}
+
+export interface FmtFlags extends GlobalFlags {
+  readonly check?: boolean;
+}
+
+export interface ServeFlags extends GlobalFlags {
+  readonly port?: string;
+  readonly data?: string;
+  readonly latency?: string;
+  readonly faults: readonly string[];
+  readonly schemaForm?: string;
+  readonly paging?: string;
+  readonly errorBody?: string;
+  readonly discoverAfter?: string;
+  readonly person: readonly string[];
 }
 
 export interface CiFlags extends ApplyFlags {

@@ -1,0 +1,94 @@
+import { type Command, Option } from "commander";
+import { version } from "./commands/shared/context.ts";
+
+const collect = (value: string, before: readonly string[]): readonly string[] => [...before, value];
+/** An option that can be given several times. */
+const repeatable = (flags: string, description: string): Option => new Option(flags, description).argParser(collect).default([], "");
+
+/** Options of every command; src/commands/shared/flags.ts has the types of all options. */
+export function globalOptions(program: Command): void {
+  program
+    .optionsGroup("Global options:")
+    .option("-C, --chdir <dir>", "Run as if started in this directory")
+    .option("--config <file>", "Config file (default: dimsync.yaml, searched upward from the working directory)")
+    .addOption(repeatable("-t, --target <name>", "Target to use; repeatable"))
+    .option("--all-targets", "Use every target in the config")
+    .addOption(repeatable("--var <name=value>", "Set a manifest variable; repeatable"))
+    .addOption(repeatable("--var-file <file>", "Read manifest variables from a YAML file; repeatable"))
+    .addOption(repeatable("--only <glob>", "Include only addresses that match, such as 'SchemaConfig/*'; repeatable"))
+    .addOption(repeatable("--exclude <glob>", "Exclude addresses that match; repeatable"))
+    .addOption(
+      repeatable(
+        "-o, --output <format[=path]>",
+        "Output format: human (default), json, ndjson, markdown, html, sarif, junit or github; repeatable, only one without a path",
+      ),
+    )
+    .option("--concurrency <n>", "Maximum number of concurrent requests")
+    .option("--rate <n>", "Maximum number of requests per second")
+    .option("--timeout <duration>", "Timeout for each request: seconds, or a duration such as 30s or 5m")
+    .option("--retries <n>", "Maximum number of retries for a failed read")
+    .option("--read-only", "Refuse every request that writes")
+    .option("--no-color", "Disable colors (also NO_COLOR)")
+    .option("-q, --quiet", "Do not show progress")
+    .option("-v, --verbose", "Show full detail")
+    .version(version, "-V, --version", "Print the version")
+    .helpOption("-h, --help", "Print help");
+}
+
+/** Options of plan, apply, drift and ci. `risks`: the words of --fail-on for changes of protection. */
+export function planOptions(command: Command, risks = "exposes"): Command {
+  return command
+    .addOption(
+      repeatable(
+        "--fail-on <list>",
+        `Exit with 2 if there are any of: changes, drift, ${risks}, unmanaged, unverifiable, manual, blocked, warnings`,
+      ),
+    )
+    .addOption(
+      repeatable(
+        '--allow <name="reason">',
+        "Lift a guard: maxCreates, maxExposedColumns, maxChangedPercent, exposureWindow or policy; repeatable",
+      ),
+    )
+    .addOption(repeatable("--ignore <address[:/path]>", "Ignore differences of this address or path; repeatable"))
+    .option("--write-secrets [glob]", "Send the connections of matching assets again (all assets without a glob)")
+    .option("--assume-complete-lists", "Treat lists as complete even if their length looks like a page size")
+    .option("--metrics <file>", "Write Prometheus metrics to this file, for the textfile collector");
+}
+
+/** Options of plan and drift about what is read. */
+export function readOptions(command: Command): Command {
+  return command
+    .option("--base <ref>", "Git ref to compare the manifests with, to tell config changes from drift")
+    .option("--snapshot <file>", "Read this snapshot instead of the account; needs no API key and no network")
+    .option("--list-unmanaged", "List the live columns that no rule and no literal entry covers");
+}
+
+export function driftOptions(drift: Command): void {
+  drift
+    .option("--since <time>", "How far back to read the audit log: a date, or an age such as 24h or 7d (default: 30d)")
+    .option("--no-attribution", "Do not read the audit log")
+    .option("--history <dir>", "Keep the reports in this directory and show how drift developed")
+    .option("--notify <source>", "Post to a webhook if the drift changed; its URL is in env:NAME or file:PATH")
+    .option("--no-notify", "Do not post to the webhook in the config")
+    .addOption(new Option("--notify-format <format>", "Format of the notification: json or slack").choices(["json", "slack"]))
+    .addOption(
+      new Option("--resolve <how>", "accept: change the manifests to match the account; revert: save a plan that undoes the drift").choices(
+        ["accept", "revert"],
+      ),
+    )
+    .option("--out <file>", "Plan file that --resolve revert writes (default: revert.plan.json)");
+}
+
+export function serveOptions(serve: Command): void {
+  serve
+    .option("--port <n>", "Port on 127.0.0.1 (default: a free port)")
+    .option("--data <file>", "Keep the account in this file (default: in memory)")
+    .option("--latency <ms>", "Delay each response")
+    .addOption(repeatable("--faults <spec>", "METHOD PATHREGEX[@NTH]=ACTION[:ARG], such as 'POST /v1/assets=reset-after'; repeatable"))
+    .option("--schema-form <form>", "Form of GET schemas: camel (with columns, default) or snake (without columns)")
+    .option("--paging <style[:size]>", "Paging of lists: none (default), totalItems, total, nextCursor, hasMore or silent")
+    .option("--error-body <form>", "Form of error bodies: envelope (default), plain, empty or echo")
+    .option("--discover-after <n>", "Show the schemas of a new integration only after n reads")
+    .addOption(repeatable("--person <email>", "Add an API key for this user; repeatable"));
+}

@@ -1,0 +1,86 @@
+import { describe, expect, test } from "vitest";
+import { examples } from "../../src/cli-help.ts";
+import { dimsync } from "./built-cli.ts";
+import { commandNames, programOf, shownCommands } from "./program.ts";
+
+describe("help", () => {
+  test.each(commandNames())("of %s shows its usage and where the global options are", async (name) => {
+    const { code, stdout, stderr } = await dimsync([name, "--help"]);
+    expect(stdout).toMatch(new RegExp(`^Usage: dimsync ${name}`, "u"));
+    expect(stdout).toContain("dimsync --help");
+    expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+  });
+
+  test("lists every command, then the options, then the exit codes", async () => {
+    const { stdout } = await dimsync(["help"]);
+    for (const name of commandNames()) expect(stdout).toMatch(new RegExp(`^ {2}${name}\\b`, "mu"));
+    const parts = ["Core commands:", "Inspect:", "Adopt an account:", "Records:", "Set up:", "CI:", "Global options:", "Exit codes:"];
+    const positions = parts.map((part) => stdout.indexOf(`\n${part}\n`));
+    expect(positions).not.toContain(-1);
+    expect(positions).toEqual([...positions].sort((a, b) => a - b));
+    expect(stdout).not.toContain("(default: [])");
+  });
+
+  test("of a command is the same by `help`, its alias and --help", async () => {
+    const texts = await Promise.all(
+      [
+        ["help", "plan"],
+        ["help", "diff"],
+        ["plan", "--help"],
+      ].map((args) => dimsync(args)),
+    );
+    expect(new Set(texts.map(({ stdout }) => stdout)).size).toBe(1);
+  });
+
+  test("is what dimsync prints without arguments, as an error", async () => {
+    const { code, stdout, stderr } = await dimsync([]);
+    expect(stderr).toMatch(/^Usage: dimsync/u);
+    expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
+  });
+
+  test.each([60, 80, 120])("fits into %d columns", (columns) => {
+    const program = programOf(columns);
+    for (const command of [program, ...shownCommands(program)]) {
+      const wide = command
+        .helpInformation()
+        .split("\n")
+        .filter((line) => line.length > columns);
+      expect(wide).toEqual([]);
+    }
+  });
+
+  test("describes each command on one line of an 80-column terminal", () => {
+    const program = programOf(80);
+    const text = program.helpInformation();
+    for (const command of shownCommands(program)) expect(text).toContain(` ${command.summary()}\n`);
+  });
+
+  test("has descriptions that begin with a capital letter and options that do not end with a full stop", () => {
+    const program = programOf();
+    for (const command of [program, ...shownCommands(program)]) {
+      expect(command.description()).toMatch(/^[A-Z]/u);
+      for (const { flags, description } of command.options) expect([flags, description]).toEqual([flags, expect.stringMatching(/[^.]$/u)]);
+    }
+  });
+});
+
+describe("examples", () => {
+  test("exist for commands only", () => {
+    expect(["dimsync", ...commandNames()]).toEqual(expect.arrayContaining(Object.keys(examples)));
+  });
+
+  test.each(Object.values(examples).flat())("%s is a command line that dimsync accepts", (line) => {
+    for (const [, text = ""] of line.matchAll(/\bdimsync( [^#&|)]*)/gu)) {
+      const words = (text.match(/(?:[^\s'"]|'[^']*'|"[^"]*")+/gu) ?? []).map((word) => word.replaceAll(/['"]/gu, ""));
+      const program = programOf();
+      const command = program.commands.find((one) => one.name() === words[0]);
+      expect(command?.name()).toBe(words[0]);
+      let ran: readonly string[] = [];
+      command?.action(() => {
+        ran = words;
+      });
+      program.parse(words, { from: "user" });
+      expect(ran).toBe(words);
+    }
+  });
+});
