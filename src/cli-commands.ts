@@ -220,10 +220,10 @@ function declareSetUp({ program, io, done, add }: CommandLine): void {
 
 function declareCi({ program, add }: CommandLine): void {
   program.commandsGroup("CI:");
-  const ci = add<CiFlags, readonly [task: string]>(
-    "ci <task>",
-    "Run plan, apply or drift as a CI job. Runs in GitHub Actions and GitLab CI. Comments on the pull request, keeps an issue about drift up to date, and pushes the bindings file.",
-    async (context, task) => (await import("./commands/ci/ci.ts")).runCi(context, task),
+  const ci = add<CiFlags, readonly [task: string, file?: string]>(
+    "ci <task> [plan-file]",
+    "Run plan, apply or drift as a CI job. Runs in GitHub Actions and GitLab CI. Comments on the pull request, keeps an issue about drift up to date, and pushes the bindings file. With a plan file, ci apply runs exactly that plan.",
+    async (context, task, file) => (await import("./commands/ci/ci.ts")).runCi(context, task, file),
   );
   planOptions(ci)
     .option("--out <file>", "plan: save the plan")

@@ -5,64 +5,85 @@ import { renderMarkdown } from "../render/markdown/index.ts";
 import { isEmpty } from "../render/report/totals.ts";
 
 /** A comment on a pull or merge request. */
-export interface Note {
+export interface Comment {
   readonly id: string;
   readonly body: string;
-  /** Whether its author is to be trusted not to have put our marker there to be overwritten, or to change the text afterwards. */
+  /** False if the author could be anyone: then the marker in it may be a copy of ours. */
   readonly isTrusted: boolean;
 }
 
 /** The comments of one pull or merge request. */
-export interface Notes {
-  readonly list: () => Promise<readonly Note[]>;
-  readonly create: (body: string) => Promise<void>;
+export interface Comments {
+  readonly list: () => Promise<readonly Comment[]>;
+  /** `isCreated`: looks up whether an attempt without a response created the comment. */
+  readonly create: (body: string, isCreated: () => Promise<boolean>) => Promise<void>;
   readonly update: (id: string, body: string) => Promise<void>;
 }
 
-/** The comment that begins with the marker is given the text; where there is none it is created, unless there is nothing to say. */
-export async function putNote(
-  notes: Notes,
+/**
+ * Updates the comment that begins with the marker. If there is none, creates it, unless the text is
+ * that of an empty plan.
+ */
+export async function upsertComment(
+  comments: Comments,
   { marker, text, isEmpty }: { readonly marker: string; readonly text: string; readonly isEmpty: boolean },
 ): Promise<"created" | "updated" | "same" | "none"> {
   const body = `${marker}\n${text}`;
-  const [found] = (await notes.list()).filter((note) => note.isTrusted && note.body.startsWith(marker));
-  if (found === undefined) {
+  const findOurs = async (): Promise<Comment | undefined> =>
+    (await comments.list()).find((comment) => comment.isTrusted && comment.body.startsWith(marker));
+  const create = async (): Promise<"created" | "none"> => {
     if (isEmpty) return "none";
-    await notes.create(body);
+    await comments.create(body, async () => (await findOurs()) !== undefined);
     return "created";
-  }
-  // Forges change line ends and trim; the same text is not written again, since each edit shows.
+  };
+  const found = await findOurs();
+  if (found === undefined) return await create();
+  // GitHub and GitLab change line endings and trim. Every edit is shown, so an equal text is not
+  // written again.
   if (plainText(found.body) === plainText(body)) return "same";
   try {
-    await notes.update(found.id, body);
+    await comments.update(found.id, body);
     return "updated";
   } catch (error) {
-    // Deleted since the list was read? Anything else is what it says.
-    if ((await notes.list()).some(({ id }) => id === found.id)) throw error;
-    if (isEmpty) return "none";
-    await notes.create(body);
-    return "created";
+    // The comment may have been deleted after the list was read.
+    if ((await comments.list()).some(({ id }) => id === found.id)) throw error;
+    return await create();
   }
 }
 
 const plainText = (text: string): string => text.replaceAll("\r\n", "\n").trim();
 
-/** What finds a comment or an issue again: invisible in the page, one per target of one folder of the repository. */
+/**
+ * The hidden first line by which a comment or an issue is found again: one per target of a folder
+ * of the repository.
+ */
 export function markerOf(subject: "plan" | "drift", folder: string, target: string): string {
   return `${markerPrefix(subject, folder)}${part(target)} -->`;
 }
 
-/** What the markers of all targets of a folder begin with. */
+/** The start of the markers of all targets of a folder. */
 export function markerPrefix(subject: "plan" | "drift", folder: string): string {
   return `<!-- dimsync:${subject}:${part(folder)}:`;
 }
 
-/** Hyphens too, since two of them end a comment of HTML. */
+/** Hyphens too, because two of them end an HTML comment. */
 const part = (text: string): string => encodeURIComponent(text).replaceAll("-", "%2D");
 
-/** The comment on a pull request; an empty plan is folded away. */
+/** The text of a plan's comment; an empty plan is collapsed. */
 export function planComment(plan: Plan, footer: string): { readonly text: string; readonly isEmpty: boolean } {
   const text = renderMarkdown(plan, { color: false, verbose: false });
   const empty = isEmpty(plan);
   return { text: `${empty ? details(prose(summaryLine(plan)), text) : text}\n${footer}`, isEmpty: empty };
+}
+
+/**
+ * Replaces the plans in the comments that begin with one of `prefixes`: an old plan next to new
+ * manifests would mislead. Comments of other targets belong to other jobs.
+ */
+export async function withdrawPlans(comments: Comments, prefixes: readonly string[], footer: string): Promise<void> {
+  for (const { id, body, isTrusted } of await comments.list()) {
+    if (!isTrusted || !prefixes.some((prefix) => body.startsWith(prefix))) continue;
+    const marker = (body.split("\n")[0] ?? "").trim();
+    await comments.update(id, `${marker}\n## No plan\n\nThe last run of \`dimsync plan\` failed before it had one.\n\n${footer}`);
+  }
 }

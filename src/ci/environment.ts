@@ -2,39 +2,48 @@ import { readFileSync } from "node:fs";
 import { isAbsolute, relative, sep } from "node:path";
 import { isObject, own } from "../model/json.ts";
 
-/** Where a job runs, as far as comments, issues and pushes need it. */
+/** The job that dimsync runs in, as far as comments, issues and pushes depend on it. */
 export interface CiEnvironment {
-  readonly forge: "github" | "gitlab" | "none";
+  readonly provider: "github" | "gitlab" | "none";
   /** "owner/name" on GitHub, the project's id on GitLab. */
   readonly repository: string;
-  /** Of the forge's REST interface, without a slash at its end. */
+  /** Of the provider's REST interface, without a trailing slash. */
   readonly apiUrl: string;
   readonly token: string | undefined;
-  /** The pull or merge request's number. */
-  readonly request: string | undefined;
-  /** Whether the pull request comes from another repository: such a job has no secrets and may not write. */
-  readonly isFork: boolean;
-  /** Where a branch is pushed to with the token; undefined where the checkout's own remote takes it. */
+  /** The number of the pull or merge request. */
+  readonly pullRequest: string | undefined;
+  /**
+   * Whether the pull request is from a fork or from Dependabot: such a job has no secrets and must
+   * not write.
+   */
+  readonly isRestricted: boolean;
+  /**
+   * The URL to push a branch to with the token; undefined if the remote of the checkout accepts the
+   * push.
+   */
   readonly pushUrl: string | undefined;
-  /** The branch that was pushed to; undefined in a pull request and for a tag. */
+  /** The branch that was pushed to; undefined in a pull request, in a merge queue and for a tag. */
   readonly branch: string | undefined;
   /** The page of this job's log. */
   readonly runUrl: string | undefined;
-  /** From the repository's root to the working folder: "" or "deploy/eu". */
+  /** From the root of the repository to the working folder: "" or "deploy/eu". */
   readonly folder: string;
 }
 
-/** Reads what GitHub Actions and GitLab CI put into the environment. A file of the event that can't be read counts as no pull request. */
-export function ciEnvironmentOf(env: NodeJS.ProcessEnv, cwd: string): CiEnvironment {
-  if (env["GITHUB_ACTIONS"] === "true") return ofGithub(env, cwd);
-  if (env["GITLAB_CI"] === "true") return ofGitlab(env, cwd);
+/**
+ * Reads the variables that GitHub Actions and GitLab CI set. If the file of the event cannot be
+ * read, the job counts as one without a pull request.
+ */
+export function readCiEnvironment(env: NodeJS.ProcessEnv, cwd: string): CiEnvironment {
+  if (env["GITHUB_ACTIONS"] === "true") return readGithub(env, cwd);
+  if (env["GITLAB_CI"] === "true") return readGitlab(env, cwd);
   return {
-    forge: "none",
+    provider: "none",
     repository: "",
     apiUrl: "",
     token: undefined,
-    request: undefined,
-    isFork: false,
+    pullRequest: undefined,
+    isRestricted: false,
     pushUrl: undefined,
     branch: undefined,
     runUrl: undefined,
@@ -42,39 +51,42 @@ export function ciEnvironmentOf(env: NodeJS.ProcessEnv, cwd: string): CiEnvironm
   };
 }
 
-function ofGithub(env: NodeJS.ProcessEnv, cwd: string): CiEnvironment {
+function readGithub(env: NodeJS.ProcessEnv, cwd: string): CiEnvironment {
   const repository = env["GITHUB_REPOSITORY"] ?? "";
-  const pull = member(eventOf(env["GITHUB_EVENT_PATH"]), "pull_request");
-  const number = isObject(pull) ? own(pull, "number") : undefined;
+  const event = readEvent(env["GITHUB_EVENT_PATH"]);
+  const pull = member(event, "pull_request");
+  const number = member(pull, "number");
   const head = member(member(member(pull, "head"), "repo"), "full_name");
-  const { GITHUB_REF: ref = "", GITHUB_RUN_ID: run, GITHUB_SERVER_URL: server = "https://github.com" } = env;
+  const { GITHUB_RUN_ID: run, GITHUB_SERVER_URL: server = "https://github.com" } = env;
   return {
-    forge: "github",
+    provider: "github",
     repository,
     apiUrl: (env["GITHUB_API_URL"] ?? "https://api.github.com").replace(/\/$/u, ""),
     token: filled(env["GITHUB_TOKEN"]),
-    request: typeof number === "number" ? String(number) : undefined,
-    // The head is null where the fork is gone.
-    isFork: pull !== undefined && head !== repository,
+    pullRequest: typeof number === "number" ? String(number) : undefined,
+    // The head repository is null if the fork was deleted. Dependabot's jobs only get the secrets
+    // of Dependabot.
+    isRestricted: pull !== undefined && (head !== repository || env["GITHUB_ACTOR"] === "dependabot[bot]"),
     // actions/checkout has left the job's token in the configuration of the checkout.
     pushUrl: undefined,
-    branch: pull === undefined && ref.startsWith("refs/heads/") ? ref.slice("refs/heads/".length) : undefined,
+    branch: pull === undefined && member(event, "merge_group") === undefined ? branchIn(env["GITHUB_REF"]) : undefined,
     runUrl: run === undefined ? undefined : `${server}/${repository}/actions/runs/${run}`,
     folder: folderIn(env["GITHUB_WORKSPACE"], cwd),
   };
 }
 
-function ofGitlab(env: NodeJS.ProcessEnv, cwd: string): CiEnvironment {
-  const request = filled(env["CI_MERGE_REQUEST_IID"]);
+function readGitlab(env: NodeJS.ProcessEnv, cwd: string): CiEnvironment {
+  const pullRequest = filled(env["CI_MERGE_REQUEST_IID"]);
   const [token, projectUrl] = [filled(env["GITLAB_TOKEN"]), filled(env["CI_PROJECT_URL"])];
+  const isFork = env["CI_MERGE_REQUEST_SOURCE_PROJECT_ID"] !== env["CI_MERGE_REQUEST_PROJECT_ID"];
   return {
-    forge: "gitlab",
+    provider: "gitlab",
     repository: env["CI_PROJECT_ID"] ?? "",
     apiUrl: (env["CI_API_V4_URL"] ?? "").replace(/\/$/u, ""),
     token,
-    request,
-    isFork: request !== undefined && env["CI_MERGE_REQUEST_SOURCE_PROJECT_ID"] !== env["CI_MERGE_REQUEST_PROJECT_ID"],
-    // The job's own token, which the remote of the checkout has, may only read in most projects.
+    pullRequest,
+    isRestricted: pullRequest !== undefined && isFork,
+    // The remote of the checkout has the job's own token, which may only read in most projects.
     pushUrl: token === undefined || projectUrl === undefined ? undefined : `${projectUrl}.git`,
     branch: filled(env["CI_COMMIT_BRANCH"]),
     runUrl: filled(env["CI_JOB_URL"]),
@@ -82,7 +94,7 @@ function ofGitlab(env: NodeJS.ProcessEnv, cwd: string): CiEnvironment {
   };
 }
 
-function eventOf(file: string | undefined): unknown {
+function readEvent(file: string | undefined): unknown {
   if (file === undefined || file === "") return undefined;
   try {
     return JSON.parse(readFileSync(file, "utf8"));
@@ -93,6 +105,7 @@ function eventOf(file: string | undefined): unknown {
 
 const member = (value: unknown, key: string): unknown => (isObject(value) ? own(value, key) : undefined);
 const filled = (text: string | undefined): string | undefined => (text === "" ? undefined : text);
+const branchIn = (ref = ""): string | undefined => /^refs\/heads\/(.+)$/su.exec(ref)?.[1];
 
 function folderIn(root: string | undefined, cwd: string): string {
   const inside = root === undefined ? "" : relative(root, cwd);

@@ -1,13 +1,13 @@
 import { isObject, own } from "../model/json.ts";
-import type { Notes } from "./comments.ts";
+import type { Comments } from "./comments.ts";
 import type { Issues } from "./issues.ts";
 import type { Rest } from "./rest.ts";
 
-// Who may write in the repository; anybody else could put our marker into a comment of his own.
+// Those who may write to the repository. Anyone else could copy our marker into a comment.
 const members = new Set(["OWNER", "MEMBER", "COLLABORATOR"]);
 
-/** The comments of a pull request. `repository` is "owner/name". */
-export function pullRequestNotes(rest: Rest, repository: string, number: number): Notes {
+/** The comments of a pull request. `repository`: "owner/name". */
+export function pullRequestComments(rest: Rest, repository: string, number: string): Comments {
   const base = `/repos/${repository}/issues`;
   return {
     list: async () =>
@@ -20,28 +20,30 @@ export function pullRequestNotes(rest: Rest, repository: string, number: number)
           isTrusted: isBot || members.has(String(own(comment, "author_association"))),
         };
       }),
-    create: async (body) => void (await rest.call("POST", `${base}/${number}/comments`, { body })),
-    update: async (id, body) => void (await rest.call("PATCH", `${base}/comments/${id}`, { body })),
+    create: async (body, isCreated) => void (await rest.call("POST", `${base}/${number}/comments`, { body: { body }, isCreated })),
+    update: async (id, body) => void (await rest.call("PATCH", `${base}/comments/${id}`, { body: { body } })),
   };
 }
 
-/** The issues of a repository that bear one label. Creating one with a label that isn't there creates the label. */
-export function labelledIssues(rest: Rest, repository: string, label: string): Issues {
+/**
+ * The issues of a repository that have the label. Creating an issue also creates a missing label.
+ */
+export function githubIssues(rest: Rest, repository: string, label: string): Issues {
   const base = `/repos/${repository}/issues`;
   return {
     listOpen: async () =>
       (await rest.list(`${base}?state=open&labels=${encodeURIComponent(label)}&per_page=100`))
         .filter(isObject)
-        // Pull requests are issues too.
+        // GitHub lists pull requests as issues, too.
         .filter((issue) => own(issue, "pull_request") === undefined)
         .map((issue) => ({
           id: String(own(issue, "number")),
           title: String(own(issue, "title") ?? ""),
           body: String(own(issue, "body") ?? ""),
         })),
-    create: async (title, body) => void (await rest.call("POST", base, { title, body, labels: [label] })),
-    update: async (id, title, body) => void (await rest.call("PATCH", `${base}/${id}`, { title, body })),
-    comment: async (id, body) => void (await rest.call("POST", `${base}/${id}/comments`, { body })),
-    close: async (id) => void (await rest.call("PATCH", `${base}/${id}`, { state: "closed", state_reason: "completed" })),
+    create: async (title, body, isCreated) => void (await rest.call("POST", base, { body: { title, body, labels: [label] }, isCreated })),
+    update: async (id, title, body) => void (await rest.call("PATCH", `${base}/${id}`, { body: { title, body } })),
+    comment: async (id, body) => void (await rest.call("POST", `${base}/${id}/comments`, { body: { body } })),
+    close: async (id) => void (await rest.call("PATCH", `${base}/${id}`, { body: { state: "closed", state_reason: "completed" } })),
   };
 }

@@ -1,10 +1,13 @@
 import { isObject, own } from "../model/json.ts";
-import type { Notes } from "./comments.ts";
+import type { Comments } from "./comments.ts";
 import type { Issues } from "./issues.ts";
 import type { Rest } from "./rest.ts";
 
-/** The notes of a merge request. The token's own account is asked first: only its notes can be edited. */
-export function mergeRequestNotes(rest: Rest, project: string, iid: string): Notes {
+/**
+ * The comments ("notes") of a merge request. Only those of the token's own user can be edited, so
+ * that user is looked up first.
+ */
+export function mergeRequestComments(rest: Rest, project: string, iid: string): Comments {
   const base = `/projects/${encodeURIComponent(project)}/merge_requests/${encodeURIComponent(iid)}/notes`;
   return {
     list: async () => {
@@ -19,13 +22,13 @@ export function mergeRequestNotes(rest: Rest, project: string, iid: string): Not
         };
       });
     },
-    create: async (body) => void (await rest.call("POST", base, { body })),
-    update: async (id, body) => void (await rest.call("PUT", `${base}/${id}`, { body })),
+    create: async (body, isCreated) => void (await rest.call("POST", base, { body: { body }, isCreated })),
+    update: async (id, body) => void (await rest.call("PUT", `${base}/${id}`, { body: { body } })),
   };
 }
 
-/** The issues of a project that bear one label. Creating one with a label that isn't there creates the label. */
-export function projectIssues(rest: Rest, project: string, label: string): Issues {
+/** The issues of a project that have the label. Creating an issue also creates a missing label. */
+export function gitlabIssues(rest: Rest, project: string, label: string): Issues {
   const base = `/projects/${encodeURIComponent(project)}/issues`;
   return {
     listOpen: async () =>
@@ -34,9 +37,10 @@ export function projectIssues(rest: Rest, project: string, label: string): Issue
         title: String(own(issue, "title") ?? ""),
         body: String(own(issue, "description") ?? ""),
       })),
-    create: async (title, body) => void (await rest.call("POST", base, { title, description: body, labels: label })),
-    update: async (id, title, body) => void (await rest.call("PUT", `${base}/${id}`, { title, description: body })),
-    comment: async (id, body) => void (await rest.call("POST", `${base}/${id}/notes`, { body })),
-    close: async (id) => void (await rest.call("PUT", `${base}/${id}`, { state_event: "close" })),
+    create: async (title, body, isCreated) =>
+      void (await rest.call("POST", base, { body: { title, description: body, labels: label }, isCreated })),
+    update: async (id, title, body) => void (await rest.call("PUT", `${base}/${id}`, { body: { title, description: body } })),
+    comment: async (id, body) => void (await rest.call("POST", `${base}/${id}/notes`, { body: { body } })),
+    close: async (id) => void (await rest.call("PUT", `${base}/${id}`, { body: { state_event: "close" } })),
   };
 }

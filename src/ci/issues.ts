@@ -9,38 +9,41 @@ export interface Issue {
   readonly body: string;
 }
 
-/** The open issues that may be ours, and what can be done with them. */
 export interface Issues {
+  /** The open issues that have our label. */
   readonly listOpen: () => Promise<readonly Issue[]>;
-  readonly create: (title: string, body: string) => Promise<void>;
+  /** `isCreated`: looks up whether an attempt without a response created the issue. */
+  readonly create: (title: string, body: string, isCreated: () => Promise<boolean>) => Promise<void>;
   readonly update: (id: string, title: string, body: string) => Promise<void>;
   readonly comment: (id: string, body: string) => Promise<void>;
   readonly close: (id: string) => Promise<void>;
 }
 
-const mostTitleCharacters = 200;
+const maxTitleCharacters = 200;
 
 /**
- * Keeps one issue per target equal to the drift report: opened where the account differs, updated while it does, closed when it no longer does. An
- * incomplete report proves nothing, so it closes nothing.
+ * Keeps the issue of a target in line with its drift report: opens it if the account differs,
+ * updates it while it does, and closes it afterwards. An incomplete report does not show that the
+ * drift is resolved, so it does not close the issue.
  */
-export async function putDriftIssue(
+export async function upsertDriftIssue(
   issues: Issues,
   report: Plan,
   { marker, footer }: { readonly marker: string; readonly footer: string },
 ): Promise<"created" | "updated" | "same" | "closed" | "none"> {
-  const found = (await issues.listOpen()).find(({ body }) => body.startsWith(marker));
-  const differs = hasChanges(report) || report.exit.code === 2 || report.exit.code === 3;
-  if (!differs) {
+  const findOurs = async (): Promise<Issue | undefined> => (await issues.listOpen()).find(({ body }) => body.startsWith(marker));
+  const found = await findOurs();
+  const isDrift = hasChanges(report) || report.exit.code === 2 || report.exit.code === 3;
+  if (!isDrift) {
     if (found === undefined || !report.complete || report.exit.code !== 0) return "none";
     await issues.comment(found.id, `${summaryLine(report)}\n\n${footer}`);
     await issues.close(found.id);
     return "closed";
   }
-  const title = cutMiddle(summaryLine(report), mostTitleCharacters);
+  const title = cutMiddle(summaryLine(report), maxTitleCharacters);
   const body = `${marker}\n${renderMarkdown(report, { color: false, verbose: false })}\n${footer}`;
   if (found === undefined) {
-    await issues.create(title, body);
+    await issues.create(title, body, async () => (await findOurs()) !== undefined);
     return "created";
   }
   if (found.title === title && withoutFooter(found.body, footer) === withoutFooter(body, footer)) return "same";
@@ -48,6 +51,6 @@ export async function putDriftIssue(
   return "updated";
 }
 
-/** The footer names the run, which is another one each day. */
+/** The footer links the run, which is a new one each day. */
 const withoutFooter = (body: string, footer: string): string =>
   body.replaceAll("\r\n", "\n").split("\n").slice(0, -footer.split("\n").length).join("\n").trim();

@@ -4,42 +4,34 @@ import { promisify } from "node:util";
 const run = promisify(execFile);
 const attempts = 3;
 
-/** What became of a file that was to be committed and pushed. */
 export type Pushed = { readonly outcome: "unchanged" | "pushed" } | { readonly outcome: "refused"; readonly reason: string };
 
-/** Commits one file as it is, and nothing else, and pushes it to a branch; where the branch has moved on the commit is put on top of it. */
-export async function pushFile(options: {
-  /** Folder in the repository. */
+export interface FileToPush {
+  /** In the repository. */
   readonly folder: string;
   readonly file: string;
-  /** Name or address of the remote. */
+  /** Name or URL of the remote. */
   readonly remote: string;
-  /** Name without refs/heads/; undefined: the changed file is committed, and the push refused. */
+  /** Name without refs/heads/; undefined: the file is committed, and the push refused. */
   readonly branch: string | undefined;
   readonly message: string;
   readonly author: { readonly name: string; readonly email: string };
   readonly env: NodeJS.ProcessEnv;
-}): Promise<Pushed> {
-  const { folder, file, remote, branch, message, author } = options;
-  const env = {
-    ...options.env,
-    GIT_TERMINAL_PROMPT: "0",
-    GIT_AUTHOR_NAME: author.name,
-    GIT_AUTHOR_EMAIL: author.email,
-    GIT_COMMITTER_NAME: author.name,
-    GIT_COMMITTER_EMAIL: author.email,
-  };
-  const git = async (...args: readonly string[]): Promise<string> => (await run("git", ["-C", folder, ...args], { env })).stdout;
-  try {
-    const status = (await git("status", "--porcelain", "--ignored", "--", file)).trim();
-    if (status === "") return { outcome: "unchanged" };
-    if (status.startsWith("!!")) return { outcome: "refused", reason: "A .gitignore keeps git from committing the file." };
-    await git("add", "--", file);
-    await git("commit", "--quiet", "--no-verify", "--message", message, "--", file);
-  } catch (error) {
-    return { outcome: "refused", reason: reasonOf(error) };
-  }
-  // Committed all the same: the plan of the next target needs a clean tree where that is protected.
+}
+
+type Git = (...args: readonly string[]) => Promise<string>;
+
+/**
+ * Commits one file, without other changes of the work tree, and pushes it to a branch. If the
+ * branch has newer commits, puts the commit on top of them.
+ */
+export async function pushFile(options: FileToPush): Promise<Pushed> {
+  const { remote, branch } = options;
+  const git = gitIn(options);
+  const committed = await commitFile(git, options);
+  if (committed !== undefined) return committed;
+  // The file was committed anyway: the plan of the next target needs a clean tree if that target is
+  // protected.
   if (branch === undefined) return { outcome: "refused", reason: "There is no branch to push to." };
   let reason = "";
   for (let attempt = 0; attempt < attempts; attempt += 1) {
@@ -50,7 +42,7 @@ export async function pushFile(options: {
       reason = reasonOf(error);
     }
     try {
-      // In full, since a tag may have the name of the branch.
+      // The full name, because a tag may have the name of the branch.
       await git("fetch", "--quiet", remote, `refs/heads/${branch}`);
       await git("rebase", "--quiet", "--autostash", "FETCH_HEAD");
     } catch (error) {
@@ -61,7 +53,33 @@ export async function pushFile(options: {
   return { outcome: "refused", reason };
 }
 
-/** What git said, on one line; addresses in it may hold a token. */
+function gitIn({ folder, author, env }: FileToPush): Git {
+  const full = {
+    ...env,
+    GIT_TERMINAL_PROMPT: "0",
+    GIT_AUTHOR_NAME: author.name,
+    GIT_AUTHOR_EMAIL: author.email,
+    GIT_COMMITTER_NAME: author.name,
+    GIT_COMMITTER_EMAIL: author.email,
+  };
+  return async (...args) => (await run("git", ["-C", folder, ...args], { env: full })).stdout;
+}
+
+/** Undefined if there is a commit to push. */
+async function commitFile(git: Git, { file, message }: FileToPush): Promise<Pushed | undefined> {
+  try {
+    const status = (await git("status", "--porcelain", "--ignored", "--", file)).trim();
+    if (status === "") return { outcome: "unchanged" };
+    if (status.startsWith("!!")) return { outcome: "refused", reason: "A .gitignore keeps git from committing the file." };
+    await git("add", "--", file);
+    await git("commit", "--quiet", "--no-verify", "--message", message, "--", file);
+    return undefined;
+  } catch (error) {
+    return { outcome: "refused", reason: reasonOf(error) };
+  }
+}
+
+/** What git printed, on one line. URLs in it may contain a token, which is removed. */
 function reasonOf(error: unknown): string {
   const text = error instanceof Error && "stderr" in error && typeof error.stderr === "string" ? error.stderr : String(error);
   return text

@@ -1,131 +1,164 @@
 import { setTimeout } from "node:timers/promises";
 import { DimsyncError } from "../model/errors.ts";
+import { type HttpResponse, sendRequest } from "../service/send-request.ts";
 
-/** A REST interface of a forge (GitHub, GitLab): JSON in, JSON out. */
+/** The REST interface of GitHub or GitLab: JSON in, JSON out. */
 export interface Rest {
-  /** Throws DimsyncError: E_FORGE_FORBIDDEN where the token may not (401, 403, 404) or nobody can (410), E_INTERRUPTED, E_FORGE for all else. */
-  readonly call: (method: "GET" | "POST" | "PATCH" | "PUT", path: string, body?: Readonly<Record<string, unknown>>) => Promise<unknown>;
-  /** All pages of a list, as far as the answers link them. Throws as `call`, and E_FORGE for an answer that is no list. */
+  /**
+   * Throws DimsyncError: E_FORGE_FORBIDDEN if the token lacks the permission (401, 403, 404) or the
+   * feature is switched off (410), E_INTERRUPTED, E_PROXY, and E_FORGE for any other failure.
+   */
+  readonly call: (method: Method, path: string, options?: CallOptions) => Promise<unknown>;
+  /** All pages of a list. Throws as `call`, and E_FORGE if the response is not a list. */
   readonly list: (path: string) => Promise<readonly unknown[]>;
 }
 
+export interface CallOptions {
+  readonly body?: Readonly<Record<string, unknown>>;
+  /**
+   * Allows a POST to be repeated: resolves with whether an earlier attempt created the object
+   * although its response was lost.
+   */
+  readonly isCreated?: () => Promise<boolean>;
+}
+
 export interface RestOptions {
-  /** "GitHub", "GitLab": for messages. */
+  /** "GitHub" or "GitLab", for messages. */
   readonly name: string;
-  /** Without a slash at its end. */
+  /** Without a trailing slash. */
   readonly baseUrl: string;
-  /** Header with the token; its value is in no message. */
+  /** Headers with the token, which appears in no message. */
   readonly headers: Readonly<Record<string, string>>;
+  /** HTTPS_PROXY and NO_PROXY apply as for the service. */
+  readonly env: NodeJS.ProcessEnv;
   readonly signal?: AbortSignal | undefined;
-  /** Between attempts; 1 000 where not given. */
+  /** Between attempts; doubles each time. Default: 1 000. */
   readonly pauseMs?: number;
+}
+
+type Method = "GET" | "POST" | "PATCH" | "PUT";
+
+interface Call {
+  readonly method: Method;
+  readonly url: string;
+  readonly options: CallOptions;
 }
 
 const timeoutMs = 30_000;
 const attempts = 4;
-const mostPages = 50;
-const mostPauseMs = 60_000;
+const maxPages = 50;
+const maxPauseMs = 60_000;
+const maxBodyBytes = 64 * 1024 * 1024;
 
-interface Answer {
-  readonly status: number;
-  readonly headers: Headers;
-  readonly text: string;
-}
-
-/** Reads and updates are tried again after a failure of the network, 429 and 5xx; a POST is not, since it may have been carried out. */
-export function openRest({ name, baseUrl, headers, signal, pauseMs = 1_000 }: RestOptions): Rest {
-  const refuseInterrupted = (): void => {
-    if (signal?.aborted === true) throw new DimsyncError("E_INTERRUPTED", "The run was interrupted.", { exit: 130 });
-  };
-  const send = async (method: string, url: string, body: unknown): Promise<Answer> => {
-    for (let attempt = 1; ; attempt += 1) {
-      let afterMs = 0;
-      const isLast = method === "POST" || attempt === attempts;
-      try {
-        const limit = AbortSignal.timeout(timeoutMs);
-        const answer = await fetch(url, {
-          method,
-          headers: { ...headers, "user-agent": "dimsync", ...(body === undefined ? {} : { "content-type": "application/json" }) },
-          body: body === undefined ? null : JSON.stringify(body),
-          redirect: "error",
-          signal: signal === undefined ? limit : AbortSignal.any([signal, limit]),
-        });
-        // Within the attempt, since a connection may break in the middle of it.
-        const read = { status: answer.status, headers: answer.headers, text: await answer.text() };
-        if (isLast || !(read.status >= 500 || isTooOften(read))) return read;
-        afterMs = Math.min(Number(read.headers.get("retry-after") ?? 0) * 1_000 || 0, mostPauseMs);
-      } catch (error) {
-        refuseInterrupted();
-        if (isLast)
-          throw new DimsyncError("E_FORGE", `${name} could not be reached: ${reasonOf(error)}. Run the job again.`, { cause: error });
-      }
-      await setTimeout(Math.max(afterMs, pauseMs * 2 ** (attempt - 1)), undefined, { signal }).catch(refuseInterrupted);
-    }
-  };
-  const checked = async (method: string, url: string, body?: unknown): Promise<{ readonly value: unknown; readonly answer: Answer }> => {
-    const answer = await send(method, url, body);
-    const { text } = answer;
-    const path = new URL(url).pathname;
-    if (answer.status < 200 || answer.status > 299) throw refusal(name, method, path, answer);
-    try {
-      return { value: text === "" ? undefined : JSON.parse(text), answer };
-    } catch (error) {
-      throw new DimsyncError("E_FORGE", `${name} answered ${method} ${path} with what is no JSON. Check its address.`, { cause: error });
-    }
-  };
+/**
+ * Repeats a call after a network failure, 429 or 5xx. A POST may have been carried out although its
+ * response was lost, so it is repeated only if the caller can look that up.
+ */
+export function openRest(rest: RestOptions): Rest {
+  const { name, baseUrl } = rest;
   return {
-    call: async (method, path, body) => (await checked(method, baseUrl + path, body)).value,
+    call: async (method, path, options = {}) => {
+      const call: Call = { method, url: baseUrl + path, options };
+      const response = await sendWithRetries(rest, call);
+      return response === undefined ? undefined : parseBody(rest, call, response);
+    },
     list: async (path) => {
       const all: unknown[] = [];
       let url: string | undefined = baseUrl + path;
-      for (let page = 0; url !== undefined && page < mostPages; page += 1) {
-        const { value, answer }: Awaited<ReturnType<typeof checked>> = await checked("GET", url);
+      for (let page = 0; url !== undefined && page < maxPages; page += 1) {
+        const call: Call = { method: "GET", url, options: {} };
+        const response: HttpResponse | undefined = await sendWithRetries(rest, call);
+        const value = response === undefined ? undefined : parseBody(rest, call, response);
         if (!Array.isArray(value))
-          throw new DimsyncError("E_FORGE", `${name} answered GET ${path} with what is no list. Check its address.`);
+          throw new DimsyncError("E_FORGE", `${name} answered GET ${path} with something other than a list. Check its address.`);
         all.push(...(value as readonly unknown[]));
-        url = nextPage(answer.headers.get("link"), baseUrl);
+        url = nextPage(response, baseUrl);
       }
       return all;
     },
   };
 }
 
-/** The address that a Link header calls next; only one below the base, since the token goes with it. */
-function nextPage(link: string | null, baseUrl: string): string | undefined {
+/** Resolves with undefined if an earlier attempt turned out to have created the object. */
+async function sendWithRetries(rest: RestOptions, call: Call): Promise<HttpResponse | undefined> {
+  const { name, signal, pauseMs = 1_000 } = rest;
+  const { method, options } = call;
+  for (let attempt = 1; ; attempt += 1) {
+    const outcome = await sendOnce(rest, call);
+    const failed = "failure" in outcome;
+    const isRefused = !failed && isRateLimited(outcome);
+    if (!failed && outcome.status < 500 && !isRefused) return outcome;
+    const isRepeatable = method !== "POST" || isRefused || options.isCreated !== undefined;
+    if (!isRepeatable || attempt === attempts) {
+      if (!failed) return outcome;
+      throw new DimsyncError("E_FORGE", `${name} could not be reached: ${outcome.failure}. Run the job again.`);
+    }
+    const retryAfterMs = failed ? 0 : Math.min(Number(header(outcome, "retry-after")) * 1_000 || 0, maxPauseMs);
+    await setTimeout(Math.max(retryAfterMs, pauseMs * 2 ** (attempt - 1)), undefined, { signal }).catch(() => throwInterrupted(signal));
+    if (!isRefused && (await options.isCreated?.()) === true) return undefined;
+  }
+}
+
+async function sendOnce({ headers, env, signal }: RestOptions, { method, url, options: { body } }: Call) {
+  const json = body === undefined ? undefined : JSON.stringify(body);
+  const all = { ...headers, "user-agent": "dimsync", ...(json === undefined ? {} : { "content-type": "application/json" }) };
+  return await sendRequest({ method, url: new URL(url), headers: all, body: json }, { timeoutMs, env, signal, maxBodyBytes }).catch(
+    (error: unknown) => {
+      throwInterrupted(signal);
+      throw error;
+    },
+  );
+}
+
+function throwInterrupted(signal: AbortSignal | undefined): void {
+  if (signal?.aborted === true) throw new DimsyncError("E_INTERRUPTED", "The run was interrupted.", { exit: 130 });
+}
+
+function parseBody({ name }: RestOptions, { method, url }: Call, response: HttpResponse): unknown {
+  const { status, text } = response;
+  const { pathname } = new URL(url);
+  if (status < 200 || status > 299) throw refusal(name, `${method} ${pathname}`, response);
+  try {
+    return text === "" ? undefined : JSON.parse(text);
+  } catch (error) {
+    throw new DimsyncError("E_FORGE", `${name} answered ${method} ${pathname} with invalid JSON. Check its address.`, { cause: error });
+  }
+}
+
+const header = ({ headers }: HttpResponse, name: string): string | undefined => {
+  const value = headers[name];
+  return typeof value === "object" ? value[0] : value;
+};
+
+/**
+ * The URL that a Link header calls next. Only one below the base URL is followed, because the token
+ * is sent to it.
+ */
+function nextPage(response: HttpResponse | undefined, baseUrl: string): string | undefined {
+  const link = response === undefined ? undefined : header(response, "link");
   const next = (link ?? "").split(",").find((part) => /;\s*rel="next"/u.test(part));
   const url = next === undefined ? undefined : /<([^>]+)>/u.exec(next)?.[1];
   return url?.startsWith(`${baseUrl}/`) === true ? url : undefined;
 }
 
-/** 429; GitHub also says it with 403, which otherwise means that the token may not. */
-function isTooOften({ status, headers, text }: Answer): boolean {
+/** GitHub also limits with 403, which otherwise means a missing permission. */
+function isRateLimited(response: HttpResponse): boolean {
+  if (response.status === 429) return true;
   return (
-    status === 429 ||
-    (status === 403 && (headers.has("retry-after") || headers.get("x-ratelimit-remaining") === "0" || /rate limit/iu.test(text)))
+    response.status === 403 &&
+    (header(response, "retry-after") !== undefined ||
+      header(response, "x-ratelimit-remaining") === "0" ||
+      /rate limit/iu.test(response.text))
   );
 }
 
-function refusal(name: string, method: string, path: string, answer: Answer): DimsyncError {
-  const { status, text } = answer;
-  const forbidden = (status === 401 || status === 403 || status === 404 || status === 410) && !isTooOften(answer);
-  const why = /"message"\s*:\s*"([^"\\]{1,200})"/u.exec(text)?.[1];
-  const what = `${name} answered ${method} ${path} with ${status}${why === undefined ? "" : ` (${why})`}.`;
-  return new DimsyncError(
-    forbidden ? "E_FORGE_FORBIDDEN" : "E_FORGE",
-    status === 410
-      ? `${what} It is switched off there.`
-      : forbidden
-        ? `${what} The token may not do this: give the job the permissions that docs/ci.md lists.`
-        : `${what} Run the job again.`,
-  );
-}
-
-/** The system's code of a failed connection ("ECONNREFUSED"); never the whole message, which may hold the address. */
-function reasonOf(error: unknown): string {
-  const cause: unknown = error instanceof Error ? (error.cause ?? error) : error;
-  return cause instanceof Error && "code" in cause && typeof cause.code === "string"
-    ? cause.code
-    : error instanceof Error
-      ? error.name
-      : "unknown";
+function refusal(name: string, call: string, response: HttpResponse): DimsyncError {
+  const { status, text } = response;
+  const isForbidden = [401, 403, 404, 410].includes(status) && !isRateLimited(response);
+  const reason = /"message"\s*:\s*"([^"\\]{1,200})"/u.exec(text)?.[1];
+  const what = `${name} answered ${call} with ${status}${reason === undefined ? "" : ` (${reason})`}.`;
+  if (status === 410) return new DimsyncError("E_FORGE_FORBIDDEN", `${what} The feature is switched off there.`);
+  return isForbidden
+    ? new DimsyncError("E_FORGE_FORBIDDEN", `${what} The token lacks a permission. docs/ci.md lists the permissions of each job.`)
+    : new DimsyncError("E_FORGE", `${what} Run the job again.`);
 }

@@ -5,7 +5,7 @@ import { beforeAll, expect, test } from "vitest";
 import { startEmbeddedService } from "../../src/embedded/index.ts";
 import { writeProject } from "../support/project-folder.ts";
 import { type GitlabIssue, type GitlabNote, gitlabToken, startGitlab } from "./gitlab-stand-in.ts";
-import { packPackage, startRepository } from "./rehearsal-world.ts";
+import { packPackage, startRepository } from "./rehearsal-job.ts";
 
 // The template as GitLab's runner would run it: gitlab-ci-local checks it against GitLab's own JSON Schema, evaluates its rules, and runs its scripts.
 

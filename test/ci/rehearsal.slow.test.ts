@@ -5,8 +5,8 @@ import type { SchemaMap } from "../../src/embedded/data/account.ts";
 import { seedAccount } from "../../src/embedded/data/seed.ts";
 import { startEmbeddedService } from "../../src/embedded/index.ts";
 import { returnsManifest } from "../support/returns.ts";
-import { type ForgeStandIn, startForge } from "./forge-stand-in.ts";
-import { type Job, packPackage, type Repository, runJobOf, startRepository, ways } from "./rehearsal-world.ts";
+import { type GithubStandIn, startGithub } from "./github-stand-in.ts";
+import { type Job, packPackage, type Repository, runJobOf, startRepository, ways } from "./rehearsal-job.ts";
 
 // A whole life of a change, with nothing replaced but GitHub: the packed package, the action's own scripts, git with a bare remote, the service.
 
@@ -17,7 +17,8 @@ beforeAll(() => {
   return packed.remove;
 }, 60_000);
 
-const runJob = (repository: Repository, forge: ForgeStandIn, key: string, job: Job) => runJobOf(packageFile, repository, forge, key, job);
+const runJob = (repository: Repository, github: GithubStandIn, key: string, job: Job) =>
+  runJobOf(packageFile, repository, github, key, job);
 
 const config = (baseUrl: string, parts = ""): string => `apiVersion: dimsync/v1
 kind: Config
@@ -49,15 +50,15 @@ describe("the rehearsal", () => {
   test.each(ways)("a pull request, its second push, the merge, the night after, with %s", { timeout: 120_000 }, async (way) => {
     const key = "rehearsal-key";
     const service = await startEmbeddedService({ apiKeys: { [key]: "bot@example.com" } });
-    const forge = await startForge();
+    const github = await startGithub();
     try {
       const repository = startRepository({
         "dimsync.yaml": config(service.url),
         ".gitignore": ".dimsync/\n",
         "manifests/orders.yaml": orders("email: { hashed: true }"),
       });
-      const job = (one: Job) => runJob(repository, forge, key, { way, ...one });
-      const comments = () => forge.comments.get(7) ?? [];
+      const job = (one: Job) => runJob(repository, github, key, { way, ...one });
+      const comments = () => github.comments.get(7) ?? [];
 
       repository.commit("feature", { "manifests/returns.yaml": returns });
       const first = await job({ task: "plan", branch: "feature" });
@@ -96,7 +97,7 @@ describe("the rehearsal", () => {
 
       const quiet = await job({ task: "drift", branch: "main" });
       expect(quiet.outputs["exit_code"], quiet.log).toBe("0");
-      expect(forge.issues).toEqual([]);
+      expect(github.issues).toEqual([]);
       const setHashed = (value: boolean) =>
         service.mutate((state) => {
           const column = state.integrations[0]?.schemas["public"]?.tables["customers"]?.columns["email"];
@@ -107,13 +108,13 @@ describe("the rehearsal", () => {
       const drifted = await job({ task: "drift", branch: "main" });
       expect(drifted.code, drifted.log).toBe(0);
       expect(drifted.outputs).toMatchObject({ exit_code: "2", has_changes: "true" });
-      expect(forge.issues).toMatchObject([
+      expect(github.issues).toMatchObject([
         { state: "open", title: expect.stringContaining("Drift for prod"), body: expect.stringContaining("email") },
       ]);
       setHashed(true);
       const mended = await job({ task: "drift", branch: "main" });
       expect(mended.code, mended.log).toBe(0);
-      expect(forge.issues).toMatchObject([{ state: "closed" }]);
+      expect(github.issues).toMatchObject([{ state: "closed" }]);
 
       for (const { log, summary } of [first, second, applied, again, quiet, drifted, mended]) {
         expect(log + summary).not.toContain("rehearsal-secret");
@@ -126,19 +127,19 @@ describe("the rehearsal", () => {
 
   test("a fork gets its manifests validated, and nothing is written for it", { timeout: 60_000 }, async () => {
     const service = await startEmbeddedService();
-    const forge = await startForge();
+    const github = await startGithub();
     try {
       const repository = startRepository({
         "dimsync.yaml": config(service.url),
         "manifests/orders.yaml": orders("email: { hashed: true }"),
       });
       repository.commit("fork", { "manifests/orders.yaml": orders("email: { hased: true }") });
-      const run = await runJob(repository, forge, "", { task: "plan", branch: "fork", fromFork: true });
+      const run = await runJob(repository, github, "", { task: "plan", branch: "fork", fromFork: true });
       expect(run.code, run.log).toBe(1);
       expect(run.outputs).toMatchObject({ exit_code: "1", has_changes: "false" });
       expect(run.log).toMatch(/^::error title=E_\w+%3A .*file=manifests\/orders\.yaml,line=11,col=67::/mu);
       expect(run.summary).toContain("## Validation");
-      expect([forge.calls, service.requests]).toEqual([[], []]);
+      expect([github.calls, service.requests]).toEqual([[], []]);
     } finally {
       await service.close();
     }
@@ -149,7 +150,7 @@ describe("the rehearsal", () => {
   }, async () => {
     const key = "k";
     const service = await startEmbeddedService({ apiKeys: { [key]: "bot@example.com" } });
-    const forge = await startForge();
+    const github = await startGithub();
     try {
       const repository = startRepository({
         "dimsync.yaml": config(service.url),
@@ -157,7 +158,7 @@ describe("the rehearsal", () => {
         ".gitignore": ".dimsync/\n",
       });
       writeFileSync(join(repository.remote, "hooks/pre-receive"), "#!/bin/sh\necho protected branch >&2\nexit 1\n", { mode: 0o755 });
-      const run = await runJob(repository, forge, key, { task: "apply", branch: "main" });
+      const run = await runJob(repository, github, key, { task: "apply", branch: "main" });
       expect(run.code, run.log).toBe(4);
       expect(run.log).toContain("protected branch");
       const file = run.outputs["bindings_file"] ?? "";
@@ -193,21 +194,21 @@ describe("the rehearsal", () => {
     const state = seedAccount();
     if (state.integrations[0] !== undefined) state.integrations[0].schemas = schemas;
     const service = await startEmbeddedService({ apiKeys: { [key]: "bot@example.com" }, state: () => state });
-    const forge = await startForge();
+    const github = await startGithub();
     try {
       const rules = 'spec:\n  integration: orders\n  rules: [{ id: all, match: { column: "*" }, set: { hashed: true } }]\n';
       const repository = startRepository({
         "dimsync.yaml": config(service.url, "guards: { maxChangedPercent: 100 }\n"),
         "manifests/orders.yaml": orders("").replace(/spec:\n {2}integration: orders\n.*\n$/u, rules),
       });
-      const run = await runJob(repository, forge, key, {
+      const run = await runJob(repository, github, key, {
         task: "plan",
         branch: "main",
         inputs: { args: "--output=sarif=dimsync.sarif\n--output=junit=dimsync.xml" },
       });
       expect(run.code, run.log.slice(0, 3000)).toBe(0);
       expect(run.outputs["summary_line"]).toContain("10000 protect");
-      const [comment] = forge.comments.get(7) ?? [];
+      const [comment] = github.comments.get(7) ?? [];
       expect(comment?.body.length).toBeLessThanOrEqual(65_536);
       expect(comment?.body).toContain("10000");
       expect(Buffer.byteLength(run.summary)).toBeLessThanOrEqual(1_000_000);

@@ -4,7 +4,7 @@ import { historyEntry } from "../../src/drift/history.ts";
 import { notify, parseNotify } from "../../src/drift/notify.ts";
 import type { Plan } from "../../src/model/plan.ts";
 import { Secret } from "../../src/model/secret.ts";
-import { postJson } from "../../src/service/post-json.ts";
+import { postJson } from "../../src/service/send-request.ts";
 import { past, tracedReport } from "../render/html-report.ts";
 import { change, item, plan } from "../render/plans.ts";
 import { type Receiver, startReceiver } from "./receiver.ts";
@@ -106,7 +106,7 @@ describe("a failure is a warning that tells nothing of the URL", () => {
   });
 
   test("no answer in time", async () => {
-    expect(await failed((await receiver("hang")).url, 200)).toContain("time-out");
+    expect(await failed((await receiver("hang")).url, 200)).toContain("timeout");
   });
 
   test.each([

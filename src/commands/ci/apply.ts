@@ -1,5 +1,6 @@
 import { appendFileSync, existsSync, readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
+import { applyInTurn, artifactSuffix, type JobOutputs, splitOutputs, type TargetSteps } from "../../ci/apply-job.ts";
 import type { CiEnvironment } from "../../ci/environment.ts";
 import { DimsyncError } from "../../model/errors.ts";
 import { combineExits, type ExitCode } from "../../model/exit.ts";
@@ -13,85 +14,133 @@ import { loadProjects } from "../shared/project.ts";
 import { plansIn, resultsIn } from "./documents.ts";
 import { keepBindings } from "./push-bindings.ts";
 
-// What a log can show target by target; a document of any other format is one for all of them.
-const flowing = new Set(["human", "github", "ndjson"]);
+type CiContext = Context<CiFlags>;
+
+/** A job of `dimsync ci apply`. */
+export interface ApplyJob {
+  readonly environment: CiEnvironment;
+  /** For files of this run only. */
+  readonly folder: string;
+  /** A saved plan to apply; undefined: the job makes its own. */
+  readonly planFile: string | undefined;
+}
+
+/** The apply of one target. */
+interface TargetRun {
+  readonly context: CiContext;
+  /** A plan that the user saved; undefined: make one. */
+  readonly saved: string | undefined;
+  /** Where to save a plan of our own. */
+  readonly planFile: string;
+  /** Collects what is reported about the target: its result, or a plan without changes. */
+  readonly documents: (Plan | Result)[];
+}
 
 /**
- * Plans, saves, and applies exactly what was saved, target by target, which also serves protected ones; sees to the bindings file after each. Files are
- * written at the end, for all targets together: one in the checkout would make the tree of the next target's plan unclean.
+ * `dimsync ci apply [FILE]`: makes a plan of each target, saves it and applies exactly that plan,
+ * which also works for protected targets. With a file, applies that plan. Pushes the bindings after
+ * each target.
  */
-export async function ciApply(context: Context<CiFlags>, run: CiEnvironment, folder: string): Promise<ExitCode> {
+export async function ciApply(context: CiContext, job: ApplyJob): Promise<ExitCode> {
   const { flags, io, cwd } = context;
   if (flags.allTargets === true) throw new DimsyncError("E_USAGE", "dimsync ci apply takes each target by name. Name them with -t.");
   checkOutputs(context);
-  // A target that isn't there is found before the first one is written to.
-  await loadProjects(context);
-  const targets: readonly (readonly string[])[] = flags.target.length === 0 ? [[]] : [...new Set(flags.target)].map((target) => [target]);
-  const inFlow = flags.output.filter((text) => flowing.has(text));
-  const atEnd = flags.output.filter((text) => !inFlow.includes(text) && !text.startsWith("ndjson="));
-  const streams = flags.output.flatMap((text) => (text.startsWith("ndjson=") ? [resolve(cwd, text.slice("ndjson=".length))] : []));
-  const isSilent = inFlow.length === 0 && atEnd.some((text) => !text.includes("="));
+  // An unknown target is reported before the first one is written to.
+  const projects = await loadProjects(context);
+  if (job.planFile !== undefined && projects.length > 1)
+    throw new DimsyncError("E_USAGE", "A saved plan is for one target. Name it with -t.");
+  const outputs = splitOutputs(flags.output);
   const documents: (Plan | Result)[] = [];
-  const exits: ExitCode[] = [];
-  const eventsFile = (index: number): string => join(folder, `events-${index}.ndjson`);
-  const finish = async (): Promise<void> => {
-    const events = targets.map((_, index) => eventsFile(index)).filter((file) => existsSync(file));
-    for (const stream of streams) for (const file of events) appendFileSync(stream, readFileSync(file));
-    const stdout = isSilent ? io.stdout : () => {};
-    if (documents.length > 0) await deliver({ ...context, io: { ...io, stdout }, flags: { ...flags, output: atEnd } }, documents);
-  };
-  try {
-    for (const [index, target] of targets.entries()) {
-      const { metrics: _, ...rest } = flags;
-      const output = [...inFlow, ...(streams.length === 0 ? [] : [`ndjson=${eventsFile(index)}`])];
-      const ofTarget: Context<CiFlags> = {
-        ...context,
-        io: isSilent ? { ...io, stdout: io.stderr } : io,
-        flags: { ...rest, target, output },
-      };
-      exits.push(await applyTarget(ofTarget, join(folder, `plan-${index}.json`), documents));
-      exits.push(await keepBindings(ofTarget, run));
-      if (io.interrupted.aborted) break;
-    }
-  } catch (error) {
-    // What failed first is what matters.
+  const saved = job.planFile === undefined ? undefined : resolve(cwd, job.planFile);
+  const eventsFiles: string[] = [];
+  const steps = targetsOf(flags).map((target, index): TargetSteps => {
+    const eventsFile = join(job.folder, `events-${index}.ndjson`);
+    eventsFiles.push(eventsFile);
+    const ofTarget = targetContext(context, outputs, { target, eventsFile });
+    const run: TargetRun = { context: ofTarget, saved, planFile: join(job.folder, `plan-${index}.json`), documents };
+    return { apply: () => applyTarget(run), keepBindings: () => keepBindings(ofTarget, job.environment) };
+  });
+  const finish = (): Promise<void> => writeAtEnd(context, outputs, { documents, eventsFiles });
+  const exits = await applyInTurn(steps, io.interrupted).catch(async (error: unknown) => {
+    // The first failure is the one that is reported.
     await finish().catch(() => undefined);
     throw error;
-  }
+  });
   await finish();
   const code = io.interrupted.aborted ? 130 : combineExits(exits.map((exit) => ({ code: exit, reasons: [] }))).code;
+  const targets = projects.map(({ settings }) => settings.target);
   if (flags.output.some((text) => text.split("=")[0] === "github"))
-    setGithubOutputs(io.env["GITHUB_OUTPUT"] ?? "", { ...githubPieces(documents).outputs, exit_code: String(code) });
+    setGithubOutputs(io.env["GITHUB_OUTPUT"] ?? "", {
+      ...githubPieces(documents).outputs,
+      exit_code: String(code),
+      artifact_suffix: artifactSuffix(job.environment.folder, targets),
+    });
   return code;
 }
 
-/** `documents`: what is to be told of the target is added. */
-async function applyTarget(context: Context<CiFlags>, planFile: string, documents: (Plan | Result)[]): Promise<ExitCode> {
+/** The values of -t, one target each; one empty list if there is no -t. */
+const targetsOf = ({ target }: CiFlags): readonly (readonly string[])[] =>
+  target.length === 0 ? [[]] : [...new Set(target)].map((one) => [one]);
+
+function targetContext(
+  context: CiContext,
+  outputs: JobOutputs,
+  { target, eventsFile }: { readonly target: readonly string[]; readonly eventsFile: string },
+): CiContext {
+  const { io, flags } = context;
+  const { metrics: _, ...rest } = flags;
+  const output = [...outputs.perTarget, ...(outputs.eventFiles.length === 0 ? [] : [`ndjson=${eventsFile}`])];
+  return { ...context, io: outputs.isStdoutTaken ? { ...io, stdout: io.stderr } : io, flags: { ...rest, target, output } };
+}
+
+async function writeAtEnd(
+  context: CiContext,
+  outputs: JobOutputs,
+  { documents, eventsFiles }: { readonly documents: readonly (Plan | Result)[]; readonly eventsFiles: readonly string[] },
+): Promise<void> {
+  const { io, flags, cwd } = context;
+  const written = eventsFiles.filter((file) => existsSync(file));
+  for (const path of outputs.eventFiles) for (const file of written) appendFileSync(resolve(cwd, path), readFileSync(file));
+  const stdout = outputs.isStdoutTaken ? io.stdout : () => {};
+  if (documents.length > 0) await deliver({ ...context, io: { ...io, stdout }, flags: { ...flags, output: outputs.atEnd } }, documents);
+}
+
+async function applyTarget(run: TargetRun): Promise<ExitCode> {
+  const { context, saved, planFile, documents } = run;
   const { flags, io } = context;
-  const [plansFile, resultsFile] = [`${planFile}.plans`, `${planFile}.results`];
+  if (saved !== undefined) {
+    const { readSavedPlan } = await import("../shared/saved-plan.ts");
+    await showPlans(context, [await readSavedPlan(saved, io.env["DIMSYNC_DIGEST_KEY"])]);
+    return await applyPlan(run, saved);
+  }
+  const plansFile = `${planFile}.plans`;
   const { runPlan } = await import("../core/plan.ts");
-  const code = await runPlan(
-    {
-      ...context,
-      io: { ...io, stdout: () => {} },
-      flags: { ...flags, output: [`json=${plansFile}`], out: planFile, detailedExitcode: false },
-    },
-    [],
-  );
+  const planFlags = { ...flags, output: [`json=${plansFile}`], out: planFile, detailedExitcode: false };
+  const code = await runPlan({ ...context, io: { ...io, stdout: () => {} }, flags: planFlags }, []);
   const plans = await plansIn(plansFile);
   if (code !== 0 || plans.every(({ items, deferred }) => items.length === 0 && deferred.length === 0)) {
     documents.push(...plans);
     await deliver(context, plans);
     return code;
   }
-  await deliver(
-    { ...context, io: flags.output.includes("ndjson") ? { ...io, stdout: io.stderr } : io, flags: { ...flags, output: [] } },
-    plans,
-  );
+  await showPlans(context, plans);
+  return await applyPlan(run, planFile);
+}
+
+/** Shows a plan in the log and in the step's summary before it is applied. */
+async function showPlans(context: CiContext, plans: readonly Plan[]): Promise<void> {
+  const { flags, io } = context;
+  const stdout = flags.output.includes("ndjson") ? io.stderr : io.stdout;
+  await deliver({ ...context, io: { ...io, stdout }, flags: { ...flags, output: [] } }, plans);
   if (flags.output.includes("github")) writeGithubFiles(io.env, plans, "");
+}
+
+async function applyPlan({ context, planFile, documents }: TargetRun, file: string): Promise<ExitCode> {
+  const { flags } = context;
+  const resultsFile = `${planFile}.results`;
   const { runApply } = await import("../core/apply.ts");
   try {
-    return await runApply({ ...context, flags: { ...flags, output: [...flags.output, `json=${resultsFile}`] } }, planFile);
+    return await runApply({ ...context, flags: { ...flags, output: [...flags.output, `json=${resultsFile}`] } }, file);
   } finally {
     documents.push(...(await resultsIn(resultsFile)));
   }

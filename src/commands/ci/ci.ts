@@ -2,87 +2,106 @@ import { existsSync, readFileSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { CiEnvironment } from "../../ci/environment.ts";
+import { artifactSuffix } from "../../ci/apply-job.ts";
+import { type CiJob, commentPlans, reportDrift, withdrawComments } from "../../ci/provider.ts";
 import { DimsyncError } from "../../model/errors.ts";
 import type { ExitCode } from "../../model/exit.ts";
 import type { Context } from "../shared/context.ts";
 import type { CiFlags } from "../shared/flags.ts";
+import { setGithubOutputs } from "../shared/github-outputs.ts";
 import { ciApply } from "./apply.ts";
 import { plansIn, withOutputs } from "./documents.ts";
-import { commentFailure, commentPlans, reportDrift } from "./provider.ts";
 
 const tasks = ["plan", "apply", "drift"] as const;
 
+interface CiRun {
+  readonly job: CiJob;
+  /** For files of this run only. */
+  readonly folder: string;
+}
+
 /**
- * `dimsync ci TASK`: what a job does beside the command itself, so that no workflow needs a script: the comment on the pull request, the issue about
- * drift, the bindings file pushed. Throws E_USAGE for an unknown task.
+ * `dimsync ci TASK [FILE]`: the command of the same name, and what a job needs besides, so that no
+ * workflow needs a script: the comment on the pull request, the issue about drift, the push of the
+ * bindings. Throws E_USAGE for an unknown task.
  */
-export async function runCi(context: Context<CiFlags>, task: string): Promise<ExitCode> {
-  const known = tasks.find((one) => one === task);
-  if (known === undefined)
-    throw new DimsyncError("E_USAGE", `dimsync ci takes ${tasks.join(", ")}; ${JSON.stringify(task)} is none of them.`);
-  const { io, cwd, flags } = context;
-  if (flags.bindings !== undefined && !["push", "upload", "none"].includes(flags.bindings))
-    throw new DimsyncError("E_USAGE", `--bindings takes push, upload or none; ${JSON.stringify(flags.bindings)} is none of them.`);
-  const { ciEnvironmentOf } = await import("../../ci/environment.ts");
-  const run = ciEnvironmentOf(io.env, cwd);
+export async function runCi(context: Context<CiFlags>, task: string, planFile: string | undefined): Promise<ExitCode> {
+  const known = checkUsage(context, task, planFile);
+  const { io, cwd } = context;
+  const { readCiEnvironment } = await import("../../ci/environment.ts");
+  const environment = readCiEnvironment(io.env, cwd);
   const folder = await mkdtemp(join(io.env["RUNNER_TEMP"] || tmpdir(), "dimsync-"));
-  // Where another format has stdout, the summary, the outputs and the annotations are wanted all the same.
-  const aside = join(folder, "github.txt");
-  const takesStdout = flags.output.every((text) => text.includes("="));
-  const inner = run.forge === "github" ? withOutputs(context, [takesStdout ? "github" : `github=${aside}`]) : context;
+  // If stdout belongs to another format, the summary, the outputs and the annotations are still
+  // written.
+  const annotationsFile = join(folder, "github.txt");
+  const isStdoutFree = context.flags.output.every((text) => text.includes("="));
+  const inner = environment.provider === "github" ? withOutputs(context, [isStdoutFree ? "github" : `github=${annotationsFile}`]) : context;
+  const run: CiRun = { job: { environment, env: io.env, signal: io.interrupted, log: io.stderr }, folder };
   try {
-    if (known === "plan") return await ciPlan(inner, run, folder);
-    return known === "apply" ? await ciApply(inner, run, folder) : await ciDrift(inner, run, folder);
+    if (known === "plan") return await ciPlan(inner, run);
+    return known === "apply" ? await ciApply(inner, { environment, folder, planFile }) : await ciDrift(inner, run);
   } catch (error) {
-    // Here and not in main, whose flags don't know that the outputs of a step are to be set.
+    // Here and not in main, whose flags do not ask for the outputs of a step.
     const { reportError } = await import("../shared/report-error.ts");
     return reportError(inner, error);
   } finally {
-    if (existsSync(aside)) io.stderr(annotationsIn(readFileSync(aside, "utf8")));
+    if (existsSync(annotationsFile)) io.stderr(annotationsIn(readFileSync(annotationsFile, "utf8")));
     await rm(folder, { recursive: true, force: true });
   }
 }
 
-async function ciPlan(context: Context<CiFlags>, run: CiEnvironment, folder: string): Promise<ExitCode> {
-  const { io } = context;
-  if (run.isFork && !hasKey(io.env)) {
-    io.stderr("dimsync: a pull request from a fork gets no secrets, so its manifests are only validated.\n");
+function checkUsage({ flags }: Context<CiFlags>, task: string, planFile: string | undefined): (typeof tasks)[number] {
+  const known = tasks.find((one) => one === task);
+  if (known === undefined) throw new DimsyncError("E_USAGE", `dimsync ci takes ${tasks.join(", ")}, not ${JSON.stringify(task)}.`);
+  if (planFile !== undefined && known !== "apply")
+    throw new DimsyncError("E_USAGE", `dimsync ci ${known} takes no file. Only dimsync ci apply takes a saved plan.`);
+  if (flags.bindings !== undefined && !["push", "upload", "none"].includes(flags.bindings))
+    throw new DimsyncError("E_USAGE", `--bindings takes push, upload or none, not ${JSON.stringify(flags.bindings)}.`);
+  return known;
+}
+
+async function ciPlan(context: Context<CiFlags>, { job, folder }: CiRun): Promise<ExitCode> {
+  const { io, flags } = context;
+  if (job.environment.isRestricted && !hasKey(io.env)) {
+    io.stderr("dimsync: A pull request from a fork or from Dependabot has no secrets, so dimsync only validates its manifests.\n");
     const { runValidate } = await import("../core/validate.ts");
     return await runValidate(context, []);
   }
   const file = join(folder, "plan.json");
   const { runPlan } = await import("../core/plan.ts");
   const code = await runPlan(withOutputs(context, [`json=${file}`]), []).catch(async (error: unknown) => {
-    await commentFailure(context, run);
+    if (flags.comment !== false) await withdrawComments(job, flags.target);
     throw error;
   });
   const plans = await plansIn(file);
-  return await commentPlans(context, run, plans).then(
-    () => code,
-    (error: unknown) => forgeFailed(context, error),
+  if (flags.comment !== false) await commentPlans(job, plans);
+  setArtifactSuffix(
+    context,
+    job,
+    plans.map(({ target }) => target),
   );
+  return code;
 }
 
-/** The job fails, and the step's summary and outputs stay those of the plan or report. */
-async function forgeFailed(context: Context<CiFlags>, error: unknown): Promise<ExitCode> {
-  const { reportError } = await import("../shared/report-error.ts");
-  return reportError({ ...context, flags: { ...context.flags, output: [] } }, error);
-}
-
-/** Drift that an issue tells of is no failure of the job: exit 2 becomes 0, while the output `exit_code` keeps it. */
-async function ciDrift(context: Context<CiFlags>, run: CiEnvironment, folder: string): Promise<ExitCode> {
+/**
+ * If every report is in an issue, the job succeeds despite drift: exit 2 becomes 0. The output
+ * `exit_code` stays 2.
+ */
+async function ciDrift(context: Context<CiFlags>, { job, folder }: CiRun): Promise<ExitCode> {
   const { runDrift } = await import("../core/drift.ts");
   const file = join(folder, "drift.json");
   const code = await runDrift(withOutputs(context, [`json=${file}`]), []);
   const reports = await plansIn(file);
-  return await reportDrift(context, run, reports).then(
-    (isTold) => (code === 2 && isTold ? 0 : code),
-    (error: unknown) => forgeFailed(context, error),
-  );
+  const isReported = context.flags.issue !== false && (await reportDrift(job, reports));
+  return code === 2 && isReported ? 0 : code;
 }
 
-/** The lines that the runner reads, which it does on stderr as well. */
+function setArtifactSuffix({ io }: Context<CiFlags>, { environment }: CiJob, targets: readonly string[]): void {
+  if (environment.provider !== "github") return;
+  setGithubOutputs(io.env["GITHUB_OUTPUT"] ?? "", { artifact_suffix: artifactSuffix(environment.folder, targets) });
+}
+
+/** The annotations in the text, which the runner also reads on stderr. */
 const annotationsIn = (text: string): string => (text.match(/^::(?:error|warning|notice) .*\n/gmu) ?? []).join("");
 
 const hasKey = ({ DIMSYNC_API_KEY: key, DIMSYNC_API_KEY_FILE: file }: NodeJS.ProcessEnv): boolean =>

@@ -3,17 +3,20 @@ import type { Plan, Result } from "../../model/plan.ts";
 import type { Context } from "../shared/context.ts";
 import type { CiFlags } from "../shared/flags.ts";
 
-/** The same run with further outputs. */
+/** The same run with additional outputs. */
 export function withOutputs<Flags extends CiFlags>(context: Context<Flags>, outputs: readonly string[]): Context<Flags> {
   return { ...context, flags: { ...context.flags, output: [...context.flags.output, ...outputs] } };
 }
 
-/** What this process has just written with `-o json`: a plan or a report, or a list of them. */
+/**
+ * Reads what this process has just written with `-o json`: a plan or a drift report, or a list of
+ * them.
+ */
 export async function plansIn(file: string): Promise<readonly Plan[]> {
   return listed(JSON.parse(await readFile(file, "utf8")) as Plan | readonly Plan[]);
 }
 
-/** The same of apply; none where it failed before it had a result. */
+/** As `plansIn` for the results of apply; an empty list if apply failed before it had one. */
 export async function resultsIn(file: string): Promise<readonly Result[]> {
   const text = await readFile(file, "utf8").catch(() => "[]");
   return listed(JSON.parse(text) as Result | readonly Result[]);

@@ -34,7 +34,7 @@ export async function tellWebhook(
   try {
     const url = (await resolveAll([reference], settings, io.env, io.interrupted)).get(canonicalJson(reference));
     if (url === undefined) return news.previous;
-    const { postJson } = await import("../../service/post-json.ts");
+    const { postJson } = await import("../../service/send-request.ts");
     const notified = await notify({
       ...news,
       url,

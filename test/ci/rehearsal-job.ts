@@ -5,7 +5,7 @@ import { dirname, join, resolve } from "node:path";
 import { workflows } from "../../src/commands/setup/init-workflows.ts";
 import { writeProject } from "../support/project-folder.ts";
 import { type ActionRun, runAction, runWorkflow } from "./action-runner.ts";
-import { type ForgeStandIn, standInToken } from "./forge-stand-in.ts";
+import { type GithubStandIn, githubToken } from "./github-stand-in.ts";
 
 /** Packs the built package into a temp folder. Throws where it isn't built. DIMSYNC_TEST_DIST names another build, with package.json above it. */
 export function packPackage(): { readonly file: string; readonly folder: string; readonly remove: () => void } {
@@ -99,7 +99,7 @@ export interface Job {
 export async function runJobOf(
   packageFile: string,
   repository: Repository,
-  forge: ForgeStandIn,
+  github: GithubStandIn,
   key: string,
   { task, branch, inputs = {}, secrets = {}, fromFork = false, way = "the action" }: Job,
 ): Promise<ActionRun> {
@@ -115,7 +115,7 @@ export async function runJobOf(
   const world = {
     workspace,
     temp,
-    github: { token: standInToken, run_id: "1", run_attempt: "1", ref },
+    github: { token: githubToken, run_id: "1", run_attempt: "1", ref },
     env: {
       ...gitEnv,
       HOME: temp,
@@ -123,7 +123,7 @@ export async function runJobOf(
       npm_config_offline: "true",
       npm_config_cache: join(temp, "npm"),
       GITHUB_ACTIONS: "true",
-      GITHUB_API_URL: forge.url,
+      GITHUB_API_URL: github.url,
       GITHUB_EVENT_PATH: event,
       GITHUB_REF: ref,
       GITHUB_REPOSITORY: "example/data",

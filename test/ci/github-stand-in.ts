@@ -1,5 +1,6 @@
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import { createServer as createTlsServer } from "node:https";
 import { onTestFinished } from "vitest";
 
 export interface StandInComment {
@@ -18,25 +19,41 @@ export interface StandInIssue {
   readonly pull_request?: object;
 }
 
-/** As much of GitHub's REST interface as dimsync uses, in memory. */
-export interface ForgeStandIn {
+/** The part of GitHub's REST interface that dimsync uses, in memory. */
+export interface GithubStandIn {
   readonly url: string;
+  readonly port: number;
   readonly comments: Map<number, StandInComment[]>;
   readonly issues: StandInIssue[];
   /** "METHOD path", in the order of arrival. */
   readonly calls: string[];
-  /** The answer for the next calls that match, instead of carrying them out. */
-  refuse: { readonly matches: RegExp; readonly status: number | "broken off"; times: number; readonly message?: string } | undefined;
+  /**
+   * The response to the next calls that match, instead of carrying them out. "reset": the connection is
+   * reset within the response; "reset-after": the call is carried out, and its response lost.
+   */
+  refuse:
+    | { readonly matches: RegExp; readonly status: number | "reset" | "reset-after"; times: number; readonly message?: string }
+    | undefined;
 }
 
-const token = "stand-in-token";
-export const standInToken = token;
+export const githubToken = "stand-in-token";
 const pageSize = 2;
 
-/** Starts it on loopback; it stops when the test ends. Lists come in pages of two, so that a client that reads one page only is found out. */
-export async function startForge(): Promise<ForgeStandIn> {
-  const forge: { url: string } & Omit<ForgeStandIn, "url"> = { url: "", comments: new Map(), issues: [], calls: [], refuse: undefined };
-  const server = createServer((request, response) => void answer(forge, request, response));
+/**
+ * Starts it on loopback until the test ends; with a certificate over TLS. Lists come in pages of two,
+ * so that a client that reads only one page fails.
+ */
+export async function startGithub(certificate?: { readonly cert: string; readonly key: string }): Promise<GithubStandIn> {
+  const github = {
+    url: "",
+    port: 0,
+    comments: new Map<number, StandInComment[]>(),
+    issues: [] as StandInIssue[],
+    calls: [] as string[],
+    refuse: undefined,
+  };
+  const listener = (request: IncomingMessage, response: ServerResponse): void => void answer(github, request, response);
+  const server = certificate === undefined ? createServer(listener) : createTlsServer(certificate, listener);
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
   onTestFinished(() => {
@@ -45,25 +62,30 @@ export async function startForge(): Promise<ForgeStandIn> {
   });
   const address = server.address();
   if (typeof address !== "object" || address === null) throw new Error("The stand-in has no port.");
-  forge.url = `http://127.0.0.1:${address.port}`;
-  return forge;
+  github.port = address.port;
+  github.url = `http://127.0.0.1:${address.port}`;
+  return github;
 }
 
-async function answer(forge: ForgeStandIn, request: IncomingMessage, response: ServerResponse): Promise<void> {
-  const url = new URL(request.url ?? "", forge.url);
+async function answer(github: GithubStandIn, request: IncomingMessage, response: ServerResponse): Promise<void> {
+  const url = new URL(request.url ?? "", github.url);
   const call = `${request.method} ${url.pathname}`;
-  forge.calls.push(call);
+  github.calls.push(call);
   let text = "";
   for await (const chunk of request) text += String(chunk);
   const body = (text === "" ? {} : JSON.parse(text)) as Record<string, unknown>;
+  let isLost = false;
   const reply = (status: number, value: unknown, headers: Record<string, string> = {}): void => {
+    if (isLost) return void response.destroy();
     response.writeHead(status, { "content-type": "application/json", ...headers }).end(JSON.stringify(value));
   };
-  if (request.headers.authorization !== `Bearer ${token}`) return reply(401, { message: "Bad credentials" });
-  if (forge.refuse?.matches.test(call) === true && forge.refuse.times-- > 0)
-    return typeof forge.refuse.status === "number"
-      ? reply(forge.refuse.status, { message: forge.refuse.message ?? "Resource not accessible by integration" })
-      : void response.writeHead(200, { "content-length": "99" }).write("[", () => response.destroy());
+  if (request.headers.authorization !== `Bearer ${githubToken}`) return reply(401, { message: "Bad credentials" });
+  if (github.refuse?.matches.test(call) === true && github.refuse.times-- > 0) {
+    const { status, message = "Resource not accessible by integration" } = github.refuse;
+    if (typeof status === "number") return reply(status, { message });
+    if (status === "reset") return void response.writeHead(200, { "content-length": "99" }).write("[", () => response.destroy());
+    isLost = true;
+  }
   const paged = (all: readonly unknown[]): void => {
     const page = Number(url.searchParams.get("page") ?? "1");
     const next = new URL(url);
@@ -75,44 +97,44 @@ async function answer(forge: ForgeStandIn, request: IncomingMessage, response: S
     /^\/repos\/example\/data\/issues(?:\/(\d+)\/comments|\/comments\/(\d+)|\/(\d+))?$/u.exec(url.pathname) ?? [];
   if (comments !== undefined) {
     const number = Number(comments);
-    const tracked = forge.issues.find((one) => one.number === number);
+    const tracked = github.issues.find((one) => one.number === number);
     if (tracked !== undefined && request.method === "POST") return reply(201, { id: tracked.comments.push(String(body["body"])) });
-    const list = forge.comments.get(number) ?? [];
-    forge.comments.set(number, list);
+    const list = github.comments.get(number) ?? [];
+    github.comments.set(number, list);
     if (request.method === "GET") return paged(list);
     const made = { id: 1000 + list.length, body: checked(body["body"]), user: { type: "Bot", id: 1 }, author_association: "NONE" };
     list.push(made);
     return reply(201, made);
   }
   if (comment !== undefined) {
-    const found = [...forge.comments.values()].flat().find(({ id }) => id === Number(comment));
+    const found = [...github.comments.values()].flat().find(({ id }) => id === Number(comment));
     if (found === undefined) return reply(404, { message: "Not Found" });
     found.body = checked(body["body"]);
     return reply(200, found);
   }
   if (issue !== undefined) {
-    const found = forge.issues.find((one) => one.number === Number(issue));
+    const found = github.issues.find((one) => one.number === Number(issue));
     if (found === undefined) return reply(404, { message: "Not Found" });
     Object.assign(found, body);
     return reply(200, found);
   }
   if (request.method === "GET") {
     const label = url.searchParams.get("labels") ?? "";
-    return paged(forge.issues.filter((one) => one.state === url.searchParams.get("state") && one.labels.includes(label)));
+    return paged(github.issues.filter((one) => one.state === url.searchParams.get("state") && one.labels.includes(label)));
   }
   const made = {
-    number: 40 + forge.issues.length,
+    number: 40 + github.issues.length,
     title: String(body["title"]),
     body: checked(body["body"]),
     state: "open",
     labels: body["labels"] as string[],
     comments: [],
   };
-  forge.issues.push(made);
+  github.issues.push(made);
   reply(201, made);
 }
 
-/** GitHub refuses longer ones with 422; here the test fails. */
+/** GitHub refuses longer bodies with 422; here the test fails. */
 function checked(body: unknown): string {
   const text = String(body);
   if (text.length > 65_536) throw new Error(`A body of ${text.length} characters.`);

@@ -1,0 +1,112 @@
+import { DimsyncError } from "../model/errors.ts";
+import type { Plan } from "../model/plan.ts";
+import { workflowCommand } from "../render/machine/github.ts";
+import { visible } from "../text/control-characters.ts";
+import { type Comments, markerOf, markerPrefix, planComment, upsertComment, withdrawPlans } from "./comments.ts";
+import type { CiEnvironment } from "./environment.ts";
+import { githubIssues, pullRequestComments } from "./github.ts";
+import { gitlabIssues, mergeRequestComments } from "./gitlab.ts";
+import { upsertDriftIssue } from "./issues.ts";
+import { openRest, type Rest } from "./rest.ts";
+
+/**
+ * A job that writes to GitHub or GitLab. Nothing that it writes there decides whether the job
+ * succeeds: a failure is only a warning.
+ */
+export interface CiJob {
+  readonly environment: CiEnvironment;
+  readonly env: NodeJS.ProcessEnv;
+  readonly signal: AbortSignal;
+  /** Takes whole lines. */
+  readonly log: (text: string) => void;
+}
+
+/** The label of drift issues, by which they are found. */
+const driftLabel = "dimsync-drift";
+
+/** Puts each plan into its comment on the pull or merge request. Throws only E_INTERRUPTED. */
+export async function commentPlans(job: CiJob, plans: readonly Plan[]): Promise<void> {
+  const comments = openComments(job);
+  if (comments === undefined) return;
+  for (const plan of plans)
+    await orWarn(job, "The plan is in the log and the summary of this job, but not in a comment.", async () => {
+      const marker = markerOf("plan", job.environment.folder, plan.target);
+      const outcome = await upsertComment(comments, { marker, ...planComment(plan, footerOf(job)) });
+      job.log(`dimsync: comment for ${visible(plan.target)}: ${outcome}\n`);
+    });
+}
+
+/**
+ * Replaces the plans in the comments of the targets after a run without a plan; without targets, in
+ * those of all targets. Throws only E_INTERRUPTED.
+ */
+export async function withdrawComments(job: CiJob, targets: readonly string[]): Promise<void> {
+  const comments = openComments(job);
+  if (comments === undefined) return;
+  const { folder } = job.environment;
+  const prefixes = targets.length === 0 ? [markerPrefix("plan", folder)] : targets.map((target) => markerOf("plan", folder, target));
+  await orWarn(job, "The comments still show the plans of an earlier run.", () => withdrawPlans(comments, prefixes, footerOf(job)));
+}
+
+/**
+ * Keeps the issue of each report's target up to date. Returns whether every report is in an issue.
+ * Throws only E_INTERRUPTED.
+ */
+export async function reportDrift(job: CiJob, reports: readonly Plan[]): Promise<boolean> {
+  const rest = openProvider(job);
+  if (rest === undefined) return false;
+  const { provider, repository, folder } = job.environment;
+  const issues = (provider === "github" ? githubIssues : gitlabIssues)(rest, repository, driftLabel);
+  let areReported = true;
+  for (const report of reports) {
+    const isReported = await orWarn(job, "The report is in the log and the summary of this job, but not in an issue.", async () => {
+      const outcome = await upsertDriftIssue(issues, report, { marker: markerOf("drift", folder, report.target), footer: footerOf(job) });
+      job.log(`dimsync: issue for ${visible(report.target)}: ${outcome}\n`);
+    });
+    areReported &&= isReported;
+  }
+  return areReported;
+}
+
+function openComments(job: CiJob): Comments | undefined {
+  const { provider, pullRequest, repository, isRestricted } = job.environment;
+  if (pullRequest === undefined || isRestricted) return undefined;
+  const rest = openProvider(job);
+  if (rest === undefined) return undefined;
+  return (provider === "github" ? pullRequestComments : mergeRequestComments)(rest, repository, pullRequest);
+}
+
+function openProvider({ environment, env, signal, log }: CiJob): Rest | undefined {
+  const { provider, token, apiUrl } = environment;
+  if (provider === "none") return undefined;
+  const [name, variable] = provider === "github" ? ["GitHub", "GITHUB_TOKEN"] : ["GitLab", "GITLAB_TOKEN"];
+  if (token === undefined) {
+    log(`dimsync: ${variable} is not set, so dimsync writes nothing to ${name}.\n`);
+    return undefined;
+  }
+  const headers =
+    provider === "github"
+      ? { authorization: `Bearer ${token}`, accept: "application/vnd.github+json", "x-github-api-version": "2022-11-28" }
+      : { "private-token": token };
+  return openRest({ name, baseUrl: apiUrl, headers, env, signal });
+}
+
+/**
+ * Logs a failure of the provider as a warning, which GitHub also shows as an annotation. Returns
+ * whether there was none.
+ */
+async function orWarn({ environment, log }: CiJob, consequence: string, work: () => Promise<void>): Promise<boolean> {
+  try {
+    await work();
+    return true;
+  } catch (error) {
+    if (!(error instanceof DimsyncError) || error.code === "E_INTERRUPTED") throw error;
+    const text = visible(`${error.message} ${consequence}`);
+    const isGithub = environment.provider === "github";
+    log(`${isGithub ? workflowCommand("warning", [["title", `dimsync: ${error.code}`]], text) : `dimsync: ${error.code}: ${text}`}\n`);
+    return false;
+  }
+}
+
+const footerOf = ({ environment: { runUrl } }: CiJob): string =>
+  runUrl === undefined ? "Written by dimsync." : `Written by dimsync in [this run](${runUrl}).`;

@@ -1,0 +1,110 @@
+import type { Dispatcher, Pool } from "undici";
+import { isLoopback } from "../model/base-url.ts";
+import { proxyDispatcher, proxyFor } from "./proxy.ts";
+
+/** A request to a server other than the data integration service, such as a webhook or GitHub. */
+export interface HttpRequest {
+  readonly method: "GET" | "POST" | "PATCH" | "PUT";
+  readonly url: URL;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body?: string | undefined;
+}
+
+export interface SendOptions {
+  /** For the whole request, from connecting to the end of the response. */
+  readonly timeoutMs: number;
+  /** HTTPS_PROXY and NO_PROXY apply as for the service. */
+  readonly env: NodeJS.ProcessEnv;
+  readonly signal?: AbortSignal | undefined;
+  /** 0: the result is known once the status is, and the body is not read. */
+  readonly maxBodyBytes: number;
+}
+
+export interface HttpResponse {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
+  readonly text: string;
+}
+
+/**
+ * `failure`: the system's code ("ECONNREFUSED") or "timeout". Error messages hold host names, which
+ * may be part of a secret.
+ */
+export type HttpOutcome = HttpResponse | { readonly failure: string };
+
+/**
+ * Sends a request once, over a connection of its own. Redirects are not followed. Throws the
+ * signal's reason, and E_PROXY.
+ */
+export async function sendRequest(request: HttpRequest, options: SendOptions): Promise<HttpOutcome> {
+  const { timeoutMs, env, signal } = options;
+  signal?.throwIfAborted();
+  const dispatcher = await openTo(request.url, env, timeoutMs);
+  const limit = AbortSignal.timeout(timeoutMs);
+  const stop = signal === undefined ? limit : AbortSignal.any([signal, limit]);
+  try {
+    return await Promise.race([exchange(dispatcher, request, options.maxBodyBytes), ended(stop)]);
+  } finally {
+    // Also ends a request that is still in flight.
+    await dispatcher.destroy();
+    signal?.throwIfAborted();
+  }
+}
+
+/** Posts JSON once, without reading the response's body. As `sendRequest` otherwise. */
+export async function postJson(
+  url: URL,
+  body: string,
+  options: Omit<SendOptions, "maxBodyBytes">,
+): Promise<{ readonly status: number } | { readonly failure: string }> {
+  const headers = { "content-type": "application/json; charset=utf-8", "user-agent": "dimsync" };
+  const outcome = await sendRequest({ method: "POST", url, headers, body }, { ...options, maxBodyBytes: 0 });
+  return "failure" in outcome ? outcome : { status: outcome.status };
+}
+
+async function openTo(url: URL, env: NodeJS.ProcessEnv, timeoutMs: number): Promise<Dispatcher> {
+  const options: Pool.Options = { connections: 1, pipelining: 1, allowH2: false, connect: { timeout: timeoutMs } };
+  const proxy = proxyFor({ origin: url.origin, prefix: "", loopback: isLoopback(url.hostname) }, env);
+  if (proxy !== undefined) return proxyDispatcher(proxy, env, options, timeoutMs);
+  const { default: DirectPool } = await import("undici/lib/dispatcher/pool.js");
+  return new DirectPool(url.origin, options);
+}
+
+const ended = (stop: AbortSignal): Promise<{ readonly failure: string }> =>
+  new Promise((settle) => {
+    const end = (): void => settle({ failure: "timeout" });
+    if (stop.aborted) end();
+    else stop.addEventListener("abort", end, { once: true });
+  });
+
+function exchange(dispatcher: Dispatcher, { method, url, headers, body }: HttpRequest, maxBodyBytes: number): Promise<HttpOutcome> {
+  return new Promise((settle) => {
+    let head: Omit<HttpResponse, "text"> = { status: 0, headers: {} };
+    let bytes = 0;
+    const chunks: Buffer[] = [];
+    dispatcher.dispatch(
+      { origin: url.origin, path: `${url.pathname}${url.search}`, method, headers, body: body ?? null, reset: true },
+      {
+        onRequestStart: () => undefined,
+        onResponseStart: (_controller, status, responseHeaders) => {
+          head = { status, headers: responseHeaders };
+          if (maxBodyBytes === 0) settle({ ...head, text: "" });
+        },
+        onResponseData: (_controller, chunk) => {
+          bytes += chunk.length;
+          if (bytes > maxBodyBytes) settle({ failure: "response too large" });
+          else chunks.push(chunk);
+        },
+        onResponseEnd: () => settle({ ...head, text: Buffer.concat(chunks).toString("utf8") }),
+        onResponseError: (_controller, error) => settle({ failure: codeOf(error) }),
+      },
+    );
+  });
+}
+
+function codeOf(error: Error): string {
+  const first: unknown = error instanceof AggregateError ? error.errors[0] : undefined;
+  const cause = first instanceof Error ? first : error;
+  const code = "code" in cause ? cause.code : undefined;
+  return code === "UND_ERR_CONNECT_TIMEOUT" ? "timeout" : typeof code === "string" ? code : "unknown";
+}
