@@ -22,7 +22,6 @@ const besides = new Map([
   ["bin.ts", ["prebuilt-help.ts", "cli.ts"]],
   ["cli.ts", ["cli-commands.ts", "cli-help.ts", "cli-options.ts"]],
   ["cli-commands.ts", ["cli-options.ts"]],
-  ["snapshot", ["import"]],
   ["yaml", ["text"]],
 ]);
 

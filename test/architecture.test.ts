@@ -112,8 +112,8 @@ describe("the layers", () => {
       "records/lock.ts",
       "render and records are in the same layer",
     ],
-    ["only listed neighbours may", "snapshot/compare.ts", "import/specs.ts", undefined],
-    ["and only in one direction", "import/specs.ts", "snapshot/compare.ts", "import and snapshot are in the same layer"],
+    ["only listed neighbours may", "bin.ts", "cli.ts", undefined],
+    ["and only in one direction", "cli.ts", "bin.ts", "cli.ts and bin.ts are in the same layer"],
     ["the embedded service imports nothing of dimsync", "embedded/service.ts", "model/json.ts", "embedded imports nothing of dimsync"],
     [
       "only commands and the library start it",

@@ -1,32 +1,35 @@
 import type { AccountView } from "../kinds/kind.ts";
+import { userRefFor } from "../kinds/users.ts";
 import { type Address, byText, toAddress } from "../model/address.ts";
 import type { Binding } from "../model/binding.ts";
 import type { LiveIntegration, LiveReference, LiveTag } from "../model/live.ts";
 import type { AssetSpec, IntegrationSpec, Resource, TagSpec } from "../model/resource.ts";
 import { assetText, type DocumentText, integrationText, tagText } from "./document-text.ts";
-import { nameAll, slugOf } from "./names.ts";
-import { assetAfter, integrationAfter, type Names, tagAfter, tagResources, untypedOf, userRefFor } from "./specs.ts";
+import { nameObjects, type Pairs, pairManifests, referencesIn } from "./pair.ts";
+import { assetAfter, integrationAfter, type Names, tagAfter, tagResources, untypedOf } from "./specs.ts";
 
-// Which manifest stands for which live object, and what is to be written about those that have none. Pure: what was read goes in, documents,
-// changed specs and bindings come out. Schemas come later, an integration at a time (adopt-schemas.ts).
+// Decides which manifest belongs to which live object, what to write for objects without one, and how the other manifests have to
+// change. Pure: the account goes in; documents, changed specs and bindings come out. Schemas are adopted later, one integration at
+// a time (schemas/adopt-schemas.ts), because the schemas of a large account do not fit in memory together.
 
 export interface AdoptionInput {
-  /** The project's manifests, what they mean in this account, and the account's lists; tags with what they tag. */
-  readonly world: AccountView;
+  /** With the project's manifests and the objects that they are identified with. */
+  readonly account: AccountView;
+  /** With what each is attached to. */
   readonly tags: readonly LiveTag[];
-  /** Manifests that have an id in another target: they say what holds for both, so they are bound here and not changed. */
+  /** Manifests that are bound in another target too: they are bound here and not changed. */
   readonly boundElsewhere: ReadonlySet<Address>;
-  /** Whether a person asked for it; assets come along with the integrations that refer to them. */
-  readonly isWanted: (address: Address) => boolean;
+  /** Whether the user asked for it. Assets are imported with the integrations that refer to them. */
+  readonly isSelected: (address: Address) => boolean;
   /** The SchemaConfig that decides for a live integration now. */
   readonly configOf: (id: string) => Address | undefined;
 }
 
-/** A manifest whose spec is to become another one. */
+/** A manifest whose spec has to change. */
 export interface ChangedSpec {
   readonly resource: Resource;
   readonly spec: unknown;
-  /** Of a tag: ids that the document should mention at least in a comment, since nothing tells what they are. */
+  /** Of a tag: ids that the document has to list in a comment, because their type is unknown. */
   readonly untyped: readonly string[];
 }
 
@@ -36,193 +39,166 @@ export interface NewDocument extends DocumentText {
 }
 
 export interface Adoption {
-  /** Manifests of what was asked for, those included that are to be written, without the SchemaConfigs. */
+  /** Addresses of all selected manifests, including those to write; no SchemaConfigs. */
   readonly addresses: readonly Address[];
-  /** Integrations to go on with, in the order of their manifest names. */
-  readonly integrations: readonly { readonly live: LiveIntegration; readonly name: string; readonly isNew: boolean }[];
+  /** Integrations whose schemas are next, by manifest name. */
+  readonly integrations: readonly NamedIntegration[];
   readonly documents: readonly NewDocument[];
   readonly changed: readonly ChangedSpec[];
   readonly bindings: ReadonlyMap<Address, Binding>;
-  /** What a person should know, a sentence each. */
+  /** Sentences for the user. */
   readonly notices: readonly string[];
 }
 
-export function adopt(input: AdoptionInput): Adoption {
-  const { world, tags, isWanted } = input;
-  const references = referencesIn(world.integrations);
-  const known = {
-    Integration: manifestsById("Integration", world),
-    Asset: manifestsById("Asset", world),
-    Tag: manifestsById("Tag", world),
-  };
-  for (const [id, resource] of counterparts(world, known.Integration)) known.Integration.set(id, resource);
-  for (const [id, resource] of assetCounterparts(world, known.Asset, references)) known.Asset.set(id, resource);
-  const names: Names = {
-    integrations: withNames("Integration", world.integrations, known.Integration, world),
-    assets: withNames("Asset", references, known.Asset, world),
-    tags: withNames("Tag", tags, known.Tag, world),
-  };
+export interface NamedIntegration {
+  readonly live: LiveIntegration;
+  /** Of its manifest. */
+  readonly name: string;
+}
 
-  const integrations = world.integrations
-    .map((live) => ({ live, name: names.integrations.get(live.id) ?? live.id, isNew: !known.Integration.has(live.id) }))
-    .filter(({ live, name }) =>
-      // Every one is asked for, so that all addresses have been seen.
-      [toAddress("Integration", name), input.configOf(live.id) ?? toAddress("SchemaConfig", name)].map(isWanted).includes(true),
-    )
-    .sort((a, b) => byText(a.name, b.name));
-  const carried = new Set(integrations.flatMap(({ live }) => [live.source.id, live.destination.id]));
-  const assets = references.filter(({ id }) => isWanted(toAddress("Asset", names.assets.get(id) ?? "")) || carried.has(id));
-  const wantedTags = tags.filter(({ id }) => isWanted(toAddress("Tag", names.tags.get(id) ?? "")));
-  const willBe = (
-    ids: ReadonlyMap<string, string>,
-    manifests: ReadonlyMap<string, Resource>,
-    live: readonly { readonly id: string; readonly name: string }[],
-  ) => {
-    const now = new Set(live.flatMap(({ id, name }) => (name === "" ? [] : [id])));
-    return new Map([...ids].filter(([id]) => manifests.has(id) || now.has(id)));
+export function adopt(input: AdoptionInput): Adoption {
+  const { account, tags } = input;
+  const references = referencesIn(account.integrations);
+  const pairs = pairManifests(account, references);
+  const names = nameObjects(account, references, tags, pairs);
+  const selected = select(input, names, references);
+  const draft: Draft = {
+    ...{ input, pairs, names, written: namesWritten(names, pairs, selected) },
+    ...{ addresses: [], documents: [], changed: [], notices: [], bindings: new Map() },
   };
-  const written: Names = {
-    integrations: willBe(
+  for (const reference of selected.assets) adoptAsset(draft, reference);
+  for (const integration of selected.integrations) adoptIntegration(draft, integration);
+  for (const tag of selected.tags) adoptTag(draft, tag);
+  const { addresses, documents, changed, notices, bindings } = draft;
+  return { addresses, documents, changed, notices, bindings, integrations: selected.integrations };
+}
+
+/** The adoption so far. */
+interface Draft {
+  readonly input: AdoptionInput;
+  readonly pairs: Pairs;
+  /** Of all objects. */
+  readonly names: Names;
+  /** Of the objects that have a manifest afterwards: only these can be referred to by name. */
+  readonly written: Names;
+  readonly addresses: Address[];
+  readonly documents: NewDocument[];
+  readonly changed: ChangedSpec[];
+  readonly notices: string[];
+  readonly bindings: Map<Address, Binding>;
+}
+
+interface Selected {
+  readonly integrations: readonly NamedIntegration[];
+  readonly assets: readonly LiveReference[];
+  readonly tags: readonly LiveTag[];
+}
+
+function select(input: AdoptionInput, names: Names, references: readonly LiveReference[]): Selected {
+  const { account, isSelected, configOf } = input;
+  const integrations = account.integrations
+    .map((live): NamedIntegration => ({ live, name: names.integrations.get(live.id) ?? live.id }))
+    .filter(({ live, name }) => {
+      // Both are asked for, so that every address counts as known.
+      const own = isSelected(toAddress("Integration", name));
+      const config = isSelected(configOf(live.id) ?? toAddress("SchemaConfig", name));
+      return own || config;
+    })
+    .sort((a, b) => byText(a.name, b.name));
+  const referred = new Set(integrations.flatMap(({ live }) => [live.source.id, live.destination.id]));
+  const nameOf = (tag: LiveTag): string => names.tags.get(tag.id) ?? "";
+  return {
+    integrations,
+    assets: references.filter(({ id }) => isSelected(toAddress("Asset", names.assets.get(id) ?? "")) || referred.has(id)),
+    tags: input.tags.filter((tag) => isSelected(toAddress("Tag", nameOf(tag)))).sort((a, b) => byText(nameOf(a), nameOf(b))),
+  };
+}
+
+function namesWritten(names: Names, pairs: Pairs, { integrations, assets }: Selected): Names {
+  const written = (
+    all: ReadonlyMap<string, string>,
+    known: ReadonlyMap<string, Resource>,
+    ids: readonly string[],
+  ): ReadonlyMap<string, string> => {
+    const selected = new Set(ids);
+    return new Map([...all].filter(([id]) => known.has(id) || selected.has(id)));
+  };
+  return {
+    integrations: written(
       names.integrations,
-      known.Integration,
-      integrations.map(({ live }) => ({ id: live.id, name: "integration" })),
+      pairs.integrations,
+      integrations.map(({ live }) => live.id),
     ),
-    assets: willBe(names.assets, known.Asset, assets),
+    assets: written(
+      names.assets,
+      pairs.assets,
+      assets.flatMap(({ id, name }) => (name === "" ? [] : [id])),
+    ),
     tags: names.tags,
   };
+}
 
-  const documents: NewDocument[] = [];
-  const changed: ChangedSpec[] = [];
-  const notices: string[] = [];
-  const bindings = new Map<Address, Binding>();
-  const addresses: Address[] = [];
-  const bind = (address: Address, id: string, record: Omit<Binding, "id"> = {}): void => {
-    addresses.push(address);
-    if (world.bindings.get(address)?.id !== id) bindings.set(address, { id, ...record });
-  };
-  const change = (resource: Resource, spec: unknown, untyped: readonly string[] = []): void => {
-    if (spec === resource.spec && untyped.length === 0) return;
-    if (input.boundElsewhere.has(resource.address)) {
-      // Ids in comments say nothing of another account.
-      if (spec === resource.spec) return;
-      notices.push(`${resource.address} stands for an object of another target too, so it was not changed to fit this one.`);
-    } else changed.push({ resource, spec, untyped });
-  };
+function bind({ input, addresses, bindings }: Draft, address: Address, binding: Binding): void {
+  addresses.push(address);
+  if (input.account.bindings.get(address)?.id !== binding.id) bindings.set(address, binding);
+}
 
-  for (const reference of assets) {
-    const name = names.assets.get(reference.id) ?? "";
-    const resource = known.Asset.get(reference.id) as Resource<AssetSpec> | undefined; // the map holds assets only
-    if (resource !== undefined) {
-      bind(resource.address, reference.id, resource.spec.secretVersion === undefined ? {} : { secretVersion: resource.spec.secretVersion });
-      change(resource, assetAfter(resource.spec, reference));
-    } else if (reference.name === "") notices.push(`The asset ${reference.id} has no name, so no manifest can stand for it.`);
-    else {
-      bind(toAddress("Asset", name), reference.id, { secretVersion: 0 });
-      const owner = soleOwner(reference, world.integrations);
-      const inFile = owner === undefined ? undefined : written.integrations.get(owner.id);
-      documents.push({
-        ...assetText(name, reference, roleOf(reference, world.integrations)),
-        ...(inFile === undefined ? {} : { integration: inFile }),
-      });
-    }
+/** The manifest gets another spec, unless it is also the manifest of another target's object. */
+function change({ input, changed, notices }: Draft, resource: Resource, spec: unknown, untyped: readonly string[] = []): void {
+  if (spec === resource.spec && untyped.length === 0) return;
+  if (!input.boundElsewhere.has(resource.address)) changed.push({ resource, spec, untyped });
+  // Ids in comments mean nothing in another account.
+  else if (spec !== resource.spec)
+    notices.push(`${resource.address} is bound in another target too, so import did not change it to match this account.`);
+}
+
+function adoptAsset(draft: Draft, reference: LiveReference): void {
+  const { pairs, names, written, input } = draft;
+  const resource = pairs.assets.get(reference.id) as Resource<AssetSpec> | undefined; // the map holds assets only
+  if (resource !== undefined) {
+    const { secretVersion } = resource.spec;
+    bind(draft, resource.address, { id: reference.id, ...(secretVersion === undefined ? {} : { secretVersion }) });
+    change(draft, resource, assetAfter(resource.spec, reference));
+    return;
   }
-  for (const { live, name } of integrations) {
-    const resource = known.Integration.get(live.id) as Resource<IntegrationSpec> | undefined;
-    bind(toAddress("Integration", name), live.id);
-    if (resource !== undefined) change(resource, integrationAfter(resource.spec, live, world, written));
-    else
-      documents.push({
-        ...integrationText(name, live, written.assets.get(live.destination.id)),
-        integration: name,
-      });
+  if (reference.name === "") {
+    draft.notices.push(`The asset ${reference.id} has no name, so import wrote no manifest for it.`);
+    return;
   }
-  for (const tag of [...wantedTags].sort((a, b) => byText(names.tags.get(a.id) ?? "", names.tags.get(b.id) ?? ""))) {
-    const name = names.tags.get(tag.id) ?? "";
-    const resource = known.Tag.get(tag.id) as Resource<TagSpec> | undefined;
-    if (resource === undefined && tag.name === "") {
-      notices.push(`The tag ${tag.id} has no name, so no manifest can stand for it.`);
-      continue;
-    }
-    bind(toAddress("Tag", name), tag.id);
-    if (resource !== undefined) change(resource, tagAfter(resource, tag, world, written), untypedOf(resource, tag, written, world));
-    else {
-      const { entries, untyped } = tagResources(tag, written, world);
-      documents.push(tagText(name, tag, userRefFor(tag.owner, world.users), entries, untyped));
-    }
-  }
-  return { addresses, integrations, documents, changed, bindings, notices };
-}
-
-/** References as the asset kind sees them: the last one counts where an id is shown with several names. */
-function referencesIn(integrations: readonly LiveIntegration[]): readonly LiveReference[] {
-  const byId = new Map<string, LiveReference>();
-  for (const { source, destination } of integrations)
-    for (const reference of [source, destination]) if (reference.id !== "") byId.set(reference.id, reference);
-  return [...byId.values()].sort((a, b) => byText(a.id, b.id));
-}
-
-function manifestsById(kind: string, world: AccountView): Map<string, Resource> {
-  const found = new Map<string, Resource>();
-  for (const resource of world.resources) {
-    const identity = resource.kind === kind ? world.identities.get(resource.address) : undefined;
-    if (identity?.state === "found") found.set(identity.id, resource);
-  }
-  return found;
-}
-
-/** Manifests without an object here, each with the only live integration that has its name: a second target's counterparts. */
-function counterparts(world: AccountView, known: ReadonlyMap<string, Resource>): readonly (readonly [string, Resource])[] {
-  const free = world.integrations.filter(({ id }) => !known.has(id));
-  const open = world.resources.filter(
-    (resource): resource is Resource<IntegrationSpec> =>
-      resource.kind === "Integration" &&
-      world.identities.get(resource.address)?.state === "blocked" &&
-      (resource.spec as IntegrationSpec).create === undefined,
-  );
-  return pairs(
-    open,
-    free,
-    ({ name, spec }, live) => spec.expect?.name === live.name || (spec.expect?.name === undefined && name === slugOf(live.name)),
-  );
-}
-
-function assetCounterparts(
-  world: AccountView,
-  known: ReadonlyMap<string, Resource>,
-  references: readonly LiveReference[],
-): readonly (readonly [string, Resource])[] {
-  const open = world.resources.filter(
-    (resource): resource is Resource<AssetSpec> => resource.kind === "Asset" && world.identities.get(resource.address)?.state === "blocked",
-  );
-  const free = references.filter(({ id }) => !known.has(id));
-  return pairs(open, free, ({ spec }, live) => spec.name === live.name && (spec.type === undefined || spec.type === live.type));
-}
-
-function pairs<R extends Resource, L extends { readonly id: string }>(
-  resources: readonly R[],
-  live: readonly L[],
-  fits: (resource: R, live: L) => boolean,
-): readonly (readonly [string, R])[] {
-  return resources.flatMap((resource) => {
-    const [only, second] = live.filter((one) => fits(resource, one));
-    if (only === undefined || second !== undefined || resources.some((other) => other !== resource && fits(other, only))) return [];
-    return [[only.id, resource] as const];
+  const name = names.assets.get(reference.id) ?? "";
+  bind(draft, toAddress("Asset", name), { id: reference.id, secretVersion: 0 });
+  const owner = soleOwner(reference, input.account.integrations);
+  const integration = owner === undefined ? undefined : written.integrations.get(owner.id);
+  draft.documents.push({
+    ...assetText(name, reference, roleOf(reference, input.account.integrations)),
+    ...(integration === undefined ? {} : { integration }),
   });
 }
 
-function withNames(
-  kind: string,
-  live: readonly { readonly id: string; readonly name: string }[],
-  known: ReadonlyMap<string, Resource>,
-  world: AccountView,
-): ReadonlyMap<string, string> {
-  const taken = new Set(world.resources.flatMap((resource) => (resource.kind === kind ? [resource.name] : [])));
-  const fresh = nameAll(
-    live.filter(({ id }) => !known.has(id)),
-    taken,
-    kind.toLowerCase(),
-  );
-  return new Map([...fresh, ...[...known].map(([id, { name }]) => [id, name] as const)]);
+function adoptIntegration(draft: Draft, { live, name }: NamedIntegration): void {
+  const { pairs, written, input } = draft;
+  const resource = pairs.integrations.get(live.id) as Resource<IntegrationSpec> | undefined; // the map holds integrations only
+  bind(draft, toAddress("Integration", name), { id: live.id });
+  if (resource !== undefined) change(draft, resource, integrationAfter(resource.spec, live, input.account, written));
+  else draft.documents.push({ ...integrationText(name, live, written.assets.get(live.destination.id)), integration: name });
+}
+
+function adoptTag(draft: Draft, tag: LiveTag): void {
+  const { pairs, names, written, input, notices, documents } = draft;
+  const { account } = input;
+  const resource = pairs.tags.get(tag.id) as Resource<TagSpec> | undefined; // the map holds tags only
+  if (resource === undefined && tag.name === "") {
+    notices.push(`The tag ${tag.id} has no name, so import wrote no manifest for it.`);
+    return;
+  }
+  const name = names.tags.get(tag.id) ?? "";
+  bind(draft, toAddress("Tag", name), { id: tag.id });
+  if (resource !== undefined) {
+    change(draft, resource, tagAfter(resource, tag, account, written), untypedOf(resource, tag, written, account));
+    return;
+  }
+  const { entries, untyped } = tagResources(tag, written, account);
+  documents.push(tagText(name, tag, userRefFor(tag.owner, account.users), entries, untyped));
 }
 
 /** The integration that alone uses the asset, as its source. */

@@ -3,9 +3,9 @@ import type { LiveIntegration, LiveReference, LiveTag } from "../model/live.ts";
 import type { SchemaConfigSpec, UserRef } from "../model/resource.ts";
 import { escapeReferences, indented, inlineYaml, yamlLines } from "../yaml/print.ts";
 
-// The manifests that import writes, as text: what is in them is what the account showed, so that the plan after them is empty.
+// The manifests that import writes, as text. They declare the live values, so that the plan after them is empty.
 
-/** One document, without the line of dashes before it. */
+/** One document, without the `---` line before it. */
 export interface DocumentText {
   readonly address: string;
   readonly text: string;
@@ -23,7 +23,7 @@ function documentText(
   return { address: `${kind}/${name}`, text: `${lines.join("\n")}\n` };
 }
 
-/** Without `create`: it exists. `destination` is the name of its Asset manifest. */
+/** Without `create`, since it exists. `destination`: name of its Asset manifest. */
 export function integrationText(name: string, live: LiveIntegration, destination: string | undefined): DocumentText {
   const { source } = live;
   return documentText("Integration", name, {
@@ -38,7 +38,7 @@ export function integrationText(name: string, live: LiveIntegration, destination
   });
 }
 
-/** The interface shows an asset's name and type only (interface §2.2), so the connection is a stub in comments, and never sent. */
+/** The service returns only the name and type of an asset, so the connection is a commented stub that is never sent. */
 export function assetText(name: string, live: LiveReference, connectionType: "source" | "destination" | undefined): DocumentText {
   const variable = `${name.replaceAll(/[^a-z0-9]+/gu, "_").toUpperCase()}_PASSWORD`;
   return documentText(
@@ -55,7 +55,7 @@ export function assetText(name: string, live: LiveReference, connectionType: "so
     },
     {
       after: [
-        "  # The service never shows a connection, and with secretVersion 0 none is sent. To manage it, write it out and raise secretVersion:",
+        "  # The service never returns a connection, and none is sent while secretVersion is 0. To manage it, write it here and raise secretVersion:",
         "  # connection:",
         `  #   password: { $secret: { env: ${variable} } }`,
       ],
@@ -63,7 +63,7 @@ export function assetText(name: string, live: LiveReference, connectionType: "so
   );
 }
 
-/** `resources` are the entries that have a type; `untyped` ids of which the service doesn't say what they are (interface §2.4). */
+/** `untyped`: ids that the tag is attached to and whose type the service does not return. */
 export function tagText(
   name: string,
   live: LiveTag,
@@ -78,7 +78,7 @@ export function tagText(
       spec: {
         name: live.name,
         ...(live.description === undefined ? {} : { description: live.description }),
-        ...(owner === undefined ? {} : { owner: owner as JsonValue }), // a person is a text or a map of texts
+        ...(owner === undefined ? {} : { owner: owner as JsonValue }), // a string or a map of strings
         resources,
       },
     },
@@ -86,11 +86,11 @@ export function tagText(
   );
 }
 
-/** How ids that can't be typed stand in a tag's document; nothing where there are none. */
+/** The comment in a tag's document that lists ids of unknown type. */
 export function untypedComment(ids: readonly string[]): readonly string[] {
   if (ids.length === 0) return [];
   return [
-    "  # Tagged too, but the service doesn't say what these are. To manage one, add it to resources (a monitor as `monitor`):",
+    "  # Also tagged; the service does not return the type of these. To manage one, add it to resources (a monitor as `monitor`):",
     ...ids.map((id) => `  # - dataAsset: { id: ${inlineYaml(id)} }`),
   ];
 }
@@ -100,9 +100,9 @@ export function schemaConfigText(name: string, spec: SchemaConfigSpec): Document
     spec.rules === undefined
       ? []
       : [
-          "# Rules named live-… list what was live; `dimsync import` keeps them up to date. What no rule names is left alone.",
-          "# Rules of your own go below them: later ones win.",
+          "# The rules live-… record the live state; `dimsync import` updates them. Names that no rule lists are not managed.",
+          "# Add your own rules below: later rules win.",
         ];
-  // A spec is JSON; its types only don't say so.
+  // A spec is JSON, which its type does not state.
   return documentText("SchemaConfig", name, { spec: spec as unknown as JsonObject }, { before });
 }

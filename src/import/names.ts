@@ -1,25 +1,26 @@
 import { byText } from "../model/address.ts";
 
-const longest = 60;
+const maxLength = 60;
 
-/** Letters that Unicode doesn't take apart into one of a-z and a mark. */
-const spelled: Readonly<Record<string, string>> = { ß: "ss", æ: "ae", œ: "oe", ø: "o", đ: "d", ð: "d", ł: "l", þ: "th", ı: "i" };
+/** Letters that Unicode does not decompose into one of a-z and a mark. */
+const transliterated: Readonly<Record<string, string>> = { ß: "ss", æ: "ae", œ: "oe", ø: "o", đ: "d", ð: "d", ł: "l", þ: "th", ı: "i" };
 
-/** A readable name in [a-z0-9._-] for a live name: `Orders (EU)` -> `orders-eu`. Empty where nothing of it is left. */
+/** A readable name in [a-z0-9._-] for a live name: `Orders (EU)` -> `orders-eu`. "" if no character is left. */
 export function slugOf(text: string): string {
   return text
     .normalize("NFKD")
     .replaceAll(/\p{M}/gu, "")
     .toLowerCase()
-    .replaceAll(/[ßæœøđðłþı]/gu, (letter) => spelled[letter] ?? "")
+    .replaceAll(/[ßæœøđðłþı]/gu, (letter) => transliterated[letter] ?? "")
     .replaceAll(/[^a-z0-9._]+/gu, "-")
-    .slice(0, longest)
+    .slice(0, maxLength)
     .replaceAll(/^[-.]+|[-.]+$/gu, "");
 }
 
 /**
- * Names for live objects that have none, whatever the order of the list: the slug of the live name; where another object or manifest has it too, the
- * id's slug behind it; where even that is taken, a number. `fallback` stands in for a name of which no letter is left.
+ * New manifest names, independent of the order of the list: the slug of the live name. If another
+ * object or manifest has it too, the slug of the id follows; if that is taken too, a number.
+ * `fallback` replaces an empty slug.
  */
 export function nameAll(
   live: readonly { readonly id: string; readonly name: string }[],

@@ -28,3 +28,17 @@ export function isUser(live: string | undefined, person: UserRef, users: readonl
   const user = users.find(({ email }) => sameEmail(email, person.user));
   return sameEmail(live, person.user) || (user !== undefined && (live === user.id || live === user.name));
 }
+
+/**
+ * A user as a manifest names one: by e-mail address if exactly one user has the text as id, e-mail
+ * address or name; else the text. Undefined for no text.
+ */
+export function userRefFor(text: string | undefined, users: readonly LiveUser[]): UserRef | undefined {
+  if (text === undefined || text === "") return undefined;
+  const named = users.filter(({ id, email, name }) => id === text || name === text || sameEmail(email, text));
+  const emails = new Set(named.map(({ email }) => email));
+  const [user] = named;
+  if (user === undefined || emails.size > 1 || user.email === "") return text;
+  const reference: UserRef = { user: user.email };
+  return isUser(text, reference, users) ? reference : text;
+}

@@ -1,5 +1,5 @@
-import { readAhead, readSchemas } from "../import/read-schemas.ts";
-import { userRefFor } from "../import/specs.ts";
+import { readAhead, readSchemas } from "../engine/read-schemas.ts";
+import { userRefFor } from "../kinds/users.ts";
 import { byText } from "../model/address.ts";
 import { emptyRecord, type JsonValue, own } from "../model/json.ts";
 import type { LiveIntegration, LiveSchemas, LiveTag, LiveUser } from "../model/live.ts";

@@ -14,7 +14,7 @@ test.each<readonly [sentence: string, text: string, documents: readonly string[]
   expect(documentRanges(text).map(([start, end]) => text.slice(start, end))).toEqual(documents);
 });
 
-test("a change, a comment and a new document go where they belong, with the file's line breaks", () => {
+test("a change, a comment and a new document are written at their places, with the line breaks of the file", () => {
   const text = "%YAML 1.2\r\n---\r\nspec: { a: 1 }\r\n---\r\nspec: { a: 1 } # two\r\n---\r\nspec: {}\r\n";
   const files = createFileSet(() => text);
   expect(files.change("a.yaml", place(1), { a: 1 }, { a: 2 })).toBe(true);
@@ -23,20 +23,18 @@ test("a change, a comment and a new document go where they belong, with the file
   const [change] = files.take();
   expect(change?.after.split("\r\n")).toEqual([
     ...["%YAML 1.2", "---", "spec: { a: 1 }", "---", "spec: { a: 2 } # two"],
-    expect.stringContaining("# Tagged too"),
+    expect.stringContaining("# Also tagged"),
     ...["  # - dataAsset: { id: x }", "---", "spec: {}", "---", "kind: Tag", ""],
   ]);
 });
 
-test("changes and comments in each of many documents take no longer than their number says", () => {
+test("hundreds of documents of one file are changed within the time limit of a test", () => {
   const count = 500;
   const one = `spec: { a: 1 }\n# ${"x".repeat(300)}\n`;
   const files = createFileSet(() => Array.from({ length: count }, () => one).join("---\n"));
-  const from = performance.now();
   for (let index = 0; index < count; index++) {
     expect(files.change("a.yaml", place(index), { a: 1 }, { a: 2 })).toBe(true);
     files.mention("a.yaml", place(index), [`m-${index}`]);
   }
-  expect(performance.now() - from).toBeLessThan(20_000);
   expect(files.take()[0]?.after.match(/a: 2/gu)).toHaveLength(count);
 });

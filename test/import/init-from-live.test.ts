@@ -16,10 +16,10 @@ afterEach(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-test("init --from-live makes a project of an account: what comes after needs the key only, and its plan is empty", async () => {
+test("init --from-live creates a project whose plan is empty and which needs only the key", async () => {
   const key = { DIMSYNC_API_KEY: service.apiKey };
   const { code, stdout } = await runCommand(["init", "infra", "--from-live"], folder, { ...key, DIMSYNC_BASE_URL: service.url });
-  expect({ code, stdout }).toEqual({ code: 0, stdout: expect.stringContaining("the plan after it is empty") });
+  expect({ code, stdout }).toEqual({ code: 0, stdout: expect.stringContaining("The plan after the import is empty") });
   expect(await readFile(join(folder, "infra/dimsync.yaml"), "utf8")).toContain(`baseUrl: ${service.url}\n`);
   const plan = await runCommand(["plan", "--detailed-exitcode"], join(folder, "infra"), key);
   expect(plan).toMatchObject({ code: 0, stdout: expect.stringContaining("No changes.") });
@@ -31,7 +31,7 @@ test("init --from-live makes a project of an account: what comes after needs the
   expect(texts.filter((text) => text.includes(service.apiKey))).toEqual([]);
 });
 
-test("without an address nothing is written, and it says what to set", async () => {
+test("without a base URL nothing is written, and the message says what to set", async () => {
   const { code, stderr } = await runCommand(["init", "--from-live"], folder, {});
   expect(code).toBe(1);
   expect(stderr).toContain("DIMSYNC_BASE_URL");

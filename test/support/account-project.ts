@@ -1,12 +1,13 @@
 import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type ImportReport, runImport } from "../../src/commands/adopt/import.ts";
+import { runImport } from "../../src/commands/adopt/import.ts";
 import type { Context } from "../../src/commands/shared/context.ts";
 import type { GlobalFlags, ImportFlags } from "../../src/commands/shared/flags.ts";
 import type { Io } from "../../src/commands/shared/io.ts";
 import { reportError } from "../../src/commands/shared/report-error.ts";
 import type { AccountState } from "../../src/embedded/index.ts";
+import type { ImportReport } from "../../src/import/report.ts";
 import { startService, type TestService } from "./service.ts";
 
 /** A service with an account, and a project folder that has only a config. */

@@ -3,7 +3,8 @@ import { join, relative, resolve } from "node:path";
 import { evaluateAssertions, type TestOutcome } from "../../assertions/evaluate.ts";
 import { type Assertion, toAssertions } from "../../assertions/parse.ts";
 import { cachedReads } from "../../engine/cached-reads.ts";
-import { readAhead, readSchemas } from "../../import/read-schemas.ts";
+import { readAccount, readTags } from "../../engine/read-account.ts";
+import { readAhead, readSchemas } from "../../engine/read-schemas.ts";
 import { schemaConfig } from "../../kinds/schema-config/index.ts";
 import { DimsyncError, ProblemsError } from "../../model/errors.ts";
 import type { Exit, ExitCode } from "../../model/exit.ts";
@@ -11,12 +12,12 @@ import { openBindings } from "../../records/bindings.ts";
 import type { RenderOptions } from "../../render/document.ts";
 import { junitText, type TestCase, type TestSuite } from "../../render/machine/junit-text.ts";
 import { visible } from "../../text/control-characters.ts";
+import { systemClock } from "../shared/account.ts";
 import type { Context } from "../shared/context.ts";
 import type { TestFlags } from "../shared/flags.ts";
 import { checkOutputs, deliverForms } from "../shared/output.ts";
 import { showProgress } from "../shared/progress.ts";
 import { loadOneProject } from "../shared/project.ts";
-import { readWorld } from "../shared/read-account.ts";
 import { openReads } from "./snapshot.ts";
 
 /** What `dimsync test -o json` prints. */
@@ -45,11 +46,9 @@ export async function runTest(context: Context<TestFlags>, files: readonly strin
   try {
     const reads = cachedReads(opened.reads);
     const bindings = await openBindings(settings.bindingsFile, settings.target);
-    const { world: listed } = await readWorld(project, bindings.all(), reads);
-    const tags = assertions.some(({ integrations }) => integrations.tagged !== undefined)
-      ? await Promise.all(listed.tags.map(async (tag) => (await reads.tag(tag.id)) ?? tag))
-      : listed.tags;
-    const world = { ...listed, tags };
+    const { account: listed } = await readAccount(project, bindings.all(), { reads, today: systemClock.now().toISOString().slice(0, 10) });
+    const isTagNeeded = assertions.some(({ integrations }) => integrations.tagged !== undefined);
+    const world = { ...listed, tags: isTagNeeded ? await readTags(reads, listed) : listed.tags };
     const evaluation = evaluateAssertions(assertions, world);
     const configs = world.resources.filter(({ kind }) => kind === "SchemaConfig");
     const units = new Map(schemaConfig.units(configs, world).units.map((unit) => [unit.liveId, unit]));

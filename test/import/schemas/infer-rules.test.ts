@@ -1,14 +1,15 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { inferRules, literalSchemas } from "../../src/import/infer-rules.ts";
-import { differences } from "../../src/import/reconcile.ts";
-import { compileConfig, makeRuleProgram } from "../../src/kinds/schema-config/compiled-config.ts";
-import { expand } from "../../src/kinds/schema-config/expand.ts";
-import { ruleSetsIn } from "../../src/kinds/schema-config/rule-sets.ts";
-import type { LiveColumn, LiveSchemas, LiveTable } from "../../src/model/live.ts";
-import type { SchemaConfigSpec, SchemaTree } from "../../src/model/resource.ts";
-import { resourceOf } from "../support/world.ts";
-import { schemaEntry } from "./random-account.ts";
+import { inferRules } from "../../../src/import/schemas/infer-rules.ts";
+import { literalSchemas } from "../../../src/import/schemas/literal-schemas.ts";
+import { differences } from "../../../src/import/schemas/reconcile.ts";
+import { compileConfig, makeRuleProgram } from "../../../src/kinds/schema-config/compiled-config.ts";
+import { expand } from "../../../src/kinds/schema-config/expand.ts";
+import { ruleSetsIn } from "../../../src/kinds/schema-config/rule-sets.ts";
+import type { LiveColumn, LiveSchemas, LiveTable } from "../../../src/model/live.ts";
+import type { SchemaConfigSpec, SchemaTree } from "../../../src/model/resource.ts";
+import { resourceOf } from "../../support/world.ts";
+import { schemaEntry } from "../random-account.ts";
 
 const clear: LiveColumn = { enabled: true, hashed: false };
 const hashed: LiveColumn = { enabled: true, hashed: true };
@@ -16,16 +17,16 @@ const off: LiveColumn = { enabled: false, hashed: false };
 const table = (columns: Readonly<Record<string, LiveColumn>>, enabled = true): LiveTable => ({ enabled, columns });
 const schema = (tables: Readonly<Record<string, LiveTable>>, enabled = true): LiveSchemas[string] => ({ enabled, tables });
 
-/** What a configuration makes of live schemas. */
+/** The desired state of a SchemaConfig over live schemas. */
 function desiredBy(spec: SchemaConfigSpec, live: LiveSchemas): SchemaTree {
   const config = resourceOf("SchemaConfig", "c", { integration: "i", ...spec });
-  return expand(makeRuleProgram([compileConfig(config as never, ruleSetsIn([]))]), live); // the spec's type is the builder's to forget
+  return expand(makeRuleProgram([compileConfig(config as never, ruleSetsIn([]))]), live); // resourceOf does not keep the type of the spec
 }
 
 const idsOf = (live: LiveSchemas): readonly string[] => inferRules(live).rules.map((rule) => ("id" in rule ? (rule.id ?? "") : ""));
 
-describe("what is alike is one rule", () => {
-  test("a name goes with what most columns of that name are; others are exceptions", () => {
+describe("nodes with the same state share a rule", () => {
+  test("a column name is listed with the state of most columns of that name; others are exceptions", () => {
     const live = {
       s: schema({ a: table({ id: clear, email: hashed }), b: table({ id: clear, email: hashed }), c: table({ email: clear }) }),
     };
@@ -40,12 +41,12 @@ describe("what is alike is one rule", () => {
     });
   });
 
-  test("of states that are equally frequent the one that protects is the rule", () => {
+  test("of two equally frequent states, the one that protects becomes the rule", () => {
     const live = { s: schema({ a: table({ email: hashed }), b: table({ email: clear }), c: table({ x: off }), d: table({ x: hashed }) }) };
     expect(idsOf(live)).toEqual(["live-schemas-on", "live-tables-on", "live-columns-hashed", "live-columns-off"]);
   });
 
-  test("where most tables are off, off is said of all, and those that are on are listed", () => {
+  test("if most tables are off, one rule turns all off and the enabled ones are listed", () => {
     const tables = Object.fromEntries(["a", "b", "c", "d", "e"].map((name) => [name, table({}, name === "c")]));
     expect(inferRules({ s: schema(tables) }).rules.slice(1)).toEqual([
       { id: "live-tables-off-all", match: { schema: ["s"], table: ["*"] }, set: { enabled: false } },
@@ -53,7 +54,7 @@ describe("what is alike is one rule", () => {
     ]);
   });
 
-  test("a table all of whose columns are hashed is a rule; one that is all in clear is not", () => {
+  test("a table whose columns are all hashed gets its own rule; one whose columns are all unhashed does not", () => {
     const live = { s: schema({ people: table({ id: hashed, name: hashed }), orders: table({ id: clear, total: clear }) }) };
     expect(inferRules(live).rules.at(-1)).toEqual({
       id: "live-columns-hashed-all",
@@ -62,7 +63,7 @@ describe("what is alike is one rule", () => {
     });
   });
 
-  test("what the same is said of several schemas is one rule, whatever else is said of each", () => {
+  test("schemas with an equal rule share it, even if their other rules differ", () => {
     const users = table({ id: clear, email: hashed });
     const live = { t1: schema({ users }), t2: schema({ users, log: table({ id: clear, ip: clear }) }), t3: schema({ users }) };
     const { rules } = inferRules(live);
@@ -76,7 +77,7 @@ describe("what is alike is one rule", () => {
     ]);
   });
 
-  test("off for all tables of a schema stands before on for some of another with the same names", () => {
+  test("the rule that turns all tables of a schema off comes before rules that enable tables", () => {
     const off_ = (name: string) => [name, table({}, false)] as const;
     const mostlyOff = schema({ ...Object.fromEntries(["a", "b", "c", "d"].map(off_)), x: table({}) });
     const live = { s1: schema({ x: table({}) }), s2: mostlyOff, s3: mostlyOff };
@@ -84,7 +85,7 @@ describe("what is alike is one rule", () => {
     expect(differences(desiredBy(inferRules(live), live), live)).toEqual([]);
   });
 
-  test("where off is said of all tables, the columns of those are left out, unless a rule would change them", () => {
+  test("if one rule turns all tables off, the columns of disabled tables are not listed, unless a rule would change them", () => {
     const old = table({ email: clear, old_id: clear, secret: hashed }, false);
     const live = {
       s: schema({
@@ -114,7 +115,7 @@ const liveSchemas = fc.dictionary(fc.constantFrom("public", "a*b", "__proto__", 
   noNullPrototype: true,
 }) as fc.Arbitrary<LiveSchemas>;
 
-test("rules and tree manage every node as it is live, but for columns of tables of which off is said together; the plain tree every one", () => {
+test("rules and exceptions cover every node except columns of tables that one rule turns off; the literal tree covers every node", () => {
   fc.assert(
     fc.property(liveSchemas, (live) => {
       const everything = leavesOf(literalSchemas(live));
@@ -134,7 +135,7 @@ test("rules and tree manage every node as it is live, but for columns of tables 
   );
 });
 
-test("what the source gains afterwards is never switched on and never un-hashed", () => {
+test("nodes that the source adds later are never enabled and never unhashed", () => {
   fc.assert(
     fc.property(liveSchemas, liveSchemas, (live, grown) => {
       const desired = desiredBy(inferRules(live), grown);
@@ -148,7 +149,7 @@ test("what the source gains afterwards is never switched on and never un-hashed"
   );
 });
 
-/** A schema or table that was not there, or a column whose name the schema did not have. */
+/** A schema or table that did not exist, or a column whose name did not exist in the schema. */
 function isNewName(live: LiveSchemas, schemaName: string, tableName: string | undefined, columnName: string | undefined): boolean {
   if (!Object.hasOwn(live, schemaName)) return true;
   const tables = live[schemaName]?.tables ?? {};
@@ -157,7 +158,7 @@ function isNewName(live: LiveSchemas, schemaName: string, tableName: string | un
   return !Object.values(tables).some(({ columns = {} }) => Object.hasOwn(columns, columnName));
 }
 
-/** Ways to the leaves, as JSON. */
+/** Paths of the leaves, as JSON. */
 const leavesOf = (tree: object, path: readonly string[] = []): readonly string[] =>
   Object.entries(tree)
     .flatMap(([key, member]): readonly string[] =>
@@ -165,7 +166,7 @@ const leavesOf = (tree: object, path: readonly string[] = []): readonly string[]
     )
     .sort();
 
-test("the order of the service's keys does not matter", () => {
+test("the result does not depend on the order of the keys", () => {
   const shuffled = (live: LiveSchemas): LiveSchemas =>
     Object.fromEntries(
       Object.entries(live)

@@ -1,16 +1,18 @@
 import { withColumns } from "../kinds/schema-config/index.ts";
 import { own } from "../model/json.ts";
-import type { LiveSchemas } from "../model/live.ts";
+import type { LiveSchema, LiveSchemas } from "../model/live.ts";
 import type { Reads } from "../model/service.ts";
-import { flows } from "./column-profile.ts";
 
 /** Names of tables. */
 export type Tables = readonly (readonly [schema: string, table: string])[];
 
+/** Whether the table and its schema are enabled, so that its enabled columns are replicated. */
+export const isReplicated = (schema: LiveSchema, table: string): boolean => schema.enabled && own(schema.tables, table)?.enabled === true;
+
 /**
- * An integration's schemas with the columns of every table that replicates: where the answer leaves columns out (interface §4.3, the snake_case form),
- * they are read table by table, and so are those of tables that `further` names, such as those that a plan looks into. Other tables keep unknown
- * columns. Undefined: the integration is gone.
+ * An integration's schemas with the columns of every replicated table, and of the tables that
+ * `further` names: if the response has no columns (docs/service-interface.md), they are read
+ * table by table. The columns of other tables stay unknown. Undefined: the integration is gone.
  */
 export async function readSchemas(
   reads: Reads,
@@ -19,24 +21,26 @@ export async function readSchemas(
 ): Promise<LiveSchemas | undefined> {
   const live = await reads.schemas(id);
   if (live === undefined) return undefined;
-  const isBlind = (schema: string, table: string): boolean => {
+  const hasNoColumns = (schema: string, table: string): boolean => {
     const entry = own(own(live, schema)?.tables, table);
     return entry !== undefined && entry.columns === undefined;
   };
-  const replicating = Object.entries(live).flatMap(([name, schema]) =>
-    Object.keys(schema.tables).flatMap((table) => (flows(schema, table) && isBlind(name, table) ? [[name, table] as const] : [])),
+  const replicated = Object.entries(live).flatMap(([name, schema]) =>
+    Object.keys(schema.tables).flatMap((table) =>
+      isReplicated(schema, table) && hasNoColumns(name, table) ? [[name, table] as const] : [],
+    ),
   );
-  const more = further(live).filter(([name, table]) => {
+  const others = further(live).filter(([name, table]) => {
     const schema = own(live, name);
-    return schema !== undefined && isBlind(name, table) && !flows(schema, table);
+    return schema !== undefined && hasNoColumns(name, table) && !isReplicated(schema, table);
   });
-  return withColumns(id, live, [...replicating, ...more], reads);
+  return withColumns(id, live, [...replicated, ...others], reads);
 }
 
-/** What was read for an item, or why it could not be. */
+/** The result of reading for an item, or why the read failed. */
 export type ReadAhead<Item, Read> = { readonly item: Item; readonly read: Read } | { readonly item: Item; readonly error: unknown };
 
-/** Reads for each item, in the order of the items, at most `ahead` further ones at a time: no more than those are ever held. */
+/** Reads for each item, in order, at most `ahead` items before the one in use: no more results are held in memory. */
 export async function* readAhead<Item, Read>(
   items: readonly Item[],
   ahead: number,

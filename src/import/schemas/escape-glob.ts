@@ -1,11 +1,11 @@
-/** A pattern that matches exactly this name (product §2.4.2): what a glob would read otherwise is escaped. Undefined for the empty name, which no pattern can be. */
+/** A pattern that matches exactly this name: characters that a glob gives a meaning are escaped. Undefined for "", which no pattern matches. */
 export function escapeGlob(name: string): string | undefined {
   if (name === "") return undefined;
   const escaped = name.replaceAll(/[*?[\]{}\\]/gu, (letter) => `\\${letter}`);
   return escaped.startsWith("!") ? `\\${escaped}` : escaped;
 }
 
-/** The name that `patternFor` made a pattern of; undefined for a glob, and for what leaves out. */
+/** The name from which `escapeGlob` made the pattern; undefined for a glob and for a `!pattern`. */
 export function nameOfPattern(pattern: string): string | undefined {
   if (/^[\w -]*$/u.test(pattern)) return pattern;
   if (pattern.startsWith("!") || /(?<!\\)(?:\\\\)*[*?[\]{}]/u.test(pattern)) return undefined;

@@ -1,0 +1,102 @@
+import type { AccountView } from "../kinds/kind.ts";
+import type { LiveIntegration, LiveReference, LiveTag } from "../model/live.ts";
+import type { AssetSpec, IntegrationSpec, Resource } from "../model/resource.ts";
+import { nameAll, slugOf } from "./names.ts";
+import type { Names } from "./specs.ts";
+
+/** Manifests by live id. */
+export interface Pairs {
+  readonly integrations: ReadonlyMap<string, Resource>;
+  readonly assets: ReadonlyMap<string, Resource>;
+  readonly tags: ReadonlyMap<string, Resource>;
+}
+
+/**
+ * The manifest of each live object: the one that dimsync identifies with it, else the only one
+ * that expects its name, which pairs the objects of a second target with the manifests of the first.
+ */
+export function pairManifests(account: AccountView, references: readonly LiveReference[]): Pairs {
+  const integrations = identified("Integration", account);
+  const assets = identified("Asset", account);
+  return {
+    integrations: new Map([...integrations, ...integrationsByName(account, integrations)]),
+    assets: new Map([...assets, ...assetsByName(account, assets, references)]),
+    tags: identified("Tag", account),
+  };
+}
+
+/** A manifest name for each live object: that of its manifest, else a new one that no manifest has. */
+export function nameObjects(account: AccountView, references: readonly LiveReference[], tags: readonly LiveTag[], pairs: Pairs): Names {
+  const namesOf = (
+    kind: string,
+    live: readonly { readonly id: string; readonly name: string }[],
+    known: ReadonlyMap<string, Resource>,
+  ): ReadonlyMap<string, string> => {
+    const taken = new Set(account.resources.flatMap((resource) => (resource.kind === kind ? [resource.name] : [])));
+    const unnamed = live.filter(({ id }) => !known.has(id));
+    return new Map([...nameAll(unnamed, taken, kind.toLowerCase()), ...[...known].map(([id, { name }]) => [id, name] as const)]);
+  };
+  return {
+    integrations: namesOf("Integration", account.integrations, pairs.integrations),
+    assets: namesOf("Asset", references, pairs.assets),
+    tags: namesOf("Tag", tags, pairs.tags),
+  };
+}
+
+function identified(kind: string, account: AccountView): ReadonlyMap<string, Resource> {
+  const found = new Map<string, Resource>();
+  for (const resource of account.resources) {
+    const identity = resource.kind === kind ? account.identities.get(resource.address) : undefined;
+    if (identity?.state === "found") found.set(identity.id, resource);
+  }
+  return found;
+}
+
+const isBlocked = (account: AccountView, { address }: Resource): boolean => account.identities.get(address)?.state === "blocked";
+
+function integrationsByName(account: AccountView, known: ReadonlyMap<string, Resource>): readonly (readonly [string, Resource])[] {
+  const unpaired = account.resources.filter(
+    (resource): resource is Resource<IntegrationSpec> =>
+      resource.kind === "Integration" && isBlocked(account, resource) && (resource.spec as IntegrationSpec).create === undefined,
+  );
+  const live = account.integrations.filter(({ id }) => !known.has(id));
+  return onlyPairs(
+    unpaired,
+    live,
+    ({ name, spec }, { name: liveName }) =>
+      spec.expect?.name === liveName || (spec.expect?.name === undefined && name === slugOf(liveName)),
+  );
+}
+
+function assetsByName(
+  account: AccountView,
+  known: ReadonlyMap<string, Resource>,
+  references: readonly LiveReference[],
+): readonly (readonly [string, Resource])[] {
+  const unpaired = account.resources.filter(
+    (resource): resource is Resource<AssetSpec> => resource.kind === "Asset" && isBlocked(account, resource),
+  );
+  const live = references.filter(({ id }) => !known.has(id));
+  return onlyPairs(unpaired, live, ({ spec }, { name, type }) => spec.name === name && (spec.type === undefined || spec.type === type));
+}
+
+/** Manifest and live object that fit each other and nothing else. */
+function onlyPairs<R extends Resource, L extends { readonly id: string }>(
+  resources: readonly R[],
+  live: readonly L[],
+  fits: (resource: R, live: L) => boolean,
+): readonly (readonly [string, R])[] {
+  return resources.flatMap((resource) => {
+    const [only, second] = live.filter((one) => fits(resource, one));
+    if (only === undefined || second !== undefined || resources.some((other) => other !== resource && fits(other, only))) return [];
+    return [[only.id, resource] as const];
+  });
+}
+
+/** The assets that integrations refer to, by id. If an id appears with several names, the last one counts, as for the asset kind. */
+export function referencesIn(integrations: readonly LiveIntegration[]): readonly LiveReference[] {
+  const byId = new Map<string, LiveReference>();
+  for (const { source, destination } of integrations)
+    for (const reference of [source, destination]) if (reference.id !== "") byId.set(reference.id, reference);
+  return [...byId.keys()].sort().flatMap((id) => byId.get(id) ?? []);
+}

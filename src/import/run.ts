@@ -1,0 +1,138 @@
+import { randomUUID } from "node:crypto";
+import { existsSync, readFileSync } from "node:fs";
+import { mkdir } from "node:fs/promises";
+import { cachedReads, type RunReads } from "../engine/cached-reads.ts";
+import { readAccount, readTags } from "../engine/read-account.ts";
+import type { AccountView } from "../kinds/kind.ts";
+import type { Project } from "../manifests/project.ts";
+import { type Address, byText } from "../model/address.ts";
+import { DimsyncError } from "../model/errors.ts";
+import type { OnProgress } from "../model/progress.ts";
+import type { Reads } from "../model/service.ts";
+import { openBindings } from "../records/bindings.ts";
+import { acquireLock } from "../records/lock.ts";
+import { type Adoption, adopt, type NewDocument } from "./adopt.ts";
+import { importSchemas, unitsById } from "./schemas/import-schemas.ts";
+import { createWriter, type ImportFailure, type Writer, type WriterOptions } from "./writer.ts";
+
+export interface ImportOptions extends WriterOptions {
+  /** Writes schemas as a literal tree instead of rules. */
+  readonly literal: boolean;
+  readonly isSelected: (address: Address) => boolean;
+  /** Called after `isSelected` has seen every address; if it throws, nothing is written. */
+  readonly beforeWriting: () => void;
+}
+
+export interface ImportSession {
+  /** Opens the account for reading. */
+  readonly openReads: () => Promise<{ readonly reads: Reads; readonly close: () => Promise<void> }>;
+  /** YYYY-MM-DD: `ignore` entries expire. */
+  readonly today: string;
+  readonly signal: AbortSignal;
+  readonly onProgress?: OnProgress | undefined;
+}
+
+export interface Imported {
+  /** Addresses of the manifests of everything that was selected. */
+  readonly addresses: readonly Address[];
+  readonly bound: ReadonlyMap<Address, string>;
+  readonly notices: readonly string[];
+  readonly failures: readonly ImportFailure[];
+}
+
+/**
+ * Reads the account, writes manifests and bindings for objects without, and updates the manifests
+ * that differ. Sends GET only. If the schemas of an integration cannot be read, that is a failure in
+ * the result and the others go on. Throws E_LOCKED (exit 6) while an apply runs, E_OUTPUT if a file
+ * cannot be written, and ServiceError if a list cannot be read.
+ */
+export async function importAccount(project: Project, options: ImportOptions, session: ImportSession): Promise<Imported> {
+  const { folder, target } = project.settings;
+  // Apply must not create objects and bind them meanwhile.
+  const lock = options.dryRun ? undefined : await acquireLock(folder, target, { runId: randomUUID(), waitMs: 0, signal: session.signal });
+  try {
+    const { reads, close } = await session.openReads();
+    try {
+      return await importFrom(cachedReads(reads), project, { options, session });
+    } finally {
+      await close();
+    }
+  } catch (error) {
+    throw isSystemError(error) ? notWritten(error) : error;
+  } finally {
+    await lock?.release();
+  }
+}
+
+/** A file or folder that cannot be read or written. */
+const isSystemError = (error: unknown): error is Error => error instanceof Error && !(error instanceof DimsyncError) && "syscall" in error;
+
+const notWritten = (error: Error): DimsyncError =>
+  new DimsyncError("E_OUTPUT", `Import stopped: ${error.message}. Files already written were kept. Fix the problem and run import again.`, {
+    cause: error,
+  });
+
+export interface ImportRun {
+  readonly options: ImportOptions;
+  readonly session: ImportSession;
+}
+
+async function importFrom(reads: RunReads, project: Project, run: ImportRun): Promise<Imported> {
+  const { options, session } = run;
+  const { bindingsFile, target } = project.settings;
+  const bindings = await openBindings(bindingsFile, target);
+  const { account, suspicions } = await readAccount(project, bindings.all(), { reads, today: session.today });
+  const tags = await readTags(reads, account);
+  const boundElsewhere = await addressesOfOtherTargets(bindingsFile, target);
+  const configs = new Map([...unitsById(account)].map(([id, { resource }]) => [id, resource.address]));
+  const { isSelected } = options;
+  const adoption = adopt({ account, tags, boundElsewhere, isSelected, configOf: (id) => configs.get(id) });
+  options.beforeWriting();
+
+  const writer = createWriter(project, options);
+  const failures = await writeObjects(writer, adoption, options);
+  const schemas = await importSchemas(adoption, {
+    ...{ reads, writer, boundElsewhere, account: withBindings(account, adoption) },
+    ...{ literal: options.literal, signal: session.signal, onProgress: session.onProgress },
+  });
+  if (!options.dryRun) await Promise.all([...adoption.bindings].map(([address, binding]) => bindings.set(address, binding)));
+  return {
+    addresses: [...new Set([...adoption.addresses, ...schemas.addresses])].sort(byText),
+    bound: new Map([...adoption.bindings].map(([address, { id }]) => [address, id])),
+    notices: [...suspicions, ...adoption.notices, ...schemas.notices],
+    failures: [...failures, ...schemas.failures],
+  };
+}
+
+/** The account in which the adopted manifests are identified with their objects. */
+function withBindings(account: AccountView, { bindings }: Adoption): AccountView {
+  const found = [...bindings].map(([address, { id }]) => [address, { state: "found", id, by: "binding" }] as const);
+  return { ...account, identities: new Map([...account.identities, ...found]) };
+}
+
+/** Addresses that the bindings file has for other targets. */
+async function addressesOfOtherTargets(file: string, target: string): Promise<ReadonlySet<Address>> {
+  if (!existsSync(file)) return new Set();
+  const { parse } = await import("yaml");
+  const content: unknown = parse(readFileSync(file, "utf8"));
+  const targets = (content as { readonly targets?: Readonly<Record<string, Readonly<Record<string, unknown>> | null>> }).targets ?? {}; // openBindings has checked it
+  return new Set(Object.entries(targets).flatMap(([name, lines]) => (name === target ? [] : Object.keys(lines ?? {}))));
+}
+
+/** Changed manifests, then new assets and tags. */
+async function writeObjects(
+  writer: Writer,
+  { changed, documents }: Adoption,
+  { dryRun, out }: ImportOptions,
+): Promise<readonly ImportFailure[]> {
+  // The locations of documents count from the beginning of a file, so edits come before additions.
+  const failures = changed.flatMap((one) => writer.change(one) ?? []);
+  const ofKind = (kind: string): readonly NewDocument[] =>
+    documents.filter(({ address, integration }) => integration === undefined && address.startsWith(`${kind}/`));
+  writer.add("assets.yaml", ofKind("Asset"));
+  writer.add("tags.yaml", ofKind("Tag"));
+  // Even if nothing is written: the config names the folder, and the project does not load without it.
+  if (!dryRun) await mkdir(out, { recursive: true });
+  await writer.flush();
+  return failures;
+}

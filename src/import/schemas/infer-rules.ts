@@ -1,0 +1,178 @@
+import { isReplicated } from "../../engine/read-schemas.ts";
+import { byText } from "../../model/address.ts";
+import { canonicalJson, emptyRecord, own } from "../../model/json.ts";
+import type { LiveSchema, LiveSchemas } from "../../model/live.ts";
+import type { ColumnTree, SchemaRule, SchemaTree } from "../../model/resource.ts";
+import { type ColumnProfile, type ColumnState, columnProfile, isMostlyOff, setFor } from "./column-profile.ts";
+import { escapeGlob } from "./escape-glob.ts";
+import { literalSchema, sortedTables, type WritableSchema, type WritableTables } from "./literal-schemas.ts";
+
+// Writes the live state of an integration's schemas as rules that are short enough to review. Each column name is listed once per
+// schema, in the rule for the state that most columns of that name have; columns that deviate are exceptions in the literal tree.
+// First come the rules for what is on, then for what is hashed or off, and last the long list of unhashed columns.
+//
+// `*` is only used for tables and schemas that are off, and no rule applies to all schemas. Names that are not listed are not managed
+// until the next import. So a table or column that the source adds is never enabled or unhashed by a rule that import wrote.
+
+export interface InferredRules {
+  readonly rules: readonly SchemaRule[];
+  /** What deviates from the rules. */
+  readonly schemas: SchemaTree;
+}
+
+/** Ids of the rules that import writes and updates: `live-tables-on`, `live-columns-hashed-2`. */
+export const liveRuleId = /^live-(schemas|tables|columns)-(on|off|clear|hashed|off-hashed)(?:-all)?(?:-\d+)?$/u;
+
+export interface InferOptions {
+  /** Ids of the configuration's other rules. */
+  readonly takenIds?: ReadonlySet<string>;
+  /** False if other rules come first, since `*` would also match their names. */
+  readonly globs?: boolean;
+}
+
+/** The result does not depend on the order of the keys. */
+export function inferRules(live: LiveSchemas, { takenIds = new Set(), globs = true }: InferOptions = {}): InferredRules {
+  const names = Object.keys(live).sort(byText);
+  const profiles = new Map<string, SchemaProfile>();
+  for (const name of names) {
+    const [schema, pattern] = [own(live, name), escapeGlob(name)];
+    if (schema !== undefined && pattern !== undefined) profiles.set(name, { pattern, schema, ...columnProfile(schema, globs) });
+  }
+  const inOrder = [...profiles.values()];
+  const schemaStates = names.map((name) => [name, own(live, name)?.enabled === true] as const);
+  const drafts = [
+    ...onOffRules({ level: "schemas", key: "schema", globs }, schemaStates),
+    ...grouped(inOrder.flatMap((profile) => tableRules(profile, globs))),
+    ...grouped(inOrder.flatMap(columnRules)),
+    ...grouped(inOrder.flatMap(uniformRules)),
+  ];
+  return { rules: withIds(drafts, takenIds), schemas: exceptions(live, profiles) };
+}
+
+/** A rule before it has its id. */
+interface DraftRule {
+  readonly id: string;
+  readonly match: { readonly schema?: readonly string[]; readonly table?: readonly string[]; readonly column?: readonly string[] };
+  readonly set: ColumnTree;
+}
+
+/** A schema that a pattern can name, and the states of its columns. */
+interface SchemaProfile extends ColumnProfile {
+  readonly pattern: string;
+  readonly schema: LiveSchema;
+}
+
+/** Rules that protect come first; the list of unhashed columns is the longest and the least interesting. */
+const stateOrder: readonly ColumnState[] = ["hashed", "off", "off-hashed", "clear"];
+const ruleOrder = ["live-tables-off-all", "live-tables-on", "live-tables-off", ...stateOrder.map((state) => `live-columns-${state}`)];
+
+const patternsOf = (names: Iterable<string>): readonly string[] => [...names].flatMap((name) => escapeGlob(name) ?? []);
+
+/** One rule per state. */
+function columnRules({ byColumn, pattern }: SchemaProfile): readonly DraftRule[] {
+  return stateOrder.flatMap((state): readonly DraftRule[] => {
+    const column = patternsOf([...byColumn].flatMap(([name, one]) => (one === state ? [name] : [])));
+    return column.length === 0 ? [] : [{ id: `live-columns-${state}`, match: { schema: [pattern], column }, set: setFor[state] }];
+  });
+}
+
+/** One rule for all columns of tables with the same columns in one state. The columns are listed, so that the rule does not enable new ones. */
+function uniformRules({ byTable, pattern, schema }: SchemaProfile): readonly DraftRule[] {
+  const groups = new Map<string, { readonly state: ColumnState; readonly column: readonly string[]; readonly table: string[] }>();
+  for (const [name, state] of byTable) {
+    const column = [...patternsOf(Object.keys(own(schema.tables, name)?.columns ?? {}))].sort(byText);
+    const key = canonicalJson([state, column]);
+    const group = groups.get(key) ?? { state, column, table: [] };
+    groups.set(key, group);
+    group.table.push(escapeGlob(name) ?? name);
+  }
+  return [...groups.values()].map(({ state, column, table }) => ({
+    id: `live-columns-${state}-all`,
+    match: { schema: [pattern], table, column },
+    set: setFor[state],
+  }));
+}
+
+function tableRules({ pattern, schema }: SchemaProfile, globs: boolean): readonly DraftRule[] {
+  const tables = sortedTables(schema).map(([table, { enabled }]) => [table, enabled] as const);
+  const rules = onOffRules({ level: "tables", key: "table", globs }, tables);
+  return rules.map((rule) => ({ ...rule, match: { schema: [pattern], ...rule.match } }));
+}
+
+/** Merges rules that are equal except for their schemas, and sorts them. */
+function grouped(drafts: readonly DraftRule[]): readonly DraftRule[] {
+  const groups = new Map<string, DraftRule>();
+  for (const draft of drafts) {
+    const { schema = [], ...match } = draft.match;
+    const key = canonicalJson({ ...draft, match });
+    const known = groups.get(key);
+    const merged = known && { ...known, match: { ...known.match, schema: [...(known.match.schema ?? []), ...schema] } };
+    groups.set(key, merged ?? draft);
+  }
+  return [...groups.values()].sort((a, b) => ruleOrder.indexOf(a.id) - ruleOrder.indexOf(b.id));
+}
+
+interface OnOff {
+  readonly level: "schemas" | "tables";
+  readonly key: "schema" | "table";
+  readonly globs: boolean;
+}
+
+/** A rule that lists what is on, and one that lists what is off. If most are off: one that turns all off, then one that lists what is on. */
+function onOffRules({ level, key, globs }: OnOff, nodes: readonly (readonly [name: string, enabled: boolean])[]): readonly DraftRule[] {
+  const patterns = (wanted: boolean): readonly string[] =>
+    patternsOf(nodes.flatMap(([name, enabled]) => (enabled === wanted ? [name] : [])));
+  const rule = (id: string, names: readonly string[], enabled: boolean): readonly DraftRule[] =>
+    names.length === 0 ? [] : [{ id, match: { [key]: names }, set: { enabled } }];
+  const on = rule(`live-${level}-on`, patterns(true), true);
+  if (globs && isMostlyOff(nodes.map(([, enabled]) => enabled))) return [...rule(`live-${level}-off-all`, ["*"], false), ...on];
+  return [...on, ...rule(`live-${level}-off`, patterns(false), false)];
+}
+
+function exceptions(live: LiveSchemas, profiles: ReadonlyMap<string, SchemaProfile>): SchemaTree {
+  const tree = emptyRecord<WritableSchema>();
+  for (const name of Object.keys(live).sort(byText)) {
+    const [schema, profile] = [own(live, name), profiles.get(name)];
+    if (schema === undefined) continue;
+    const found = profile === undefined ? literalSchema(schema) : exceptionsOf(profile);
+    if (found !== undefined) tree[name] = found;
+  }
+  return tree;
+}
+
+function exceptionsOf(profile: SchemaProfile): WritableSchema | undefined {
+  const tables: WritableTables = emptyRecord();
+  for (const [name, { enabled }] of sortedTables(profile.schema)) {
+    const columns = deviatingColumns(profile, name);
+    const entry = { ...(name === "" ? { enabled } : {}), ...(Object.keys(columns).length > 0 ? { columns } : {}) };
+    if (Object.keys(entry).length > 0) tables[name] = entry;
+  }
+  return Object.keys(tables).length === 0 ? undefined : { tables };
+}
+
+function deviatingColumns({ schema, byColumn, byTable, leavesOut }: SchemaProfile, name: string): Readonly<Record<string, ColumnTree>> {
+  const found = emptyRecord<ColumnTree>();
+  const table = own(schema.tables, name);
+  for (const column of Object.keys(table?.columns ?? {}).sort(byText)) {
+    const live = own(table?.columns, column);
+    const state = byTable.get(name) ?? byColumn.get(column);
+    if (live === undefined || (state === undefined && leavesOut && !isReplicated(schema, name))) continue;
+    const set: ColumnTree = state === undefined ? {} : setFor[state];
+    const differing = {
+      ...(set.enabled === live.enabled ? {} : { enabled: live.enabled }),
+      ...(set.hashed === live.hashed ? {} : { hashed: live.hashed }),
+    };
+    if (Object.keys(differing).length > 0) found[column] = differing;
+  }
+  return found;
+}
+
+function withIds(drafts: readonly DraftRule[], taken: ReadonlySet<string>): readonly SchemaRule[] {
+  const used = new Set(taken);
+  return drafts.map(({ id, match, set }) => {
+    let unique = id;
+    for (let number = 2; used.has(unique); number++) unique = `${id}-${number}`;
+    used.add(unique);
+    return { id: unique, match, set };
+  });
+}

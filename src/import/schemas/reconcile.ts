@@ -1,0 +1,115 @@
+import { compileConfig, makeRuleProgram, type Program } from "../../kinds/schema-config/compiled-config.ts";
+import { expand } from "../../kinds/schema-config/expand.ts";
+import { ruleSetsIn } from "../../kinds/schema-config/rule-sets.ts";
+import type { Field, NodePath } from "../../kinds/schema-config/tree.ts";
+import { own } from "../../model/json.ts";
+import type { LiveSchemas } from "../../model/live.ts";
+import type { ColumnTree, Resource, SchemaConfigSpec, SchemaRule, SchemaTree } from "../../model/resource.ts";
+import { addRules } from "./add-rules.ts";
+import { inferRules, liveRuleId } from "./infer-rules.ts";
+import { literalSchemas } from "./literal-schemas.ts";
+import { pruneMissing } from "./prune-missing.ts";
+import { draftOf, mergeTree, setLeaf, treeOf } from "./schema-tree.ts";
+import { listsAllTables, type Managed, uncoveredNodes } from "./uncovered.ts";
+
+// A later import changes a SchemaConfig only where the plan would: a managed node with another live value becomes an entry of the
+// literal tree, which takes precedence over rules. Names that are new in the account are added to the rules that import wrote, and
+// names that are gone are removed from them. The user's own rules are never changed.
+
+export interface Reconciliation {
+  readonly resources: readonly Resource[];
+  /** What decides for the integration now, lowest priority first. */
+  readonly program: Program;
+  readonly live: LiveSchemas;
+  /** Whether names that nothing covers are written into the literal tree (--literal). */
+  readonly literal: boolean;
+  /** Whether an `ignore` entry of the config covers the leaf. */
+  readonly isIgnored: (path: NodePath, key: Field) => boolean;
+}
+
+/** The spec that the SchemaConfig with the highest priority should have; the same object if nothing has to change. */
+export function reconcileSchemas({ resources, program, live, literal, isIgnored }: Reconciliation): SchemaConfigSpec {
+  const top = program.layers.at(-1)?.config;
+  if (top === undefined) return {};
+  const sets = ruleSetsIn(resources);
+  const lower = program.layers.slice(0, -1).map(({ compiled }) => compiled);
+  const programOf = (spec: SchemaConfigSpec): Program =>
+    spec === top.spec ? program : makeRuleProgram([...lower, compileConfig({ ...top, spec }, sets)]);
+
+  // A SchemaConfig that many integrations share is not changed for one of them; the caller writes the differences elsewhere.
+  const isShared = top.spec.integrations !== undefined;
+  const pruned = isShared ? top.spec : pruneMissing(top.spec, live);
+  const prunedProgram = programOf(pruned);
+  const prunedDesired = expand(prunedProgram, live);
+  const names = { program: prunedProgram, desired: prunedDesired, live, literal, original: top.spec };
+  const extended = isShared ? pruned : withNewNames(pruned, names);
+  const desired = extended === pruned ? prunedDesired : expand(programOf(extended), live);
+  const differing = differences(desired, live).filter(({ path, key }) => !isIgnored(path, key));
+  if (differing.length === 0) return extended;
+
+  // Entries are set and never removed, even if the rules alone would do: the user may have written a comment beside them.
+  const draft = draftOf(extended.schemas);
+  for (const { path, ...leaf } of differing) setLeaf(draft, path, leaf);
+  const schemas = treeOf(draft);
+  return { ...extended, ...(schemas === undefined ? {} : { schemas }) };
+}
+
+/** A leaf that is managed and has this other value live. */
+export interface LeafDifference {
+  readonly path: NodePath;
+  readonly key: Field;
+  readonly value: boolean;
+}
+
+export function differences(desired: SchemaTree, live: LiveSchemas): readonly LeafDifference[] {
+  const found: LeafDifference[] = [];
+  const compare = (path: NodePath, wanted: ColumnTree, node: { readonly enabled: boolean; readonly hashed?: boolean }): void => {
+    for (const key of ["enabled", "hashed"] as const) {
+      const value = node[key];
+      if (wanted[key] !== undefined && value !== undefined && wanted[key] !== value) found.push({ path, key, value });
+    }
+  };
+  for (const [schema, wanted] of Object.entries(desired)) {
+    const node = own(live, schema);
+    if (node === undefined) continue;
+    compare([schema], wanted, node);
+    for (const [table, wantedTable] of Object.entries(wanted.tables ?? {})) {
+      const liveTable = own(node.tables, table);
+      if (liveTable === undefined) continue;
+      compare([schema, table], wantedTable, liveTable);
+      for (const [column, wantedColumn] of Object.entries(wantedTable.columns ?? {})) {
+        const liveColumn = own(liveTable.columns, column);
+        if (liveColumn !== undefined) compare([schema, table, column], wantedColumn, liveColumn);
+      }
+    }
+  }
+  return found;
+}
+
+interface NewNames extends Managed {
+  readonly literal: boolean;
+  /** Before names were removed from it. */
+  readonly original: SchemaConfigSpec;
+}
+
+const isWrittenByImport = (rule: SchemaRule): boolean => "id" in rule && rule.id !== undefined && liveRuleId.test(rule.id);
+
+/** The spec with the nodes that nothing covers: in the rules that import wrote, else with --literal in the literal tree. */
+function withNewNames(spec: SchemaConfigSpec, { program, live, desired, literal, original }: NewNames): SchemaConfigSpec {
+  // Even if none of its rules is left, as after the only schema was renamed.
+  const hasRules = (original.rules ?? []).some(isWrittenByImport);
+  if (!hasRules && !literal) return spec;
+  const rules = spec.rules ?? [];
+  const uncovered = uncoveredNodes({ program, live, desired }, (schema) => !literal && listsAllTables(rules, schema));
+  if (Object.keys(uncovered.schemas).length === 0) return spec;
+  const draft = draftOf(spec.schemas);
+  if (!hasRules) {
+    mergeTree(draft, literalSchemas(uncovered.schemas));
+    return { ...spec, schemas: treeOf(draft) ?? {} };
+  }
+  const takenIds = new Set(rules.flatMap((rule) => ("id" in rule && rule.id !== undefined ? [rule.id] : [])));
+  const added = inferRules(uncovered.schemas, { takenIds, globs: false });
+  mergeTree(draft, added.schemas);
+  const schemas = Object.keys(added.schemas).length === 0 ? spec.schemas : treeOf(draft);
+  return { ...spec, rules: addRules(rules, added.rules, uncovered), ...(schemas === undefined ? {} : { schemas }) };
+}

@@ -1,0 +1,81 @@
+import { existsSync, readFileSync } from "node:fs";
+import { mkdir } from "node:fs/promises";
+import { dirname, join, relative, resolve, sep } from "node:path";
+import type { Project } from "../manifests/project.ts";
+import { type Address, toAddress } from "../model/address.ts";
+import type { Resource } from "../model/resource.ts";
+import { writeAtomic } from "../records/atomic.ts";
+import type { ChangedSpec } from "./adopt.ts";
+import type { DocumentText } from "./document-text.ts";
+import { createFileSet, type FileChange } from "./file-set.ts";
+
+/** Something that could not be imported, and why. */
+export interface ImportFailure {
+  readonly address: Address;
+  readonly message: string;
+}
+
+export interface WriterOptions {
+  /** Absolute: the manifests' locations are relative to it. */
+  readonly cwd: string;
+  /** Absolute: the folder of new files. */
+  readonly out: string;
+  readonly dryRun: boolean;
+  /** Called for each file when it is written, or would be. */
+  readonly onFile: (change: FileChange) => void;
+}
+
+/** Edits and new documents, collected per file and written with `flush`. */
+export interface Writer {
+  /** Undefined if the file is edited as asked. */
+  readonly change: (changed: ChangedSpec) => ImportFailure | undefined;
+  /** Adds documents to a file of the folder of new files: "tags.yaml". */
+  readonly add: (file: string, documents: readonly DocumentText[]) => void;
+  /** Adds documents to the file of the integration's manifest. */
+  readonly addToIntegration: (name: string, documents: readonly DocumentText[]) => void;
+  /** Writes what was collected since the last call. In a dry run, nothing is written before `end`, which only reports. */
+  readonly flush: () => Promise<void>;
+  readonly end: () => void;
+}
+
+export function createWriter(project: Project, { cwd, out, dryRun, onFile }: WriterOptions): Writer {
+  const files = createFileSet((path) => (existsSync(path) ? readFileSync(path, "utf8") : undefined));
+  const resourceAt = new Map<Address, Resource>(project.resources.map((resource) => [resource.address, resource]));
+  const append = (path: string, documents: readonly DocumentText[]): void => {
+    if (documents.length > 0) files.append(path, documents, header(project, path));
+  };
+  return {
+    change({ resource, spec, untyped }) {
+      const { address, place } = resource;
+      const path = resolve(cwd, place.file);
+      const isEdited = spec === resource.spec || files.change(path, place, resource.spec, spec);
+      files.mention(path, place, untyped);
+      if (isEdited) return undefined;
+      const message = `${place.file} uses a variable, or an anchor that other values share, so import cannot change it in place. Edit it by hand.`;
+      return { address, message };
+    },
+    add: (file, documents) => append(join(out, file), documents),
+    addToIntegration(name, documents) {
+      const known = resourceAt.get(toAddress("Integration", name));
+      append(known === undefined ? join(out, "integrations", `${name}.yaml`) : resolve(cwd, known.place.file), documents);
+    },
+    async flush() {
+      if (dryRun) return;
+      for (const change of files.take()) {
+        await mkdir(dirname(change.path), { recursive: true });
+        await writeAtomic(change.path, change.after);
+        onFile(change);
+      }
+    },
+    end() {
+      for (const change of files.take()) onFile(change);
+    },
+  };
+}
+
+/** Tells editors where the schema is, if `dimsync init` has created it. */
+function header({ settings }: Project, path: string): string {
+  const schema = join(settings.folder, "schema", "manifest.schema.json");
+  if (!existsSync(schema)) return "";
+  return `# yaml-language-server: $schema=${relative(dirname(path), schema).split(sep).join("/")}\n`;
+}

@@ -1,0 +1,127 @@
+import { mkdir, readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { recordListLengths } from "../../src/records/list-lengths.ts";
+import { acquireLock } from "../../src/records/lock.ts";
+import { type AccountProject, openAccountProject } from "../support/account-project.ts";
+
+let project: AccountProject;
+beforeEach(async () => {
+  project = await openAccountProject();
+});
+afterEach(() => project.close());
+
+const path = (file: string): string => join(project.folder, file);
+const text = (file: string): Promise<string> => readFile(path(file), "utf8");
+const write = async (file: string, content: string): Promise<void> => {
+  await mkdir(join(path(file), ".."), { recursive: true });
+  await writeFile(path(file), content);
+};
+
+test("a dry run shows what import would write, and writes nothing", async () => {
+  const { out, code } = await project.runImport({ dryRun: true });
+  expect(out).toContain("would create  manifests/integrations/orders.yaml");
+  expect(out).toContain("would bind    12 objects");
+  expect(code).toBe(0);
+  expect(Object.keys(await project.files())).toEqual(["dimsync.yaml"]);
+});
+
+test("with addresses, only these objects and the assets that they use are imported", async () => {
+  const report = await project.importJson({}, ["Integration/orders", "Tag/fin*"]);
+  expect(report.remaining).toEqual([]);
+  expect(Object.keys(report.bindings)).toEqual(["Asset/orders-pg", "Asset/warehouse", "Integration/orders", "Tag/finance"]);
+  // Its integration has no manifest, so the tag refers to it by id.
+  expect(await text("manifests/tags.yaml")).toContain("    - integration: { id: b27d }");
+});
+
+test("an address that no object has is an error, and nothing is written", async () => {
+  const { code, err } = await project.runImport({}, ["Tag/pii", "Integration/order"]);
+  expect(code).toBe(1);
+  expect(err).toContain('"Integration/order". Did you mean Integration/orders?');
+  expect(Object.keys(await project.files())).toEqual(["dimsync.yaml"]);
+});
+
+test("a SchemaConfig can be imported by its own address", async () => {
+  await write(
+    "manifests/shared.yaml",
+    "apiVersion: dimsync/v1\nkind: SchemaConfig\nmetadata: { name: shop }\nspec: { integration: { id: 8f1c }, schemas: { public: { enabled: false } } }\n",
+  );
+  const report = await project.importJson({}, ["SchemaConfig/shop"]);
+  expect(report.remaining).toEqual([]);
+  expect(await text("manifests/shared.yaml")).toContain("public: { enabled: true }");
+});
+
+test("--out writes new files to that folder", async () => {
+  const report = await project.importJson({ out: "manifests/adopted" });
+  expect(report.remaining).toEqual([]);
+  expect(report.files.map((file) => file.path)).toContain("manifests/adopted/integrations/orders.yaml");
+});
+
+test.each<readonly [sentence: string, manifests: string, out: string | undefined, folder: string | undefined]>([
+  ["--out outside the config's manifests is refused", "[manifests]", "elsewhere", undefined],
+  ["--out with a hidden folder is refused", "[manifests]", "manifests/.adopted", undefined],
+  ["--out below a glob that does not reach its sub-folders is refused", '["manifests/*.yaml"]', "manifests", undefined],
+  ["without --out, the first folder that import can use is taken", '[one.yaml, "manifests/*.yaml", more]', undefined, "more"],
+  ["the base of a glob that reaches sub-folders is taken", '["team/**/*.yaml"]', undefined, "team"],
+  ["a config without a folder is refused", "[one.yaml]", undefined, undefined],
+])("%s", async (_, manifests, out, folder) => {
+  await writeFile(path("dimsync.yaml"), (await text("dimsync.yaml")).replace("[manifests]", manifests));
+  await write("one.yaml", "");
+  await write("manifests/empty.yaml", "");
+  const { code, err } = await project.runImport(out === undefined ? {} : { out });
+  expect([code, err.includes("E_USAGE")]).toEqual(folder === undefined ? [1, true] : [0, false]);
+  expect(Object.keys(await project.files()).some((file) => file === `${folder}/integrations/orders.yaml`)).toBe(folder !== undefined);
+});
+
+test("schemas that cannot be read are a failure, and the other integrations are imported", async () => {
+  project.service.addFault("GET /v1/integrations/b27d/schemas=status:403");
+  const report = await project.importJson();
+  expect(report.failures.map(({ address }) => address)).toEqual(["SchemaConfig/billing"]);
+  expect(report.exit.code).toBe(1);
+  expect(await text("manifests/integrations/orders.yaml")).toContain("kind: SchemaConfig");
+  expect((await project.runImport()).out).toContain(
+    "manifests for the part of the account that was imported. The plan after the import is empty.",
+  );
+});
+
+test("if a list cannot be read, nothing is written", async () => {
+  project.service.addFault("GET /v1/tags$=status:403");
+  expect((await project.runImport()).code).toBe(1);
+  expect(Object.keys(await project.files())).toEqual(["dimsync.yaml"]);
+});
+
+test("a file that cannot be written is an error with advice", async () => {
+  await write("manifests/integrations", "");
+  const { code, err } = await project.runImport();
+  expect([code, err]).toEqual([1, expect.stringContaining("E_OUTPUT: Import stopped: EEXIST")]);
+});
+
+test("a list of a round length is reported until a longer one was seen", async () => {
+  project.service.mutate(({ integrations }) => {
+    const [orders] = integrations;
+    for (let number = integrations.length; orders !== undefined && number < 10; number++)
+      integrations.push({ ...structuredClone(orders), id: `i-${number}`, name: `Integration ${number}` });
+  });
+  const notice = "GET /v1/integrations answered exactly 10 integrations, which may be one page of more.";
+  expect((await project.importJson()).notices).toContain(notice);
+  await recordListLengths(project.folder, "prod", { integrations: 11 });
+  expect((await project.importJson()).notices).not.toContain(notice);
+});
+
+test("a project with errors is not changed", async () => {
+  await write("manifests/a.yaml", "apiVersion: dimsync/v1\nkind: Integraton\nmetadata: { name: a }\n");
+  const { code, err } = await project.runImport();
+  expect(code).toBe(1);
+  expect(err).toContain("E_UNKNOWN_KIND");
+});
+
+test("while an apply runs, import is refused, and a dry run is not", async () => {
+  const lock = await acquireLock(project.folder, "prod", { runId: "another", waitMs: 0 });
+  try {
+    expect((await project.runImport()).code).toBe(6);
+    expect((await project.runImport({ dryRun: true })).code).toBe(0);
+    expect(Object.keys(await project.files())).toEqual(["dimsync.yaml"]);
+  } finally {
+    await lock.release();
+  }
+});
