@@ -6,6 +6,7 @@ import type { CreatedEntry, OpenIntent } from "./journal.ts";
 import type { Intent, Settlement } from "./journal-line.ts";
 import type { ListLengths } from "./list-lengths.ts";
 import type { RecordsState } from "./records.ts";
+import type { Content } from "./shared/store.ts";
 
 /** One thing that a run adds to the records. */
 export type Fact =
@@ -114,4 +115,20 @@ export function planWouldDiffer(before: RecordsState, after: RecordsState): bool
     created: Object.fromEntries([...created].sort()),
   });
   return !sameJson(essence(before), essence(after));
+}
+
+/**
+ * The facts that may be added to the records. `isGuest`: this run has lost its lease and may only add what
+ * concerns its own calls, never in the place of what others recorded since.
+ */
+export function admissible(content: Pick<Content, "state" | "applied">, facts: readonly Fact[], isGuest: boolean): readonly Fact[] {
+  const { state, applied } = content;
+  const allowed = facts.filter((fact) => {
+    if (fact.type === "bind") {
+      const isFree = otherWithId(state.bindings, fact.address, fact.binding.id) === undefined;
+      return isFree && (!isGuest || !state.bindings.has(fact.address));
+    }
+    return !isGuest || fact.type === "settle";
+  });
+  return newFacts(state, applied, allowed);
 }

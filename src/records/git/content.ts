@@ -5,6 +5,7 @@ import { emptyState, type Fact, withFacts } from "../facts.ts";
 import { parseJournalLine } from "../journal-line.ts";
 import type { ListLengths } from "../list-lengths.ts";
 import type { Lease, RecordsState, UnlockedRun } from "../records.ts";
+import type { Content } from "../shared/store.ts";
 import { segmentsIn } from "./segments.ts";
 import type { Files } from "./tree.ts";
 
@@ -22,14 +23,9 @@ import type { Files } from "./tree.ts";
 
 export const supportedFormat = "1";
 
-/** What the files of one commit say. */
-export interface Content {
+/** The content of the files of one commit. */
+export interface GitContent extends Content {
   readonly id: string;
-  readonly epoch: number;
-  readonly lease: Lease | undefined;
-  readonly state: RecordsState;
-  /** By plan id. */
-  readonly applied: ReadonlyMap<string, AppliedPlan>;
 }
 
 /** The files can't be understood; the message says which one and why, as a clause. */
@@ -38,7 +34,7 @@ export class ContentError extends Error {
 }
 
 /** Reads the files of a commit. Throws ContentError, and what `parseBindingsText` throws. */
-export function decodeContent(files: Files, target: string, commit: string): Content {
+export function decodeContent(files: Files, target: string, commit: string): GitContent {
   const format = files.get("format")?.trim();
   if (format === undefined) throw new ContentError("it holds no file `format`, so dimsync did not write it");
   if (format !== supportedFormat)

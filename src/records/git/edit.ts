@@ -5,29 +5,24 @@ import type { AppliedPlan } from "../applied-plans.ts";
 import { changeTarget, emptyBindingsText, parseBindingsText, printBindingsText } from "../bindings-text.ts";
 import { type Fact, withFacts } from "../facts.ts";
 import { toLogEntry } from "../journal-line.ts";
-import type { Lease, UnlockedRun } from "../records.ts";
-import type { Content } from "./content.ts";
+import type { Lease } from "../records.ts";
+import type { Draft } from "../shared/store.ts";
+import type { GitContent } from "./content.ts";
 import { appendJournal } from "./segments.ts";
 import type { Files } from "./tree.ts";
 
 /** What one commit changes. */
-export interface Edit {
-  readonly facts: readonly Fact[];
-  /** The lease afterwards; absent: as it is. */
-  readonly lease?: Lease | "free";
-  /** A run whose lease is ended by force. */
-  readonly unlocked?: UnlockedRun;
-}
+export type Edit = Pick<Draft, "facts" | "lease" | "unlocked">;
 
 const keptApplied = 1_000;
 const keptUnlocked = 50;
 
 /** The files and the content with the edit. */
 export function withEdit(
-  before: { readonly files: Files; readonly content: Content },
+  before: { readonly files: Files; readonly content: GitContent },
   edit: Edit,
   target: string,
-): { readonly files: Files; readonly content: Content } {
+): { readonly files: Files; readonly content: GitContent } {
   const files = new Map(before.files);
   let content = withStateFacts(before.content, edit.facts);
   editJournal(files, edit.facts, content, target);
@@ -43,9 +38,12 @@ export function withEdit(
   return { files, content: edit.lease === undefined ? content : editLease(files, content, edit.lease) };
 }
 
-const withStateFacts = (content: Content, facts: readonly Fact[]): Content => ({ ...content, state: withFacts(content.state, facts) });
+const withStateFacts = (content: GitContent, facts: readonly Fact[]): GitContent => ({
+  ...content,
+  state: withFacts(content.state, facts),
+});
 
-function editJournal(files: Map<string, string>, facts: readonly Fact[], { state }: Content, target: string): void {
+function editJournal(files: Map<string, string>, facts: readonly Fact[], { state }: GitContent, target: string): void {
   const lines = facts.flatMap((fact): readonly LogEntry[] => {
     if (fact.type === "intend") return [toLogEntry({ ...fact, target }, fact.intent.at)];
     return fact.type === "settle" ? [toLogEntry(fact, fact.at)] : [];
@@ -76,7 +74,7 @@ function editApplied(
   return new Map(kept.map((plan) => [plan.planId, plan]));
 }
 
-function editLease(files: Map<string, string>, content: Content, lease: Lease | "free"): Content {
+function editLease(files: Map<string, string>, content: GitContent, lease: Lease | "free"): GitContent {
   if (lease === "free") {
     files.delete("lease.json");
     return { ...content, lease: undefined };

@@ -1,17 +1,17 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { DimsyncError } from "../../model/errors.ts";
+import type { Version } from "../shared/store.ts";
 import { recordsGone, recordsUnreadable } from "../store-errors.ts";
-import { type Content, ContentError, decodeContent } from "./content.ts";
+import { ContentError, decodeContent, type GitContent } from "./content.ts";
 import { GitError } from "./process.ts";
 import { openRepository, type RecordsRepository } from "./repository.ts";
 import { sealMatches, sealOf } from "./seal.ts";
 import { type Files, readTree, rootListing, type Tree } from "./tree.ts";
 
 /** A commit at the ref, read and checked. */
-export interface Tip {
-  readonly commit: string;
+export interface Tip extends Version {
   readonly tree: Tree;
-  readonly content: Content;
+  readonly content: GitContent;
 }
 
 export interface GitStoreOptions {
@@ -69,7 +69,7 @@ export async function loadTip(store: GitStore, writes: boolean, known?: Tip): Pr
           store,
           "the ref was moved back or replaced since this machine last read it (to accept what is there now, delete .dimsync/records.git)",
         );
-      return fetched.commit === known?.commit ? known : await readTip(store, repository, fetched.commit, known);
+      return fetched.commit === known?.version ? known : await readTip(store, repository, fetched.commit, known);
     } catch (error) {
       const hopeless = !(error instanceof GitError) || permanent.test(error.message) || performance.now() + pauseMs > deadline;
       if (hopeless) throw readError(store, error);
@@ -92,10 +92,10 @@ async function readTip(store: GitStore, repository: RecordsRepository, commit: s
       store,
       `the ref holds other records (id ${content.id.slice(0, 40) || "none"}) than dimsync.yaml names (id ${store.id})`,
     );
-  return { commit, tree, content };
+  return { version: commit, tree, content };
 }
 
-function decode(store: GitStore, files: Files, commit: string): Content {
+function decode(store: GitStore, files: Files, commit: string): GitContent {
   try {
     return decodeContent(files, store.target, commit);
   } catch (error) {

@@ -1,42 +1,19 @@
 import { DimsyncError } from "../../model/errors.ts";
-import type { AppliedPlan } from "../applied-plans.ts";
-import { type Fact, planWouldDiffer, withFacts } from "../facts.ts";
+import { admissible, type Fact, planWouldDiffer, withFacts } from "../facts.ts";
 import { type Instant, instant, isHeld } from "../lease.ts";
 import type { Lease, RecordsState } from "../records.ts";
 import { leaseHeld, leaseLost, planApplied, recordsChanged, recordsGone, recordsRefused, recordsUnclear } from "../store-errors.ts";
-import { admissible, commitOn } from "./batch.ts";
-import { land, whatIsThere } from "./land.ts";
-import { GitError } from "./process.ts";
-import { type GitStore, loadTip, type Tip } from "./store.ts";
+import type { Writer } from "./run.ts";
+import type { SharedStore, Version } from "./store.ts";
 
-// One commit at a time is written. A commit that is lost to another one is made again on what is
-// there now, if this run still holds the lease or has not begun; a run that lost its lease only adds
-// what concerns its own calls. A commit that was given up may still be stored later, as long as its
-// parent is at the ref; the next commit of this run has the same parent, so only one of them can be.
+// One version at a time is written. A version that is lost to another one is made again on the newest
+// one, if this run still holds the lease or has not begun; a run that lost its lease only adds what
+// concerns its own calls. A write that was given up may still be stored later, as long as its parent
+// is the newest version; the next write of this run has the same parent, so only one of them can be.
 
-/** Brings the facts of one run into the ref. */
-export interface Writer {
-  /** What is stored, with what is queued. */
-  readonly state: () => RecordsState;
-  readonly applied: (planId: string) => AppliedPlan | undefined;
-  readonly holds: () => boolean;
-  /** When the last write that was stored began. */
-  readonly lastStored: () => Instant | undefined;
-  /** Aborted when nothing more may be sent: the lease is lost, or a write failed that somebody waited for. */
-  readonly lost: AbortSignal;
-  /** Queues a fact for the next write. */
-  readonly add: (fact: Fact) => void;
-  /** Writes the facts, what is queued and, before the first write, the lease. Throws as `RecordsRun.take` does. */
-  readonly store: (facts: readonly Fact[]) => Promise<void>;
-  /** Writes what is queued, or only renews the lease; false if that failed. For holders of the lease. */
-  readonly write: () => Promise<boolean>;
-  /** The last write, without the lease. Throws E_RECORDS_REFUSED, E_RECORDS_UNCLEAR, E_RECORDS_CHANGED, E_LOCKED. */
-  readonly end: () => Promise<void>;
-}
-
-export interface WriterOptions {
+export interface WriterOptions<V extends Version> {
   /** What this run read last: its first write has to be on it. */
-  readonly tip: Tip;
+  readonly tip: V;
   /** Facts of earlier runs on this machine. They alone are no reason to write. */
   readonly kept: readonly Fact[];
   readonly token: string;
@@ -51,34 +28,34 @@ interface Request {
   readonly reject: (error: unknown) => void;
 }
 
-interface Attempt {
-  readonly tip: Tip;
-  readonly parent: Tip;
+interface Attempt<V> {
+  readonly tip: V;
+  readonly parent: V;
   readonly begun: Instant;
 }
 
-interface Work extends WriterOptions {
-  readonly store: GitStore;
+interface Work<V extends Version> extends WriterOptions<V> {
+  readonly store: SharedStore<V>;
   readonly lost: AbortController;
-  /** The commit that was last seen at the ref. */
-  stored: Tip;
+  /** The newest version that was seen. */
+  stored: V;
   /** What the caller has planned with. */
   planned: RecordsState;
   queue: readonly Fact[];
   requests: readonly Request[];
-  /** Taken from the queue and the requests for the commit that is being written. */
+  /** Taken from the queue and the requests for the version that is being written. */
   moving: { readonly queue: readonly Fact[]; readonly requests: readonly Request[] };
-  /** A commit that was given up and may still be stored. */
-  uncertain: (Attempt & { readonly isUnclear: boolean }) | undefined;
+  /** A write that was given up and may still be stored. */
+  uncertain: (Attempt<V> & { readonly isUnclear: boolean }) | undefined;
   lastStored: Instant | undefined;
   hasHeld: boolean;
   isEnding: boolean;
 }
 
-const nothing: Work["moving"] = { queue: [], requests: [] };
+const nothing: Work<Version>["moving"] = { queue: [], requests: [] };
 
-export function openWriter(store: GitStore, options: WriterOptions): Writer {
-  const work: Work = {
+export function openWriter<V extends Version>(store: SharedStore<V>, options: WriterOptions<V>): Writer {
+  const work: Work<V> = {
     ...{ ...options, store, lost: new AbortController(), stored: options.tip, planned: options.tip.content.state },
     ...{ queue: options.kept, requests: [], moving: nothing, uncertain: undefined, lastStored: undefined, hasHeld: false, isEnding: false },
   };
@@ -133,38 +110,39 @@ export function openWriter(store: GitStore, options: WriterOptions): Writer {
       const isCancelling = await settleUncertain(work);
       if (!isCancelling && !hasToWrite(work)) return;
       const error = await write();
-      // A commit that only cancels another one has nothing to record.
+      // A write that only cancels another one has nothing to record.
       if (error !== undefined && hasToWrite(work)) throw error;
     },
   };
 }
 
-const holds = ({ stored, token }: Work): boolean => stored.content.lease?.token === token;
+type Held = Pick<Work<Version>, "stored" | "token" | "hasHeld">;
 
-const isGuest = (work: Work): boolean => work.hasHeld && !holds(work);
+const holds = ({ stored, token }: Held): boolean => stored.content.lease?.token === token;
 
-/** Whether the next commit would change anything that matters. */
-function hasToWrite(work: Work): boolean {
+const isGuest = (work: Held): boolean => work.hasHeld && !holds(work);
+
+/** Whether the next version would change anything that matters. */
+function hasToWrite<V extends Version>(work: Work<V>): boolean {
   if (work.requests.length > 0 || holds(work)) return true;
   if (!work.isEnding && !isGuest(work)) return true;
-  return admissible(work.stored, reasonsToWrite(work), isGuest(work)).length > 0;
+  return admissible(work.stored.content, reasonsToWrite(work), isGuest(work)).length > 0;
 }
 
 /** What a run without the lease still has to record. A saved plan that was not begun is not marked. */
-const reasonsToWrite = ({ queue, kept }: Work): readonly Fact[] =>
+const reasonsToWrite = ({ queue, kept }: Pick<Work<Version>, "queue" | "kept">): readonly Fact[] =>
   queue.filter((fact) => (fact.type === "settle" || fact.type === "bind" || fact.type === "unbind") && !kept.includes(fact));
 
-/** Writes one commit; false if it was lost to another, and is to be made again. */
-async function writeOnce(work: Work): Promise<boolean> {
+/** Writes one version; false if it was lost to another one and has to be made again. */
+async function writeOnce<V extends Version>(work: Work<V>): Promise<boolean> {
   if (work.lost.signal.aborted) giveUp(work, work.lost.signal.reason);
   work.moving = { queue: work.queue, requests: work.requests };
   [work.queue, work.requests] = [[], []];
   try {
     const attempt = await nextAttempt(work);
-    const repository = await work.store.repository(true);
-    const landing = await land(repository, { commit: attempt.tip.commit, parent: attempt.parent.commit }, work.store.patienceMs);
+    const landing = await work.store.write(attempt.tip, attempt.parent);
     if (landing.outcome === "lost") {
-      await afterLoss(work, landing.tip === undefined);
+      await afterLoss(work, landing.isGone);
       return false;
     }
     if (landing.outcome !== "stored") {
@@ -172,20 +150,20 @@ async function writeOnce(work: Work): Promise<boolean> {
       work.uncertain = { ...attempt, isUnclear };
       throw (isUnclear ? recordsUnclear : recordsRefused)(work.store, landing.words);
     }
-    await afterStoring(work, attempt, landing.tip);
+    await afterStoring(work, attempt, landing.newest);
     return true;
   } finally {
-    // What was not stored waits for the next commit.
+    // What was not stored waits for the next write.
     work.queue = [...work.moving.queue, ...work.queue];
     work.requests = [...work.moving.requests, ...work.requests];
     work.moving = nothing;
   }
 }
 
-async function nextAttempt(work: Work): Promise<Attempt> {
+async function nextAttempt<V extends Version>(work: Work<V>): Promise<Attempt<V>> {
   const { store, stored, moving, runId, runUrl } = work;
   const begun = instant();
-  const facts = admissible(stored, [...moving.queue, ...moving.requests.flatMap((request) => request.facts)], isGuest(work));
+  const facts = admissible(stored.content, [...moving.queue, ...moving.requests.flatMap((request) => request.facts)], isGuest(work));
   const lease = leaseAfter(work);
   const subject = work.isEnding ? "End the run" : holds(work) ? "Renew the lease" : "Take the lease";
   const draft = {
@@ -194,18 +172,14 @@ async function nextAttempt(work: Work): Promise<Attempt> {
     runUrl,
     subject,
   };
-  try {
-    const tip = await commitOn(store, await store.repository(true), stored, { ...draft, ...(lease === undefined ? {} : { lease }) });
-    return { tip, parent: stored, begun };
-  } catch (error) {
-    throw error instanceof GitError ? recordsRefused(store, error.message) : error;
-  }
+  const tip = await store.prepare(stored, { ...draft, ...(lease === undefined ? {} : { lease }) });
+  return { tip, parent: stored, begun };
 }
 
-const begins = (work: Work, lease: Lease | "free" | undefined): boolean => lease !== undefined || holds(work);
+const begins = (work: Held, lease: Lease | "free" | undefined): boolean => lease !== undefined || holds(work);
 
-/** The lease as the next commit leaves it; undefined: as it is. */
-function leaseAfter(work: Work): Lease | "free" | undefined {
+/** The lease of the next version; undefined: as it is. */
+function leaseAfter<V extends Version>(work: Work<V>): Lease | "free" | undefined {
   if (work.isEnding) return holds(work) ? "free" : undefined;
   if (holds(work) || isGuest(work)) return undefined;
   const { token, runId, runUrl, store, stored } = work;
@@ -215,27 +189,27 @@ function leaseAfter(work: Work): Lease | "free" | undefined {
   };
 }
 
-async function afterStoring(work: Work, attempt: Attempt, seen: string): Promise<void> {
+async function afterStoring<V extends Version>(work: Work<V>, attempt: Attempt<V>, newest: string): Promise<void> {
   const { requests } = work.moving;
   work.uncertain = undefined;
   work.stored = attempt.tip;
   work.lastStored = attempt.begun;
   work.hasHeld ||= holds(work);
   work.moving = nothing;
-  if (seen !== attempt.tip.commit) {
-    work.stored = await loadTip(work.store, true, attempt.tip);
+  if (newest !== attempt.tip.version) {
+    work.stored = await work.store.load("write", attempt.tip);
     if (isGuest(work) && !work.isEnding) stop(work, leaseLost(work.store, work.stored.content.lease));
   }
   for (const { resolve } of requests) resolve();
 }
 
-/** Something else is at the ref. Reads it, and throws if this run can't go on with it. */
-async function afterLoss(work: Work, isMissing: boolean): Promise<void> {
-  if (isMissing) throw recordsGone(work.store, "the ref does not exist any more");
-  work.stored = await loadTip(work.store, true, work.stored);
+/** Another version was written first. Reads it, and throws if this run cannot go on with it. */
+async function afterLoss<V extends Version>(work: Work<V>, isMissing: boolean): Promise<void> {
+  if (isMissing) throw recordsGone(work.store, "they do not exist any more");
+  work.stored = await work.store.load("write", work.stored);
   const { lease, state, applied } = work.stored.content;
   if (holds(work)) {
-    // By a commit that was given up.
+    // By a write that was given up.
     work.hasHeld = true;
     return;
   }
@@ -254,7 +228,7 @@ async function afterLoss(work: Work, isMissing: boolean): Promise<void> {
 }
 
 /** Ends the waiting of those whose facts could not be stored. Returns the error. */
-function failed(work: Work, error: unknown): DimsyncError {
+function failed<V extends Version>(work: Work<V>, error: unknown): DimsyncError {
   if (!(error instanceof DimsyncError)) {
     giveUp(work, error);
     throw error;
@@ -266,8 +240,8 @@ function failed(work: Work, error: unknown): DimsyncError {
   return error;
 }
 
-/** The requests were not sent to the service. If their commit is stored after all, that has to be recorded. */
-function giveUp(work: Work, error: unknown): void {
+/** The requests were not sent to the service. If their write is stored after all, that has to be recorded. */
+function giveUp<V extends Version>(work: Work<V>, error: unknown): void {
   const { requests } = work;
   work.requests = [];
   const at = new Date().toISOString();
@@ -277,17 +251,17 @@ function giveUp(work: Work, error: unknown): void {
   for (const { reject } of requests) reject(error);
 }
 
-function stop(work: Work, error: DimsyncError): void {
+function stop<V extends Version>(work: Work<V>, error: DimsyncError): void {
   if (!work.lost.signal.aborted) work.lost.abort(error);
 }
 
-/** Finds out at the end whether a commit that was given up is stored; true if it is worth writing another one in its place. */
-async function settleUncertain(work: Work): Promise<boolean> {
+/** Finds out at the end whether a write that was given up is stored; true if it is worth writing another one in its place. */
+async function settleUncertain<V extends Version>(work: Work<V>): Promise<boolean> {
   const { uncertain, store } = work;
   if (uncertain === undefined) return false;
-  const seen = await whatIsThere(await store.repository(true), uncertain.tip.commit, uncertain.parent.commit);
+  const seen = await store.outcomeOf(uncertain.tip, uncertain.parent);
   if (typeof seen !== "object") return uncertain.isUnclear;
-  work.stored = await loadTip(store, true, work.stored);
+  work.stored = await store.load("write", work.stored);
   work.hasHeld ||= holds(work);
   return false;
 }

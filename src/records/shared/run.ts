@@ -1,17 +1,36 @@
 import { randomUUID } from "node:crypto";
 import { DimsyncError } from "../../model/errors.ts";
+import type { AppliedPlan } from "../applied-plans.ts";
 import { duplicateBinding } from "../bindings-text.ts";
 import { type Fact, otherWithId } from "../facts.ts";
 import { reasonOf } from "../fs-errors.ts";
-import { refuseStale } from "../lease.ts";
+import { type Instant, refuseStale } from "../lease.ts";
 import type { LocalJournal } from "../local-journal.ts";
-import type { RecordsRun } from "../records.ts";
+import type { RecordsRun, RecordsState } from "../records.ts";
 import { noLease, planApplied } from "../store-errors.ts";
-import type { GitStore } from "./store.ts";
-import type { Writer } from "./writer.ts";
+import type { SharedStore, Version } from "./store.ts";
 
-/** How long an outcome waits for the next write, so that several travel together. */
-const gatherMs = 5_000;
+/** Brings the facts of one run into a shared store. */
+export interface Writer {
+  /** What is stored, with what is queued. */
+  readonly state: () => RecordsState;
+  readonly applied: (planId: string) => AppliedPlan | undefined;
+  readonly holds: () => boolean;
+  /** When the last write that was stored began. */
+  readonly lastStored: () => Instant | undefined;
+  /** Aborted when nothing more may be sent: the lease is lost, or a write failed that somebody waited for. */
+  readonly lost: AbortSignal;
+  /** Queues a fact for the next write. */
+  readonly add: (fact: Fact) => void;
+  /** Writes the facts, what is queued and, before the first write, the lease. Throws as `RecordsRun.take` does. */
+  readonly store: (facts: readonly Fact[]) => Promise<void>;
+  /** Writes what is queued, or only renews the lease; false if that failed. For holders of the lease. */
+  readonly write: () => Promise<boolean>;
+  /** The last write, without the lease. Throws E_RECORDS_REFUSED, E_RECORDS_UNCLEAR, E_RECORDS_CHANGED, E_LOCKED. */
+  readonly end: () => Promise<void>;
+}
+
+type RunStore = Pick<SharedStore<Version>, "target" | "place" | "ttlMs" | "gatherMs" | "waveSize">;
 
 export interface RunOptions {
   readonly runId: string;
@@ -21,7 +40,8 @@ export interface RunOptions {
 }
 
 /** A run over a writer: the lease is taken with the first write, and kept with heartbeats. */
-export function runOver(store: GitStore, writer: Writer, { runId, local, notice }: RunOptions): RecordsRun {
+export function runOver(store: RunStore, writer: Writer, { runId, local, notice }: RunOptions): RecordsRun {
+  const { ttlMs, gatherMs, waveSize } = store;
   let queuedSince: number | undefined;
   let timer: NodeJS.Timeout | undefined;
   let retryAt = 0;
@@ -30,7 +50,7 @@ export function runOver(store: GitStore, writer: Writer, { runId, local, notice 
   const arm = (): void => {
     clearTimeout(timer);
     if (released !== undefined || !writer.holds()) return;
-    const heartbeat = (writer.lastStored()?.monotonicMs ?? 0) + store.ttlMs / 3;
+    const heartbeat = (writer.lastStored()?.monotonicMs ?? 0) + ttlMs / 3;
     const due = Math.max(Math.min(heartbeat, (queuedSince ?? Number.POSITIVE_INFINITY) + gatherMs), retryAt);
     timer = setTimeout(() => void write(), Math.max(0, due - performance.now()));
     // What is waiting for the next write is waited for by whoever releases the run.
@@ -39,7 +59,7 @@ export function runOver(store: GitStore, writer: Writer, { runId, local, notice 
   const write = async (): Promise<void> => {
     queuedSince = undefined;
     const isStored = await writer.write();
-    if (!isStored) retryAt = performance.now() + Math.max(1_000, store.ttlMs / 15);
+    if (!isStored) retryAt = performance.now() + Math.max(1_000, ttlMs / 15);
     arm();
   };
   const add = (fact: Fact): void => {
@@ -54,7 +74,7 @@ export function runOver(store: GitStore, writer: Writer, { runId, local, notice 
   };
   return {
     runId,
-    waveSize: 16,
+    waveSize,
     lost: writer.lost,
     state: writer.state,
     notice: () => (writer.holds() ? notice : undefined),
@@ -66,13 +86,13 @@ export function runOver(store: GitStore, writer: Writer, { runId, local, notice 
     take: () => (writer.holds() ? Promise.resolve(writer.lost.throwIfAborted()) : storeNow([])),
     async renew() {
       const last = writer.lastStored();
-      if (writer.holds() && last !== undefined && performance.now() - last.monotonicMs > store.ttlMs / 3) await write();
+      if (writer.holds() && last !== undefined && performance.now() - last.monotonicMs > ttlMs / 3) await write();
     },
     fence() {
       writer.lost.throwIfAborted();
       const last = writer.lastStored();
       if (released !== undefined || !writer.holds() || last === undefined) throw noLease(store);
-      refuseStale(store, store.ttlMs, last);
+      refuseStale(store, ttlMs, last);
     },
     async intend(intents) {
       const facts = intents.map((intent): Fact & { readonly entryId: string } => ({ type: "intend", entryId: randomUUID(), intent }));

@@ -1,0 +1,68 @@
+import { withFacts } from "../facts.ts";
+import { isHeld, newToken } from "../lease.ts";
+import type { Lease, MaintenanceHold, Records, StoreName } from "../records.ts";
+import { leaseHeld, recordsGone, recordsRefused, recordsUnclear } from "../store-errors.ts";
+import { beginRun } from "./begin.ts";
+import { keptFacts } from "./kept-facts.ts";
+import type { Draft, SharedStore, Version } from "./store.ts";
+
+/** The records of one target in a store that several machines share. */
+export function recordsOf<V extends Version>(name: StoreName, store: SharedStore<V>): Records {
+  let last: V | undefined;
+  const load = async (): Promise<V> => {
+    last = await store.load("read", last);
+    return last;
+  };
+  return {
+    store: name,
+    place: store.place,
+    async read() {
+      const { state } = (await load()).content;
+      return withFacts(state, (await keptFacts(store, state)).facts);
+    },
+    wasApplied: async (planId) => (last ?? (await load())).content.applied.get(planId),
+    lease: async () => {
+      const { lease } = (await load()).content;
+      return isHeld(lease) ? lease : undefined;
+    },
+    begin: (options) => beginRun(store, options),
+    lock: (hold) => lock(store, hold),
+    unlock: () => unlock(store),
+    close: store.close,
+  };
+}
+
+async function lock<V extends Version>(store: SharedStore<V>, { runId, reason, until }: MaintenanceHold): Promise<void> {
+  const lease = {
+    ...{ token: newToken(), runId, runUrl: undefined, since: new Date().toISOString(), ttlMs: store.ttlMs },
+    ...{ reason, until: until?.toISOString(), holder: "" },
+  };
+  await change(store, ({ content }) => {
+    if (isHeld(content.lease)) throw leaseHeld(store, content.lease);
+    return { facts: [], lease: { ...lease, epoch: content.epoch + 1 }, runId, runUrl: undefined, subject: "Lock the target" };
+  });
+}
+
+async function unlock<V extends Version>(store: SharedStore<V>): Promise<Lease | undefined> {
+  let ended: Lease | undefined;
+  await change(store, ({ content: { lease } }) => {
+    ended = isHeld(lease) ? lease : undefined;
+    if (lease === undefined) return undefined;
+    const { runId, ttlMs, reason } = lease;
+    const unlocked = reason === undefined ? { unlocked: { runId, at: new Date().toISOString(), graceMs: ttlMs / 2 } } : {};
+    return { facts: [], lease: "free", ...unlocked, runId, runUrl: undefined, subject: "Unlock the target" };
+  });
+  return ended;
+}
+
+/** Writes one version on whatever is the newest. `draft` returns undefined if there is nothing to change. */
+async function change<V extends Version>(store: SharedStore<V>, draft: (version: V) => Draft | undefined): Promise<void> {
+  for (let newest = await store.load("write"); ; newest = await store.load("write", newest)) {
+    const wanted = draft(newest);
+    if (wanted === undefined) return;
+    const written = await store.write(await store.prepare(newest, wanted), newest);
+    if (written.outcome === "stored") return;
+    if (written.outcome !== "lost") throw (written.outcome === "refused" ? recordsRefused : recordsUnclear)(store, written.words);
+    if (written.isGone) throw recordsGone(store, "they do not exist any more");
+  }
+}

@@ -1,0 +1,77 @@
+import type { AppliedPlan } from "../applied-plans.ts";
+import type { Fact } from "../facts.ts";
+import type { Lease, RecordsState, UnlockedRun } from "../records.ts";
+import type { StorePlace } from "../store-errors.ts";
+
+// A store that several machines share is a chain of versions. Each write is made on one version and
+// is stored only if that version is still the newest one (compare and swap). So nobody writes without
+// having read everything that was written before. The lease, the journal and all rules about who may
+// write what are the same for every such store (writer.ts, run.ts, begin.ts); a store only reads a
+// version, and writes the next one.
+
+/** What one version of the records says. */
+export interface Content {
+  /** Incremented each time the lease is taken. */
+  readonly epoch: number;
+  readonly lease: Lease | undefined;
+  readonly state: RecordsState;
+  /** By plan id. */
+  readonly applied: ReadonlyMap<string, AppliedPlan>;
+}
+
+export interface Version {
+  /** Identifies the version: a commit id in git, a number in PostgreSQL. */
+  readonly version: string;
+  readonly content: Content;
+}
+
+/** What the next version changes. */
+export interface Draft {
+  readonly facts: readonly Fact[];
+  /** The lease afterwards; absent: as it is. */
+  readonly lease?: Lease | "free";
+  /** A run whose lease is ended by force. */
+  readonly unlocked?: UnlockedRun;
+  readonly runId: string;
+  readonly runUrl: string | undefined;
+  /** Describes the change, if the facts do not. */
+  readonly subject: string;
+}
+
+/** What became of a write. */
+export type WriteOutcome =
+  /** `newest` is the version that was seen last: the written one, or a later one. */
+  | { readonly outcome: "stored"; readonly newest: string }
+  /** Another version was written first. `isGone`: the store does not exist any more. */
+  | { readonly outcome: "lost"; readonly isGone: boolean }
+  /** The store stayed as it was. `words` are the server's. */
+  | { readonly outcome: "refused" | "unclear"; readonly words: string };
+
+export interface SharedStore<V extends Version> extends StorePlace {
+  readonly folder: string;
+  readonly ttlMs: number;
+  /** How long an outcome waits for the next write, so that several are written together. */
+  readonly gatherMs: number;
+  /** How many intents are worth gathering for one write. */
+  readonly waveSize: number;
+  /**
+   * Reads the newest version; "write": from where it will be written, if that has another address.
+   * Throws E_RECORDS_GONE and E_RECORDS_READ (exit 1).
+   */
+  readonly load: (purpose: "read" | "write", known?: V) => Promise<V>;
+  /**
+   * Whether the holder of the lease is gone, so that the lease may be taken over. `unmovedMs`: how
+   * long this machine has seen the version, by its monotonic clock.
+   */
+  readonly isAbandoned: (version: V, unmovedMs: number) => boolean;
+  /** The version that the draft makes of `parent`. Nothing is sent. Throws E_RECORDS_REFUSED (exit 4). */
+  readonly prepare: (parent: V, draft: Draft) => Promise<V>;
+  /** Writes a prepared version until it is known what became of it, or patience ends. */
+  readonly write: (next: V, parent: V) => Promise<WriteOutcome>;
+  /**
+   * Finds out later what became of a write, by reading. "unchanged": `parent` is still the newest
+   * version. "unreadable": try again.
+   */
+  readonly outcomeOf: (next: V, parent: V) => Promise<WriteOutcome | "unchanged" | "unreadable">;
+  readonly close: () => Promise<void>;
+}
