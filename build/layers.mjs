@@ -8,6 +8,7 @@ import { fileURLToPath } from "node:url";
 export const layers = [
   ["bin.ts", "prebuilt-help.ts", "cli.ts", "cli-commands.ts", "cli-help.ts", "cli-options.ts", "index.ts"],
   ["commands"],
+  ["operations"],
   ["ci", "doctor", "import", "snapshot", "assertions", "drift"],
   ["apply"],
   ["engine"],
@@ -26,7 +27,7 @@ const besides = new Map([
 ]);
 
 /** The embedded service stands in for the real one: it imports nothing of dimsync, and only these start it. */
-const startsEmbedded = ["commands", "index.ts"];
+const startsEmbedded = ["commands", "operations", "index.ts"];
 
 const top = (path) => path.split("/")[0];
 const layerOf = (name) => layers.findIndex((names) => names.includes(name));
@@ -36,8 +37,7 @@ export function refusal(file, imported) {
   const [from, to] = [top(file), top(imported)];
   if (from === to) return otherKind(file, imported);
   if (from === "embedded") return "embedded imports nothing of dimsync";
-  if (to === "embedded")
-    return startsEmbedded.includes(from) ? undefined : `only ${startsEmbedded.join(" and ")} start the embedded service`;
+  if (to === "embedded") return startsEmbedded.includes(from) ? undefined : `only ${startsEmbedded.join(", ")} start the embedded service`;
   const [above, below] = [layerOf(from), layerOf(to)];
   if (above < 0 || below < 0) return `${above < 0 ? from : to} is in no layer of build/layers.mjs`;
   if (above < below || besides.get(from)?.includes(to)) return undefined;

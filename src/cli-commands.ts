@@ -1,6 +1,6 @@
 import type { Command } from "commander";
 import { driftOptions, planOptions, readOptions, serveOptions } from "./cli-options.ts";
-import { type Context, contextOf, version } from "./commands/shared/context.ts";
+import { type Context, contextOf } from "./commands/shared/context.ts";
 import type {
   ApplyFlags,
   AuditFlags,
@@ -23,6 +23,7 @@ import type {
 } from "./commands/shared/flags.ts";
 import type { Io } from "./commands/shared/io.ts";
 import type { ExitCode } from "./model/exit.ts";
+import { version } from "./model/version.ts";
 
 /** What a command does; `Args` are the arguments that its usage declares. */
 export type Run<Flags extends GlobalFlags, Args extends readonly unknown[]> = (context: Context<Flags>, ...args: Args) => Promise<ExitCode>;
@@ -212,7 +213,7 @@ function declareSetUp({ program, io, done, add }: CommandLine): void {
   });
   add<GlobalFlags, readonly [name?: string]>("help [command]", "Print help for a command", async (_, name) => {
     const command = name === undefined ? program : program.commands.find((one) => one.name() === name || one.aliases().includes(name));
-    if (command === undefined) throw (await import("./commands/shared/usage-error.ts")).unknownCommand(name ?? "", program);
+    if (command === undefined) throw (await import("./commands/shared/report-error.ts")).unknownCommand(name ?? "", program);
     command.outputHelp();
     return 0;
   });

@@ -42,7 +42,7 @@ export async function main(argv: readonly string[], io: Io): Promise<ExitCode> {
     if (io.interrupted.aborted) return 130;
     const [{ reportError }, { usageError }] = await Promise.all([
       import("./commands/shared/report-error.ts"),
-      import("./commands/shared/usage-error.ts"),
+      import("./commands/shared/report-error.ts"),
     ]);
     const context = contextOf(io, running() ?? program.opts<GlobalFlags>());
     return reportError(context, error instanceof CommanderError ? usageError(error, program, argv) : error);

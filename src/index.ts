@@ -1,10 +1,13 @@
 // The library: what the command line does, as functions. Nothing here prints, ends the process or reads process.env unless it is given.
-import { type ApplyAccountOptions, applyAccount, planAccount, type RunEnvironment } from "./commands/shared/operations.ts";
+
 import { driftExit, planExit } from "./engine/exit-codes.ts";
 import type { PlanOptions } from "./engine/session.ts";
 import { kindNamed } from "./kinds/index.ts";
 import { type LoadOptions, loadProject as load, type Project } from "./manifests/project.ts";
 import type { Plan, Result } from "./model/plan.ts";
+import { type ApplyAccountOptions, applyAccount } from "./operations/apply.ts";
+import { planAccount } from "./operations/plan.ts";
+import type { RunEnvironment } from "./operations/session.ts";
 
 export type { EmbeddedOptions, EmbeddedService } from "./embedded/index.ts";
 export { startEmbeddedService } from "./embedded/index.ts";

@@ -119,7 +119,7 @@ describe("the layers", () => {
       "only commands and the library start it",
       "engine/plan.ts",
       "embedded/index.ts",
-      "only commands and index.ts start the embedded service",
+      "only commands, operations, index.ts start the embedded service",
     ],
     ["a kind imports no other kind", "kinds/tag/index.ts", "kinds/asset/index.ts", "a kind imports no other kind"],
     ["what all kinds share imports no kind", "kinds/select.ts", "kinds/tag/index.ts", "what all kinds share imports no kind"],

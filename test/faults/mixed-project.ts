@@ -1,11 +1,12 @@
 import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { stringify } from "yaml";
-import { applyAccount, planAccount } from "../../src/commands/shared/operations.ts";
 import type { EmbeddedService } from "../../src/embedded/index.ts";
 import { kindNamed } from "../../src/kinds/index.ts";
 import { loadProject, type Project } from "../../src/manifests/project.ts";
 import type { Plan, Result } from "../../src/model/plan.ts";
+import { applyAccount } from "../../src/operations/apply.ts";
+import { planAccount } from "../../src/operations/plan.ts";
 import { configText, keyVariable, writeFolder } from "../support/project-folder.ts";
 import { returnsManifest } from "../support/returns.ts";
 

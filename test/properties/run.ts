@@ -1,8 +1,9 @@
-import { applyAccount, planAccount } from "../../src/commands/shared/operations.ts";
 import { type AccountState, type Exchange, startEmbeddedService } from "../../src/embedded/index.ts";
 import { kindNamed } from "../../src/kinds/index.ts";
 import { loadProject } from "../../src/manifests/project.ts";
 import type { Plan, Result } from "../../src/model/plan.ts";
+import { applyAccount } from "../../src/operations/apply.ts";
+import { planAccount } from "../../src/operations/plan.ts";
 import { configText, keyVariable, writeProject } from "../support/project-folder.ts";
 import { violationsOf } from "../support/service.ts";
 import type { RandomWorld } from "./worlds.ts";

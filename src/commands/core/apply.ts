@@ -4,9 +4,9 @@ import type { Project } from "../../manifests/project.ts";
 import { DimsyncError } from "../../model/errors.ts";
 import { combineExits, type Exit, type ExitCode } from "../../model/exit.ts";
 import type { Plan, Result } from "../../model/plan.ts";
+import { type ApplyAccountOptions, applyAccount } from "../../operations/apply.ts";
 import { type Context, wantsColor } from "../shared/context.ts";
 import type { ApplyFlags } from "../shared/flags.ts";
-import { type ApplyAccountOptions, applyAccount } from "../shared/operations.ts";
 import { checkOutputs, checkWritable, deliver } from "../shared/output.ts";
 import { planOptions } from "../shared/plan-options.ts";
 import { showProgress } from "../shared/progress.ts";
@@ -72,7 +72,9 @@ const isSet = (text: string | undefined): boolean => text !== undefined && text 
 async function applyTarget(context: Context<ApplyFlags>, project: Project, file: string | undefined): Promise<Result> {
   const { flags, io } = context;
   const saved =
-    file === undefined ? undefined : await (await import("../shared/saved-plan.ts")).readSavedPlan(file, io.env["DIMSYNC_DIGEST_KEY"]);
+    file === undefined
+      ? undefined
+      : await (await import("../../operations/saved-plan.ts")).readSavedPlan(file, io.env["DIMSYNC_DIGEST_KEY"]);
   const progress = showProgress(context);
   const options: ApplyAccountOptions = {
     ...planOptions(flags),

@@ -7,15 +7,15 @@ import { parseNotify } from "../../drift/notify.ts";
 import type { Project } from "../../manifests/project.ts";
 import { ServiceError } from "../../model/errors.ts";
 import type { Plan } from "../../model/plan.ts";
+import { openAccount } from "../../operations/account.ts";
+import type { RunEnvironment } from "../../operations/session.ts";
 import { writeAtomic } from "../../records/atomic.ts";
 import { openBindings } from "../../records/bindings.ts";
 import type { ReportHistory } from "../../render/index.ts";
 import { visible } from "../../text/control-characters.ts";
 import { momentFlag } from "../inspect/audit.ts";
-import { openAccount } from "../shared/account.ts";
 import type { Context } from "../shared/context.ts";
 import type { DriftFlags } from "../shared/flags.ts";
-import type { RunEnvironment } from "../shared/operations.ts";
 import { lastTold, rememberTold, tellWebhook, webhookOf } from "./drift-notify.ts";
 
 /** Refuses what can't be meant before any work is done. Throws E_USAGE. */

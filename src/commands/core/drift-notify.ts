@@ -6,9 +6,9 @@ import type { Project } from "../../manifests/project.ts";
 import type { NotifySettings } from "../../model/config.ts";
 import { DimsyncError, ProblemsError } from "../../model/errors.ts";
 import { canonicalJson, isObject, own } from "../../model/json.ts";
+import { resolveAll } from "../../operations/account.ts";
 import { writeAtomic } from "../../records/atomic.ts";
 import { ensureStateFolder, stateFolder } from "../../records/state-folder.ts";
-import { resolveAll } from "../shared/account.ts";
 import type { Context } from "../shared/context.ts";
 import type { DriftFlags } from "../shared/flags.ts";
 

@@ -4,12 +4,12 @@ import type { Project } from "../../manifests/project.ts";
 import { DimsyncError } from "../../model/errors.ts";
 import { combineExits, type ExitCode } from "../../model/exit.ts";
 import type { Plan } from "../../model/plan.ts";
+import { loadBase } from "../../operations/base.ts";
+import { planAccount } from "../../operations/plan.ts";
 import { visible } from "../../text/control-characters.ts";
 import { didYouMean } from "../../text/suggest.ts";
-import { loadBase } from "../shared/base.ts";
 import type { Context } from "../shared/context.ts";
 import type { PlanFlags } from "../shared/flags.ts";
-import { planAccount } from "../shared/operations.ts";
 import { checkOutputs, checkWritable, deliver } from "../shared/output.ts";
 import { planOptions } from "../shared/plan-options.ts";
 import { showProgress } from "../shared/progress.ts";
@@ -53,9 +53,9 @@ export async function planTargets(
   for (const project of projects) {
     if (flags.snapshot === undefined) checkAccountSettings(project);
     const base = flags.base === undefined ? undefined : await loadBase(project, flags.base, loadOptions(context, paths));
-    if (base !== undefined && base.mistakes > 0 && flags.quiet !== true)
+    if (base !== undefined && base.errors > 0 && flags.quiet !== true)
       io.stderr(
-        `dimsync: The project at ${visible(flags.base ?? "")} could be read only in part (errors: ${base.mistakes}). What it lacks counts as new in the manifests.\n`,
+        `dimsync: The project at ${visible(flags.base ?? "")} could be read only in part (errors: ${base.errors}). What it lacks counts as new in the manifests.\n`,
       );
     const progress = showProgress(context);
     try {

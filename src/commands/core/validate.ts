@@ -4,11 +4,11 @@ import type { Project } from "../../manifests/project.ts";
 import { combineExits, type Exit, type ExitCode } from "../../model/exit.ts";
 import type { Validation } from "../../model/plan.ts";
 import { toDiagnostic } from "../../model/problem.ts";
+import { missingModules } from "../../operations/policy-modules.ts";
 import { literalProblems } from "../../policies/offline.ts";
 import { policyProblems } from "../../policies/validate.ts";
 import type { Context } from "../shared/context.ts";
 import { checkOutputs, deliver } from "../shared/output.ts";
-import { missingModules } from "../shared/policy-modules.ts";
 import { loadProjects } from "../shared/project.ts";
 
 /** `dimsync validate [PATH…]`: everything that can be said without the account. Makes no call. */

@@ -2,8 +2,8 @@ import { type AuditLog, endOfNow, momentOf, readAudit } from "../../drift/audit.
 import { DimsyncError } from "../../model/errors.ts";
 import type { ExitCode } from "../../model/exit.ts";
 import { isObject, type JsonValue, own } from "../../model/json.ts";
+import { openAccount } from "../../operations/account.ts";
 import type { Client } from "../../service/client.ts";
-import { openAccount } from "../shared/account.ts";
 import type { Context } from "../shared/context.ts";
 import type { AuditFlags } from "../shared/flags.ts";
 import { checkOutputs, deliverForms } from "../shared/output.ts";

@@ -8,12 +8,12 @@ import type { ExitCode } from "../../model/exit.ts";
 import type { AuditEntry } from "../../model/live.ts";
 import { toDiagnostic } from "../../model/problem.ts";
 import type { Reads } from "../../model/service.ts";
+import { withReadSession } from "../../operations/plan.ts";
 import { explainText } from "../../render/terminal/explain.ts";
 import type { Context } from "../shared/context.ts";
 import type { ExplainFlags } from "../shared/flags.ts";
-import { withReadSession } from "../shared/operations.ts";
 import { checkOutputs, deliverForms } from "../shared/output.ts";
-import { loadValidProject, withLocations } from "../shared/valid-project.ts";
+import { loadValidProject, withLocations } from "../shared/project.ts";
 
 /** How far back the audit log is read, and how many entries of it. */
 const windowMs = 30 * 86_400_000;

@@ -6,12 +6,12 @@ import type { Project } from "../../manifests/project.ts";
 import { DimsyncError } from "../../model/errors.ts";
 import type { ExitCode } from "../../model/exit.ts";
 import type { Resource } from "../../model/resource.ts";
+import { withReadSession } from "../../operations/plan.ts";
 import { didYouMean } from "../../text/suggest.ts";
 import type { Context } from "../shared/context.ts";
 import type { RenderFlags } from "../shared/flags.ts";
-import { withReadSession } from "../shared/operations.ts";
 import { checkOutputs, deliverForms } from "../shared/output.ts";
-import { loadValidProject, withLocations } from "../shared/valid-project.ts";
+import { loadValidProject, withLocations } from "../shared/project.ts";
 
 /** `dimsync render [ADDRESS]`: manifests as dimsync sees them, variables filled in, secrets as references. Makes no call but with --expand, which reads. */
 export async function runRender(context: Context<RenderFlags>, address: string | undefined): Promise<ExitCode> {

@@ -1,7 +1,8 @@
 import { diagnose, doctorText } from "../../doctor/doctor.ts";
 import type { ExitCode } from "../../model/exit.ts";
-import { openAccount, systemClock } from "../shared/account.ts";
-import { type Context, version } from "../shared/context.ts";
+import { version } from "../../model/version.ts";
+import { openAccount, systemClock } from "../../operations/account.ts";
+import type { Context } from "../shared/context.ts";
 import { checkOutputs, deliverForms } from "../shared/output.ts";
 import { loadOneProject } from "../shared/project.ts";
 

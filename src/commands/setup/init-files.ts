@@ -1,5 +1,5 @@
 import { schemaText } from "../../manifests/schema/lookup.ts";
-import { version } from "../shared/context.ts";
+import { version } from "../../model/version.ts";
 import { workflows } from "./init-workflows.ts";
 
 /** What `dimsync init` writes: texts by path below the project's folder. `baseUrl`: the account's, where the environment names it. */

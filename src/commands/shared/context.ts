@@ -4,11 +4,6 @@ import { DimsyncError } from "../../model/errors.ts";
 import type { GlobalFlags } from "./flags.ts";
 import type { Io } from "./io.ts";
 
-declare const DIMSYNC_VERSION: string | undefined;
-
-/** The version of package.json, put in by the build. */
-export const version: string = typeof DIMSYNC_VERSION === "string" ? DIMSYNC_VERSION : "0.0.0";
-
 /** What a command is run with: the outside world and the flags that all commands share. */
 export interface Context<Flags extends GlobalFlags = GlobalFlags> {
   readonly io: Io;

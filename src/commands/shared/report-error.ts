@@ -1,3 +1,4 @@
+import type { Command, CommanderError } from "commander";
 import { DimsyncError, ProblemsError } from "../../model/errors.ts";
 import type { ExitCode } from "../../model/exit.ts";
 import type { Validation } from "../../model/plan.ts";
@@ -8,10 +9,11 @@ import { findingsOf } from "../../render/report/findings.ts";
 import { diagnosticLines } from "../../render/terminal/diagnostics.ts";
 import { screenOf } from "../../render/terminal/layout.ts";
 import { visible } from "../../text/control-characters.ts";
+import { didYouMean } from "../../text/suggest.ts";
 import { type Context, wantsColor } from "./context.ts";
-import { endStream } from "./event-stream.ts";
 import { writeGithubFailure, writeGithubFiles } from "./github-outputs.ts";
 import { filePrefix } from "./output.ts";
+import { endStream } from "./progress.ts";
 
 /** A diagnostic as stderr shows it. */
 export function diagnosticText(context: Context, diagnostic: Diagnostic): string {
@@ -75,4 +77,22 @@ function printError(context: Context, error: unknown): ExitCode {
 /** The mistakes in the user's files that are the reason; none of another failure. */
 function diagnosticsOf(error: unknown): readonly Diagnostic[] {
   return error instanceof ProblemsError ? error.diagnostics : [];
+}
+
+/** A command line that can't be read, said like every other mistake, with the help that fits: of the command, where one was named. */
+export function usageError(error: CommanderError, program: Command, argv: readonly string[]): DimsyncError {
+  // "error: unknown option '--foo'\n(Did you mean --four?)"
+  const [what = "", hint = ""] = error.message.replace(/^error: /u, "").split("\n");
+  const sentence = `${what.slice(0, 1).toUpperCase()}${what.slice(1)}`.replace(/\.?$/u, ".");
+  const suggestion = hint === "" ? "" : ` ${hint.replace(/^\(|\)$/gu, "")}`;
+  const command = program.commands.find((one) => argv.some((word) => word === one.name() || one.aliases().includes(word)));
+  return new DimsyncError("E_USAGE", sentence + suggestion, {
+    command: command === undefined ? "dimsync --help" : `dimsync ${command.name()} --help`,
+  });
+}
+
+/** As `usageError`, for `dimsync help NAME`. */
+export function unknownCommand(name: string, program: Command): DimsyncError {
+  const names = program.commands.map((command) => command.name());
+  return new DimsyncError("E_USAGE", `Unknown command '${name}'.${didYouMean(name, names)}`, { command: "dimsync --help" });
 }

@@ -1,45 +1,45 @@
 import { mkdir } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
 import { setTimeout as sleepFor } from "node:timers/promises";
-import type { Clock, LoadedProject } from "../../engine/session.ts";
-import { resolveSecrets, secretKey, secretPlaces } from "../../manifests/secrets/resolve.ts";
-import type { Settings } from "../../model/config.ts";
-import { DimsyncError, ProblemsError } from "../../model/errors.ts";
-import { describeSecret, Secret, type SecretReference } from "../../model/secret.ts";
-import type { Client } from "../../service/client.ts";
-import type { CallReport } from "../../service/request.ts";
-import { version } from "./context.ts";
+import type { Clock, LoadedProject } from "../engine/session.ts";
+import { resolveSecrets, secretKey, secretPlaces } from "../manifests/secrets/resolve.ts";
+import type { Settings } from "../model/config.ts";
+import { DimsyncError, ProblemsError } from "../model/errors.ts";
+import { describeSecret, Secret, type SecretReference } from "../model/secret.ts";
+import { version } from "../model/version.ts";
+import type { Client } from "../service/client.ts";
+import type { CallReport } from "../service/request.ts";
 
-/** An account that can be reached, and the way to let it go. */
+/** An open account; `close` ends its connections. */
 export interface Account {
   readonly client: Client;
   readonly close: () => Promise<void>;
 }
 
 export interface AccountOptions {
-  /** No request but GET leaves this process. */
+  /** Refuses every request but GET. */
   readonly readOnly: boolean;
-  /** Present where the run writes: the audit log shows it in the user agent. */
+  /** Set if the run writes. It is part of the user agent, which the audit log shows. */
   readonly runId?: string;
   readonly env: NodeJS.ProcessEnv;
-  /** Ends waiting for the key and, of an account that is only read, the reads. Where it may be written to, its user decides what is to finish. */
+  /** Ends waiting for the key, and all reads of a read-only account. If the run writes, the caller decides what finishes. */
   readonly signal: AbortSignal | undefined;
-  /** Told of every attempt, when it has ended. */
+  /** Called after every attempt of a request. */
   readonly onCall?: (report: CallReport) => void;
 }
 
-/** Opens the target's account; `embedded:FILE` starts a service in this process. Throws DimsyncError where the settings don't reach one. */
+/** Opens the target's account; `embedded:FILE` starts the embedded service in this process. Throws DimsyncError if the settings do not lead to one. */
 export async function openAccount(settings: Settings, options: AccountOptions): Promise<Account> {
   if (settings.baseUrl === "")
     throw new DimsyncError(
       "E_NO_ACCOUNT",
-      `No base URL is set for target ${JSON.stringify(settings.target)}. Set DIMSYNC_BASE_URL and DIMSYNC_API_KEY, or give the target a baseUrl in dimsync.yaml.`,
+      `No base URL is set for target ${JSON.stringify(settings.target)}. Set DIMSYNC_BASE_URL and DIMSYNC_API_KEY, or set the baseUrl of the target in dimsync.yaml.`,
     );
   const embedded = settings.baseUrl.startsWith("embedded:") ? await startEmbedded(settings) : undefined;
   try {
     const [{ createClient }, { deferWasmTiering }] = await Promise.all([
-      import("../../service/client.ts"),
-      import("../../service/wasm-tiering.ts"),
+      import("../service/client.ts"),
+      import("../service/wasm-tiering.ts"),
     ]);
     await deferWasmTiering();
     const client = createClient({
@@ -70,17 +70,17 @@ export async function openAccount(settings: Settings, options: AccountOptions): 
 }
 
 async function startEmbedded({ baseUrl, folder }: Settings) {
-  const { startEmbeddedService } = await import("../../embedded/index.ts");
-  const place = baseUrl.slice("embedded:".length);
-  if (place === ":memory:") return startEmbeddedService();
-  const file = resolve(folder, place);
+  const { startEmbeddedService } = await import("../embedded/index.ts");
+  const path = baseUrl.slice("embedded:".length);
+  if (path === ":memory:") return startEmbeddedService();
+  const file = resolve(folder, path);
   try {
     await mkdir(dirname(file), { recursive: true });
     return await startEmbeddedService({ file });
   } catch (error) {
     throw new DimsyncError(
       "E_EMBEDDED",
-      `The embedded service could not keep its account in ${file}: ${error instanceof Error ? error.message : String(error)}. Name another file in baseUrl, or remove this one.`,
+      `The embedded service could not store its account in ${file}: ${error instanceof Error ? error.message : String(error)}. Set baseUrl to another file, or delete this one.`,
       { cause: error },
     );
   }
@@ -90,7 +90,7 @@ async function apiKey(settings: Settings, { env, signal }: AccountOptions): Prom
   if (settings.apiKey === undefined)
     throw new DimsyncError(
       "E_NO_API_KEY",
-      `No API key is set for target ${JSON.stringify(settings.target)}. Set DIMSYNC_API_KEY or DIMSYNC_API_KEY_FILE, or give the target an apiKey: { $secret: … }.`,
+      `No API key is set for target ${JSON.stringify(settings.target)}. Set DIMSYNC_API_KEY or DIMSYNC_API_KEY_FILE, or set apiKey: { $secret: … } for the target.`,
     );
   const { values, problems } = await resolveSecrets([settings.apiKey], secretOptions(settings, env, signal));
   if (problems.length > 0)
@@ -104,15 +104,15 @@ async function apiKey(settings: Settings, { env, signal }: AccountOptions): Prom
   if (typeof key !== "string")
     throw new DimsyncError(
       "E_NO_API_KEY",
-      `The API key of target ${JSON.stringify(settings.target)} (${describeSecret(settings.apiKey)}) is no text.`,
+      `The API key of target ${JSON.stringify(settings.target)} (${describeSecret(settings.apiKey)}) is not a string. Remove its type.`,
     );
   return new Secret(key);
 }
 
-/** Who needs the secrets, for the messages about those that are missing. */
+/** The manifests that need the secrets, for the messages about missing ones. */
 export type SecretUsers = Pick<LoadedProject, "resources" | "locate">;
 
-/** Resolves every reference, or throws ProblemsError with all that are missing, at the places where `users` name them. */
+/** Resolves every reference, or throws ProblemsError with all missing ones, at their lines in the manifests of `users`. */
 export async function resolveAll(
   references: readonly SecretReference[],
   settings: Settings,
@@ -132,7 +132,6 @@ const secretOptions = ({ folder }: Settings, env: NodeJS.ProcessEnv, signal: Abo
   ...(signal === undefined ? {} : { signal }),
 });
 
-/** The clock of this machine. */
 export const systemClock: Clock = {
   now: () => new Date(),
   sleep: async (ms, signal) => {

@@ -1,9 +1,15 @@
-import type { LoadedProject } from "../../engine/session.ts";
-import type { Settings } from "../../model/config.ts";
-import { accountName } from "../../model/config.ts";
-import { DimsyncError } from "../../model/errors.ts";
-import type { Plan } from "../../model/plan.ts";
-import { appliedPlans } from "../../records/applied-plans.ts";
+import type { LoadedProject } from "../engine/session.ts";
+import { plan as planValidator } from "../manifests/validators.generated.js";
+import { accountName, type Settings } from "../model/config.ts";
+import { DimsyncError } from "../model/errors.ts";
+import type { Plan } from "../model/plan.ts";
+import { appliedPlans } from "../records/applied-plans.ts";
+import { readPlanFile } from "../records/plan-file.ts";
+
+/** Reads a saved plan whose text is as it was made. Whether it still fits is asked when it is applied (plan-fit.ts). Throws as `readPlanFile` does. */
+export function readSavedPlan(file: string, digestKey: string | undefined): Promise<Plan> {
+  return readPlanFile(file, { digestKey, validate: (value) => planValidator(value) });
+}
 
 const dayMs = 24 * 60 * 60 * 1000;
 /** Two machines rarely agree on the time to the second; a plan from the future would not expire when it should. */

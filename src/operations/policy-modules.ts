@@ -1,12 +1,12 @@
 import { statSync } from "node:fs";
 import { resolve } from "node:path";
 import { pathToFileURL } from "node:url";
-import type { Address } from "../../model/address.ts";
-import { ProblemsError } from "../../model/errors.ts";
-import type { Locate, Problem } from "../../model/problem.ts";
-import { locationIn, type PolicySpec, type Resource } from "../../model/resource.ts";
-import type { PolicyFunction } from "../../policies/script.ts";
-import { policiesIn } from "../../policies/validate.ts";
+import type { Address } from "../model/address.ts";
+import { ProblemsError } from "../model/errors.ts";
+import type { Locate, Problem } from "../model/problem.ts";
+import { locationIn, type PolicySpec, type Resource } from "../model/resource.ts";
+import type { PolicyFunction } from "../policies/script.ts";
+import { policiesIn } from "../policies/validate.ts";
 
 const form = "It needs a default export: ({ integration, labels, schemas }) => [{ path, message }].";
 

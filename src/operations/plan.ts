@@ -1,0 +1,29 @@
+import { plan } from "../engine/pipeline.ts";
+import type { PlanOptions, Session } from "../engine/session.ts";
+import { gitState } from "../manifests/git.ts";
+import type { Project } from "../manifests/project.ts";
+import type { Plan } from "../model/plan.ts";
+import { openAccount } from "./account.ts";
+import { loadPolicyModules } from "./policy-modules.ts";
+import { accountSession, openRecords, type RunEnvironment, snapshotSession } from "./session.ts";
+
+/** Compares the project with its account. Only sends GET: the client refuses anything else before it opens a socket. */
+export async function planAccount(project: Project, options: PlanOptions, run: RunEnvironment, kind: Plan["kind"] = "Plan"): Promise<Plan> {
+  const policyFunctions = await loadPolicyModules(project.resources, project.settings.folder, project.locate);
+  return withReadSession(project, run, (session) => plan(session, { policyFunctions, ...options }, kind));
+}
+
+/** Runs `work` with a read-only session on the project's account, and closes the account afterwards. */
+export async function withReadSession<T>(project: Project, run: RunEnvironment, work: (session: Session) => Promise<T>): Promise<T> {
+  const { settings } = project;
+  if (run.snapshotFile !== undefined) return work(await snapshotSession(project, run.snapshotFile, run));
+  const [account, git] = await Promise.all([
+    openAccount(settings, { readOnly: true, env: run.env, signal: run.signal }),
+    gitState(settings.folder),
+  ]);
+  try {
+    return await work(accountSession(project, account.client, await openRecords(settings), git, run));
+  } finally {
+    await account.close();
+  }
+}
