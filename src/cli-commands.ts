@@ -146,7 +146,7 @@ function declareAdopt({ program, add }: CommandLine): void {
   add<TestFlags, readonly [files: readonly string[]]>(
     "test [file...]",
     "Check assertions on manifests and the account. Reads dimsync.tests.yaml if no file is given. Exits with 1 if a test fails.",
-    async (context, files) => (await import("./commands/adopt/test-manifests.ts")).runTest(context, files),
+    async (context, files) => (await import("./commands/adopt/test.ts")).runTest(context, files),
   ).option("--snapshot <file>", "Read this snapshot instead of the account");
 }
 

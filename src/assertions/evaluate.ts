@@ -1,15 +1,16 @@
 import type { AccountView } from "../kinds/kind.ts";
 import { namesMatcher } from "../kinds/patterns/names.ts";
 import { expand } from "../kinds/schema-config/expand.ts";
+import { type NodePath, nodeText } from "../kinds/schema-config/tree.ts";
 import type { SchemaConfigUnit } from "../kinds/schema-config/units.ts";
 import { labelOf, selectIntegration, selectIntegrations } from "../kinds/select.ts";
 import { own } from "../model/json.ts";
 import type { LiveIntegration, LiveSchemas } from "../model/live.ts";
 import type { Resource, SchemaTree, TagSpec } from "../model/resource.ts";
-import type { Assertion } from "./parse.ts";
+import type { Assertion, NodeMatch } from "./parse.ts";
 
-/** A node that is not what a test says. */
-export interface Failure {
+/** A value of a node that is not as expected. */
+export interface FailedValue {
   /** Manifest name, else live name. */
   readonly integration: string;
   /** "public.users.email"; "" for the integration itself. */
@@ -24,162 +25,149 @@ export interface TestOutcome {
   readonly file: string;
   readonly line: number;
   readonly passed: boolean;
-  /** Nodes, or integrations, that were looked at. */
+  /** How many nodes or integrations were checked. */
   readonly checked: number;
   readonly failed: number;
-  /** The first of them. */
-  readonly failures: readonly Failure[];
+  /** The first 20. */
+  readonly failures: readonly FailedValue[];
   /** Why it failed although no node did. */
   readonly message?: string;
 }
 
-/** Failures that are told; the others are counted. */
-const told = 20;
+const maxFailures = 20;
 
-/** Counts what tests see, an integration at a time. */
+/** Evaluates tests, one integration at a time. */
 export interface Evaluation {
-  /** Whether any test looks at the integration's schemas. */
+  /** Whether a test needs the integration's schemas. */
   readonly needsSchemas: (live: LiveIntegration) => boolean;
-  readonly look: (live: LiveIntegration, schemas: LiveSchemas | undefined, unit: SchemaConfigUnit | undefined) => void;
+  /** `schemas` undefined: not read, or gone. `unit` undefined: no SchemaConfig selects the integration. */
+  readonly check: (live: LiveIntegration, schemas: LiveSchemas | undefined, unit: SchemaConfigUnit | undefined) => void;
   readonly outcomes: () => readonly TestOutcome[];
 }
 
-export function evaluateAssertions(assertions: readonly Assertion[], world: AccountView): Evaluation {
-  const running = assertions.map((assertion) => ({
-    assertion,
-    isMeant: selectorOf(assertion, world),
-    checked: 0,
-    failed: 0,
-    failures: [] as Failure[],
-  }));
+interface RunningTest {
+  readonly assertion: Assertion;
+  readonly selects: (live: LiveIntegration) => boolean;
+  checked: number;
+  failed: number;
+  readonly failures: FailedValue[];
+}
+
+/** A node and its values. */
+interface CheckedNode {
+  readonly node: string;
+  readonly values: Readonly<Record<string, unknown>>;
+}
+
+export function evaluateAssertions(assertions: readonly Assertion[], account: AccountView): Evaluation {
+  const running = assertions.map(
+    (assertion): RunningTest => ({ assertion, selects: integrationSelector(assertion, account), checked: 0, failed: 0, failures: [] }),
+  );
   return {
-    needsSchemas: (live) => running.some(({ assertion, isMeant }) => assertion.that !== undefined && isMeant(live)),
-    look(live, schemas, unit) {
-      const label = labelOf(live.id, world);
-      const planned = schemas === undefined || unit === undefined ? {} : expand(unit.program, schemas);
+    needsSchemas: (live) => running.some(({ assertion, selects }) => assertion.nodes !== undefined && selects(live)),
+    check(live, schemas = {}, unit) {
+      const integration = labelOf(live.id, account);
+      const planned = unit === undefined ? {} : expand(unit.program, schemas);
       for (const test of running) {
-        const { assertion, isMeant } = test;
-        if (!isMeant(live)) continue;
-        const check = (node: string, actual: Readonly<Record<string, unknown>>): void => {
-          test.checked++;
-          for (const [key, expected] of Object.entries(assertion.is)) {
-            const value = actual[key];
-            if (value === expected) continue;
-            test.failed++;
-            if (test.failures.length < told)
-              test.failures.push({
-                integration: label,
-                node,
-                key,
-                expected,
-                ...(typeof value === "string" || typeof value === "boolean" ? { actual: value } : {}),
-              });
-          }
-        };
-        if (assertion.that === undefined) check("", shownOf(live));
-        else visit(assertion, schemas ?? {}, assertion.state === "live" ? {} : planned, check);
+        if (!test.selects(live)) continue;
+        const { nodes, state } = test.assertion;
+        const checked = nodes === undefined ? [integrationNode(live)] : nodesIn(nodes, schemas, state === "live" ? {} : planned);
+        for (const node of checked) checkNode(test, integration, node);
       }
     },
-    outcomes: () =>
-      running.map(({ assertion, checked, failed, failures }) => {
-        const few = checked < assertion.atLeast;
-        return {
-          name: assertion.name,
-          file: assertion.file,
-          line: assertion.line,
-          passed: failed === 0 && !few,
-          checked,
-          failed,
-          failures,
-          ...(few
-            ? { message: `It looked at ${checked}, and atLeast asks for ${assertion.atLeast}: the selector or a name may be wrong.` }
-            : {}),
-        };
-      }),
+    outcomes: () => running.map(outcomeOf),
   };
 }
 
-const shownOf = ({ name, paused, source, destination }: LiveIntegration): Readonly<Record<string, unknown>> => ({
-  name,
-  paused,
-  sourceName: source.name,
-  sourceType: source.type,
-  destinationName: destination.name,
-  destinationType: destination.type,
+function checkNode(test: RunningTest, integration: string, { node, values }: CheckedNode): void {
+  test.checked++;
+  for (const [key, expected] of Object.entries(test.assertion.expected)) {
+    const actual = values[key];
+    if (actual === expected) continue;
+    test.failed++;
+    if (test.failures.length >= maxFailures) continue;
+    const known = typeof actual === "string" || typeof actual === "boolean" ? { actual } : {};
+    test.failures.push({ integration, node, key, expected, ...known });
+  }
+}
+
+function outcomeOf({ assertion, checked, failed, failures }: RunningTest): TestOutcome {
+  const { name, file, line, atLeast } = assertion;
+  const isTooFew = checked < atLeast;
+  const message = `It checked ${checked}, but atLeast is ${atLeast}. A selector or a name may be mistyped.`;
+  return { name, file, line, passed: failed === 0 && !isTooFew, checked, failed, failures, ...(isTooFew ? { message } : {}) };
+}
+
+const integrationNode = ({ name, paused, source, destination }: LiveIntegration): CheckedNode => ({
+  node: "",
+  values: {
+    name,
+    paused,
+    sourceName: source.name,
+    sourceType: source.type,
+    destinationName: destination.name,
+    destinationType: destination.type,
+  },
 });
 
-function visit(
-  { that }: Assertion,
-  live: LiveSchemas,
-  planned: SchemaTree,
-  check: (node: string, actual: Readonly<Record<string, unknown>>) => void,
-): void {
-  if (that === undefined) return;
-  const nameOf = (...names: readonly string[]): string =>
-    names.map((name) => (/^[\p{L}\p{N}_$-]+$/u.test(name) ? name : JSON.stringify(name))).join(".");
-  for (const schema of Object.keys(live).sort()) {
-    const node = own(live, schema);
-    if (node === undefined || !that.schema(schema)) continue;
-    const wanted = own(planned, schema);
-    const schemaOn = wanted?.enabled ?? node.enabled;
-    if (that.flows && !schemaOn) continue;
-    if (that.depth === 0) {
-      check(nameOf(schema), { ...node, enabled: schemaOn });
-      continue;
-    }
-    for (const table of Object.keys(node.tables).sort()) {
-      const tableNode = own(node.tables, table);
-      if (tableNode === undefined || !that.table(table)) continue;
-      const wantedTable = own(wanted?.tables, table);
-      const tableOn = wantedTable?.enabled ?? tableNode.enabled;
-      if (that.flows && !tableOn) continue;
-      if (that.depth === 1) {
-        check(nameOf(schema, table), { ...tableNode, enabled: tableOn });
-        continue;
+/** The matching nodes with their live values, and the desired ones over them. */
+function* nodesIn(match: NodeMatch, live: LiveSchemas, desired: SchemaTree): Generator<CheckedNode> {
+  const found = (path: NodePath, values: CheckedNode["values"]): CheckedNode => ({ node: nodeText(path), values });
+  for (const [schema, entry] of sorted(live, match.schema)) {
+    const wanted = own(desired, schema);
+    const enabled = wanted?.enabled ?? entry.enabled;
+    if (match.replicated && !enabled) continue;
+    if (match.depth === 0) yield found([schema], { ...entry, enabled });
+    else
+      for (const [table, tableEntry] of sorted(entry.tables, match.table)) {
+        const wantedTable = own(wanted?.tables, table);
+        const isTableEnabled = wantedTable?.enabled ?? tableEntry.enabled;
+        if (match.replicated && !isTableEnabled) continue;
+        if (match.depth === 1) yield found([schema, table], { ...tableEntry, enabled: isTableEnabled });
+        else
+          for (const [column, columnEntry] of sorted(tableEntry.columns ?? {}, match.column)) {
+            const values = { ...columnEntry, ...own(wantedTable?.columns, column) };
+            if (!match.replicated || values.enabled) yield found([schema, table, column], values);
+          }
       }
-      for (const column of Object.keys(tableNode.columns ?? {}).sort()) {
-        const columnNode = own(tableNode.columns, column);
-        if (columnNode === undefined || !that.column(column)) continue;
-        const state = { ...columnNode, ...own(wantedTable?.columns, column) };
-        if (that.flows && !state.enabled) continue;
-        check(nameOf(schema, table, column), state);
-      }
-    }
   }
 }
 
-function selectorOf({ integrations: { names, labels, tagged } }: Assertion, world: AccountView): (live: LiveIntegration) => boolean {
-  const named = names === undefined ? () => true : namesMatcher(names);
-  const byId = new Map<string, Resource>();
-  for (const resource of world.resources) {
-    const identity = resource.kind === "Integration" ? world.identities.get(resource.address) : undefined;
-    if (identity?.state === "found") byId.set(identity.id, resource);
+const sorted = <T>(entries: Readonly<Record<string, T>>, matches: (name: string) => boolean): readonly (readonly [string, T])[] =>
+  Object.entries(entries)
+    .filter(([name]) => matches(name))
+    .sort(([a], [b]) => (a < b ? -1 : 1));
+
+function integrationSelector({ integrations }: Assertion, account: AccountView): (live: LiveIntegration) => boolean {
+  const { names, labels = {}, tagged } = integrations;
+  const matches = names === undefined ? () => true : namesMatcher(names);
+  const manifests = new Map<string, Resource>();
+  for (const resource of account.resources) {
+    const identity = resource.kind === "Integration" ? account.identities.get(resource.address) : undefined;
+    if (identity?.state === "found") manifests.set(identity.id, resource);
   }
-  const carrying = tagged === undefined ? undefined : taggedIds(tagged, world);
-  return (live) => {
-    const manifest = byId.get(live.id);
-    const isNamed = named(manifest === undefined ? [live.name] : [live.name, manifest.name]);
-    const isLabelled = Object.entries(labels ?? {}).every(([key, value]) => manifest !== undefined && own(manifest.labels, key) === value);
-    return isNamed && isLabelled && (carrying === undefined || carrying.has(live.id));
+  const withTag = tagged === undefined ? undefined : taggedIds(tagged, account);
+  return ({ id, name }) => {
+    const manifest = manifests.get(id);
+    const hasName = matches(manifest === undefined ? [name] : [name, manifest.name]);
+    const hasLabels = Object.entries(labels).every(([key, value]) => manifest !== undefined && own(manifest.labels, key) === value);
+    return hasName && hasLabels && (withTag === undefined || withTag.has(id));
   };
 }
 
-/** Integrations that carry the tag now, or will after an apply. The tag is named as its manifest, or as it is live. */
-function taggedIds(name: string, world: AccountView): ReadonlySet<string> {
-  const ids = new Set<string>();
-  const manifest = world.resources.find((resource) => resource.kind === "Tag" && resource.name === name);
-  const identity = manifest === undefined ? undefined : world.identities.get(manifest.address);
-  for (const tag of world.tags)
-    if (tag.name === name || (identity?.state === "found" && identity.id === tag.id))
-      for (const { id } of tag.taggedResources ?? []) ids.add(id);
-  for (const target of (manifest?.spec as TagSpec | undefined)?.resources ?? []) {
-    const selected =
-      "integration" in target
-        ? [selectIntegration(target.integration, world)]
-        : "integrations" in target
-          ? selectIntegrations(target.integrations, world)
-          : [];
-    for (const one of selected) if (one.state === "found") ids.add(one.id);
-  }
-  return ids;
+/** Ids of the integrations that have the tag now or after apply. `name`: of the tag's manifest, or its live name. */
+function taggedIds(name: string, account: AccountView): ReadonlySet<string> {
+  const manifest = account.resources.find((resource) => resource.kind === "Tag" && resource.name === name);
+  const identity = manifest === undefined ? undefined : account.identities.get(manifest.address);
+  const isMeant = (id: string): boolean => identity?.state === "found" && identity.id === id;
+  const live = account.tags.filter((tag) => tag.name === name || isMeant(tag.id));
+  const declared = (manifest?.spec as TagSpec | undefined)?.resources ?? [];
+  const selected = declared.flatMap((target) => {
+    if ("integration" in target) return [selectIntegration(target.integration, account)];
+    return "integrations" in target ? selectIntegrations(target.integrations, account) : [];
+  });
+  return new Set([
+    ...live.flatMap(({ taggedResources = [] }) => taggedResources.map(({ id }) => id)),
+    ...selected.flatMap((one) => (one.state === "found" ? [one.id] : [])),
+  ]);
 }

@@ -6,7 +6,7 @@ import type { LiveIntegration, LiveSchemas, LiveTag, LiveUser } from "../model/l
 import { type Pointer, toPointer } from "../model/pointer.ts";
 import type { Reads } from "../model/service.ts";
 
-/** One leaf that two accounts have otherwise; a side that lacks it has no value. */
+/** A leaf that differs between two accounts; absent on the side that does not have it. */
 export interface AccountDifference {
   readonly object: string;
   readonly path: Pointer;
@@ -14,20 +14,22 @@ export interface AccountDifference {
   readonly to?: JsonValue;
 }
 
-/** Live names by id on both sides. Ids are different in two accounts, so objects are the same by name. */
-interface Side {
+/** The lists of one account. */
+interface AccountLists {
   readonly integrations: readonly LiveIntegration[];
   readonly tags: readonly LiveTag[];
   readonly users: readonly LiveUser[];
 }
 
 /**
- * Where two accounts differ, object by object: integrations with their schemas, and tags, matched by name; ids and times don't count. A name that one
- * account has several times is matched in the order of ids. Two integrations' schemas are held at a time. Throws ServiceError.
+ * The differences between two accounts, object by object: integrations with their schemas, and
+ * tags. Objects are matched by name, because ids differ between accounts; several objects with one
+ * name in the order of their ids. Ids and times are not compared. At most two pairs of schemas are
+ * held in memory. Throws ServiceError.
  */
 export async function* compareAccounts(from: Reads, to: Reads): AsyncGenerator<AccountDifference> {
-  const [a, b] = await Promise.all([sideOf(from), sideOf(to)]);
-  const integrations = matched(a.integrations, b.integrations);
+  const [a, b] = await Promise.all([readLists(from), readLists(to)]);
+  const integrations = pairByName(a.integrations, b.integrations);
   const both: { readonly name: string; readonly a: LiveIntegration; readonly b: LiveIntegration }[] = [];
   for (const { name, a: one, b: other } of integrations) {
     const object = `Integration ${name}`;
@@ -44,7 +46,7 @@ export async function* compareAccounts(from: Reads, to: Reads): AsyncGenerator<A
     const [one = {}, other = {}] = outcome.read;
     yield* leaves(`Integration ${outcome.item.name}`, { schemas: schemasShape(one, other) }, { schemas: schemasShape(other, one) });
   }
-  for (const { name, a: one, b: other } of matched(a.tags, b.tags)) {
+  for (const { name, a: one, b: other } of pairByName(a.tags, b.tags)) {
     const object = `Tag ${name}`;
     if (one === undefined || other === undefined)
       yield { object, path: "", ...(one === undefined ? { to: other?.id ?? "" } : { from: one.id }) };
@@ -52,19 +54,19 @@ export async function* compareAccounts(from: Reads, to: Reads): AsyncGenerator<A
   }
 }
 
-async function sideOf(reads: Reads): Promise<Side> {
+async function readLists(reads: Reads): Promise<AccountLists> {
   const [integrations, tags, users] = await Promise.all([reads.integrations(), reads.tags(), reads.users()]);
   const whole = await Promise.all(tags.items.map(async (tag) => (await reads.tag(tag.id)) ?? tag));
   return { integrations: integrations.items, tags: whole, users: users.items };
 }
 
-interface Match<T> {
+interface Pair<T> {
   readonly name: string;
   readonly a: T | undefined;
   readonly b: T | undefined;
 }
 
-function matched<T extends { readonly id: string; readonly name: string }>(from: readonly T[], to: readonly T[]): readonly Match<T>[] {
+function pairByName<T extends { readonly id: string; readonly name: string }>(from: readonly T[], to: readonly T[]): readonly Pair<T>[] {
   const grouped = (items: readonly T[]): ReadonlyMap<string, readonly T[]> => {
     const groups = new Map<string, T[]>();
     for (const item of [...items].sort((a, b) => byText(a.id, b.id))) groups.set(item.name, [...(groups.get(item.name) ?? []), item]);
@@ -76,7 +78,7 @@ function matched<T extends { readonly id: string; readonly name: string }>(from:
     const count = Math.max(ones.length, others.length);
     return Array.from(
       { length: count },
-      (_, index): Match<T> => ({ name: count === 1 ? name : `${name} #${index + 1}`, a: ones[index], b: others[index] }),
+      (_, index): Pair<T> => ({ name: count === 1 ? name : `${name} #${index + 1}`, a: ones[index], b: others[index] }),
     );
   });
 }
@@ -89,7 +91,7 @@ const integrationShape = ({ paused, source, destination }: LiveIntegration): Sha
   destination: { name: destination.name, type: destination.type },
 });
 
-/** The other account's schemas say which columns can be compared: those that an answer leaves out are unknown, not absent (interface §4.3). */
+/** Columns that the other account did not return are left out: they are unknown, not missing. */
 function schemasShape(schemas: LiveSchemas, other: LiveSchemas): Shape {
   const shape = emptyRecord<Shape>();
   for (const name of Object.keys(schemas)) {
@@ -99,14 +101,14 @@ function schemasShape(schemas: LiveSchemas, other: LiveSchemas): Shape {
       const { columns, ...entry } = own(tables, table) ?? { enabled: false };
       const counterpart = own(own(other, name)?.tables, table);
       const isKnown = columns !== undefined && (counterpart === undefined || counterpart.columns !== undefined);
-      inShape[table] = isKnown ? { ...entry, columns: columns as unknown as Shape } : entry; // columns are JSON; their type only doesn't say so
+      inShape[table] = isKnown ? { ...entry, columns: columns as unknown as Shape } : entry; // columns are JSON, which their type does not state
     }
     shape[name] = { ...schema, tables: inShape };
   }
   return shape;
 }
 
-function tagShape(tag: LiveTag, { integrations, users }: Side): Shape {
+function tagShape(tag: LiveTag, { integrations, users }: AccountLists): Shape {
   const nameOf = (id: string): string => integrations.find((one) => one.id === id)?.name ?? id;
   const person = userRefFor(tag.owner, users);
   const resources: Record<string, true> = Object.create(null) as Record<string, true>;
@@ -117,7 +119,7 @@ function tagShape(tag: LiveTag, { integrations, users }: Side): Shape {
 const isMap = (value: Shape): value is { readonly [key: string]: Shape } =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
-/** A whole subtree that one side lacks is one difference, at its top. */
+/** A subtree that only one side has is one difference, at its root. */
 function* leaves(object: string, from: Shape, to: Shape, path: readonly string[] = []): Generator<AccountDifference> {
   if (isMap(from) && isMap(to)) {
     for (const key of [...new Set([...Object.keys(from), ...Object.keys(to)])].sort(byText))

@@ -8,8 +8,9 @@ import { type Snapshot, toSnapshot } from "./snapshot.ts";
 const oneMiB = 1024 * 1024;
 
 /**
- * Writes the pieces to a file that is there only when it is whole. Compressed by gzip where the name ends in .gz or the text grows beyond 1 MiB;
- * reading doesn't care. Returns what came of it. Throws what Node's calls throw.
+ * Writes the pieces to a temporary file, which gets its name when it is complete. Compressed with
+ * gzip if the name ends in .gz or the text is larger than 1 MiB. Throws system errors and what
+ * `pieces` throws.
  */
 export async function writeSnapshotFile(
   file: string,
@@ -20,31 +21,31 @@ export async function writeSnapshotFile(
   let bytes = 0;
   let compressed = file.endsWith(".gz");
   let gzip: ReturnType<typeof createGzip> | undefined;
-  let flowing: Promise<void> | undefined;
+  let written: Promise<void> | undefined;
   const write = async (piece: string): Promise<void> => {
-    // A disk that is full ends the flow, and then there is no drain to wait for.
-    if (gzip !== undefined && !gzip.write(piece)) await Promise.race([new Promise((resolve) => gzip?.once("drain", resolve)), flowing]);
+    // If the disk is full, the pipeline fails and `drain` is never emitted.
+    if (gzip !== undefined && !gzip.write(piece)) await Promise.race([new Promise((resolve) => gzip?.once("drain", resolve)), written]);
   };
-  const begin = async (): Promise<void> => {
+  const startGzip = async (): Promise<void> => {
     gzip = createGzip({ level: 6 });
-    flowing = pipeline(gzip, createWriteStream(temp, { mode: 0o600 }));
-    flowing.catch(() => {});
+    written = pipeline(gzip, createWriteStream(temp, { mode: 0o600 }));
+    written.catch(() => {});
     for (const piece of held.splice(0)) await write(piece);
   };
   try {
-    if (compressed) await begin();
+    if (compressed) await startGzip();
     for await (const piece of pieces) {
       bytes += Buffer.byteLength(piece);
       if (gzip === undefined) held.push(piece);
       else await write(piece);
       if (bytes > oneMiB && gzip === undefined) {
         compressed = true;
-        await begin();
+        await startGzip();
       }
     }
     if (gzip !== undefined) {
       gzip.end();
-      await flowing;
+      await written;
     } else {
       const handle = await open(temp, "w", 0o600);
       await handle.writeFile(held.join(""));
@@ -69,7 +70,7 @@ export async function readSnapshotFile(file: string): Promise<Snapshot> {
   } catch (error) {
     throw new DimsyncError(
       "E_SNAPSHOT",
-      `${file} can't be read: ${error instanceof Error ? error.message : String(error)}. Check the path, or take the snapshot again.`,
+      `${file} cannot be read: ${error instanceof Error ? error.message : String(error)}. Check the path, or take the snapshot again.`,
       {
         cause: error,
       },
@@ -79,8 +80,9 @@ export async function readSnapshotFile(file: string): Promise<Snapshot> {
     return toSnapshot(JSON.parse(text), file);
   } catch (error) {
     if (error instanceof DimsyncError) throw error;
-    throw new DimsyncError("E_SNAPSHOT", `${file} is no JSON, so it is no snapshot. Make one with: dimsync snapshot --out FILE`, {
+    throw new DimsyncError("E_SNAPSHOT", `${file} is not JSON, so it is not a snapshot. To create one:`, {
       cause: error,
+      command: "dimsync snapshot --out FILE",
     });
   }
 }

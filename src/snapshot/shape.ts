@@ -1,12 +1,11 @@
 import { isObject, own } from "../model/json.ts";
 import { toPointer } from "../model/pointer.ts";
 
-// A snapshot is JSON that a person can edit and a transfer can damage. What reads it trusts its types, so they are looked at once: the members that
-// have to be there, and the kind of each that may be.
+// Users can edit a snapshot, and a transfer can damage it. The code that reads it relies on its types, so they are checked once.
 
 type Check = (value: unknown) => string | undefined;
 
-/** The JSON Pointer of the first member that a snapshot can't have there; undefined where there is none. */
+/** The JSON Pointer of the first member with a wrong type or missing; undefined for a sound snapshot. */
 export function damagedMember(snapshot: Readonly<Record<string, unknown>>): string | undefined {
   return members({
     takenAt: (value) => (typeof value === "string" && /^\d{4}-\d\d-\d\dT[\d:.]+Z$/u.test(value) ? undefined : ""),

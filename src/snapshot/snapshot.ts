@@ -9,9 +9,9 @@ import type { Listing, Reads } from "../model/service.ts";
 import { damagedMember } from "./shape.ts";
 
 /**
- * What an account showed at one time, for plans, tests and comparisons without a key and without a network. It holds what reads show, which is
- * neither connections nor secrets; credentials that somebody wrote into a description are blanked. Users keep id, e-mail and name, since manifests name
- * people by them. No audit log.
+ * The live state of an account at one time, for plans, tests and comparisons without a key and
+ * network. It contains what GET returns: no connections and no secrets; text in descriptions that
+ * looks like a credential is redacted. No audit log.
  */
 export interface Snapshot {
   readonly formatVersion: "1.0";
@@ -19,26 +19,29 @@ export interface Snapshot {
   /** ISO 8601 */
   readonly takenAt: string;
   readonly tool: { readonly name: "dimsync"; readonly version: string };
-  /** The target's name, and where the account is, as plans show it. */
+  /** The target's name, and the account as in plans. */
   readonly target: string;
   readonly account: string;
-  /** Whether the service said that its lists were whole (product §3.1). */
+  /** Whether the service stated that its lists are complete. */
   readonly completeness: Readonly<Record<"integrations" | "tags" | "users", Listing<unknown>["completeness"]>>;
   readonly integrations: readonly LiveIntegration[];
   /** With taggedResources. */
   readonly tags: readonly LiveTag[];
   readonly users: readonly LiveUser[];
-  /** By integration id; null where the service answered 404. */
+  /** By integration id; null if GET returned 404. */
   readonly schemas: Readonly<Record<string, LiveSchemas | null>>;
 }
 
+export type SnapshotHead = Pick<Snapshot, "takenAt" | "tool" | "target" | "account">;
+
 /**
- * The snapshot's text in pieces, an integration's schemas at a time: none is held longer than it takes to write it. Keys and lists are in order, so that
- * two snapshots of one state differ in `takenAt` only. Throws ServiceError: half a picture would plan half an account.
+ * The text of a snapshot in pieces, one integration's schemas at a time, so that memory does not
+ * grow with the account. Keys and lists are sorted: two snapshots of one state differ only in
+ * `takenAt`. Throws ServiceError; a snapshot is never incomplete.
  */
 export async function* snapshotText(
   reads: Reads,
-  head: Pick<Snapshot, "takenAt" | "tool" | "target" | "account">,
+  head: SnapshotHead,
   onIntegration: (done: number, total: number, address: Address) => void = () => {},
 ): AsyncGenerator<string> {
   const [integrations, tagList, users] = await Promise.all([reads.integrations(), reads.tags(), reads.users()]);
@@ -70,23 +73,23 @@ export async function* snapshotText(
 
 const byId = <T extends { readonly id: string }>(items: readonly T[]): readonly T[] => [...items].sort((a, b) => byText(a.id, b.id));
 
-/** Throws E_SNAPSHOT where the value is no snapshot of a format that is known. */
+/** Throws E_SNAPSHOT if the value is not a snapshot in a known format. */
 export function toSnapshot(value: unknown, file: string): Snapshot {
   const version = isObject(value) ? own(value, "formatVersion") : undefined;
   if (!isObject(value) || own(value, "kind") !== "Snapshot")
-    throw new DimsyncError("E_SNAPSHOT", `${file} is no snapshot. Make one with: dimsync snapshot --out FILE`);
+    throw new DimsyncError("E_SNAPSHOT", `${file} is not a snapshot. To create one:`, { command: "dimsync snapshot --out FILE" });
   if (typeof version !== "string" || !version.startsWith("1."))
     throw new DimsyncError(
       "E_SNAPSHOT",
-      `${file} is a snapshot of format ${String(version)}, and this version of dimsync reads 1.x. Take it again.`,
+      `${file} is a snapshot in format ${String(version)}, but this version of dimsync reads 1.x. Take the snapshot again.`,
     );
   const damaged = damagedMember(value);
   if (damaged !== undefined)
-    throw new DimsyncError("E_SNAPSHOT", `${file} is damaged: ${damaged} is not what a snapshot holds there. Take it again.`);
-  return value as unknown as Snapshot; // made by snapshotText, whose entries the client has decoded
+    throw new DimsyncError("E_SNAPSHOT", `${file} is damaged: ${damaged} is missing or has the wrong type. Take the snapshot again.`);
+  return value as unknown as Snapshot; // written by snapshotText from decoded responses
 }
 
-/** Undefined for a snapshot of the target's account, as far as its name and place tell. */
+/** A warning if the snapshot is of another target and another account. */
 export function snapshotOfAnother(
   { target, account }: Snapshot,
   settings: { readonly target: string; readonly baseUrl: string },
@@ -97,11 +100,11 @@ export function snapshotOfAnother(
     code: "W_SNAPSHOT_OF_ANOTHER",
     severity: "warning",
     summary: "Snapshot of another account",
-    message: `${file} is a snapshot of ${target} (${account}), and is compared with the bindings and variables of ${settings.target} (${accountName(settings.baseUrl)}). Choose the target with -t, or a snapshot of it.`,
+    message: `${file} is a snapshot of ${target} (${account}), but bindings and variables are those of ${settings.target} (${accountName(settings.baseUrl)}). Select the target of the snapshot with -t, or pass a snapshot of this one.`,
   };
 }
 
-/** Reads that a snapshot answers. The audit log is not in it: asking for it fails as where there is no access. */
+/** Reads from a snapshot. It has no audit log: reading that fails as without permission. */
 export function readsOf(snapshot: Snapshot): Reads {
   const listing = <T>(items: readonly T[], list: keyof Snapshot["completeness"]): Promise<Listing<T>> =>
     Promise.resolve({ items, completeness: snapshot.completeness[list] });
@@ -120,7 +123,7 @@ export function readsOf(snapshot: Snapshot): Reads {
     users: () => listing(snapshot.users, "users"),
     auditLogs: () =>
       Promise.reject(
-        new ServiceError("E_SNAPSHOT", "A snapshot holds no audit log. Ask the account itself, without --snapshot.", {
+        new ServiceError("E_SNAPSHOT", "A snapshot has no audit log. Run the command without --snapshot.", {
           method: "GET",
           path: "/v1/audit-logs",
           sent: "never",
@@ -129,11 +132,10 @@ export function readsOf(snapshot: Snapshot): Reads {
   };
 }
 
-/** What stands for a credential. */
-const blank = "(redacted)";
+const replacement = "(redacted)";
 
-// Forms that are credentials whatever stands around them. A word such as "token" alone is none.
-const forms: readonly RegExp[] = [
+// Text that is a credential in any context. A word such as "token" alone is not.
+const credentials: readonly RegExp[] = [
   /-----BEGIN [A-Z ]*PRIVATE KEY-----[\s\S]*?(?:-----END [A-Z ]*PRIVATE KEY-----|$)/gu,
   /(?<=\b[a-z][a-z0-9+.-]*:\/\/[^\s/:@]*:)[^\s/@]+(?=@)/giu,
   /\b(?:AKIA|ASIA)[A-Z0-9]{16}\b/gu,
@@ -142,7 +144,7 @@ const forms: readonly RegExp[] = [
   /(?<=\b(?:password|passwd|pwd|secret|token|api[_-]?key|private[_-]?key|passphrase)\b["']?\s*[=:]\s*["']?)[^\s"',;]+/giu,
 ];
 
-/** Free text without what looks like a credential: people write them into descriptions. Text without one is the same text. */
+/** The text with everything that looks like a credential replaced, because users write them into descriptions. */
 export function redact(text: string): string {
-  return forms.reduce((left, form) => left.replaceAll(form, blank), text);
+  return credentials.reduce((left, credential) => left.replaceAll(credential, replacement), text);
 }

@@ -1,8 +1,9 @@
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import type { TestReport } from "../../src/assertions/report.ts";
 import { runSnapshot } from "../../src/commands/adopt/snapshot.ts";
-import { runTest, type TestReport } from "../../src/commands/adopt/test-manifests.ts";
+import { runTest } from "../../src/commands/adopt/test.ts";
 import type { SnapshotFlags, TestFlags } from "../../src/commands/shared/flags.ts";
 import { type AccountProject, openAccountProject } from "../support/account-project.ts";
 
@@ -22,7 +23,7 @@ describe("test", () => {
     return JSON.parse(out) as TestReport;
   };
 
-  test("a test that holds, one that doesn't, and one that looks at nothing", async () => {
+  test("a test passes, fails, or fails because it checks nothing", async () => {
     await project.importJson();
     const { tests, exit } = await run(`
   - { name: password hashes are off, that: { schema: public, table: users, column: password_hash }, is: { enabled: false } }
@@ -44,7 +45,7 @@ describe("test", () => {
     expect(exit.code).toBe(1);
   });
 
-  test("a failed test is told with its place, in lines and as JUnit", async () => {
+  test("a failed test is reported with its location, as text and as JUnit", async () => {
     await project.importJson();
     await writeFile(
       join(project.folder, "dimsync.tests.yaml"),
@@ -60,7 +61,7 @@ describe("test", () => {
     expect(xml).toContain(">dimsync.tests.yaml:5\norders public.customers.email: hashed is false, not true\n");
   });
 
-  test("planned is what an apply would leave, live is what is there now", async () => {
+  test("planned is the state after apply, live is the state now", async () => {
     await project.importJson();
     const file = join(project.folder, "manifests/integrations/orders.yaml");
     const text = await readFile(file, "utf8");
@@ -76,7 +77,7 @@ describe("test", () => {
     expect(tests.map(({ passed }) => passed)).toEqual([true, false]);
   });
 
-  test("works from a snapshot without a key, and by label", async () => {
+  test("works with a snapshot and without a key, and selects by label", async () => {
     await project.importJson();
     const file = join(project.folder, "manifests/integrations/orders.yaml");
     await writeFile(
@@ -93,13 +94,48 @@ describe("test", () => {
   });
 
   test.each([
-    ["a mistyped member", "  - { name: x, taht: { table: a }, is: { enabled: true } }", 'no member "taht"'],
-    ["an attribute of another level", "  - { name: x, that: { table: a }, is: { hashed: true } }", 'no member "hashed"'],
-    ["nothing to hold", "  - { name: x, that: { table: a } }", "no `is`"],
-    ["what is no YAML", "  - { name: x: y }", "dimsync.tests.yaml:4: It is no YAML."],
-    ["no level", "  - { name: x, that: { flows: true }, is: { enabled: true } }", "names no level"],
+    ["a mistyped member", "  - { name: x, taht: { table: a }, is: { enabled: true } }", /E_UNKNOWN_KEY.*"taht".*Did you mean that/su],
+    [
+      "an attribute of columns in a test of tables",
+      "  - { name: x, that: { table: a }, is: { hashed: true } }",
+      /exists only for columns/u,
+    ],
+    [
+      "an attribute of tables in a test of columns",
+      "  - { name: x, that: { table: a, column: b }, is: { syncMode: full } }",
+      /exists only for tables/u,
+    ],
+    [
+      "an attribute of nodes in a test of integrations",
+      "  - { name: x, is: { enabled: true } }",
+      /exists only for schemas, tables and columns/u,
+    ],
+    [
+      "an attribute of integrations in a test of nodes",
+      "  - { name: x, that: { schema: a }, is: { paused: true } }",
+      /exists only for integrations/u,
+    ],
+    ["a test without `is`", "  - { name: x, that: { table: a } }", /E_MISSING_KEY.*`is`/su],
+    ["a test without a name", "  - { is: { paused: false } }", /E_MISSING_KEY.*`name`/su],
+    ["invalid YAML", "  - { name: x: y }", /dimsync\.tests\.yaml:4:/u],
+    [
+      "`that` without a level",
+      "  - { name: x, that: { flows: true }, is: { enabled: true } }",
+      /at least one of `schema`, `table` and `column`/u,
+    ],
+    ["a number of the wrong type", "  - { name: x, is: { paused: false }, atLeast: all }", /E_WRONG_TYPE.*atLeast/su],
   ])("%s is refused", async (_, tests, message) => {
     await project.importJson();
     await expect(run(`${tests}\n`)).rejects.toThrow(message);
+  });
+
+  test("all mistakes of a file are reported at once, with their lines", async () => {
+    const refused = run("  - { name: x }\n  - { name: y, is: { paused: 1 } }\n");
+    await expect(refused).rejects.toThrow(/dimsync\.tests\.yaml:4:.*dimsync\.tests\.yaml:5:/su);
+  });
+
+  test("a file of tests that does not exist is named", async () => {
+    const { code, err } = await project.run<TestFlags>(runTest, {}, ["more.tests.yaml"]);
+    expect([code, err]).toEqual([1, expect.stringContaining("E_TESTS: more.tests.yaml does not exist")]);
   });
 });

@@ -14,7 +14,7 @@ const kinds = {
   RuleSet: "rule-set",
   Policy: "policy",
 } as const;
-const files = [...Object.values(kinds), "manifest", "config", "plan", "result", "drift", "validation", "event"];
+const files = [...Object.values(kinds), "manifest", "config", "tests", "plan", "result", "drift", "validation", "event"];
 
 /** manifest.schema.json holds the schemas of all kinds, so that an editor needs one file. Run with UPDATE_SCHEMAS=1 to write it anew. */
 function bundle(): Schema {

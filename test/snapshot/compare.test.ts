@@ -1,8 +1,9 @@
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { type Comparison, runCompare } from "../../src/commands/adopt/compare.ts";
+import { runCompare } from "../../src/commands/adopt/compare.ts";
 import { runSnapshot } from "../../src/commands/adopt/snapshot.ts";
 import type { CompareFlags, SnapshotFlags } from "../../src/commands/shared/flags.ts";
+import type { Comparison } from "../../src/snapshot/comparison.ts";
 import { type AccountProject, openAccountProject } from "../support/account-project.ts";
 
 let project: AccountProject;
@@ -17,7 +18,7 @@ describe("compare", () => {
   const compare = async (from: string, to: string): Promise<Comparison> =>
     JSON.parse((await project.run<CompareFlags>(runCompare, { ...json, from, to })).out) as Comparison;
 
-  test("a target and its snapshot are alike; what changes live is told leaf by leaf", async () => {
+  test("a target equals its snapshot; later changes are listed leaf by leaf", async () => {
     await project.run<SnapshotFlags>(runSnapshot, { out: "before.json" });
     expect(await compare("before.json", "prod")).toMatchObject({ differences: [], exit: { code: 0 } });
     project.service.mutate((account) => {
@@ -45,7 +46,7 @@ describe("compare", () => {
     expect(out).toContain("6 differences in 5 objects.");
   });
 
-  test("columns that one side's answer leaves out are unknown, which is no difference; those of both are compared", async () => {
+  test("columns that one side did not return are unknown and not compared", async () => {
     const snake = await openAccountProject(undefined, { schemaForm: "snake" });
     try {
       const email = { schema: "public", table: "users", column: "email" };
@@ -65,7 +66,7 @@ describe("compare", () => {
     }
   });
 
-  test("a snapshot that isn't there is told as a file, not as a target", async () => {
+  test("a missing snapshot is reported as a file, not as a target", async () => {
     const { code, err } = await project.run<CompareFlags>(runCompare, { from: "gone.json", to: "prod" });
     expect(code).toBe(1);
     expect(err).toContain("E_SNAPSHOT");

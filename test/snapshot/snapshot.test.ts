@@ -25,7 +25,7 @@ interface Draft {
 describe("snapshot", () => {
   const take = (out: string) => project.run<SnapshotFlags>(runSnapshot, { out });
 
-  test("holds what the account shows, in the same bytes each time but for the time", async () => {
+  test("contains the live state, in the same bytes each time except for the time", async () => {
     expect(await take("a.json")).toMatchObject({ code: 0, err: "" });
     await take("b.json.gz");
     const [a, b] = [await readSnapshotFile(join(project.folder, "a.json")), await readSnapshotFile(join(project.folder, "b.json.gz"))];
@@ -39,14 +39,14 @@ describe("snapshot", () => {
     await expect(reads.auditLogs({})).rejects.toThrow("no audit log");
   });
 
-  test("has no secret in it: neither the key nor a connection", async () => {
+  test("contains no secret: neither the key nor a connection", async () => {
     await take("a.json");
     const text = await readFile(join(project.folder, "a.json"), "utf8");
     expect(text).not.toContain(project.service.apiKey);
     expect(text).not.toContain("db.internal");
   });
 
-  test("a read that fails leaves no file behind", async () => {
+  test("if a read fails, no file is written", async () => {
     project.service.addFault("GET /v1/integrations/b27d/schemas=status:403");
     const { code } = await take("a.json");
     expect(code).toBe(1);
@@ -54,8 +54,8 @@ describe("snapshot", () => {
   });
 
   test.each([
-    ["no JSON", "x", "is no JSON"],
-    ["another document", "{}", "is no snapshot"],
+    ["not JSON", "x", "is not JSON"],
+    ["another document", "{}", "is not a snapshot"],
     ["a later format", '{"kind":"Snapshot","formatVersion":"2.0","integrations":[],"tags":[],"users":[],"schemas":{}}', "format 2.0"],
   ])("a file that is %s is refused", async (_, text, message) => {
     await writeFile(join(project.folder, "x.json"), text);
@@ -69,16 +69,16 @@ describe("snapshot", () => {
     ["/integrations/0/source", ({ integrations }) => void delete integrations[0]?.["source"]],
     ["/users/5/email", ({ users }) => void users.push({ id: "u-9" })],
     ["/schemas/8f1c/public", ({ schemas }) => void Object.assign(schemas["8f1c"] ?? {}, { public: null })],
-  ])("a file whose %s is damaged is refused, and the member named", async (member, damage) => {
+  ])("a file whose %s is damaged is refused, and the message names the member", async (member, damage) => {
     await take("a.json");
     const file = join(project.folder, "a.json");
     const snapshot = JSON.parse(await readFile(file, "utf8")) as Draft;
     damage(snapshot);
     await writeFile(file, JSON.stringify(snapshot));
-    await expect(readSnapshotFile(file)).rejects.toThrow(`${file} is damaged: ${member} is not what`);
+    await expect(readSnapshotFile(file)).rejects.toThrow(`${file} is damaged: ${member} is missing or has the wrong type`);
   });
 
-  test("an empty plan says that the snapshot equals the manifests, and one of another account is told", async () => {
+  test("an empty plan names the snapshot, and a snapshot of another account is a warning", async () => {
     await project.importJson();
     await take("a.json");
     const file = join(project.folder, "a.json");

@@ -66,6 +66,7 @@ export const schemaNames = [
   "Policy",
   "Manifest",
   "Config",
+  "Tests",
   "Plan",
   "Result",
   "Drift",

@@ -1,6 +1,6 @@
 import type { ErrorObject } from "ajv";
 import { isObject, own } from "../../model/json.ts";
-import { atPointer, type Pointer, toPointer } from "../../model/pointer.ts";
+import { atPointer, fromPointer, type Pointer, toPointer } from "../../model/pointer.ts";
 import { codeList, describeType, describeTypes, label } from "../../text/labels.ts";
 import { didYouMean } from "../../text/suggest.ts";
 import { alternatives, propertiesOf, type Schema } from "./lookup.ts";
@@ -118,14 +118,16 @@ export function schemaFault(error: ErrorObject, context: FaultContext): SchemaFa
     case "exclusiveMinimum":
       return at(1, "E_WRONG_VALUE", "Number out of range", `${subject} must be ${comparison(keyword)} ${params["limit"]}.`);
     case "false schema":
-      return at(
-        1,
-        "E_WRONG_VALUE",
-        "Only for columns",
-        `${subject} is for columns only. Name a \`column\` in the rule's \`match\`.`,
-        instancePath,
-        "key",
-      );
+      return context.kind === "Tests"
+        ? at(1, "E_WRONG_VALUE", "Not of this level", otherLevel(subject, instancePath), instancePath, "key")
+        : at(
+            1,
+            "E_WRONG_VALUE",
+            "Only for columns",
+            `${subject} is for columns only. Name a \`column\` in the rule's \`match\`.`,
+            instancePath,
+            "key",
+          );
     case "if":
     case "not":
       return undefined;
@@ -222,6 +224,16 @@ function patternFault(subject: string, pointer: Pointer, pattern: string, value:
         : undefined;
   const message = wanted === undefined ? `${subject} must match ${pattern}${quoted}.` : `${subject} must be ${wanted}${quoted}.`;
   return at(1, "E_WRONG_VALUE", "Value not allowed", message);
+}
+
+/** A member of `is` that the nodes that a test checks do not have. */
+function otherLevel(subject: string, pointer: Pointer): string {
+  const key = fromPointer(pointer).at(-1) ?? "";
+  if (key === "hashed" || key === "isPrimaryKey") return `${subject} exists only for columns. Add \`column\` to \`that\`.`;
+  if (key === "syncMode" || key === "cursorField")
+    return `${subject} exists only for tables. \`that\` must have \`table\`, and no \`column\`.`;
+  if (key === "enabled" || key === "nameInDestination") return `${subject} exists only for schemas, tables and columns. Add \`that\`.`;
+  return `${subject} exists only for integrations. Remove \`that\`.`;
 }
 
 const nameText = (name: string) =>
