@@ -2,19 +2,20 @@ import { cachedReads } from "../engine/cached-reads.ts";
 import { firstRound, planRound, type Round } from "../engine/pipeline.ts";
 import { recover } from "../engine/recover.ts";
 import { scopeOfAddresses } from "../engine/scope.ts";
-import type { JournalWriter, PlanOptions, Run, Session } from "../engine/session.ts";
+import type { PlanOptions, Run, Session } from "../engine/session.ts";
 import type { Address } from "../model/address.ts";
-import type { Binding } from "../model/binding.ts";
 import { DimsyncError } from "../model/errors.ts";
 import type { LiveIntegration } from "../model/live.ts";
 import type { ItemResult, Plan, Result } from "../model/plan.ts";
 import { type Secret, type SecretReference, secretsIn } from "../model/secret.ts";
 import type { Reads, SendableRequest, WriteAnswer, WriteDecoder } from "../model/service.ts";
+import type { RecordsRun } from "../records/records.ts";
 import { execute } from "./execute.ts";
 import { newOutcomes, replansPerAddress } from "./outcomes.ts";
 import { resultOf } from "./result.ts";
 import { unfinishedItems } from "./unfinished.ts";
 import { newSchemaWait } from "./wait-for-schemas.ts";
+import { gatherIntents } from "./waves.ts";
 
 /** A session that may write: what `apply` has and `plan` has not. */
 export interface WriteSession extends Session {
@@ -23,8 +24,7 @@ export interface WriteSession extends Session {
   readonly lastingReads: Reads;
   readonly send: (request: SendableRequest) => Promise<WriteAnswer>;
   readonly decode: WriteDecoder;
-  readonly journal: JournalWriter;
-  readonly bind: (address: Address, binding: Binding) => Promise<void>;
+  readonly writes: RecordsRun;
   /** Throws where one is missing: before the first write, never in the middle. `addresses` are those that need them. */
   readonly resolveSecrets: (
     references: readonly SecretReference[],
@@ -72,6 +72,7 @@ export async function apply(session: WriteSession, options: ApplyOptions = {}): 
   await closeSettled(session, round.reads);
   if (anything) await options.beforeFirstWrite?.(first);
 
+  const records = gatherIntents(session.writes);
   const tally = newOutcomes();
   const patience = newSchemaWait(session);
   const fresh = new Map<string, LiveIntegration>();
@@ -82,7 +83,8 @@ export async function apply(session: WriteSession, options: ApplyOptions = {}): 
       fresh.set(integration.id, integration);
       reads.remember(integration);
     };
-    const progressed = tally.add(current.items, await execute(current.items, runOf(session, options, secrets, remember)));
+    const progressed = tally.add(current.items, await execute(current.items, runOf(session, options, { secrets, records, remember })));
+    refuseUnsent(session);
     if (session.signal.aborted || (options.failFast === true && tally.failed())) break;
     const again = options.saved === undefined ? tally.stale() : [];
     if (current.deferred.length + again.length === 0) break;
@@ -107,6 +109,12 @@ export async function apply(session: WriteSession, options: ApplyOptions = {}): 
   return finish([...results, ...unfinishedItems(first, current, results)]);
 }
 
+/** Throws why the records could not be written, if nothing was sent: then there is no result to keep. */
+function refuseUnsent({ writes: { lost }, calls }: WriteSession): void {
+  const isSent = Object.entries(calls()).some(([method, count]) => method !== "GET" && count > 0);
+  if (!isSent) lost.throwIfAborted();
+}
+
 /** Plans what has become possible. By now something may have been written, so a mistake in dimsync must not take the result with it. */
 async function laterRound(session: WriteSession, options: ApplyOptions, round: Round, rounds: Plan[]): Promise<Plan | undefined> {
   try {
@@ -129,11 +137,11 @@ async function laterRound(session: WriteSession, options: ApplyOptions, round: R
 
 /** Closes journal entries of earlier runs that are no longer open questions. What can't be written stays open, which harms nothing. */
 async function closeSettled(session: WriteSession, reads: Reads): Promise<void> {
-  const open = session.openIntents();
+  const { open, bindings } = session.records();
   if (open.length === 0) return;
-  const { settled } = await recover(open, session.bindings(), reads);
+  const { settled } = await recover(open, bindings, reads);
   for (const { entryId, id } of settled)
-    await session.journal.settle(entryId, { outcome: "recovered", ...(id === undefined ? {} : { id }) }).catch((error: unknown) => {
+    await session.writes.settle(entryId, { outcome: "recovered", ...(id === undefined ? {} : { id }) }).catch((error: unknown) => {
       if (!(error instanceof DimsyncError)) throw error;
     });
 }
@@ -162,20 +170,24 @@ function allow(plan: Plan, reasons: ReadonlyMap<string, string> | undefined): Pl
   return { ...plan, guards, executable: clean && guards.every(({ allowed }) => allowed !== undefined) };
 }
 
-function runOf(session: WriteSession, options: ApplyOptions, secrets: ReadonlyMap<string, Secret>, remember: Run["remember"]): Run {
+function runOf(
+  session: WriteSession,
+  options: ApplyOptions,
+  { secrets, records, remember }: Pick<Run, "secrets" | "records" | "remember">,
+): Run {
   const { client } = session.project.settings;
   return {
     runId: session.runId,
     reads: session.lastingReads,
     send: session.send,
     decode: session.decode,
-    journal: session.journal,
-    bind: session.bind,
-    bindingOf: (address) => session.bindings().get(address),
+    records,
+    bindingOf: (address) => records.state().bindings.get(address),
     secrets,
     settleMs: client.settleMs,
     retries: client.retries,
     concurrency: client.concurrency,
+    waveSize: session.writes.waveSize,
     failFast: options.failFast === true,
     stop: session.signal,
     clock: session.clock,

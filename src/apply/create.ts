@@ -31,7 +31,8 @@ export async function sendCreate<Live>(item: Item, kind: Kind<Unit, Live>, run: 
   const ready = inlineSecrets(request, run.secrets);
   if (run.stop.aborted) return { outcome: "skipped", code: "E_INTERRUPTED", message: "The run was interrupted before it was sent." };
   const at = run.clock.now().toISOString();
-  const entryId = await run.journal.intend({
+  // Not before everything else is known to be fine: an intent that is not sent has to be closed again.
+  const entryId = await run.records.intend({
     runId: run.runId,
     address: item.address,
     kind: item.kind,
@@ -43,6 +44,10 @@ export async function sendCreate<Live>(item: Item, kind: Kind<Unit, Live>, run: 
     ...(item.binding === undefined ? {} : { record: item.binding }),
     at,
   });
+  if (run.stop.aborted) {
+    const trouble = await note(run, entryId, { outcome: "not-created" });
+    return { outcome: "skipped", code: "E_INTERRUPTED", message: `The run was interrupted before it was sent.${trouble}` };
+  }
   const settling: ConfirmInput<Live> = { item, kind, run, at, seenBefore: matchesIn(item.observed) };
   let answer: WriteAnswer;
   try {
@@ -50,7 +55,7 @@ export async function sendCreate<Live>(item: Item, kind: Kind<Unit, Live>, run: 
   } catch (error) {
     const sure = error instanceof ServiceError && error.sent !== "maybe";
     if (!sure) return concluded(settling, entryId, await confirmCreate(settling, [], messageOf(error)), messageOf(error));
-    const trouble = await note(run, entryId, { outcome: "failed" });
+    const trouble = await note(run, entryId, { outcome: error.sent === "never" ? "not-created" : "failed" });
     return { outcome: "failed", code: error.code, message: `${error.message}${trouble}` };
   }
   return item.action === "create" ? created(settling, entryId, answer) : related(settling, entryId);
@@ -65,8 +70,8 @@ function heldByRecords(item: Item, run: Run): Ending | undefined {
       code: "E_STALE",
       message: `It was bound to ${bound} after the plan was made, so it is not created again.`,
     };
-  const unknown = new Map(run.journal.open().map(({ address }) => [address, "Run plan to see what reading tells of it."] as const));
-  const held = heldBack(item, unknown, run.journal.created());
+  const unknown = new Map(run.records.state().open.map(({ address }) => [address, "Run plan to see what reading tells of it."] as const));
+  const held = heldBack(item, unknown, run.records.state().created);
   return held === undefined ? undefined : { outcome: "blocked", code: held.code, message: held.message };
 }
 
@@ -89,6 +94,7 @@ async function created<Live>(settling: ConfirmInput<Live>, entryId: string, answ
   }
   // The first line that knows the id: an asset can't be found again by anything else.
   await note(run, entryId, { outcome: "answered", id: first });
+  if (kind.listedIn === undefined) run.records.flush();
   if (kind.listedIn !== "integrations") return recorded(item, run, entryId, first, "created");
   let why = `The service answered with the id ${candidates.join(" and ")}, and GET of it answers 404.`;
   try {
@@ -135,7 +141,7 @@ async function concluded<Live>(
 /** The binding first, then the journal: whatever is lost in between, one of the two still tells that the object exists. */
 async function recorded(item: Item, run: Run, entryId: string, id: string, outcome: "created" | "recovered"): Promise<Ending> {
   try {
-    await run.bind(item.address, { ...item.binding, id });
+    await run.records.bind(item.address, { ...item.binding, id });
   } catch (error) {
     if (!(error instanceof DimsyncError)) throw error;
     // The entry stays open and knows the id: the next run binds it.
@@ -154,7 +160,7 @@ async function recorded(item: Item, run: Run, entryId: string, id: string, outco
 /** Writes to the journal what is known by now. A failure can't change what happened: it is returned as a further sentence, "" where there is none. */
 async function note(run: Run, entryId: string, settlement: Settlement): Promise<string> {
   try {
-    await run.journal.settle(entryId, settlement);
+    await run.records.settle(entryId, settlement);
     return "";
   } catch (error) {
     if (!(error instanceof DimsyncError)) throw error;

@@ -13,7 +13,8 @@ const good = (outcome: ItemResult["outcome"]): boolean => outcome === "done" || 
  * nothing else (with `failFast`, all that has not begun). Never throws for an item: its ending says what happened.
  */
 export async function execute(items: readonly Item[], run: Run): Promise<readonly ItemResult[]> {
-  const limit = pLimit(run.concurrency);
+  // A wave of intents is written at once; how many requests are under way is limited by the client.
+  const limit = pLimit(Math.max(run.concurrency, run.waveSize));
   const endings = new Map<string, Promise<ItemResult>>();
   const lastOnObject = new Map<string, Promise<unknown>>();
   let failed = false;
@@ -56,27 +57,31 @@ async function act(item: Item, run: Run): Promise<Ending> {
   try {
     if (kind === undefined) return { outcome: "failed", code: "E_UNKNOWN_KIND", message: `This version knows no kind ${item.kind}.` };
     if (item.action === "update") return await sendUpdate(item, kind, run);
-    return item.action === "bind" ? await bindOnly(item, run) : await sendCreate(item, kind, run);
+    return item.action === "bind" ? await bindOnly(item, run) : await run.records.during(() => sendCreate(item, kind, run));
   } catch (error) {
+    // Another run wrote first. Nothing was sent, and what it wrote may concern this item: it is planned again.
+    if (error instanceof DimsyncError && error.code === "E_RECORDS_CHANGED")
+      return { outcome: "skipped", code: "E_STALE", message: error.message };
     if (error instanceof DimsyncError) return { outcome: "failed", code: error.code, message: error.message };
     // Thrown on, it would take with it what the other items did. An open intent blocks the address, so that nothing is sent twice because of it.
     const name = error instanceof Error ? `${error.name}: ${error.message}` : String(error);
-    const outcome = run.journal.open().some(({ address }) => address === item.address) ? "unknown" : "failed";
+    const outcome = run.records.state().open.some(({ address }) => address === item.address) ? "unknown" : "failed";
     return { outcome, code: "E_INTERNAL", message: `A mistake in dimsync ended it (${name}). Please report it.` };
   }
 }
 
 /** Records an id; nothing is sent. */
 async function bindOnly(item: Item, run: Run): Promise<Ending> {
+  await run.records.take();
   const id = item.liveId ?? "";
   const bound = run.bindingOf(item.address);
   const planned = item.changes.find(({ path }) => path === "/id")?.before;
   if (bound !== undefined && bound.id !== id && bound.id !== planned)
     return { outcome: "skipped", code: "E_STALE", message: `It was bound to ${bound.id} after the plan was made.` };
-  const intents = run.journal.open().filter(({ address }) => address === item.address);
+  const intents = run.records.state().open.filter(({ address }) => address === item.address);
   // Digests say what was sent to one object; another one knows nothing of them.
   const record = bound?.id === id ? bound : intents.find(({ idsSeenBefore }) => !idsSeenBefore.includes(id))?.record;
-  await run.bind(item.address, { ...record, ...item.binding, id });
-  for (const { entryId } of intents) await run.journal.settle(entryId, { outcome: "recovered", id });
+  await run.records.bind(item.address, { ...record, ...item.binding, id });
+  for (const { entryId } of intents) await run.records.settle(entryId, { outcome: "recovered", id });
   return { outcome: "done" };
 }

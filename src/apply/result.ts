@@ -17,7 +17,7 @@ export function resultOf(
     ...new Map(rounds.flatMap(of).map((value) => [key(value), value])).values(),
   ];
   const bindings = Object.fromEntries(
-    [...session.bindings()].sort(([a], [b]) => (a < b ? -1 : 1)).map(([address, { id }]) => [address, id]),
+    [...session.records().bindings].sort(([a], [b]) => (a < b ? -1 : 1)).map(([address, { id }]) => [address, id]),
   );
   const result: Result = {
     formatVersion: "1.0",

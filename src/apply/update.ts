@@ -17,6 +17,7 @@ export async function sendUpdate<Live>(item: Item, kind: Kind<Unit, Live>, run: 
   const stale = staleNodes(kind, item, live);
   if (stale.length > 0)
     return { outcome: "skipped", code: "E_STALE", message: `It changed after the plan was made: ${describeStale(stale)}.` };
+  await run.records.take();
   for (const [index, request] of item.requests.entries()) {
     if (run.stop.aborted)
       return {
@@ -28,7 +29,7 @@ export async function sendUpdate<Live>(item: Item, kind: Kind<Unit, Live>, run: 
     if (sent.ending !== undefined) return sent.ending;
     live = sent.live;
   }
-  if (item.binding !== undefined && item.liveId !== undefined) await run.bind(item.address, { ...item.binding, id: item.liveId });
+  if (item.binding !== undefined && item.liveId !== undefined) await run.records.bind(item.address, { ...item.binding, id: item.liveId });
   return { outcome: "done" };
 }
 

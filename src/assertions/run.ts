@@ -5,13 +5,14 @@ import { schemaConfig } from "../kinds/schema-config/index.ts";
 import type { Project } from "../manifests/project.ts";
 import type { OnProgress } from "../model/progress.ts";
 import type { Reads } from "../model/service.ts";
-import { openBindings } from "../records/bindings.ts";
+import type { RecordsState } from "../records/records.ts";
 import { evaluateAssertions, type TestOutcome } from "./evaluate.ts";
 import type { Assertion } from "./parse.ts";
 
 export interface AssertionSession {
   /** Of the account, or of a snapshot. */
   readonly reads: Reads;
+  readonly records: RecordsState;
   /** YYYY-MM-DD: `ignore` entries expire. */
   readonly today: string;
   readonly onProgress?: OnProgress | undefined;
@@ -27,8 +28,7 @@ export async function runAssertions(
   session: AssertionSession,
 ): Promise<readonly TestOutcome[]> {
   const reads = cachedReads(session.reads);
-  const bindings = await openBindings(project.settings.bindingsFile, project.settings.target);
-  const { account: listed } = await readAccount(project, bindings.all(), { reads, today: session.today });
+  const { account: listed } = await readAccount(project, session.records, { reads, today: session.today });
   const needsTags = assertions.some(({ integrations }) => integrations.tagged !== undefined);
   const account = needsTags ? { ...listed, tags: await readTags(reads, listed) } : listed;
   const evaluation = evaluateAssertions(assertions, account);

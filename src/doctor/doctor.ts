@@ -3,6 +3,7 @@ import { accountName } from "../model/config.ts";
 import { DimsyncError, ProblemsError, ServiceError } from "../model/errors.ts";
 import type { Exit } from "../model/exit.ts";
 import { describeSecret } from "../model/secret.ts";
+import type { RecordsState } from "../records/records.ts";
 import type { Client } from "../service/client.ts";
 import type { CallReport } from "../service/request.ts";
 import { visible } from "../text/control-characters.ts";
@@ -29,6 +30,7 @@ export interface DoctorOptions {
   readonly versions: { readonly dimsync: string; readonly node: string };
   /** Milliseconds since 1970. */
   readonly now: () => number;
+  readonly readRecords: () => Promise<RecordsState>;
   /** Opens the account for reading. Throws DimsyncError if the settings do not lead to one. */
   readonly openAccount: (onCall: (report: CallReport) => void) => Promise<{ readonly client: Client; readonly close: () => Promise<void> }>;
 }
@@ -54,7 +56,7 @@ export async function diagnose(project: Project, options: DoctorOptions): Promis
 
 async function serviceChecks(project: Project, options: DoctorOptions): Promise<readonly Check[]> {
   const { baseUrl } = project.settings;
-  const records = (client?: Client): Promise<readonly Check[]> => recordChecks(project, client);
+  const records = (client?: Client): Promise<readonly Check[]> => recordChecks(project, options.readRecords, client);
   if (baseUrl === "") return [...withSkipped([missingUrl(project)], "the base URL is missing or wrong."), ...(await records())];
   const transport = transportChecks(baseUrl, options.env);
   const connection = await connect(project, options);

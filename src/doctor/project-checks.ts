@@ -2,8 +2,7 @@ import type { Project } from "../manifests/project.ts";
 import { ServiceError } from "../model/errors.ts";
 import type { Problem } from "../model/problem.ts";
 import type { TagSpec } from "../model/resource.ts";
-import { openBindings } from "../records/bindings.ts";
-import { openJournal } from "../records/journal.ts";
+import type { RecordsState } from "../records/records.ts";
 import type { Client } from "../service/client.ts";
 import { counted } from "../text/counts.ts";
 import { type Check, fail, ok, warn } from "./check.ts";
@@ -75,14 +74,15 @@ export function taggedByCheck({ resources, settings }: Project): Check {
 }
 
 /** Bindings without an object or a manifest, and creates with an unknown outcome. Without a client, nothing is read. */
-export async function recordChecks({ settings, resources }: Project, client: Client | undefined): Promise<readonly Check[]> {
-  const [bindings, journal] = await Promise.all([
-    openBindings(settings.bindingsFile, settings.target),
-    openJournal(settings.folder, settings.target),
-  ]);
+export async function recordChecks(
+  { resources }: Project,
+  readRecords: () => Promise<RecordsState>,
+  client: Client | undefined,
+): Promise<readonly Check[]> {
+  const { bindings, open } = await readRecords();
   const declared = new Set(resources.map(({ address }) => address));
   const checks = await Promise.all(
-    [...bindings.all()].map(async ([address, { id }]): Promise<readonly Check[]> => {
+    [...bindings].map(async ([address, { id }]): Promise<readonly Check[]> => {
       if (!declared.has(address))
         return [
           warn("bindings", `${address} is bound to ${id}, but no manifest has that address.`, `To remove it: dimsync unbind ${address}`),
@@ -91,10 +91,7 @@ export async function recordChecks({ settings, resources }: Project, client: Cli
     }),
   );
   const found = checks.flat();
-  return [
-    ...(found.length > 0 ? found : [ok("bindings", boundText(bindings.all().size))]),
-    journalCheck(journal.open().map(({ address }) => address)),
-  ];
+  return [...(found.length > 0 ? found : [ok("bindings", boundText(bindings.size))]), journalCheck(open.map(({ address }) => address))];
 }
 
 const boundText = (count: number): string =>

@@ -114,7 +114,7 @@ async function compared(session: Session, addresses: readonly Address[]) {
   const { world, problems } = await observeAccount({
     resources: project.resources,
     compared: configs,
-    bindings: session.bindings(),
+    bindings: session.records().bindings,
     recovered: new Map(),
     fresh: new Set(),
     reads,

@@ -47,11 +47,11 @@ export async function planRound(session: Session, options: PlanOptions, round: R
   const { settings, resources } = project;
   const compared = inScope(resources, round.scope);
   const broken = project.problems.some(({ severity }) => severity === "error");
-  const bindings = new Map(session.bindings());
+  const bindings = new Map(session.records().bindings);
   const recovered = broken
     ? { ids: new Map<Address, string>(), unknown: new Map<Address, string>(), settled: [] }
     : await recover(
-        session.openIntents().filter(({ address }) => round.scope.item(address)),
+        session.records().open.filter(({ address }) => round.scope.item(address)),
         bindings,
         round.reads,
       );
@@ -68,7 +68,7 @@ export async function planRound(session: Session, options: PlanOptions, round: R
       reads: round.reads,
       taggedBy: settings.defaults.taggedBy,
       writeSecrets: options.writeSecrets ?? (() => false),
-      longestSeen: session.longestSeen,
+      longestSeen: session.records().longestSeen,
       ignored,
       listUnmanaged: options.listUnmanaged,
       maxBodyBytes: settings.client.maxBodyBytes,
@@ -105,7 +105,7 @@ export async function planRound(session: Session, options: PlanOptions, round: R
   const { world, suspicions } = observed;
   const complete = observed.complete && compare.complete && judged.complete && !broken;
   const whyNotCreate = (item: DraftItem): Blocked | undefined => {
-    const held = heldBack(item, recovered.unknown, session.created());
+    const held = heldBack(item, recovered.unknown, session.records().created);
     if (held !== undefined) return held;
     if (!complete && item.action === "create")
       return {

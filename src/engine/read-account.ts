@@ -1,6 +1,6 @@
 import type { AccountView } from "../kinds/kind.ts";
 import type { Project } from "../manifests/project.ts";
-import { readListLengths } from "../records/list-lengths.ts";
+import type { RecordsState } from "../records/records.ts";
 import type { RunReads } from "./cached-reads.ts";
 import { ignoring } from "./ignore.ts";
 import { observeAccount } from "./observe.ts";
@@ -12,7 +12,7 @@ import { observeAccount } from "./observe.ts";
  */
 export async function readAccount(
   { resources, settings }: Project,
-  bindings: AccountView["bindings"],
+  { bindings, longestSeen }: Pick<RecordsState, "bindings" | "longestSeen">,
   { reads, today }: { readonly reads: RunReads; readonly today: string },
 ): Promise<{ readonly account: AccountView; readonly suspicions: readonly string[] }> {
   const [integrations, tags, users] = await Promise.all([reads.integrations(), reads.tags(), reads.users()]);
@@ -26,7 +26,7 @@ export async function readAccount(
     taggedBy: settings.defaults.taggedBy,
     writeSecrets: () => false,
     ignored: ignoring(settings.ignore, today).ignored,
-    longestSeen: await readListLengths(settings.folder, settings.target),
+    longestSeen,
     alsoNeeded: ["integrations", "tags", "users"],
   });
   const account = {

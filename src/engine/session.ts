@@ -1,5 +1,5 @@
 import type { Address } from "../model/address.ts";
-import type { Binding, Bindings } from "../model/binding.ts";
+import type { Binding } from "../model/binding.ts";
 import type { IgnoreEntry, Settings } from "../model/config.ts";
 import type { LiveIntegration } from "../model/live.ts";
 import type { CallCounts, ItemResult, Plan } from "../model/plan.ts";
@@ -9,8 +9,8 @@ import type { Resource } from "../model/resource.ts";
 import type { Secret } from "../model/secret.ts";
 import type { Reads, SendableRequest, WriteAnswer, WriteDecoder } from "../model/service.ts";
 import type { PolicyFunction } from "../policies/script.ts";
-import type { CreatedEntry, Journal, OpenIntent } from "../records/journal.ts";
-import type { ListLengths } from "../records/list-lengths.ts";
+import type { Intent } from "../records/journal-line.ts";
+import type { RecordsRun, RecordsState } from "../records/records.ts";
 import type { Scope } from "./scope.ts";
 
 /** Manifests and settings, read and checked (manifests/project.ts). */
@@ -29,13 +29,8 @@ export interface Session {
   readonly reads: Reads;
   /** Requests put on the wire so far, per method. */
   readonly calls: () => CallCounts;
-  readonly bindings: () => Bindings;
-  /** POSTs of earlier runs whose outcome is not final. */
-  readonly openIntents: () => readonly OpenIntent[];
-  /** What earlier runs on this machine created, by address, as the journal has it. */
-  readonly created: () => ReadonlyMap<string, CreatedEntry>;
-  /** How long lists were for earlier runs (records/lists-seen.ts). */
-  readonly longestSeen: ListLengths;
+  /** The records as they are now: in a run that writes, with what it has recorded so far. */
+  readonly records: () => RecordsState;
   readonly git: Plan["git"];
   /** When the snapshot was taken that stands for the account; undefined for a live one. */
   readonly snapshot?: string;
@@ -70,9 +65,7 @@ export interface Run {
   readonly reads: Reads;
   readonly send: (request: SendableRequest) => Promise<WriteAnswer>;
   readonly decode: WriteDecoder;
-  readonly journal: JournalWriter;
-  /** Throws DimsyncError E_BINDINGS_WRITE. */
-  readonly bind: (address: Address, binding: Binding) => Promise<void>;
+  readonly records: RunRecords;
   readonly bindingOf: (address: Address) => Binding | undefined;
   /** Resolved secrets by the canonical JSON of their references. */
   readonly secrets: ReadonlyMap<string, Secret>;
@@ -80,6 +73,8 @@ export interface Run {
   /** How often a PUT or PATCH is sent again, after reading that its values aren't there. */
   readonly retries: number;
   readonly concurrency: number;
+  /** How many creates may prepare their intents at a time. */
+  readonly waveSize: number;
   readonly failFast: boolean;
   /** Aborted: nothing new is started, what is under way ends. */
   readonly stop: AbortSignal;
@@ -94,8 +89,13 @@ export interface Clock {
   sleep(ms: number, signal?: AbortSignal): Promise<void>;
 }
 
-/** The journal as far as a run uses it. */
-export type JournalWriter = Pick<Journal, "intend" | "settle" | "open" | "created">;
+/** The records as far as items use them. */
+export interface RunRecords extends Pick<RecordsRun, "settle" | "bind" | "state" | "flush" | "take"> {
+  /** Stores one intent, perhaps together with those of other items. Throws as `RecordsRun.intend` does. */
+  readonly intend: (intent: Intent) => Promise<string>;
+  /** Runs one item that will store an intent, so that it is known whose intents are still to come. */
+  readonly during: <T>(work: () => Promise<T>) => Promise<T>;
+}
 
 /** What became of one item, before its place in the result. */
 export type Ending = Pick<ItemResult, "outcome"> & Partial<Pick<ItemResult, "code" | "message" | "liveId">>;

@@ -9,8 +9,7 @@ import { type Address, byText } from "../model/address.ts";
 import { DimsyncError } from "../model/errors.ts";
 import type { OnProgress } from "../model/progress.ts";
 import type { Reads } from "../model/service.ts";
-import { openBindings } from "../records/bindings.ts";
-import { acquireLock } from "../records/lock.ts";
+import type { Records, RecordsRun, RecordsState } from "../records/records.ts";
 import { type Adoption, adopt, type NewDocument } from "./adopt.ts";
 import { importSchemas, unitsById } from "./schemas/import-schemas.ts";
 import { createWriter, type ImportFailure, type Writer, type WriterOptions } from "./writer.ts";
@@ -24,6 +23,7 @@ export interface ImportOptions extends WriterOptions {
 }
 
 export interface ImportSession {
+  readonly records: Records;
   /** Opens the account for reading. */
   readonly openReads: () => Promise<{ readonly reads: Reads; readonly close: () => Promise<void> }>;
   /** YYYY-MM-DD: `ignore` entries expire. */
@@ -47,20 +47,20 @@ export interface Imported {
  * cannot be written, and ServiceError if a list cannot be read.
  */
 export async function importAccount(project: Project, options: ImportOptions, session: ImportSession): Promise<Imported> {
-  const { folder, target } = project.settings;
   // Apply must not create objects and bind them meanwhile.
-  const lock = options.dryRun ? undefined : await acquireLock(folder, target, { runId: randomUUID(), waitMs: 0, signal: session.signal });
+  const writes = options.dryRun ? undefined : await session.records.begin({ runId: randomUUID(), waitMs: 0, signal: session.signal });
   try {
+    const state = writes === undefined ? await session.records.read() : writes.state();
     const { reads, close } = await session.openReads();
     try {
-      return await importFrom(cachedReads(reads), project, { options, session });
+      return await importFrom(cachedReads(reads), project, { options, session, state, bind: writes?.bind });
     } finally {
       await close();
     }
   } catch (error) {
     throw isSystemError(error) ? notWritten(error) : error;
   } finally {
-    await lock?.release();
+    await writes?.release();
   }
 }
 
@@ -75,13 +75,15 @@ const notWritten = (error: Error): DimsyncError =>
 export interface ImportRun {
   readonly options: ImportOptions;
   readonly session: ImportSession;
+  readonly state: RecordsState;
+  /** Absent in a dry run. */
+  readonly bind: RecordsRun["bind"] | undefined;
 }
 
 async function importFrom(reads: RunReads, project: Project, run: ImportRun): Promise<Imported> {
-  const { options, session } = run;
+  const { options, session, state, bind } = run;
   const { bindingsFile, target } = project.settings;
-  const bindings = await openBindings(bindingsFile, target);
-  const { account, suspicions } = await readAccount(project, bindings.all(), { reads, today: session.today });
+  const { account, suspicions } = await readAccount(project, state, { reads, today: session.today });
   const tags = await readTags(reads, account);
   const boundElsewhere = await addressesOfOtherTargets(bindingsFile, target);
   const configs = new Map([...unitsById(account)].map(([id, { resource }]) => [id, resource.address]));
@@ -95,7 +97,7 @@ async function importFrom(reads: RunReads, project: Project, run: ImportRun): Pr
     ...{ reads, writer, boundElsewhere, account: withBindings(account, adoption) },
     ...{ literal: options.literal, signal: session.signal, onProgress: session.onProgress },
   });
-  if (!options.dryRun) await Promise.all([...adoption.bindings].map(([address, binding]) => bindings.set(address, binding)));
+  if (bind !== undefined) await Promise.all([...adoption.bindings].map(([address, binding]) => bind(address, binding)));
   return {
     addresses: [...new Set([...adoption.addresses, ...schemas.addresses])].sort(byText),
     bound: new Map([...adoption.bindings].map(([address, { id }]) => [address, id])),
@@ -115,7 +117,7 @@ async function addressesOfOtherTargets(file: string, target: string): Promise<Re
   if (!existsSync(file)) return new Set();
   const { parse } = await import("yaml");
   const content: unknown = parse(readFileSync(file, "utf8"));
-  const targets = (content as { readonly targets?: Readonly<Record<string, Readonly<Record<string, unknown>> | null>> }).targets ?? {}; // openBindings has checked it
+  const targets = (content as { readonly targets?: Readonly<Record<string, Readonly<Record<string, unknown>> | null>> }).targets ?? {}; // read and checked before
   return new Set(Object.entries(targets).flatMap(([name, lines]) => (name === target ? [] : Object.keys(lines ?? {}))));
 }
 

@@ -21,8 +21,25 @@ export interface Settings {
   readonly folder: string;
   /** Told by `drift` where what differs has changed. */
   readonly notify?: NotifySettings;
+  /** Where the records are kept. */
+  readonly records: RecordsSettings;
   /** JSON Schema per connector type for connection objects. */
   readonly connectors: Readonly<Record<string, JsonObject>>;
+}
+
+/** records/records.ts; "folder": beside dimsync.yaml. */
+export type RecordsSettings = { readonly store: "folder" } | GitRecordsSettings;
+
+/** A ref in the remote of the project's repository. */
+export interface GitRecordsSettings {
+  readonly store: "git";
+  readonly remote: string;
+  /** "refs/dimsync/prod" */
+  readonly ref: string;
+  /** Identity of the store: another one is refused. */
+  readonly id: string;
+  /** How long a run that is silent keeps its lease. */
+  readonly ttlMs: number;
 }
 
 export interface Guards {

@@ -2,12 +2,16 @@ import { randomUUID } from "node:crypto";
 import { type ApplyOptions, apply, type WriteSession } from "../apply/apply.ts";
 import { gitState } from "../manifests/git.ts";
 import type { Project } from "../manifests/project.ts";
+import { DimsyncError } from "../model/errors.ts";
+import { combineExits } from "../model/exit.ts";
 import type { Plan, Result } from "../model/plan.ts";
+import type { RecordsRun } from "../records/records.ts";
 import type { Client } from "../service/client.ts";
 import { openAccount, resolveAll } from "./account.ts";
 import { listLengthRecorder } from "./list-lengths.ts";
 import { loadPolicyModules } from "./policy-modules.ts";
-import { accountSession, openRecords, type RunEnvironment } from "./session.ts";
+import { jobUrl, openRecords } from "./records.ts";
+import { accountSession, type RunEnvironment } from "./session.ts";
 
 export interface ApplyAccountOptions extends ApplyOptions {
   /** How long to wait for another apply of the same target to finish. */
@@ -19,7 +23,7 @@ export interface ApplyAccountOptions extends ApplyOptions {
 }
 
 /**
- * Makes the account match the project, under the target's lock. Refuses a saved plan that can no longer be used, and marks it as applied before the
+ * Makes the account match the project, under the target's lease. Refuses a saved plan that can no longer be used, and marks it as applied before the
  * first write. Throws DimsyncError only before the first write.
  */
 export async function applyAccount(
@@ -28,60 +32,82 @@ export async function applyAccount(
   run: RunEnvironment,
 ): Promise<{ readonly plan: Plan; readonly result: Result }> {
   const { settings } = project;
-  const runId = randomUUID();
-  const [{ acquireLock }, { checkSavedPlan, refuseUnsavedOnProtected }, policyFunctions, git] = await Promise.all([
-    import("../records/lock.ts"),
+  const [{ checkSavedPlan, refuseUnsavedOnProtected }, policyFunctions, git, records] = await Promise.all([
     import("./saved-plan.ts"),
     loadPolicyModules(project.resources, settings.folder, project.locate),
     gitState(settings.folder),
+    openRecords(settings, run.env),
   ]);
-  if (options.saved === undefined) refuseUnsavedOnProtected(settings);
-  else await checkSavedPlan(options.saved, project, git, options.maxPlanAgeMs);
-  const lock = await acquireLock(settings.folder, settings.target, { runId, waitMs: options.lockTimeoutMs ?? 0, signal: run.signal });
-  if (lock.notice !== undefined) options.onNotice?.(lock.notice);
   try {
-    const signal = AbortSignal.any([run.signal, lock.lost]);
-    return await applyLocked(project, { policyFunctions, ...options }, { run: { ...run, signal }, git, runId });
+    if (options.saved === undefined) refuseUnsavedOnProtected(settings);
+    else await checkSavedPlan(options.saved, project, { git, records }, options.maxPlanAgeMs);
+    const runUrl = jobUrl(run.env);
+    const begin = { runId: randomUUID(), waitMs: options.lockTimeoutMs ?? 0, signal: run.signal };
+    const writes = await records.begin({ ...begin, ...(runUrl === undefined ? {} : { runUrl }) });
+    const notice = writes.notice();
+    if (notice !== undefined) options.onNotice?.(notice);
+    return await thenRelease(writes, () => applyWith(project, { policyFunctions, ...options }, { run, git, writes }));
   } finally {
-    await lock.release();
+    await records.close();
+  }
+}
+
+/** Releases the records after `work`. If they can't be written, that is part of its result, because what was done stands. */
+async function thenRelease<T extends { readonly result: Result }>(writes: RecordsRun, work: () => Promise<T>): Promise<T> {
+  let done: T;
+  try {
+    done = await work();
+  } catch (error) {
+    // Nothing was sent, so this is the error to report.
+    await writes.release().catch(() => undefined);
+    throw error;
+  }
+  try {
+    await writes.release();
+    return done;
+  } catch (error) {
+    if (!(error instanceof DimsyncError)) throw error;
+    const { result } = done;
+    const diagnostic = { code: error.code, severity: "error", summary: "Records not written", message: error.message } as const;
+    const exit = combineExits([result.exit, { code: error.exit, reasons: ["records"] }]);
+    return { ...done, result: { ...result, diagnostics: [...result.diagnostics, diagnostic], exit } };
   }
 }
 
 interface ApplyRun {
   readonly run: RunEnvironment;
-  readonly runId: string;
+  readonly writes: RecordsRun;
   readonly git: Plan["git"];
 }
 
-async function applyLocked(project: Project, options: ApplyAccountOptions, run: ApplyRun) {
+async function applyWith(project: Project, options: ApplyAccountOptions, { run, writes, git }: ApplyRun) {
   const { settings } = project;
-  const { appliedPlans } = await import("../records/applied-plans.ts");
-  const account = await openAccount(settings, { readOnly: false, runId: run.runId, env: run.run.env, signal: run.run.signal });
-  const lists = listLengthRecorder(settings, options.assumeCompleteLists === true);
+  const account = await openAccount(settings, { readOnly: false, runId: writes.runId, env: run.env, signal: run.signal });
+  const lists = listLengthRecorder(writes, options.assumeCompleteLists === true);
   try {
-    const session = await openWriteSession(project, account.client, run);
+    const signal = AbortSignal.any([run.signal, writes.lost]);
+    const session = await openWriteSession(project, account.client, { run: { ...run, signal }, writes, git });
     const beforeFirstWrite = async (made: Plan): Promise<void> => {
-      if (options.saved !== undefined) await appliedPlans(settings.folder).markApplied(made.planId, run.runId);
+      if (options.saved !== undefined) await writes.markApplied(made.planId);
       await options.beforeFirstWrite?.(made);
     };
     return await apply({ ...session, reads: lists.recording(session.reads) }, { ...options, beforeFirstWrite });
   } finally {
-    await lists.save();
+    lists.save();
     await account.close();
   }
 }
 
-async function openWriteSession(project: Project, client: Client, { run, runId, git }: ApplyRun): Promise<WriteSession> {
+async function openWriteSession(project: Project, client: Client, { run, writes, git }: ApplyRun): Promise<WriteSession> {
   const { settings } = project;
-  const [{ decodeWrite }, records] = await Promise.all([import("../service/decode/resources.ts"), openRecords(settings)]);
+  const { decodeWrite } = await import("../service/decode/resources.ts");
   return {
-    ...accountSession(project, client, records, git, run),
-    runId,
+    ...accountSession(project, client, writes.state, git, run),
+    writes,
+    runId: writes.runId,
     lastingReads: client.asReadOnly(),
-    send: (request) => client.send(request),
+    send: (request) => client.send(request, writes.fence),
     decode: decodeWrite,
-    journal: records.journal,
-    bind: records.bindings.set,
     resolveSecrets: (references, addresses) => {
       const resources = project.resources.filter(({ address }) => addresses.has(address));
       return resolveAll(references, settings, run.env, run.signal, { resources, locate: project.locate });

@@ -1,15 +1,14 @@
-import type { Settings } from "../model/config.ts";
 import type { Listing, Reads } from "../model/service.ts";
-import { recordListLengths } from "../records/list-lengths.ts";
+import type { RecordsRun } from "../records/records.ts";
 
 /**
  * Records the lengths of the lists that `recording` reads, for later runs: a list of a round length is suspicious unless an earlier run has seen a
- * longer one. `trusted`: the user states that the lists are complete, so their length is not a page size.
+ * longer one. `trusted`: the user states that the lists are complete, so their length is not a page size. `save` adds the lengths to the records.
  */
 export function listLengthRecorder(
-  settings: Settings,
+  records: Pick<RecordsRun, "rememberLists">,
   trusted: boolean,
-): { readonly recording: (reads: Reads) => Reads; readonly save: () => Promise<void> } {
+): { readonly recording: (reads: Reads) => Reads; readonly save: () => void } {
   const seen = new Map<string, number>();
   const recorded = <T>(name: string, read: () => Promise<Listing<T>>) => {
     return async (): Promise<Listing<T>> => {
@@ -25,8 +24,8 @@ export function listLengthRecorder(
       tags: recorded("tags", reads.tags),
       users: recorded("users", reads.users),
     }),
-    // If it fails, the list is only suspicious again.
-    save: () =>
-      seen.size === 0 ? Promise.resolve() : recordListLengths(settings.folder, settings.target, Object.fromEntries(seen)).catch(() => {}),
+    save: () => {
+      if (seen.size > 0) records.rememberLists(Object.fromEntries(seen));
+    },
   };
 }

@@ -5,7 +5,8 @@ import type { Project } from "../manifests/project.ts";
 import type { Plan } from "../model/plan.ts";
 import { openAccount } from "./account.ts";
 import { loadPolicyModules } from "./policy-modules.ts";
-import { accountSession, openRecords, type RunEnvironment, snapshotSession } from "./session.ts";
+import { readRecords } from "./records.ts";
+import { accountSession, type RunEnvironment, snapshotSession } from "./session.ts";
 
 /** Compares the project with its account. Only sends GET: the client refuses anything else before it opens a socket. */
 export async function planAccount(project: Project, options: PlanOptions, run: RunEnvironment, kind: Plan["kind"] = "Plan"): Promise<Plan> {
@@ -22,7 +23,8 @@ export async function withReadSession<T>(project: Project, run: RunEnvironment, 
     gitState(settings.folder),
   ]);
   try {
-    return await work(accountSession(project, account.client, await openRecords(settings), git, run));
+    const state = await readRecords(settings, run.env);
+    return await work(accountSession(project, account.client, () => state, git, run));
   } finally {
     await account.close();
   }

@@ -3,8 +3,8 @@ import { plan as planValidator } from "../manifests/validators.generated.js";
 import { accountName, type Settings } from "../model/config.ts";
 import { DimsyncError } from "../model/errors.ts";
 import type { Plan } from "../model/plan.ts";
-import { appliedPlans } from "../records/applied-plans.ts";
 import { readPlanFile } from "../records/plan-file.ts";
+import type { Records } from "../records/records.ts";
 
 /** Reads a saved plan whose text is as it was made. Whether it still fits is asked when it is applied (plan-fit.ts). Throws as `readPlanFile` does. */
 export function readSavedPlan(file: string, digestKey: string | undefined): Promise<Plan> {
@@ -22,7 +22,7 @@ const skewMs = 60 * 60 * 1000;
 export async function checkSavedPlan(
   plan: Plan,
   { settings, manifestDigest }: Pick<LoadedProject, "settings" | "manifestDigest">,
-  git: Plan["git"],
+  { git, records }: { readonly git: Plan["git"]; readonly records: Records },
   maxAgeMs = dayMs,
 ): Promise<void> {
   if (plan.snapshot !== undefined)
@@ -51,7 +51,7 @@ export async function checkSavedPlan(
       "E_PLAN_STALE",
       `The manifests changed after the plan was made${commitsText(plan.git, git)}, or its variables have other values now.`,
     );
-  const applied = await appliedPlans(settings.folder).wasApplied(plan.planId);
+  const applied = await records.wasApplied(plan.planId);
   if (applied !== undefined) refuse("E_PLAN_APPLIED", `The plan was applied at ${applied.at} by run ${applied.runId}.`);
   if (settings.protected && (plan.git === undefined || plan.git.dirty || git === undefined || plan.git.commit !== git.commit))
     throw new DimsyncError(

@@ -43,8 +43,10 @@ export interface ClientOptions {
 }
 
 export interface Client extends Reads {
-  /** Sends a write. It goes out once; only what the service certainly did not act on is sent again. @throws ServiceError, whose `sent` tells what is known */
-  send(request: SendableRequest): Promise<WriteAnswer>;
+  /** Sends a write. It goes out once; only what the service certainly did not act on is sent again. `beforeSend` is called when
+   * the connection stands, before the first byte of each attempt, and keeps it from being sent by throwing a DimsyncError.
+   * @throws ServiceError, whose `sent` tells what is known */
+  send(request: SendableRequest, beforeSend?: () => void): Promise<WriteAnswer>;
   /** GET of any path below the base URL, "/v1/tags?x=y"; the whole body, undecoded. @throws ServiceError */
   raw(path: string): Promise<JsonValue>;
   /** How many requests went on the wire so far, by method, retries included. Shared with what `asReadOnly` returns. */
@@ -97,7 +99,7 @@ export function createClient(options: ClientOptions): Client {
 
   const viewOf = (door: SendRequest): Client => ({
     ...createReads(door),
-    send: (request) => sendOver(door, request, apiKey),
+    send: (request, beforeSend) => sendOver(door, request, apiKey, beforeSend),
     raw: (path) => rawOver(door, path),
     calls: () => Object.fromEntries(counts),
     asReadOnly: (signal) => viewOf(refuseWrites(signal === undefined ? exchange : exchangeUntil(signal))),
@@ -109,11 +111,23 @@ export function createClient(options: ClientOptions): Client {
   return viewOf(options.readOnly || isSet(options.env["DIMSYNC_READ_ONLY"]) ? refuseWrites(exchange) : exchange);
 }
 
-async function sendOver(exchange: SendRequest, { method, path, body }: SendableRequest, apiKey: Secret<string>): Promise<WriteAnswer> {
+async function sendOver(
+  exchange: SendRequest,
+  { method, path, body }: SendableRequest,
+  apiKey: Secret<string>,
+  beforeSend: (() => void) | undefined,
+): Promise<WriteAnswer> {
   checkPath(method, path);
   const { bytes, secret } = encodeBody(body, apiKey);
   const where = { method, path, sent: "maybe" } as const;
-  return exchange({ method, path, body: bytes, heldSecrets: secret, read: (answer) => readWriteAnswer(answer.status, answer.body, where) });
+  return exchange({
+    method,
+    path,
+    body: bytes,
+    beforeSend,
+    heldSecrets: secret,
+    read: (answer) => readWriteAnswer(answer.status, answer.body, where),
+  });
 }
 
 async function rawOver(exchange: SendRequest, path: string): Promise<JsonValue> {

@@ -53,13 +53,15 @@ export const closed: Failure = {
 const checkLater = "Whether the service acted on it is not known.";
 
 /** A request without a complete answer. */
-export function failureOfWire({ reason, sent, detail }: WireFailure, method: Method, timeoutMs: number): Failure {
+export function failureOfWire({ reason, sent, detail, refusal }: WireFailure, method: Method, timeoutMs: number): Failure {
   const unsure = sent === "maybe" && method !== "GET" && method !== "HEAD" ? ` ${checkLater}` : "";
   const why = detail === "" ? "" : ` (${detail})`;
   const base = { sent, again: sent === "never" ? "always" : "reads", load: "unknown" } as const;
   switch (reason) {
     case "interrupted":
       return { ...interrupted, sent };
+    case "refused":
+      return { ...base, again: "never", code: refusal?.code ?? "E_INTERNAL", message: `not sent. ${refusal?.message ?? ""}` };
     case "timeout":
       return {
         ...base,

@@ -13,6 +13,8 @@ export interface Call<T> {
   /** Below the base URL, percent-encoded. */
   readonly path: string;
   readonly body?: Buffer;
+  /** See WireRequest. */
+  readonly beforeSend?: (() => void) | undefined;
   /** The body holds a secret or the API key: no text of the answer may be shown. */
   readonly heldSecrets: boolean;
   /** Reads an answer of status 2xx; an E_MALFORMED_ANSWER thrown here counts as an unreadable answer. */

@@ -1,5 +1,6 @@
 import type { Dispatcher, Pool } from "undici";
 import type { BaseUrl } from "../model/base-url.ts";
+import { DimsyncError } from "../model/errors.ts";
 import type { Secret } from "../model/secret.ts";
 import { createWatch, type InFlight, type Watch } from "./in-flight.ts";
 import { proxyDispatcher, proxyFor } from "./proxy.ts";
@@ -11,6 +12,8 @@ export interface WireRequest {
   /** Below the base URL, percent-encoded, with its query. */
   readonly path: string;
   readonly body?: Buffer | undefined;
+  /** Called when a connection stands, before the first byte: the request is not sent if it throws a DimsyncError. */
+  readonly beforeSend?: (() => void) | undefined;
 }
 
 export interface WireAnswer {
@@ -23,10 +26,12 @@ export interface WireAnswer {
 /** No complete answer. `sent` is "never" only where not one byte of the request can have left: the connection was never made. */
 export interface WireFailure {
   readonly type: "failure";
-  readonly reason: "connection" | "timeout" | "too-large" | "interrupted";
+  readonly reason: "connection" | "timeout" | "too-large" | "interrupted" | "refused";
   readonly sent: "never" | "maybe";
   /** The error's code, and what Node says about it while connecting; never a text of the answer. */
   readonly detail: string;
+  /** What `beforeSend` has thrown. */
+  readonly refusal?: DimsyncError;
 }
 
 export interface Transport {
@@ -114,10 +119,21 @@ function wireOf(options: TransportOptions): Wire {
   return { ...options, headers, bodyHeaders: { ...headers, "content-type": "application/json" }, watch: createWatch(options.timeoutMs) };
 }
 
+function refusalOf(beforeSend: (() => void) | undefined): DimsyncError | undefined {
+  try {
+    beforeSend?.();
+    return undefined;
+  } catch (error) {
+    if (error instanceof DimsyncError) return error;
+    // Whatever went wrong with asking, the answer was not yes.
+    return new DimsyncError("E_INTERNAL", String(error), { cause: error });
+  }
+}
+
 function dispatch(
   dispatcher: Dispatcher,
   wire: Wire,
-  { method, path, body }: WireRequest,
+  { method, path, body, beforeSend }: WireRequest,
   signal: AbortSignal | undefined,
 ): Promise<WireAnswer | WireFailure> {
   return new Promise((resolve) => {
@@ -163,6 +179,12 @@ function dispatch(
           if (done || (again && method !== "GET")) {
             giveUp("connection", "the connection ended");
             started.abort(new Error("given up"));
+            return;
+          }
+          const refusal = refusalOf(beforeSend);
+          if (refusal !== undefined) {
+            finish({ type: "failure", reason: "refused", sent: "never", detail: "", refusal });
+            started.abort(new Error("refused"));
             return;
           }
           controller = started;

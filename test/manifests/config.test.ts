@@ -150,8 +150,27 @@ describe("settings", () => {
       notify: { url: { $secret: { env: "HOOK" } }, format: "slack" },
       bindingsFile: join(folder, "state/b.yaml"),
       folder,
+      records: { store: "folder" },
       connectors: {},
     });
+  });
+  test("records in a ref of the remote", async () => {
+    const store = (text: string): string =>
+      full.replace("    protected: true", `    records: { git: { ref: refs/dimsync/prod, id: 7f3c }${text} }`);
+    const { settings, problems } = await load({ ...files, "dimsync.yaml": store("") });
+    expect({ records: settings.records, problems }).toEqual({
+      records: { store: "git", ref: "refs/dimsync/prod", id: "7f3c", remote: "origin", ttlMs: 300_000 },
+      problems: [],
+    });
+    const short = await load({ ...files, "dimsync.yaml": store(", ttl: 4s") });
+    expect(short.problems).toMatchObject([{ code: "E_WRONG_VALUE", place: { pointer: "/targets/prod/records/ttl" } }]);
+    const shared = `${store("")}\n  # again\n`.replace(
+      "targets:\n",
+      "targets:\n  other: { records: { git: { ref: refs/dimsync/prod, id: 1a } } }\n",
+    );
+    expect((await load({ ...files, "dimsync.yaml": shared }, { target: "prod" })).problems).toMatchObject([
+      { code: "E_RECORDS_SHARED", place: { pointer: "/targets/prod/records/git/ref" } },
+    ]);
   });
   test("a target's webhook takes the place of the one for all", async () => {
     const own = full.replace("    protected: true", "    notify: { url: { $secret: { file: hook } } }");

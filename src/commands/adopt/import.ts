@@ -12,6 +12,7 @@ import type { ExitCode } from "../../model/exit.ts";
 import type { Plan } from "../../model/plan.ts";
 import { openAccount, systemClock } from "../../operations/account.ts";
 import { planAccount } from "../../operations/plan.ts";
+import { openRecords } from "../../operations/records.ts";
 import type { RunEnvironment } from "../../operations/session.ts";
 import type { Context } from "../shared/context.ts";
 import type { ImportFlags } from "../shared/flags.ts";
@@ -60,14 +61,15 @@ interface ImportInput {
   readonly run: RunEnvironment;
 }
 
-function importFiles(
+async function importFiles(
   { context, project, out, run }: ImportInput,
   addresses: readonly string[],
   onFile: (file: ImportedFile) => void,
 ): Promise<Imported> {
   const { flags, cwd } = context;
   const selection = createSelection(addresses);
-  return importAccount(
+  const records = await openRecords(project.settings, run.env);
+  const imported = importAccount(
     project,
     {
       ...{ cwd, out, dryRun: flags.dryRun === true, literal: flags.literal === true },
@@ -76,7 +78,7 @@ function importFiles(
       onFile: (change) => onFile(importedFile(change, cwd)),
     },
     {
-      ...{ signal: run.signal, onProgress: run.onProgress },
+      ...{ records, signal: run.signal, onProgress: run.onProgress },
       today: systemClock.now().toISOString().slice(0, 10),
       openReads: async () => {
         const account = await openAccount(project.settings, { readOnly: true, env: run.env, signal: run.signal });
@@ -84,6 +86,7 @@ function importFiles(
       },
     },
   );
+  return await imported.finally(records.close);
 }
 
 /** Loads what was written and plans it. `addresses` undefined: all. */

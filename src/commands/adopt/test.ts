@@ -5,6 +5,7 @@ import { runAssertions } from "../../assertions/run.ts";
 import { ProblemsError } from "../../model/errors.ts";
 import type { ExitCode } from "../../model/exit.ts";
 import { systemClock } from "../../operations/account.ts";
+import { readRecords } from "../../operations/records.ts";
 import type { Context } from "../shared/context.ts";
 import type { TestFlags } from "../shared/flags.ts";
 import { checkOutputs, deliverForms } from "../shared/output.ts";
@@ -29,7 +30,9 @@ export async function runTest(context: Context<TestFlags>, files: readonly strin
   const { reads, close } = await openReads(project, snapshot, { env: io.env, signal: io.interrupted });
   try {
     const today = systemClock.now().toISOString().slice(0, 10);
-    const report = testReport(target, await runAssertions(project, assertions, { reads, today, onProgress: progress.onProgress }));
+    const records = await readRecords(project.settings, io.env);
+    const outcomes = await runAssertions(project, assertions, { reads, records, today, onProgress: progress.onProgress });
+    const report = testReport(target, outcomes);
     progress.end();
     await deliverForms(context, {
       human: () => testText(report),

@@ -8,9 +8,9 @@ import type { Project } from "../../manifests/project.ts";
 import { ServiceError } from "../../model/errors.ts";
 import type { Plan } from "../../model/plan.ts";
 import { openAccount } from "../../operations/account.ts";
+import { readRecords } from "../../operations/records.ts";
 import type { RunEnvironment } from "../../operations/session.ts";
 import { writeAtomic } from "../../records/atomic.ts";
-import { openBindings } from "../../records/bindings.ts";
 import type { ReportHistory } from "../../render/index.ts";
 import { visible } from "../../text/control-characters.ts";
 import { momentFlag } from "../inspect/audit.ts";
@@ -41,8 +41,8 @@ export async function attributeReport(project: Project, report: Plan, since: str
   const account = await openAccount(settings, { readOnly: true, env: run.env, signal: run.signal });
   try {
     const log = await readAudit(account.client, window, { signal: run.signal });
-    const bindings = await openBindings(settings.bindingsFile, settings.target);
-    const idByAddress = new Map([...bindings.all()].map(([address, { id }]) => [address, id]));
+    const { bindings } = await readRecords(settings, run.env);
+    const idByAddress = new Map([...bindings].map(([address, { id }]) => [address, id]));
     const attributed = attribute(report, log.items, { idByAddress });
     return counted(
       log.complete ? attributed : withPartialAttribution(attributed, log.items.length, log.totalItems),

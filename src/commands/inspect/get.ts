@@ -5,7 +5,7 @@ import { isObject } from "../../model/json.ts";
 import type { Reads } from "../../model/service.ts";
 import { urlPath } from "../../model/url-path.ts";
 import { openAccount } from "../../operations/account.ts";
-import { openBindings } from "../../records/bindings.ts";
+import { readRecords } from "../../operations/records.ts";
 import { didYouMean } from "../../text/suggest.ts";
 import type { Context } from "../shared/context.ts";
 import type { GetFlags } from "../shared/flags.ts";
@@ -76,7 +76,7 @@ export async function runGet(context: Context<GetFlags>, kind: string, id: strin
   const project = await loadOneProject(context);
   checkAccountSettings(project);
   const { settings } = project;
-  const liveId = id === undefined ? undefined : await liveIdOf(id, name, settings);
+  const liveId = id === undefined ? undefined : await liveIdOf(id, name, settings, io.env);
   const path = liveId === undefined ? sort.list?.path : sort.one.path?.(liveId);
   const account = await openAccount(settings, { readOnly: true, env: io.env, signal: io.interrupted });
   try {
@@ -95,14 +95,18 @@ export async function runGet(context: Context<GetFlags>, kind: string, id: strin
 }
 
 /** An address such as Integration/orders stands for the object that its manifest is bound to. Throws E_UNKNOWN_ADDRESS. */
-async function liveIdOf(id: string, name: string, { bindingsFile, target }: Settings): Promise<string> {
+async function liveIdOf(id: string, name: string, settings: Settings, env: NodeJS.ProcessEnv): Promise<string> {
   const kind = name === "SchemaConfig" ? "Integration" : name;
   if (!id.startsWith(`${kind}/`)) return id;
-  const bound = (await openBindings(bindingsFile, target)).get(id)?.id;
+  const bound = (await readRecords(settings, env)).bindings.get(id)?.id;
   if (bound !== undefined) return bound;
-  throw new DimsyncError("E_UNKNOWN_ADDRESS", `${id} is bound to nothing in target ${JSON.stringify(target)}. Ids are in the list.`, {
-    command: `dimsync get ${kind.toLowerCase()}s`,
-  });
+  throw new DimsyncError(
+    "E_UNKNOWN_ADDRESS",
+    `${id} is bound to nothing in target ${JSON.stringify(settings.target)}. Ids are in the list.`,
+    {
+      command: `dimsync get ${kind.toLowerCase()}s`,
+    },
+  );
 }
 
 async function read(sort: Sort, reads: Reads, name: string, id: string | undefined): Promise<unknown> {

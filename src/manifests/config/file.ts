@@ -38,6 +38,10 @@ export interface TargetEntry {
   readonly guards?: ConfigFile["guards"];
   readonly client?: ConfigFile["client"];
   readonly notify?: NotifySettings;
+  readonly records?: {
+    readonly git?: { readonly ref: string; readonly remote?: string; readonly id: string };
+    readonly ttl?: number | string;
+  };
 }
 
 /** The path of the config file: `--config`, then DIMSYNC_CONFIG, then dimsync.yaml in the working directory or above it. */

@@ -1,5 +1,5 @@
 import { dirname, resolve } from "node:path";
-import { type ClientSettings, defaultClient, defaultGuards, type Guards, type Settings } from "../../model/config.ts";
+import { type ClientSettings, defaultClient, defaultGuards, type Guards, type RecordsSettings, type Settings } from "../../model/config.ts";
 import { toPointer } from "../../model/pointer.ts";
 import type { Problem, SourceLocation } from "../../model/problem.ts";
 import type { SecretReference } from "../../model/secret.ts";
@@ -42,6 +42,7 @@ export function makeSettings(
     ...(notify?.url === undefined ? {} : { notify }),
     bindingsFile: resolve(folder, config.bindings ?? "dimsync.bindings.yaml"),
     folder,
+    records: recordsSettings(entry.records),
   };
 
   const fromEnvironment = setting(env, "DIMSYNC_BASE_URL");
@@ -58,6 +59,7 @@ export function makeSettings(
       ...(urlPlace === undefined ? {} : { place: urlPlace }),
     });
   }
+  problems.push(...recordsProblems(settings.records, targetName, config, targetPlace("records")));
   const keyPlace = targetPlace("apiKey");
   const key = entry.apiKey?.$secret;
   if (settings.apiKey !== entry.apiKey && key !== undefined && keyPlace !== undefined && key.env !== "DIMSYNC_API_KEY") {
@@ -71,6 +73,43 @@ export function makeSettings(
     });
   }
   return { settings: { ...settings, baseUrl: read !== undefined && "baseUrl" in read ? read.baseUrl : "" }, problems };
+}
+
+const shortestTtlMs = 5_000;
+
+/** A store with faults in it was reported, and is not opened. */
+function recordsSettings(records: TargetEntry["records"]): RecordsSettings {
+  if (records?.git === undefined) return { store: "folder" };
+  const { ref, id, remote = "origin" } = records.git;
+  return { store: "git", ref, id, remote, ttlMs: durationMs(records.ttl) ?? 300_000 };
+}
+
+function recordsProblems(
+  records: RecordsSettings,
+  targetName: string,
+  config: ConfigFile,
+  place: SourceLocation | undefined,
+): readonly Problem[] {
+  if (records.store === "folder") return [];
+  const at = (member: string) => (place === undefined ? {} : { place: { ...place, pointer: `${place.pointer}/${member}` } });
+  const problems: Problem[] = [];
+  if (records.ttlMs < shortestTtlMs)
+    problems.push({
+      ...{ code: "E_WRONG_VALUE", severity: "error", summary: "Time-to-live too short" },
+      message: "ttl must be at least 5s: a run renews its lease several times within it.",
+      ...at("ttl"),
+    });
+  const twin = Object.entries(config.targets ?? {}).find(([name, { records: other }]) => {
+    const found = recordsSettings(other);
+    return name !== targetName && found.store === "git" && found.ref === records.ref && found.remote === records.remote;
+  });
+  if (twin !== undefined)
+    problems.push({
+      ...{ code: "E_RECORDS_SHARED", severity: "error", summary: "Two targets with the same records" },
+      message: `The targets ${targetName} and ${twin[0]} name the same ref. Each target needs a ref of its own, because ids of one account mean nothing in another.`,
+      ...at("git/ref"),
+    });
+  return problems;
 }
 
 /** A reference, so that the key is read only when a client is made. */

@@ -1,0 +1,27 @@
+import type { Settings } from "../model/config.ts";
+import { openFolderRecords } from "../records/folder/index.ts";
+import type { Records } from "../records/records.ts";
+
+/** The store that the settings name. Opening makes no connection and writes nothing. */
+export async function openRecords({ records, folder, target, bindingsFile }: Settings, env: NodeJS.ProcessEnv): Promise<Records> {
+  if (records.store === "folder") return openFolderRecords({ folder, target, bindingsFile });
+  const { openGitRecords } = await import("../records/git/index.ts");
+  return openGitRecords({ ...records, folder, target, env, key: env["DIMSYNC_DIGEST_KEY"] || undefined });
+}
+
+/** Reads the records once. Throws as `Records.read` does. */
+export async function readRecords(settings: Settings, env: NodeJS.ProcessEnv): ReturnType<Records["read"]> {
+  const records = await openRecords(settings, env);
+  try {
+    return await records.read();
+  } finally {
+    await records.close();
+  }
+}
+
+/** The page of the CI job that this process runs in, if there is one: whoever finds the target locked looks there. */
+export function jobUrl(env: NodeJS.ProcessEnv): string | undefined {
+  const { GITHUB_SERVER_URL: server, GITHUB_REPOSITORY: repository, GITHUB_RUN_ID: run, CI_JOB_URL: job } = env;
+  if (server !== undefined && repository !== undefined && run !== undefined) return `${server}/${repository}/actions/runs/${run}`;
+  return job === undefined || job === "" ? undefined : job;
+}
