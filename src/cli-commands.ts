@@ -232,5 +232,6 @@ function declareCi({ program, add }: CommandLine): void {
     .option("--no-issue", "drift: do not open or update an issue")
     .option("--bindings <how>", "apply: push (default), upload or none")
     .option("--fail-fast", "apply: start nothing new after a failure")
-    .option("--lock-timeout <duration>", "apply: how long to wait for another apply to finish");
+    .option("--lock-timeout <duration>", "apply: how long to wait for another apply to finish")
+    .option("--max-plan-age <duration>", "apply: maximum age of a saved plan (default: 24h)");
 }

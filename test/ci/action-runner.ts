@@ -1,130 +1,202 @@
 import { execFile } from "node:child_process";
-import { mkdtempSync, readFileSync, writeFileSync } from "node:fs";
-import { join, resolve } from "node:path";
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, writeFileSync } from "node:fs";
+import { basename, join, resolve } from "node:path";
 import { parse } from "yaml";
 
+// Runs actions and workflows as the runner of GitHub Actions does: conditions and expressions are
+// evaluated, scripts run in bash with -e and pipefail, and outputs and summaries go through files. After
+// a failure, only steps with always() run. Artifacts are kept, and other actions are only recorded.
+
+type Texts = Readonly<Record<string, string>>;
 interface Step {
   readonly id?: string;
   readonly if?: string;
   readonly uses?: string;
   readonly run?: string;
-  readonly env?: Readonly<Record<string, string>>;
-  readonly with?: Readonly<Record<string, string>>;
+  readonly env?: Texts;
+  readonly with?: Texts;
   readonly "working-directory"?: string;
 }
-interface Inputs {
-  readonly [name: string]: { readonly default?: string };
-}
+type Inputs = Readonly<Record<string, { readonly default?: string }>>;
 interface Action {
   readonly inputs: Inputs;
   readonly outputs: Readonly<Record<string, { readonly value: string }>>;
   readonly runs: { readonly steps: readonly Step[] };
 }
+interface Job {
+  readonly if?: string;
+  readonly needs?: string;
+  readonly environment?: string;
+  readonly strategy?: { readonly matrix: { readonly target: readonly string[] } };
+  readonly outputs?: Texts;
+  readonly steps: readonly Step[];
+}
 interface Workflow {
   readonly on: { readonly workflow_call?: { readonly inputs?: Inputs } };
-  readonly jobs: Readonly<
-    Record<string, { readonly if?: string; readonly outputs?: Readonly<Record<string, string>>; readonly steps: readonly Step[] }>
-  >;
+  readonly jobs: Readonly<Record<string, Job>>;
 }
+
 /** The machine that a job runs on. */
-interface World {
+export interface Machine {
   readonly workspace: string;
   readonly temp: string;
-  readonly github: Readonly<Record<string, string>>;
-  readonly env: Readonly<Record<string, string>>;
+  readonly github: Texts;
+  readonly env: Texts;
 }
 
-/** What one run of the action left behind. */
+/** The result of an action or a workflow. */
 export interface ActionRun {
-  readonly outputs: Readonly<Record<string, string>>;
+  /** Of the action or the last job; those of the step `run` if the job has none. */
+  readonly outputs: Texts;
   readonly summary: string;
   readonly log: string;
+  /** The values that the scripts asked the runner to mask. */
+  readonly masks: readonly string[];
   /** The first exit code of a script that was not 0. */
   readonly code: number;
-  /** Other actions that would have been used, with their inputs. */
-  readonly used: readonly { readonly uses: string; readonly with: Readonly<Record<string, string>> }[];
+  /** Other actions that would have run, with their inputs. */
+  readonly used: readonly { readonly uses: string; readonly with: Texts }[];
 }
 
-/**
- * Runs the steps of a composite action in order, as the runner of GitHub Actions does: conditions and expressions evaluated, scripts in bash with
- * -e and pipefail, outputs and summary through files. Steps that use other actions are recorded. After a failure only steps with always() run.
- */
-export async function runAction(text: string, given: Readonly<Record<string, string>>, world: World): Promise<ActionRun> {
+export interface WorkflowRun {
+  readonly inputs?: Texts;
+  readonly secrets?: Texts;
+  /** A new machine for each job, after the approval. */
+  readonly startMachine: (job: string) => Machine;
+  /** Called with the files of all artifacts before a job that has an environment. The job does not run if it returns false. */
+  readonly approve?: (artifacts: readonly string[]) => boolean;
+}
+
+type Steps = Omit<ActionRun, "outputs">;
+type Artifacts = Map<string, { readonly name: string; readonly file: string }>;
+const nothing: Steps = { summary: "", log: "", masks: [], code: 0, used: [] };
+
+/** Runs the steps of a composite action. */
+export async function runAction(text: string, given: Texts, machine: Machine): Promise<ActionRun> {
   const action = parse(text) as Action;
-  const values = valuesOf(action.inputs, given, world);
-  const run = await runSteps(action.runs.steps, values, world);
+  const values = valuesOf(action.inputs, given, machine);
+  const run = await runSteps(action.runs.steps, values, { machine, artifacts: new Map() });
   return { ...run, outputs: Object.fromEntries(Object.entries(action.outputs).map(([name, { value }]) => [name, filled(value, values)])) };
 }
 
-/** The same for the one job of a workflow. Its outputs are the job's, or those of the step `run` where the job has none. */
-export async function runWorkflow(
-  text: string,
-  given: Readonly<Record<string, string>>,
-  secrets: Readonly<Record<string, string>>,
-  world: World,
-): Promise<ActionRun> {
+/** Runs the jobs of a workflow in order, each for the first target of its matrix. */
+export async function runWorkflow(text: string, { inputs = {}, secrets = {}, startMachine, approve }: WorkflowRun): Promise<ActionRun> {
   const { on, jobs } = parse(text) as Workflow;
-  const [job, second] = Object.values(jobs);
-  if (job === undefined || second !== undefined) throw new Error("The workflow has not one job.");
-  const values = valuesOf(on.workflow_call?.inputs ?? {}, given, world);
-  for (const [name, secret] of Object.entries(secrets)) values.set(`secrets.${name}`, secret);
-  const none = { summary: "", log: "", code: 0, used: [] };
-  const run = isWanted(job.if ?? "success()", values, 0) ? await runSteps(job.steps, values, world) : none;
-  const own = [...values].flatMap(([name, value]) => (name.startsWith("steps.run.outputs.") ? [[name.split(".")[3], value]] : []));
-  const outputs =
-    job.outputs === undefined
-      ? Object.fromEntries(own)
-      : Object.fromEntries(Object.entries(job.outputs).map(([name, value]) => [name, filled(value, values)]));
-  return { ...run, outputs };
+  const artifacts: Artifacts = new Map();
+  const needs = new Map<string, string>();
+  let [all, outputs]: [Steps, Texts] = [nothing, {}];
+  for (const [name, job] of Object.entries(jobs)) {
+    const before = new Map([
+      ...needs,
+      ["inputs.environment", inputs["environment"] ?? ""],
+      ["matrix.target", job.strategy?.matrix.target[0] ?? ""],
+    ]);
+    const environment = filled(job.environment ?? "", before);
+    if (job.needs !== undefined && (all.code !== 0 || !isWanted(job.if ?? "success()", before, 0))) continue;
+    const files = [...artifacts.values()].map(({ file }) => file);
+    if (environment !== "" && approve?.(files) === false) continue;
+    const machine = startMachine(name);
+    const values = valuesOf(on.workflow_call?.inputs ?? {}, inputs, machine);
+    for (const [key, value] of before) values.set(key, value);
+    for (const [secret, value] of Object.entries(secrets)) values.set(`secrets.${secret}`, value);
+    const run = isWanted(job.if ?? "success()", values, 0) ? await runSteps(job.steps, values, { machine, artifacts }) : nothing;
+    outputs = outputsOf(job, values);
+    for (const [key, value] of Object.entries(outputs)) needs.set(`needs.${name}.outputs.${key}`, value);
+    all = joined(all, run);
+  }
+  return { ...all, outputs };
 }
 
-function valuesOf(inputs: Inputs, given: Readonly<Record<string, string>>, world: World): Map<string, string> {
-  const values = new Map<string, string>(Object.entries(world.github).map(([name, value]) => [`github.${name}`, value]));
+function outputsOf({ outputs }: Job, values: ReadonlyMap<string, string>): Texts {
+  if (outputs !== undefined) return Object.fromEntries(Object.entries(outputs).map(([name, value]) => [name, filled(value, values)]));
+  const prefix = "steps.run.outputs.";
+  return Object.fromEntries([...values].flatMap(([name, value]) => (name.startsWith(prefix) ? [[name.slice(prefix.length), value]] : [])));
+}
+
+const joined = (one: Steps, other: Steps): Steps => ({
+  summary: one.summary + other.summary,
+  log: one.log + other.log,
+  masks: [...one.masks, ...other.masks],
+  code: one.code === 0 ? other.code : one.code,
+  used: [...one.used, ...other.used],
+});
+
+function valuesOf(inputs: Inputs, given: Texts, machine: Machine): Map<string, string> {
+  const values = new Map<string, string>(Object.entries(machine.github).map(([name, value]) => [`github.${name}`, value]));
+  values.set("runner.temp", machine.temp);
   for (const [name, input] of Object.entries(inputs)) values.set(`inputs.${name}`, given[name] ?? filled(input.default ?? "", values));
   return values;
 }
 
-/** Adds the outputs of the steps to the values. */
-async function runSteps(steps: readonly Step[], values: Map<string, string>, world: World): Promise<Omit<ActionRun, "outputs">> {
-  const used: { uses: string; with: Readonly<Record<string, string>> }[] = [];
-  let [summary, log, code] = ["", "", 0];
-  for (const step of steps) {
-    if (!isWanted(step.if ?? "success()", values, code)) continue;
-    const all = (texts: Readonly<Record<string, string>> = {}) =>
-      Object.fromEntries(Object.entries(texts).map(([key, text]) => [key, filled(String(text), values)]));
-    if (step.uses !== undefined) {
-      used.push({ uses: step.uses, with: all(step.with) });
-      continue;
-    }
-    const folder = mkdtempSync(join(world.temp, "step-"));
-    const [outputFile, summaryFile, script] = ["output", "summary", "script.sh"].map((name) => join(folder, name)) as [
-      string,
-      string,
-      string,
-    ];
-    for (const path of [outputFile, summaryFile]) writeFileSync(path, "");
-    writeFileSync(script, step.run ?? "");
-    const ran = await bash(script, resolve(world.workspace, filled(step["working-directory"] ?? ".", values)), {
-      ...world.env,
-      ...all(step.env),
-      GITHUB_OUTPUT: outputFile,
-      GITHUB_STEP_SUMMARY: summaryFile,
-      GITHUB_WORKSPACE: world.workspace,
-      RUNNER_TEMP: world.temp,
-    });
-    log += ran.log;
-    if (code === 0) code = ran.code;
-    summary += readFileSync(summaryFile, "utf8");
-    for (const [name, value] of outputsIn(readFileSync(outputFile, "utf8"))) values.set(`steps.${step.id ?? ""}.outputs.${name}`, value);
-  }
-  return { summary, log, code, used };
+interface Place {
+  readonly machine: Machine;
+  readonly artifacts: Artifacts;
 }
 
-function bash(
-  script: string,
-  cwd: string,
-  env: Readonly<Record<string, string>>,
-): Promise<{ readonly log: string; readonly code: number }> {
+/** Adds the outputs of the steps to the values. */
+async function runSteps(steps: readonly Step[], values: Map<string, string>, place: Place): Promise<Steps> {
+  let all = nothing;
+  for (const step of steps) {
+    if (!isWanted(step.if ?? "success()", values, all.code)) continue;
+    const allFilled = (texts: Texts = {}): Texts =>
+      Object.fromEntries(Object.entries(texts).map(([key, text]) => [key, filled(String(text), values)]));
+    if (step.uses === undefined) all = joined(all, await runScript(step, allFilled(step.env), { values, place }));
+    else {
+      const inputs = allFilled(step.with);
+      runArtifactAction(step, inputs, { values, place });
+      all = joined(all, { ...nothing, used: [{ uses: step.uses, with: inputs }] });
+    }
+  }
+  return all;
+}
+
+interface Running {
+  readonly values: Map<string, string>;
+  readonly place: Place;
+}
+
+/** Throws if the name of an artifact is used twice, as GitHub does. */
+function runArtifactAction({ id = "", uses = "" }: Step, inputs: Texts, { values, place: { machine, artifacts } }: Running): void {
+  const { name = "", path = "" } = inputs;
+  if (uses.startsWith("actions/upload-artifact@")) {
+    if ([...artifacts.values()].some((artifact) => artifact.name === name))
+      throw new Error(`Conflict: the artifact ${name} already exists.`);
+    const folder = mkdtempSync(join(machine.temp, "artifact-"));
+    const file = join(folder, basename(path));
+    cpSync(path, file);
+    const artifactId = String(100 + artifacts.size);
+    artifacts.set(artifactId, { name, file });
+    values.set(`steps.${id}.outputs.artifact-id`, artifactId);
+  }
+  if (uses.startsWith("actions/download-artifact@")) {
+    const artifact = artifacts.get(inputs["artifact-ids"] ?? "");
+    if (artifact === undefined) throw new Error("There is no artifact with this id.");
+    mkdirSync(path, { recursive: true });
+    cpSync(artifact.file, join(path, basename(artifact.file)));
+  }
+}
+
+async function runScript(step: Step, env: Texts, { values, place: { machine } }: Running): Promise<Steps> {
+  const folder = mkdtempSync(join(machine.temp, "step-"));
+  const [outputFile, summaryFile, script] = [join(folder, "output"), join(folder, "summary"), join(folder, "script.sh")];
+  for (const path of [outputFile, summaryFile]) writeFileSync(path, "");
+  writeFileSync(script, step.run ?? "");
+  const { log, code } = await bash(script, resolve(machine.workspace, filled(step["working-directory"] ?? ".", values)), {
+    ...machine.env,
+    ...env,
+    GITHUB_OUTPUT: outputFile,
+    GITHUB_STEP_SUMMARY: summaryFile,
+    GITHUB_WORKSPACE: machine.workspace,
+    RUNNER_TEMP: machine.temp,
+  });
+  for (const [name, value] of outputsIn(readFileSync(outputFile, "utf8"))) values.set(`steps.${step.id ?? ""}.outputs.${name}`, value);
+  // The runner does not print these lines.
+  const masked = /^::add-mask::(.*)\n/gmu;
+  const masks = [...log.matchAll(masked)].map(([, value = ""]) => value.replaceAll("%25", "%"));
+  return { log: log.replaceAll(masked, ""), masks, code, summary: readFileSync(summaryFile, "utf8"), used: [] };
+}
+
+function bash(script: string, cwd: string, env: Texts): Promise<{ readonly log: string; readonly code: number }> {
   return new Promise((done) => {
     execFile(
       "bash",
@@ -138,7 +210,7 @@ function bash(
   });
 }
 
-/** `name=value` and `name<<word` … `word`, as the runner reads $GITHUB_OUTPUT. Throws for anything else. */
+/** Reads `name=value` and `name<<word` … `word` as the runner reads $GITHUB_OUTPUT. Throws for anything else. */
 export function outputsIn(text: string): ReadonlyMap<string, string> {
   const found = new Map<string, string>();
   const lines = text.split("\n");
@@ -160,10 +232,16 @@ export function outputsIn(text: string): ReadonlyMap<string, string> {
   return found;
 }
 
+/** Evaluates expressions that are names, or names joined by `||`. */
 const filled = (text: string, values: ReadonlyMap<string, string>): string =>
-  text.replaceAll(/\$\{\{ ([\w.-]+) \}\}/gu, (_, name: string) => values.get(name) ?? "");
+  text.replaceAll(/\$\{\{ ([\w.-]+(?: \|\| [\w.-]+)*) \}\}/gu, (_, names: string) =>
+    names
+      .split(" || ")
+      .map((name) => values.get(name) ?? "")
+      .reduce((found, value) => found || value, ""),
+  );
 
-/** `A == 'x'`, `A != ''`, `always()`, joined by `&&`: what the action's conditions are made of. Throws for more. */
+/** Evaluates `A == 'x'`, `A != ''` and `always()`, joined by `&&`. Throws for other conditions. */
 function isWanted(condition: string, values: ReadonlyMap<string, string>, code: number): boolean {
   const parts = condition.split("&&").map((part) => part.trim());
   const isAlways = parts.includes("always()");
@@ -171,7 +249,7 @@ function isWanted(condition: string, values: ReadonlyMap<string, string>, code: 
   return parts.every((part) => {
     if (part === "always()" || part === "success()") return true;
     const [, name = "", operator, text = ""] = /^([\w.-]+) (==|!=) '([^']*)'$/u.exec(part) ?? [];
-    if (operator === undefined) throw new Error(`The condition ${condition} is more than this runner reads.`);
+    if (operator === undefined) throw new Error(`This runner cannot evaluate the condition ${condition}.`);
     return ((values.get(name) ?? "") === text) === (operator === "==");
   });
 }

@@ -7,7 +7,8 @@ import { writeProject } from "../support/project-folder.ts";
 import { type GitlabIssue, type GitlabNote, gitlabToken, startGitlab } from "./gitlab-stand-in.ts";
 import { packPackage, startRepository } from "./rehearsal-job.ts";
 
-// The template as GitLab's runner would run it: gitlab-ci-local checks it against GitLab's own JSON Schema, evaluates its rules, and runs its scripts.
+// gitlab-ci-local checks the template against GitLab's JSON Schema, evaluates its rules, and runs its
+// scripts as GitLab's runner does.
 
 let packageFile = "";
 beforeAll(() => {
@@ -17,15 +18,15 @@ beforeAll(() => {
 }, 60_000);
 
 const template = readFileSync("examples/gitlab/dimsync.gitlab-ci.yml", "utf8");
-// The runner is built for Node 22, and lacks one method on the oldest Node that dimsync runs on.
+// gitlab-ci-local needs a method that the oldest supported Node lacks.
 const setUnion = "data:text/javascript,Set.prototype.union||=function(other){return new Set([...this,...other])}";
 const runner = ["--import", setUnion, resolve("node_modules/gitlab-ci-local/dist/index.js")];
 
-/** Runs a job, or lists them where none is named. */
+/** Runs a job, or lists all jobs if none is named. */
 function gitlab(cwd: string, variables: Readonly<Record<string, string>>, ...job: readonly string[]) {
   const given = Object.entries(variables).flatMap(([name, value]) => ["--variable", `${name}=${value}`]);
   const how = ["--force-shell-executor", "--no-shell-isolation", "--ignore-predefined-vars", Object.keys(variables).join(",")];
-  // It copies what only jobs in containers would see, with a program that not every machine has.
+  // It copies files for jobs in containers with rsync, which is not needed here.
   const bin = writeProject({});
   writeFileSync(join(bin, "rsync"), "#!/bin/sh\n", { mode: 0o755 });
   const env = {
@@ -42,12 +43,7 @@ function gitlab(cwd: string, variables: Readonly<Record<string, string>>, ...job
   });
 }
 
-const files = (baseUrl: string): Readonly<Record<string, string>> => ({
-  ".gitlab-ci.yml": "include: { local: dimsync.gitlab-ci.yml }\n",
-  "dimsync.gitlab-ci.yml": template,
-  ".gitignore": ".dimsync/\n.gitlab-ci-local/\n",
-  "dimsync.yaml": `apiVersion: dimsync/v1\nkind: Config\nmanifests: [manifests]\ntargets: { prod: { baseUrl: "${baseUrl}" } }\n`,
-  "manifests/orders.yaml": `apiVersion: dimsync/v1
+const orders = (columns: string): string => `apiVersion: dimsync/v1
 kind: Integration
 metadata: { name: orders }
 spec: { match: { name: Orders } }
@@ -57,12 +53,19 @@ kind: SchemaConfig
 metadata: { name: orders }
 spec:
   integration: orders
-  schemas: { public: { tables: { customers: { columns: { email: { hashed: true } } } } } }
-`,
+  schemas: { public: { tables: { customers: { columns: { ${columns} } } } } }
+`;
+
+const files = (baseUrl: string): Readonly<Record<string, string>> => ({
+  ".gitlab-ci.yml": "include: { local: dimsync.gitlab-ci.yml }\n",
+  "dimsync.gitlab-ci.yml": template,
+  ".gitignore": ".dimsync/\n.gitlab-ci-local/\n",
+  "dimsync.yaml": `apiVersion: dimsync/v1\nkind: Config\nmanifests: [manifests]\ntargets: { prod: { baseUrl: "${baseUrl}" } }\n`,
+  "manifests/orders.yaml": orders("email: { hashed: true }"),
 });
 
-test("merge request, merge, and the nights after", { timeout: 120_000 }, async () => {
-  const service = await startEmbeddedService({ apiKeys: { k: "bot@example.com" } });
+test("a merge request, the merge, and the night after", { timeout: 120_000 }, async () => {
+  const service = await startEmbeddedService({ apiKeys: { reading: "reader@example.com", writing: "bot@example.com" } });
   try {
     const [notes, issues]: [GitlabNote[], GitlabIssue[]] = [[], []];
     const repository = startRepository(files(service.url));
@@ -76,7 +79,7 @@ test("merge request, merge, and the nights after", { timeout: 120_000 }, async (
       GITLAB_USER_NAME: "Dana",
       GITLAB_USER_EMAIL: "dana@example.com",
       DIMSYNC_PACKAGE: packageFile,
-      DIMSYNC_API_KEY: "k",
+      DIMSYNC_READ_KEY: "reading",
       npm_config_offline: "true",
       npm_config_cache: join(repository.root, "npm"),
     };
@@ -88,15 +91,20 @@ test("merge request, merge, and the nights after", { timeout: 120_000 }, async (
     expect(notes).toMatchObject([{ body: expect.stringContaining("## Plan for `prod`: 1 to update, 1 to bind") }]);
     expect(readFileSync(join(checkout, "dimsync-plan.xml"), "utf8")).toContain("<testsuite ");
 
-    await run("dimsync apply", { CI_PIPELINE_SOURCE: "push", CI_COMMIT_BRANCH: "main", CI_DEFAULT_BRANCH: "main" });
+    // A newer commit on the branch than the one that the job was started for.
+    repository.commit("main", { "manifests/orders.yaml": orders("phone: { hashed: true }") });
+    const onMain = { CI_PIPELINE_SOURCE: "push", CI_COMMIT_BRANCH: "main", CI_DEFAULT_BRANCH: "main" };
+    await run("dimsync apply", { ...onMain, DIMSYNC_API_KEY: "writing" });
     expect(service.counts()).toMatchObject({ PATCH: 1 });
+    expect(service.state().integrations[0]?.schemas["public"]?.tables["customers"]?.columns["phone"]?.hashed).toBe(true);
     expect(repository.read("main", "dimsync.bindings.yaml")).toContain("8f1c");
 
     service.mutate((state) => {
-      const column = state.integrations[0]?.schemas["public"]?.tables["customers"]?.columns["email"];
+      const column = state.integrations[0]?.schemas["public"]?.tables["customers"]?.columns["phone"];
       if (column !== undefined) column.hashed = false;
     });
-    await run("dimsync drift", { CI_PIPELINE_SOURCE: "schedule" });
+    // The key that can write is set, and drift does not use it.
+    await run("dimsync drift", { CI_PIPELINE_SOURCE: "schedule", DIMSYNC_API_KEY: "wrong" });
     expect(issues).toMatchObject([{ state: "opened", title: expect.stringContaining("Drift for prod") }]);
   } finally {
     await service.close();
@@ -119,7 +127,7 @@ test.each(sources)("a pipeline of source %s on %s has the jobs %j", { timeout: 3
   expect(jobs.filter(({ when }) => when !== "never").map(({ name }) => name)).toEqual(wanted);
 });
 
-test("GitLab's schema refuses what GitLab would", { timeout: 30_000 }, async () => {
+test("the check against GitLab's schema finds an unknown key", { timeout: 30_000 }, async () => {
   const broken = { ...files("https://api.example.com"), "dimsync.gitlab-ci.yml": template.replace("resource_group:", "resourcegroup:") };
   const { code, log } = await gitlab(startRepository(broken).checkout("main"), {}, "--list-json");
   expect([code, log]).toEqual([1, expect.stringContaining("Invalid .gitlab-ci.yml configuration")]);

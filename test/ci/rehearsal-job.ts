@@ -4,13 +4,13 @@ import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { workflows } from "../../src/commands/setup/init-workflows.ts";
 import { writeProject } from "../support/project-folder.ts";
-import { type ActionRun, runAction, runWorkflow } from "./action-runner.ts";
+import { type ActionRun, type Machine, runAction, runWorkflow } from "./action-runner.ts";
 import { type GithubStandIn, githubToken } from "./github-stand-in.ts";
 
-/** Packs the built package into a temp folder. Throws where it isn't built. DIMSYNC_TEST_DIST names another build, with package.json above it. */
+/** Packs the built package into a temporary folder. DIMSYNC_TEST_DIST names another build, with package.json above it. */
 export function packPackage(): { readonly file: string; readonly folder: string; readonly remove: () => void } {
   const dist = resolve(process.env["DIMSYNC_TEST_DIST"] ?? "dist");
-  if (!existsSync(join(dist, "bin.cjs"))) throw new Error("This installs the built package: run `npm run build` first.");
+  if (!existsSync(join(dist, "bin.cjs"))) throw new Error("There is no build. Run `npm run build` first.");
   const folder = mkdtempSync(join(tmpdir(), "dimsync-package-"));
   const name = execFileSync("npm", ["pack", "--ignore-scripts", "--silent", "--pack-destination", folder], {
     cwd: dirname(dist),
@@ -66,7 +66,7 @@ export function startRepository(files: Readonly<Record<string, string>>) {
       git(root, "clone", "--quiet", "--branch", branch, remote, folder);
       return folder;
     },
-    /** A file on the remote's branch; undefined where it isn't there. */
+    /** A file on the branch of the remote; undefined if it does not exist. */
     read: (branch: string, path: string): string | undefined => {
       try {
         return git(remote, "show", `${branch}:${path}`);
@@ -82,40 +82,99 @@ export function startRepository(files: Readonly<Record<string, string>>) {
 
 export type Repository = ReturnType<typeof startRepository>;
 
-/** What a job is made with. */
-export const ways = ["the action", "the reusable workflows", "the workflows that init writes"] as const;
+/** The three ways to set up a job. */
+export const ways = ["the action", "the reusable workflows", "the workflows of init"] as const;
+
+/** What all jobs of a test have in common. */
+export interface Rehearsal {
+  /** The packed package. */
+  readonly packageFile: string;
+  readonly repository: Repository;
+  readonly github: GithubStandIn;
+  /** The secrets DIMSYNC_READ_KEY and DIMSYNC_API_KEY. */
+  readonly keys: { readonly read: string; readonly write: string };
+}
 
 export interface Job {
   readonly task: "plan" | "apply" | "drift";
   readonly branch: string;
   readonly inputs?: Readonly<Record<string, string>>;
-  /** What the manifests name. */
+  /** The secrets of the manifests. */
   readonly secrets?: Readonly<Record<string, string>>;
-  readonly fromFork?: boolean;
-  /** The action where not given. */
+  readonly author?: "member" | "fork" | "Dependabot";
+  /** Default: the action. */
   readonly way?: (typeof ways)[number];
 }
 
-export async function runJobOf(
-  packageFile: string,
-  repository: Repository,
-  github: GithubStandIn,
-  key: string,
-  { task, branch, inputs = {}, secrets = {}, fromFork = false, way = "the action" }: Job,
+/** Runs a job with no other secrets than those that GitHub would hand to it. */
+export async function runJob(rehearsal: Rehearsal, job: Job): Promise<ActionRun> {
+  const { task, branch, inputs = {}, secrets = {}, author = "member", way = "the action" } = job;
+  const machine = startMachine(rehearsal, { event: task === "plan" ? "pull_request" : "push", branch, author });
+  const given = { package: rehearsal.packageFile, ...inputs };
+  const { read, write } = rehearsal.keys;
+  if (way === "the action") {
+    const key = author !== "member" ? "" : task === "apply" ? write : read;
+    const env = { ...machine.env, DIMSYNC_API_KEY: key, ...secrets };
+    const text = readFileSync(".github/actions/dimsync/action.yml", "utf8");
+    return await runAction(text, { task, "node-version": "", ...given }, { ...machine, env });
+  }
+  const keys = author === "member" ? { DIMSYNC_READ_KEY: read, ...(task === "apply" ? { DIMSYNC_API_KEY: write } : {}) } : {};
+  if (way === "the reusable workflows") {
+    const text = readFileSync(`.github/workflows/dimsync-${task}.yml`, "utf8");
+    return await runWorkflow(text, {
+      inputs: given,
+      secrets: { ...keys, DIMSYNC_SECRETS: secretLines(secrets) },
+      startMachine: () => machine,
+    });
+  }
+  const text = workflows({ version: "0.0.0", targets: ["prod"] })
+    [task].replace("dimsync@0.0.0", `--package=${rehearsal.packageFile} dimsync`)
+    .replace("# Add the secrets", `${Object.keys(secrets).map((name) => `${name}: \${{ secrets.${name} }}\n          `)}#`);
+  return await runWorkflow(text, { secrets: { ...keys, ...secrets }, startMachine: () => machine });
+}
+
+/** Runs the workflow with an approval for a push to main, in an environment named "production". */
+export async function runReviewedApply(
+  rehearsal: Rehearsal,
+  {
+    secrets = {},
+    approve,
+  }: { readonly secrets?: Readonly<Record<string, string>>; readonly approve: (artifacts: readonly string[]) => boolean },
 ): Promise<ActionRun> {
+  const { read, write } = rehearsal.keys;
+  return await runWorkflow(readFileSync(".github/workflows/dimsync-reviewed-apply.yml", "utf8"), {
+    inputs: { package: rehearsal.packageFile, environment: "production" },
+    secrets: { DIMSYNC_READ_KEY: read, DIMSYNC_API_KEY: write, DIMSYNC_SECRETS: secretLines(secrets) },
+    startMachine: () => startMachine(rehearsal, { event: "push", branch: "main", author: "member" }),
+    approve,
+  });
+}
+
+const secretLines = (secrets: Readonly<Record<string, string>>): string =>
+  Object.entries(secrets)
+    .map(([name, value]) => `${name}=${value}\n`)
+    .join("");
+
+interface Trigger {
+  readonly event: "pull_request" | "push";
+  readonly branch: string;
+  readonly author: "member" | "fork" | "Dependabot";
+}
+
+/** A machine with a fresh checkout and the variables of a job. */
+function startMachine({ repository, github }: Rehearsal, { event, branch, author }: Trigger): Machine {
   const workspace = repository.checkout(branch);
   const temp = join(repository.root, `temp-${workspace.split("-").at(-1)}`);
   mkdirSync(temp);
-  const event = join(temp, "event.json");
-  const head = { repo: { full_name: fromFork ? "stranger/data" : "example/data" } };
-  writeFileSync(event, JSON.stringify(task === "plan" ? { pull_request: { number: 7, head } } : {}));
-  const ref = task === "plan" ? "refs/pull/7/merge" : `refs/heads/${branch}`;
-  const apiKey = fromFork ? "" : key;
-  const given = { package: packageFile, ...inputs };
-  const world = {
+  const eventFile = join(temp, "event.json");
+  const head = { repo: { full_name: author === "fork" ? "other/data" : "example/data" } };
+  writeFileSync(eventFile, JSON.stringify(event === "pull_request" ? { pull_request: { number: 7, head } } : {}));
+  const ref = event === "pull_request" ? "refs/pull/7/merge" : `refs/heads/${branch}`;
+  const base = git(workspace, "rev-parse", "origin/main").trim();
+  return {
     workspace,
     temp,
-    github: { token: githubToken, run_id: "1", run_attempt: "1", ref },
+    github: { token: githubToken, run_id: "1", run_attempt: "1", ref, "event.pull_request.base.sha": base },
     env: {
       ...gitEnv,
       HOME: temp,
@@ -123,26 +182,12 @@ export async function runJobOf(
       npm_config_offline: "true",
       npm_config_cache: join(temp, "npm"),
       GITHUB_ACTIONS: "true",
+      GITHUB_ACTOR: author === "Dependabot" ? "dependabot[bot]" : "dana",
       GITHUB_API_URL: github.url,
-      GITHUB_EVENT_PATH: event,
+      GITHUB_EVENT_PATH: eventFile,
       GITHUB_REF: ref,
       GITHUB_REPOSITORY: "example/data",
       GITHUB_RUN_ID: "1",
     },
   };
-  if (way === "the action") {
-    const env = { ...world.env, DIMSYNC_API_KEY: apiKey, ...secrets };
-    const text = readFileSync(".github/actions/dimsync/action.yml", "utf8");
-    return await runAction(text, { task, "node-version": "", ...given }, { ...world, env });
-  }
-  if (way === "the reusable workflows") {
-    const text = readFileSync(`.github/workflows/dimsync-${task}.yml`, "utf8");
-    const lines = Object.entries(secrets).map(([name, value]) => `${name}=${value}\n`);
-    return await runWorkflow(text, given, { "api-key": apiKey, env: lines.join("") }, world);
-  }
-  // What the line that init leaves for the secrets says, done.
-  const text = workflows("0.0.0")
-    [task].replace("dimsync@0.0.0", `--package=${packageFile} dimsync`)
-    .replace("# The secrets that your", `${Object.keys(secrets).map((name) => `${name}: \${{ secrets.${name} }}\n          `)}#`);
-  return await runWorkflow(text, {}, { DIMSYNC_API_KEY: apiKey, ...secrets }, world);
 }

@@ -18,7 +18,10 @@ const lint = async (text: string, name: string): Promise<readonly string[]> =>
 
 const folder = ".github/workflows";
 const files = readdirSync(folder).map((name): readonly [string, string] => [name, readFileSync(join(folder, name), "utf8")]);
-const ofInit = Object.entries(workflows("0.0.0")).map(([name, text]): readonly [string, string] => [`init-${name}.yml`, text]);
+const fileNamed = (name: string): string => files.find(([file]) => file === name)?.[1] ?? "";
+const ofInit = Object.entries(workflows({ version: "0.0.0", targets: ["prod", "eu-west"] })).map(
+  ([name, text]): readonly [string, string] => [`init-${name}.yml`, text],
+);
 
 describe("actionlint", () => {
   test.each([...files, ...ofInit])("finds nothing in %s", async (name, text) => {
@@ -77,24 +80,107 @@ describe.each(scripts)("%s", (name, text) => {
   });
 });
 
-// A reusable workflow can't use an action of its own repository without naming where that is, so both hold the steps.
-test.each(["plan", "apply", "drift"])("the reusable workflow for %s does what the action does", (task) => {
-  const { jobs } = parse(files.find(([name]) => name === `dimsync-${task}.yml`)?.[1] ?? "") as { jobs: Record<string, { steps: Step[] }> };
-  const of = (steps: readonly Step[]) =>
-    steps
-      .filter(({ uses }) => !String(uses).startsWith("actions/checkout@"))
-      .map(({ uses, run, with: inputs }) => ({ uses, run: String(run ?? "").replace(/^while[\s\S]*unset SECRETS\n/u, ""), inputs }));
-  const wanted = action.runs.steps.filter(({ if: condition }) => task === "apply" || !String(condition).includes("'apply'"));
-  expect(of(jobs[task]?.steps ?? [])).toEqual(of(task === "apply" ? wanted : wanted.filter(({ uses }) => uses !== upload)));
-});
-const upload = "actions/upload-artifact@v4";
+// A reusable workflow cannot use an action of its own repository without naming the repository, so both
+// have the steps.
+describe("the steps of a reusable workflow are those of the action", () => {
+  const isCheckout = ({ uses }: Step) => String(uses).startsWith("actions/checkout@");
+  const normal = ({ uses, run, with: inputs }: Step) => ({
+    uses,
+    run: String(run ?? "")
+      .replace(/^# GitHub masks[\s\S]*unset SECRETS\n/u, "")
+      .replace(/^if \[ -n "\$PLAN_FILE" \].*\n/mu, ""),
+    inputs,
+  });
 
-test("apply runs one at a time and is never cancelled", () => {
-  for (const text of [files.find(([file]) => file === "dimsync-apply.yml")?.[1] ?? "", workflows("0.0.0").apply]) {
-    expect(text).toMatch(/concurrency:\n\s+group: .*\n\s+cancel-in-progress: false/u);
-  }
+  test.each(["plan", "apply", "drift"])("%s", (task) => {
+    const { jobs } = parse(fileNamed(`dimsync-${task}.yml`)) as { jobs: Record<string, { steps: Step[] }> };
+    const steps = (jobs[task]?.steps ?? []).filter((step) => !isCheckout(step)).map(normal);
+    const ofApply = ({ if: condition, uses }: Step) =>
+      String(condition).includes("'apply'") || String(uses).startsWith("actions/upload-artifact@");
+    expect(steps).toEqual(action.runs.steps.filter((step) => task === "apply" || !ofApply(step)).map(normal));
+  });
+
+  test("apply after an approval has the steps of apply, and takes the plan of its first job", () => {
+    const { jobs } = parse(fileNamed("dimsync-reviewed-apply.yml")) as { jobs: Record<string, { steps: Step[] }> };
+    const { jobs: ofApply } = parse(fileNamed("dimsync-apply.yml")) as { jobs: Record<string, { steps: Step[] }> };
+    const reviewed = (jobs["apply"]?.steps ?? []).map(normal);
+    const plain = (ofApply["apply"]?.steps ?? []).map(normal);
+    const added = reviewed.filter((step) => !plain.some((other) => JSON.stringify(other) === JSON.stringify(step)));
+    expect(added.map(({ uses, run }) => uses ?? run)).toEqual([
+      expect.stringMatching(/^actions\/download-artifact@/u),
+      expect.stringContaining("sha256sum --check"),
+      expect.stringContaining('ci "$TASK" "$RUNNER_TEMP/reviewed/plan.json"'),
+    ]);
+    expect(reviewed).toHaveLength(plain.length + 2);
+  });
 });
 
-test("no workflow for pull requests runs with the secrets of the repository for code from outside", () => {
+describe("concurrency", () => {
+  const all = [...files.filter(([name]) => name.startsWith("dimsync-")), ...ofInit];
+  const groups = all.flatMap(([name, text]) =>
+    Object.entries(
+      (parse(text) as { jobs: Record<string, { concurrency?: { group: string; "cancel-in-progress": boolean } }> }).jobs,
+    ).flatMap(([job, { concurrency }]) => (concurrency === undefined ? [] : [[name, job, concurrency] as const])),
+  );
+
+  test.each(groups)(
+    "the group of %s, job %s, has the target, and only plans are cancelled",
+    (_name, job, { group, "cancel-in-progress": cancel }) => {
+      expect(group).toMatch(/\$\{\{ (?:inputs|matrix)\.target \}\}/u);
+      expect(cancel).toBe(job === "plan");
+    },
+  );
+
+  test("every apply has one", () => {
+    expect(groups.filter(([, job]) => job === "apply").map(([name]) => name)).toEqual([
+      "dimsync-apply.yml",
+      "dimsync-reviewed-apply.yml",
+      "init-apply.yml",
+    ]);
+  });
+});
+
+test("no workflow hands secrets to code of a fork", () => {
   for (const [, text] of [...files, ...ofInit]) expect(text).not.toContain("pull_request_target");
+});
+
+test("only jobs that apply get the key that can write, in an environment", () => {
+  for (const [name, text] of [...files, ...ofInit])
+    for (const [job, content] of Object.entries((parse(text) as { jobs: Record<string, Step> }).jobs))
+      if (JSON.stringify(content).includes("secrets.DIMSYNC_API_KEY"))
+        expect([name, job, "environment" in content]).toEqual([name, "apply", true]);
+});
+
+test("a check that a rule can require has no filter of paths", () => {
+  const [, text = ""] = ofInit.find(([name]) => name === "init-plan.yml") ?? [];
+  expect((parse(text) as { on: unknown }).on).toEqual({ pull_request: null, merge_group: null });
+});
+
+describe("actions", () => {
+  const texts: readonly (readonly [string, string])[] = [
+    ...files,
+    ...ofInit,
+    ["action.yml", readFileSync(".github/actions/dimsync/action.yml", "utf8")],
+  ];
+  const uses = texts.flatMap(([name, text]) =>
+    [...text.matchAll(/uses: +(\S+)(.*)$/gmu)].map(([, action = "", comment = ""]) => ({ name, action, comment })),
+  );
+
+  test("are pinned to a commit, with the version in a comment", () => {
+    expect(uses.length).toBeGreaterThan(20);
+    for (const { name, action, comment } of uses) {
+      expect(action, name).toMatch(/^[\w-]+\/[\w./-]+@[0-9a-f]{40}$/u);
+      expect(comment, name).toMatch(/^ # v\d+\.\d+\.\d+$/u);
+    }
+  });
+
+  test("have the same version everywhere", () => {
+    const versions = new Map<string, Set<string>>();
+    for (const { action, comment } of uses) {
+      const [path = "", commit = ""] = action.split("@");
+      const repository = path.split("/").slice(0, 2).join("/");
+      versions.set(repository, (versions.get(repository) ?? new Set()).add(`${commit}${comment}`));
+    }
+    for (const [repository, found] of versions) expect([repository, [...found]]).toEqual([repository, [expect.any(String)]]);
+  });
 });

@@ -2,11 +2,17 @@ import { schemaText } from "../../manifests/schema/lookup.ts";
 import { version } from "../../model/version.ts";
 import { workflows } from "./init-workflows.ts";
 
-/** What `dimsync init` writes: texts by path below the project's folder. `baseUrl`: the account's, where the environment names it. */
-export function initFiles(baseUrl?: string): Readonly<Record<string, string>> {
-  const { plan, apply, drift } = workflows(version);
+/**
+ * What `dimsync init` writes: texts by path below the project's folder. `baseUrl`: of the account, if
+ * the environment names it. `targets`: those of an existing config.
+ */
+export function initFiles(options: {
+  readonly baseUrl?: string | undefined;
+  readonly targets: readonly string[];
+}): Readonly<Record<string, string>> {
+  const { plan, apply, drift } = workflows({ version, targets: options.targets });
   return {
-    "dimsync.yaml": configText(baseUrl ?? "https://api.example.com"),
+    "dimsync.yaml": configText(options.baseUrl ?? "https://api.example.com"),
     "manifests/README.md": manifestsReadme,
     "schema/config.schema.json": schemaText("Config") ?? "",
     "schema/manifest.schema.json": schemaText("Manifest") ?? "",
@@ -17,20 +23,24 @@ export function initFiles(baseUrl?: string): Readonly<Record<string, string>> {
   };
 }
 
+/** The target in the config that init writes. */
+export const firstTarget = "prod";
+
 const configText = (baseUrl: string): string => `# yaml-language-server: $schema=./schema/config.schema.json
 apiVersion: dimsync/v1
 kind: Config
 manifests: [manifests]
-bindings: dimsync.bindings.yaml # written by import and apply; commit it
+bindings: dimsync.bindings.yaml # import and apply write it; commit it
 targets:
-  prod:
+  ${firstTarget}:
     baseUrl: ${/^[\w:/.-]+$/u.test(baseUrl) ? baseUrl : JSON.stringify(baseUrl)}
     apiKey: { $secret: { env: DIMSYNC_API_KEY } }
 `;
 
 const manifestsReadme = `# Manifests
 
-YAML files in this folder say what the account should be, one document for each integration, schema configuration, tag and asset:
+The YAML files in this folder describe the desired state of the account. Each integration, schema
+configuration, tag and asset has one document:
 
 \`\`\`yaml
 # yaml-language-server: $schema=../schema/manifest.schema.json
@@ -48,8 +58,9 @@ apiVersion: dimsync/v1
 kind: Integration
 metadata: { name: orders }
 spec:
-  match: { name: Orders } # an integration that is there already
+  match: { name: Orders } # an existing integration
 \`\`\`
 
-\`dimsync schema KIND\` prints what a kind may hold, \`dimsync get integrations\` what is there, \`dimsync validate\` checks the files.
+\`dimsync schema KIND\` prints the JSON Schema of a kind, \`dimsync get integrations\` lists the live
+integrations, and \`dimsync validate\` checks the files.
 `;
