@@ -1,0 +1,89 @@
+import { DatabaseError, Pool, type PoolClient, type PoolConfig, type QueryResult } from "pg";
+import { isLoopback } from "../../model/base-url.ts";
+
+/** Runs queries on a few connections that are opened when they are needed. */
+export interface Database {
+  /** One statement with parameters, in one round trip. Throws what `wordsOf` describes. */
+  readonly query: (text: string, values: readonly unknown[]) => Promise<QueryResult>;
+  /** Statements without parameters, in one round trip; one result for each. */
+  readonly script: (text: string) => Promise<readonly QueryResult[]>;
+  readonly close: () => Promise<void>;
+}
+
+/** How long one query may take, in milliseconds. */
+const queryMs = 20_000;
+
+/** Opens nothing yet. Throws an Error without the URL if the URL cannot be read. */
+export function openDatabase(url: string): Database {
+  const pool = new Pool(poolConfig(url));
+  // Reported by the next query.
+  pool.on("error", () => {});
+  const withClient = async <T>(work: (client: PoolClient) => Promise<T>): Promise<T> => {
+    const client = await pool.connect();
+    try {
+      const result = await work(client);
+      client.release();
+      return result;
+    } catch (error) {
+      // The connection may be broken, busy, or in a transaction that failed.
+      client.release(true);
+      throw error;
+    }
+  };
+  return {
+    query: (text, values) => withClient((client) => client.query(text, [...values])),
+    script: (text) => withClient(async (client) => [await client.query(text)].flat()),
+    close: () => pool.end(),
+  };
+}
+
+/** TLS unless the host is this machine, or the URL says otherwise with `sslmode`. */
+function poolConfig(url: string): PoolConfig {
+  if (!URL.canParse(url)) throw new Error("the URL of the database is not a URL such as postgres://user:password@db.example.com/dimsync");
+  const { protocol, hostname, searchParams } = new URL(url);
+  if (protocol !== "postgres:" && protocol !== "postgresql:") throw new Error("the URL of the database must begin with postgres://");
+  const isLocal =
+    hostname === "" || isLoopback(hostname) || hostname.startsWith("%2F") || searchParams.get("host")?.startsWith("/") === true;
+  const isSet = searchParams.has("sslmode") || searchParams.has("ssl");
+  return {
+    connectionString: url,
+    ...(isLocal || isSet ? {} : { ssl: true }),
+    max: 2,
+    connectionTimeoutMillis: 10_000,
+    query_timeout: queryMs,
+    idleTimeoutMillis: 30_000,
+    allowExitOnIdle: true,
+    keepAlive: true,
+    application_name: "dimsync",
+  };
+}
+
+/** What failed, as a clause that never contains the URL. */
+export function wordsOf(error: unknown): string {
+  if (error instanceof DatabaseError) return `the database reports "${error.message}" (SQLSTATE ${error.code ?? "unknown"})`;
+  if (error instanceof AggregateError && error.errors.length > 0) return wordsOf(error.errors[0]);
+  const code = error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : undefined;
+  if (code !== undefined) return `the database cannot be reached: ${networkReasons[code] ?? code}`;
+  const message = error instanceof Error ? error.message : "";
+  if (/timeout/iu.test(message)) return "the database did not respond in time";
+  return /terminated/iu.test(message) ? "the connection to the database was lost" : "the connection to the database failed";
+}
+
+const networkReasons: Readonly<Record<string, string>> = {
+  ECONNREFUSED: "the connection was refused",
+  ECONNRESET: "the connection was reset",
+  ENOTFOUND: "the host name could not be resolved",
+  EAI_AGAIN: "the host name could not be resolved",
+  ETIMEDOUT: "the connection timed out",
+  EPIPE: "the connection was closed",
+};
+
+/** Whether the database understood the statement and refused it, so that sending it again does not help. */
+export function isRefusal(error: unknown): boolean {
+  // 08: connection, 40: serialization and deadlock, 53: resources, 55: object in use, 57: shutdown, 58: system error.
+  return error instanceof DatabaseError && !/^(?:08|40|53|55|57|58)/u.test(error.code ?? "08");
+}
+
+/** Whether the tables do not exist. */
+export const isUndefinedTable = (error: unknown): boolean =>
+  error instanceof DatabaseError && (error.code === "42P01" || error.code === "3F000");

@@ -1,0 +1,206 @@
+import { randomBytes, randomUUID } from "node:crypto";
+import { setTimeout as sleep } from "node:timers/promises";
+import { DimsyncError } from "../../model/errors.ts";
+import { isObject } from "../../model/json.ts";
+import { withFacts } from "../facts.ts";
+import type { Records } from "../records.ts";
+import { recordsOf } from "../shared/records.ts";
+import type { Draft, SharedStore, WriteOutcome } from "../shared/store.ts";
+import { recordsGone, recordsRefused, recordsUnreadable, type StorePlace } from "../store-errors.ts";
+import { type Database, isRefusal, isUndefinedTable, openDatabase, wordsOf } from "./connection.ts";
+import { ContentError, type PostgresVersion, readVersion } from "./read.ts";
+import { initSchema, supportedFormat, synchronousCommit, tableIn } from "./schema.ts";
+import { isOlderThanSeen, rememberSeen } from "./seen.ts";
+import { writeScript } from "./write.ts";
+
+export interface PostgresStoreOptions {
+  /** The project's folder: responses that could not be stored are kept in its .dimsync. */
+  readonly folder: string;
+  readonly target: string;
+  /** A secret: it never appears in a message. */
+  readonly url: string;
+  readonly schema: string;
+  /** From the config: the store must have it. */
+  readonly id: string;
+  readonly ttlMs: number;
+}
+
+/** The records of one target in a PostgreSQL database. */
+export function openPostgresRecords(options: PostgresStoreOptions): Records {
+  const place = placeOf(options);
+  const database = opened(options, place);
+  return recordsOf("postgres", sharedStore(options, place, database));
+}
+
+/** A version that this process wants to write. */
+interface Prepared extends PostgresVersion {
+  readonly draft?: Draft;
+}
+
+function sharedStore(options: PostgresStoreOptions, place: StorePlace, database: Database): SharedStore<Prepared> {
+  const { schema, target, ttlMs, folder } = options;
+  // Less than half the time-to-live: a write that took longer would leave no time to send anything.
+  const patienceMs = Math.min(30_000, ttlMs / 3);
+  return {
+    ...place,
+    folder,
+    ttlMs,
+    gatherMs: 100,
+    waveSize: 16,
+    load: () => load(options, place, database),
+    isAbandoned: ({ content: { lease }, isExpired }) => isExpired && lease?.reason === undefined,
+    prepare: async (parent, draft) => nextVersion(parent, draft),
+    async write(next, parent) {
+      const { draft } = next;
+      if (draft === undefined) throw new Error("Only a prepared version can be written.");
+      const renews = parent.content.lease?.runId === draft.runId && parent.content.lease.reason === undefined;
+      const script = writeScript(schema, { target, parent: parent.version, writeId: next.writeId, draft, renews });
+      return writeUntilKnown({ options, database, script }, next, parent, patienceMs);
+    },
+    outcomeOf: (next, parent) => outcomeOf(options, database, next, parent),
+    close: database.close,
+  };
+}
+
+function nextVersion(parent: PostgresVersion, draft: Draft): Prepared {
+  const { content } = parent;
+  const version = String(BigInt(parent.version) + 1n);
+  const plans = draft.facts.flatMap((fact) => (fact.type === "applied" ? [[fact.plan.planId, fact.plan] as const] : []));
+  const { lease = content.lease, unlocked } = draft;
+  const facts = withFacts(content.state, draft.facts);
+  return {
+    version,
+    writeId: randomUUID(),
+    isExpired: false,
+    draft,
+    content: {
+      epoch: lease === "free" || lease === undefined ? content.epoch : lease.epoch,
+      lease: lease === "free" ? undefined : lease,
+      state: { ...facts, version, unlocked: unlocked === undefined ? facts.unlocked : [...facts.unlocked, unlocked] },
+      applied: new Map([...content.applied, ...plans]),
+    },
+  };
+}
+
+interface Writing {
+  readonly options: PostgresStoreOptions;
+  readonly database: Database;
+  readonly script: ReturnType<typeof writeScript>;
+}
+
+/**
+ * Sends the script until it is known what became of it. A response that was lost is settled by
+ * reading: the version that the write would have made has the write's id, or another one's.
+ */
+async function writeUntilKnown(writing: Writing, next: Prepared, parent: Prepared, patienceMs: number): Promise<WriteOutcome> {
+  const { options, database, script } = writing;
+  const deadline = performance.now() + patienceMs;
+  for (let pauseMs = 100; ; pauseMs = Math.min(pauseMs * 2, 2_000)) {
+    let failure: unknown;
+    try {
+      const results = await database.script(script.text);
+      if (results[script.casIndex]?.rowCount === 1) {
+        await rememberSeen(options, next.version);
+        return { outcome: "stored", newest: next.version };
+      }
+    } catch (error) {
+      failure = error;
+    }
+    const seen = await outcomeOf(options, database, next, parent);
+    if (typeof seen === "object") return seen;
+    const words = failure === undefined ? "the database did not accept the write" : wordsOf(failure);
+    if (seen === "unchanged" && isRefusal(failure)) return { outcome: "refused", words };
+    if (performance.now() + pauseMs > deadline) return { outcome: "unclear", words };
+    await sleep(pauseMs * (0.5 + Math.random()));
+  }
+}
+
+async function outcomeOf(
+  { schema, target, id }: PostgresStoreOptions,
+  database: Database,
+  next: PostgresVersion,
+  parent: PostgresVersion,
+): Promise<WriteOutcome | "unchanged" | "unreadable"> {
+  const t = tableIn(schema);
+  try {
+    const { rows } = await database.query(
+      `select s.id, coalesce((select version::text from ${t("lease")} where target = $1), '0') as newest,
+        exists (select 1 from ${t("version")} where target = $1 and version = $2 and write_id = $3) as is_stored from ${t("store")} s`,
+      [target, next.version, next.writeId],
+    );
+    const row: unknown = rows[0];
+    if (!isObject(row) || row["id"] !== id) return { outcome: "lost", isGone: true };
+    const newest = String(row["newest"]);
+    if (row["is_stored"] === true) return { outcome: "stored", newest };
+    return newest === parent.version ? "unchanged" : { outcome: "lost", isGone: false };
+  } catch (error) {
+    return isUndefinedTable(error) ? { outcome: "lost", isGone: true } : "unreadable";
+  }
+}
+
+/** Reads the newest version, again and again for a while if the database cannot be reached. */
+async function load(options: PostgresStoreOptions, place: StorePlace, database: Database): Promise<Prepared> {
+  const deadline = performance.now() + Math.min(10_000, options.ttlMs / 3);
+  for (let pauseMs = 100; ; pauseMs *= 2) {
+    try {
+      const version = checked(options, place, await readVersion(database, options.schema, options.target));
+      if (await isOlderThanSeen(options, version.version))
+        throw recordsGone(place, "the database was set back since this machine last read it, for example to a backup");
+      await rememberSeen(options, version.version);
+      return version;
+    } catch (error) {
+      if (error instanceof DimsyncError) throw error;
+      if (isUndefinedTable(error)) throw recordsGone(place, `the schema ${options.schema} contains no records`);
+      if (error instanceof ContentError) throw recordsUnreadable(place, error.message, error);
+      if (isRefusal(error) || performance.now() + pauseMs > deadline) throw recordsUnreadable(place, wordsOf(error));
+      await sleep(pauseMs);
+    }
+  }
+}
+
+function checked(options: PostgresStoreOptions, place: StorePlace, loaded: Awaited<ReturnType<typeof readVersion>>): PostgresVersion {
+  if (loaded === undefined) throw recordsGone(place, `the schema ${options.schema} contains no records`);
+  if (loaded.format > supportedFormat)
+    throw new ContentError(
+      `their format is ${loaded.format}, and this version of dimsync reads format ${supportedFormat}; use a newer version`,
+    );
+  if (loaded.id !== options.id)
+    throw recordsGone(place, `the database has other records (id ${loaded.id.slice(0, 40)}) than dimsync.yaml names (id ${options.id})`);
+  return loaded.version;
+}
+
+export interface PostgresSetup {
+  readonly id: string;
+  /** The server's setting; dimsync's own writes do not depend on it. */
+  readonly synchronousCommit: string;
+}
+
+/**
+ * Creates the tables in the schema, or brings them up to date. Several targets can share them. Throws
+ * E_RECORDS_REFUSED (exit 4) with the words of the database.
+ */
+export async function initPostgresRecords(options: Omit<PostgresStoreOptions, "id" | "ttlMs" | "folder">): Promise<PostgresSetup> {
+  const place = placeOf(options);
+  const database = opened(options, place);
+  try {
+    const id = await initSchema(database, options.schema, randomBytes(16).toString("hex"));
+    return { id, synchronousCommit: await synchronousCommit(database) };
+  } catch (error) {
+    throw recordsRefused(place, wordsOf(error));
+  } finally {
+    await database.close();
+  }
+}
+
+const placeOf = ({ target, schema }: Pick<PostgresStoreOptions, "target" | "schema">): StorePlace => ({
+  target,
+  place: `schema ${schema} in PostgreSQL`,
+});
+
+function opened({ url }: Pick<PostgresStoreOptions, "url">, place: StorePlace): Database {
+  try {
+    return openDatabase(url);
+  } catch (error) {
+    throw recordsUnreadable(place, error instanceof Error ? error.message : "the URL cannot be used");
+  }
+}

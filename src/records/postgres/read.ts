@@ -1,0 +1,163 @@
+import type { Binding } from "../../model/binding.ts";
+import { isObject, own } from "../../model/json.ts";
+import type { AppliedPlan } from "../applied-plans.ts";
+import { emptyState, type Fact, withFacts } from "../facts.ts";
+import { parseJournalLine } from "../journal-line.ts";
+import type { Lease, RecordsState, UnlockedRun } from "../records.ts";
+import type { Version } from "../shared/store.ts";
+import type { Database } from "./connection.ts";
+import { tableIn } from "./schema.ts";
+
+/** The newest version in the database. */
+export interface PostgresVersion extends Version {
+  /** Of the write that made it; "" before the first one. */
+  readonly writeId: string;
+  /** The lease has not been renewed for its time-to-live, by the database's clock. */
+  readonly isExpired: boolean;
+}
+
+/** The identity of the store beside what it says about one target. */
+export interface Loaded {
+  readonly id: string;
+  readonly format: number;
+  readonly version: PostgresVersion;
+}
+
+/** The records cannot be understood; the message is a clause. */
+export class ContentError extends Error {
+  override readonly name = "ContentError";
+}
+
+/** Reads everything about a target in one statement, so that it is one snapshot. Throws ContentError and what `wordsOf` describes. */
+export async function readVersion(database: Database, schema: string, target: string): Promise<Loaded | undefined> {
+  const { rows } = await database.query(readStatement(schema), [target]);
+  const row = rows[0] as Row | undefined;
+  if (row === undefined) return undefined;
+  const { lease } = row;
+  const state: RecordsState = {
+    ...emptyState,
+    version: lease?.version ?? "0",
+    bindings: new Map((row.bindings ?? []).map(({ address, binding }) => [address, toBinding(binding)])),
+    created: new Map(
+      (row.created ?? []).flatMap(({ address, entry_id, live_id, outcome }) =>
+        outcome === "forgotten" ? [] : [[address, { entryId: entry_id, id: live_id }] as const],
+      ),
+    ),
+    longestSeen: Object.fromEntries((row.lists ?? []).map(({ name, length }) => [name, length])),
+    unlocked: (row.unlocked ?? []).map(({ run_id, at, grace_ms }): UnlockedRun => ({ runId: run_id, at, graceMs: grace_ms })),
+  };
+  const applied = (row.applied ?? []).map(({ plan_id, run_id, at }): [string, AppliedPlan] => [
+    plan_id,
+    { planId: plan_id, runId: run_id, at },
+  ]);
+  return {
+    id: row.id,
+    format: row.format,
+    version: {
+      version: lease?.version ?? "0",
+      writeId: lease?.last_write ?? "",
+      isExpired: lease?.is_expired === true,
+      content: {
+        epoch: Number(lease?.epoch ?? 0),
+        lease: lease === null ? undefined : toLease(lease),
+        state: withFacts(state, (row.open ?? []).flatMap(toFacts)),
+        applied: new Map(applied),
+      },
+    },
+  };
+}
+
+interface Row {
+  readonly id: string;
+  readonly format: number;
+  readonly lease: LeaseRow | null;
+  readonly open: readonly { readonly entry_id: string; readonly entry: string; readonly live_id: string | null }[] | null;
+  readonly created: readonly Readonly<Record<"address" | "entry_id" | "live_id" | "outcome", string>>[] | null;
+  readonly bindings: readonly Readonly<Record<"address" | "binding", string>>[] | null;
+  readonly applied: readonly Readonly<Record<"plan_id" | "run_id" | "at", string>>[] | null;
+  readonly lists: readonly { readonly name: string; readonly length: number }[] | null;
+  readonly unlocked: readonly { readonly run_id: string; readonly at: string; readonly grace_ms: number }[] | null;
+}
+
+interface LeaseRow {
+  /** Numbers beyond 2^53 stay text. */
+  readonly version: string;
+  readonly last_write: string;
+  readonly epoch: string;
+  readonly token: string | null;
+  readonly run_id: string;
+  readonly run_url: string | null;
+  readonly holder: string;
+  readonly since: string;
+  readonly ttl_ms: number;
+  readonly reason: string | null;
+  readonly until: string | null;
+  readonly is_expired: boolean;
+}
+
+const iso = (column: string): string => `to_char(${column} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
+
+function readStatement(schema: string): string {
+  const t = tableIn(schema);
+  return `select s.id, s.format,
+  (select row_to_json(l) from (
+    select version::text, last_write, epoch::text, token, run_id, run_url, holder, ${iso("since")} as since, ttl_ms, reason,
+      ${iso("until")} as until, expires_at <= now() as is_expired
+    from ${t("lease")} where target = $1) l) as lease,
+  (select json_agg(json_build_object('entry_id', entry_id, 'entry', entry, 'live_id', live_id) order by seq)
+    from ${t("intent")} where target = $1 and is_open) as open,
+  (select json_agg(c) from (
+    select distinct on (address) address, entry_id, live_id, outcome from ${t("intent")}
+    where target = $1 and outcome in ('created', 'recovered', 'forgotten') and live_id is not null
+    order by address, settled_version desc, seq desc) c) as created,
+  (select json_agg(json_build_object('address', address, 'binding', binding) order by address)
+    from ${t("binding")} where target = $1) as bindings,
+  (select json_agg(a) from (select plan_id, run_id, at from ${t("applied_plan")} where target = $1) a) as applied,
+  (select json_agg(l) from (select name, length from ${t("list_seen")} where target = $1) l) as lists,
+  (select json_agg(u order by u.at) from (
+    select run_id, ${iso("at")} as at, grace_ms from ${t("unlocked_run")} where target = $1
+    order by at desc limit 50) u) as unlocked
+from ${t("store")} s`;
+}
+
+function toLease(row: LeaseRow): Lease | undefined {
+  // A maintenance lease ends by itself.
+  if (row.token === null || (row.reason !== null && row.is_expired)) return undefined;
+  const { token, since, holder } = row;
+  return {
+    ...{ token, since, holder, runId: row.run_id, runUrl: row.run_url ?? undefined, ttlMs: row.ttl_ms, epoch: Number(row.epoch) },
+    ...{ reason: row.reason ?? undefined, until: row.until ?? undefined },
+  };
+}
+
+function toBinding(text: string): Binding {
+  const value: unknown = parsed(text, "a binding");
+  if (!isObject(value) || typeof own(value, "id") !== "string") throw new ContentError("a binding has no id");
+  return value as unknown as Binding;
+}
+
+function toFacts({
+  entry_id,
+  entry,
+  live_id,
+}: {
+  readonly entry_id: string;
+  readonly entry: string;
+  readonly live_id: string | null;
+}): readonly Fact[] {
+  const value = parsed(entry, `the journal entry ${entry_id}`);
+  const line = isObject(value) ? parseJournalLine(value) : undefined;
+  if (line?.type !== "intend") throw new ContentError(`this version of dimsync cannot read the journal entry ${entry_id}`);
+  const intend: Fact = { type: "intend", entryId: entry_id, intent: line.intent };
+  return live_id === null
+    ? [intend]
+    : [intend, { type: "settle", entryId: entry_id, settlement: { outcome: "answered", id: live_id }, at: "" }];
+}
+
+function parsed(text: string, what: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    throw new ContentError(`${what} is not valid JSON`, { cause: error });
+  }
+}

@@ -1,0 +1,44 @@
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { isObject, own } from "../../model/json.ts";
+import { writeAtomic } from "../atomic.ts";
+import { ensureStateFolder, stateFolder } from "../state-folder.ts";
+
+// A database that was restored from a backup does not know the objects that were created since. This
+// machine remembers the newest version that it saw, so it notices.
+
+interface Store {
+  readonly folder: string;
+  readonly target: string;
+  readonly id: string;
+}
+
+/** Whether this machine has seen a newer version of the same store. */
+export async function isOlderThanSeen(store: Store, version: string): Promise<boolean> {
+  const seen = await readSeen(store);
+  return seen !== undefined && BigInt(version) < seen;
+}
+
+/** Remembers the version, if it is newer. A folder that cannot be written only makes this check weaker. */
+export async function rememberSeen(store: Store, version: string): Promise<void> {
+  const seen = await readSeen(store);
+  if (version === "0" || (seen !== undefined && seen >= BigInt(version))) return;
+  try {
+    await ensureStateFolder(store.folder);
+    await writeAtomic(fileOf(store), `${JSON.stringify({ id: store.id, version })}\n`);
+  } catch {
+    // Reading records needs no permission to write.
+  }
+}
+
+async function readSeen(store: Store): Promise<bigint | undefined> {
+  try {
+    const value: unknown = JSON.parse(await readFile(fileOf(store), "utf8"));
+    const version = isObject(value) && own(value, "id") === store.id ? own(value, "version") : undefined;
+    return typeof version === "string" ? BigInt(version) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+const fileOf = ({ folder, target }: Store): string => join(stateFolder(folder), `records-${encodeURIComponent(target)}.json`);
