@@ -1,54 +1,58 @@
-import { auditEvidence, describeEvidence } from "../engine/recover.ts";
-import type { Run } from "../engine/session.ts";
-import type { Kind, Unit } from "../kinds/kind.ts";
+import { auditEvidence, describeEvidence } from "../engine/audit-log.ts";
+import type { Existing } from "../kinds/kind.ts";
+import { isRelation } from "../model/address.ts";
 import { ServiceError } from "../model/errors.ts";
 import type { AuditEntry } from "../model/live.ts";
-import type { Item } from "../model/plan.ts";
+import type { Step } from "./step.ts";
 
-/** A POST of which it has to be found out whether it acted. */
-export interface ConfirmInput<Live> {
-  readonly item: Item;
-  readonly kind: Kind<Unit, Live>;
-  readonly run: Run;
+/** A POST that was sent, or may have been. */
+export interface SentCreate<Live = unknown> {
+  readonly step: Step<Live>;
+  /** The id of its journal entry. */
+  readonly entryId: string;
   /** When the intent was written, ISO 8601. */
   readonly at: string;
-  /** Ids of objects with the same natural key that were there before. */
-  readonly seenBefore: readonly string[];
 }
 
-/** `id` is absent for a relation. `evidence` begins with a blank, for the end of a message; it may be "". */
+/** `id` is absent for a relation. `evidence` is a sentence after a space, or "". */
 export type Confirmation = { readonly state: "found"; readonly id?: string } | { readonly state: "unclear"; readonly evidence: string };
 
 /**
- * Reads until exactly one new match is there, or one that the answer named, for at most `settleMs` (product §3.4). Never sends. Ends early where time
- * can't tell more: the run was interrupted, or the audit log says that the object exists, whose id no read shows.
+ * Reads until the object is there: exactly one new match, or one that the response named. Reads for
+ * at most `client.settleSeconds`; less if the run is interrupted or the audit log shows that the
+ * object exists, although no read returns its id. Never sends.
  */
-export async function confirmCreate<Live>(settling: ConfirmInput<Live>, named: readonly string[], why: string): Promise<Confirmation> {
-  const { item, kind, run, seenBefore } = settling;
-  const end = run.clock.now().getTime() + run.settleMs;
-  let fresh: readonly string[] = [];
+export async function confirmCreate<Live>(sent: SentCreate<Live>, named: readonly string[], why: string): Promise<Confirmation> {
+  const { clock, signal, onProgress, project } = sent.step.session;
+  const { address } = sent.step.item;
+  const end = clock.now().getTime() + project.settings.client.settleMs;
   for (let pauseMs = 250; ; pauseMs = Math.min(pauseMs * 2, 4_000)) {
-    const document = kind.document(item, await readOrNothing(() => kind.reread(item, run.reads)));
-    if (item.action === "relate" && document["related"] === true) return { state: "found" };
-    const matches = Array.isArray(document["matches"]) ? document["matches"].filter((id) => typeof id === "string") : [];
-    fresh = matches.filter((id) => !seenBefore.includes(id));
-    const chosen = fresh.length === 1 ? fresh : fresh.filter((id) => named.includes(id));
-    const [only] = chosen;
-    if (only !== undefined && chosen.length === 1) {
-      if (kind.listedIn === "integrations") {
-        const live = await readOrNothing(() => run.reads.integration(only));
-        if (live !== undefined) run.remember(live);
-      }
-      return { state: "found", id: only };
-    }
-    const audit = fresh.length === 0 && named.length === 0 ? await audited(settling) : [];
-    if (audit.length > 0)
-      return { state: "unclear", evidence: withheld(audit, run) ? " The audit log shows that it was created." : describeEvidence(audit) };
-    if (run.clock.now().getTime() + pauseMs > end || run.stop.aborted) break;
-    run.onProgress?.({ type: "step", phase: "wait", done: 0, total: 0, label: `${item.address}: ${why.slice(0, 80)}` });
-    await run.clock.sleep(pauseMs, run.stop);
+    const matches = await matchesOf(sent);
+    if (isRelation(address) && matches.length > 0) return { state: "found" };
+    const [only, ...others] = matches.length === 1 ? matches : matches.filter((id) => named.includes(id));
+    if (only !== undefined && others.length === 0) return foundAs(only, sent.step);
+    const evidence = matches.length === 0 && named.length === 0 ? await auditEvidenceOf(sent) : "";
+    if (evidence !== "") return { state: "unclear", evidence };
+    if (clock.now().getTime() + pauseMs > end || signal.aborted) return { state: "unclear", evidence: severalMatches(matches) };
+    onProgress?.({ type: "step", phase: "wait", done: 0, total: 0, label: `${address}: ${why.slice(0, 80)}` });
+    await clock.sleep(pauseMs, signal);
   }
-  return { state: "unclear", evidence: fresh.length > 1 ? ` ${fresh.length} new objects match: ${fresh.join(", ")}.` : "" };
+}
+
+async function matchesOf<Live>({ step: { item, kind, session } }: SentCreate<Live>): Promise<readonly string[]> {
+  const { naturalKey } = item;
+  if (naturalKey === undefined) return [];
+  const existing: Existing | undefined = await readOrNothing(async () => kind.find?.(naturalKey, session.writer.reads));
+  return existing === undefined || existing === "gone" ? [] : existing;
+}
+
+const severalMatches = (matches: readonly string[]): string =>
+  matches.length > 1 ? ` ${matches.length} new objects match: ${matches.join(", ")}.` : "";
+
+async function foundAs<Live>(id: string, { kind: { listed }, session, remember }: Step<Live>): Promise<Confirmation> {
+  const live = await readOrNothing(async () => listed?.read(id, session.writer.reads));
+  if (live !== undefined) remember(live);
+  return { state: "found", id };
 }
 
 async function readOrNothing<T>(read: () => Promise<T | undefined>): Promise<T | undefined> {
@@ -60,15 +64,18 @@ async function readOrNothing<T>(read: () => Promise<T | undefined>): Promise<T |
   }
 }
 
-/** Only what no list shows is looked for in the audit log: assets. */
-async function audited<Live>({ item, kind, run, at }: ConfirmInput<Live>): Promise<readonly AuditEntry[]> {
+/** Only for objects that no list shows: assets. "" if there is no evidence. */
+async function auditEvidenceOf<Live>({ step, at }: SentCreate<Live>): Promise<string> {
+  const { item, kind, session, secrets } = step;
   const name = item.naturalKey?.["name"];
-  if (item.action !== "create" || kind.listedIn !== undefined || name === undefined) return [];
-  return auditEvidence(run.reads, { runId: run.runId, name, at });
+  if (item.action !== "create" || kind.listed !== undefined || name === undefined) return "";
+  const { reads, records } = session.writer;
+  const entries = await auditEvidence(reads, { runId: records.runId, name, at });
+  if (entries.length === 0) return "";
+  const values = [...secrets.values()].map((secret) => String(secret.reveal()));
+  return containsSecret(entries, values) ? " The audit log shows that it was created." : describeEvidence(entries);
 }
 
 /** An event that repeats a secret of this run is not shown. */
-function withheld(entries: readonly AuditEntry[], { secrets }: Run): boolean {
-  const values = [...secrets.values()].map((secret) => String(secret.reveal()));
-  return entries.some(({ event }) => values.some((value) => value !== "" && event.includes(value)));
-}
+const containsSecret = (entries: readonly AuditEntry[], values: readonly string[]): boolean =>
+  entries.some(({ event }) => values.some((value) => value !== "" && event.includes(value)));

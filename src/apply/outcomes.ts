@@ -1,41 +1,41 @@
 import type { Address } from "../model/address.ts";
-import type { Item, ItemResult } from "../model/plan.ts";
+import type { Item } from "../model/plan.ts";
+import type { ItemResult } from "../model/result.ts";
+import { isGood } from "./step.ts";
 
-/** How often one address is planned afresh because it changed between plan and write. */
+/** How often one address is planned again because it changed between plan and write. */
 export const replansPerAddress = 3;
 
-/** The endings of an apply so far, by what was done where, over all its rounds. */
+/** The outcomes of an apply so far, over all its rounds. */
 export function newOutcomes() {
   const byStep = new Map<string, ItemResult>();
   const replans = new Map<Address, number>();
-  const isStale = ({ code, address }: ItemResult): boolean => code === "E_STALE" && (replans.get(address) ?? 0) < replansPerAddress;
-  const tally = {
-    created: 0,
-    exposed: 0,
-    /** Whether something that others may have waited for is there now. */
-    add(items: readonly Item[], endings: readonly ItemResult[]): boolean {
-      for (const ending of endings) byStep.set(`${ending.action} ${ending.address}`, ending);
-      const reached = new Set(
-        endings.filter(({ outcome }) => outcome !== "skipped" && outcome !== "failed" && outcome !== "blocked").map(({ id }) => id),
-      );
-      tally.created += items.filter(({ id, action }) => action === "create" && reached.has(id)).length;
-      tally.exposed += items.reduce((sum, { id, exposedColumns }) => sum + (reached.has(id) ? (exposedColumns ?? 0) : 0), 0);
-      return endings.some(({ outcome, action }) => isGood(outcome) && action !== "update");
+  let created = 0;
+  let exposed = 0;
+  return {
+    /** True if something was created, related or bound that deferred items may have waited for. */
+    add(items: readonly Item[], results: readonly ItemResult[]): boolean {
+      for (const result of results) byStep.set(`${result.action} ${result.address}`, result);
+      const reached = new Set(results.filter(({ outcome }) => mayHaveActed(outcome)).map(({ id }) => id));
+      created += items.filter(({ id, action }) => action === "create" && reached.has(id)).length;
+      exposed += items.reduce((sum, { id, exposedColumns }) => sum + (reached.has(id) ? (exposedColumns ?? 0) : 0), 0);
+      return results.some(({ outcome, action }) => isGood(outcome) && action !== "update");
     },
     failed: (): boolean => [...byStep.values()].some(({ outcome, code }) => !isGood(outcome) && code !== "E_STALE"),
-    /** Addresses to plan afresh; they are forgotten here, and counted. */
-    stale(): readonly Address[] {
-      const found = [...byStep].filter(([, ending]) => isStale(ending));
-      for (const [step, { address }] of found) {
+    /** Removes the stale items that may be planned again, counts them, and returns their addresses. */
+    takeStale(): readonly Address[] {
+      const stale = [...byStep].filter(([, { code, address }]) => code === "E_STALE" && (replans.get(address) ?? 0) < replansPerAddress);
+      for (const [step, { address }] of stale) {
         byStep.delete(step);
         replans.set(address, (replans.get(address) ?? 0) + 1);
       }
-      return found.map(([, { address }]) => address);
+      return stale.map(([, { address }]) => address);
     },
-    settled: (): ReadonlySet<Address> => new Set([...byStep.values()].map(({ address }) => address)),
+    /** What the guards of the next round add to its own counts. */
+    counts: () => ({ created, exposed }),
+    addresses: (): ReadonlySet<Address> => new Set([...byStep.values()].map(({ address }) => address)),
     results: (): readonly ItemResult[] => [...byStep.values()],
   };
-  return tally;
 }
 
-const isGood = (outcome: ItemResult["outcome"]): boolean => outcome === "done" || outcome === "recovered";
+const mayHaveActed = (outcome: ItemResult["outcome"]): boolean => outcome !== "skipped" && outcome !== "failed" && outcome !== "blocked";

@@ -1,28 +1,26 @@
 import { applyExit } from "../engine/exit-codes.ts";
+import type { WriteSession } from "../engine/session.ts";
+import { byText } from "../model/address.ts";
 import { DimsyncError } from "../model/errors.ts";
-import { combineExits } from "../model/exit.ts";
-import type { GuardFinding, ItemResult, Plan, Result } from "../model/plan.ts";
-import type { WriteSession } from "./apply.ts";
+import { combineExits, type Exit } from "../model/exit.ts";
+import type { Plan } from "../model/plan.ts";
+import type { ItemResult, Result } from "../model/result.ts";
 
-/** What an apply did, from the plans of all its rounds, the first one first. */
+/** What an apply did. `plans` are those of all its rounds, in order. */
 export function resultOf(
   session: WriteSession,
-  rounds: readonly [Plan, ...Plan[]],
-  items: readonly ItemResult[],
-  startedAt: string,
+  plans: readonly [Plan, ...Plan[]],
+  { items, startedAt }: { readonly items: readonly ItemResult[]; readonly startedAt: string },
 ): Result {
-  const [first] = rounds;
-  const last = rounds.at(-1) ?? first;
-  const unique = <T>(of: (plan: Plan) => readonly T[], key: (value: T) => string): readonly T[] => [
-    ...new Map(rounds.flatMap(of).map((value) => [key(value), value])).values(),
-  ];
-  const bindings = Object.fromEntries(
-    [...session.records().bindings].sort(([a], [b]) => (a < b ? -1 : 1)).map(([address, { id }]) => [address, id]),
-  );
+  const [first] = plans;
+  const last = plans.at(-1) ?? first;
+  // What waited for a later round was checked there; only the last plan's notes about waiting still hold.
+  const diagnostics = plans.flatMap((plan) => plan.diagnostics.filter(({ code }) => plan === last || code !== "I_POLICY_WAITS"));
+  const bindings = [...session.records().bindings].sort(([a], [b]) => byText(a, b)).map(([address, { id }]) => [address, id] as const);
   const result: Result = {
     formatVersion: "1.0",
     kind: "Result",
-    runId: session.runId,
+    runId: session.writer.records.runId,
     planId: first.planId,
     startedAt,
     finishedAt: session.clock.now().toISOString(),
@@ -30,27 +28,34 @@ export function resultOf(
     target: first.target,
     account: first.account,
     items,
-    manual: unique(
-      ({ manual }) => manual,
+    manual: lastByKey(
+      plans.flatMap(({ manual }) => manual),
       ({ id }) => id,
     ),
-    guards: unique<GuardFinding>(
-      ({ guards }) => guards,
+    guards: lastByKey(
+      plans.flatMap(({ guards }) => guards),
       ({ guard, message }) => `${guard} ${message}`,
     ),
-    policy: unique(({ policy }) => policy, JSON.stringify),
-    diagnostics: unique(
-      // What waited to be judged was judged in a later round, or waits in the last one still.
-      (plan) => plan.diagnostics.filter(({ code }) => plan === last || code !== "I_POLICY_WAITS"),
-      JSON.stringify,
+    policy: lastByKey(
+      plans.flatMap(({ policy }) => policy),
+      (finding) => JSON.stringify(finding),
     ),
+    diagnostics: lastByKey(diagnostics, (diagnostic) => JSON.stringify(diagnostic)),
     calls: session.calls(),
-    bindings,
+    bindings: Object.fromEntries(bindings),
     exit: { code: 0, reasons: [] },
   };
-  // A lock that another run has taken over stops this one as a signal does, and is no interruption by a person.
-  const { signal } = session;
-  const lostLock = signal.aborted && signal.reason instanceof DimsyncError ? signal.reason : undefined;
-  const exit = applyExit(result, first.executable ? last : first, signal.aborted && lostLock === undefined);
-  return { ...result, exit: lostLock === undefined ? exit : combineExits([exit, { code: lostLock.exit, reasons: ["lock-lost"] }]) };
+  return { ...result, exit: exitOf(result, first.executable ? last : first, session.signal) };
+}
+
+/** The values with one per key, at the place of the first and with the value of the last. */
+const lastByKey = <T>(values: readonly T[], key: (value: T) => string): readonly T[] => [
+  ...new Map(values.map((value) => [key(value), value])).values(),
+];
+
+/** A run that lost its lease is stopped by the same signal as one that the user interrupts, but was not interrupted. */
+function exitOf(result: Result, plan: Plan, signal: AbortSignal): Exit {
+  const lostLease = signal.aborted && signal.reason instanceof DimsyncError ? signal.reason : undefined;
+  const exit = applyExit(result, plan, signal.aborted && lostLease === undefined);
+  return lostLease === undefined ? exit : combineExits([exit, { code: lostLease.exit, reasons: ["lock-lost"] }]);
 }

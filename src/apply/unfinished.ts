@@ -1,50 +1,52 @@
-import type { Address } from "../model/address.ts";
-import type { Deferred, ItemResult, Plan } from "../model/plan.ts";
+import { type Address, parseAddress } from "../model/address.ts";
+import type { Deferred, Plan } from "../model/plan.ts";
+import type { ItemResult } from "../model/result.ts";
+import { dependencyFailed } from "./execute.ts";
+import { isGood } from "./step.ts";
 
-/** What never became an item: blocked in the first plan or in the last, and what still waits at the end. */
-export function unfinishedItems(first: Plan, last: Plan, results: readonly ItemResult[]): readonly ItemResult[] {
-  const ended = new Map(results.map((result) => [result.address, result]));
-  const blocked = new Map([...first.blocked, ...last.blocked].map((item) => [item.address, item]));
-  const waiting = new Map(
-    last.deferred.filter(({ address }) => !ended.has(address) && !blocked.has(address)).map((entry) => [entry.address, entry]),
-  );
-  const failedBefore = ({ address, waitsFor }: Deferred): ItemResult | undefined => {
-    // Asked once only: manifests that wait for each other are refused, and a saved plan is a file.
-    waiting.delete(address);
-    for (const dependency of waitsFor) {
-      const awaited = waiting.get(dependency);
-      if (awaited !== undefined) ended.set(dependency, endingOf(awaited));
-      const ending = ended.get(dependency);
-      if (ending !== undefined && !good.includes(ending.outcome)) return ending;
-    }
-    return undefined;
-  };
-  const endingOf = (entry: Deferred): ItemResult => {
-    const failed = failedBefore(entry);
-    const skipped = failed !== undefined && failed.outcome !== "deferred";
-    return { address: entry.address, kind: kindOf(entry.address), ...(skipped ? dependsOn(failed) : stillWaits(entry)) };
-  };
+/** What never became an item: what the first or the last plan blocked, and what is still deferred at the end. */
+export function unfinishedItems(plans: readonly Plan[], results: readonly ItemResult[]): readonly ItemResult[] {
+  const first = plans[0];
+  const last = plans.at(-1);
+  const blocked = new Map([...(first?.blocked ?? []), ...(last?.blocked ?? [])].map((item) => [item.address, item]));
+  const waiting = (last?.deferred ?? []).filter(({ address }) => !blocked.has(address));
   return [
     ...[...blocked.values()].map(
       ({ address, code, message }): ItemResult => ({ address, kind: kindOf(address), outcome: "blocked", code, message }),
     ),
-    ...[...waiting.values()].map((entry) => {
-      const ending = ended.get(entry.address) ?? endingOf(entry);
-      ended.set(entry.address, ending);
-      return ending;
-    }),
+    ...waitingResults(waiting, results),
   ];
 }
 
-const good: readonly ItemResult["outcome"][] = ["done", "recovered"];
+/** A deferred item is skipped if something that it waits for failed, directly or through another deferred item. */
+function waitingResults(deferred: readonly Deferred[], results: readonly ItemResult[]): readonly ItemResult[] {
+  const ended = new Map(results.map((result) => [result.address, result]));
+  const waiting = new Map(deferred.flatMap((entry) => (ended.has(entry.address) ? [] : [[entry.address, entry] as const])));
+  const entries = [...waiting.values()];
+  const failedBefore = ({ address, waitsFor }: Deferred): ItemResult | undefined => {
+    // Each is visited once: a saved plan is a file, and could contain a cycle.
+    waiting.delete(address);
+    for (const dependency of waitsFor) {
+      const awaited = waiting.get(dependency);
+      if (awaited !== undefined) ended.set(dependency, resultOf(awaited));
+      const result = ended.get(dependency);
+      if (result !== undefined && !isGood(result.outcome)) return result;
+    }
+    return undefined;
+  };
+  const resultOf = (entry: Deferred): ItemResult => {
+    const failed = failedBefore(entry);
+    const isSkipped = failed !== undefined && failed.outcome !== "deferred";
+    return { address: entry.address, kind: kindOf(entry.address), ...(isSkipped ? dependencyFailed(failed) : stillWaits(entry)) };
+  };
+  return entries.map((entry) => {
+    const result = ended.get(entry.address) ?? resultOf(entry);
+    ended.set(entry.address, result);
+    return result;
+  });
+}
 
-const kindOf = (address: Address): string => address.slice(0, address.indexOf("/"));
-
-const dependsOn = ({ address, outcome }: ItemResult) => ({
-  outcome: "skipped" as const,
-  code: "E_DEPENDENCY",
-  message: `It depends on ${address}, which is ${outcome}.`,
-});
+const kindOf = (address: Address): string => parseAddress(address)?.kind ?? "";
 
 function stillWaits({ waitsFor, liveId }: Deferred) {
   const names = waitsFor.join(", ");
@@ -53,7 +55,7 @@ function stillWaits({ waitsFor, liveId }: Deferred) {
     code: "E_STILL_WAITING",
     message:
       liveId === undefined
-        ? `It still waits for ${names}. Apply again later.`
-        : `${names} is in the account, and the service has not yet discovered the schemas, tables and columns that are declared for it. Apply again when it has; client.schemaWaitSeconds says how long apply waits for that.`,
+        ? `It still waits for ${names}. Run apply again later.`
+        : `${names} is in the account, but the service has not discovered the declared schemas, tables and columns yet. Run apply again when it has. client.schemaWaitSeconds limits how long apply waits for that.`,
   };
 }

@@ -1,125 +1,145 @@
-import type { Ending, Run } from "../engine/session.ts";
-import type { Kind, Unit } from "../kinds/kind.ts";
+import type { Updates } from "../kinds/kind.ts";
 import { ServiceError } from "../model/errors.ts";
 import { type JsonObject, type JsonValue, sameJson } from "../model/json.ts";
-import type { Item } from "../model/plan.ts";
 import { atPointer, type Pointer } from "../model/pointer.ts";
 import type { PlannedRequest } from "../model/service.ts";
 import { inlineSecrets } from "./inline-secrets.ts";
-import { describeStale, listPointers, staleNodes, verifyWrite, wantedBy } from "./verify.ts";
+import type { Ending, Step } from "./step.ts";
+import { describeStale, desiredBy, listPointers, staleNodes, verifyWrite } from "./verify.ts";
 
-// PUT and PATCH say what is to be, so sending one twice does no harm that sending it once doesn't. Still: what the item touches is read first,
-// and after an unclear failure it is sent again only where the wanted values aren't there (product §3.3, §3.4).
+// PUT and PATCH state the desired values, so sending one twice has the effect of sending it once.
+// Still, the touched nodes are read first, and after an unclear failure the request is sent again
+// only if the desired values are not there.
 
-export async function sendUpdate<Live>(item: Item, kind: Kind<Unit, Live>, run: Run): Promise<Ending> {
-  let live: Live | undefined = await kind.reread(item, run.reads);
+/** An update, and the live object as it was last read. */
+interface UpdateStep<Live> extends Step<Live> {
+  readonly update: Updates<Live>;
+  readonly live: Live;
+}
+
+export async function sendUpdate<Live>(step: Step<Live>): Promise<Ending> {
+  const { item, session } = step;
+  const { update } = step.kind;
+  if (update === undefined) throw new Error(`${item.kind} has no updates`);
+  let live: Live | undefined = await update.reread(item, session.writer.reads);
   if (live === undefined) return { outcome: "failed", code: "E_GONE", message: `${item.liveId ?? item.address} is gone from the account.` };
-  const stale = staleNodes(kind, item, live);
+  const stale = staleNodes(item, update.document(item, live));
   if (stale.length > 0)
     return { outcome: "skipped", code: "E_STALE", message: `It changed after the plan was made: ${describeStale(stale)}.` };
-  await run.records.take();
+  await step.records.take();
   for (const [index, request] of item.requests.entries()) {
-    if (run.stop.aborted)
+    if (session.signal.aborted)
       return {
         outcome: "skipped",
         code: "E_INTERRUPTED",
-        message: `The run was interrupted after ${index} of its ${item.requests.length} calls.`,
+        message: `The run was interrupted after ${index} of its ${item.requests.length} requests.`,
       };
-    const sent: Sent<Live> = await sendOne<Live>(item, request, live, kind, run);
+    const sent: Sent<Live> = await sendOne<Live>({ ...step, update, live }, request);
     if (sent.ending !== undefined) return sent.ending;
     live = sent.live;
   }
-  if (item.binding !== undefined && item.liveId !== undefined) await run.records.bind(item.address, { ...item.binding, id: item.liveId });
+  if (item.binding !== undefined && item.liveId !== undefined) await step.records.bind(item.address, { ...item.binding, id: item.liveId });
   return { outcome: "done" };
 }
 
-/** The live object after a request, or the ending where that is all there is to say. */
+/** The live object after a request; with an ending, the item ends here. */
 interface Sent<Live> {
   readonly live: Live;
   readonly ending?: Ending;
 }
 
-async function sendOne<Live>(item: Item, request: PlannedRequest, before: Live, kind: Kind<Unit, Live>, run: Run): Promise<Sent<Live>> {
-  const wanted = wantedBy(request.body);
+async function sendOne<Live>(step: UpdateStep<Live>, request: PlannedRequest): Promise<Sent<Live>> {
+  const { session, update, live, secrets } = step;
+  const desired = desiredBy(request.body);
   for (let attempt = 0; ; attempt++) {
     try {
-      const answer = await run.send(inlineSecrets(request, run.secrets));
-      const after = kind.answered?.(before, answer, run.decode);
-      return after === undefined ? { live: before } : await verified(item, wanted, before, after, kind, run);
+      const answer = await session.writer.send(inlineSecrets(request, secrets));
+      if (update.answered === undefined) return { live };
+      return await verified(step, desired, update.answered(live, answer, session.writer.decode));
     } catch (error) {
       if (!(error instanceof ServiceError) || error.sent !== "maybe") throw error;
-      const after = await rereadAfter(error, item, kind, run);
-      const shown = verifyWrite(wanted, kind.document(item, after));
-      const acted = after !== undefined && shown.different.length === 0 && shown.unseen.length < wanted.size;
-      // What no answer shows (an asset) is taken from what a read does show: a call is carried out as a whole.
-      if (acted) return kind.answered === undefined ? { live: after } : await verified(item, wanted, before, after, kind, run);
-      const meddled = shown.different.filter((pointer) => !isAsBefore(pointer, kind.document(item, before), kind.document(item, after)));
-      if (meddled.length > 0)
-        return {
-          live: before,
-          ending: {
-            outcome: "failed",
-            code: "E_CHANGED_MEANWHILE",
-            message: `${error.message} Meanwhile something else changed ${listPointers(meddled)}, so it is not sent again. Run plan to see what is live now.`,
-          },
-        };
-      if (attempt >= run.retries || run.stop.aborted) throw error;
-      await run.clock.sleep(200 * 2 ** attempt, run.stop);
+      const sent = await afterUnclear(step, desired, error);
+      if (sent !== undefined) return sent;
+      if (attempt >= session.project.settings.client.retries || session.signal.aborted) throw error;
+      await session.clock.sleep(200 * 2 ** attempt, session.signal);
     }
   }
 }
 
-const isAsBefore = (pointer: Pointer, before: JsonObject, after: JsonObject): boolean =>
+/** Whether a request without a clear response took effect; undefined: it did not, and may be sent again. */
+async function afterUnclear<Live>(
+  step: UpdateStep<Live>,
+  desired: ReadonlyMap<Pointer, JsonValue>,
+  error: ServiceError,
+): Promise<Sent<Live> | undefined> {
+  const { item, update, live } = step;
+  const after = await rereadAfter(error, step);
+  const document = update.document(item, after);
+  const { different, unseen } = verifyWrite(desired, document);
+  // A request takes effect as a whole, so the values that a read shows stand for those that none shows (an asset).
+  if (after !== undefined && different.length === 0 && unseen.length < desired.size)
+    return update.answered === undefined ? { live: after } : verified(step, desired, after);
+  const before = update.document(item, live);
+  const changedByOthers = different.filter((pointer) => !isSameAt(pointer, before, document));
+  if (changedByOthers.length === 0) return undefined;
+  return {
+    live,
+    ending: {
+      outcome: "failed",
+      code: "E_CHANGED_MEANWHILE",
+      message: `${error.message} Meanwhile ${listPointers(changedByOthers)} changed to another value, so the request is not sent again. Run plan to see the live state.`,
+    },
+  };
+}
+
+const isSameAt = (pointer: Pointer, before: JsonObject, after: JsonObject): boolean =>
   sameJson(atPointer(before, pointer), atPointer(after, pointer));
 
-/** Reads what an unclear failure left behind; where that fails too, the failure of the write is the one to tell. */
-async function rereadAfter<Live>(failure: ServiceError, item: Item, kind: Kind<Unit, Live>, run: Run): Promise<Live | undefined> {
+/** Reads the object after an unclear failure of a write. If the read fails too, throws the failure of the write. */
+async function rereadAfter<Live>(failure: ServiceError, { item, update, session }: UpdateStep<Live>): Promise<Live | undefined> {
   try {
-    return await kind.reread(item, run.reads);
+    return await update.reread(item, session.writer.reads);
   } catch (error) {
     if (error instanceof ServiceError) throw failure;
     throw error;
   }
 }
 
-async function verified<Live>(
-  item: Item,
-  wanted: ReadonlyMap<Pointer, JsonValue>,
-  before: Live,
-  shown: Live,
-  kind: Kind<Unit, Live>,
-  run: Run,
-): Promise<Sent<Live>> {
-  let after = shown;
-  const first = verifyWrite(wanted, kind.document(item, after));
-  if (first.different.length === 0 && first.unseen.length > 0) {
-    // A form of the answer without columns: what it leaves out is read.
-    try {
-      after = (await kind.reread(item, run.reads)) ?? after;
-    } catch (error) {
-      if (!(error instanceof ServiceError)) throw error;
-    }
-  }
-  const { different, unseen } = verifyWrite(wanted, kind.document(item, after));
+/** Compares what the response (or a read) shows with the desired values and with the state before. */
+async function verified<Live>(step: UpdateStep<Live>, desired: ReadonlyMap<Pointer, JsonValue>, shown: Live): Promise<Sent<Live>> {
+  const { item, update, live: before } = step;
+  const first = verifyWrite(desired, update.document(item, shown));
+  // Some responses have no columns; those are read.
+  const isPartial = first.different.length === 0 && first.unseen.length > 0;
+  const live = isPartial ? await rereadOr(shown, step) : shown;
+  const { different, unseen } = isPartial ? verifyWrite(desired, update.document(item, live)) : first;
   const unreached = [...different, ...unseen];
   if (unreached.length > 0)
     return {
-      live: after,
+      live,
       ending: {
         outcome: "not-converged",
         code: "E_NOT_CONVERGED",
-        message: `The service accepted the call, and its answer does not show the wanted value of ${listPointers(unreached)}. Run plan to see what is live now.`,
+        message: `The service accepted the request, but its response does not show the desired value of ${listPointers(unreached)}. Run plan to see the live state.`,
       },
     };
-  const touched = kind.unintended?.(before, after, new Set(wanted.keys())) ?? [];
-  if (touched.length > 0)
-    return {
-      live: after,
-      ending: {
-        outcome: "not-converged",
-        code: "E_UNINTENDED_CHANGE",
-        message: `The wanted values are there, and beside them something changed that was not asked for: ${listPointers(touched)}. Look at it before anything else is applied.`,
-      },
-    };
-  return { live: after };
+  const touched = update.unintended?.(before, live, new Set(desired.keys())) ?? [];
+  if (touched.length === 0) return { live };
+  return {
+    live,
+    ending: {
+      outcome: "not-converged",
+      code: "E_UNINTENDED_CHANGE",
+      message: `The service has the desired values, but other values changed too: ${listPointers(touched)}. Check them before you apply anything else.`,
+    },
+  };
+}
+
+async function rereadOr<Live>(shown: Live, { item, update, session }: UpdateStep<Live>): Promise<Live> {
+  try {
+    return (await update.reread(item, session.writer.reads)) ?? shown;
+  } catch (error) {
+    if (!(error instanceof ServiceError)) throw error;
+    return shown;
+  }
 }

@@ -1,33 +1,31 @@
-import type { Kind, Unit } from "../kinds/kind.ts";
-import { isObject, type JsonObject, type JsonValue, sameJson } from "../model/json.ts";
+import { type JsonObject, type JsonValue, sameJson } from "../model/json.ts";
+import { leavesOf } from "../model/leaves.ts";
 import type { Item } from "../model/plan.ts";
-import { atPointer, type Pointer, toPointer } from "../model/pointer.ts";
+import { atPointer, type Pointer } from "../model/pointer.ts";
 import { isSecretReference } from "../model/secret.ts";
 
-/** The values that a body asks for, leaf by leaf. Secrets are left out: no answer shows them. */
-export function wantedBy(body: JsonObject): ReadonlyMap<Pointer, JsonValue> {
-  const leaves = new Map<Pointer, JsonValue>();
-  const visit = (node: JsonValue, path: readonly string[]): void => {
-    if (isSecretReference(node)) return;
-    if (isObject(node)) for (const key of Object.keys(node)) visit((node as JsonObject)[key] as JsonValue, [...path, key]);
-    else leaves.set(toPointer(path), node);
-  };
-  visit(body, []);
-  return leaves;
+/** The values that a body asks for, by pointer. Secrets are left out: no response shows them. */
+export function desiredBy(body: JsonObject): ReadonlyMap<Pointer, JsonValue> {
+  return new Map(
+    leavesOf(body).flatMap(({ path, value }) => (isSecretReference(value) || isEmptyMap(value) ? [] : [[path, value] as const])),
+  );
 }
 
+/** `tables: {}` is sent because the interface may require it, and asks for nothing. */
+const isEmptyMap = (value: JsonValue): boolean => typeof value === "object" && value !== null && !Array.isArray(value);
+
 export interface Verification {
-  /** Leaves that the document shows with another value. */
+  /** Pointers at which the document has another value. */
   readonly different: readonly Pointer[];
-  /** Leaves that the document does not show. */
+  /** Pointers at which the document has no value. */
   readonly unseen: readonly Pointer[];
 }
 
-/** What a live document says of the wanted values. */
-export function verifyWrite(wanted: ReadonlyMap<Pointer, JsonValue>, document: JsonObject): Verification {
+/** Compares a live document with the desired values. */
+export function verifyWrite(desired: ReadonlyMap<Pointer, JsonValue>, document: JsonObject): Verification {
   const different: Pointer[] = [];
   const unseen: Pointer[] = [];
-  for (const [pointer, value] of wanted) {
+  for (const [pointer, value] of desired) {
     const shown = atPointer(document, pointer);
     if (shown === undefined) unseen.push(pointer);
     else if (!sameJson(shown, value)) different.push(pointer);
@@ -35,17 +33,16 @@ export function verifyWrite(wanted: ReadonlyMap<Pointer, JsonValue>, document: J
   return { different, unseen };
 }
 
-/** A touched node that is no longer as it was when the item was planned; undefined: not there. */
+/** A touched node that has changed since the item was planned; undefined: not there. */
 export interface StaleNode {
   readonly pointer: Pointer;
   readonly planned: JsonValue | undefined;
   readonly now: JsonValue | undefined;
 }
 
-export function staleNodes<Live>(kind: Kind<Unit, Live>, item: Item, live: Live | undefined): readonly StaleNode[] {
-  const document = kind.document(item, live);
+export function staleNodes(item: Item, document: JsonObject): readonly StaleNode[] {
   return Object.entries(item.observed).flatMap(([pointer, planned]) => {
-    // A document is JSON, and so is whatever is in it.
+    // A document is JSON, and so is everything in it.
     const now = atPointer(document, pointer) as JsonValue | undefined;
     return sameJson(now, planned) ? [] : [{ pointer, planned, now }];
   });
@@ -61,7 +58,7 @@ export function describeStale(nodes: readonly StaleNode[]): string {
   return nodes.length > shownNodes ? `${texts.join("; ")}; and ${nodes.length - shownNodes} more` : texts.join("; ");
 }
 
-/** A few pointers, and how many more. */
+/** The first pointers, and the number of the others. */
 export function listPointers(pointers: readonly Pointer[]): string {
   const shown = pointers.slice(0, shownNodes).join(", ");
   return pointers.length > shownNodes ? `${shown} and ${pointers.length - shownNodes} more` : shown;

@@ -1,4 +1,3 @@
-import type { RunRecords } from "../engine/session.ts";
 import type { Intent } from "../records/journal-line.ts";
 import type { RecordsRun } from "../records/records.ts";
 
@@ -7,6 +6,14 @@ import type { RecordsRun } from "../records/records.ts";
 // waits for it, or when its oldest intent has waited long enough.
 
 const longestWaitMs = 5_000;
+
+/** The records as items use them. */
+export interface RunRecords extends Pick<RecordsRun, "settle" | "bind" | "state" | "flush" | "take"> {
+  /** Stores one intent, perhaps together with those of other items. Throws as `RecordsRun.intend` does. */
+  readonly intend: (intent: Intent) => Promise<string>;
+  /** Runs one item that will store an intent, so that it is known how many intents are still to come. */
+  readonly during: <T>(work: () => Promise<T>) => Promise<T>;
+}
 
 interface Waiting {
   readonly intent: Intent;

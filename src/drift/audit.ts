@@ -1,3 +1,4 @@
+import { readAuditLog } from "../engine/audit-log.ts";
 import { durationMs } from "../manifests/scalars.ts";
 import type { AuditEntry } from "../model/live.ts";
 import type { Reads } from "../model/service.ts";
@@ -17,8 +18,6 @@ export interface AuditLog {
   readonly complete: boolean;
 }
 
-/** interface §8 */
-const pageSize = 100;
 const defaultLimit = 10_000;
 
 /**
@@ -30,25 +29,9 @@ export async function readAudit(
   { since, until }: AuditWindow,
   { limit = defaultLimit, signal }: { readonly limit?: number; readonly signal?: AbortSignal } = {},
 ): Promise<AuditLog> {
-  const byId = new Map<string, AuditEntry>();
-  let offset = 0;
-  let totalItems = 0;
-  do {
-    signal?.throwIfAborted();
-    const page = await reads.auditLogs({
-      limit: pageSize,
-      offset,
-      sortOrder: "desc",
-      endAt: until,
-      ...(since === undefined ? {} : { startAt: since }),
-    });
-    totalItems = page.totalItems;
-    for (const entry of page.items) if (!byId.has(entry.id)) byId.set(entry.id, entry);
-    if (page.items.length === 0) break;
-    offset += page.items.length;
-  } while (offset < totalItems && byId.size < limit);
-  const items = [...byId.values()].sort((a, b) => timeOf(b) - timeOf(a)).slice(0, limit);
-  return { items, totalItems, complete: offset >= totalItems && byId.size <= limit };
+  const query = { sortOrder: "desc", endAt: until, ...(since === undefined ? {} : { startAt: since }) } as const;
+  const { items, totalItems, complete } = await readAuditLog(reads, query, { limit, signal });
+  return { items: [...items].sort((a, b) => timeOf(b) - timeOf(a)).slice(0, limit), totalItems, complete };
 }
 
 /**

@@ -1,47 +1,65 @@
+import type { ListedObject } from "../kinds/kind.ts";
 import { ServiceError } from "../model/errors.ts";
-import type { LiveIntegration } from "../model/live.ts";
+import type { LiveIntegration, LiveTag } from "../model/live.ts";
 import type { Listing, Reads } from "../model/service.ts";
 
-/** Reads of one run: a list or an object that was read is not read again. Schemas and columns pass through, so that none is held. */
+/** Reads of one run: a list or an object is read once. Schemas and columns are not cached, because of their size. */
 export interface RunReads extends Reads {
-  /** Adds an integration that this run has created to the list that was read before. */
-  remember(integration: LiveIntegration): void;
+  /** Adds an object that this run has created to a list that was read before. */
+  remember(created: ListedObject): void;
 }
 
 export function cachedReads(reads: Reads): RunReads {
-  const created = new Map<string, LiveIntegration>();
-  const once = <T>(read: () => Promise<T>): (() => Promise<T>) => {
-    let answer: Promise<T> | undefined;
-    return () => {
-      answer ??= read();
-      return answer;
-    };
-  };
-  const onceById = <T>(read: (id: string) => Promise<T>): ((id: string) => Promise<T>) => {
-    const answers = new Map<string, Promise<T>>();
-    return (id) => {
-      const answer = answers.get(id) ?? read(id);
-      answers.set(id, answer);
-      return answer;
-    };
-  };
-  const listed = once(() => reads.integrations());
+  const integrations = new Map<string, LiveIntegration>();
+  const tags = new Map<string, LiveTag>();
   return {
-    integrations: async (): Promise<Listing<LiveIntegration>> => {
-      const list = await listed();
-      const fresh = [...created.values()].filter(({ id }) => !list.items.some((item) => item.id === id));
-      return fresh.length === 0 ? list : { ...list, items: [...list.items, ...fresh] };
-    },
+    integrations: withAdded(
+      once(() => reads.integrations()),
+      integrations,
+    ),
     integration: onceById((id) => reads.integration(id)),
     schemas: (id) => reads.schemas(id),
     columns: (id, schema, table) => reads.columns(id, schema, table),
-    tags: once(() => reads.tags()),
+    tags: withAdded(
+      once(() => reads.tags()),
+      tags,
+    ),
     tag: onceById((id) => reads.tag(id)),
     users: once(() => reads.users()),
     auditLogs: (query) => reads.auditLogs(query),
-    remember: (integration) => {
-      created.set(integration.id, integration);
+    remember: ({ list, object }) => {
+      if (list === "tags") tags.set(object.id, object);
+      else integrations.set(object.id, object);
     },
+  };
+}
+
+/** The list with the objects that it does not contain yet. */
+function withAdded<T extends { readonly id: string }>(
+  read: () => Promise<Listing<T>>,
+  added: ReadonlyMap<string, T>,
+): () => Promise<Listing<T>> {
+  return async () => {
+    const listing = await read();
+    const missing = [...added.values()].filter(({ id }) => !listing.items.some((item) => item.id === id));
+    return missing.length === 0 ? listing : { ...listing, items: [...listing.items, ...missing] };
+  };
+}
+
+function once<T>(read: () => Promise<T>): () => Promise<T> {
+  let result: Promise<T> | undefined;
+  return () => {
+    result ??= read();
+    return result;
+  };
+}
+
+function onceById<T>(read: (id: string) => Promise<T>): (id: string) => Promise<T> {
+  const results = new Map<string, Promise<T>>();
+  return (id) => {
+    const result = results.get(id) ?? read(id);
+    results.set(id, result);
+    return result;
   };
 }
 

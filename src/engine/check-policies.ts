@@ -33,7 +33,7 @@ export interface PolicyCheck {
 }
 
 export interface PolicyCheckInput {
-  readonly world: AccountView;
+  readonly account: AccountView;
   /** The manifests of this round's scope. */
   readonly compared: readonly Resource[];
   readonly options: PlanOptions;
@@ -46,7 +46,7 @@ export interface PolicyCheckInput {
 
 /** Puts the policies to the trees that pass by: the planned state in a plan, the live one in a drift report (product §2.3). */
 export function checkPolicies({
-  world,
+  account: world,
   compared,
   options,
   kindOfPlan,
@@ -89,7 +89,7 @@ export function checkPolicies({
   return {
     judgedColumns: (liveId) => judge.judgedColumns(identityOf(liveId)),
     inspect: (kind, unit, live, difference) => {
-      if (kind.name !== "SchemaConfig" || unit.liveId === undefined || live === undefined) return;
+      if (kind.readsSchemas !== true || unit.liveId === undefined || live === undefined) return;
       const identity = identityOf(unit.liveId);
       // What is still being discovered isn't what it will be: it is judged with the changes that are planned for it.
       if (!judge.concerns(identity) || difference.deferred.length > 0) return;

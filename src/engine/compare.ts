@@ -3,22 +3,19 @@ import { kinds } from "../kinds/index.ts";
 import { type AccountView, type DiffResult, emptyDiff, type Kind, type ReadNeeds, type Unit } from "../kinds/kind.ts";
 import type { Address } from "../model/address.ts";
 import { ServiceError } from "../model/errors.ts";
-import { canonicalJson } from "../model/json.ts";
-import type { DraftItem, Manual, Origin } from "../model/plan.ts";
-import type { Pointer } from "../model/pointer.ts";
-import type { Problem } from "../model/problem.ts";
 import type { OnProgress } from "../model/progress.ts";
 import type { Resource } from "../model/resource.ts";
-import type { RunReads } from "./cached-reads.ts";
+import type { Reads } from "../model/service.ts";
 import { failedRead, type ObservedAccount } from "./observe.ts";
+import { type BaseView, withOrigin } from "./origin.ts";
 import type { Scope } from "./scope.ts";
 
-/** Every difference of the compared units, in the order of kinds and addresses. */
+/** The differences of all compared units, in the order of kinds and addresses. */
 export interface Compared {
   readonly found: readonly DiffResult[];
-  /** All that the compared manifests come to, in scope or not. */
+  /** The addresses of all units of the compared manifests, in scope or not. */
   readonly parts: readonly Address[];
-  /** Units that were compared and equal what is declared. */
+  /** Units without a difference. */
   readonly equal: readonly Address[];
   /** The live objects that were compared, one per unit. */
   readonly liveIds: readonly string[];
@@ -27,108 +24,102 @@ export interface Compared {
   readonly complete: boolean;
 }
 
-/** The same account as the manifests of a base ref see it (product §3.6). */
-export interface BaseView {
-  readonly world: AccountView;
-  readonly unitByObject: ReadonlyMap<string, Unit>;
-  /** False where a read failed that only the base manifests need: then nothing can be told by them. */
-  readonly isWhole: boolean;
-}
-
 export interface ComparisonInput {
   readonly observed: ObservedAccount;
   readonly compared: readonly Resource[];
   readonly scope: Scope;
-  readonly reads: RunReads;
+  readonly reads: Reads;
   readonly onProgress: OnProgress | undefined;
   readonly base: BaseView | undefined;
-  /** How many units are read and compared at a time: so many live objects are held at most. */
+  /** How many units are read and compared at a time, and so how many live objects are in memory. */
   readonly concurrency: number;
-  /** Told of every live object while it is at hand, with what was found; it is let go afterwards. */
   readonly needs: ReadNeeds;
+  /** Called with every live object while it is in memory, and with its differences. */
   readonly inspect: ((kind: Kind, unit: Unit, live: unknown, found: DiffResult) => void) | undefined;
 }
 
-/** Units of different manifests are about one object where kind and id agree; without an id, where the address does. */
-export const objectOf = (kind: Kind, { liveId, address }: Unit): string => `${kind.name} ${liveId ?? address}`;
-
 /**
- * Reads and compares unit by unit. A unit's live state lives only as long as its comparison, so memory follows the largest unit and the number
- * of differences, not the size of the account. Without a limit here all schemas would be there at once as soon as columns have to be read as well:
- * the client's queue has every unit's first read before any unit's second.
+ * Reads and compares unit by unit. A live object is in memory only while it is compared, so memory
+ * grows with the largest object and the number of differences, not with the account. The limit
+ * here is necessary although the client has one: the client's queue takes the first read of every
+ * unit before the second read of any, so all schemas would be in memory at once.
  */
-export async function compareUnits({
-  observed,
-  compared,
-  scope,
-  reads,
-  onProgress,
-  base,
-  concurrency,
-  needs,
-  inspect,
-}: ComparisonInput): Promise<Compared> {
-  const { world } = observed;
-  const { asked, before, parts } = unitsOf(observed, compared, scope);
+export async function compareUnits(input: ComparisonInput): Promise<Compared> {
+  const { concurrency, onProgress } = input;
+  const { asked, before, parts } = unitsOf(input);
   const total = asked.length;
   const limit = pLimit(concurrency);
-  const equal: Address[] = [];
-  let complete = true;
   let done = 0;
-
-  const compare = async (kind: Kind, unit: Unit): Promise<DiffResult> => {
+  const compareNext = async (one: AskedUnit): Promise<ComparedUnit> => {
     try {
-      const live = unit.liveId === undefined ? undefined : await kind.observe?.(unit, reads, needs);
-      const difference = withoutIgnored(kind.diff(unit, live, world), world);
-      inspect?.(kind, unit, live, difference);
-      if (isEqual(difference)) equal.push(unit.address);
-      if (base === undefined || isEqual(difference)) return difference;
-      const before = base.unitByObject.get(objectOf(kind, unit));
-      const wanted = before === undefined ? emptyDiff : kind.diff(before, live, base.world);
-      return markOrigin(difference, base.isWhole ? wanted : undefined);
-    } catch (error) {
-      if (!(error instanceof ServiceError)) throw error;
-      complete = false;
-      const problem = failedRead(error, unit.address);
-      return {
-        ...emptyDiff,
-        problems: [problem],
-        blocked: [{ address: unit.address, code: problem.code, message: error.message }],
-      };
+      return await compareUnit(one, input);
     } finally {
       done++;
-      onProgress?.({ type: "step", phase: "read", done, total, label: unit.address });
+      onProgress?.({ type: "step", phase: "read", done, total, label: one.unit.address });
     }
   };
-
   onProgress?.({ type: "phase", phase: "read", round: 1, total });
   const liveIds = asked.flatMap(({ unit }) => unit.liveId ?? []);
-  const configured = asked.flatMap(({ kind, unit }) => (kind.name === "SchemaConfig" ? (unit.liveId ?? []) : []));
+  const configured = asked.flatMap(({ kind, unit }) => (kind.readsSchemas === true ? (unit.liveId ?? []) : []));
   const kindOf = asked.map(({ kind }) => kind);
-  // From here on the queue alone holds the units, so that each is gone once it is compared, and with the last of a program what that has learned.
-  const after = await Promise.all(asked.splice(0).map(({ kind, unit }) => limit(() => compare(kind, unit))));
-  return { found: [...before, ...after, ...conclusions(kindOf, after)], parts, equal, liveIds, configured, complete };
+  // From here on only the queue holds the units, so that each can be collected once it is compared.
+  const after = await Promise.all(asked.splice(0).map((one) => limit(() => compareNext(one))));
+  const found = after.map((one) => one.found);
+  return {
+    found: [...before, ...found, ...conclusions(kindOf, found)],
+    parts,
+    equal: after.flatMap(({ equal }) => equal ?? []),
+    liveIds,
+    configured,
+    complete: after.every(({ failed }) => !failed),
+  };
 }
 
-/** The units of the scope, in the order of kinds and addresses, and what could not become one. */
-function unitsOf(
-  { world, unreadLists }: ObservedAccount,
-  compared: readonly Resource[],
-  scope: Scope,
-): {
-  readonly asked: { readonly kind: Kind; readonly unit: Unit }[];
+interface AskedUnit {
+  readonly kind: Kind;
+  readonly unit: Unit;
+}
+
+interface ComparedUnit {
+  readonly found: DiffResult;
+  /** The unit's address, if it has no difference. */
+  readonly equal?: Address;
+  readonly failed: boolean;
+}
+
+async function compareUnit({ kind, unit }: AskedUnit, input: ComparisonInput): Promise<ComparedUnit> {
+  const { observed, reads, needs, inspect, base } = input;
+  const { account } = observed;
+  try {
+    const live = unit.liveId === undefined ? undefined : await kind.observe?.(unit, reads, needs);
+    const found = withoutIgnored(kind.diff(unit, live, account), account);
+    inspect?.(kind, unit, live, found);
+    if (isEqual(found)) return { found, equal: unit.address, failed: false };
+    return { found: base === undefined ? found : withOrigin(found, { kind, unit, live }, base), failed: false };
+  } catch (error) {
+    if (!(error instanceof ServiceError)) throw error;
+    const problem = failedRead(error, unit.address);
+    const blocked = [{ address: unit.address, code: problem.code, message: error.message }];
+    return { found: { ...emptyDiff, problems: [problem], blocked }, failed: true };
+  }
+}
+
+/** The units in scope, in the order of kinds and addresses, and the manifests that have none. */
+function unitsOf({ observed, compared, scope }: ComparisonInput): {
+  readonly asked: AskedUnit[];
   readonly before: readonly DiffResult[];
   readonly parts: readonly Address[];
 } {
-  const asked: { readonly kind: Kind; readonly unit: Unit }[] = [];
+  const { account, unreadLists } = observed;
+  const asked: AskedUnit[] = [];
   const parts: Address[] = [];
   const before: DiffResult[] = [];
   for (const kind of kinds) {
     const ofKind = compared.filter((resource) => resource.kind === kind.name);
     if (ofKind.length === 0) continue;
     const isReadable = (resource: Resource): boolean =>
-      !kind.lists(resource, { taggedBy: world.taggedBy }).some((name) => unreadLists.has(name));
-    const { units, blocked, deferred, problems } = kind.units(ofKind.filter(isReadable), world);
+      !kind.lists(resource, { taggedBy: account.taggedBy }).some((name) => unreadLists.has(name));
+    const { units, blocked, deferred, problems } = kind.units(ofKind.filter(isReadable), account);
     const unread = ofKind
       .filter((resource) => !isReadable(resource))
       .map(({ address }) => ({ address, code: "E_READ_FAILED", message: "A list that it needs could not be read." }));
@@ -139,7 +130,7 @@ function unitsOf(
   return { asked, before, parts };
 }
 
-/** What a kind says over all its units. `found` belongs to `kindOf`, one by one. */
+/** The problems of each kind's units together. `found[i]` belongs to `kindOf[i]`. */
 function conclusions(kindOf: readonly Kind[], found: readonly DiffResult[]): readonly DiffResult[] {
   return kinds.flatMap((kind) => {
     const tallies = kindOf.flatMap((of, index) => (of === kind ? (found[index]?.tally ?? []) : []));
@@ -147,15 +138,14 @@ function conclusions(kindOf: readonly Kind[], found: readonly DiffResult[]): rea
   });
 }
 
-const isEqual = (found: DiffResult): boolean =>
-  found.items.length + found.manual.length + found.blocked.length + found.deferred.length === 0 &&
-  !found.problems.some((problem: Problem) => problem.severity === "error");
+const isEqual = ({ items, manual, blocked, deferred, problems }: DiffResult): boolean =>
+  items.length + manual.length + blocked.length + deferred.length === 0 && problems.every(({ severity }) => severity !== "error");
 
-/** Kinds leave ignored leaves out of their requests; what is ignored as a whole, and manual steps, are left out here. */
+/** Kinds leave ignored values out of their requests. This removes ignored items and manual steps. */
 function withoutIgnored(found: DiffResult, { ignored }: AccountView): DiffResult {
   return {
     ...found,
-    // A relation and a binding are one leaf each: nothing of them is left to send without it.
+    // A relation and a binding are one value each: without it, nothing is left to send.
     items: found.items.filter(
       ({ address, action, changes }) =>
         !ignored(address, "") &&
@@ -170,49 +160,4 @@ function withoutIgnored(found: DiffResult, { ignored }: AccountView): DiffResult
     }),
     problems: found.problems.filter(({ address }) => address === undefined || !ignored(address, "")),
   };
-}
-
-/**
- * Tells differences apart by a second comparison of the same live object, with the manifests of the base ref (product §3.6): what the base manifests
- * find different too, and want the same, is drift of the account; what they want otherwise is a conflict; what they find as it should be, or do not
- * mention, comes from the change of the manifests. Without a second comparison (`base` undefined) every origin is unknown, and where it found mistakes,
- * the origin of what it then did not look at.
- */
-function markOrigin(found: DiffResult, base: DiffResult | undefined): DiffResult {
-  const wanted = base === undefined ? undefined : wishesOf(base);
-  const steps = new Set((base?.items ?? []).map(stepOf));
-  const silence: Origin = base === undefined || base.problems.some(({ severity }) => severity === "error") ? "unknown" : "config";
-  const originOf = (path: Pointer, wish: unknown): Origin => {
-    const baseWish = wanted?.get(path);
-    if (baseWish === undefined) return silence;
-    return baseWish === canonicalJson(wish ?? null) ? "drift" : "conflict";
-  };
-  const mark = (item: DraftItem): DraftItem => {
-    // Recording an id is about the bindings file, neither about the account nor about the manifests.
-    if (item.action === "bind") return item;
-    // A create or a relation is one wish as a whole: what matters is whether the base manifests had it.
-    const whole: Origin | undefined = item.action === "update" ? undefined : steps.has(stepOf(item)) ? "drift" : silence;
-    return { ...item, changes: item.changes.map((change) => ({ ...change, origin: whole ?? originOf(change.path, change.after) })) };
-  };
-  const markManual = (step: Omit<Manual, "id">): Omit<Manual, "id"> => ({ ...step, origin: originOf(step.path, step.expected) });
-  return { ...found, items: found.items.map(mark), manual: found.manual.map(markManual) };
-}
-
-const stepOf = ({
-  action,
-  address,
-  naturalKey,
-}: {
-  readonly action: string;
-  readonly address: Address;
-  readonly naturalKey?: unknown;
-}): string => `${action} ${address.includes("#") ? address.slice(address.indexOf("#")) : ""} ${canonicalJson(naturalKey ?? null)}`;
-
-function wishesOf({ items, manual }: DiffResult): ReadonlyMap<Pointer, string> {
-  return new Map([
-    ...items
-      .filter(({ action }) => action === "update")
-      .flatMap(({ changes }) => changes.map(({ path, after }): [Pointer, string] => [path, canonicalJson(after ?? null)])),
-    ...manual.map(({ path, expected }): [Pointer, string] => [path, canonicalJson(expected ?? null)]),
-  ]);
 }

@@ -1,5 +1,6 @@
 import { combineExits, type Exit } from "../model/exit.ts";
-import type { Plan, Result } from "../model/plan.ts";
+import type { Plan } from "../model/plan.ts";
+import type { Result } from "../model/result.ts";
 
 const shared = ["changes", "drift", "unmanaged", "unverifiable", "manual", "blocked", "warnings"] as const;
 /** What `--fail-on` may name, in `plan` and `apply` and in `drift`. */

@@ -111,16 +111,11 @@ async function compared(session: Session, addresses: readonly Address[]) {
   const reads = cachedReads(session.reads);
   const claimColumns = columnBudget(project.settings.client.maxColumnReads);
   const configs = project.resources.filter(({ kind }) => kind === "SchemaConfig");
-  const { world, problems } = await observeAccount({
-    resources: project.resources,
+  const { account: world, problems } = await observeAccount({
+    project,
     compared: configs,
     bindings: session.records().bindings,
-    recovered: new Map(),
-    fresh: new Set(),
     reads,
-    taggedBy: project.settings.defaults.taggedBy,
-    writeSecrets: () => false,
-    maxBodyBytes: project.settings.client.maxBodyBytes,
     ignored: ignoring(project.settings.ignore, today).ignored,
   });
   const { units: all, problems: mistakes, deferred } = schemaConfig.units(configs, world);

@@ -1,16 +1,16 @@
-import type { Address } from "../model/address.ts";
+import { kindNamed } from "../kinds/index.ts";
+import { type Address, manifestAddress, parseAddress } from "../model/address.ts";
 import type { Guards } from "../model/config.ts";
-import { isObject } from "../model/json.ts";
+import { isObject, type JsonValue } from "../model/json.ts";
 import type { Deferred, GuardFinding, Item, PolicyFinding } from "../model/plan.ts";
 import type { Resource } from "../model/resource.ts";
 
-/** What guards judge besides the items: counts of the rounds before this one are added, so that rounds can't pass a limit piecemeal. */
 export interface GuardInput {
   readonly limits: Guards;
   /** Live objects that were compared. */
   readonly population: number;
-  readonly createdBefore: number;
-  readonly exposedBefore: number;
+  /** What earlier rounds of the run did, so that several rounds can't exceed a limit together. */
+  readonly before: { readonly created: number; readonly exposed: number };
   /** Reasons by guard name, from `--allow NAME="reason"`. */
   readonly allowed: ReadonlyMap<string, string>;
   readonly resources: readonly Resource[];
@@ -21,83 +21,93 @@ export interface GuardInput {
 
 export const guardNames = ["maxCreates", "maxExposedColumns", "maxChangedPercent", "exposureWindow", "policy"] as const;
 
-/** The refusals that a person can lift by name (product §3.5), lifted ones included. */
+type Found = Omit<GuardFinding, "allowed"> & { readonly guard: (typeof guardNames)[number] };
+
+/** The refusals that the user can lift by name, including those that were lifted. */
 export function checkGuards(items: readonly Item[], input: GuardInput): readonly GuardFinding[] {
-  const { limits, allowed } = input;
-  const findings: GuardFinding[] = [];
-  const add = (
-    guard: (typeof guardNames)[number],
-    message: string,
-    figures: { readonly limit?: number; readonly actual?: number } = {},
-  ): void => {
-    const reason = allowed.get(guard);
-    findings.push({ guard, message, ...figures, ...(reason === undefined ? {} : { allowed: reason }) });
-  };
-
-  // What waits for something of this run is going to be created by it, too: better refused before the first create than after it.
-  const waiting = input.deferred.filter(({ address }) => address.startsWith("Integration/") && input.inScope(address));
-  const creates = input.createdBefore + items.filter(({ action }) => action === "create").length + waiting.length;
-  if (creates > limits.maxCreates)
-    add(
-      "maxCreates",
-      `${creates} objects would be created, and none of them can be deleted through the interface; the limit is ${limits.maxCreates}.`,
-      { limit: limits.maxCreates, actual: creates },
-    );
-
-  const exposed = input.exposedBefore + items.reduce((sum, { exposedColumns }) => sum + (exposedColumns ?? 0), 0);
-  if (exposed > limits.maxExposedColumns)
-    add(
-      "maxExposedColumns",
-      `${exposed} columns would flow, or flow in clear, that do not now; the limit is ${limits.maxExposedColumns}.`,
-      { limit: limits.maxExposedColumns, actual: exposed },
-    );
-
-  const changed = new Set(items.filter(({ action }) => action === "update").map(({ kind, liveId }) => `${kind} ${liveId}`)).size;
-  const percent = input.population === 0 ? 0 : Math.round((changed / input.population) * 100);
-  if (input.population >= limits.minPopulation && percent > limits.maxChangedPercent)
-    add(
-      "maxChangedPercent",
-      `${changed} of ${input.population} objects (${percent}%) would change; the limit is ${limits.maxChangedPercent}%.`,
-      { limit: limits.maxChangedPercent, actual: percent },
-    );
-
-  const created = items.filter(({ kind, action }) => kind === "Integration" && action === "create");
-  const enabled = [
-    ...created.filter(({ requests }) => requests[0]?.body["enabled"] === true),
-    ...waiting.filter(({ desired }) => isObject(desired) && desired["enabled"] === true),
+  const found = [
+    ...creates(items, input),
+    ...exposedColumns(items, input),
+    ...changedPercent(items, input),
+    ...exposureWindows(items, input),
+    ...policyFindings(input),
   ];
-  for (const { address } of enabled) {
-    const message = exposureWindow(address, input);
-    if (message !== undefined) add("exposureWindow", message);
-  }
-  const broken = input.policy.filter(({ severity }) => severity === "error");
-  if (broken.length > 0)
-    add(
-      "policy",
-      `${broken.length} ${broken.length === 1 ? "finding" : "findings"} of policies with severity error: ${[...new Set(broken.map(({ policy }) => policy))].sort().join(", ")}.`,
-      { limit: 0, actual: broken.length },
-    );
-  return findings;
+  return found.map((finding) => {
+    const reason = input.allowed.get(finding.guard);
+    return reason === undefined ? finding : { ...finding, allowed: reason };
+  });
 }
 
-/** An integration that begins to copy before its schema configuration has hashed or disabled what it should. */
-function exposureWindow(integration: Address, { resources, deferred }: GuardInput): string | undefined {
-  const resource = resources.find(({ address }) => address === integration);
-  if (resource === undefined || resource.lifecycle.acceptExposureWindow !== "") return undefined;
-  const protecting = deferred.filter(
-    ({ address, waitsFor, desired }) => address.startsWith("SchemaConfig/") && waitsFor.includes(integration) && protects(desired),
-  );
-  if (protecting.length === 0) return undefined;
+/**
+ * Objects that wait for others of this run: they will be created by the same run, so it is better
+ * refused before the first create. Only a whole manifest waits to be created; tag relations and
+ * the parts of a SchemaConfig have longer addresses.
+ */
+const awaitedCreates = ({ deferred, inScope }: GuardInput): readonly Deferred[] =>
+  deferred.filter(({ address }) => manifestAddress(address) === address && inScope(address));
+
+function creates(items: readonly Item[], input: GuardInput): readonly Found[] {
+  const limit = input.limits.maxCreates;
+  const actual = input.before.created + items.filter(({ action }) => action === "create").length + awaitedCreates(input).length;
+  if (actual <= limit) return [];
+  const message = `${actual} objects would be created, and the interface can't delete any of them; the limit is ${limit}.`;
+  return [{ guard: "maxCreates", message, limit, actual }];
+}
+
+function exposedColumns(items: readonly Item[], { limits, before }: GuardInput): readonly Found[] {
+  const limit = limits.maxExposedColumns;
+  const actual = before.exposed + items.reduce((sum, { exposedColumns: count }) => sum + (count ?? 0), 0);
+  if (actual <= limit) return [];
+  const message = `${actual} additional columns would be replicated, or replicated unhashed; the limit is ${limit}.`;
+  return [{ guard: "maxExposedColumns", message, limit, actual }];
+}
+
+function changedPercent(items: readonly Item[], { limits, population }: GuardInput): readonly Found[] {
+  const limit = limits.maxChangedPercent;
+  const changed = new Set(items.filter(({ action }) => action === "update").map(({ kind, liveId }) => `${kind} ${liveId}`)).size;
+  const actual = population === 0 ? 0 : Math.round((changed / population) * 100);
+  if (population < limits.minPopulation || actual <= limit) return [];
+  const message = `${changed} of ${population} objects (${actual}%) would change; the limit is ${limit}%.`;
+  return [{ guard: "maxChangedPercent", message, limit, actual }];
+}
+
+/** Objects that would start to replicate before their SchemaConfig has hashed or disabled anything. */
+function exposureWindows(items: readonly Item[], input: GuardInput): readonly Found[] {
+  const created: readonly { readonly address: Address; readonly desired: JsonValue | undefined }[] = [
+    ...items.filter(({ action }) => action === "create").map(({ address, requests }) => ({ address, desired: requests[0]?.body })),
+    ...awaitedCreates(input),
+  ];
+  return created.flatMap(({ address, desired }) => {
+    const kind = kindNamed(parseAddress(address)?.kind ?? "");
+    if (desired === undefined || kind?.replicatesAtOnce?.(desired) !== true) return [];
+    return exposureWindow(address, input);
+  });
+}
+
+function exposureWindow(created: Address, { resources, deferred }: GuardInput): readonly Found[] {
+  const resource = resources.find(({ address }) => address === created);
+  if (resource === undefined || resource.lifecycle.acceptExposureWindow !== "") return [];
+  const protecting = deferred.filter(({ waitsFor, desired }) => waitsFor.includes(created) && protects(desired));
+  if (protecting.length === 0) return [];
   const names = protecting.map(({ address }) => address).join(", ");
-  return `${integration} would be created with enabled: true while ${names} hashes or disables something: data would flow before that is done. Create it with enabled: false, or give the reason in lifecycle.acceptExposureWindow.`;
+  const message = `${created} would be created with enabled: true while ${names} hashes or disables something: data would be replicated before that is done. Create it with enabled: false, or give the reason in lifecycle.acceptExposureWindow.`;
+  return [{ guard: "exposureWindow", message }];
 }
 
-/** Whether a wish has `hashed: true`, `enabled: false` or `disable` anywhere. */
-function protects(wish: unknown): boolean {
-  if (Array.isArray(wish)) return wish.some(protects);
-  if (!isObject(wish)) return false;
-  return Object.entries(wish).some(
+/** Whether a desired state has `hashed: true`, `enabled: false` or `disable` anywhere. */
+function protects(desired: unknown): boolean {
+  if (Array.isArray(desired)) return desired.some(protects);
+  if (!isObject(desired)) return false;
+  return Object.entries(desired).some(
     ([key, value]) =>
       (key === "hashed" && value === true) || (key === "enabled" && value === false) || value === "disable" || protects(value),
   );
+}
+
+function policyFindings({ policy }: GuardInput): readonly Found[] {
+  const errors = policy.filter(({ severity }) => severity === "error");
+  if (errors.length === 0) return [];
+  const names = [...new Set(errors.map((finding) => finding.policy))].sort().join(", ");
+  const noun = errors.length === 1 ? "finding" : "findings";
+  return [{ guard: "policy", message: `${errors.length} policy ${noun} with severity error: ${names}.`, limit: 0, actual: errors.length }];
 }

@@ -1,90 +1,96 @@
 import { kindNamed, kinds } from "../kinds/index.ts";
-import type { AccountView, Identity, ListName } from "../kinds/kind.ts";
+import type { AccountView, Identity, ListedObject, ListedObjects, ListName } from "../kinds/kind.ts";
 import type { Address } from "../model/address.ts";
-import type { Bindings } from "../model/binding.ts";
 import { ServiceError } from "../model/errors.ts";
 import { own } from "../model/json.ts";
-import type { Pointer } from "../model/pointer.ts";
 import type { Problem } from "../model/problem.ts";
 import { locationIn, type Resource } from "../model/resource.ts";
-import type { Listing } from "../model/service.ts";
-import type { RunReads } from "./cached-reads.ts";
+import type { Listing, Reads } from "../model/service.ts";
+import type { LoadedProject } from "./session.ts";
 
-/** What is read before anything can be compared, and what each manifest means in it. */
+/** What is read before anything is compared, and the live object of each manifest. */
 export interface ObservedAccount {
-  readonly world: AccountView;
+  readonly account: AccountView;
   readonly problems: readonly Problem[];
-  /** Lists that could not be read; nothing that needs one may be planned. */
+  /** Lists that could not be read; nothing that needs one is planned. */
   readonly unreadLists: ReadonlySet<ListName>;
-  /** Why a list may be only a part of what there is; nothing may be created on its word. */
+  /** Why a list may be incomplete; then nothing is created that looks missing. */
   readonly suspicions: readonly string[];
-  /** Every read that this stage needed succeeded. */
+  /** Whether every read of this stage succeeded. */
   readonly complete: boolean;
 }
 
 export interface ObserveInput {
-  readonly resources: readonly Resource[];
-  /** The manifests that are compared in this round; the others are there to be referred to. */
+  readonly project: Pick<LoadedProject, "settings" | "resources">;
+  /** The manifests that are compared; the others can only be referred to. */
   readonly compared: readonly Resource[];
-  readonly bindings: Bindings;
-  /** Ids that reading showed of creates whose answer an earlier run did not get. */
-  readonly recovered: ReadonlyMap<Address, string>;
-  /** Ids of integrations that this run has created. */
-  readonly fresh: ReadonlySet<string>;
-  readonly reads: RunReads;
-  readonly taggedBy: string | undefined;
-  readonly writeSecrets: (address: Address) => boolean;
-  readonly ignored: (address: Address, path: Pointer) => boolean;
+  readonly bindings: AccountView["bindings"];
+  readonly reads: Reads;
+  readonly ignored: AccountView["ignored"];
+  /** Default: nothing. */
+  readonly recovered?: AccountView["recovered"];
+  /** Default: nothing. */
+  readonly fresh?: AccountView["fresh"];
+  /** Default: no asset. */
+  readonly writeSecrets?: AccountView["writeSecrets"];
+  /** Default: false. */
   readonly listUnmanaged?: boolean | undefined;
-  readonly maxBodyBytes?: number | undefined;
-  /** Lengths below which a list was not cut off, by list name: earlier runs have seen more (records/lists-seen.ts). */
+  /** The longest lists that earlier runs have read (records/list-lengths.ts). */
   readonly longestSeen?: Readonly<Record<string, number>>;
-  /** Lists to be read and judged whatever the manifests need. */
+  /** Lists to read although no manifest needs them. */
   readonly alsoNeeded?: readonly ListName[];
 }
 
-/** Lengths at which an undocumented page would end (product §3.1). */
-const pageSizes = new Set([10, 20, 25, 50, 100, 200, 250, 500, 1000]);
-
+/** Reads the lists and ids that the manifests need, and identifies every manifest. */
 export async function observeAccount(input: ObserveInput): Promise<ObservedAccount> {
-  const {
-    resources,
-    compared,
-    bindings,
-    recovered,
-    fresh,
-    reads,
-    taggedBy,
-    writeSecrets,
-    ignored,
-    listUnmanaged = false,
-    maxBodyBytes,
-  } = input;
-  const problems: Problem[] = [];
-  const suspicions: string[] = [];
-  const unreadLists = new Set<ListName>();
+  const lists = await observeLists(input);
+  const ids = await observeIds(input, lists);
+  const account = viewOf(input, lists, ids);
+  const unreadIds = new Set(ids.flatMap(({ state, id }) => (state === "failed" ? [id] : [])));
+  const { identities, problems } = identifyAll(input, account, { unreadLists: lists.unread, unreadIds });
+  const all = [
+    ...lists.problems,
+    ...ids.flatMap((one) => (one.state === "failed" ? [failedRead(one.error)] : [])),
+    ...problems,
+    ...sharedIdentities(input.project.resources, identities),
+  ];
+  return {
+    account: { ...account, identities },
+    problems: all,
+    unreadLists: lists.unread,
+    suspicions: [...lists.suspicions, ...ids.flatMap(leftOut)],
+    complete: all.every(({ code }) => code !== "E_READ_FAILED"),
+  };
+}
+
+type Lists = Pick<AccountView, ListName>;
+
+interface ObservedLists {
+  readonly lists: Lists;
+  readonly needed: ReadonlySet<ListName>;
+  readonly unread: ReadonlySet<ListName>;
+  readonly suspicions: readonly string[];
+  readonly problems: readonly Problem[];
+}
+
+async function observeLists({ project, compared, reads, longestSeen, alsoNeeded = [] }: ObserveInput): Promise<ObservedLists> {
+  const { taggedBy } = project.settings.defaults;
   const needed = new Set<ListName>([
-    ...(input.alsoNeeded ?? []),
+    ...alsoNeeded,
     ...compared.flatMap((resource) => kindNamed(resource.kind)?.lists(resource, { taggedBy }) ?? []),
   ]);
-
+  const unread = new Set<ListName>();
+  const suspicions: string[] = [];
+  const problems: Problem[] = [];
   const list = async <T>(name: ListName, read: () => Promise<Listing<T>>): Promise<readonly T[]> => {
     if (!needed.has(name)) return [];
     try {
-      const { items, completeness, why } = await read();
-      if (completeness === "short") suspicions.push(why ?? `GET /v1/${name} did not give all that it speaks of.`);
-      // Tags and users are never created, so that how many there are decides nothing.
-      if (
-        name === "integrations" &&
-        completeness === "unknown" &&
-        pageSizes.has(items.length) &&
-        (own(input.longestSeen, name) ?? 0) <= items.length
-      )
-        suspicions.push(`GET /v1/${name} answered exactly ${items.length} ${name}, which may be one page of more.`);
-      return items;
+      const listing = await read();
+      suspicions.push(...suspicionOf(name, listing, own(longestSeen, name) ?? 0));
+      return listing.items;
     } catch (error) {
       if (!(error instanceof ServiceError)) throw error;
-      unreadLists.add(name);
+      unread.add(name);
       problems.push(failedRead(error));
       return [];
     }
@@ -94,115 +100,149 @@ export async function observeAccount(input: ObserveInput): Promise<ObservedAccou
     list("tags", reads.tags),
     list("users", reads.users),
   ]);
+  return { lists: { integrations, tags, users }, needed, unread, suspicions, problems };
+}
 
-  const goneIds = new Set<string>();
-  const unreadIds = new Set<string>();
-  const byId = async <T extends { readonly id: string }>(
-    name: "integrations" | "tags",
-    listed: readonly T[],
-    read: (id: string) => Promise<T | undefined>,
-  ): Promise<readonly T[]> => {
-    if (!needed.has(name) || unreadLists.has(name)) return listed;
-    const ids = new Set(
-      compared
-        .filter(({ kind }) => kindNamed(kind)?.listedIn === name)
-        .flatMap((resource) => resource.id ?? bindings.get(resource.address)?.id ?? []),
-    );
-    const absent = [...ids].filter((id) => !listed.some((item) => item.id === id));
-    const found = await Promise.all(
-      absent.map(async (id) => {
-        try {
-          const item = await read(id);
-          if (item === undefined) goneIds.add(id);
-          else suspicions.push(`GET /v1/${name} leaves out ${id}, which GET /v1/${name}/${id} answers.`);
-          return item;
-        } catch (error) {
-          if (!(error instanceof ServiceError)) throw error;
-          unreadIds.add(id);
-          problems.push(failedRead(error));
-          return undefined;
-        }
-      }),
-    );
-    return [...listed, ...found.filter((item) => item !== undefined)];
+/** List lengths at which an undocumented page may end. */
+const pageSizes: ReadonlySet<number> = new Set([10, 20, 25, 50, 100, 200, 250, 500, 1000]);
+
+/** Why the list may be incomplete, if it may. */
+function suspicionOf(name: ListName, { items, completeness, why }: Listing<unknown>, longestSeen: number): readonly string[] {
+  if (completeness === "short") return [why ?? `GET /v1/${name} did not return everything that it announces.`];
+  // Tags and users are never created, so nothing depends on whether their lists are complete.
+  const mayBeOnePage = name === "integrations" && completeness === "unknown" && pageSizes.has(items.length) && longestSeen <= items.length;
+  return mayBeOnePage ? [`GET /v1/${name} returned exactly ${items.length} ${name}, which may be one page of several.`] : [];
+}
+
+type ReadById = { readonly list: ListName; readonly id: string } & (
+  | { readonly state: "found"; readonly found: ListedObject }
+  | { readonly state: "gone" }
+  | { readonly state: "failed"; readonly error: ServiceError }
+);
+
+/** Reads the pinned and bound ids that their list does not contain, in the order of the manifests. */
+function observeIds(input: ObserveInput, { lists, needed, unread }: ObservedLists): Promise<readonly ReadById[]> {
+  const readOne = async ({ list, read }: ListedObjects, id: string): Promise<ReadById> => {
+    try {
+      const found = await read(id, input.reads);
+      return found === undefined ? { list, id, state: "gone" } : { list, id, state: "found", found };
+    } catch (error) {
+      if (!(error instanceof ServiceError)) throw error;
+      return { list, id, state: "failed", error };
+    }
   };
-  const [allIntegrations, allTags] = await Promise.all([
-    byId("integrations", integrations, reads.integration),
-    byId("tags", tags, reads.tag),
-  ]);
+  return Promise.all(
+    kinds.flatMap(({ name, listed }) => {
+      if (listed === undefined || !needed.has(listed.list) || unread.has(listed.list)) return [];
+      const known = new Set(lists[listed.list].map(({ id }) => id));
+      const ids = new Set(input.compared.flatMap((resource) => (resource.kind === name ? (knownId(resource, input) ?? []) : [])));
+      return [...ids].filter((id) => !known.has(id)).map((id) => readOne(listed, id));
+    }),
+  );
+}
 
-  const identities = new Map<Address, Identity>();
-  const world: AccountView = {
-    resources,
-    identities,
-    integrations: allIntegrations,
-    tags: allTags,
-    users,
-    goneIds,
+const leftOut = ({ state, list, id }: ReadById): readonly string[] =>
+  state === "found" ? [`GET /v1/${list} does not contain ${id}, but GET /v1/${list}/${id} returns it.`] : [];
+
+const knownId = (resource: Resource, { bindings }: ObserveInput): string | undefined => resource.id ?? bindings.get(resource.address)?.id;
+
+/** The account without identities. */
+function viewOf(input: ObserveInput, { lists }: ObservedLists, readById: readonly ReadById[]): AccountView {
+  const { project, bindings, ignored, recovered = new Map(), fresh = new Set(), writeSecrets = () => false } = input;
+  const found = readById.flatMap((one) => (one.state === "found" ? [one.found] : []));
+  return {
+    resources: project.resources,
+    identities: new Map(),
+    integrations: [...lists.integrations, ...found.flatMap((one) => (one.list === "integrations" ? [one.object] : []))],
+    tags: [...lists.tags, ...found.flatMap((one) => (one.list === "tags" ? [one.object] : []))],
+    users: lists.users,
+    goneIds: new Set(readById.flatMap(({ state, id }) => (state === "gone" ? [id] : []))),
     bindings,
     recovered,
     fresh,
-    taggedBy,
+    taggedBy: project.settings.defaults.taggedBy,
     writeSecrets,
     ignored,
-    listUnmanaged,
-    maxBodyBytes,
+    listUnmanaged: input.listUnmanaged ?? false,
+    maxBodyBytes: project.settings.client.maxBodyBytes,
   };
-  for (const kind of kinds)
-    for (const resource of resources) {
-      if (resource.kind !== kind.name || kind.identify === undefined) continue;
-      const unread =
-        kind.lists(resource, { taggedBy }).some((name) => unreadLists.has(name)) ||
-        unreadIds.has(resource.id ?? bindings.get(resource.address)?.id ?? "");
-      const identity: Identity = unread
-        ? { state: "blocked", code: "E_READ_FAILED", message: "A read that it needs failed; nothing is concluded from that." }
-        : kind.identify(resource, world);
-      identities.set(resource.address, identity);
-      if (identity.state === "blocked" && identity.code === "E_AMBIGUOUS" && compared.includes(resource))
-        problems.push({
-          code: identity.code,
-          severity: "error",
-          summary: "Ambiguous identity",
-          message: `${resource.address}: ${identity.message}`,
-          place: locationIn(resource, "/metadata/name"),
-          address: resource.address,
-        });
-    }
-  problems.push(...sharedIdentities(resources, identities));
-  return { world, problems, unreadLists, suspicions, complete: problems.every(({ code }) => code !== "E_READ_FAILED") };
 }
 
-/** A read that failed, as what is wrong with the plan: nothing may be concluded from what wasn't read. */
+interface Unread {
+  readonly unreadLists: ReadonlySet<ListName>;
+  readonly unreadIds: ReadonlySet<string>;
+}
+
+/** Identifies all manifests, in the order of the registry: a kind may use the identities of those before it. */
+function identifyAll(
+  input: ObserveInput,
+  account: AccountView,
+  { unreadLists, unreadIds }: Unread,
+): { readonly identities: ReadonlyMap<Address, Identity>; readonly problems: readonly Problem[] } {
+  const identities = new Map<Address, Identity>();
+  const view = { ...account, identities };
+  const compared = new Set(input.compared);
+  const problems: Problem[] = [];
+  for (const kind of kinds)
+    for (const resource of account.resources) {
+      if (resource.kind !== kind.name || kind.identify === undefined) continue;
+      const isUnread =
+        kind.lists(resource, { taggedBy: account.taggedBy }).some((name) => unreadLists.has(name)) ||
+        unreadIds.has(knownId(resource, input) ?? "");
+      const identity = isUnread ? unreadIdentity : kind.identify(resource, view);
+      identities.set(resource.address, identity);
+      if (identity.state === "blocked" && identity.code === "E_AMBIGUOUS" && compared.has(resource))
+        problems.push(ambiguous(resource, identity.message));
+    }
+  return { identities, problems };
+}
+
+const unreadIdentity: Identity = {
+  state: "blocked",
+  code: "E_READ_FAILED",
+  message: "A read that it needs failed, so it is not known whether it exists.",
+};
+
+const ambiguous = (resource: Resource, message: string): Problem => ({
+  code: "E_AMBIGUOUS",
+  severity: "error",
+  summary: "Ambiguous identity",
+  message: `${resource.address}: ${message}`,
+  place: locationIn(resource, "/metadata/name"),
+  address: resource.address,
+});
+
+/** A failed read as a problem of the plan: nothing is concluded from what was not read. */
 export function failedRead(error: ServiceError, address?: Address): Problem {
   const isBound = error.code === "E_COLUMN_READS";
   return {
     code: isBound ? error.code : "E_READ_FAILED",
     severity: "error",
     summary: isBound ? "Too many column reads" : "A read failed",
-    message: `${error.message} The plan is incomplete, and nothing is created because of it.`,
+    message: `${error.message} The plan is incomplete, so nothing is created.`,
     ...(address === undefined ? {} : { address }),
   };
 }
 
-/** Two manifests of a kind that mean one live object would overwrite each other for ever. */
+/** Two manifests of a kind with one live object would overwrite each other in every run. */
 function sharedIdentities(resources: readonly Resource[], identities: ReadonlyMap<Address, Identity>): readonly Problem[] {
   const owner = new Map<string, Resource>();
-  const problems: Problem[] = [];
-  for (const resource of resources) {
+  return resources.flatMap((resource): readonly Problem[] => {
     const identity = identities.get(resource.address);
-    if (identity?.state !== "found") continue;
+    if (identity?.state !== "found") return [];
     const key = `${resource.kind} ${identity.id}`;
     const other = owner.get(key);
-    if (other === undefined) owner.set(key, resource);
-    else
-      problems.push({
+    owner.set(key, other ?? resource);
+    if (other === undefined) return [];
+    return [
+      {
         code: "E_SHARED_IDENTITY",
         severity: "error",
-        summary: "Two manifests mean one object",
-        message: `${other.address} and ${resource.address} both mean ${identity.id}. Remove one of them, or pin another id by metadata.id.`,
+        summary: "Two manifests have the same live object",
+        message: `${other.address} and ${resource.address} both stand for ${identity.id}. Remove one of them, or pin another id with metadata.id.`,
         place: locationIn(resource, "/metadata/name"),
         address: resource.address,
-      });
-  }
-  return problems;
+      },
+    ];
+  });
 }

@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import { kinds } from "../kinds/index.ts";
 import type { DiffResult } from "../kinds/kind.ts";
 import { type Address, byText, manifestAddress } from "../model/address.ts";
 import { canonicalJson } from "../model/json.ts";
@@ -45,8 +46,8 @@ export interface PlanInput {
   readonly locate: Locate;
 }
 
-/** The order of kinds is the order of dependency. */
-const kindOrder: readonly string[] = ["Asset", "Integration", "SchemaConfig", "Tag"];
+/** The position of a kind in the registry. */
+const kindOrder = (name: string): number => kinds.findIndex((kind) => kind.name === name);
 const actionOrder: readonly string[] = ["bind", "create", "update", "relate"];
 
 /** Puts differences in a fixed order, takes out what may not run, and counts. The same differences in any order give the same plan. */
@@ -123,7 +124,7 @@ const reportRisks: Readonly<Record<Risk, ReportRisk>> = { protects: "exposed", e
 function numbered(drafts: readonly DraftItem[], { kind, locate }: Pick<PlanInput, "kind" | "locate">): readonly Item[] {
   const sorted = [...drafts].sort(
     (a, b) =>
-      kindOrder.indexOf(a.kind) - kindOrder.indexOf(b.kind) ||
+      kindOrder(a.kind) - kindOrder(b.kind) ||
       byText(manifestAddress(a.address), manifestAddress(b.address)) ||
       actionOrder.indexOf(a.action) - actionOrder.indexOf(b.action) ||
       byText(a.address, b.address),

@@ -1,72 +1,122 @@
 import { kindNamed } from "../kinds/index.ts";
-import type { Address } from "../model/address.ts";
+import { type Address, isRelation } from "../model/address.ts";
 import type { Bindings } from "../model/binding.ts";
 import { ServiceError } from "../model/errors.ts";
-import type { AuditEntry } from "../model/live.ts";
-import type { Blocked, DraftItem, Item } from "../model/plan.ts";
+import type { Blocked, DraftItem } from "../model/plan.ts";
 import type { Reads } from "../model/service.ts";
-import type { CreatedEntry, OpenIntent } from "../records/journal.ts";
+import type { OpenIntent } from "../records/journal.ts";
+import type { RecordsState } from "../records/records.ts";
+import { auditEvidence, describeEvidence } from "./audit-log.ts";
+import type { Round } from "./session.ts";
 
-/** What reading tells of POSTs that an earlier run began and did not see the end of. */
+/** What reading shows about POSTs of earlier runs whose response was lost. */
 export interface Recovered {
-  /** Ids of objects that were created after all. */
+  /** Ids of objects that were created. */
   readonly ids: ReadonlyMap<Address, string>;
-  /** Addresses of which reading can't tell, with the reason. */
+  /** Addresses whose outcome reading does not show, with the reason. */
   readonly unknown: ReadonlyMap<Address, string>;
-  /** Entries of which nothing is open any more: the object is bound, or the relation is there. A run that writes closes them. */
-  readonly settled: readonly { readonly entryId: string; readonly id?: string }[];
+  /** Entries that are no longer open: the object is bound, or the relation exists. A run that writes closes them. */
+  readonly settled: readonly SettledEntry[];
 }
 
-/** Settles open journal entries by reading, never by sending (product §3.4). */
+export interface SettledEntry {
+  readonly entryId: string;
+  /** Absent for a relation. */
+  readonly id?: string;
+}
+
+export const nothingToRecover: Recovered = { ids: new Map(), unknown: new Map(), settled: [] };
+
+/** The open journal entries in the scope of the round. Nothing is read if the project has errors. */
+export function recoverRound({ session, scope, reads }: Round): Promise<Recovered> {
+  if (session.project.problems.some(({ severity }) => severity === "error")) return Promise.resolve(nothingToRecover);
+  const { open, bindings } = session.records();
+  return recover(
+    open.filter(({ address }) => scope.item(address)),
+    bindings,
+    reads,
+  );
+}
+
+/** Settles open journal entries by reading, never by sending. */
 export async function recover(open: readonly OpenIntent[], bindings: Bindings, reads: Reads): Promise<Recovered> {
   const ids = new Map<Address, string>();
   const unknown = new Map<Address, string>();
-  const settled: { entryId: string; id?: string }[] = [];
+  const settled: SettledEntry[] = [];
   for (const intent of open) {
-    const { address, entryId, idsSeenBefore, answeredId } = intent;
-    const bound = bindings.get(address)?.id;
-    if (bound !== undefined && !idsSeenBefore.includes(bound)) {
-      settled.push({ entryId, id: bound });
-      continue;
-    }
-    try {
-      const shown = await read(intent, reads);
-      const takenElsewhere = new Set([...bindings].flatMap(([other, { id }]) => (other === address ? [] : [id])));
-      const fresh = shown.matches.filter((id) => !idsSeenBefore.includes(id) && !takenElsewhere.has(id));
-      const [only] = fresh;
-      if (shown.related) settled.push({ entryId });
-      else if (shown.confirmed !== undefined) ids.set(address, shown.confirmed);
-      else if (only !== undefined && fresh.length === 1) ids.set(address, only);
-      else if (fresh.length > 1) unknown.set(address, `${fresh.length} new objects match it: ${fresh.join(", ")}.`);
-      else
-        unknown.set(
-          address,
-          `Reading does not show it.${answeredId === undefined ? await auditText(intent, reads) : ` The answer named the id ${answeredId}.`}`,
-        );
-    } catch (error) {
-      if (!(error instanceof ServiceError)) throw error;
-      unknown.set(address, `Reading failed: ${error.message}`);
-    }
+    const outcome = await outcomeOf(intent, bindings, reads);
+    if (outcome.state === "settled") settled.push({ entryId: intent.entryId, ...(outcome.id === undefined ? {} : { id: outcome.id }) });
+    else if (outcome.state === "created") ids.set(intent.address, outcome.id);
+    else unknown.set(intent.address, outcome.why);
   }
   return { ids, unknown, settled };
 }
 
-/** Why a create or a relation may not be planned because of what earlier runs did: their outcome is unknown, or they made it and its id was lost since. */
-export function heldBack(
-  item: Pick<DraftItem, "address" | "kind" | "action">,
-  unknown: ReadonlyMap<Address, string>,
-  created: ReadonlyMap<Address, CreatedEntry>,
+type RecoveredOutcome =
+  | { readonly state: "settled"; readonly id?: string }
+  | { readonly state: "created"; readonly id: string }
+  | { readonly state: "unknown"; readonly why: string };
+
+async function outcomeOf(intent: OpenIntent, bindings: Bindings, reads: Reads): Promise<RecoveredOutcome> {
+  const { address, idsSeenBefore } = intent;
+  const bound = bindings.get(address)?.id;
+  if (bound !== undefined && !idsSeenBefore.includes(bound)) return { state: "settled", id: bound };
+  try {
+    return await readOutcome(intent, bindings, reads);
+  } catch (error) {
+    if (!(error instanceof ServiceError)) throw error;
+    return { state: "unknown", why: `A read failed: ${error.message}` };
+  }
+}
+
+async function readOutcome(intent: OpenIntent, bindings: Bindings, reads: Reads): Promise<RecoveredOutcome> {
+  const { address, naturalKey, answeredId, idsSeenBefore } = intent;
+  const kind = kindNamed(intent.kind);
+  if (answeredId !== undefined && !isRelation(address)) {
+    // What can't be read by id (an asset) exists if the response named an id: there is no more to find out.
+    const exists = kind?.listed === undefined || (await kind.listed.read(answeredId, reads)) !== undefined;
+    if (exists) return { state: "created", id: answeredId };
+  }
+  const existing = naturalKey === undefined ? [] : ((await kind?.find?.(naturalKey, reads)) ?? []);
+  const found = existing === "gone" ? [] : existing;
+  if (isRelation(address) && found.length > 0) return { state: "settled" };
+  const taken = new Set([...bindings].flatMap(([other, { id }]) => (other === address ? [] : [id])));
+  const created = found.filter((id) => !idsSeenBefore.includes(id) && !taken.has(id));
+  const [only] = created;
+  if (only !== undefined && created.length === 1) return { state: "created", id: only };
+  if (created.length > 1) return { state: "unknown", why: `${created.length} new objects match it: ${created.join(", ")}.` };
+  const hint = answeredId === undefined ? await evidenceOf(intent, reads) : ` The response named the id ${answeredId}.`;
+  return { state: "unknown", why: `It was not found in the account.${hint}` };
+}
+
+/** Only for objects that no list shows: assets. */
+async function evidenceOf({ kind, runId, naturalKey, at }: OpenIntent, reads: Reads): Promise<string> {
+  const name = naturalKey?.["name"];
+  if (name === undefined || kindNamed(kind)?.listed !== undefined) return "";
+  return describeEvidence(await auditEvidence(reads, { runId, name, at }));
+}
+
+/** What earlier runs did, as far as it prevents a create. */
+export interface EarlierRuns {
+  /** Addresses whose last create has no known outcome, with the reason. */
+  readonly unknown: ReadonlyMap<Address, string>;
+  readonly created: RecordsState["created"];
+}
+
+/** Why an object or relation may not be created: its last create has no known outcome, or its id was lost from the bindings. */
+export function blockedByEarlierRun(
+  { address, kind, action }: Pick<DraftItem, "address" | "kind" | "action">,
+  { unknown, created }: EarlierRuns,
 ): Blocked | undefined {
-  const { address } = item;
   const why = unknown.get(address);
   if (why !== undefined) return unknownOutcome(address, why);
-  // What can be looked up was looked up; an asset can't be (interface §4.4), so the journal is the last to know.
-  const earlier = item.action === "create" && kindNamed(item.kind)?.listedIn === undefined ? created.get(address) : undefined;
+  // An object that can be looked up was looked up. For an asset, the journal is the last record.
+  const earlier = action === "create" && kindNamed(kind)?.listed === undefined ? created.get(address) : undefined;
   if (earlier === undefined) return undefined;
   return {
     address,
     code: "E_UNBOUND",
-    message: `An earlier run created it as ${earlier.id}, and that id is no longer in the bindings file. It is not created a second time. Bind the id again, or run dimsync unbind ${address} if another one is wanted.`,
+    message: `An earlier run created it as ${earlier.id}, and the bindings file no longer has that id, so it is not created again. Bind the id again, or run dimsync unbind ${address} to create another one.`,
     command: `dimsync bind ${address}=${earlier.id}`,
   };
 }
@@ -75,100 +125,7 @@ export function unknownOutcome(address: Address, why: string): Blocked {
   return {
     address,
     code: "E_UNKNOWN_OUTCOME",
-    message: `An earlier run sent a create for it and did not learn what became of it. ${why} It is not sent again until a person says what happened.`,
+    message: `An earlier run sent a create for it and never received the response. ${why} It is not sent again until you resolve it.`,
     command: `dimsync resolve ${address} --created=ID`,
   };
-}
-
-interface Shown {
-  readonly related: boolean;
-  /** The id that the answer named, where it is there. */
-  readonly confirmed: string | undefined;
-  readonly matches: readonly string[];
-}
-
-async function read(intent: OpenIntent, reads: Reads): Promise<Shown> {
-  const { address, path, naturalKey, answeredId } = intent;
-  const kind = kindNamed(intent.kind);
-  const [, , , tagId] = path.split("/");
-  const relation = path.endsWith("/relation");
-  if (answeredId !== undefined && !relation) {
-    // An asset can't be read; the answer is all there will ever be.
-    const there = kind?.listedIn !== "integrations" || (await reads.integration(answeredId)) !== undefined;
-    if (there) return { related: false, confirmed: answeredId, matches: [] };
-  }
-  // Enough of an item for the kind to find the object by its natural key.
-  const item: Item = {
-    id: "",
-    address,
-    kind: intent.kind,
-    action: relation ? "relate" : "create",
-    ...(relation && tagId !== undefined ? { liveId: decoded(tagId) } : {}),
-    requests: [],
-    observed: {},
-    ...(naturalKey === undefined ? {} : { naturalKey }),
-    changes: [],
-    dependsOn: [],
-  };
-  const document = kind?.document(item, await kind.reread(item, reads)) ?? {};
-  const matches = Array.isArray(document["matches"]) ? document["matches"].filter((id) => typeof id === "string") : [];
-  return { related: relation && document["related"] === true, confirmed: undefined, matches };
-}
-
-async function auditText({ runId, naturalKey, at, kind }: OpenIntent, reads: Reads): Promise<string> {
-  const name = naturalKey?.["name"];
-  return kind !== "Asset" || name === undefined || Number.isNaN(Date.parse(at))
-    ? ""
-    : describeEvidence(await auditEvidence(reads, { runId, name, at }));
-}
-
-/** The journal is a file that people can change. */
-function decoded(segment: string): string {
-  try {
-    return decodeURIComponent(segment);
-  } catch {
-    return segment;
-  }
-}
-
-const pageSize = 100;
-const mostPages = 5;
-/** The clock of this machine may be ahead of the service's. */
-const skewMs = 60 * 60 * 1000;
-
-/**
- * Entries of the audit log that speak of what a run created: written by the run (its user agent) and quoting the object's name. They tell that it exists;
- * its id stands in them only as text for people (interface §2.7), so nothing is bound by it. Empty where the log can't be read. Newest first.
- */
-export async function auditEvidence(
-  reads: Reads,
-  { runId, name, at }: { readonly runId: string; readonly name: string; readonly at: string },
-): Promise<readonly AuditEntry[]> {
-  const startAt = new Date(Date.parse(at) - skewMs).toISOString();
-  const found: AuditEntry[] = [];
-  try {
-    for (let page = 0; page < mostPages; page++) {
-      const { totalItems, items } = await reads.auditLogs({ limit: pageSize, offset: page * pageSize, startAt });
-      found.push(...items.filter(({ event, context }) => isRun(context.userAgent, runId) && quotes(event, name)));
-      if ((page + 1) * pageSize >= totalItems || items.length === 0) break;
-    }
-  } catch (error) {
-    if (!(error instanceof ServiceError)) throw error;
-  }
-  return found;
-}
-
-/** What the entries tell, in a sentence that ends the search for a person; "" where there are none. */
-export function describeEvidence(entries: readonly AuditEntry[]): string {
-  const [first] = entries;
-  if (first === undefined) return "";
-  const event = first.event.length > 200 ? `${first.event.slice(0, 199)}…` : first.event;
-  return ` It was created: the audit log has an entry of this very run, of ${first.timestamp}: ${JSON.stringify(event)}. Take the id from there.`;
-}
-
-const isRun = (userAgent: string | undefined, runId: string): boolean => userAgent?.includes(`run/${runId}`) === true;
-
-/** In quotation marks of any sort, so that a name that is a common word is not found in any sentence. */
-function quotes(event: string, name: string): boolean {
-  return ['""', "''", "``", "“”", "‘’", "«»"].some((marks) => event.includes(`${marks[0]}${name}${marks[1]}`));
 }

@@ -1,6 +1,7 @@
-import type { Address } from "../model/address.ts";
-import { manifestAddress } from "../model/address.ts";
+import { kinds } from "../kinds/index.ts";
+import { type Address, manifestAddress } from "../model/address.ts";
 import type { Problem } from "../model/problem.ts";
+import type { Resource } from "../model/resource.ts";
 import { didYouMean } from "../text/suggest.ts";
 
 /** Which addresses a run is about. */
@@ -87,4 +88,13 @@ export function scopeOfAddresses(addresses: ReadonlySet<Address>, settled: Reado
     manifest: (address) => manifests.has(address),
     problems: () => [],
   };
+}
+
+/** The manifests that can have units in scope: of a layered kind, all of them if any is. */
+export function manifestsInScope(resources: readonly Resource[], scope: Scope): readonly Resource[] {
+  const named = new Set(resources.filter(({ address }) => scope.manifest(address)));
+  return kinds.flatMap(({ name, isLayered }) => {
+    const ofKind = resources.filter(({ kind }) => kind === name);
+    return isLayered === true && ofKind.some((resource) => named.has(resource)) ? ofKind : ofKind.filter((resource) => named.has(resource));
+  });
 }

@@ -1,16 +1,14 @@
 import type { Address } from "../model/address.ts";
-import type { Binding } from "../model/binding.ts";
 import type { IgnoreEntry, Settings } from "../model/config.ts";
-import type { LiveIntegration } from "../model/live.ts";
-import type { CallCounts, ItemResult, Plan } from "../model/plan.ts";
+import type { CallCounts, Plan } from "../model/plan.ts";
 import type { Locate, Problem } from "../model/problem.ts";
 import type { OnProgress } from "../model/progress.ts";
 import type { Resource } from "../model/resource.ts";
-import type { Secret } from "../model/secret.ts";
+import type { Secret, SecretReference } from "../model/secret.ts";
 import type { Reads, SendableRequest, WriteAnswer, WriteDecoder } from "../model/service.ts";
 import type { PolicyFunction } from "../policies/script.ts";
-import type { Intent } from "../records/journal-line.ts";
 import type { RecordsRun, RecordsState } from "../records/records.ts";
+import type { RunReads } from "./cached-reads.ts";
 import type { Scope } from "./scope.ts";
 
 /** Manifests and settings, read and checked (manifests/project.ts). */
@@ -22,80 +20,84 @@ export interface LoadedProject {
   readonly manifestDigest: string;
 }
 
-/** What planning works with: a project, and one account that can be read. */
+/** A project and one account: what plan, drift and apply work with. Only apply has a writer. */
 export interface Session {
   readonly project: LoadedProject;
   /** Refuses anything but GET before a socket is opened. */
   readonly reads: Reads;
-  /** Requests put on the wire so far, per method. */
+  /** How many requests were sent so far, per method. */
   readonly calls: () => CallCounts;
   /** The records as they are now: in a run that writes, with what it has recorded so far. */
   readonly records: () => RecordsState;
   readonly git: Plan["git"];
-  /** When the snapshot was taken that stands for the account; undefined for a live one. */
+  /** When the snapshot was taken that replaces the account, ISO 8601; undefined: the account is read. */
   readonly snapshot?: string;
   readonly version: string;
   readonly newId: () => string;
   readonly clock: Clock;
+  /** Aborted: nothing new is started; what is in flight is completed. */
   readonly signal: AbortSignal;
   readonly onProgress: OnProgress | undefined;
+  readonly writer?: Writer;
 }
 
-/** What a person asked for on the command line, or a library user in code. */
+/** Everything through which apply writes: to the account and to the records. */
+export interface Writer {
+  /** Reads the same account as the session, without a cache, and is not stopped by its signal. */
+  readonly reads: Reads;
+  readonly send: (request: SendableRequest) => Promise<WriteAnswer>;
+  readonly decode: WriteDecoder;
+  readonly records: RecordsRun;
+  /**
+   * The values of the secrets, by the canonical JSON of their references. `addresses` need them.
+   * Throws if one is missing: before the first write, never later.
+   */
+  readonly resolveSecrets: (
+    references: readonly SecretReference[],
+    addresses: ReadonlySet<Address>,
+  ) => Promise<ReadonlyMap<string, Secret>>;
+}
+
+export type WriteSession = Session & { readonly writer: Writer };
+
+/** What the user asked for on the command line or in code. */
 export interface PlanOptions {
   readonly scope?: Scope;
   readonly writeSecrets?: (address: string) => boolean;
   /** Reasons by guard name. */
   readonly allow?: ReadonlyMap<string, string>;
   readonly assumeCompleteLists?: boolean;
-  /** Names the columns that nothing covers instead of only counting them: as much memory as there are such columns. */
+  /** Names the columns that nothing covers instead of only counting them; needs memory for each. */
   readonly listUnmanaged?: boolean;
-  /** The manifests at a base ref: every difference then tells its origin. */
+  /** The manifests at a base ref; with them, each difference has an origin. */
   readonly base?: Pick<LoadedProject, "resources">;
-  /** Ignored in this run, besides the config's entries. */
+  /** Ignored in this run, in addition to the entries of the config. */
   readonly ignore?: readonly IgnoreEntry[];
   /** Policies in JavaScript, by policy address. */
   readonly policyFunctions?: ReadonlyMap<string, PolicyFunction>;
 }
 
-/** What executing items takes: the only values in the engine through which anything is written. */
-export interface Run {
-  readonly runId: string;
-  /** Reads afresh, and to the end: nothing is remembered between two calls, and `stop` does not cut them off. */
-  readonly reads: Reads;
-  readonly send: (request: SendableRequest) => Promise<WriteAnswer>;
-  readonly decode: WriteDecoder;
-  readonly records: RunRecords;
-  readonly bindingOf: (address: Address) => Binding | undefined;
-  /** Resolved secrets by the canonical JSON of their references. */
-  readonly secrets: ReadonlyMap<string, Secret>;
-  readonly settleMs: number;
-  /** How often a PUT or PATCH is sent again, after reading that its values aren't there. */
-  readonly retries: number;
-  readonly concurrency: number;
-  /** How many creates may prepare their intents at a time. */
-  readonly waveSize: number;
-  readonly failFast: boolean;
-  /** Aborted: nothing new is started, what is under way ends. */
-  readonly stop: AbortSignal;
-  readonly clock: Clock;
-  readonly remember: (integration: LiveIntegration) => void;
-  readonly onProgress: OnProgress | undefined;
+/**
+ * One round of observing and planning. The first round of an apply covers the whole scope; a later
+ * one covers what waited for an earlier one.
+ */
+export interface Round {
+  readonly session: Session;
+  readonly options: PlanOptions;
+  /** "Plan" compares to change the account, "DriftReport" to describe it. */
+  readonly kind: Plan["kind"];
+  readonly reads: RunReads;
+  readonly scope: Scope;
+  /** Ids of integrations that this run has created; their schemas may still grow. */
+  readonly fresh: ReadonlySet<string>;
+  /** What earlier rounds of this run did, so that guards count the whole run. */
+  readonly before: { readonly created: number; readonly exposed: number };
+  /** The day of the run, YYYY-MM-DD. */
+  readonly today: string;
 }
 
 export interface Clock {
   now(): Date;
-  /** Resolves early when the signal is aborted. */
+  /** Resolves early if the signal is aborted. */
   sleep(ms: number, signal?: AbortSignal): Promise<void>;
 }
-
-/** The records as far as items use them. */
-export interface RunRecords extends Pick<RecordsRun, "settle" | "bind" | "state" | "flush" | "take"> {
-  /** Stores one intent, perhaps together with those of other items. Throws as `RecordsRun.intend` does. */
-  readonly intend: (intent: Intent) => Promise<string>;
-  /** Runs one item that will store an intent, so that it is known whose intents are still to come. */
-  readonly during: <T>(work: () => Promise<T>) => Promise<T>;
-}
-
-/** What became of one item, before its place in the result. */
-export type Ending = Pick<ItemResult, "outcome"> & Partial<Pick<ItemResult, "code" | "message" | "liveId">>;

@@ -4,12 +4,12 @@ import type { Resource } from "../model/resource.ts";
 import type { AccountView, Identity } from "./kind.ts";
 
 /** The pinned id, then the bound one, then one that was recovered; undefined where there is none (product §3.2). */
-export function boundIdentity(resource: Resource, world: AccountView): Identity | undefined {
-  const bound = world.bindings.get(resource.address)?.id;
+export function boundIdentity(resource: Resource, account: AccountView): Identity | undefined {
+  const bound = account.bindings.get(resource.address)?.id;
   const id = resource.id ?? bound;
-  const recovered = world.recovered.get(resource.address);
+  const recovered = account.recovered.get(resource.address);
   if (id === undefined) return recovered === undefined ? undefined : { state: "found", id: recovered, by: "recovered" };
-  return world.goneIds.has(id) ? { state: "gone", id } : { state: "found", id, by: resource.id === undefined ? "binding" : "pin" };
+  return account.goneIds.has(id) ? { state: "gone", id } : { state: "found", id, by: resource.id === undefined ? "binding" : "pin" };
 }
 
 /** A `bind` item where the id is not on record yet, or another one is, or `record` has a version to note. It sends nothing. */
@@ -17,10 +17,10 @@ export function bindItem(
   resource: Resource,
   id: string,
   liveName: string | undefined,
-  world: AccountView,
+  account: AccountView,
   record: Omit<Binding, "id"> = {},
 ): readonly DraftItem[] {
-  const before = world.bindings.get(resource.address);
+  const before = account.bindings.get(resource.address);
   if (before?.id === id) return noted(resource, id, liveName, record);
   return [
     {

@@ -5,8 +5,8 @@ import { schemaConfig } from "./schema-config/index.ts";
 import { tag } from "./tag/index.ts";
 
 /**
- * Every kind, in the order of dependency: those that others refer to come first. The cast forgets what each kind's units and live objects are:
- * the engine hands a kind only what that same kind made.
+ * Every kind, in the order of dependency: those that others refer to come first. The cast forgets
+ * the types of each kind's units and live objects: the engine hands a kind only what that kind made.
  */
 export const kinds = [asset, integration, schemaConfig, tag] as unknown as readonly Kind[];
 

@@ -1,73 +1,80 @@
 import type { Address } from "../model/address.ts";
 import type { Binding, Bindings } from "../model/binding.ts";
-import type { JsonObject } from "../model/json.ts";
+import type { JsonObject, JsonValue } from "../model/json.ts";
 import type { LiveIntegration, LiveTag, LiveUser } from "../model/live.ts";
-import type { Blocked, Deferred, Difference, Item } from "../model/plan.ts";
+import type { Blocked, Deferred, Difference, Item, NaturalKey } from "../model/plan.ts";
 import type { Pointer } from "../model/pointer.ts";
 import type { Problem } from "../model/problem.ts";
 import type { Reference, Resource } from "../model/resource.ts";
 import type { Reads, WriteAnswer, WriteDecoder } from "../model/service.ts";
 
-/** Which live object a manifest means (product §3.2). */
+/** The live object of a manifest. */
 export type Identity =
   | { readonly state: "found"; readonly id: string; readonly by: "pin" | "binding" | "look-up" | "recovered" }
   /** There is none, and the manifest says how to create it. */
   | { readonly state: "absent" }
-  /** It can't be looked up before those exist. */
+  /** It can be looked up only after those exist. */
   | { readonly state: "waits"; readonly on: readonly Address[] }
-  /** The id that is pinned or bound answers 404. */
+  /** GET of the pinned or bound id returned 404. */
   | { readonly state: "gone"; readonly id: string }
   | { readonly state: "blocked"; readonly code: string; readonly message: string; readonly command?: string };
 
+/** The lists of the service. */
 export type ListName = "integrations" | "tags" | "users";
 
-/** All that is known when differences are made: what was read, what is bound. A value; nothing in it is changed by a kind. */
+/**
+ * The account as far as it was read, with what the project and the records say about it. A value
+ * that no kind changes.
+ */
 export interface AccountView {
   readonly resources: readonly Resource[];
-  /** Of the kinds that come before in the registry, while one identifies; of all, afterwards. */
+  /** While a kind identifies: of the kinds that come before it in the registry; later: of all. */
   readonly identities: ReadonlyMap<Address, Identity>;
-  /** Empty where nothing needed the list. Objects that only a read by id showed are in it too. */
+  /** Empty if nothing needed the list. Includes objects that only a read by id returned. */
   readonly integrations: readonly LiveIntegration[];
   readonly tags: readonly LiveTag[];
   readonly users: readonly LiveUser[];
-  /** Pinned and bound ids that answered 404. */
+  /** Pinned and bound ids for which GET returned 404. */
   readonly goneIds: ReadonlySet<string>;
   readonly bindings: Bindings;
-  /** Ids that reading showed of creates whose answer an earlier run did not get. */
+  /** Ids of objects whose create response an earlier run did not receive, found by reading. */
   readonly recovered: ReadonlyMap<Address, string>;
-  /** Ids of integrations that this run has created: what their schemas lack may still be discovered. */
+  /** Ids of integrations that this run has created; their schemas may not be discovered yet. */
   readonly fresh: ReadonlySet<string>;
   readonly taggedBy: string | undefined;
-  /** Whether a difference at this place is left to others (`ignore` in the config): neither shown nor sent. */
+  /** Whether an `ignore` entry covers this difference; then it is neither shown nor sent. */
   readonly ignored: (address: Address, path: Pointer) => boolean;
-  /** Whether a person asked for this asset's connection to be sent again. */
+  /** Whether the user asked to send this asset's connection again. */
   readonly writeSecrets: (address: Address) => boolean;
-  /** Above so many bytes the body of a PATCH is split, where it can be; absent: the kind's own limit. */
+  /** The body of a PATCH is split above this many bytes; absent: the kind's own limit. */
   readonly maxBodyBytes?: number | undefined;
-  /** Whether the columns that nothing covers are wanted by name, not only counted. */
+  /** Whether to name the columns that nothing covers, instead of only counting them. */
   readonly listUnmanaged?: boolean;
 }
 
-/** Whether a table of an integration is meant. */
+/** Whether something needs the columns of this table. */
 export type TableTest = (schema: string, table: string, syncMode: string | undefined) => boolean;
 
-/** What others want to know of an object while it is read anyway. */
+/** What others need of an object while it is read anyway. */
 export interface ReadNeeds {
-  /** Of which tables of this integration policies judge the columns, as long as data flows from them; undefined: of none. */
+  /** Which tables of this integration policies check columns of, if replicated; undefined: none. */
   readonly judgedColumns: (integrationId: string) => TableTest | undefined;
-  /** Asked before the columns of so many tables are read one request each; throws ServiceError where that is more than the run may make. */
+  /**
+   * Called before the columns of this many tables are read with one request each. Throws
+   * ServiceError if that is more than the run may send.
+   */
   readonly claimColumns: (integrationId: string, tables: number) => void;
 }
 
-/** What is compared as one: usually a manifest; a schema configuration on one integration. */
+/** What is compared as one: usually a manifest; a SchemaConfig on one integration. */
 export interface Unit {
   readonly address: Address;
   readonly resource: Resource;
-  /** Absent where the object does not exist yet. */
+  /** Absent if the object does not exist yet. */
   readonly liveId?: string;
 }
 
-/** The units of a kind's manifests, and what can't become one. */
+/** The units of a kind's manifests, and the manifests that have none. */
 export interface Units<U extends Unit> {
   readonly units: readonly U[];
   readonly blocked: readonly Blocked[];
@@ -77,7 +84,7 @@ export interface Units<U extends Unit> {
 
 export interface DiffResult extends Difference {
   readonly problems: readonly Problem[];
-  /** What only all units together can be judged by, for the kind's own `conclude`: small, since it is kept until the last unit is compared. */
+  /** For the kind's own `conclude`. Small: it is kept until the last unit is compared. */
   readonly tally?: unknown;
 }
 
@@ -92,33 +99,68 @@ export const emptyDiff: DiffResult = {
 };
 
 /**
- * One kind of manifest. All members but `observe` and `reread` are pure; those two only read. A kind never sends a write and never decides
- * whether one may be sent: it returns differences and calls as values.
+ * Ids of live objects that a create would duplicate; for a relation, of the resource if it has the
+ * tag already. "gone": the tag itself does not exist.
+ */
+export type Existing = readonly string[] | "gone";
+
+/**
+ * One kind of manifest. Every member is pure, except those that take `reads`, which only read. A
+ * kind never sends a write and never decides whether one may be sent: it returns differences and
+ * requests as values.
  */
 export interface Kind<U extends Unit = Unit, Live = unknown> {
   readonly name: string;
-  /** Names that the manifest uses of other manifests. */
+  /** Names of other manifests that the manifest uses. */
   references(resource: Resource): readonly Reference[];
-  /** The lists that comparing this manifest takes. */
+  /** The lists that comparing this manifest needs. */
   lists(resource: Resource, defaults: { readonly taggedBy: string | undefined }): readonly ListName[];
-  /** Whose ids can be checked against a list; absent where the interface has none (assets). */
-  readonly listedIn?: "integrations" | "tags";
-  identify?(resource: Resource, world: AccountView): Identity;
-  /** What is put on record where a person accepts that the live object is as declared; absent where nothing is. */
+  /** How the service shows these objects; absent if it has no call that does (assets). */
+  readonly listed?: ListedObjects;
+  identify?(resource: Resource, account: AccountView): Identity;
+  /** What `bind --accept` records for a live object; absent: only the id. */
   baseline?(resource: Resource): Omit<Binding, "id">;
-  units(resources: readonly Resource[], world: AccountView): Units<U>;
-  /** What comparing the unit takes beyond the lists; undefined: the object is gone. Called for units with a liveId. */
+  /**
+   * Whether the manifests of this kind are layers of one another, so that comparing one of them
+   * needs them all.
+   */
+  readonly isLayered?: true;
+  units(resources: readonly Resource[], account: AccountView): Units<U>;
+  /** Reads what comparing the unit needs beyond the lists; undefined: the object is gone. Called for units with a liveId. */
   observe?(unit: U, reads: Reads, needs: ReadNeeds): Promise<Live | undefined>;
-  diff(unit: U, live: Live | undefined, world: AccountView): DiffResult;
-  /** What is wrong over all units, from the tallies of those that were compared. */
+  /** Whether `observe` reads the schemas of the integration `liveId`, so that policies need not. */
+  readonly readsSchemas?: true;
+  diff(unit: U, live: Live | undefined, account: AccountView): DiffResult;
+  /** Problems of all units together, from the tallies of those that were compared. */
   conclude?(tallies: readonly unknown[]): readonly Problem[];
+  /** Whether an object that is created as `desired` starts to replicate data at once. */
+  replicatesAtOnce?(desired: JsonValue): boolean;
 
-  /** The same object read afresh, as far as the item touches it: just before a write, and to settle one. */
+  /** Reads what already exists of what a POST would create. Absent if no item of this kind is a POST. */
+  find?(key: NaturalKey, reads: Reads): Promise<Existing>;
+  /** Absent if no item of this kind is a PUT or PATCH. */
+  readonly update?: Updates<Live>;
+}
+
+export interface ListedObjects {
+  readonly list: ListedObject["list"];
+  /** One object by id; undefined if there is none. */
+  read(id: string, reads: Reads): Promise<ListedObject | undefined>;
+}
+
+/** A live object and the list that it is in. */
+export type ListedObject =
+  | { readonly list: "integrations"; readonly object: LiveIntegration }
+  | { readonly list: "tags"; readonly object: LiveTag };
+
+/** How the effect of a PUT or PATCH is verified. */
+export interface Updates<Live> {
+  /** Reads the object again, as far as the item touches it: before the write, and after a failed one. */
   reread(item: Item, reads: Reads): Promise<Live | undefined>;
-  /** The live object as the document that the pointers of the item's request bodies point into; for create and relate, of what `observed` has. */
+  /** The live object as the JSON document into which the pointers of the item's request bodies point. */
   document(item: Item, live: Live | undefined): JsonObject;
-  /** What the answer to a PUT or PATCH shows of the object; undefined where it shows nothing. */
-  answered?(before: Live | undefined, answer: WriteAnswer, decode: WriteDecoder): Live | undefined;
-  /** Nodes beside the `sent` ones that differ between two readings. */
+  /** The object as the response shows it; absent if responses show nothing of it. */
+  answered?(before: Live | undefined, answer: WriteAnswer, decode: WriteDecoder): Live;
+  /** Nodes other than the `sent` ones that differ between two readings. */
   unintended?(before: Live, after: Live, sent: ReadonlySet<Pointer>): readonly Pointer[];
 }

@@ -29,32 +29,32 @@ export function fromIdentity(address: Address, label: string, identity: Identity
 
 const unresolved = (label: string, code: string, message: string): Selected => ({ state: "unresolved", code, message, label });
 
-const integrationManifests = (world: AccountView): readonly Resource[] => world.resources.filter(({ kind }) => kind === "Integration");
+const integrationManifests = (account: AccountView): readonly Resource[] => account.resources.filter(({ kind }) => kind === "Integration");
 
 /**
  * What an address shows for a live integration: the name of its manifest, else its own, else its id. A name that another one goes by as well stands for
  * neither: two parts of one address would be taken for one, and what came of the first would be lost. An empty name is none.
  */
-export function labelOf(id: string, world: AccountView): string {
-  let labels = labelsByWorld.get(world);
+export function labelOf(id: string, account: AccountView): string {
+  let labels = labelsByWorld.get(account);
   if (labels === undefined) {
-    labels = labelsIn(world);
-    labelsByWorld.set(world, labels);
+    labels = labelsIn(account);
+    labelsByWorld.set(account, labels);
   }
   return labels.get(id) ?? id;
 }
 
-function labelsIn(world: AccountView): Map<string, string> {
-  const manifests = integrationManifests(world);
-  const taken = new Set(["", ...manifests.map(({ name }) => name), ...world.integrations.map(({ id }) => id)]);
+function labelsIn(account: AccountView): Map<string, string> {
+  const manifests = integrationManifests(account);
+  const taken = new Set(["", ...manifests.map(({ name }) => name), ...account.integrations.map(({ id }) => id)]);
   const twice = new Set<string>();
-  for (const { name } of world.integrations) {
+  for (const { name } of account.integrations) {
     if (taken.has(name)) twice.add(name);
     taken.add(name);
   }
-  const labels = new Map(world.integrations.map(({ id, name }) => [id, twice.has(name) ? id : name]));
+  const labels = new Map(account.integrations.map(({ id, name }) => [id, twice.has(name) ? id : name]));
   for (const { address, name } of manifests) {
-    const identity = world.identities.get(address);
+    const identity = account.identities.get(address);
     if (identity?.state === "found") labels.set(identity.id, name);
   }
   return labels;
@@ -64,14 +64,15 @@ function labelsIn(world: AccountView): Map<string, string> {
 const labelsByWorld = new WeakMap<AccountView, Map<string, string>>();
 
 /** One integration: by live id, by the name of a manifest, else by the only live integration of that name. */
-export function selectIntegration(ref: IntegrationRef, world: AccountView): Selected {
-  if (typeof ref === "object") return { state: "found", id: ref.id, label: labelOf(ref.id, world) };
+export function selectIntegration(ref: IntegrationRef, account: AccountView): Selected {
+  if (typeof ref === "object") return { state: "found", id: ref.id, label: labelOf(ref.id, account) };
   const address = toAddress("Integration", ref);
-  if (world.resources.some((resource) => resource.address === address)) return fromIdentity(address, ref, world.identities.get(address));
-  const named = world.integrations.filter(({ name }) => name === ref);
+  if (account.resources.some((resource) => resource.address === address))
+    return fromIdentity(address, ref, account.identities.get(address));
+  const named = account.integrations.filter(({ name }) => name === ref);
   const [first] = named;
   if (first === undefined) {
-    const known = [...integrationManifests(world).map(({ name }) => name), ...world.integrations.map(({ name }) => name)];
+    const known = [...integrationManifests(account).map(({ name }) => name), ...account.integrations.map(({ name }) => name)];
     const message = `No manifest and no integration in the account has the name ${JSON.stringify(ref)}.${didYouMean(ref, known)}`;
     return unresolved(ref, "E_UNKNOWN_REFERENCE", message);
   }
@@ -83,29 +84,29 @@ export function selectIntegration(ref: IntegrationRef, world: AccountView): Sele
       `${named.length} integrations have the name ${JSON.stringify(ref)}: ${ids.join(", ")}. Give the id instead: { id: ${JSON.stringify(ids[0])} }.`,
     );
   }
-  return { state: "found", id: first.id, label: labelOf(first.id, world) };
+  return { state: "found", id: first.id, label: labelOf(first.id, account) };
 }
 
 /**
  * Every integration that a selector means, in the order of labels: manifests by name and labels, live ones by name. Where the two names of an integration
  * differ, either may be meant, and a `!pattern` that means either leaves it out.
  */
-export function selectIntegrations(selector: IntegrationSelector, world: AccountView): readonly Selected[] {
+export function selectIntegrations(selector: IntegrationSelector, account: AccountView): readonly Selected[] {
   const named = selector.names === undefined ? () => true : namesMatcher(selector.names);
   const labelled = (resource: Resource): boolean =>
     Object.entries(selector.labels ?? {}).every(([key, value]) => Object.hasOwn(resource.labels, key) && resource.labels[key] === value);
-  const nameById = new Map(world.integrations.map(({ id, name }) => [id, name]));
+  const nameById = new Map(account.integrations.map(({ id, name }) => [id, name]));
   const declared = new Set<string>();
   const found = new Map<string, Selected>();
-  for (const resource of integrationManifests(world)) {
-    const identity = world.identities.get(resource.address);
+  for (const resource of integrationManifests(account)) {
+    const identity = account.identities.get(resource.address);
     const liveName = identity?.state === "found" ? nameById.get(identity.id) : undefined;
     if (identity?.state === "found") declared.add(identity.id);
     if (labelled(resource) && named(liveName === undefined ? [resource.name] : [resource.name, liveName]))
       found.set(identity?.state === "found" ? identity.id : resource.address, fromIdentity(resource.address, resource.name, identity));
   }
   if (selector.names !== undefined && selector.labels === undefined)
-    for (const { id, name } of world.integrations)
-      if (!declared.has(id) && named([name])) found.set(id, { state: "found", id, label: labelOf(id, world) });
+    for (const { id, name } of account.integrations)
+      if (!declared.has(id) && named([name])) found.set(id, { state: "found", id, label: labelOf(id, account) });
   return [...found.values()].sort((a, b) => byText(a.label, b.label));
 }

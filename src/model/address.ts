@@ -22,6 +22,9 @@ export function manifestAddress(address: Address): Address {
   return parts === undefined ? address : toAddress(parts.kind, parts.name);
 }
 
+/** Whether it is the address of a tag relation, such as `Tag/pii#8f1c`. */
+export const isRelation = (address: Address): boolean => parseAddress(address)?.resource !== undefined;
+
 /** Order of code units: the same on every machine, unlike `localeCompare`. */
 export function byText(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0;

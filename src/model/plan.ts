@@ -64,6 +64,9 @@ export interface DraftChange extends Omit<Change, "cause" | "risk"> {
 /** What an item touches, as it was read: pointer into the live object -> value. A later read that differs makes the item stale. */
 export type Observed = Readonly<Record<Pointer, JsonValue>>;
 
+/** What identifies an object among all others of its kind, before it has an id. */
+export type NaturalKey = Readonly<Record<string, string>>;
+
 interface ItemCore {
   readonly address: Address;
   readonly kind: string;
@@ -76,7 +79,7 @@ interface ItemCore {
   readonly requests: readonly PlannedRequest[];
   readonly observed: Observed;
   /** What identifies a created object among all: compared with live before the POST, and to settle an unknown outcome. */
-  readonly naturalKey?: Readonly<Record<string, string>>;
+  readonly naturalKey?: NaturalKey;
   /** Recorded in the bindings file when the item is done; for a create, the id comes from the answer. */
   readonly binding?: Omit<Binding, "id"> & { readonly id?: string };
   /** Columns that would flow in clear, or more than now, after this item. */
@@ -238,54 +241,5 @@ export interface Plan {
   readonly guards: readonly GuardFinding[];
   readonly diagnostics: readonly Diagnostic[];
   readonly summary: Summary;
-  readonly exit: Exit;
-}
-
-export type Outcome = "done" | "recovered" | "failed" | "unknown" | "skipped" | "blocked" | "deferred" | "not-converged";
-
-export interface ItemResult {
-  /** The item's id in its plan; absent for what never became an item. */
-  readonly id?: string;
-  readonly address: Address;
-  readonly kind: string;
-  readonly action?: Action;
-  readonly outcome: Outcome;
-  readonly liveId?: string;
-  readonly code?: string;
-  /** Why, where it isn't "done". */
-  readonly message?: string;
-  readonly changes?: readonly Change[];
-}
-
-/** What `apply` did (product §4.1). */
-export interface Result {
-  readonly formatVersion: "1.0";
-  readonly kind: "Result";
-  readonly runId: string;
-  readonly planId: string;
-  readonly startedAt: string;
-  readonly finishedAt: string;
-  readonly tool: { readonly name: "dimsync"; readonly version: string };
-  readonly target: string;
-  readonly account: string;
-  readonly items: readonly ItemResult[];
-  readonly manual: readonly Manual[];
-  readonly guards: readonly GuardFinding[];
-  readonly policy: readonly PolicyFinding[];
-  readonly diagnostics: readonly Diagnostic[];
-  /** Per method, what was sent in the whole run. */
-  readonly calls: CallCounts;
-  /** Every address that has an id, as recorded. */
-  readonly bindings: Readonly<Record<Address, string>>;
-  readonly exit: Exit;
-}
-
-/** What `validate` prints. */
-export interface Validation {
-  readonly kind: "Validation";
-  /** How many manifests were read, from how many files. */
-  readonly manifests: number;
-  readonly files: number;
-  readonly diagnostics: readonly Diagnostic[];
   readonly exit: Exit;
 }

@@ -1,10 +1,12 @@
 import { randomUUID } from "node:crypto";
-import { type ApplyOptions, apply, type WriteSession } from "../apply/apply.ts";
+import { type ApplyOptions, apply } from "../apply/apply.ts";
+import type { WriteSession } from "../engine/session.ts";
 import { gitState } from "../manifests/git.ts";
 import type { Project } from "../manifests/project.ts";
 import { DimsyncError } from "../model/errors.ts";
 import { combineExits } from "../model/exit.ts";
-import type { Plan, Result } from "../model/plan.ts";
+import type { Plan } from "../model/plan.ts";
+import type { Result } from "../model/result.ts";
 import type { RecordsRun } from "../records/records.ts";
 import type { Client } from "../service/client.ts";
 import { openAccount, resolveAll } from "./account.ts";
@@ -103,14 +105,15 @@ async function openWriteSession(project: Project, client: Client, { run, writes,
   const { decodeWrite } = await import("../service/decode/resources.ts");
   return {
     ...accountSession(project, client, writes.state, git, run),
-    writes,
-    runId: writes.runId,
-    lastingReads: client.asReadOnly(),
-    send: (request) => client.send(request, writes.fence),
-    decode: decodeWrite,
-    resolveSecrets: (references, addresses) => {
-      const resources = project.resources.filter(({ address }) => addresses.has(address));
-      return resolveAll(references, settings, run.env, run.signal, { resources, locate: project.locate });
+    writer: {
+      reads: client.asReadOnly(),
+      send: (request) => client.send(request, writes.fence),
+      decode: decodeWrite,
+      records: writes,
+      resolveSecrets: (references, addresses) => {
+        const resources = project.resources.filter(({ address }) => addresses.has(address));
+        return resolveAll(references, settings, run.env, run.signal, { resources, locate: project.locate });
+      },
     },
   };
 }

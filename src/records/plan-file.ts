@@ -2,7 +2,8 @@ import { createHash, createHmac, timingSafeEqual } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { DimsyncError } from "../model/errors.ts";
 import { canonicalJson, isObject, type JsonObject, own } from "../model/json.ts";
-import type { Plan, Result } from "../model/plan.ts";
+import type { Plan } from "../model/plan.ts";
+import type { Result } from "../model/result.ts";
 import { writeAtomic } from "./atomic.ts";
 import { reasonOf } from "./fs-errors.ts";
 

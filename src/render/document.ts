@@ -1,4 +1,5 @@
-import type { Manual, Plan, Result, Validation } from "../model/plan.ts";
+import type { Manual, Plan } from "../model/plan.ts";
+import type { Result, Validation } from "../model/result.ts";
 
 /** What a command ends with, and what every output format shows. */
 export type Document = Plan | Result | Validation;

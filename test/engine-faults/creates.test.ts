@@ -86,7 +86,7 @@ describe("a create whose answer is lost", () => {
     const { code, result } = await at.apply();
     const [id = ""] = archives(at.service.state());
     expect(code).toBe(4);
-    expect(result.items[0]?.message).toContain(`It was created: the audit log has an entry of this very run`);
+    expect(result.items[0]?.message).toContain(`It was created: the audit log has an entry of this run`);
     expect(result.items[0]?.message).toContain(`Asset ${id} `);
     expect(result.bindings).toEqual({});
     const { plan } = await at.plan();

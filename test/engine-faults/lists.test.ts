@@ -32,7 +32,7 @@ const expectBlocked = async (at: Scene): Promise<string> => {
 describe("a list that may not be all there is blocks creates, and updates go on", () => {
   it("its length is a round number, and nobody has confirmed it", async () => {
     const at = await scene(manifests, { service: { state: accountOf(10) } });
-    expect(await expectBlocked(at)).toContain("answered exactly 10 integrations");
+    expect(await expectBlocked(at)).toContain("returned exactly 10 integrations");
   });
 
   it("it speaks of more than asking for more brings", async () => {

@@ -1,7 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { applyExit, driftExit, type FailOn, planExit } from "../../src/engine/exit-codes.ts";
 import { combineExits, type ExitCode } from "../../src/model/exit.ts";
-import type { ItemResult, Plan, Result } from "../../src/model/plan.ts";
+import type { Plan } from "../../src/model/plan.ts";
+import type { ItemResult, Result } from "../../src/model/result.ts";
 import { item, plan } from "../render/plans.ts";
 
 const error: Plan["diagnostics"] = [{ code: "E_X", severity: "error", summary: "x", message: "x" }];

@@ -151,7 +151,7 @@ describe("what may not be created", () => {
 describe("guards", () => {
   const judge = (items: readonly DraftItem[], more: Partial<GuardInput> = {}) =>
     checkGuards(planOf({ items }).items as readonly Item[], {
-      ...{ limits: defaultGuards, population: 0, createdBefore: 0, exposedBefore: 0, allowed: new Map<string, string>() },
+      ...{ limits: defaultGuards, population: 0, before: { created: 0, exposed: 0 }, allowed: new Map<string, string>() },
       ...{ resources: [], deferred: [], policy: [], inScope: () => true },
       ...more,
     }).map(({ guard, actual, allowed }) => [guard, actual, allowed].filter((one) => one !== undefined).join(" "));
@@ -168,10 +168,10 @@ describe("guards", () => {
   const rows: readonly [sentence: string, items: readonly DraftItem[], more: Partial<GuardInput>, guards: readonly string[]][] = [
     ["as many creates as may be", creates(5), {}, []],
     ["one create too many", creates(6), {}, ["maxCreates 6"]],
-    ["one create too many, over several rounds", creates(1), { createdBefore: 5 }, ["maxCreates 6"]],
+    ["one create too many, over several rounds", creates(1), { before: { created: 5, exposed: 0 } }, ["maxCreates 6"]],
     ["as many exposed columns as may be", exposing(50), {}, []],
     ["one exposed column too many", exposing(51), {}, ["maxExposedColumns 51"]],
-    ["one exposed column too many, over several rounds", exposing(1), { exposedBefore: 50 }, ["maxExposedColumns 51"]],
+    ["one exposed column too many, over several rounds", exposing(1), { before: { created: 0, exposed: 50 } }, ["maxExposedColumns 51"]],
     ["a large part of a small population", updates(9), { population: 9 }, []],
     ["a small part of a large one", updates(3), { population: 10 }, []],
     ["a large part of a large one", updates(4), { population: 10 }, ["maxChangedPercent 40"]],

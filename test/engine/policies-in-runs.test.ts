@@ -66,7 +66,7 @@ describe("the state that is judged", () => {
       "p.yaml": emails,
     });
     expect((await made("plan")).guards).toEqual([
-      { guard: "policy", message: "2 findings of policies with severity error: pii.", limit: 0, actual: 2 },
+      { guard: "policy", message: "2 policy findings with severity error: pii.", limit: 0, actual: 2 },
     ]);
     expect((await run("apply", "--yes")).code).toBe(3);
     expect(service.counts()).toEqual({ GET: expect.any(Number) });

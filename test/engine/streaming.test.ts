@@ -34,7 +34,7 @@ test("at most `concurrency` trees are held at a time, however many integrations 
   };
   const world = worldOf([config], { integrations });
   const compared = await compareUnits({
-    observed: { world, problems: [], unreadLists: new Set(), suspicions: [], complete: true },
+    observed: { account: world, problems: [], unreadLists: new Set(), suspicions: [], complete: true },
     compared: [config],
     scope: everything,
     // The comparison of schema configurations reads nothing else.

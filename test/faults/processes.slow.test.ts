@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import type { EmbeddedOptions, EmbeddedService } from "../../src/embedded/index.ts";
-import type { Result } from "../../src/model/plan.ts";
+import type { Result } from "../../src/model/result.ts";
 import { startService } from "../support/service.ts";
 import { copyForAll, type Ended, type Started, startCli } from "./cli-process.ts";
 import { inLanes } from "./in-lanes.ts";

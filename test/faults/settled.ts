@@ -1,5 +1,6 @@
 import type { AccountState, EmbeddedService } from "../../src/embedded/index.ts";
-import type { Plan, Result } from "../../src/model/plan.ts";
+import type { Plan } from "../../src/model/plan.ts";
+import type { Result } from "../../src/model/result.ts";
 import { runCommand } from "../support/command.ts";
 import { canaries, type MixedProject } from "./mixed-project.ts";
 

@@ -102,7 +102,7 @@ test("a list of a round length is reported until a longer one was seen", async (
     for (let number = integrations.length; orders !== undefined && number < 10; number++)
       integrations.push({ ...structuredClone(orders), id: `i-${number}`, name: `Integration ${number}` });
   });
-  const notice = "GET /v1/integrations answered exactly 10 integrations, which may be one page of more.";
+  const notice = "GET /v1/integrations returned exactly 10 integrations, which may be one page of several.";
   expect((await project.importJson()).notices).toContain(notice);
   await recordListLengths(project.folder, "prod", { integrations: 11 });
   expect((await project.importJson()).notices).not.toContain(notice);

@@ -125,7 +125,7 @@ describe("which live integration is meant", () => {
 });
 
 describe("what of an existing integration a person has to change", () => {
-  const accepted: Binding = { id: "8f1c", sent: leafDigests((existing().spec as IntegrationSpec).create, ["create"]) };
+  const accepted: Binding = { id: "8f1c", sent: leafDigests((existing().spec as IntegrationSpec).create, "/create") };
   const changed = (part: Partial<typeof create>): IntegrationSpec["create"] => ({
     ...create,
     sourceConfig: { ...create.sourceConfig, name: "orders-pg" },
@@ -150,7 +150,7 @@ describe("what of an existing integration a person has to change", () => {
     [
       "the source's name in create",
       returns(),
-      { id: "8f1c", sent: leafDigests(create, ["create"]) },
+      { id: "8f1c", sent: leafDigests(create, "/create") },
       [{ path: "/source/name", expected: "returns-pg", actual: "orders-pg" }],
     ],
     [

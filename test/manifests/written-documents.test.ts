@@ -1,7 +1,8 @@
 import { describe, expect, test } from "vitest";
 import * as validators from "../../src/manifests/validators.generated.js";
 import { isObject } from "../../src/model/json.ts";
-import type { Plan, Result, Validation } from "../../src/model/plan.ts";
+import type { Plan } from "../../src/model/plan.ts";
+import type { Result, Validation } from "../../src/model/result.ts";
 
 const exit = { code: 2, reasons: ["changes"] } as const;
 const common = {

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { wantedBy } from "../../src/apply/verify.ts";
+import { desiredBy } from "../../src/apply/verify.ts";
 import type { Exchange } from "../../src/embedded/index.ts";
 import { canonicalJson, isObject, type JsonValue } from "../../src/model/json.ts";
 import type { Change, Plan } from "../../src/model/plan.ts";
@@ -99,7 +99,7 @@ test("every leaf of a body differs from what is live, or is one that must be rep
           const changed = new Map<Pointer, Change>(changes.map((change) => [change.path, change]));
           const seen = new Set<Pointer>();
           for (const { body } of requests) {
-            const leaves = [...wantedBy(body)];
+            const leaves = [...desiredBy(body)];
             const fresh = leaves.filter(([path, value]) => atPointer(live, path) !== value);
             expect(fresh.length, "a body without a change").toBeGreaterThan(0);
             for (const [path, value] of fresh) {

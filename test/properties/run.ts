@@ -1,7 +1,8 @@
 import { type AccountState, type Exchange, startEmbeddedService } from "../../src/embedded/index.ts";
 import { kindNamed } from "../../src/kinds/index.ts";
 import { loadProject } from "../../src/manifests/project.ts";
-import type { Plan, Result } from "../../src/model/plan.ts";
+import type { Plan } from "../../src/model/plan.ts";
+import type { Result } from "../../src/model/result.ts";
 import { applyAccount } from "../../src/operations/apply.ts";
 import { planAccount } from "../../src/operations/plan.ts";
 import { configText, keyVariable, writeProject } from "../support/project-folder.ts";

@@ -1,5 +1,5 @@
-import type { Validation } from "../../src/model/plan.ts";
 import type { Diagnostic } from "../../src/model/problem.ts";
+import type { Validation } from "../../src/model/result.ts";
 
 export const diagnostics: readonly Diagnostic[] = [
   {

@@ -1,4 +1,4 @@
-import type { ItemResult, Result } from "../../src/model/plan.ts";
+import type { ItemResult, Result } from "../../src/model/result.ts";
 import { diagnostics } from "./diagnostics.ts";
 import { fullPlan } from "./full-plan.ts";
 import { change } from "./plans.ts";

@@ -4,7 +4,8 @@ import { applyInTurn, artifactSuffix, type JobOutputs, splitOutputs, type Target
 import type { CiEnvironment } from "../../ci/environment.ts";
 import { DimsyncError } from "../../model/errors.ts";
 import { combineExits, type ExitCode } from "../../model/exit.ts";
-import type { Plan, Result } from "../../model/plan.ts";
+import type { Plan } from "../../model/plan.ts";
+import type { Result } from "../../model/result.ts";
 import { githubPieces } from "../../render/machine/github.ts";
 import type { Context } from "../shared/context.ts";
 import type { CiFlags } from "../shared/flags.ts";

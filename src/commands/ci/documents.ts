@@ -1,5 +1,6 @@
 import { readFile } from "node:fs/promises";
-import type { Plan, Result } from "../../model/plan.ts";
+import type { Plan } from "../../model/plan.ts";
+import type { Result } from "../../model/result.ts";
 import type { Context } from "../shared/context.ts";
 import type { CiFlags } from "../shared/flags.ts";
 

@@ -1,8 +1,8 @@
 import type { Command, CommanderError } from "commander";
 import { DimsyncError, ProblemsError } from "../../model/errors.ts";
 import type { ExitCode } from "../../model/exit.ts";
-import type { Validation } from "../../model/plan.ts";
 import type { Diagnostic } from "../../model/problem.ts";
+import type { Validation } from "../../model/result.ts";
 import { annotations } from "../../render/machine/github.ts";
 import type { Failure } from "../../render/machine/ndjson.ts";
 import { findingsOf } from "../../render/report/findings.ts";

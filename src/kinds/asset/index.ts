@@ -1,4 +1,5 @@
 import type { JsonObject, JsonValue } from "../../model/json.ts";
+import { leavesOf } from "../../model/leaves.ts";
 import type { LiveReference } from "../../model/live.ts";
 import type { DraftChange, DraftItem } from "../../model/plan.ts";
 import { atPointer, isWithin, type Pointer } from "../../model/pointer.ts";
@@ -7,7 +8,7 @@ import { isSecretReference } from "../../model/secret.ts";
 import { urlPath } from "../../model/url-path.ts";
 import { bindItem, boundIdentity, goneInstruction } from "../identity.ts";
 import { type AccountView, type DiffResult, emptyDiff, type Kind, type Unit } from "../kind.ts";
-import { changedLeaves, leafDigests, leavesOf } from "../leaves.ts";
+import { changedLeaves, leafDigests } from "../leaves.ts";
 import { lookalikes, referencesIn } from "./references.ts";
 
 // An asset can't be read back (interface §4.4): what is live is known only as far as the references of integrations show it, and what was
@@ -17,20 +18,16 @@ export interface AssetUnit extends Unit {
   readonly resource: Resource<AssetSpec>;
 }
 
-/** The references by which integrations show assets, each id once, ordered by id. */
-interface AssetLive {
-  readonly references: readonly LiveReference[];
-}
-
-export const asset: Kind<AssetUnit, AssetLive> = {
+/** Compared with the references by which integrations show assets. */
+export const asset: Kind<AssetUnit, readonly LiveReference[]> = {
   name: "Asset",
   references: () => [],
   lists: () => ["integrations"],
 
-  identify(resource, world) {
-    const bound = boundIdentity(resource, world);
+  identify(resource, account) {
+    const bound = boundIdentity(resource, account);
     if (bound !== undefined) return bound;
-    const candidates = lookalikes(resource as Resource<AssetSpec>, world);
+    const candidates = lookalikes(resource as Resource<AssetSpec>, account);
     const [candidate] = candidates;
     if (candidate !== undefined) {
       const seen = candidates.map(({ id, name, type }) => `${JSON.stringify(name)} (${type}, ${id})`).join(", ");
@@ -53,11 +50,11 @@ export const asset: Kind<AssetUnit, AssetLive> = {
 
   baseline: ({ spec }) => record(spec as AssetSpec),
 
-  units(resources, world) {
+  units(resources, account) {
     const units: AssetUnit[] = [];
     const blocked = [];
     for (const resource of resources as readonly Resource<AssetSpec>[]) {
-      const identity = world.identities.get(resource.address);
+      const identity = account.identities.get(resource.address);
       if (identity?.state === "blocked")
         blocked.push({
           address: resource.address,
@@ -70,23 +67,25 @@ export const asset: Kind<AssetUnit, AssetLive> = {
     return { units, blocked, deferred: [], problems: [] };
   },
 
-  diff(unit, _live, world) {
-    const identity = world.identities.get(unit.address);
+  diff(unit, _live, account) {
+    const identity = account.identities.get(unit.address);
     if (identity?.state === "gone")
       return { ...emptyDiff, manual: [{ address: unit.address, path: "", instruction: goneInstruction(unit.resource, identity.id) }] };
-    return unit.liveId === undefined ? created(unit) : updated(unit, unit.liveId, world);
+    return unit.liveId === undefined ? created(unit) : updated(unit, unit.liveId, account);
   },
 
-  reread: async (_item, reads) => ({ references: referencesIn((await reads.integrations()).items) }),
+  find: async (key, reads) =>
+    referencesIn((await reads.integrations()).items)
+      .filter(({ name, type }) => name === key["name"] && type === key["type"])
+      .map(({ id }) => id),
 
-  document(item, live) {
-    if (live === undefined) return {};
-    if (item.action === "create") {
-      const { name = "", type = "" } = item.naturalKey ?? {};
-      return { matches: live.references.filter((reference) => reference.name === name && reference.type === type).map(({ id }) => id) };
-    }
-    const name = live.references.find(({ id }) => id === item.liveId)?.name;
-    return name === undefined ? {} : { name };
+  update: {
+    reread: async (_item, reads) => referencesIn((await reads.integrations()).items),
+
+    document(item, references) {
+      const name = references?.find(({ id }) => id === item.liveId)?.name;
+      return name === undefined ? {} : { name };
+    },
   },
 };
 
@@ -117,32 +116,32 @@ function created(unit: AssetUnit): DiffResult {
     action: "create",
     changes: leavesOf(body).map((leaf) => described(unit.resource, leaf.path, { after: leaf.value })),
     requests: [{ method: "POST", path: urlPath(["v1", "assets"]), body }],
-    observed: { "/matches": [] },
+    observed: {},
     naturalKey: { name: spec.name, type: spec.type ?? "" },
     binding: record(spec),
   };
   return { ...emptyDiff, items: [item] };
 }
 
-function updated(unit: AssetUnit, id: string, world: AccountView): DiffResult {
+function updated(unit: AssetUnit, id: string, account: AccountView): DiffResult {
   const { resource, address } = unit;
   const { spec } = resource;
-  const binding = world.bindings.get(address);
-  const shown = referencesIn(world.integrations).find((reference) => reference.id === id);
+  const binding = account.bindings.get(address);
+  const shown = referencesIn(account.integrations).find((reference) => reference.id === id);
   const declared = managed(spec);
   const bound = binding?.id === id ? binding : undefined;
   const recorded = bound?.sent;
   // Where dimsync has sent the asset without a version, any version is higher; where it has sent nothing, none is.
   const versionBefore = bound?.secretVersion ?? (recorded === undefined ? undefined : 0);
   const raised = versionBefore !== undefined && (spec.secretVersion ?? 0) > versionBefore;
-  const resend = world.writeSecrets(address) || raised;
+  const resend = account.writeSecrets(address) || raised;
 
   // Without a record nothing is sent unasked; asked, everything is, so that from then on there is a record. What integrations show needs neither.
   const digests = leafDigests(declared);
   const differing = recorded === undefined ? (resend ? Object.keys(digests) : []) : changedLeaves(digests, recorded);
   const renamed = shown !== undefined && shown.name !== spec.name;
   const paths = [...(renamed && !differing.includes("/name") ? ["/name"] : []), ...differing]
-    .filter((path) => !world.ignored(address, path))
+    .filter((path) => !account.ignored(address, path))
     .filter((path) => path !== "/name" || renamed || shown === undefined)
     .filter((path) => atPointer(declared, path) !== undefined || (isWithin(path, "/connection") && declared["connection"] !== undefined));
   const sendConnection = declared["connection"] !== undefined && (resend || paths.some((path) => isWithin(path, "/connection")));
@@ -194,7 +193,7 @@ function updated(unit: AssetUnit, id: string, world: AccountView): DiffResult {
       : [];
   if (Object.keys(body).length === 0) {
     const version = spec.secretVersion === undefined || versionBefore !== undefined ? {} : { secretVersion: spec.secretVersion };
-    return { ...emptyDiff, items: bindItem(resource, id, shown?.name, world, version), manual, unverifiable };
+    return { ...emptyDiff, items: bindItem(resource, id, shown?.name, account, version), manual, unverifiable };
   }
 
   const item: DraftItem = {

@@ -14,17 +14,17 @@ export function referencesIn(integrations: readonly LiveIntegration[]): readonly
  * Live assets that this manifest may mean although no id is on record: same name and type; or, where an integration's manifest uses the asset
  * as destination, the destination of a live integration with that manifest's source. Creating beside one of them could double it.
  */
-export function lookalikes(resource: Resource<AssetSpec>, world: AccountView): readonly LiveReference[] {
+export function lookalikes(resource: Resource<AssetSpec>, account: AccountView): readonly LiveReference[] {
   const { name, type } = resource.spec;
-  const users = world.resources.filter(({ kind }) => kind === "Integration").map(({ spec }) => spec as IntegrationSpec);
+  const users = account.resources.filter(({ kind }) => kind === "Integration").map(({ spec }) => spec as IntegrationSpec);
   const sources = users
     .filter(({ destination }) => destination !== undefined && "asset" in destination && destination.asset === resource.name)
     .flatMap(({ create }) => (create === undefined ? [] : [create.sourceConfig]));
-  const taken = new Set([...world.bindings.values()].map(({ id }) => id));
-  const bySource = world.integrations
+  const taken = new Set([...account.bindings.values()].map(({ id }) => id));
+  const bySource = account.integrations
     .filter(({ source }) => sources.some((config) => config.name === source.name && config.type === source.type))
     .map(({ destination }) => destination);
-  return referencesIn(world.integrations).filter(
+  return referencesIn(account.integrations).filter(
     (reference) =>
       !taken.has(reference.id) && ((reference.name === name && reference.type === type) || bySource.some(({ id }) => id === reference.id)),
   );

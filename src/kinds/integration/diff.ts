@@ -1,8 +1,9 @@
 import type { Binding } from "../../model/binding.ts";
-import { isObject, type JsonObject, type JsonValue } from "../../model/json.ts";
+import type { JsonValue } from "../../model/json.ts";
+import { leavesOf } from "../../model/leaves.ts";
 import type { LiveIntegration } from "../../model/live.ts";
 import type { Difference } from "../../model/plan.ts";
-import { atPointer, type Pointer, toPointer } from "../../model/pointer.ts";
+import { atPointer, type Pointer } from "../../model/pointer.ts";
 import type { IntegrationSpec } from "../../model/resource.ts";
 import { changedLeaves, leafDigests } from "../leaves.ts";
 import type { IntegrationUnit } from "./unit.ts";
@@ -11,7 +12,7 @@ type Create = NonNullable<IntegrationSpec["create"]>;
 
 /** What is remembered of a create: a digest per member, since the interface never returns most of them. */
 export const recordOf = (create: Create): { readonly sent: Readonly<Record<Pointer, string>> } => ({
-  sent: leafDigests(create, ["create"]),
+  sent: leafDigests(create, "/create"),
 });
 
 /** Members of `create` that a read shows under another name (interface §2.2). */
@@ -33,7 +34,8 @@ export function compare(
     if (expected !== actual && !manual.some((known) => known.path === path))
       manual.push({ address, path, expected, ...(actual === undefined ? {} : { actual }), instruction });
   };
-  for (const { path, expected } of expectations(expect ?? {})) {
+  for (const { path, value: expected } of leavesOf(expect ?? {})) {
+    if (path === "") continue;
     const actual = atPointer(live, path) as JsonValue | undefined;
     differs(path, expected, actual, instructionFor(path, expected, live));
   }
@@ -46,7 +48,7 @@ export function compare(
     );
   if (create === undefined) return { manual, unverifiable: [] };
 
-  const declared = leafDigests(create, ["create"]);
+  const declared = leafDigests(create, "/create");
   for (const [path, readAs] of Object.entries(shown))
     differs(
       readAs,
@@ -78,16 +80,6 @@ export function compare(
     });
   }
   return { manual, unverifiable: [] };
-}
-
-function expectations(expect: NonNullable<IntegrationSpec["expect"]>): readonly { readonly path: Pointer; readonly expected: JsonValue }[] {
-  const leaves: { path: Pointer; expected: JsonValue }[] = [];
-  const visit = (node: JsonValue, path: readonly string[]): void => {
-    if (isObject(node)) for (const [key, member] of Object.entries(node as JsonObject)) visit(member, [...path, key]);
-    else leaves.push({ path: toPointer(path), expected: node });
-  };
-  visit(expect as JsonObject, []);
-  return leaves;
 }
 
 function instructionFor(path: Pointer, expected: JsonValue, live: LiveIntegration): string {

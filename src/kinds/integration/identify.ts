@@ -23,18 +23,18 @@ export function matchesKey(live: LiveIntegration, key: LookupKey): boolean {
 }
 
 /** Pin, binding, then look-up by `match`, by source and destination, or by name; several matches are ambiguous, never the first one (product §3.2). */
-export function identify(resource: Resource<IntegrationSpec>, world: AccountView): Identity {
-  const bound = boundIdentity(resource, world);
+export function identify(resource: Resource<IntegrationSpec>, account: AccountView): Identity {
+  const bound = boundIdentity(resource, account);
   if (bound !== undefined) return bound;
-  const key = lookupKey(resource, world);
+  const key = lookupKey(resource, account);
   if ("state" in key) return key;
-  const found = world.integrations.filter((live) => matchesKey(live, key));
+  const found = account.integrations.filter((live) => matchesKey(live, key));
   const [first] = found;
   if (found.length > 1) return ambiguous(found, key);
   if (first !== undefined) return { state: "found", id: first.id, by: "look-up" };
   const { create } = resource.spec;
   if (create === undefined || resource.lifecycle.create === "never") return missing(resource, key);
-  const destination = destinationOf(resource, world);
+  const destination = destinationOf(resource, account);
   if (destination.state === "waits") return { state: "waits", on: [destination.on] };
   if (destination.state === "unresolved") return { state: "blocked", code: destination.code, message: destination.message };
   if (destination.state === "none")
@@ -44,16 +44,16 @@ export function identify(resource: Resource<IntegrationSpec>, world: AccountView
       message: "It would have to be created, and its manifest names no destination. Add spec.destination: { asset: NAME } or { id: ID }.",
     };
   const same = { sourceName: create.sourceConfig.name, sourceType: create.sourceConfig.type, destinationId: destination.id };
-  const twins = world.integrations.filter((live) => matchesKey(live, same));
+  const twins = account.integrations.filter((live) => matchesKey(live, same));
   return twins.length === 0 ? { state: "absent" } : twin(resource, twins, key);
 }
 
-function lookupKey(resource: Resource<IntegrationSpec>, world: AccountView): LookupKey | Identity {
+function lookupKey(resource: Resource<IntegrationSpec>, account: AccountView): LookupKey | Identity {
   const { match, create } = resource.spec;
   if (match !== undefined) return match;
   if (create === undefined) return { name: resource.name };
   const source = { sourceName: create.sourceConfig.name, sourceType: create.sourceConfig.type };
-  const destination = destinationOf(resource, world);
+  const destination = destinationOf(resource, account);
   switch (destination.state) {
     case "found":
       return { ...source, destinationId: destination.id };

@@ -1,11 +1,10 @@
-import type { JsonObject, JsonValue } from "../../model/json.ts";
-import type { LiveIntegration } from "../../model/live.ts";
+import { isObject, type JsonObject, type JsonValue } from "../../model/json.ts";
+import { leavesOf } from "../../model/leaves.ts";
 import type { Blocked } from "../../model/plan.ts";
 import type { IntegrationSpec, Resource } from "../../model/resource.ts";
 import { locationIn } from "../../model/resource.ts";
 import { bindItem, goneInstruction } from "../identity.ts";
 import { type AccountView, type DiffResult, emptyDiff, type Kind } from "../kind.ts";
-import { leavesOf } from "../leaves.ts";
 import { createBody, ownersNeedUsers } from "./create.ts";
 import { compare, recordOf } from "./diff.ts";
 import { identify, matchesKey } from "./identify.ts";
@@ -13,13 +12,15 @@ import { destinationOf, type IntegrationUnit } from "./unit.ts";
 
 // The interface creates and reads integrations and has no call that changes one (interface §4.1): after the POST every difference is manual.
 
-interface IntegrationLive {
-  readonly all: readonly LiveIntegration[];
-}
-
-export const integration: Kind<IntegrationUnit, IntegrationLive> = {
+export const integration: Kind<IntegrationUnit> = {
   name: "Integration",
-  listedIn: "integrations",
+  listed: {
+    list: "integrations",
+    async read(id, reads) {
+      const object = await reads.integration(id);
+      return object === undefined ? undefined : { list: "integrations", object };
+    },
+  },
 
   references({ spec }) {
     const { destination } = spec as IntegrationSpec;
@@ -30,20 +31,20 @@ export const integration: Kind<IntegrationUnit, IntegrationLive> = {
 
   lists: (resource) => (ownersNeedUsers(resource.spec as IntegrationSpec) ? ["integrations", "users"] : ["integrations"]),
 
-  identify: (resource, world) => identify(resource as Resource<IntegrationSpec>, world),
+  identify: (resource, account) => identify(resource as Resource<IntegrationSpec>, account),
 
   baseline: ({ spec }) => {
     const { create } = spec as IntegrationSpec;
     return create === undefined ? {} : recordOf(create);
   },
 
-  units(resources, world) {
+  units(resources, account) {
     const units: IntegrationUnit[] = [];
     const blocked: Blocked[] = [];
     const deferred = [];
     for (const resource of resources as readonly Resource<IntegrationSpec>[]) {
       const { address } = resource;
-      const identity = world.identities.get(address);
+      const identity = account.identities.get(address);
       if (identity?.state === "blocked")
         blocked.push({
           address,
@@ -56,35 +57,32 @@ export const integration: Kind<IntegrationUnit, IntegrationLive> = {
         units.push({
           address,
           resource,
-          destination: destinationOf(resource, world),
+          destination: destinationOf(resource, account),
           ...(identity?.state === "found" ? { liveId: identity.id } : {}),
         });
     }
     return { units, blocked, deferred, problems: [] };
   },
 
-  diff(unit, _live, world) {
-    const identity = world.identities.get(unit.address);
+  diff(unit, _live, account) {
+    const identity = account.identities.get(unit.address);
     if (identity?.state === "gone")
       return { ...emptyDiff, manual: [{ address: unit.address, path: "", instruction: goneInstruction(unit.resource, identity.id) }] };
-    return unit.liveId === undefined ? created(unit, world) : adopted(unit, unit.liveId, world);
+    return unit.liveId === undefined ? created(unit, account) : adopted(unit, unit.liveId, account);
   },
 
-  reread: async (_item, reads) => ({ all: (await reads.integrations()).items }),
+  replicatesAtOnce: (desired) => isObject(desired) && desired["enabled"] === true,
 
-  document(item, live) {
-    const matches = (live?.all ?? []).filter((candidate) => matchesKey(candidate, item.naturalKey ?? {})).map(({ id }) => id);
-    return { matches };
-  },
+  find: async (key, reads) => (await reads.integrations()).items.filter((live) => matchesKey(live, key)).map(({ id }) => id),
 };
 
 const desired = (resource: Resource<IntegrationSpec>): JsonValue => (resource.spec.create ?? {}) as JsonObject;
 
-function created(unit: IntegrationUnit, world: AccountView): DiffResult {
+function created(unit: IntegrationUnit, account: AccountView): DiffResult {
   const { resource, destination } = unit;
   const { create } = resource.spec;
   if (create === undefined || destination.state !== "found") return emptyDiff;
-  const made = createBody(create, destination.id, world.users);
+  const made = createBody(create, destination.id, account.users);
   if (made.unknownPeople.length > 0)
     return {
       ...emptyDiff,
@@ -111,7 +109,7 @@ function created(unit: IntegrationUnit, world: AccountView): DiffResult {
           cause: { place: locationIn(resource, path === "/destinationId" ? "/spec/destination" : `/spec/create${path}`) },
         })),
         requests: [{ method: "POST", path: "/v1/integrations", body: made.body }],
-        observed: { "/matches": [] },
+        observed: {},
         naturalKey: { sourceName: create.sourceConfig.name, sourceType: create.sourceConfig.type, destinationId: destination.id },
         binding: recordOf(create),
       },
@@ -119,10 +117,10 @@ function created(unit: IntegrationUnit, world: AccountView): DiffResult {
   };
 }
 
-function adopted(unit: IntegrationUnit, id: string, world: AccountView): DiffResult {
+function adopted(unit: IntegrationUnit, id: string, account: AccountView): DiffResult {
   const { resource, address } = unit;
-  const live = world.integrations.find((candidate) => candidate.id === id);
+  const live = account.integrations.find((candidate) => candidate.id === id);
   if (live === undefined) return emptyDiff;
-  const differences = compare(unit, live, world.bindings.get(address));
-  return { ...emptyDiff, items: bindItem(resource, id, live.name, world), ...differences };
+  const differences = compare(unit, live, account.bindings.get(address));
+  return { ...emptyDiff, items: bindItem(resource, id, live.name, account), ...differences };
 }

@@ -11,10 +11,10 @@ export interface IntegrationUnit extends Unit {
 /** The destination that the manifest names; "none" where it names none. */
 export type Destination = Selected | { readonly state: "none" };
 
-export function destinationOf(resource: Resource<IntegrationSpec>, world: AccountView): Destination {
+export function destinationOf(resource: Resource<IntegrationSpec>, account: AccountView): Destination {
   const { destination } = resource.spec;
   if (destination === undefined) return { state: "none" };
   if ("id" in destination) return { state: "found", id: destination.id, label: destination.id };
   const address = toAddress("Asset", destination.asset);
-  return fromIdentity(address, address, world.identities.get(address));
+  return fromIdentity(address, address, account.identities.get(address));
 }

@@ -46,28 +46,33 @@ export const schemaConfig: Kind<SchemaConfigUnit, LiveSchemas> = {
     return withColumns(unit.liveId, live, tables, reads);
   },
 
+  isLayered: true,
+  readsSchemas: true,
+
   diff: compare,
 
   // The engine hands a kind only tallies that the kind itself made.
   conclude: (tallies) => ruleWarnings(tallies as readonly UnitTally[]),
 
-  async reread(item, reads) {
-    const id = item.liveId ?? "";
-    const live = await reads.schemas(id);
-    if (live === undefined) return undefined;
-    const touched = tablesTouched(item.requests).filter(([schema, table]) => {
-      const known = own(own(live, schema)?.tables, table);
-      return known !== undefined && known.columns === undefined;
-    });
-    return withColumns(id, live, touched, reads);
+  update: {
+    async reread(item, reads) {
+      const id = item.liveId ?? "";
+      const live = await reads.schemas(id);
+      if (live === undefined) return undefined;
+      const touched = tablesTouched(item.requests).filter(([schema, table]) => {
+        const known = own(own(live, schema)?.tables, table);
+        return known !== undefined && known.columns === undefined;
+      });
+      return withColumns(id, live, touched, reads);
+    },
+
+    // Live schemas are JSON; their types only don't say so.
+    document: (_item, live) => ({ schemas: (live ?? {}) as unknown as JsonObject }),
+
+    answered: (_before, answer, decode) => decode.schemas(answer),
+
+    unintended: unintendedChanges,
   },
-
-  // Live schemas are JSON; their types only don't say so.
-  document: (_item, live) => ({ schemas: (live ?? {}) as unknown as JsonObject }),
-
-  answered: (_before, answer, decode) => decode.schemas(answer),
-
-  unintended: unintendedChanges,
 };
 
 function compare(unit: SchemaConfigUnit, live: LiveSchemas | undefined, world: AccountView): DiffResult {

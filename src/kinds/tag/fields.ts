@@ -15,17 +15,17 @@ export interface TagUnit extends Unit {
 export function fieldChanges(
   unit: TagUnit,
   live: LiveTag,
-  world: AccountView,
+  account: AccountView,
 ): { readonly items: readonly DraftItem[]; readonly problems: readonly Problem[] } {
   const { resource, address } = unit;
   const { name, description, owner } = resource.spec;
   const wanted: { name: string; description?: string; owner?: string } = { name };
   const keptDescription = description ?? live.description;
   if (keptDescription !== undefined) wanted.description = keptDescription;
-  if (owner === undefined || isUser(live.owner, owner, world.users)) {
+  if (owner === undefined || isUser(live.owner, owner, account.users)) {
     if (live.owner !== undefined) wanted.owner = live.owner;
   } else {
-    const written = userToWrite(owner, world.users);
+    const written = userToWrite(owner, account.users);
     if (typeof written !== "string") return { items: [], problems: [unknownUser(unit, written.email, "/spec/owner")] };
     wanted.owner = written;
   }
@@ -34,7 +34,7 @@ export function fieldChanges(
   for (const key of ["name", "description", "owner"] as const) {
     const before = live[key];
     // A field that is left to others keeps its live value in the body.
-    if (world.ignored(address, `/${key}`) && before !== undefined) wanted[key] = before;
+    if (account.ignored(address, `/${key}`) && before !== undefined) wanted[key] = before;
     const after = wanted[key];
     if (before !== undefined) observed[`/${key}`] = before;
     if (after !== undefined && before !== after)

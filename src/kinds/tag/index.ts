@@ -17,7 +17,13 @@ const hasResources = (spec: TagSpec): boolean => (spec.resources?.length ?? 0) >
 
 export const tag: Kind<TagUnit, LiveTag> = {
   name: "Tag",
-  listedIn: "tags",
+  listed: {
+    list: "tags",
+    async read(id, reads) {
+      const object = await reads.tag(id);
+      return object === undefined ? undefined : { list: "tags", object };
+    },
+  },
 
   references(resource) {
     return (specOf(resource).resources ?? []).flatMap((target, index): readonly Reference[] => {
@@ -41,14 +47,14 @@ export const tag: Kind<TagUnit, LiveTag> = {
     return ["tags", ...(byEmail ? (["users"] as const) : []), ...(integrations ? (["integrations"] as const) : [])];
   },
 
-  identify: (resource, world) => boundIdentity(resource, world) ?? lookUp(resource as Resource<TagSpec>, world),
+  identify: (resource, account) => boundIdentity(resource, account) ?? lookUp(resource as Resource<TagSpec>, account),
 
-  units(resources, world) {
+  units(resources, account) {
     const units: TagUnit[] = [];
     const blocked: Blocked[] = [];
     for (const resource of resources as readonly Resource<TagSpec>[]) {
       const { address } = resource;
-      const identity = world.identities.get(address);
+      const identity = account.identities.get(address);
       if (identity?.state === "blocked") blocked.push({ address, code: identity.code, message: identity.message });
       else units.push({ address, resource, ...(identity?.state === "found" ? { liveId: identity.id } : {}) });
     }
@@ -63,17 +69,17 @@ export const tag: Kind<TagUnit, LiveTag> = {
         ? await reads.tag(liveId)
         : (await reads.tags()).items.find(({ id }) => id === liveId),
 
-  diff(unit, live, world) {
+  diff(unit, live, account) {
     const { address, resource, liveId } = unit;
-    const identity = world.identities.get(address);
+    const identity = account.identities.get(address);
     const goneId = identity?.state === "gone" ? identity.id : live === undefined ? liveId : undefined;
     if (goneId !== undefined) return { ...emptyDiff, manual: [{ address, path: "", instruction: goneInstruction(resource, goneId) }] };
     if (live === undefined || liveId === undefined) return emptyDiff;
-    const fields = fieldChanges(unit, live, world);
-    const related = relations(unit, live, world);
+    const fields = fieldChanges(unit, live, account);
+    const related = relations(unit, live, account);
     return {
       ...emptyDiff,
-      items: [...bindItem(resource, liveId, live.name, world), ...fields.items, ...related.items],
+      items: [...bindItem(resource, liveId, live.name, account), ...fields.items, ...related.items],
       manual: related.manual,
       blocked: related.blocked,
       deferred: related.deferred,
@@ -81,33 +87,36 @@ export const tag: Kind<TagUnit, LiveTag> = {
     };
   },
 
-  reread: (item, reads) => (item.liveId === undefined ? Promise.resolve(undefined) : reads.tag(item.liveId)),
-
-  document(item, live) {
-    if (live === undefined) return {};
-    if (item.action === "relate")
-      return { related: live.taggedResources?.some(({ id }) => id === item.naturalKey?.["resourceId"]) === true };
-    return {
-      name: live.name,
-      ...(live.description === undefined ? {} : { description: live.description }),
-      ...(live.owner === undefined ? {} : { owner: live.owner }),
-    };
+  async find({ tagId, resourceId }, reads) {
+    const live = tagId === undefined ? undefined : await reads.tag(tagId);
+    if (live === undefined) return "gone";
+    return (live.taggedResources ?? []).map(({ id }) => id).filter((id) => id === resourceId);
   },
 
-  answered: (before, answer, decode) => ({
-    ...decode.tag(answer),
-    ...(before?.taggedResources === undefined ? {} : { taggedResources: before.taggedResources }),
-  }),
+  update: {
+    reread: (item, reads) => (item.liveId === undefined ? Promise.resolve(undefined) : reads.tag(item.liveId)),
 
-  unintended(before, after, sent) {
-    const watched = ["id", "name", "description", "owner", "origin"] as const;
-    return watched.filter((key) => !sent.has(`/${key}`) && before[key] !== after[key]).map((key): Pointer => `/${key}`);
+    document(_item, live) {
+      if (live === undefined) return {};
+      const { name, description, owner } = live;
+      return { name, ...(description === undefined ? {} : { description }), ...(owner === undefined ? {} : { owner }) };
+    },
+
+    answered: (before, answer, decode) => ({
+      ...decode.tag(answer),
+      ...(before?.taggedResources === undefined ? {} : { taggedResources: before.taggedResources }),
+    }),
+
+    unintended(before, after, sent) {
+      const watched = ["id", "name", "description", "owner", "origin"] as const;
+      return watched.filter((key) => !sent.has(`/${key}`) && before[key] !== after[key]).map((key): Pointer => `/${key}`);
+    },
   },
 };
 
-function lookUp(resource: Resource<TagSpec>, world: AccountView): Identity {
+function lookUp(resource: Resource<TagSpec>, account: AccountView): Identity {
   const { name } = resource.spec;
-  const found = world.tags.filter((live) => live.name === name);
+  const found = account.tags.filter((live) => live.name === name);
   const [first] = found;
   if (found.length > 1) {
     const ids = found.map(({ id }) => id).sort(byText);

@@ -28,9 +28,9 @@ interface Relations {
 }
 
 /** One POST for each declared relation that the live tag lacks; extra ones are manual where the tag is exclusive (product §3.3). */
-export function relations(unit: TagUnit, live: LiveTag, world: AccountView): Relations {
+export function relations(unit: TagUnit, live: LiveTag, account: AccountView): Relations {
   const { resource, address } = unit;
-  const targets = (resource.spec.resources ?? []).flatMap((target, index) => targetsOf(target, `/spec/resources/${index}`, world));
+  const targets = (resource.spec.resources ?? []).flatMap((target, index) => targetsOf(target, `/spec/resources/${index}`, account));
   const related = new Set(live.taggedResources?.map(({ id }) => id));
   const wanted = new Map<string, Target>();
   const blocked: Blocked[] = [];
@@ -65,25 +65,25 @@ export function relations(unit: TagUnit, live: LiveTag, world: AccountView): Rel
     }
   }
   const missing = [...wanted].filter(([id]) => !related.has(id)).sort(([a], [b]) => byText(a, b));
-  const tagger = missing.length === 0 ? undefined : taggedBy(unit, world);
+  const tagger = missing.length === 0 ? undefined : taggedBy(unit, account);
   const items: DraftItem[] = [];
   if (typeof tagger === "object") problems.push(tagger);
   else if (tagger !== undefined) for (const [id, target] of missing) items.push(relate(unit, live, id, target, tagger));
   return { items, manual: extra(unit, live, new Set(wanted.keys())), blocked, deferred: [...deferred.values()], problems };
 }
 
-function targetsOf(target: TagResource, pointer: string, world: AccountView): readonly Target[] {
+function targetsOf(target: TagResource, pointer: string, account: AccountView): readonly Target[] {
   if ("integration" in target)
-    return [{ type: "Integration", selected: selectIntegration(target.integration, world), pointer: `${pointer}/integration` }];
+    return [{ type: "Integration", selected: selectIntegration(target.integration, account), pointer: `${pointer}/integration` }];
   if ("integrations" in target)
-    return selectIntegrations(target.integrations, world).map((selected) => ({
+    return selectIntegrations(target.integrations, account).map((selected) => ({
       type: "Integration",
       selected,
       pointer: `${pointer}/integrations`,
     }));
   if ("asset" in target) {
     const address = toAddress("Asset", target.asset);
-    return [{ type: "DataAsset", selected: fromIdentity(address, address, world.identities.get(address)), pointer: `${pointer}/asset` }];
+    return [{ type: "DataAsset", selected: fromIdentity(address, address, account.identities.get(address)), pointer: `${pointer}/asset` }];
   }
   if ("dataAsset" in target)
     return [{ type: "DataAsset", selected: { state: "found", id: target.dataAsset.id, label: target.dataAsset.id }, pointer }];
@@ -91,9 +91,9 @@ function targetsOf(target: TagResource, pointer: string, world: AccountView): re
 }
 
 /** The id of the user who tags: the interface asks for an id (§2.5), so text in the form of an e-mail address is looked up too. */
-function taggedBy(unit: TagUnit, world: AccountView): string | Problem {
+function taggedBy(unit: TagUnit, account: AccountView): string | Problem {
   const own = unit.resource.spec.taggedBy;
-  const person = own ?? world.taggedBy;
+  const person = own ?? account.taggedBy;
   if (person === undefined)
     return {
       code: "E_TAGGED_BY_MISSING",
@@ -105,7 +105,7 @@ function taggedBy(unit: TagUnit, world: AccountView): string | Problem {
     };
   const email = typeof person === "string" ? (isEmail(person) ? person : undefined) : person.user;
   if (email === undefined) return person as string;
-  const written = userToWrite({ user: email }, world.users);
+  const written = userToWrite({ user: email }, account.users);
   return typeof written === "string" ? written : unknownUser(unit, email, own === undefined ? "/spec/resources" : "/spec/taggedBy");
 }
 
@@ -131,7 +131,7 @@ function relate(unit: TagUnit, live: LiveTag, resourceId: string, target: Target
         body: { resourceId, resourceType: target.type, taggedBy: tagger },
       },
     ],
-    observed: { "/related": false },
+    observed: {},
     naturalKey: { tagId: live.id, resourceId },
   };
 }

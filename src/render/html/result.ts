@@ -1,4 +1,4 @@
-import type { ItemResult, Outcome, Result } from "../../model/plan.ts";
+import type { ItemResult, Outcome, Result } from "../../model/result.ts";
 import { callsText } from "../../text/counts.ts";
 import { timeText } from "../report/attribution.ts";
 import { nextSteps, outcomesText, outcomeWords } from "../report/outcomes.ts";

@@ -1,4 +1,4 @@
-import type { Validation } from "../../model/plan.ts";
+import type { Validation } from "../../model/result.ts";
 import { diagnosticsTotal } from "../report/totals.ts";
 import { chip, escaped } from "./escape.ts";
 import { diagnosticList } from "./findings.ts";

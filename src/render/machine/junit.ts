@@ -1,4 +1,5 @@
-import type { Item, ItemResult } from "../../model/plan.ts";
+import type { Item } from "../../model/plan.ts";
+import type { ItemResult } from "../../model/result.ts";
 import { visibleLines } from "../../text/control-characters.ts";
 import { counted } from "../../text/counts.ts";
 import type { Document, RenderOptions } from "../document.ts";

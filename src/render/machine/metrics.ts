@@ -1,6 +1,7 @@
 import { byText } from "../../model/address.ts";
-import type { Plan, Result } from "../../model/plan.ts";
+import type { Plan } from "../../model/plan.ts";
 import type { Severity } from "../../model/problem.ts";
+import type { Result } from "../../model/result.ts";
 
 /** What a document doesn't know of its own run. Times in seconds since 1970. */
 export interface RunTimes {

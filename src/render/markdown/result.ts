@@ -1,4 +1,4 @@
-import type { ItemResult, Result } from "../../model/plan.ts";
+import type { ItemResult, Result } from "../../model/result.ts";
 import { callsText } from "../../text/counts.ts";
 import { cutMiddle } from "../../text/values.ts";
 import type { RenderOptions } from "../document.ts";

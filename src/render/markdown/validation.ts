@@ -1,4 +1,4 @@
-import type { Validation } from "../../model/plan.ts";
+import type { Validation } from "../../model/result.ts";
 import type { RenderOptions } from "../document.ts";
 import { diagnosticsTotal } from "../report/totals.ts";
 import { fitted, shortenedText } from "./budget.ts";

@@ -1,6 +1,7 @@
 import { manifestAddress } from "../../model/address.ts";
-import type { Change, GuardFinding, Item, ItemResult, Plan, PolicyFinding, Result } from "../../model/plan.ts";
+import type { Change, GuardFinding, Item, Plan, PolicyFinding } from "../../model/plan.ts";
 import type { Diagnostic, Severity } from "../../model/problem.ts";
+import type { ItemResult, Result } from "../../model/result.ts";
 import { counted } from "../../text/counts.ts";
 import { pathText, spaced, wholePath } from "../../text/paths.ts";
 import { valueText } from "../../text/values.ts";

@@ -1,4 +1,5 @@
-import type { Action, ItemResult, Outcome } from "../../model/plan.ts";
+import type { Action } from "../../model/plan.ts";
+import type { ItemResult, Outcome } from "../../model/result.ts";
 import { visible } from "../../text/control-characters.ts";
 import { countList } from "../../text/counts.ts";
 

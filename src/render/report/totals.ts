@@ -1,6 +1,7 @@
 import type { Exit, ExitCode } from "../../model/exit.ts";
-import type { Plan, Validation } from "../../model/plan.ts";
+import type { Plan } from "../../model/plan.ts";
 import type { Diagnostic } from "../../model/problem.ts";
+import type { Validation } from "../../model/result.ts";
 import { visible } from "../../text/control-characters.ts";
 import { counted, countList } from "../../text/counts.ts";
 

@@ -1,4 +1,4 @@
-import type { ItemResult, Outcome, Result } from "../../model/plan.ts";
+import type { ItemResult, Outcome, Result } from "../../model/result.ts";
 import { visible } from "../../text/control-characters.ts";
 import { callsText } from "../../text/counts.ts";
 import type { RenderOptions } from "../document.ts";

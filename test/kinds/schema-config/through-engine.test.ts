@@ -27,7 +27,13 @@ test("the engine concludes over all integrations once, after the last", async ()
     columns: refuse,
     schemas: async (id) => live[id],
   });
-  const observed = { world: worldOf([manifest], ["a", "b"]), problems: [], unreadLists: new Set<never>(), suspicions: [], complete: true };
+  const observed = {
+    account: worldOf([manifest], ["a", "b"]),
+    problems: [],
+    unreadLists: new Set<never>(),
+    suspicions: [],
+    complete: true,
+  };
   const { found } = await compareUnits({
     observed,
     compared: [manifest],

@@ -1,0 +1,36 @@
+import type { Plan } from "../model/plan.ts";
+import type { ItemResult } from "../model/result.ts";
+
+/** Why no item of a plan was started. */
+export interface WhyNotRun {
+  readonly code: string;
+  readonly message: string;
+}
+
+export const interrupted: WhyNotRun = { code: "E_INTERRUPTED", message: "The run was interrupted before this item started." };
+export const declined: WhyNotRun = { code: "E_DECLINED", message: "The plan was not confirmed." };
+
+/** Why a plan that is not executable can't be applied. */
+export function refusal({ snapshot, complete, guards, diagnostics }: Plan): WhyNotRun {
+  if (snapshot !== undefined)
+    return { code: "E_PLAN_FROM_SNAPSHOT", message: "The plan was made from a snapshot, so it can't be applied." };
+  if (!complete) return { code: "E_INCOMPLETE", message: "The plan is incomplete, so nothing is sent." };
+  const guard = guards.find(({ allowed }) => allowed === undefined);
+  if (guard !== undefined && diagnostics.every(({ severity }) => severity !== "error"))
+    return { code: "E_GUARD", message: `The guard ${guard.guard} refuses: ${guard.message}` };
+  return { code: "E_PLAN_HAS_ERRORS", message: "The plan has errors, so nothing is sent." };
+}
+
+/** The results of items that were not started. */
+export function notRun({ items }: Plan, why: WhyNotRun): readonly ItemResult[] {
+  return items.map(({ id, address, kind, action, liveId, changes }) => ({
+    id,
+    address,
+    kind,
+    action,
+    outcome: why === interrupted ? "skipped" : "blocked",
+    ...(liveId === undefined ? {} : { liveId }),
+    changes,
+    ...why,
+  }));
+}

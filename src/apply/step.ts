@@ -1,0 +1,30 @@
+import type { WriteSession } from "../engine/session.ts";
+import type { Kind, ListedObject, Unit } from "../kinds/kind.ts";
+import type { Item } from "../model/plan.ts";
+import type { ItemResult, Outcome } from "../model/result.ts";
+import type { Secret } from "../model/secret.ts";
+import type { RunRecords } from "./waves.ts";
+
+/** What the items of one round are executed with. */
+export interface Execution {
+  readonly session: WriteSession;
+  readonly records: RunRecords;
+  /** By the canonical JSON of their references. */
+  readonly secrets: ReadonlyMap<string, Secret>;
+  /** Start nothing more after a failure. */
+  readonly failFast: boolean;
+  /** Adds a created object to the list that later rounds have read already. */
+  readonly remember: (created: ListedObject) => void;
+}
+
+/** One item to execute. */
+export interface Step<Live = unknown> extends Execution {
+  readonly item: Item;
+  readonly kind: Kind<Unit, Live>;
+}
+
+/** How one item ended, before its place in the result is known. */
+export type Ending = Pick<ItemResult, "outcome"> & Partial<Pick<ItemResult, "code" | "message" | "liveId">>;
+
+/** Whether the item reached its desired state. */
+export const isGood = (outcome: Outcome): boolean => outcome === "done" || outcome === "recovered";

@@ -1,0 +1,159 @@
+import { type DiffResult, emptyDiff } from "../kinds/kind.ts";
+import { byText } from "../model/address.ts";
+import { accountName } from "../model/config.ts";
+import type { Blocked, DraftItem, GuardFinding, Item, NamedObject, Plan } from "../model/plan.ts";
+import type { PolicyCheck } from "./check-policies.ts";
+import type { Compared } from "./compare.ts";
+import { checkGuards } from "./guards.ts";
+import { makePlan } from "./plan.ts";
+import { blockedByEarlierRun, type Recovered, unknownOutcome } from "./recover.ts";
+import { hasErrors, type RoundView } from "./round.ts";
+import { everything, type Scope } from "./scope.ts";
+import type { Round } from "./session.ts";
+
+/** The results of the steps before. */
+export interface RoundParts {
+  readonly recovered: Recovered;
+  readonly observed: RoundView;
+  readonly policies: PolicyCheck;
+  readonly compared: Compared;
+}
+
+/** The plan of a round, from everything that the steps before have found. */
+export function assemblePlan(round: Round, parts: RoundParts): Plan {
+  const { session, kind, scope } = round;
+  const { project } = session;
+  const { observed, policies, compared, recovered } = parts;
+  const found = compared.found.map((one) => blockOutsideScope(one, round.options.scope ?? everything));
+  const deferred = found.flatMap((one) => one.deferred);
+  const complete = observed.complete && compared.complete && !hasErrors(project);
+  return makePlan({
+    kind,
+    planId: session.newId(),
+    createdAt: session.clock.now().toISOString(),
+    version: session.version,
+    target: project.settings.target,
+    account: accountName(project.settings.baseUrl),
+    ...(session.git === undefined ? {} : { git: session.git }),
+    snapshot: session.snapshot,
+    manifestDigest: project.manifestDigest,
+    found: [...found, unreportedUnknowns(found, recovered)],
+    problems: [...project.problems, ...observed.problems, ...unmatchedPatterns(round, parts), ...policies.problems(deferred)],
+    complete,
+    equal: compared.equal.length,
+    unmanaged: unmanaged(round, parts),
+    readCalls: session.calls(),
+    inScope: scope.item,
+    whyNotCreate: (item) => whyNotCreate(item, { round, parts, complete }),
+    guards: (items) => guardFindings(items, { round, parts, deferred }),
+    policy: policies.findings(),
+    locate: project.locate,
+  });
+}
+
+interface CreateContext {
+  readonly round: Round;
+  readonly parts: RoundParts;
+  /** Whether every read succeeded. */
+  readonly complete: boolean;
+}
+
+/** Why an object or relation that looks missing may not be created, if so. */
+function whyNotCreate(item: DraftItem, { round, parts, complete }: CreateContext): Blocked | undefined {
+  const { unknown } = parts.recovered;
+  const blocked = blockedByEarlierRun(item, { unknown, created: round.session.records().created });
+  if (blocked !== undefined || item.action !== "create") return blocked;
+  const { address } = item;
+  if (!complete)
+    return {
+      address,
+      code: "E_READ_FAILED",
+      message: "It looks missing, but a read failed, so it may exist and is not created. Run plan again when all reads succeed.",
+    };
+  const [suspicion] = parts.observed.suspicions;
+  if (suspicion === undefined || round.options.assumeCompleteLists === true) return undefined;
+  return {
+    address,
+    code: "E_LIST_INCOMPLETE",
+    message: `${suspicion} An object that looks missing may exist, so nothing is created based on that list. If the list is complete, pass --assume-complete-lists.`,
+  };
+}
+
+interface GuardContext {
+  readonly round: Round;
+  readonly parts: RoundParts;
+  readonly deferred: DiffResult["deferred"];
+}
+
+function guardFindings(items: readonly Item[], { round, parts, deferred }: GuardContext): readonly GuardFinding[] {
+  const { session, options, scope, before } = round;
+  return checkGuards(items, {
+    limits: session.project.settings.guards,
+    population: parts.compared.liveIds.length,
+    before,
+    allowed: options.allow ?? new Map(),
+    resources: session.project.resources,
+    deferred,
+    inScope: scope.item,
+    policy: parts.policies.findings(),
+  });
+}
+
+/** Patterns of --only and --exclude that match nothing. Unknown while manifests or reads fail. */
+function unmatchedPatterns({ session, scope }: Round, { observed, compared }: RoundParts) {
+  if (hasErrors(session.project) || !observed.complete) return [];
+  return scope.problems(
+    observed.inScope.map(({ address }) => address),
+    compared.parts,
+  );
+}
+
+/** An unknown outcome is reported even if no manifest declares the object any more. */
+function unreportedUnknowns(found: readonly DiffResult[], { unknown }: Recovered): DiffResult {
+  const reported = new Set(found.flatMap(({ items, blocked }) => [...items, ...blocked].map(({ address }) => address)));
+  return { ...emptyDiff, blocked: [...unknown].flatMap(([address, why]) => (reported.has(address) ? [] : [unknownOutcome(address, why)])) };
+}
+
+/** Blocks what waits for something that --only or --exclude leaves out: it would wait forever. */
+function blockOutsideScope(found: DiffResult, scope: Scope): DiffResult {
+  const stuck = found.deferred.flatMap(({ address, waitsFor, liveId }) => {
+    const outside = liveId === undefined ? waitsFor.find((other) => !scope.item(other)) : undefined;
+    return outside === undefined ? [] : [{ address, outside }];
+  });
+  if (stuck.length === 0) return found;
+  return {
+    ...found,
+    deferred: found.deferred.filter(({ address }) => !stuck.some((one) => one.address === address)),
+    blocked: [
+      ...found.blocked,
+      ...stuck.map(({ address, outside }) => ({
+        address,
+        code: "E_DEPENDENCY",
+        message: `It needs ${outside}, which does not exist yet and is left out of this run by --only or --exclude.`,
+      })),
+    ],
+  };
+}
+
+/** Live objects that no manifest stands for. */
+function unmanaged({ options }: Round, { observed, compared }: RoundParts): Omit<Plan["unmanaged"], "columns"> {
+  const { integrations, tags, identities } = observed.account;
+  const managed = new Set([
+    ...compared.liveIds,
+    ...[...identities.values()].flatMap((identity) => (identity.state === "found" ? [identity.id] : [])),
+  ]);
+  const tables = options.listUnmanaged === true ? compared.found.flatMap(({ unmanagedTables = [] }) => unmanagedTables) : undefined;
+  return {
+    integrations: namesOf(integrations, managed),
+    tags: namesOf(tags, managed),
+    ...(tables === undefined ? {} : { tables }),
+  };
+}
+
+/** By name, without the managed ones. */
+function namesOf(live: readonly NamedObject[], managed: ReadonlySet<string>): readonly NamedObject[] {
+  return live
+    .filter(({ id }) => !managed.has(id))
+    .map(({ id, name }) => ({ id, name }))
+    .sort((a, b) => byText(a.name, b.name) || byText(a.id, b.id));
+}

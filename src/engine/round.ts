@@ -1,0 +1,88 @@
+import type { Problem } from "../model/problem.ts";
+import type { Resource } from "../model/resource.ts";
+import { columnBudget } from "./cached-reads.ts";
+import { checkPolicies, type PolicyCheck } from "./check-policies.ts";
+import { type Compared, compareUnits } from "./compare.ts";
+import { ignoring } from "./ignore.ts";
+import { type ObservedAccount, observeAccount } from "./observe.ts";
+import { type BaseView, baseResources, baseView } from "./origin.ts";
+import type { Recovered } from "./recover.ts";
+import { manifestsInScope } from "./scope.ts";
+import type { LoadedProject, Round } from "./session.ts";
+
+// The steps of a round (pipeline.ts) as calls to the modules that do the work.
+
+/** What one round has read, and which manifests it compares. */
+export interface RoundView extends ObservedAccount {
+  /** The manifests in scope; none if the project has errors. */
+  readonly compared: readonly Resource[];
+  /** The manifests in scope, with or without errors in the project. */
+  readonly inScope: readonly Resource[];
+  readonly base: BaseView | undefined;
+  readonly claimColumns: ReturnType<typeof columnBudget>;
+}
+
+/** Whether a manifest has an error. Then nothing is compared, so that the errors are all that is reported. */
+export const hasErrors = ({ problems }: Pick<LoadedProject, "problems">): boolean => problems.some(({ severity }) => severity === "error");
+
+export async function observeRound(round: Round, recovered: Recovered): Promise<RoundView> {
+  const { session, options, reads, scope, fresh, today } = round;
+  const { project } = session;
+  const { settings } = project;
+  const { bindings, longestSeen } = session.records();
+  const { ignored, problems: expiredIgnores } = ignoring([...settings.ignore, ...(options.ignore ?? [])], today);
+  const inScope = manifestsInScope(project.resources, scope);
+  const compared = hasErrors(project) ? [] : inScope;
+  const observe = (resources: readonly Resource[], of: readonly Resource[]): Promise<ObservedAccount> =>
+    observeAccount({
+      project: { settings, resources },
+      compared: of,
+      bindings,
+      reads,
+      ignored,
+      recovered: recovered.ids,
+      fresh,
+      longestSeen,
+      listUnmanaged: options.listUnmanaged,
+      ...(options.writeSecrets === undefined ? {} : { writeSecrets: options.writeSecrets }),
+    });
+  const observed = await observe(project.resources, compared);
+  const base =
+    options.base === undefined
+      ? undefined
+      : baseView(observed, await observe(options.base.resources, baseResources(options.base.resources, compared)));
+  const problems: readonly Problem[] = [...expiredIgnores, ...observed.problems, ...(base?.problems ?? [])];
+  return { ...observed, problems, inScope, compared, base: base?.view, claimColumns: columnBudget(settings.client.maxColumnReads) };
+}
+
+export function checkRoundPolicies({ session, options, kind, today }: Round, view: RoundView): PolicyCheck {
+  const { project } = session;
+  return checkPolicies({
+    account: view.account,
+    compared: view.compared,
+    options,
+    kindOfPlan: kind,
+    today,
+    concurrency: project.settings.client.concurrency,
+    claimColumns: view.claimColumns,
+    locate: project.locate,
+  });
+}
+
+/** Compares what is in scope, and checks policies on the integrations that no SchemaConfig has read. */
+export async function compareRound({ session, reads, scope }: Round, view: RoundView, policies: PolicyCheck): Promise<Compared> {
+  const compared = await compareUnits({
+    observed: view,
+    compared: view.compared,
+    scope,
+    reads,
+    onProgress: session.onProgress,
+    base: view.base,
+    concurrency: session.project.settings.client.concurrency,
+    needs: { judgedColumns: policies.judgedColumns, claimColumns: view.claimColumns },
+    inspect: policies.inspect,
+  });
+  if (hasErrors(session.project)) return compared;
+  const judged = await policies.judgeRest(reads, scope, compared.configured);
+  return { ...compared, complete: compared.complete && judged.complete };
+}

@@ -1,0 +1,54 @@
+import type { Address } from "./address.ts";
+import type { Exit } from "./exit.ts";
+import type { Action, CallCounts, Change, GuardFinding, Manual, PolicyFinding } from "./plan.ts";
+import type { Diagnostic } from "./problem.ts";
+
+/** How one item of an apply ended. */
+export type Outcome = "done" | "recovered" | "failed" | "unknown" | "skipped" | "blocked" | "deferred" | "not-converged";
+
+export interface ItemResult {
+  /** The item's id in its plan; absent for what never became an item. */
+  readonly id?: string;
+  readonly address: Address;
+  readonly kind: string;
+  readonly action?: Action;
+  readonly outcome: Outcome;
+  readonly liveId?: string;
+  readonly code?: string;
+  /** Why, where it isn't "done". */
+  readonly message?: string;
+  readonly changes?: readonly Change[];
+}
+
+/** What `apply` did (product §4.1). */
+export interface Result {
+  readonly formatVersion: "1.0";
+  readonly kind: "Result";
+  readonly runId: string;
+  readonly planId: string;
+  readonly startedAt: string;
+  readonly finishedAt: string;
+  readonly tool: { readonly name: "dimsync"; readonly version: string };
+  readonly target: string;
+  readonly account: string;
+  readonly items: readonly ItemResult[];
+  readonly manual: readonly Manual[];
+  readonly guards: readonly GuardFinding[];
+  readonly policy: readonly PolicyFinding[];
+  readonly diagnostics: readonly Diagnostic[];
+  /** Per method, what was sent in the whole run. */
+  readonly calls: CallCounts;
+  /** Every address that has an id, as recorded. */
+  readonly bindings: Readonly<Record<Address, string>>;
+  readonly exit: Exit;
+}
+
+/** What `validate` prints. */
+export interface Validation {
+  readonly kind: "Validation";
+  /** How many manifests were read, from how many files. */
+  readonly manifests: number;
+  readonly files: number;
+  readonly diagnostics: readonly Diagnostic[];
+  readonly exit: Exit;
+}
