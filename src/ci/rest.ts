@@ -1,5 +1,6 @@
 import { setTimeout } from "node:timers/promises";
 import { DimsyncError } from "../model/errors.ts";
+import { backoffMs, retryAfterMs } from "../service/retry.ts";
 import { type HttpResponse, sendRequest } from "../service/send-request.ts";
 
 /** The REST interface of GitHub or GitLab: JSON in, JSON out. */
@@ -32,7 +33,7 @@ export interface RestOptions {
   /** HTTPS_PROXY and NO_PROXY apply as for the service. */
   readonly env: NodeJS.ProcessEnv;
   readonly signal?: AbortSignal | undefined;
-  /** Between attempts; doubles each time. Default: 1 000. */
+  /** The longest first pause between attempts; doubles each time. Default: 1 000. */
   readonly pauseMs?: number;
 }
 
@@ -47,7 +48,6 @@ interface Call {
 const timeoutMs = 30_000;
 const attempts = 4;
 const maxPages = 50;
-const maxPauseMs = 60_000;
 const maxBodyBytes = 64 * 1024 * 1024;
 
 /**
@@ -93,8 +93,8 @@ async function sendWithRetries(rest: RestOptions, call: Call): Promise<HttpRespo
       if (!failed) return outcome;
       throw new DimsyncError("E_FORGE", `${name} could not be reached: ${outcome.failure}. Run the job again.`);
     }
-    const retryAfterMs = failed ? 0 : Math.min(Number(header(outcome, "retry-after")) * 1_000 || 0, maxPauseMs);
-    await setTimeout(Math.max(retryAfterMs, pauseMs * 2 ** (attempt - 1)), undefined, { signal }).catch(() => throwInterrupted(signal));
+    const waitMs = failed ? undefined : retryAfterMs(outcome.headers, Date.now());
+    await setTimeout(waitMs ?? backoffMs(attempt, Math.random, pauseMs), undefined, { signal }).catch(() => throwInterrupted(signal));
     if (!isRefused && (await options.isCreated?.()) === true) return undefined;
   }
 }

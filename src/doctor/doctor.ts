@@ -59,12 +59,10 @@ async function serviceChecks(project: Project, options: DoctorOptions): Promise<
   const records = (client?: Client): Promise<readonly Check[]> => recordChecks(project, options.readRecords, client);
   if (baseUrl === "") return [...withSkipped([missingUrl(project)], "the base URL is missing or wrong."), ...(await records())];
   const transport = transportChecks(baseUrl, options.env);
+  if (transport.some(({ check, verdict }) => check === "proxy" && verdict === "fail"))
+    return [...withSkipped(transport, "the proxy cannot be used."), ...(await records())];
   const connection = await connect(project, options);
-  if ("failed" in connection) {
-    const { failed, because } = connection;
-    const passed = transport.filter(({ check }) => failed.every((one) => one.check !== check));
-    return [...passed, ...withSkipped(failed, because), ...(await records())];
-  }
+  if ("failed" in connection) return [...transport, ...withSkipped(connection.failed, connection.because), ...(await records())];
   try {
     return [...transport, ...(await liveChecks(project, connection)), ...(await records(connection.client))];
   } finally {
@@ -121,11 +119,9 @@ const keySource = ({ apiKey }: Project["settings"]): string =>
 function settingsFailure(error: unknown): NoConnection {
   if (!(error instanceof DimsyncError)) throw error;
   const found = error instanceof ProblemsError ? error.problems.map(({ message }) => message).join(" ") : error.message;
-  const check = { E_PROXY: "proxy", E_EMBEDDED: "service" }[error.code] ?? "key";
-  return {
-    failed: [fail(check, found, "Fix this and run dimsync doctor again.")],
-    because: check === "key" ? "there is no usable API key." : `the ${check} check failed.`,
-  };
+  const check = error.code === "E_EMBEDDED" ? "service" : "key";
+  const because = check === "key" ? "there is no usable API key." : "the service could not be started.";
+  return { failed: [fail(check, found, "Fix this and run dimsync doctor again.")], because };
 }
 
 /** Why the first request failed: the key, if the service refuses it, else the connection. */

@@ -1,4 +1,7 @@
 import { accessSync, constants } from "node:fs";
+import { parseBaseUrl } from "../model/base-url.ts";
+import { DimsyncError } from "../model/errors.ts";
+import { proxyFor, proxyVariable } from "../service/proxy.ts";
 import { type Check, fail, ok, warn } from "./check.ts";
 
 /** How requests reach the service and how they are protected, according to the settings alone. `baseUrl` is not "". */
@@ -37,24 +40,18 @@ function tlsCheck(env: NodeJS.ProcessEnv): Check {
   }
 }
 
-/** As the client decides (service/proxy.ts): https only, the lower-case variable first. Never shows the value, which may contain a password. */
+/** Never shows the value of a variable, which may contain a password. */
 function proxyCheck(baseUrl: string, env: NodeJS.ProcessEnv): Check {
   const check = "proxy";
-  const proxy = ["https_proxy", "HTTPS_PROXY"].find((name) => (env[name] ?? "") !== "");
-  if (proxy === undefined || !baseUrl.startsWith("https:")) return ok(check, "No proxy: requests go to the service directly.");
-  const { hostname, port } = new URL(baseUrl);
-  const isBypassed = bypasses(hostname, port === "" ? "443" : port, env["no_proxy"] ?? env["NO_PROXY"] ?? "");
-  return isBypassed
-    ? ok(check, `${proxy} is set, but NO_PROXY lists ${hostname}: requests go to the service directly.`)
-    : ok(check, `Requests go through the proxy in ${proxy}.`);
-}
-
-/** NO_PROXY as undici reads it: hosts, with all below them after a dot or `*`, each optionally with a port; `*` alone is all. */
-function bypasses(host: string, port: string, noProxy: string): boolean {
-  if (noProxy.trim() === "*") return true;
-  return noProxy.split(/[,\s]+/u).some((entry) => {
-    const [, name = "", at] = /^(.+?)(?::(\d+))?$/u.exec(entry.toLowerCase()) ?? [];
-    if (name === "" || (at !== undefined && at !== port)) return false;
-    return /^[.*]/u.test(name) ? host.endsWith(name.replace(/^\*/u, "")) : host === name;
-  });
+  const variable = proxyVariable(env);
+  if (variable === undefined || !baseUrl.startsWith("https:")) return ok(check, "No proxy: requests go to the service directly.");
+  const base = parseBaseUrl(baseUrl);
+  try {
+    if (proxyFor(base, env) !== undefined) return ok(check, `Requests go through the proxy in ${variable}.`);
+  } catch (error) {
+    if (!(error instanceof DimsyncError)) throw error;
+    return fail(check, error.message, "Fix this and run dimsync doctor again.");
+  }
+  const reason = base.loopback ? "the service is on this machine" : `NO_PROXY lists ${new URL(base.origin).hostname}`;
+  return ok(check, `${variable} is set, but ${reason}: requests go to the service directly.`);
 }

@@ -130,9 +130,9 @@ function linesOf(report: Plan): readonly string[] {
 }
 
 function by({ origin, attribution }: Pick<Change | Manual, "origin" | "attribution">): string {
-  const who =
-    attribution === undefined ? "" : attribution.own ? "a run of dimsync" : (attribution.actor ?? "someone without an e-mail address");
-  const sure = attribution === undefined || attribution.confidence === "exact" ? "" : `, ${attribution.confidence}`;
+  const isKnown = attribution !== undefined && !attribution.own;
+  const who = isKnown ? (attribution.actor ?? "a user without an e-mail address") : "";
+  const sure = isKnown && attribution.confidence !== "exact" ? `, ${attribution.confidence}` : "";
   const parts = [origin === undefined || origin === "unknown" ? "" : origin, who === "" ? "" : `${plain(who)}${sure}`].filter(
     (part) => part !== "",
   );

@@ -38,7 +38,7 @@ export interface Attribution {
   readonly event: string;
   /** "exact": the event quotes the id or name; "likely": it has the name as a word; "window": only the time fits. */
   readonly confidence: "exact" | "likely" | "window";
-  /** Whether a run of dimsync did it. */
+  /** Whether it was a run of dimsync. Such a run made the object as declared, so the difference is newer. */
   readonly own: boolean;
 }
 

@@ -1,6 +1,8 @@
-import type { Dispatcher, Pool } from "undici";
+import type { Dispatcher } from "undici";
 import { isLoopback } from "../model/base-url.ts";
-import { proxyDispatcher, proxyFor } from "./proxy.ts";
+import { connectionCode, isConnectTimeout } from "./connection-error.ts";
+import { openPool } from "./open-pool.ts";
+import type { HttpHeaders } from "./transport.ts";
 
 /** A request to a server other than the data integration service, such as a webhook or GitHub. */
 export interface HttpRequest {
@@ -22,7 +24,7 @@ export interface SendOptions {
 
 export interface HttpResponse {
   readonly status: number;
-  readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
+  readonly headers: HttpHeaders;
   readonly text: string;
 }
 
@@ -39,7 +41,8 @@ export type HttpOutcome = HttpResponse | { readonly failure: string };
 export async function sendRequest(request: HttpRequest, options: SendOptions): Promise<HttpOutcome> {
   const { timeoutMs, env, signal } = options;
   signal?.throwIfAborted();
-  const dispatcher = await openTo(request.url, env, timeoutMs);
+  const { origin, hostname } = request.url;
+  const dispatcher = await openPool({ origin, prefix: "", loopback: isLoopback(hostname) }, { env, timeoutMs, connections: 1 });
   const limit = AbortSignal.timeout(timeoutMs);
   const stop = signal === undefined ? limit : AbortSignal.any([signal, limit]);
   try {
@@ -60,14 +63,6 @@ export async function postJson(
   const headers = { "content-type": "application/json; charset=utf-8", "user-agent": "dimsync" };
   const outcome = await sendRequest({ method: "POST", url, headers, body }, { ...options, maxBodyBytes: 0 });
   return "failure" in outcome ? outcome : { status: outcome.status };
-}
-
-async function openTo(url: URL, env: NodeJS.ProcessEnv, timeoutMs: number): Promise<Dispatcher> {
-  const options: Pool.Options = { connections: 1, pipelining: 1, allowH2: false, connect: { timeout: timeoutMs } };
-  const proxy = proxyFor({ origin: url.origin, prefix: "", loopback: isLoopback(url.hostname) }, env);
-  if (proxy !== undefined) return proxyDispatcher(proxy, env, options, timeoutMs);
-  const { default: DirectPool } = await import("undici/lib/dispatcher/pool.js");
-  return new DirectPool(url.origin, options);
 }
 
 const ended = (stop: AbortSignal): Promise<{ readonly failure: string }> =>
@@ -96,15 +91,10 @@ function exchange(dispatcher: Dispatcher, { method, url, headers, body }: HttpRe
           else chunks.push(chunk);
         },
         onResponseEnd: () => settle({ ...head, text: Buffer.concat(chunks).toString("utf8") }),
-        onResponseError: (_controller, error) => settle({ failure: codeOf(error) }),
+        onResponseError: (_controller, error) => settle({ failure: failureText(error) }),
       },
     );
   });
 }
 
-function codeOf(error: Error): string {
-  const first: unknown = error instanceof AggregateError ? error.errors[0] : undefined;
-  const cause = first instanceof Error ? first : error;
-  const code = "code" in cause ? cause.code : undefined;
-  return code === "UND_ERR_CONNECT_TIMEOUT" ? "timeout" : typeof code === "string" ? code : "unknown";
-}
+const failureText = (error: Error): string => (isConnectTimeout(error) ? "timeout" : connectionCode(error) || "unknown");

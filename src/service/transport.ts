@@ -1,9 +1,11 @@
-import type { Dispatcher, Pool } from "undici";
+import type { Dispatcher } from "undici";
 import type { BaseUrl } from "../model/base-url.ts";
 import { DimsyncError } from "../model/errors.ts";
 import type { Secret } from "../model/secret.ts";
+import { connectErrorText, connectionCode, isConnectTimeout } from "./connection-error.ts";
 import { createWatch, type InFlight, type Watch } from "./in-flight.ts";
-import { proxyDispatcher, proxyFor } from "./proxy.ts";
+import { openPool } from "./open-pool.ts";
+import { proxyFor } from "./proxy.ts";
 
 export type Method = "GET" | "HEAD" | "POST" | "PUT" | "PATCH";
 
@@ -16,10 +18,13 @@ export interface WireRequest {
   readonly beforeSend?: (() => void) | undefined;
 }
 
+/** By name in lower case. */
+export type HttpHeaders = Readonly<Record<string, string | readonly string[] | undefined>>;
+
 export interface WireAnswer {
   readonly type: "answer";
   readonly status: number;
-  readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
+  readonly headers: HttpHeaders;
   readonly body: Buffer;
 }
 
@@ -57,21 +62,10 @@ export interface TransportOptions {
  * connection could meet the server closing it, and nobody could tell whether the service saw the request (interface: no idempotency key).
  */
 export function createTransport(options: TransportOptions): Transport {
-  const proxy = proxyFor(options.base, options.env);
-  const open = async (): Promise<Dispatcher> => {
-    const poolOptions: Pool.Options = {
-      connections: options.concurrency,
-      pipelining: 1,
-      allowH2: false,
-      // One timer per request, below, covers connecting, headers and body together.
-      headersTimeout: 0,
-      bodyTimeout: 0,
-      connect: { timeout: options.timeoutMs },
-    };
-    if (proxy !== undefined) return proxyDispatcher(proxy, options.env, poolOptions, options.timeoutMs);
-    const { default: DirectPool } = await import("undici/lib/dispatcher/pool.js");
-    return new DirectPool(options.base.origin, poolOptions);
-  };
+  // One timer per request covers connecting, headers and body together (in-flight.ts).
+  const { base, env, timeoutMs, concurrency: connections } = options;
+  // Fails now, before the first request.
+  proxyFor(base, env);
   const pools: Record<"kept" | "fresh", { opening?: Promise<Dispatcher>; opened?: Dispatcher }> = { kept: {}, fresh: {} };
   const wire = wireOf(options);
   let underWay = 0;
@@ -83,7 +77,7 @@ export function createTransport(options: TransportOptions): Transport {
       try {
         const pool = request.method === "POST" ? pools.fresh : pools.kept;
         if (pool.opened === undefined) {
-          pool.opening ??= open();
+          pool.opening ??= openPool(base, { env, timeoutMs, connections });
           pool.opened = await pool.opening;
         }
         return await dispatch(pool.opened, wire, request, signal);
@@ -141,7 +135,7 @@ function dispatch(
     let controller: Dispatcher.DispatchController | undefined;
     let done = false;
     let status = 0;
-    let headers: WireAnswer["headers"] = {};
+    let headers: HttpHeaders = {};
     let chunks: Buffer[] = [];
     let bytes = 0;
 
@@ -213,23 +207,12 @@ function dispatch(
         },
         onResponseError(_controller, error) {
           const connecting = controller === undefined;
-          const reason = codeOf(error) === "UND_ERR_CONNECT_TIMEOUT" ? "timeout" : "connection";
-          finish({ type: "failure", reason, sent: connecting ? "never" : "maybe", detail: describe(error, connecting) });
+          const reason = isConnectTimeout(error) ? "timeout" : "connection";
+          // Later, only the code is safe to show: the message may contain text of the response.
+          const detail = connecting ? connectErrorText(error) : connectionCode(error);
+          finish({ type: "failure", reason, sent: connecting ? "never" : "maybe", detail });
         },
       },
     );
   });
-}
-
-function codeOf(error: Error): string {
-  return "code" in error && typeof error.code === "string" ? error.code : "";
-}
-
-/** While connecting, Node's own sentence helps (host, certificate) and can't hold a text of the answer; afterwards only the code is safe to show. */
-function describe(error: Error, connecting: boolean): string {
-  const first: unknown = error instanceof AggregateError ? error.errors[0] : undefined;
-  const cause = first instanceof Error ? first : error;
-  const code = codeOf(cause) || codeOf(error);
-  if (!connecting) return code;
-  return code === "" || cause.message.includes(code) ? cause.message : `${code}: ${cause.message}`;
 }

@@ -4,9 +4,9 @@ declare module "undici/lib/dispatcher/pool.js" {
   export { Pool as default } from "undici";
 }
 
-declare module "undici/lib/dispatcher/env-http-proxy-agent.js" {
+declare module "undici/lib/dispatcher/proxy-agent.js" {
   // biome-ignore lint/style/noDefaultExport: the module has one
-  export { EnvHttpProxyAgent as default } from "undici";
+  export { ProxyAgent as default } from "undici";
 }
 
 declare module "undici/lib/api/api-connect.js" {

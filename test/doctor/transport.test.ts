@@ -9,6 +9,8 @@ test.each<readonly [sentence: string, env: Readonly<Record<string, string>>, che
   ["the lower-case variable wins", { ...proxied, https_proxy: "http://other" }, "proxy", "ok", "in https_proxy."],
   ["a host in NO_PROXY", { ...proxied, NO_PROXY: "x.org, api.example.com:443" }, "proxy", "ok", "directly"],
   ["a domain in NO_PROXY", { ...proxied, NO_PROXY: ".example.com" }, "proxy", "ok", "directly"],
+  ["the parent domain in NO_PROXY", { ...proxied, NO_PROXY: "example.com" }, "proxy", "ok", "directly"],
+  ["a proxy that cannot be used", { HTTPS_PROXY: "socks://word@proxy" }, "proxy", "fail", "not the URL of an http or https proxy"],
   ["another port in NO_PROXY", { ...proxied, NO_PROXY: "api.example.com:8443" }, "proxy", "ok", "through the proxy"],
   ["the beginning of the host in NO_PROXY", { ...proxied, NO_PROXY: "api.example" }, "proxy", "ok", "through the proxy"],
   ["no certificates of one's own", {}, "TLS", "ok", "those of Node."],

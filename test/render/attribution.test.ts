@@ -14,7 +14,11 @@ describe("who did it, in a line", () => {
     ["a person", dana, "dana@example.com, 2026-02-28 16:40 UTC"],
     ["a guess says so", { ...dana, confidence: "likely" }, "dana@example.com, 2026-02-28 16:40 UTC (likely)"],
     ["a guess by time alone, too", { ...dana, confidence: "window" }, "dana@example.com, 2026-02-28 16:40 UTC (only the time fits)"],
-    ["a run of ours", { ...dana, userAgent: "dimsync/1 (run/7c)", own: true }, "dimsync run 7c as dana@example.com, 2026-02-28 16:40 UTC"],
+    [
+      "a run of dimsync is not the cause: it shows since when the difference exists",
+      { ...dana, userAgent: "dimsync/1 (run/7c)", own: true },
+      "new since the dimsync run of 2026-02-28 16:40 UTC",
+    ],
     ["a time in another zone stays", { ...dana, at: "2026-02-28T16:40:12+01:00" }, "dana@example.com, 2026-02-28T16:40:12+01:00"],
   ])("%s", (_, attribution, text) => {
     expect(attributionText(attribution)).toBe(text);
@@ -22,7 +26,7 @@ describe("who did it, in a line", () => {
 
   test("nobody named", () => {
     const { actor: _, ...nobody } = dana;
-    expect(attributionText(nobody)).toBe("someone without an e-mail address, 2026-02-28 16:40 UTC");
+    expect(attributionText(nobody)).toBe("a user without an e-mail address, 2026-02-28 16:40 UTC");
     expect(attributionText(undefined)).toBe("");
   });
 });

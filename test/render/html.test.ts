@@ -45,7 +45,7 @@ test("the page holds what people need: who, origin, steps, findings, what is unm
   for (const wanted of [
     "Drift for prod",
     "dana@example.com, 2026-02-28 16:40 UTC",
-    "dimsync run 7c1e as bot@example.com",
+    "new since the dimsync run of",
     "only the time fits",
     "conflict",
     "1. Integration/orders",

@@ -61,7 +61,7 @@ function row({ path, before, after, risk, cause }: Change, what: string, trace: 
 /** The origin as a chip, who did it and when, and the event as the audit log tells it. */
 export function traceHtml({ origin, attribution }: Traced): string {
   const who = attributionText(attribution);
-  const event = attribution === undefined ? "" : ` <span class="quiet small">“${escaped(attribution.event)}”</span>`;
+  const event = attribution === undefined || attribution.own ? "" : ` <span class="quiet small">“${escaped(attribution.event)}”</span>`;
   return `${originChip(origin)}${who === "" ? "" : ` <span class="who">${escaped(who)}</span>${event}`}`.trim();
 }
 

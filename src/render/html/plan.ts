@@ -117,7 +117,7 @@ function peopleText(items: readonly Item[]): string {
     ...new Set(
       items.flatMap(({ changes }) => changes.flatMap(({ attribution }) => (attribution === undefined ? [] : actorText(attribution)))),
     ),
-  ];
+  ].filter((name) => name !== "");
   if (people.length === 0) return "";
   const more = people.length > 2 ? ` and ${people.length - 2} more` : "";
   return ` <span class="quiet small">by ${escaped(people.slice(0, 2).join(", "))}${more}</span>`;

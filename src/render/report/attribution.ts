@@ -9,17 +9,20 @@ export function originText(origin: Origin | undefined): string {
   return origin === undefined || origin === "unknown" ? "" : origin;
 }
 
-/** "dana@example.com, 2026-03-03 07:55 UTC (likely)": who and when, and how sure where it isn't the event's own word; "" without attribution. */
+/**
+ * "dana@example.com, 2026-03-03 07:55 UTC (likely)"; "" without attribution. A run of dimsync made
+ * the object as declared, so it did not cause the difference: it only shows since when that exists.
+ */
 export function attributionText(attribution: Attribution | undefined): string {
   if (attribution === undefined) return "";
+  if (attribution.own) return `new since the dimsync run of ${timeText(attribution.at)}`;
   return `${actorText(attribution)}, ${timeText(attribution.at)}${attribution.confidence === "exact" ? "" : ` (${confidenceText(attribution)})`}`;
 }
 
-/** The person, or that it was a run of dimsync and which. */
-export function actorText({ actor, own, userAgent = "" }: Attribution): string {
-  const who = actor === undefined ? "someone without an e-mail address" : visible(actor);
-  const run = /\(run\/([^)]+)\)/u.exec(userAgent)?.[1];
-  return own ? `dimsync${run === undefined ? "" : ` run ${visible(run)}`} as ${who}` : who;
+/** The user who made the change; "" if nobody is known to have made it. */
+export function actorText({ actor, own }: Attribution): string {
+  if (own) return "";
+  return actor === undefined ? "a user without an e-mail address" : visible(actor);
 }
 
 function confidenceText({ confidence }: Attribution): string {
@@ -32,7 +35,7 @@ export function timeText(iso: string): string {
   return day === undefined || minute === undefined ? visible(iso) : `${day} ${minute} UTC`;
 }
 
-/** What all of them have in common; where different people did it, nobody is named. */
+/** What all of them have in common. If different users made them, nobody is named. */
 export function traceOfAll(all: readonly Traced[]): Traced {
   const [first] = all;
   if (first === undefined) return {};
@@ -41,6 +44,7 @@ export function traceOfAll(all: readonly Traced[]): Traced {
     (one) =>
       one.attribution?.actor === attribution?.actor &&
       one.attribution?.own === attribution?.own &&
+      (attribution?.own !== true || one.attribution?.at === attribution.at) &&
       one.attribution?.confidence === attribution?.confidence,
   );
   return {
