@@ -85,9 +85,13 @@ export async function startPostgres(settings: readonly string[] = []): Promise<P
 }
 
 /** pgbouncer in transaction mode in front of the server; resolves with a function that rewrites URLs. */
-export async function startPgbouncer(
-  postgres: Postgres,
-): Promise<{ readonly through: (url: string) => string; readonly stop: () => void }> {
+export async function startPgbouncer(postgres: Postgres): Promise<{
+  readonly through: (url: string) => string;
+  /** Nothing gets through any more; connections stay open. */
+  readonly freeze: () => void;
+  readonly thaw: () => void;
+  readonly stop: () => void;
+}> {
   const user = serverUser();
   const folder = mkdtempSync(join(tmpdir(), "dimsync-pgbouncer-"));
   if (user.uid !== undefined && user.gid !== undefined) chownSync(folder, user.uid, user.gid);
@@ -115,6 +119,8 @@ export async function startPgbouncer(
   });
   return {
     through: (url) => url.replace(`:${postgres.port}/`, `:${port}/`),
+    freeze: () => void child.kill("SIGSTOP"),
+    thaw: () => void child.kill("SIGCONT"),
     stop() {
       child.kill("SIGKILL");
       rmSync(folder, { recursive: true, force: true });

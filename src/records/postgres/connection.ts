@@ -16,8 +16,10 @@ const queryMs = 20_000;
 /** Opens nothing yet. Throws an Error without the URL if the URL cannot be read. */
 export function openDatabase(url: string): Database {
   const pool = new Pool(poolConfig(url));
-  // Reported by the next query.
-  pool.on("error", () => {});
+  // The query in progress, or the next one, reports it.
+  const ignore = (): void => {};
+  pool.on("error", ignore);
+  pool.on("connect", (client) => client.on("error", ignore));
   const withClient = async <T>(work: (client: PoolClient) => Promise<T>): Promise<T> => {
     const client = await pool.connect();
     try {

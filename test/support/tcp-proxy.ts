@@ -1,0 +1,60 @@
+import { connect, createServer, type Socket } from "node:net";
+
+/** A proxy on loopback in front of a TCP server, which loses responses on demand. */
+export interface TcpProxy {
+  readonly port: number;
+  /**
+   * Decides for each message of a client, counted from 1 over all connections, what happens to it:
+   * "before": the connection is cut and the server never sees the message; "after": the server gets
+   * it, and its response is lost.
+   */
+  cut: (message: number) => "before" | "after" | undefined;
+  readonly close: () => Promise<void>;
+}
+
+export async function startTcpProxy(target: number): Promise<TcpProxy> {
+  const sockets = new Set<Socket>();
+  let messages = 0;
+  const proxy: { -readonly [K in keyof TcpProxy]: TcpProxy[K] } = {
+    port: 0,
+    cut: () => undefined,
+    close: () =>
+      new Promise((resolve) => {
+        for (const socket of sockets) socket.destroy();
+        server.close(() => resolve());
+      }),
+  };
+  const server = createServer((client) => {
+    const upstream = connect(target, "127.0.0.1");
+    let isDeaf = false;
+    for (const socket of [client, upstream]) {
+      sockets.add(socket);
+      socket.on("close", () => {
+        sockets.delete(socket);
+        client.destroy();
+        // The server finishes what it was sent.
+        if (!isDeaf) upstream.destroy();
+      });
+      socket.on("error", () => {});
+    }
+    client.on("data", (chunk) => {
+      messages += 1;
+      const cut = proxy.cut(messages);
+      if (cut === "before") {
+        client.destroy();
+        return;
+      }
+      upstream.write(chunk);
+      if (cut !== "after") return;
+      isDeaf = true;
+      upstream.once("data", () => client.destroy());
+    });
+    upstream.on("data", (chunk) => {
+      if (!isDeaf) client.write(chunk);
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const address = server.address();
+  proxy.port = typeof address === "object" && address !== null ? address.port : 0;
+  return proxy;
+}
