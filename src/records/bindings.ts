@@ -4,6 +4,7 @@ import { type Address, parseAddress } from "../model/address.ts";
 import type { Binding, Bindings } from "../model/binding.ts";
 import { DimsyncError } from "../model/errors.ts";
 import { sameJson } from "../model/json.ts";
+import { shellWord } from "../text/shell.ts";
 import { writeAtomic } from "./atomic.ts";
 import {
   type BindingsText,
@@ -164,5 +165,3 @@ function notWritten(file: string, target: string, batch: ReadonlyMap<Address, Bi
     },
   );
 }
-
-const shellWord = (word: string): string => (/^[\w@%+=:,./-]+$/u.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`);

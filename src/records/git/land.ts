@@ -19,6 +19,9 @@ export type Landing =
   | { readonly outcome: "refused"; readonly words: string }
   | { readonly outcome: "unclear"; readonly words: string };
 
+// Printed if the server let nobody in, so that it did not even look at the push.
+const denied = /error: 40[13]\b|authentication failed|could not read (?:username|password)|permission denied|access denied/iu;
+
 /** Pushes a commit until it is known what became of it, for at most `patienceMs`. Throws nothing of git's. */
 export async function land(
   repository: RecordsRepository,
@@ -32,12 +35,17 @@ export async function land(
     const left = Math.max(1_000, deadline - performance.now());
     const report = await repository.push(commit, parent, Math.min(left, 20_000));
     if (report.accepted) return { outcome: "stored", tip: commit };
-    rejected = report.rejected;
+    rejected = report.rejected || denied.test(report.words);
     words = report.words;
     const seen = await whatIsThere(repository, commit, parent);
     if (typeof seen === "object") return seen;
     const pause = pauseMs * (0.5 + Math.random());
-    if (performance.now() + pause > deadline) return { outcome: rejected && seen === "unchanged" ? "refused" : "unclear", words };
+    if (performance.now() + pause > deadline) {
+      if (!rejected || seen !== "unchanged") return { outcome: "unclear", words };
+      // Readers and writers see different refs.
+      const isHidden = words.includes("stale info");
+      return { outcome: "refused", words: isHidden ? `${words} The server may hide the ref ${repository.name} from writers.` : words };
+    }
     await sleep(pause);
   }
 }

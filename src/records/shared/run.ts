@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { DimsyncError } from "../../model/errors.ts";
+import { shellWord } from "../../text/shell.ts";
 import type { AppliedPlan } from "../applied-plans.ts";
 import { duplicateBinding } from "../bindings-text.ts";
 import { type Fact, otherWithId } from "../facts.ts";
@@ -20,6 +21,8 @@ export interface Writer {
   readonly lastStored: () => Instant | undefined;
   /** Aborted when nothing more may be sent: the lease is lost, or a write failed that somebody waited for. */
   readonly lost: AbortSignal;
+  /** Facts of this run that are not stored. */
+  readonly unstored: () => readonly Fact[];
   /** Queues a fact for the next write. */
   readonly add: (fact: Fact) => void;
   /** Writes the facts, what is queued and, before the first write, the lease. Throws as `RecordsRun.take` does. */
@@ -117,10 +120,32 @@ export function runOver(store: RunStore, writer: Writer, { runId, local, notice 
     flush: () => void write(),
     release() {
       clearTimeout(timer);
-      released ??= writer.end().then(() => local.forget());
+      released ??= writer.end().then(
+        () => local.forget(),
+        (error: unknown) => {
+          throw error instanceof DimsyncError ? withIds(error, store.target, writer, local.file) : error;
+        },
+      );
       return released;
     },
   };
+}
+
+/** The error with the ids that did not reach the store, because nothing else may know them. */
+function withIds(error: DimsyncError, target: string, writer: Pick<Writer, "state" | "unstored">, file: string): DimsyncError {
+  const addresses = new Map(writer.state().open.map(({ entryId, address }) => [entryId, address]));
+  const ids = new Map(
+    writer.unstored().flatMap((fact): readonly (readonly [string, string])[] => {
+      if (fact.type === "bind") return [[fact.address, fact.binding.id]];
+      const [address, id] = fact.type === "settle" ? [addresses.get(fact.entryId), fact.settlement.id] : [];
+      return address === undefined || id === undefined ? [] : [[address, id]];
+    }),
+  );
+  if (ids.size === 0) return error;
+  const pairs = [...ids].map(([address, id]) => `${address}=${id}`);
+  const message = `${error.message} These ids are not stored: ${pairs.join(", ")}. The next run on this machine adds them from ${file}; on another machine, bind them:`;
+  const command = `dimsync bind ${pairs.map(shellWord).join(" ")} -t ${shellWord(target)}`;
+  return new DimsyncError(error.code, message, { exit: error.exit, cause: error, command });
 }
 
 const notKept = (file: string, id: string | undefined, error: unknown): DimsyncError =>

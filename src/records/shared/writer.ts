@@ -94,6 +94,7 @@ export function openWriter<V extends Version>(store: SharedStore<V>, options: Wr
     applied: (planId) => work.stored.content.applied.get(planId),
     lastStored: () => work.lastStored,
     lost: work.lost.signal,
+    unstored: () => [...work.moving.queue, ...work.queue].filter((fact) => !work.kept.includes(fact)),
     add(fact) {
       work.queue = [...work.queue, fact];
     },

@@ -2,6 +2,7 @@ import type { Action } from "../../model/plan.ts";
 import type { ItemResult, Outcome } from "../../model/result.ts";
 import { visible } from "../../text/control-characters.ts";
 import { countList } from "../../text/counts.ts";
+import { shellWord } from "../../text/shell.ts";
 
 const doneWords: Readonly<Record<Action, string>> = { create: "created", update: "updated", relate: "related", bind: "id recorded" };
 
@@ -28,10 +29,5 @@ export function outcomesText(items: readonly ItemResult[]): string {
 /** The commands that lead on, one of them to be run, where the outcome alone tells which; none elsewhere, since the message does. */
 export function nextSteps({ outcome, address }: ItemResult): readonly string[] {
   if (outcome !== "unknown") return [];
-  return ["--created=ID", "--not-created"].map((flag) => `dimsync resolve ${shellWord(address)} ${flag}`);
-}
-
-function shellWord(text: string): string {
-  const shown = visible(text);
-  return /^[\w/.@:-]+$/u.test(shown) ? shown : `'${shown.replaceAll("'", "'\\''")}'`;
+  return ["--created=ID", "--not-created"].map((flag) => `dimsync resolve ${shellWord(visible(address))} ${flag}`);
 }

@@ -1,0 +1,47 @@
+import { onTestFinished } from "vitest";
+import { openGitRecords } from "../../../src/records/git/index.ts";
+import { initGitRecords } from "../../../src/records/git/init.ts";
+import type { GitStoreOptions } from "../../../src/records/git/store.ts";
+import type { Records, RecordsRun } from "../../../src/records/records.ts";
+import { type GitHttp, gitHttp } from "../../support/git-http.ts";
+import { type GitRemote, gitEnv, gitRemote } from "../../support/git-remote.ts";
+
+export const ref = "refs/dimsync/prod";
+
+/** A store in a remote that is served over HTTP, where faults can be made. */
+export interface HttpStore {
+  readonly remote: GitRemote;
+  readonly http: GitHttp;
+  readonly id: string;
+  /** Opens it from a clone of its own. */
+  readonly open: (options?: Partial<GitStoreOptions>) => Records;
+}
+
+const defaults = { target: "prod", remote: "origin", ref, ttlMs: 60_000, key: undefined, env: gitEnv };
+
+export async function httpStore(options: Partial<GitStoreOptions> = {}): Promise<HttpStore> {
+  const remote = gitRemote();
+  const http = await gitHttp(remote.bare);
+  onTestFinished(() => http.close());
+  const id = await initGitRecords({ ...defaults, ...options, folder: remote.clone(http.url) });
+  return {
+    remote,
+    http,
+    id,
+    open: (more = {}) => openGitRecords({ ...defaults, ...options, id, folder: remote.clone(http.url), ...more }),
+  };
+}
+
+/** A store in a bare repository on the disk. */
+export async function diskStore(options: Partial<GitStoreOptions> = {}): Promise<Omit<HttpStore, "http">> {
+  const remote = gitRemote();
+  const id = await initGitRecords({ ...defaults, ...options, folder: remote.clone() });
+  return { remote, id, open: (more = {}) => openGitRecords({ ...defaults, ...options, id, folder: remote.clone(), ...more }) };
+}
+
+/** Starts a run that is released with the test. */
+export async function begun(records: Records, runId = "run-1"): Promise<RecordsRun> {
+  const run = await records.begin({ runId, waitMs: 0 });
+  onTestFinished(() => run.release().catch(() => undefined));
+  return run;
+}

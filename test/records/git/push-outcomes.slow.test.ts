@@ -1,0 +1,196 @@
+import { chmodSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { DimsyncError } from "../../../src/model/errors.ts";
+import { initGitRecords } from "../../../src/records/git/init.ts";
+import type { GitFault, GitHttp } from "../../support/git-http.ts";
+import { git, gitEnv, gitRemote } from "../../support/git-remote.ts";
+import { intentOf } from "../suite.ts";
+import { begun, diskStore, type HttpStore, httpStore, ref } from "./git-store.ts";
+
+/** The Nth push from now on ends so; the others are carried out. */
+function faultAt(http: GitHttp, nth: number, fault: GitFault): void {
+  let pushes = 0;
+  http.setFault(({ service, isListing }) => {
+    if (service !== "receive-pack" || isListing) return undefined;
+    pushes += 1;
+    return pushes === nth ? fault : undefined;
+  });
+}
+
+/** A run that writes in every way: lease and intents, a further wave, an id at once, a heartbeat, and the end. */
+async function protocol({ open }: HttpStore): Promise<void> {
+  const run = await begun(open({ ttlMs: 15_000 }));
+  await run.markApplied("plan-1");
+  const [a = "", b = ""] = await run.intend([intentOf("Integration/a"), intentOf("Asset/b", { kind: "Asset" })]);
+  await run.settle(a, { outcome: "answered", id: "1" });
+  await run.bind("Integration/a", { id: "1" });
+  await run.settle(a, { outcome: "created", id: "1" });
+  await run.settle(b, { outcome: "answered", id: "2" });
+  const [c = ""] = await run.intend([intentOf("Integration/c")]);
+  run.fence();
+  await run.bind("Asset/b", { id: "2" });
+  await run.settle(b, { outcome: "created", id: "2" });
+  run.flush();
+  await run.settle(c, { outcome: "unknown" });
+  await run.release();
+}
+
+const pushesOfProtocol = 4;
+
+async function expectProtocolStored({ open, remote, http }: HttpStore): Promise<void> {
+  await http.settled();
+  http.setFault(() => undefined);
+  const records = open();
+  const { bindings, open: unknown, created } = await records.read();
+  expect([...bindings]).toEqual([
+    ["Asset/b", { id: "2" }],
+    ["Integration/a", { id: "1" }],
+  ]);
+  expect(unknown.map(({ address }) => address)).toEqual(["Integration/c"]);
+  expect([...created.keys()].sort()).toEqual(["Asset/b", "Integration/a"]);
+  expect(await records.lease()).toBeUndefined();
+  expect(await records.wasApplied("plan-1")).toMatchObject({ runId: "run-1" });
+  const lines = git(remote.bare, "show", `${ref}:journal/000001.ndjson`).split("\n");
+  expect(new Set(lines).size).toBe(lines.length);
+}
+
+it("carries out the protocol with the expected number of pushes", async () => {
+  const store = await httpStore();
+  const before = store.http.counts().pushes;
+  await protocol(store);
+  await expectProtocolStored(store);
+  expect(store.http.counts().pushes - before).toBe(pushesOfProtocol);
+});
+
+describe("at each push of the protocol", () => {
+  const faults: Readonly<Record<string, GitFault>> = {
+    "a lost response": "lost",
+    "a push that is stored after its client gave up": "late",
+    "a push that a proxy sends twice": "twice",
+    "a reset connection": "reset",
+    "a response of status 429": 429,
+    "a response of status 503": 503,
+  };
+  for (const [name, fault] of Object.entries(faults))
+    it(`survives ${name}`, { timeout: 120_000 }, async () => {
+      for (let nth = 1; nth <= pushesOfProtocol; nth += 1) {
+        const store = await httpStore();
+        faultAt(store.http, nth, fault);
+        await protocol(store);
+        await expectProtocolStored(store);
+      }
+    });
+});
+
+describe("a push that is never accepted", () => {
+  async function refused(store: HttpStore): Promise<DimsyncError> {
+    const before = store.remote.tip(ref);
+    const run = await begun(store.open({ ttlMs: 6_000 }));
+    const error = await run.intend([intentOf("Integration/a")]).catch((thrown: unknown) => thrown);
+    expect(run.lost.aborted).toBe(true);
+    expect(() => run.fence()).toThrow(DimsyncError);
+    await run.release();
+    expect(store.remote.tip(ref)).toBe(before);
+    if (!(error instanceof DimsyncError)) throw new Error(`no DimsyncError: ${String(error)}`);
+    return error;
+  }
+
+  it("is refused with the words of a hook", async () => {
+    const store = await httpStore();
+    const hook = join(store.remote.bare, "hooks", "pre-receive");
+    writeFileSync(hook, "#!/bin/sh\necho 'Records are closed on Sundays.' >&2\nexit 1\n");
+    chmodSync(hook, 0o755);
+    const error = await refused(store);
+    expect([error.code, error.exit]).toEqual(["E_RECORDS_REFUSED", 4]);
+    expect(error.message).toContain("pre-receive hook declined");
+    expect(error.message).toContain("Records are closed on Sundays.");
+  });
+
+  it("is refused if the server hides the ref from writers", async () => {
+    const store = await httpStore();
+    git(store.remote.bare, "config", "receive.hideRefs", "refs/dimsync");
+    const error = await refused(store);
+    expect([error.code, error.exit]).toEqual(["E_RECORDS_REFUSED", 4]);
+    expect(error.message).toContain("may hide the ref");
+  });
+
+  for (const [status, code, words] of [
+    [401, "E_RECORDS_REFUSED", "could not read Username"],
+    [403, "E_RECORDS_REFUSED", "403"],
+    [429, "E_RECORDS_UNCLEAR", "429"],
+    [503, "E_RECORDS_UNCLEAR", "503"],
+  ] as const)
+    it(`is ${code} after responses of status ${status}`, async () => {
+      const store = await httpStore();
+      store.http.setFault(({ service }) => (service === "receive-pack" ? status : undefined));
+      const error = await refused(store);
+      expect([error.code, error.exit]).toEqual([code, 4]);
+      expect(error.message).toContain(words);
+    });
+
+  it("is unclear if the server does not answer, within a bounded time", async () => {
+    const store = await httpStore();
+    store.http.setFault(({ service }) => (service === "receive-pack" ? "hang" : undefined));
+    const error = await refused(store);
+    expect([error.code, error.exit]).toEqual(["E_RECORDS_UNCLEAR", 4]);
+    expect(error.message).toContain("no answer within");
+  });
+});
+
+it("keeps what a push left unclear from being stored later", async () => {
+  const store = await httpStore();
+  let late = 0;
+  // Only the first push arrives, long after it was given up.
+  store.http.setFault(({ service, isListing }) => {
+    if (service !== "receive-pack") return undefined;
+    if (isListing) return late === 0 ? undefined : 503;
+    late += 1;
+    return late === 1 ? "late" : 503;
+  });
+  const run = await begun(store.open({ ttlMs: 6_000 }));
+  const waiting = run.intend([intentOf("Integration/a")]).catch((thrown: unknown) => thrown);
+  const outcome = await waiting;
+  // Stored late but within the patience: then it counts.
+  if (Array.isArray(outcome)) run.fence();
+  store.http.setFault(() => undefined);
+  await run.release();
+  await store.http.settled();
+  expect(await store.open().lease()).toBeUndefined();
+  expect((await store.open().read()).open.map(({ address }) => address)).toEqual(Array.isArray(outcome) ? ["Integration/a"] : []);
+});
+
+it("records what it could not store on this machine, for the next run", async () => {
+  const store = await httpStore();
+  const folder = store.remote.clone(store.http.url);
+  const first = await begun(store.open({ folder, ttlMs: 6_000 }));
+  const [entryId = ""] = await first.intend([intentOf("Asset/a", { kind: "Asset" })]);
+  store.http.setFault(({ service }) => (service === "receive-pack" ? 503 : undefined));
+  await first.settle(entryId, { outcome: "answered", id: "d-1" });
+  await first.bind("Asset/a", { id: "d-1" });
+  await first.settle(entryId, { outcome: "created", id: "d-1" });
+  const error = await first.release().catch((thrown: unknown) => thrown);
+  expect(error).toMatchObject({ code: "E_RECORDS_UNCLEAR", exit: 4 });
+  expect(String(error)).toContain("Asset/a=d-1");
+  expect(String(error)).toContain(join(folder, ".dimsync", "responses-prod"));
+  store.http.setFault(() => undefined);
+  expect((await store.open().read()).open).toMatchObject([{ entryId }]);
+  expect((await store.open({ folder }).read()).open).toMatchObject([{ entryId, answeredId: "d-1" }]);
+});
+
+it("refuses to make new records where there are some", async () => {
+  const { remote } = await diskStore();
+  const options = { target: "prod", remote: "origin", ref, ttlMs: 60_000, key: undefined, env: gitEnv };
+  await expect(initGitRecords({ ...options, folder: remote.clone() })).rejects.toMatchObject({ code: "E_RECORDS_EXIST", exit: 1 });
+});
+
+it("reports a hook that refuses the ref when the records are made", async () => {
+  const remote = gitRemote();
+  const hook = join(remote.bare, "hooks", "update");
+  writeFileSync(hook, "#!/bin/sh\ncase $1 in refs/heads/*) ;; *) echo 'only branches' >&2; exit 1;; esac\n");
+  chmodSync(hook, 0o755);
+  const options = { target: "prod", remote: "origin", ttlMs: 6_000, key: undefined, env: gitEnv };
+  await expect(initGitRecords({ ...options, ref, folder: remote.clone() })).rejects.toMatchObject({ code: "E_RECORDS_REFUSED", exit: 4 });
+  await initGitRecords({ ...options, ref: "refs/heads/dimsync/prod", folder: remote.clone() });
+  expect(remote.tip("refs/heads/dimsync/prod")).toBeDefined();
+});
