@@ -13,7 +13,7 @@ import {
   schemaManifest,
   tagManifest,
   together,
-} from "./scene.ts";
+} from "../apply/scene.ts";
 
 const manifests = together(
   tagManifest("the best"),

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import type { AccountState } from "../../src/embedded/index.ts";
 import { seedAccount } from "../../src/embedded/index.ts";
-import { endings, integrationManifest, type Scene, scene, tagManifest, together } from "./scene.ts";
+import { endings, integrationManifest, type Scene, scene, tagManifest, together } from "../apply/scene.ts";
 
 const manifests = together(integrationManifest("returns"), tagManifest("the best"));
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { applyExit, driftExit, type FailOn, planExit } from "../../src/engine/exit-codes.ts";
-import { combineExits, type ExitCode } from "../../src/model/exit.ts";
+import type { ExitCode } from "../../src/model/exit.ts";
 import type { Plan } from "../../src/model/plan.ts";
 import type { ItemResult, Result } from "../../src/model/result.ts";
 import { item, plan } from "../render/plans.ts";
@@ -94,10 +94,4 @@ describe("how apply ends", () => {
     };
     expect(applyExit(result, plan(part), interrupted).code).toBe(code);
   });
-});
-
-test("of several ends the most serious counts: 1 > 5 > 6 > 3 > 4 > 2 > 0", () => {
-  const order: readonly ExitCode[] = [1, 5, 6, 3, 4, 2, 0];
-  for (const [index, code] of order.entries())
-    expect(combineExits([...order.slice(index)].reverse().map((one) => ({ code: one, reasons: [`r${one}`] })))).toMatchObject({ code });
 });

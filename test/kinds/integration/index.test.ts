@@ -1,9 +1,9 @@
 import { describe, expect, test } from "vitest";
-import type { AccountView } from "../../src/kinds/kind.ts";
-import { leafDigests } from "../../src/kinds/leaves.ts";
-import type { Binding } from "../../src/model/binding.ts";
-import type { IntegrationSpec, Resource } from "../../src/model/resource.ts";
-import { foundIn, liveIntegration, requestsOf, resourceOf, worldOf } from "../support/world.ts";
+import type { AccountView } from "../../../src/kinds/kind.ts";
+import { leafDigests } from "../../../src/kinds/leaves.ts";
+import type { Binding } from "../../../src/model/binding.ts";
+import type { IntegrationSpec, Resource } from "../../../src/model/resource.ts";
+import { foundIn, liveIntegration, requestsOf, resourceOf, worldOf } from "../../support/world.ts";
 
 const create: NonNullable<IntegrationSpec["create"]> = {
   destinationSchema: "orders",

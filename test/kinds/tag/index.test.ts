@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
-import type { AccountView } from "../../src/kinds/kind.ts";
-import type { LiveTag } from "../../src/model/live.ts";
-import type { Resource, TagSpec } from "../../src/model/resource.ts";
-import { foundIn, liveIntegration, liveTag, requestsOf, resourceOf, worldOf } from "../support/world.ts";
+import type { AccountView } from "../../../src/kinds/kind.ts";
+import type { LiveTag } from "../../../src/model/live.ts";
+import type { Resource, TagSpec } from "../../../src/model/resource.ts";
+import { foundIn, liveIntegration, liveTag, requestsOf, resourceOf, worldOf } from "../../support/world.ts";
 
 const known: Partial<AccountView> = { bindings: new Map([["Tag/pii", { id: "t-1" }]]) };
 const pii = (spec: Partial<TagSpec>, more: Partial<Resource> = {}): Resource => resourceOf("Tag", "pii", { name: "PII", ...spec }, more);
