@@ -38,7 +38,7 @@ export function resultOf(
     ),
     policy: lastByKey(
       plans.flatMap(({ policy }) => policy),
-      (finding) => JSON.stringify(finding),
+      ({ policy, address, path, message }) => JSON.stringify([policy, address, path, message]),
     ),
     diagnostics: lastByKey(diagnostics, (diagnostic) => JSON.stringify(diagnostic)),
     calls: session.calls(),

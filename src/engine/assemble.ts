@@ -95,7 +95,7 @@ function guardFindings(items: readonly Item[], { round, parts, deferred }: Guard
     resources: session.project.resources,
     deferred,
     inScope: scope.item,
-    policy: parts.policies.findings(),
+    policy: parts.policies.refusing(),
   });
 }
 

@@ -1,34 +1,45 @@
 import pLimit from "p-limit";
 import type { AccountView, DiffResult, Kind, TableTest, Unit } from "../kinds/kind.ts";
-import type { Program } from "../kinds/schema-config/compiled-config.ts";
-import { judgedTablesWithoutColumns } from "../kinds/schema-config/coverage.ts";
-import { decisionOf } from "../kinds/schema-config/explain.ts";
+import { policyTablesWithoutColumns } from "../kinds/schema-config/coverage.ts";
 import { withColumns } from "../kinds/schema-config/index.ts";
-import { type NodePath, nodePointer, nodeText } from "../kinds/schema-config/tree.ts";
+import { nodeText } from "../kinds/schema-config/tree.ts";
 import type { SchemaConfigUnit } from "../kinds/schema-config/units.ts";
+import { type IntegrationNames, integrationNames, selectIntegration, selectIntegrations } from "../kinds/select.ts";
 import { type Address, byText, parseAddress } from "../model/address.ts";
 import { ServiceError } from "../model/errors.ts";
 import type { LiveSchemas } from "../model/live.ts";
-import type { Cause, Deferred, DraftChange, Plan, PolicyFinding } from "../model/plan.ts";
+import type { Deferred, DraftChange, Plan, PolicyFinding } from "../model/plan.ts";
 import type { Pointer } from "../model/pointer.ts";
-import type { Locate, Problem, SourceLocation } from "../model/problem.ts";
-import type { Resource } from "../model/resource.ts";
-import type { Named } from "../policies/compile.ts";
-import { type JudgedNode, makePolicyEvaluator, type NotEvaluated, policyNotes } from "../policies/evaluate.ts";
+import type { Locate, Problem } from "../model/problem.ts";
+import type { Resource, SchemaConfigSpec } from "../model/resource.ts";
+import { causesOf } from "../policies/causes.ts";
+import { newPolicyEvaluator, type PolicyEvaluator, type PolicyTarget } from "../policies/evaluate.ts";
+import { type NotEvaluated, notEvaluatedProblems } from "../policies/not-evaluated.ts";
 import { expiredRules, policiesIn, policyProblems } from "../policies/validate.ts";
 import type { ClaimColumns, RunReads } from "./cached-reads.ts";
 import { failedRead } from "./observe.ts";
 import type { Scope } from "./scope.ts";
 import type { PlanOptions } from "./session.ts";
 
+/** A unit after its comparison. `live` is undefined if the object is gone. */
+export interface CheckedUnit {
+  readonly kind: Kind;
+  readonly unit: Unit;
+  readonly live: unknown;
+  readonly difference: DiffResult;
+}
+
+/** Evaluates policies on the trees that a run reads. */
 export interface PolicyCheck {
-  /** Judges a unit's tree while it is at hand; undefined where there is no policy. */
-  readonly inspect: ((kind: Kind, unit: Unit, live: unknown, found: DiffResult) => void) | undefined;
-  readonly judgedColumns: (liveId: string) => TableTest | undefined;
-  /** Reads and judges the managed integrations of the scope that no schema configuration has read. */
-  readonly judgeRest: (reads: RunReads, scope: Scope, compared: readonly string[]) => Promise<{ readonly complete: boolean }>;
+  /** Evaluates the policies on a unit's tree, while it is in memory; undefined if there are no policies. */
+  readonly checkUnit: ((compared: CheckedUnit) => void) | undefined;
+  readonly columnsNeeded: (liveId: string) => TableTest | undefined;
+  /** Reads and checks the integrations of the scope that have a manifest and no SchemaConfig. `compared` are the ids that were compared. */
+  readonly checkOthers: (reads: RunReads, compared: readonly string[]) => Promise<{ readonly complete: boolean }>;
   readonly findings: () => readonly PolicyFinding[];
-  /** What is wrong with policies, and what they could not judge. `deferred` are the units that wait. */
+  /** The findings that make the guard `policy` refuse. */
+  readonly refusing: () => readonly PolicyFinding[];
+  /** Problems of the policies, and what they could not check. */
   readonly problems: (deferred: readonly Deferred[]) => readonly Problem[];
 }
 
@@ -36,186 +47,188 @@ export interface PolicyCheckInput {
   readonly account: AccountView;
   /** The manifests of this round's scope. */
   readonly compared: readonly Resource[];
+  readonly scope: Scope;
   readonly options: PlanOptions;
   readonly kindOfPlan: Plan["kind"];
+  /** Whether existing findings refuse too (`policies.existing: refuse`). */
+  readonly refuseExisting: boolean;
+  /** YYYY-MM-DD */
   readonly today: string;
   readonly concurrency: number;
   readonly claimColumns: ClaimColumns;
   readonly locate: Locate;
 }
 
-/** Puts the policies to the trees that pass by: the planned state in a plan, the live one in a drift report (product §2.3). */
-export function checkPolicies({
-  account: world,
-  compared,
-  options,
-  kindOfPlan,
-  today,
-  concurrency,
-  claimColumns,
-  locate,
-}: PolicyCheckInput): PolicyCheck {
-  const mistakes = policyProblems(world.resources);
-  const wrong = new Set(mistakes.map(({ address }) => address));
-  const policies = policiesIn(world.resources).filter(({ address }) => !wrong.has(address));
-  const found: PolicyFinding[] = [...expiredRules(governing(world.resources, compared), today, locate)];
-  const findings = (): readonly PolicyFinding[] =>
-    [...found].sort((a, b) => byText(a.policy, b.policy) || byText(a.address, b.address) || byText(a.path, b.path));
+/** What a check has collected so far. */
+interface Collected {
+  readonly findings: PolicyFinding[];
+  readonly notEvaluated: NotEvaluated[];
+  readonly failedReads: Problem[];
+  /** Ids of integrations that need no further check: checked, gone, or still being discovered. */
+  readonly done: Set<string>;
+}
+
+/** Evaluates policies on the planned state in a plan, on the live state in a drift report. */
+export function checkPolicies(input: PolicyCheckInput): PolicyCheck {
+  const { account, options, today, locate } = input;
+  const invalid = policyProblems(account.resources);
+  const invalidAddresses = new Set(invalid.map(({ address }) => address));
+  const policies = policiesIn(account.resources).filter(({ address }) => !invalidAddresses.has(address));
+  const collected: Collected = {
+    findings: [...expiredRules(ruleManifests(input), today, locate)],
+    notEvaluated: [],
+    failedReads: [],
+    done: new Set(),
+  };
+  const findings = () => sorted(collected.findings);
+  const refusing = () => findings().filter((finding) => refuses(finding, input));
   if (policies.length === 0)
     return {
-      inspect: undefined,
-      judgedColumns: () => undefined,
-      judgeRest: async () => ({ complete: true }),
+      checkUnit: undefined,
+      columnsNeeded: () => undefined,
+      checkOthers: async () => ({ complete: true }),
       findings,
-      problems: () => mistakes,
+      refusing,
+      problems: () => invalid,
     };
-  const judge = makePolicyEvaluator(policies, options.policyFunctions ?? new Map(), today, locate);
-  const identityOf = namesIn(world);
-  const unjudged: NotEvaluated[] = [];
-  const failed: Problem[] = [];
-
-  const judgeTree = (judged: JudgedNode): void => {
-    const { findings: more, faults, unseen } = judge.judge(judged);
-    found.push(...more);
-    const [integration = ""] = judged.names;
-    for (const { policy, why } of faults) unjudged.push({ why: "fault", policy, integration, text: why });
-    for (const path of unseen) unjudged.push({ why: "unseen", node: `${nodeText(path)} of ${integration}` });
-  };
-  const placed = ({ rule, place }: { readonly rule?: string; readonly place: SourceLocation }): Cause => {
-    const { file, line } = locate(place);
-    return { ...(rule === undefined ? {} : { rule }), file, ...(line === undefined ? {} : { line }) };
-  };
-
+  const evaluator = newPolicyEvaluator(policies, { functions: options.policyFunctions ?? new Map(), today, locate });
+  const check: Check = { input, evaluator, collected, namesOf: integrationNames(account), configured: configuredIntegrations(input) };
   return {
-    judgedColumns: (liveId) => judge.judgedColumns(identityOf(liveId)),
-    inspect: (kind, unit, live, difference) => {
-      if (kind.readsSchemas !== true || unit.liveId === undefined || live === undefined) return;
-      const identity = identityOf(unit.liveId);
-      // What is still being discovered isn't what it will be: it is judged with the changes that are planned for it.
-      if (!judge.concerns(identity) || difference.deferred.length > 0) return;
-      // Units of this kind are made by it alone.
-      const { program } = unit as SchemaConfigUnit;
-      const tree = live as LiveSchemas;
-      const changes = difference.items.flatMap((item) => item.changes);
-      const causeOf = kindOfPlan === "Plan" ? causesAfter(program, tree, changes) : causesOfLive(program, tree, changes);
-      judgeTree({
-        ...identity,
-        address: unit.address,
-        live: tree,
-        after: kindOfPlan === "Plan" ? valuesAfter(changes) : new Map(),
-        causeOf: (path, key, value) => {
-          const cause = causeOf(path, key, value);
-          return cause === undefined ? undefined : placed(cause);
-        },
-      });
-    },
-    async judgeRest(reads, scope, comparedIds) {
-      const done = new Set(comparedIds);
-      const limit = pLimit(concurrency);
-      const rest = [...world.identities].flatMap(([address, identity]) =>
-        identity.state === "found" && address.startsWith("Integration/") && !done.has(identity.id) && scope.item(address)
-          ? [{ address, id: identity.id, integration: identityOf(identity.id) }]
-          : [],
-      );
-      await Promise.all(
-        rest
-          .filter(({ integration }) => judge.concerns(integration))
-          .map(({ address, id, integration }) =>
-            limit(async () => {
-              try {
-                const live = await reads.schemas(id);
-                if (live === undefined) return;
-                const judged = judge.judgedColumns(integration);
-                const unread = judged === undefined ? [] : judgedTablesWithoutColumns(live, judged);
-                claimColumns(id, unread.length);
-                const whole = await withColumns(id, live, unread, reads);
-                judgeTree({ ...integration, address, live: whole, after: new Map(), causeOf: () => undefined });
-              } catch (error) {
-                if (!(error instanceof ServiceError)) throw error;
-                failed.push(failedRead(error, address));
-              }
-            }),
-          ),
-      );
-      return { complete: failed.length === 0 };
-    },
+    checkUnit: (unit) => checkUnit(check, unit),
+    columnsNeeded: (liveId) => evaluator.columnsNeeded(check.namesOf(liveId)),
+    checkOthers: (reads, compared) => checkOthers(check, reads, new Set(compared)),
     findings,
+    refusing,
     problems: (deferred) => [
-      ...mistakes,
-      ...failed,
-      ...policyNotes([
-        ...unjudged,
-        ...deferred
-          .filter(
-            ({ address, liveId }) => address.startsWith("SchemaConfig/") && judge.concerns(awaited(address, liveId, identityOf, world)),
-          )
-          .map(({ address }): NotEvaluated => ({ why: "waits", address })),
-      ]),
+      ...invalid,
+      ...collected.failedReads,
+      ...notEvaluatedProblems([...collected.notEvaluated, ...waiting(check, deferred), ...skipped(check)]),
     ],
   };
 }
 
-/** The configurations of the scope, and the rule sets, which speak through them. */
-function governing(resources: readonly Resource[], compared: readonly Resource[]): readonly Resource[] {
-  const configs = compared.filter(({ kind }) => kind === "SchemaConfig");
-  return configs.length === 0 ? [] : [...configs, ...resources.filter(({ kind }) => kind === "RuleSet")];
+interface Check {
+  readonly input: PolicyCheckInput;
+  readonly evaluator: PolicyEvaluator;
+  readonly collected: Collected;
+  readonly namesOf: (liveId: string) => IntegrationNames;
+  /** The integrations that a SchemaConfig of the scope selects: label by id. */
+  readonly configured: ReadonlyMap<string, string>;
 }
 
-/** What an integration goes by: found by its id at each table, so that it is made once. */
-function namesIn({ resources, identities, integrations }: AccountView): (liveId: string) => Named {
-  const liveNames = new Map(integrations.map(({ id, name }) => [id, name]));
-  const manifests = new Map<string, Resource>();
-  for (const resource of resources) {
-    const identity = resource.kind === "Integration" ? identities.get(resource.address) : undefined;
-    if (identity?.state === "found") manifests.set(identity.id, resource);
-  }
-  return (liveId) => {
-    const manifest = manifests.get(liveId);
-    const known = [manifest?.name, liveNames.get(liveId)].filter((name) => name !== undefined);
-    return { names: known.length === 0 ? [liveId] : [...new Set(known)], labels: manifest?.labels ?? {} };
+/** The planned state counts, so a unit with errors is not evaluated in a plan: what would become of it is unknown. */
+function checkUnit(check: Check, { kind, unit, live, difference }: CheckedUnit): void {
+  const { input, evaluator, collected, namesOf } = check;
+  if (kind.readsSchemas !== true || unit.liveId === undefined) return;
+  const integration = namesOf(unit.liveId);
+  const isDiscovering = difference.deferred.length > 0;
+  const isRefused = input.kindOfPlan === "Plan" && difference.problems.some(({ severity }) => severity === "error");
+  if (isRefused && live !== undefined) return;
+  collected.done.add(unit.liveId);
+  if (live === undefined || isDiscovering || !evaluator.selects(integration)) return;
+  const changes = difference.items.flatMap((item) => item.changes);
+  // The kind is checked above: its units and live objects are these.
+  const { program } = unit as SchemaConfigUnit;
+  const tree = live as LiveSchemas;
+  evaluate(check, {
+    ...integration,
+    address: unit.address,
+    live: tree,
+    planned: input.kindOfPlan === "Plan" ? plannedValues(changes) : new Map(),
+    isCreated: input.account.fresh.has(unit.liveId),
+    exposes: changes.some(({ risk }) => risk === "exposes"),
+    ...causesOf({ program, live: tree, changes, kindOfPlan: input.kindOfPlan, locate: input.locate }),
+  });
+}
+
+async function checkOthers(check: Check, reads: RunReads, compared: ReadonlySet<string>): Promise<{ readonly complete: boolean }> {
+  const { input, evaluator, collected, namesOf, configured } = check;
+  const limit = pLimit(input.concurrency);
+  const isOther = (id: string): boolean => !compared.has(id) && (input.kindOfPlan === "DriftReport" || !configured.has(id));
+  const others = [...input.account.identities].flatMap(([address, identity]) =>
+    identity.state === "found" && address.startsWith("Integration/") && input.scope.item(address) && isOther(identity.id)
+      ? [{ address, id: identity.id, integration: namesOf(identity.id) }]
+      : [],
+  );
+  const readAndEvaluate = async ({ address, id, integration }: (typeof others)[number]): Promise<void> => {
+    try {
+      const live = await reads.schemas(id);
+      collected.done.add(id);
+      if (live === undefined) return;
+      const needed = evaluator.columnsNeeded(integration);
+      const tables = needed === undefined ? [] : policyTablesWithoutColumns(live, needed);
+      input.claimColumns(id, tables.length);
+      const tree = await withColumns(id, live, tables, reads);
+      evaluate(check, { ...integration, address, live: tree, ...unchanged });
+    } catch (error) {
+      if (!(error instanceof ServiceError)) throw error;
+      collected.failedReads.push(failedRead(error, address));
+    }
   };
+  await Promise.all(others.filter(({ integration }) => evaluator.selects(integration)).map((other) => limit(() => readAndEvaluate(other))));
+  return { complete: collected.failedReads.length === 0 };
 }
 
-function awaited(address: Address, liveId: string | undefined, identityOf: (liveId: string) => Named, { resources }: AccountView): Named {
-  if (liveId !== undefined) return identityOf(liveId);
+/** No SchemaConfig changes the integration or decides its values. */
+const unchanged: Omit<PolicyTarget, "address" | "live" | "names" | "labels"> = {
+  planned: new Map(),
+  isCreated: false,
+  exposes: false,
+  causeOf: () => undefined,
+  fixedBy: () => undefined,
+};
+
+function evaluate({ evaluator, collected }: Check, target: PolicyTarget): void {
+  const { findings, failures, tablesWithoutColumns } = evaluator.evaluate(target);
+  const [integration = ""] = target.names;
+  for (const finding of findings) collected.findings.push(finding);
+  for (const { policy, reason } of failures) collected.notEvaluated.push({ type: "module", policy, integration, reason });
+  for (const path of tablesWithoutColumns) collected.notEvaluated.push({ type: "columns", table: `${nodeText(path)} of ${integration}` });
+}
+
+/** The manifests whose rules count in this scope. */
+function ruleManifests({ account, compared }: PolicyCheckInput): readonly Resource[] {
+  const configs = compared.filter(({ kind }) => kind === "SchemaConfig");
+  return configs.length === 0 ? [] : [...configs, ...account.resources.filter(({ kind }) => kind === "RuleSet")];
+}
+
+function configuredIntegrations({ account, compared, scope }: PolicyCheckInput): ReadonlyMap<string, string> {
+  const found = new Map<string, string>();
+  for (const { kind, address, spec } of compared) {
+    if (kind !== "SchemaConfig") continue;
+    const { integration, integrations } = spec as SchemaConfigSpec;
+    const selected =
+      integration === undefined ? selectIntegrations(integrations ?? {}, account) : [selectIntegration(integration, account)];
+    for (const one of selected) if (one.state === "found" && scope.item(`${address}@${one.label}`)) found.set(one.id, one.label);
+  }
+  return found;
+}
+
+/** Integrations whose SchemaConfig has errors, or whose schemas could not be read. */
+const skipped = ({ configured, collected, evaluator, namesOf }: Check): readonly NotEvaluated[] =>
+  [...configured].flatMap(([id, label]) =>
+    collected.done.has(id) || !evaluator.selects(namesOf(id)) ? [] : [{ type: "skipped", integration: label } as const],
+  );
+
+const waiting = ({ input, evaluator, namesOf }: Check, deferred: readonly Deferred[]): readonly NotEvaluated[] =>
+  deferred.flatMap(({ address, liveId }) => {
+    if (!address.startsWith("SchemaConfig/")) return [];
+    const integration = liveId === undefined ? namesOfManifest(address, input.account) : namesOf(liveId);
+    return evaluator.selects(integration) ? [{ type: "waits", address } as const] : [];
+  });
+
+function namesOfManifest(address: Address, { resources }: AccountView): IntegrationNames {
   const name = parseAddress(address)?.on ?? "";
   return { names: [name], labels: resources.find((resource) => resource.kind === "Integration" && resource.name === name)?.labels ?? {} };
 }
 
-type CauseFinder = (path: NodePath, key: "enabled" | "hashed", value: boolean) => DraftChange["cause"];
+function refuses({ severity, state }: PolicyFinding, { kindOfPlan, refuseExisting }: PolicyCheckInput): boolean {
+  if (severity !== "error") return false;
+  return state === "new" || (state === "existing" && (refuseExisting || kindOfPlan === "DriftReport"));
+}
 
-const valuesAfter = (changes: readonly DraftChange[]): ReadonlyMap<Pointer, boolean> =>
+const plannedValues = (changes: readonly DraftChange[]): ReadonlyMap<Pointer, boolean> =>
   new Map(changes.flatMap(({ path, after }) => (typeof after === "boolean" ? [[path, after] as const] : [])));
 
-/** Of a planned state: who changes the field, who wants it as it already is, or else who switches on what makes it flow. */
-function causesAfter(program: Program, live: LiveSchemas, changes: readonly DraftChange[]): CauseFinder {
-  const changeAt = new Map(changes.map((change) => [change.path, change]));
-  return (path, key, value) => {
-    const change = changeAt.get(nodePointer(path, key));
-    if (change !== undefined) return change.cause;
-    const decision = decisionOf(program, live, path, key);
-    if (decision?.value === value) return decision.cause;
-    return waysDown(path)
-      .map((node) => changeAt.get(nodePointer(node, "enabled")))
-      .find((opened) => opened?.after === true)?.cause;
-  };
-}
-
-/** Of the live state: who wants it so. What differs from the manifests was made by somebody else. */
-function causesOfLive(program: Program, live: LiveSchemas, changes: readonly DraftChange[]): CauseFinder {
-  const different = new Set(changes.map(({ path }) => path));
-  return (path, key, value) => {
-    if (different.has(nodePointer(path, key))) return undefined;
-    const decision = decisionOf(program, live, path, key);
-    return decision?.value === value ? decision.cause : undefined;
-  };
-}
-
-/** The node and those above it, the deepest first. */
-function waysDown([schema, table, column]: NodePath): readonly NodePath[] {
-  return [
-    ...(table === undefined || column === undefined ? [] : [[schema, table, column] as const]),
-    ...(table === undefined ? [] : [[schema, table] as const]),
-    [schema],
-  ];
-}
+const sorted = (findings: readonly PolicyFinding[]): readonly PolicyFinding[] =>
+  [...findings].sort((a, b) => byText(a.policy, b.policy) || byText(a.address, b.address) || byText(a.path, b.path));

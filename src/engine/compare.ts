@@ -6,6 +6,7 @@ import { ServiceError } from "../model/errors.ts";
 import type { OnProgress } from "../model/progress.ts";
 import type { Resource } from "../model/resource.ts";
 import type { Reads } from "../model/service.ts";
+import type { PolicyCheck } from "./check-policies.ts";
 import { failedRead, type ObservedAccount } from "./observe.ts";
 import { type BaseView, withOrigin } from "./origin.ts";
 import type { Scope } from "./scope.ts";
@@ -35,7 +36,7 @@ export interface ComparisonInput {
   readonly concurrency: number;
   readonly needs: ReadNeeds;
   /** Called with every live object while it is in memory, and with its differences. */
-  readonly inspect: ((kind: Kind, unit: Unit, live: unknown, found: DiffResult) => void) | undefined;
+  readonly checkUnit: PolicyCheck["checkUnit"];
 }
 
 /**
@@ -88,12 +89,12 @@ interface ComparedUnit {
 }
 
 async function compareUnit({ kind, unit }: AskedUnit, input: ComparisonInput): Promise<ComparedUnit> {
-  const { observed, reads, needs, inspect, base } = input;
+  const { observed, reads, needs, checkUnit, base } = input;
   const { account } = observed;
   try {
     const live = unit.liveId === undefined ? undefined : await kind.observe?.(unit, reads, needs);
     const found = withoutIgnored(kind.diff(unit, live, account), account);
-    inspect?.(kind, unit, live, found);
+    checkUnit?.({ kind, unit, live, difference: found });
     if (isEqual(found)) return { found, equal: unit.address, failed: false };
     return { found: base === undefined ? found : withOrigin(found, { kind, unit, live }, base), failed: false };
   } catch (error) {

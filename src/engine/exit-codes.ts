@@ -2,7 +2,7 @@ import { combineExits, type Exit } from "../model/exit.ts";
 import type { Plan } from "../model/plan.ts";
 import type { Result } from "../model/result.ts";
 
-const shared = ["changes", "drift", "unmanaged", "unverifiable", "manual", "blocked", "warnings"] as const;
+const shared = ["changes", "drift", "unmanaged", "unverifiable", "manual", "blocked", "policy", "warnings"] as const;
 /** What `--fail-on` may name, in `plan` and `apply` and in `drift`. */
 export const failOnNames = {
   Plan: [...shared, "exposes"],
@@ -41,7 +41,9 @@ const named: Readonly<Record<FailOn, (plan: Plan) => boolean>> = {
   unverifiable: ({ unverifiable }) => unverifiable.length > 0,
   manual: ({ manual }) => manual.length > 0,
   blocked: ({ blocked }) => blocked.length > 0,
-  warnings: ({ diagnostics, policy }) => [...diagnostics, ...policy].some(({ severity }) => severity === "warning"),
+  policy: ({ policy }) => policy.some(({ severity, state }) => severity === "error" && state !== "fixed"),
+  warnings: ({ diagnostics, policy }) =>
+    [...diagnostics, ...policy.filter(({ state }) => state !== "fixed")].some(({ severity }) => severity === "warning"),
 };
 
 export function planExit(plan: Plan, options: { readonly detailed: boolean; readonly failOn: readonly FailOn[] }): Exit {

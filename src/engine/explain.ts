@@ -141,7 +141,7 @@ async function compared(session: Session, addresses: readonly Address[]) {
   }
   const units = await Promise.all(
     wanted.map(async (unit) => {
-      const live = await schemaConfig.observe?.(unit, reads, { judgedColumns: () => undefined, claimColumns });
+      const live = await schemaConfig.observe?.(unit, reads, { policyColumns: () => undefined, claimColumns });
       if (live === undefined)
         throw new DimsyncError("E_GONE", `The integration ${unit.liveId} of ${unit.address} is gone from the account.`);
       return { unit, live };

@@ -4,6 +4,7 @@ import type { Guards } from "../model/config.ts";
 import { isObject, type JsonValue } from "../model/json.ts";
 import type { Deferred, GuardFinding, Item, PolicyFinding } from "../model/plan.ts";
 import type { Resource } from "../model/resource.ts";
+import { counted } from "../text/counts.ts";
 
 export interface GuardInput {
   readonly limits: Guards;
@@ -16,6 +17,7 @@ export interface GuardInput {
   readonly resources: readonly Resource[];
   readonly deferred: readonly Deferred[];
   readonly inScope: (address: Address) => boolean;
+  /** The findings that refuse. */
   readonly policy: readonly PolicyFinding[];
 }
 
@@ -105,9 +107,9 @@ function protects(desired: unknown): boolean {
 }
 
 function policyFindings({ policy }: GuardInput): readonly Found[] {
-  const errors = policy.filter(({ severity }) => severity === "error");
-  if (errors.length === 0) return [];
-  const names = [...new Set(errors.map((finding) => finding.policy))].sort().join(", ");
-  const noun = errors.length === 1 ? "finding" : "findings";
-  return [{ guard: "policy", message: `${errors.length} policy ${noun} with severity error: ${names}.`, limit: 0, actual: errors.length }];
+  const actual = policy.length;
+  if (actual === 0) return [];
+  const names = [...new Set(policy.map((finding) => finding.policy))].sort().join(", ");
+  const message = `${counted(actual, "policy finding")} with severity error: ${names}.`;
+  return [{ guard: "policy", message, limit: 0, actual }];
 }

@@ -55,13 +55,15 @@ export async function observeRound(round: Round, recovered: Recovered): Promise<
   return { ...observed, problems, inScope, compared, base: base?.view, claimColumns: columnBudget(settings.client.maxColumnReads) };
 }
 
-export function checkRoundPolicies({ session, options, kind, today }: Round, view: RoundView): PolicyCheck {
+export function checkRoundPolicies({ session, options, kind, scope, today }: Round, view: RoundView): PolicyCheck {
   const { project } = session;
   return checkPolicies({
     account: view.account,
     compared: view.compared,
+    scope,
     options,
     kindOfPlan: kind,
+    refuseExisting: project.settings.policies.existing === "refuse",
     today,
     concurrency: project.settings.client.concurrency,
     claimColumns: view.claimColumns,
@@ -79,10 +81,10 @@ export async function compareRound({ session, reads, scope }: Round, view: Round
     onProgress: session.onProgress,
     base: view.base,
     concurrency: session.project.settings.client.concurrency,
-    needs: { judgedColumns: policies.judgedColumns, claimColumns: view.claimColumns },
-    inspect: policies.inspect,
+    needs: { policyColumns: policies.columnsNeeded, claimColumns: view.claimColumns },
+    checkUnit: policies.checkUnit,
   });
   if (hasErrors(session.project)) return compared;
-  const judged = await policies.judgeRest(reads, scope, compared.configured);
-  return { ...compared, complete: compared.complete && judged.complete };
+  const others = await policies.checkOthers(reads, compared.configured);
+  return { ...compared, complete: compared.complete && others.complete };
 }

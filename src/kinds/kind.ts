@@ -58,7 +58,7 @@ export type TableTest = (schema: string, table: string, syncMode: string | undef
 /** What others need of an object while it is read anyway. */
 export interface ReadNeeds {
   /** Which tables of this integration policies check columns of, if replicated; undefined: none. */
-  readonly judgedColumns: (integrationId: string) => TableTest | undefined;
+  readonly policyColumns: (integrationId: string) => TableTest | undefined;
   /**
    * Called before the columns of this many tables are read with one request each. Throws
    * ServiceError if that is more than the run may send.

@@ -1,4 +1,5 @@
 import { type Address, byText, toAddress } from "../model/address.ts";
+import { own } from "../model/json.ts";
 import type { IntegrationRef, IntegrationSelector, Resource } from "../model/resource.ts";
 import { didYouMean } from "../text/suggest.ts";
 import type { AccountView, Identity } from "./kind.ts";
@@ -36,10 +37,10 @@ const integrationManifests = (account: AccountView): readonly Resource[] => acco
  * neither: two parts of one address would be taken for one, and what came of the first would be lost. An empty name is none.
  */
 export function labelOf(id: string, account: AccountView): string {
-  let labels = labelsByWorld.get(account);
+  let labels = labelsByAccount.get(account);
   if (labels === undefined) {
     labels = labelsIn(account);
-    labelsByWorld.set(account, labels);
+    labelsByAccount.set(account, labels);
   }
   return labels.get(id) ?? id;
 }
@@ -61,7 +62,7 @@ function labelsIn(account: AccountView): Map<string, string> {
 }
 
 /** Looking a label up for each of a thousand integrations must not look through all of them each time. */
-const labelsByWorld = new WeakMap<AccountView, Map<string, string>>();
+const labelsByAccount = new WeakMap<AccountView, Map<string, string>>();
 
 /** One integration: by live id, by the name of a manifest, else by the only live integration of that name. */
 export function selectIntegration(ref: IntegrationRef, account: AccountView): Selected {
@@ -87,14 +88,39 @@ export function selectIntegration(ref: IntegrationRef, account: AccountView): Se
   return { state: "found", id: first.id, label: labelOf(first.id, account) };
 }
 
-/**
- * Every integration that a selector means, in the order of labels: manifests by name and labels, live ones by name. Where the two names of an integration
- * differ, either may be meant, and a `!pattern` that means either leaves it out.
- */
+/** What selectors match of an integration. */
+export interface IntegrationNames {
+  /** The name of its manifest, then its live name; if it has neither, its id. */
+  readonly names: readonly string[];
+  /** The labels of its manifest. */
+  readonly labels: Readonly<Record<string, string>>;
+}
+
+/** Whether a selector matches an integration: `names` match any of its names and `!pattern` none, and it has all `labels`. */
+export function integrationMatcher(selector: IntegrationSelector = {}): (integration: IntegrationNames) => boolean {
+  const matchesNames = selector.names === undefined ? () => true : namesMatcher(selector.names);
+  const wanted = Object.entries(selector.labels ?? {});
+  return ({ names, labels }) => matchesNames(names) && wanted.every(([key, value]) => own(labels, key) === value);
+}
+
+/** The names and labels of live integrations, by id. */
+export function integrationNames(account: AccountView): (liveId: string) => IntegrationNames {
+  const liveNames = new Map(account.integrations.map(({ id, name }) => [id, name]));
+  const manifests = new Map<string, Resource>();
+  for (const resource of integrationManifests(account)) {
+    const identity = account.identities.get(resource.address);
+    if (identity?.state === "found") manifests.set(identity.id, resource);
+  }
+  return (liveId) => {
+    const manifest = manifests.get(liveId);
+    const known = [manifest?.name, liveNames.get(liveId)].filter((name) => name !== undefined);
+    return { names: known.length === 0 ? [liveId] : [...new Set(known)], labels: manifest?.labels ?? {} };
+  };
+}
+
+/** Every integration that a selector matches, in the order of their labels in addresses. Labels match manifests only. */
 export function selectIntegrations(selector: IntegrationSelector, account: AccountView): readonly Selected[] {
-  const named = selector.names === undefined ? () => true : namesMatcher(selector.names);
-  const labelled = (resource: Resource): boolean =>
-    Object.entries(selector.labels ?? {}).every(([key, value]) => Object.hasOwn(resource.labels, key) && resource.labels[key] === value);
+  const matches = integrationMatcher(selector);
   const nameById = new Map(account.integrations.map(({ id, name }) => [id, name]));
   const declared = new Set<string>();
   const found = new Map<string, Selected>();
@@ -102,11 +128,11 @@ export function selectIntegrations(selector: IntegrationSelector, account: Accou
     const identity = account.identities.get(resource.address);
     const liveName = identity?.state === "found" ? nameById.get(identity.id) : undefined;
     if (identity?.state === "found") declared.add(identity.id);
-    if (labelled(resource) && named(liveName === undefined ? [resource.name] : [resource.name, liveName]))
+    if (matches({ names: liveName === undefined ? [resource.name] : [resource.name, liveName], labels: resource.labels }))
       found.set(identity?.state === "found" ? identity.id : resource.address, fromIdentity(resource.address, resource.name, identity));
   }
   if (selector.names !== undefined && selector.labels === undefined)
     for (const { id, name } of account.integrations)
-      if (!declared.has(id) && named([name])) found.set(id, { state: "found", id, label: labelOf(id, account) });
+      if (!declared.has(id) && matches({ names: [name], labels: {} })) found.set(id, { state: "found", id, label: labelOf(id, account) });
   return [...found.values()].sort((a, b) => byText(a.label, b.label));
 }

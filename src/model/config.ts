@@ -13,6 +13,7 @@ export interface Settings {
   readonly protected: boolean;
   readonly defaults: { readonly taggedBy: string | undefined };
   readonly guards: Guards;
+  readonly policies: PolicySettings;
   readonly client: ClientSettings;
   readonly ignore: readonly IgnoreEntry[];
   /** Absolute path. */
@@ -47,6 +48,11 @@ export interface Guards {
   readonly maxExposedColumns: number;
   readonly maxChangedPercent: number;
   readonly minPopulation: number;
+}
+
+export interface PolicySettings {
+  /** Whether findings that a plan does not cause refuse it, too. */
+  readonly existing: "report" | "refuse";
 }
 
 export interface ClientSettings {

@@ -161,12 +161,21 @@ export interface UnmanagedTable {
   readonly columns?: readonly string[];
 }
 
+/** A violation of a policy. */
 export interface PolicyFinding {
   readonly policy: string;
   readonly severity: Severity;
+  /**
+   * `new`: the plan causes it; `existing`: it is there before and after apply; `fixed`: the plan removes it. A drift report
+   * has existing findings only.
+   */
+  readonly state: "new" | "existing" | "fixed";
   readonly address: Address;
   readonly path: Pointer;
   readonly message: string;
+  /** The value at `path`, and the one that the policy requires. Absent for findings of a module, and for expired rules. */
+  readonly actual?: boolean;
+  readonly required?: boolean;
   readonly file?: string;
   readonly line?: number;
 }

@@ -1,230 +1,210 @@
 import type { TableTest } from "../kinds/kind.ts";
+import { matchesName } from "../kinds/patterns/nodes.ts";
 import { type Field, type NodePath, nodePointer } from "../kinds/schema-config/tree.ts";
-import { type Address, byText } from "../model/address.ts";
-import { own } from "../model/json.ts";
+import type { IntegrationNames } from "../kinds/select.ts";
+import type { Address } from "../model/address.ts";
 import type { LiveSchemas } from "../model/live.ts";
 import type { Cause, PolicyFinding } from "../model/plan.ts";
 import type { Pointer } from "../model/pointer.ts";
-import type { Locate, Problem } from "../model/problem.ts";
-import { locationIn, type PolicyExemption, type PolicySpec, type Resource } from "../model/resource.ts";
-import { type CompiledPolicy, compilePolicy, type Named, type PolicyNode } from "./compile.ts";
-import { type PolicyFunction, runPolicyFunction, spotOf } from "./script.ts";
+import type { Locate } from "../model/problem.ts";
+import { locationIn, type PolicySpec, type Resource } from "../model/resource.ts";
+import { type CompiledPolicy, compilePolicy, isValidOn } from "./compile.ts";
+import { namesIn, type PolicyFunction, runPolicyFunction } from "./script.ts";
+import { findViolations } from "./violations.ts";
 
-// Policies judge a state, whoever made it: what apply would leave behind in a plan, what is live in a drift report (product §2.3). They look at
-// trees of schemas one integration at a time, while the tree is at hand for comparing, so that judging a fleet holds no account in memory.
+// Policies are evaluated on one integration at a time, while its tree is in memory for the comparison, so that a fleet
+// of any size can be checked.
+//
+// A plan changes the tree, so a policy is evaluated twice: on the live tree and on the planned one. What only the second
+// evaluation finds is new, what both find is existing, and what only the first finds is fixed.
 
-/** One integration's schemas as they are to be judged. */
-export interface JudgedNode extends Named {
+/** One integration, as policies see it. */
+export interface PolicyTarget extends IntegrationNames {
+  /** What the findings name. */
   readonly address: Address;
   readonly live: LiveSchemas;
-  /** Values that differ after apply, by JSON Pointer; empty where live is judged. */
-  readonly after: ReadonlyMap<Pointer, boolean>;
-  /** Why a field has the value that is judged, for the findings; undefined where no manifest decides it. */
+  /** The values that the plan changes, by JSON Pointer; empty for a drift report. */
+  readonly planned: ReadonlyMap<Pointer, boolean>;
+  /** Whether this run created the integration, so that it causes every finding. */
+  readonly isCreated: boolean;
+  /** Whether the plan makes more data readable. */
+  readonly exposes: boolean;
+  /** Why a field has its value; undefined if no manifest decides it. */
   readonly causeOf: (path: NodePath, key: Field, value: boolean) => Cause | undefined;
+  /** What makes a node satisfy the policy after apply. */
+  readonly fixedBy: (path: NodePath, key: Field) => Cause | undefined;
 }
 
-export interface Judgement {
+export interface PolicyEvaluation {
   readonly findings: readonly PolicyFinding[];
-  /** Policies in JavaScript that could not judge, each with a sentence that says why. */
-  readonly faults: readonly { readonly policy: Resource<PolicySpec>; readonly why: string }[];
-  /** Tables from which data flows and whose columns are unknown, so that policies about columns say nothing of them. */
-  readonly unseen: readonly NodePath[];
+  /** Policies whose module failed, each with the end of a sentence that begins with the name of the module. */
+  readonly failures: readonly { readonly policy: Resource<PolicySpec>; readonly reason: string }[];
+  /** Replicated tables whose columns a policy checks and the service did not return. */
+  readonly tablesWithoutColumns: readonly NodePath[];
 }
 
 export interface PolicyEvaluator {
-  /** Whether any policy looks at this integration's schemas at all. */
-  readonly concerns: (integration: Named) => boolean;
-  /** Of which tables the columns are judged; undefined: of none. */
-  readonly judgedColumns: (integration: Named) => TableTest | undefined;
-  readonly judge: (judged: JudgedNode) => Judgement;
+  /** Whether any policy checks this integration. */
+  readonly selects: (integration: IntegrationNames) => boolean;
+  /** The tables whose columns policies check, as long as they are replicated; undefined if none. */
+  readonly columnsNeeded: (integration: IntegrationNames) => TableTest | undefined;
+  readonly evaluate: (target: PolicyTarget) => PolicyEvaluation;
 }
 
-/** Compiles the policies once. `functions` holds those written in JavaScript, by policy address; `today` is a day, YYYY-MM-DD. */
-export function makePolicyEvaluator(
-  policies: readonly Resource<PolicySpec>[],
-  functions: ReadonlyMap<Address, PolicyFunction>,
-  today: string,
-  locate: Locate,
-): PolicyEvaluator {
+export interface EvaluatorOptions {
+  /** The modules of policies, by policy address. */
+  readonly functions: ReadonlyMap<Address, PolicyFunction>;
+  /** YYYY-MM-DD */
+  readonly today: string;
+  readonly locate: Locate;
+}
+
+/** Compiles the policies once, for all integrations. */
+export function newPolicyEvaluator(policies: readonly Resource<PolicySpec>[], options: EvaluatorOptions): PolicyEvaluator {
   const compiled = policies.map(compilePolicy);
-  const concerned = (integration: Named): readonly CompiledPolicy[] => compiled.filter(({ selects }) => selects(integration));
+  const selected = (integration: IntegrationNames) => compiled.filter(({ selects }) => selects(integration));
+  const hasModule = ({ resource }: CompiledPolicy): boolean => options.functions.has(resource.address);
   return {
-    concerns: (integration) => concerned(integration).length > 0,
-    judgedColumns: (integration) => {
-      const asking = concerned(integration).filter(({ level, resource }) => level === "column" || functions.has(resource.address));
-      if (asking.length === 0) return undefined;
-      return (schema, table, syncMode) =>
-        asking.some(({ resource, tableNamed }) => functions.has(resource.address) || tableNamed(schema, table, syncMode));
+    selects: (integration) => selected(integration).length > 0,
+    columnsNeeded: (integration) => {
+      const needing = selected(integration).filter((policy) => policy.nodes.depth === 2 || hasModule(policy));
+      if (needing.length === 0) return undefined;
+      return (schema, table, syncMode) => needing.some((policy) => hasModule(policy) || matchesTable(policy, schema, table, syncMode));
     },
-    judge: (judged) => {
-      const findings: PolicyFinding[] = [];
-      const faults: { policy: Resource<PolicySpec>; why: string }[] = [];
-      const unseen = new Map<Pointer, NodePath>();
-      for (const policy of concerned(judged)) {
-        const report = reporter(policy, judged, today, locate, findings);
-        const judgement = functions.get(policy.resource.address);
-        if (judgement === undefined) walk(policy, judged, report, (path) => unseen.set(nodePointer(path), path));
-        else {
-          const said = runPolicyFunction(judgement, judged);
-          if ("why" in said) faults.push({ policy: policy.resource, why: said.why });
-          else for (const { path, message } of said.findings) report(spotOf(path), path, message, undefined, "/spec/module");
-        }
-      }
-      return { findings, faults, unseen: [...unseen.values()] };
+    evaluate: (target) => {
+      const evaluations = selected(target).map((policy) => evaluatePolicy({ policy, target, options }));
+      const tables = evaluations.flatMap(({ tablesWithoutColumns }) => tablesWithoutColumns);
+      return {
+        findings: evaluations.flatMap(({ findings }) => findings),
+        failures: evaluations.flatMap(({ failures }) => failures),
+        tablesWithoutColumns: [...new Map(tables.map((path) => [nodePointer(path), path])).values()],
+      };
     },
   };
 }
 
-type Report = (spot: PolicyNode, pointer: Pointer, message: string, cause: Cause | undefined, asked: Pointer) => void;
+/** Whether the policy checks columns of the table, as far as its names and `syncMode` decide that. */
+function matchesTable({ resource, nodes }: CompiledPolicy, schema: string, table: string, syncMode: string | undefined): boolean {
+  const wanted = resource.spec.when?.table?.syncMode;
+  return matchesName(nodes, 0, schema) && matchesName(nodes, 1, table) && (wanted === undefined || wanted === syncMode);
+}
 
-/** Adds a finding where no exemption that still counts means the spot. `asked` is what in the policy is not met: its line where there is no cause. */
-function reporter(
-  { resource, exemptions }: CompiledPolicy,
-  { address, names }: JudgedNode,
-  today: string,
-  locate: Locate,
-  findings: PolicyFinding[],
-): Report {
-  const { spec, name } = resource;
-  const counts = ({ expires }: PolicyExemption): boolean => expires === undefined || expires >= today;
-  return (spot, path, message, cause, asked) => {
-    const meant = exemptions(names, spot);
-    if (meant.some(counts)) return;
-    const [expired] = meant;
-    const { file, line } = cause ?? locate(locationIn(resource, asked, "key"));
-    findings.push({
-      policy: name,
-      severity: spec.severity,
-      address,
-      path,
-      message: expired === undefined ? message : `${message} (its exemption, ${expired.reason}, expired on ${expired.expires})`,
-      file,
-      ...(line === undefined ? {} : { line }),
-    });
+/** A violation before exemptions are applied and the manifest's line is looked up. */
+interface Found extends Pick<PolicyFinding, "message" | "actual" | "required"> {
+  /** The node; empty for the integration as a whole. */
+  readonly names: readonly string[];
+  readonly path: Pointer;
+  /** Node and field that decide it; absent for findings of a module. */
+  readonly decided?: { readonly at: NodePath; readonly node: NodePath; readonly key: Field };
+  /** Where the policy requires it. */
+  readonly requirement: Pointer;
+}
+
+/** What a policy needs to be evaluated on an integration. */
+interface Check {
+  readonly policy: CompiledPolicy;
+  readonly target: PolicyTarget;
+  readonly options: EvaluatorOptions;
+}
+
+interface Run {
+  readonly found: readonly Found[];
+  readonly failure?: string;
+  readonly tablesWithoutColumns: readonly NodePath[];
+}
+
+function evaluatePolicy(check: Check): PolicyEvaluation {
+  const { planned, isCreated, exposes } = check.target;
+  const after = runPolicy(check, planned);
+  const before = isCreated ? noRun : planned.size === 0 ? after : runPolicy(check, new Map());
+  return {
+    findings: withStates(before.found, after.found, exposes).flatMap((one) => toFinding(one, check)),
+    failures: after.failure === undefined ? [] : [{ policy: check.policy.resource, reason: after.failure }],
+    tablesWithoutColumns: after.tablesWithoutColumns,
   };
 }
 
-function walk(policy: CompiledPolicy, judged: JudgedNode, report: Report, unseen: (path: NodePath) => void): void {
-  const { level, resource } = policy;
-  const { require = {}, message } = resource.spec;
-  const isChanged = judged.after.size > 0;
-  const stateOf = (path: NodePath, key: Field, live: boolean): boolean =>
-    isChanged ? (judged.after.get(nodePointer(path, key)) ?? live) : live;
-  /** `culprit`: the node whose value is to blame, where it isn't the node itself. */
-  const check = (path: NodePath, key: Field, is: boolean, culprit: NodePath = path): void => {
-    if (require[key] === undefined || require[key] === is) return;
-    const [schema, table, column] = path;
-    const spot = { schema, ...(table === undefined ? {} : { table }), ...(column === undefined ? {} : { column }) };
-    report(spot, nodePointer(path, key), message, judged.causeOf(culprit, key, is), `/spec/require/${key}`);
-  };
-  for (const schema of Object.keys(judged.live)) {
-    const liveSchema = own(judged.live, schema);
-    if (liveSchema === undefined) continue;
-    const schemaOn = stateOf([schema], "enabled", liveSchema.enabled);
-    if (!policy.schema(schema, schemaOn)) continue;
-    if (level === "schema") check([schema], "enabled", schemaOn);
-    if (level !== "table" && level !== "column") continue;
-    for (const table of Object.keys(liveSchema.tables)) {
-      const liveTable = own(liveSchema.tables, table);
-      if (liveTable === undefined) continue;
-      const isOn = stateOf([schema, table], "enabled", liveTable.enabled);
-      // What is replicated of a table is nothing while its schema is switched off, whatever its own switch says.
-      const flows = schemaOn && isOn;
-      if (!policy.table(table, flows, liveTable.syncMode)) continue;
-      if (level === "table") check([schema, table], "enabled", flows, isOn && !flows ? [schema] : [schema, table]);
-      // A column that can't flow breaks no rule about what flows.
-      if (level === "table" || !flows) continue;
-      if (liveTable.columns === undefined) unseen([schema, table]);
-      for (const column of Object.keys(liveTable.columns ?? {})) {
-        const live = own(liveTable.columns, column);
-        if (live === undefined) continue;
-        const path = [schema, table, column] as const;
-        const enabled = stateOf(path, "enabled", live.enabled);
-        const hashed = stateOf(path, "hashed", live.hashed);
-        if (!policy.column(column, isChanged ? { ...live, enabled, hashed } : live)) continue;
-        check(path, "enabled", enabled);
-        check(path, "hashed", hashed);
-      }
-    }
+const noRun: Run = { found: [], tablesWithoutColumns: [] };
+
+function runPolicy({ policy, target, options }: Check, planned: PolicyTarget["planned"]): Run {
+  const { address, spec } = policy.resource;
+  const module = options.functions.get(address);
+  if (module !== undefined) {
+    const result = runPolicyFunction(module, { ...target, planned });
+    if ("failure" in result) return { ...noRun, failure: result.failure };
+    const found = result.findings.map(({ path, message }): Found => ({ names: namesIn(path), path, message, requirement: "/spec/module" }));
+    return { ...noRun, found };
   }
+  const { violations, tablesWithoutColumns } = findViolations(policy, {
+    tree: target.live,
+    isLive: true,
+    value: planned.size === 0 ? (_path, _key, own) => own : (path, key, own) => planned.get(nodePointer(path, key)) ?? own,
+  });
+  const found = violations.map(
+    ({ path, key, actual, decidedAt }): Found => ({
+      names: path.filter((name) => name !== undefined),
+      path: nodePointer(path, key),
+      message: spec.message,
+      actual,
+      required: !actual,
+      decided: { at: decidedAt, node: path, key },
+      requirement: `/spec/require/${key}`,
+    }),
+  );
+  return { found, tablesWithoutColumns };
 }
 
-/** Something that policies should have judged and could not. */
-export type NotEvaluated =
-  /** A policy in JavaScript failed; `text` ends a sentence that begins with the module's name. */
-  | { readonly why: "fault"; readonly policy: Resource<PolicySpec>; readonly integration: string; readonly text: string }
-  /** A table whose columns are unknown. */
-  | { readonly why: "unseen"; readonly node: string }
-  /** A unit whose integration or schema is not there yet. */
-  | { readonly why: "waits"; readonly address: Address };
+interface FoundWithState {
+  readonly found: Found;
+  readonly state: PolicyFinding["state"];
+}
 
-/** So many examples are named. */
-const shown = 3;
-
-/** A policy that could not judge must not look like one that found nothing. */
-export function policyNotes(unjudged: readonly NotEvaluated[]): readonly Problem[] {
-  const faults = new Map<
-    Address,
-    { readonly policy: Resource<PolicySpec>; readonly told: (readonly [integration: string, text: string])[] }
-  >();
-  const unseen: string[] = [];
-  const waiting: string[] = [];
-  for (const one of unjudged) {
-    if (one.why === "unseen") unseen.push(one.node);
-    else if (one.why === "waits") waiting.push(one.address);
-    else {
-      const known = faults.get(one.policy.address) ?? { policy: one.policy, told: [] };
-      known.told.push([one.integration, one.text]);
-      faults.set(one.policy.address, known);
-    }
-  }
+/**
+ * Compares the findings before and after the plan. A module can put figures into its messages ("3 unhashed columns"), so
+ * a finding at the same path with another message counts as existing, unless the plan makes more data readable.
+ */
+function withStates(before: readonly Found[], after: readonly Found[], exposes: boolean): readonly FoundWithState[] {
+  if (before === after) return after.map((found) => ({ found, state: "existing" }));
+  const keyOf = ({ path, message }: Found): string => `${path}\n${message}`;
+  const [beforeKeys, afterKeys] = [new Set(before.map(keyOf)), new Set(after.map(keyOf))];
+  const onlyBefore = before.filter((found) => !afterKeys.has(keyOf(found)));
+  const changedPaths = new Set(onlyBefore.map(({ path }) => path));
+  const onlyAfterPaths = new Set(after.filter((found) => !beforeKeys.has(keyOf(found))).map(({ path }) => path));
   return [
-    ...[...faults.values()].sort((a, b) => byText(a.policy.address, b.policy.address)).map(faultProblem),
-    ...(unseen.length === 0
-      ? []
-      : [
-          {
-            code: "W_POLICY_UNSEEN",
-            severity: "warning",
-            summary: "Policies could not see columns",
-            message: `The service tells no columns of ${listed(unseen)}, so no policy has judged ${unseen.length === 1 ? "them" : "those tables"}. Have the schema discovered again, or look at the columns in the service.`,
-          } as const,
-        ]),
-    ...(waiting.length === 0
-      ? []
-      : [
-          {
-            code: "I_POLICY_WAITS",
-            severity: "info",
-            summary: "Policies judge later",
-            message: `The schemas of ${listed(waiting)} are not there yet, so no policy has judged them. apply judges them once they are discovered, before it changes them.`,
-          } as const,
-        ]),
+    ...after.map((found) => {
+      const isExisting = beforeKeys.has(keyOf(found)) || (!exposes && changedPaths.has(found.path));
+      return { found, state: isExisting ? ("existing" as const) : ("new" as const) };
+    }),
+    ...onlyBefore.filter(({ path }) => !onlyAfterPaths.has(path)).map((found) => ({ found, state: "fixed" as const })),
   ];
 }
 
-function faultProblem({
-  policy,
-  told,
-}: {
-  readonly policy: Resource<PolicySpec>;
-  readonly told: readonly (readonly [string, string])[];
-}): Problem {
-  const sorted = [...told].sort(([a], [b]) => byText(a, b));
-  const [integration, text] = sorted[0] ?? ["", ""];
-  const more = sorted.length === 1 ? "" : `, and could not judge ${sorted.length - 1} more`;
-  return {
-    code: "E_POLICY_MODULE",
-    severity: "error",
-    summary: "A policy module fails",
-    message: `${policy.spec.module ?? policy.address} ${text}, when it was asked about integration ${JSON.stringify(integration)}${more}. A policy that can't judge stops the run. Its default export takes ({ integration, labels, schemas }) and returns [{ path, message }], an empty list where all is well.`,
-    place: locationIn(policy, "/spec/module"),
-    address: policy.address,
-  };
+/** Nothing if a valid exemption covers the node. An expired one is named in the message. */
+function toFinding({ found, state }: FoundWithState, { policy, target, options }: Check): readonly PolicyFinding[] {
+  const { resource, exemptions } = policy;
+  const { path, message, actual, required } = found;
+  const covering = exemptions(target.names, found.names);
+  if (covering.some((exemption) => isValidOn(exemption, options.today))) return [];
+  const [expired] = covering;
+  const { file, line } = causeOf(found, state, target) ?? options.locate(locationIn(resource, found.requirement, "key"));
+  return [
+    {
+      policy: resource.name,
+      severity: resource.spec.severity,
+      state,
+      address: target.address,
+      path,
+      message: expired === undefined ? message : `${message} (its exemption, ${expired.reason}, expired on ${expired.expires})`,
+      ...(actual === undefined ? {} : { actual }),
+      ...(required === undefined ? {} : { required }),
+      file,
+      ...(line === undefined ? {} : { line }),
+    },
+  ];
 }
 
-function listed(names: readonly string[]): string {
-  const sorted = [...names].sort(byText);
-  const first = sorted.slice(0, shown).join(", ");
-  return sorted.length > shown ? `${first} and ${sorted.length - shown} more` : first;
+function causeOf({ actual, decided }: Found, state: PolicyFinding["state"], target: PolicyTarget): Cause | undefined {
+  if (decided === undefined || actual === undefined) return undefined;
+  const { at, node, key } = decided;
+  return state === "fixed" ? target.fixedBy(node, key) : target.causeOf(at, key, actual);
 }

@@ -1,3 +1,4 @@
+import { levelNames } from "../kinds/schema-config/tree.ts";
 import type { PolicyFinding } from "../model/plan.ts";
 import type { Locate, Problem } from "../model/problem.ts";
 import { locationIn, type PolicySpec, type Resource, type SchemaRule } from "../model/resource.ts";
@@ -6,11 +7,14 @@ import { compilePolicy } from "./compile.ts";
 export const policiesIn = (resources: readonly Resource[]): readonly Resource<PolicySpec>[] =>
   resources.filter(({ kind }) => kind === "Policy") as readonly Resource<PolicySpec>[];
 
-/** Policies that could never find anything, which is worse than none: each is an error at its line. */
+/** Policies that could never find anything, each an error at its line. */
 export function policyProblems(resources: readonly Resource[]): readonly Problem[] {
   return policiesIn(resources).flatMap((resource): readonly Problem[] => {
-    const { spec, address } = resource;
-    const problem = (pointer: string, summary: string, message: string): readonly Problem[] => [
+    const found = problemOf(resource);
+    if (found === undefined) return [];
+    const [pointer, summary, message] = found;
+    const { address } = resource;
+    return [
       {
         code: "E_POLICY_SAYS_NOTHING",
         severity: "error",
@@ -20,38 +24,39 @@ export function policyProblems(resources: readonly Resource[]): readonly Problem
         address,
       },
     ];
-    const { module, require, when } = spec;
-    if (module !== undefined && require !== undefined)
-      return problem(
-        "/spec/module",
-        "A policy judges twice",
-        "has both spec.require and spec.module, and only one of them can judge. Remove one, or write two policies.",
-      );
-    if (module !== undefined) return [];
-    if (require === undefined)
-      return problem(
-        "/spec",
-        "A policy requires nothing",
-        "has neither spec.require nor spec.module, so it can never find anything. Say what must hold, for example require: { hashed: true }.",
-      );
-    const { level } = compilePolicy(resource);
-    if (level === undefined)
-      return problem(
-        when === undefined ? "/spec" : "/spec/when",
-        "A policy judges nothing",
-        "names neither columns, tables nor schemas in spec.when, so it can never find anything. Say what is judged; column: {} means every column that flows.",
-      );
-    if (require.hashed !== undefined && level !== "column")
-      return problem(
-        "/spec/require/hashed",
-        "Nothing to require there",
-        `requires hashed of a ${level}, and only columns can be hashed. Name the columns in spec.when; column: {} means every column that flows.`,
-      );
-    return [];
   });
 }
 
-/** Rules past their `expires`: they still decide, because a date alone must not expose anything, and somebody wanted to look at them by then (product §2.3). */
+/** What is wrong with a policy; the message follows its address. */
+function problemOf(policy: Resource<PolicySpec>): readonly [pointer: string, summary: string, message: string] | undefined {
+  const { module, require, when } = policy.spec;
+  if (module !== undefined)
+    return require === undefined
+      ? undefined
+      : ["/spec/module", "Exactly one of require and module", "has both spec.require and spec.module. Remove one, or write two policies."];
+  if (require === undefined)
+    return [
+      "/spec",
+      "A policy requires nothing",
+      "has neither spec.require nor spec.module, so it can never find anything. Add what must be true, such as require: { hashed: true }.",
+    ];
+  const { depth } = compilePolicy(policy).nodes;
+  if (depth === undefined)
+    return [
+      when === undefined ? "/spec" : "/spec/when",
+      "A policy checks nothing",
+      "names no column, table or schema in spec.when, so it can never find anything. Add what it checks, such as column: {} for every replicated column.",
+    ];
+  if (require.hashed !== undefined && depth !== 2)
+    return [
+      "/spec/require/hashed",
+      "Only columns can be hashed",
+      `requires hashed, but checks ${levelNames[depth]}s, which cannot be hashed. Add columns to spec.when, such as column: {} for every replicated column.`,
+    ];
+  return undefined;
+}
+
+/** Rules after their `expires` date. They still apply, because a date alone must not expose data. */
 export function expiredRules(resources: readonly Resource[], today: string, locate: Locate): readonly PolicyFinding[] {
   return resources.flatMap((resource) => {
     if (resource.kind !== "SchemaConfig" && resource.kind !== "RuleSet") return [];
@@ -64,9 +69,10 @@ export function expiredRules(resources: readonly Resource[], today: string, loca
         {
           policy: "rule-expired",
           severity: "warning",
+          state: "existing",
           address: resource.address,
           path: `/spec/rules/${index}`,
-          message: `Rule ${JSON.stringify(rule.id ?? `rule ${index + 1}`)} was meant to hold until ${rule.expires}${why}. It still holds: remove it, or agree on a later day.`,
+          message: `Rule ${JSON.stringify(rule.id ?? `rule ${index + 1}`)} expired on ${rule.expires}${why} and still applies. Remove it, or set a later date.`,
           file,
           ...(line === undefined ? {} : { line }),
         },

@@ -42,8 +42,8 @@ test("at most `concurrency` trees are held at a time, however many integrations 
     onProgress: undefined,
     base: undefined,
     concurrency,
-    needs: { judgedColumns: () => undefined, claimColumns: () => undefined },
-    inspect: (_kind, { liveId }) => held.delete(liveId ?? ""),
+    needs: { policyColumns: () => undefined, claimColumns: () => undefined },
+    checkUnit: ({ unit }) => held.delete(unit.liveId ?? ""),
   });
   expect(compared.found.flatMap(({ items }) => items)).toHaveLength(shards);
   expect(held.size).toBe(0);

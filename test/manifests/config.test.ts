@@ -129,6 +129,7 @@ describe("settings", () => {
       protected: true,
       defaults: { taggedBy: "a@example.com" },
       guards: { maxCreates: 9, maxExposedColumns: 50, maxChangedPercent: 30, minPopulation: 2 },
+      policies: { existing: "report" },
       client: {
         concurrency: 8,
         timeoutMs: 120_000,

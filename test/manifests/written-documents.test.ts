@@ -32,7 +32,18 @@ const change = {
 } as const;
 const manual = { id: "m-1", address: "Tag/a", path: "", expected: 1, actual: null, instruction: "do" } as const;
 const guard = { guard: "maxCreates", message: "m", limit: 5, actual: 6, allowed: "because" } as const;
-const policy = { policy: "p", severity: "error", address: "Tag/a", path: "/x", message: "m", file: "a.yaml", line: 1 } as const;
+const policy = {
+  policy: "p",
+  severity: "error",
+  state: "new",
+  address: "Tag/a",
+  path: "/x",
+  message: "m",
+  actual: false,
+  required: true,
+  file: "a.yaml",
+  line: 1,
+} as const;
 
 /** Typed by the model and holding every optional member, so that a member that the schema lacks fails here. */
 const plan: Plan = {

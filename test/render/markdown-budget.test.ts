@@ -37,6 +37,7 @@ const plans: Readonly<Record<string, Plan>> = {
     policy: many((index) => ({
       policy: "p",
       severity: "error" as const,
+      state: "new" as const,
       address: "SchemaConfig/a@b",
       path: columnChange(index).path,
       message: "in clear",

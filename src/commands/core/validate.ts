@@ -27,7 +27,7 @@ function validationOf({ problems, locate, resources, files, settings }: Project)
     ...ruleProblems(resources),
     ...policyProblems(resources),
     ...missingModules(resources, settings.folder),
-    ...literalProblems(resources, today, ignoring),
+    ...literalProblems(resources, { today, ignoring }),
   ];
   const diagnostics = sortDiagnostics(found.map((problem) => toDiagnostic(problem, locate)));
   const failed = diagnostics.some(({ severity }) => severity === "error");

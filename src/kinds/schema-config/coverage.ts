@@ -94,7 +94,7 @@ function asksForColumns({ rules, above }: Context, syncMode: string | undefined)
 }
 
 /** Enabled tables whose columns the answer left out, as far as a policy judges them: what is read where no configuration decides anything. */
-export function judgedTablesWithoutColumns(live: LiveSchemas, judged: TableTest): readonly (readonly [schema: string, table: string])[] {
+export function policyTablesWithoutColumns(live: LiveSchemas, judged: TableTest): readonly (readonly [schema: string, table: string])[] {
   return Object.keys(live).flatMap((schema) => {
     const liveSchema = own(live, schema);
     if (liveSchema?.enabled !== true) return [];

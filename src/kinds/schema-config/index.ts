@@ -41,7 +41,7 @@ export const schemaConfig: Kind<SchemaConfigUnit, LiveSchemas> = {
   observe: async (unit, reads, needs) => {
     const live = await reads.schemas(unit.liveId);
     if (live === undefined) return undefined;
-    const tables = tablesToRead(unit.program, live, needs.judgedColumns(unit.liveId));
+    const tables = tablesToRead(unit.program, live, needs.policyColumns(unit.liveId));
     needs.claimColumns(unit.liveId, tables.length);
     return withColumns(unit.liveId, live, tables, reads);
   },

@@ -1,3 +1,4 @@
+import { byText } from "../../model/address.ts";
 import { own } from "../../model/json.ts";
 import type { LiveColumn } from "../../model/live.ts";
 import type { DraftChange, Risk } from "../../model/plan.ts";
@@ -12,6 +13,46 @@ export const levelNames = ["schema", "table", "column"] as const;
 
 /** Names from the schema down, as deep as the node is. */
 export type NodePath = readonly [schema: string, table?: string, column?: string];
+export type SchemaPath = readonly [schema: string];
+export type TablePath = readonly [schema: string, table: string];
+export type ColumnPath = readonly [schema: string, table: string, column: string];
+
+/** What `walk` needs of a tree: a live tree has all members, a literal one those that its manifest sets. */
+interface SchemaEntryLike {
+  readonly tables?: Readonly<Record<string, { readonly columns?: Readonly<Record<string, object>> }>>;
+}
+type TableOf<Schema extends SchemaEntryLike> = NonNullable<Schema["tables"]>[string];
+type ColumnOf<Schema extends SchemaEntryLike> = NonNullable<TableOf<Schema>["columns"]>[string];
+
+/** Called for each node of its level. Returning false leaves out the nodes below. */
+export interface Visitor<Schema extends SchemaEntryLike> {
+  readonly schema?: (entry: Schema, path: SchemaPath) => boolean | undefined;
+  readonly table?: (entry: TableOf<Schema>, path: TablePath, schema: Schema) => boolean | undefined;
+  readonly column?: (entry: ColumnOf<Schema>, path: ColumnPath, table: TableOf<Schema>, schema: Schema) => void;
+}
+
+/**
+ * Visits each schema, then its tables, and after each table the table's columns: in the order of the keys, or by name for
+ * output that must not depend on the order of a response. Columns that are unknown are not visited.
+ */
+export function walk<Schema extends SchemaEntryLike>(
+  tree: Readonly<Record<string, Schema>>,
+  visitor: Visitor<Schema>,
+  order: "as-given" | "by-name" = "as-given",
+): void {
+  const entriesOf = order === "by-name" ? sortedEntries : Object.entries;
+  for (const [schema, entry] of entriesOf<Schema>(tree)) {
+    if (visitor.schema?.(entry, [schema]) === false || (visitor.table ?? visitor.column) === undefined) continue;
+    // The tables of a `Schema` are what its type says; the constraint of the type parameter forgets it.
+    for (const [table, tableEntry] of entriesOf((entry.tables ?? {}) as Record<string, TableOf<Schema>>)) {
+      if (visitor.table?.(tableEntry, [schema, table], entry) === false || visitor.column === undefined) continue;
+      for (const [column, columnEntry] of entriesOf((tableEntry.columns ?? {}) as Record<string, ColumnOf<Schema>>))
+        visitor.column(columnEntry, [schema, table, column], tableEntry, entry);
+    }
+  }
+}
+
+const sortedEntries = <T>(record: Readonly<Record<string, T>>): [string, T][] => Object.entries(record).sort(([a], [b]) => byText(a, b));
 
 /** The attributes of a live node that rules may ask for, whatever it is. */
 export type LiveNode = Pick<LiveColumn, "enabled"> & { readonly hashed?: boolean; readonly isPrimaryKey?: boolean };

@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
-import type { NotifySettings } from "../../model/config.ts";
+import type { NotifySettings, PolicySettings } from "../../model/config.ts";
 import { isObject, type JsonObject, type JsonValue, own } from "../../model/json.ts";
 import { isWithin, type Pointer, toPointer } from "../../model/pointer.ts";
 import type { Problem, SourceLocation } from "../../model/problem.ts";
@@ -23,6 +23,7 @@ export interface ConfigFile {
   readonly vars?: JsonObject;
   readonly defaults?: { readonly taggedBy?: string };
   readonly guards?: Readonly<Record<string, number>>;
+  readonly policies?: Partial<PolicySettings>;
   readonly client?: Readonly<Record<string, number | string>>;
   readonly ignore?: readonly { readonly address: string; readonly path: string; readonly reason: string; readonly until?: string }[];
   readonly notify?: NotifySettings;

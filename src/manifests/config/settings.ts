@@ -30,6 +30,7 @@ export function makeSettings(
     protected: entry.protected ?? false,
     defaults: { taggedBy: entry.defaults?.taggedBy ?? config.defaults?.taggedBy },
     guards: mergeGuards(config.guards, entry.guards),
+    policies: { existing: config.policies?.existing ?? "report" },
     client: { ...mergeClient(config.client, entry.client), ...definedOnly(options.overrides) },
     ignore: (config.ignore ?? []).map(({ address, path, reason, until }, index) => ({
       address,

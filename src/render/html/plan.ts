@@ -2,6 +2,7 @@ import type { Item, Plan } from "../../model/plan.ts";
 import { callsText, counted } from "../../text/counts.ts";
 import type { RenderOptions } from "../document.ts";
 import { actorText, timeText } from "../report/attribution.ts";
+import { openFindings } from "../report/findings.ts";
 import { relationTarget } from "../report/groups.ts";
 import { blockedReason, emptyText, exitText, isEmpty, totalsText } from "../report/totals.ts";
 import { type Wording, wordingOf } from "../report/wording.ts";
@@ -34,7 +35,8 @@ export function planPage(plan: Plan, options: RenderOptions): Page {
   const done = history?.done ?? [];
   const groups = groupsOf(plan.items, wording.alarm);
   const changeCount = plan.items.reduce((sum, { changes }) => sum + changes.length, 0);
-  const { unmanaged, manual, blocked, deferred, unverifiable, policy, diagnostics, guards } = plan;
+  const { unmanaged, manual, blocked, deferred, unverifiable, diagnostics, guards } = plan;
+  const findings = openFindings(plan.policy);
   const unmanagedCount = unmanaged.integrations.length + unmanaged.tags.length;
   return {
     title: `${wording.title} for ${plan.target}`,
@@ -48,7 +50,7 @@ export function planPage(plan: Plan, options: RenderOptions): Page {
         html: groupsHtml(groups, changeCount <= mostOpenChanges || groups.length <= fewObjects, wording),
       },
       { id: "by-hand", title: "To do by hand", count: manual.length, html: checklist(manual, done) },
-      { id: "policies", title: "Policy findings", count: policy.length, html: policyList(policy) },
+      { id: "policies", title: "Policy findings", count: findings.length, html: policyList(findings) },
       { id: "blocked", title: "Blocked", count: blocked.length, html: blockedList(blocked) },
       { id: "deferred", title: "Deferred", count: deferred.length, html: deferredList(deferred) },
       { id: "over-time", title: "Drift over time", html: history === undefined ? "" : chart(history) },
@@ -61,7 +63,8 @@ export function planPage(plan: Plan, options: RenderOptions): Page {
 }
 
 function lead(plan: Plan): string {
-  const { account, createdAt, git, summary, policy, unmanaged } = plan;
+  const { account, createdAt, git, summary, unmanaged } = plan;
+  const findings = openFindings(plan.policy);
   const commit = git === undefined ? "" : `, commit ${code(git.commit.slice(0, 12))}${git.dirty ? " with uncommitted changes" : ""}`;
   const about = `<p class="quiet">${escaped(account)}, <time datetime="${escaped(createdAt)}">${escaped(timeText(createdAt))}</time>${commit}</p>`;
   const empty = isEmpty(plan);
@@ -73,7 +76,7 @@ function lead(plan: Plan): string {
     [isDrift ? "exposed" : "expose", (isDrift ? summary.exposed : summary.exposes) ?? 0, true],
     ["to do by hand", summary.manual, false],
     ["blocked", summary.blocked, false],
-    ["policy findings", policy.length, policy.some(({ severity }) => severity === "error")],
+    ["policy findings", findings.length, findings.some(({ severity }) => severity === "error")],
     ["not managed", unmanaged.integrations.length + unmanaged.tags.length, false],
   ];
   return blocks(

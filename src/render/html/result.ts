@@ -1,6 +1,7 @@
 import type { ItemResult, Outcome, Result } from "../../model/result.ts";
 import { callsText } from "../../text/counts.ts";
 import { timeText } from "../report/attribution.ts";
+import { openFindings } from "../report/findings.ts";
 import { nextSteps, outcomesText, outcomeWords } from "../report/outcomes.ts";
 import { exitText } from "../report/totals.ts";
 import { wordingOfResult } from "../report/wording.ts";
@@ -22,7 +23,8 @@ const tones: Readonly<Record<Outcome, Tone>> = {
 
 /** What apply did: every outcome, the ones that need someone first. */
 export function resultPage(result: Result): Page {
-  const { target, account, runId, items, manual, guards, policy, diagnostics, bindings, calls, exit, tool, startedAt, finishedAt } = result;
+  const { target, account, runId, items, manual, guards, diagnostics, bindings, calls, exit, tool, startedAt, finishedAt } = result;
+  const findings = openFindings(result.policy);
   const isDone = ({ outcome }: ItemResult): boolean => outcome === "done" || outcome === "recovered";
   const total = items.length === 0 ? "Nothing to apply." : `${outcomesText(items)}.`;
   const text = exitText(exit);
@@ -39,7 +41,7 @@ export function resultPage(result: Result): Page {
       { id: "open", title: "Not done", count: open.length, html: open.map(outcome).join("\n") },
       { id: "done", title: "Done", count: items.length - open.length, html: items.filter(isDone).map(outcome).join("\n") },
       { id: "by-hand", title: "To do by hand", count: manual.length, html: checklist(manual, []) },
-      { id: "policies", title: "Policy findings", count: policy.length, html: policyList(policy) },
+      { id: "policies", title: "Policy findings", count: findings.length, html: policyList(findings) },
       { id: "diagnostics", title: "Diagnostics", count: diagnostics.length, html: diagnosticList(diagnostics) },
       {
         id: "ids",

@@ -2,6 +2,7 @@ import { byText } from "../../model/address.ts";
 import type { Plan } from "../../model/plan.ts";
 import type { Severity } from "../../model/problem.ts";
 import type { Result } from "../../model/result.ts";
+import { openFindings } from "../report/findings.ts";
 
 /** What a document doesn't know of its own run. Times in seconds since 1970. */
 export interface RunTimes {
@@ -84,7 +85,7 @@ export function metricsText(documents: readonly (Plan | Result)[], times: RunTim
     family(
       "dimsync_policy_findings",
       "Findings of policies.",
-      each(({ policy }) => bySeverity(policy)),
+      each(({ policy }) => bySeverity(openFindings(policy))),
     ),
     family(
       "dimsync_diagnostics",

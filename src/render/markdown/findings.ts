@@ -6,6 +6,7 @@ import { valueLines, valueText } from "../../text/values.ts";
 import type { ReportHistory } from "../document.ts";
 import { attributionText, originText } from "../report/attribution.ts";
 import { placeText, waitsForText } from "../report/changes.ts";
+import { openFindings } from "../report/findings.ts";
 import { integrationsText, unmanagedGroups } from "../report/groups.ts";
 import { type Detail, listed } from "./budget.ts";
 import { code, details, fenced, htmlCode, prose } from "./escape.ts";
@@ -82,7 +83,7 @@ export function unmanagedSection({ integrations, tags, columns, tables = [] }: P
 }
 
 export function policySection(policy: readonly PolicyFinding[], detail: Detail): string {
-  return section("Policies", policy, detail, ({ policy: name, severity, address, path, message, ...place }) => {
+  return section("Policies", openFindings(policy), detail, ({ policy: name, severity, address, path, message, ...place }) => {
     const where = placeText(place);
     return `- **${severity}** ${code(`Policy/${name}`)}: ${code(address)} ${code(wholePath(path))}<br>${prose(message)}${where === "" ? "" : ` (${code(where)})`}`;
   });

@@ -26,6 +26,9 @@ export interface Finding {
   readonly column?: number;
 }
 
+/** The findings that are there after apply. */
+export const openFindings = (policy: readonly PolicyFinding[]): readonly PolicyFinding[] => policy.filter(({ state }) => state !== "fixed");
+
 const order: readonly Severity[] = ["error", "warning", "info"];
 
 /** All of a document, errors first, otherwise in the document's order. */
@@ -35,7 +38,7 @@ export function findingsOf(document: Document): readonly Finding[] {
 }
 
 function ofFindings({ diagnostics, policy, guards }: Pick<Plan, "diagnostics" | "policy" | "guards">): readonly Finding[] {
-  return [...diagnostics.map(ofDiagnostic), ...policy.map(ofPolicy), ...guards.filter(refuses).map(ofGuard)];
+  return [...diagnostics.map(ofDiagnostic), ...openFindings(policy).map(ofPolicy), ...guards.filter(refuses).map(ofGuard)];
 }
 
 function ofDiagnostic({ code, summary, severity, message, command, address, file, line, column }: Diagnostic): Finding {

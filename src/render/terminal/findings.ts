@@ -7,6 +7,7 @@ import { cutMiddle, valueLines, valueText } from "../../text/values.ts";
 import type { ReportHistory } from "../document.ts";
 import { attributionText, originText } from "../report/attribution.ts";
 import { placeText, waitsForText } from "../report/changes.ts";
+import { openFindings } from "../report/findings.ts";
 import { integrationsText, unmanagedGroups } from "../report/groups.ts";
 import { severityColor } from "./diagnostics.ts";
 import { alignRows, cell, joined, type Screen, wrap } from "./layout.ts";
@@ -121,7 +122,7 @@ export function policyBlocks(
   screen: Screen,
 ): readonly (readonly string[])[] {
   const groups = new Map<string, [PolicyFinding, ...PolicyFinding[]]>();
-  for (const finding of findings) {
+  for (const finding of openFindings(findings)) {
     const key = canonicalJson([finding.policy, finding.severity, finding.message, finding.file ?? "", finding.line ?? 0]);
     const group = groups.get(key);
     if (group === undefined) groups.set(key, [finding]);

@@ -182,7 +182,7 @@ describe("reads of columns (product §3.1)", () => {
           return { a: column() };
         },
       },
-      { judgedColumns: () => undefined, claimColumns: () => undefined },
+      { policyColumns: () => undefined, claimColumns: () => undefined },
     );
     return asked;
   }
@@ -246,7 +246,7 @@ describe("reads of columns (product §3.1)", () => {
         schemas: async () => live,
         columns,
       },
-      { judgedColumns: () => undefined, claimColumns: () => undefined },
+      { policyColumns: () => undefined, claimColumns: () => undefined },
     );
   };
 

@@ -42,8 +42,8 @@ test("the engine concludes over all integrations once, after the last", async ()
     onProgress: undefined,
     base: undefined,
     concurrency: 8,
-    needs: { judgedColumns: () => undefined, claimColumns: () => undefined },
-    inspect: undefined,
+    needs: { policyColumns: () => undefined, claimColumns: () => undefined },
+    checkUnit: undefined,
   });
   expect(found.flatMap(({ problems }) => problems.map(({ code, place }) => `${code} ${place?.pointer}`))).toEqual([
     "W_GLOB_NO_MATCH /spec/rules/1/match/table",

@@ -8,14 +8,14 @@ import { configText, keyVariable, writeProject } from "../support/project-folder
 import { returnsManifest } from "../support/returns.ts";
 import { startService, type TestService } from "../support/service.ts";
 
-// Policies in whole runs, against the embedded service. Its Orders (8f1c) has public.customers with email and phone in clear.
+// Policies in whole runs, against the embedded service. Its Orders (8f1c) has public.customers with email and phone unhashed.
 
 const integration =
   "apiVersion: dimsync/v1\nkind: Integration\nmetadata: { name: orders, labels: { domain: sales } }\nspec: { match: { name: Orders } }\n";
 const config = (...lines: readonly string[]): string =>
   `apiVersion: dimsync/v1\nkind: SchemaConfig\nmetadata: { name: orders }\nspec:\n  integration: orders\n${lines.map((line) => `  ${line}\n`).join("")}`;
 const policy = (spec: string, name = "pii"): string =>
-  `apiVersion: dimsync/v1\nkind: Policy\nmetadata: { name: ${name} }\nspec:\n  severity: error\n  message: in clear\n${spec}`;
+  `apiVersion: dimsync/v1\nkind: Policy\nmetadata: { name: ${name} }\nspec:\n  severity: error\n  message: unhashed\n${spec}`;
 const emails = policy("  when: { column: { name: email, enabled: true } }\n  require: { hashed: true }\n");
 const hash = "{ id: hash, match: { column: email }, set: { hashed: true } }";
 const email = (table: string): string => `/schemas/public/tables/${table}/columns/email/hashed`;
@@ -42,57 +42,151 @@ async function world(
   return { service, folder, run, made: async (...argv) => JSON.parse((await run(...argv, "-o", "json")).stdout) as Plan };
 }
 
-const told = ({ policy: findings }: Plan): readonly string[] =>
-  findings.map(({ policy: by, path, file, line }) => `${by} ${path} ${file}:${line}`);
+const linesOf = ({ policy: findings }: Plan): readonly string[] =>
+  findings.map(({ policy: by, state, path, file, line }) => `${by} ${state} ${path} ${file}:${line}`);
 const reads = ({ requests }: TestService, part: string): number => requests.filter(({ path }) => path.endsWith(part)).length;
 
-describe("the state that is judged", () => {
+describe("the state that policies check", () => {
   test("is the planned one in a plan, the live one in a drift report, and both after apply", async () => {
     const { made, run } = await world({ "a.yaml": integration, "b.yaml": config("rules:", `  - ${hash}`), "p.yaml": emails });
     const planned = await made("plan");
-    expect([told(planned), planned.guards, planned.executable, planned.exit.code]).toEqual([[], [], true, 0]);
+    // The rule that fixes them.
+    expect(linesOf(planned)).toEqual([
+      `pii fixed ${email("customers")} manifests/b.yaml:7`,
+      `pii fixed ${email("users")} manifests/b.yaml:7`,
+    ]);
+    expect([planned.guards, planned.executable, planned.exit.code]).toEqual([[], true, 0]);
     const live = await made("drift");
-    // The account is not as the manifests say: the policy's own line.
-    expect(told(live)).toEqual([`pii ${email("customers")} manifests/p.yaml:8`, `pii ${email("users")} manifests/p.yaml:8`]);
+    // The account differs from the manifests, so the finding names the policy's own line.
+    expect(linesOf(live)).toEqual([
+      `pii existing ${email("customers")} manifests/p.yaml:8`,
+      `pii existing ${email("users")} manifests/p.yaml:8`,
+    ]);
     expect(live.exit).toEqual({ code: 3, reasons: ["policy", "drift"] });
     expect((await run("apply", "--yes")).code).toBe(0);
-    expect([told(await made("plan")), told(await made("drift"))]).toEqual([[], []]);
+    expect([linesOf(await made("plan")), linesOf(await made("drift"))]).toEqual([[], []]);
   });
 
-  test("an error refuses plan, drift and apply, until it is lifted by name with a reason", async () => {
-    const { made, run, service } = await world({
-      "a.yaml": integration,
-      "b.yaml": config("rules:", "  - { match: { column: phone }, set: { hashed: true } }"),
-      "p.yaml": emails,
-    });
-    expect((await made("plan")).guards).toEqual([
-      { guard: "policy", message: "2 policy findings with severity error: pii.", limit: 0, actual: 2 },
+  test("a leaf that `ignore` in the config excludes is checked with its live value", async () => {
+    const ignore = [{ address: "SchemaConfig/orders", path: "/schemas/public/tables/users", reason: "theirs" }];
+    const { made } = await world({ "a.yaml": integration, "b.yaml": config("rules:", `  - ${hash}`), "p.yaml": emails }, { ignore });
+    expect(linesOf(await made("plan"))).toEqual([
+      `pii fixed ${email("customers")} manifests/b.yaml:7`,
+      `pii existing ${email("users")} manifests/p.yaml:8`,
+    ]);
+  });
+});
+
+describe("what a finding of severity error does", () => {
+  const iban = "/schemas/public/tables/payments/columns/iban/hashed";
+  /** A plan that unhashes the iban, which one policy forbids, while another finds the emails that are unhashed anyway. */
+  const causing = {
+    "a.yaml": integration,
+    "b.yaml": config("rules:", "  - { id: readable, match: { column: iban }, set: { hashed: false } }"),
+    "p.yaml": `${emails}---\n${policy("  when: { column: { name: iban } }\n  require: { hashed: true }\n", "iban")}`,
+  };
+  /** A plan that only protects. */
+  const protecting = {
+    "a.yaml": integration,
+    "b.yaml": config("rules:", "  - { match: { column: phone }, set: { hashed: true } }"),
+    "p.yaml": emails,
+  };
+
+  test("a new one refuses plan and apply, until the guard is lifted by name with a reason", async () => {
+    const { made, run, service } = await world(causing);
+    const planned = await made("plan");
+    expect(linesOf(planned)).toEqual([
+      `iban new ${iban} manifests/b.yaml:7`,
+      `pii existing ${email("customers")} manifests/p.yaml:8`,
+      `pii existing ${email("users")} manifests/p.yaml:8`,
+    ]);
+    expect([planned.exit.code, planned.executable, planned.guards]).toEqual([
+      3,
+      false,
+      [{ guard: "policy", message: "1 policy finding with severity error: iban.", limit: 0, actual: 1 }],
     ]);
     expect((await run("apply", "--yes")).code).toBe(3);
     expect(service.counts()).toEqual({ GET: expect.any(Number) });
     const lifted = await made("plan", "--allow", "policy=agreed with legal");
     expect([lifted.exit.code, lifted.executable, lifted.guards[0]?.allowed]).toEqual([0, true, "agreed with legal"]);
-    expect((await made("drift", "--allow", "policy=agreed with legal")).exit.code).toBe(2);
     const result = JSON.parse((await run("apply", "--yes", "--allow", "policy=agreed with legal", "-o", "json")).stdout);
     expect([result.exit.code, result.guards[0].allowed, result.policy.length, service.counts()["PATCH"]]).toEqual([
       0,
       "agreed with legal",
-      2,
+      3,
       1,
     ]);
   });
 
-  test("a warning is told and refuses nothing, but for --fail-on warnings", async () => {
+  test("an existing one does not stop a plan that only protects", async () => {
+    const { made, run, service } = await world(protecting);
+    const planned = await made("plan");
+    expect(planned.policy.map(({ state, actual, required }) => [state, actual, required])).toEqual([
+      ["existing", false, true],
+      ["existing", false, true],
+    ]);
+    expect([planned.guards, planned.executable, planned.exit.code]).toEqual([[], true, 0]);
+    expect([(await run("apply", "--yes")).code, service.counts()["PATCH"]]).toEqual([0, 1]);
+  });
+
+  test("any refuses drift, until the guard is lifted", async () => {
+    const { made } = await world(protecting);
+    expect((await made("drift")).exit).toEqual({ code: 3, reasons: ["policy", "drift"] });
+    expect((await made("drift", "--allow", "policy=agreed with legal")).exit.code).toBe(2);
+  });
+
+  test("an existing one refuses plan and apply too with `policies.existing: refuse`", async () => {
+    const { made, run, service } = await world(protecting, { policies: { existing: "refuse" } });
+    const planned = await made("plan");
+    expect([planned.exit, planned.guards.map(({ actual }) => actual)]).toEqual([{ code: 3, reasons: ["policy"] }, [2]]);
+    expect([(await run("apply", "--yes")).code, service.counts()["PATCH"]]).toEqual([3, undefined]);
+  });
+
+  test("an existing one fails the plan with --fail-on policy, a fixed one does not", async () => {
+    const { made, run } = await world(protecting);
+    expect((await made("plan", "--fail-on", "policy")).exit).toEqual({ code: 2, reasons: ["policy"] });
+    const fixing = await world({ ...protecting, "b.yaml": config("rules:", `  - ${hash}`) });
+    expect((await fixing.made("plan", "--fail-on", "policy")).exit.code).toBe(0);
+    expect((await run("plan")).code).toBe(0);
+  });
+
+  test("a warning is only reported, unless --fail-on warnings is given", async () => {
     const { made, run } = await world({ "a.yaml": integration, "p.yaml": emails.replace("error", "warning") });
     const planned = await made("plan");
     expect([planned.policy.map(({ severity }) => severity), planned.guards, planned.exit.code]).toEqual([["warning", "warning"], [], 0]);
     expect((await run("plan", "--fail-on", "warnings")).code).toBe(2);
   });
+});
 
-  test("a leaf that is left to others by an ignore entry is judged as it is", async () => {
-    const ignore = [{ address: "SchemaConfig/orders", path: "/schemas/public/tables/users", reason: "theirs" }];
-    const { made } = await world({ "a.yaml": integration, "b.yaml": config("rules:", `  - ${hash}`), "p.yaml": emails }, { ignore });
-    expect(told(await made("plan"))).toEqual([`pii ${email("users")} manifests/p.yaml:8`]);
+describe("an integration whose SchemaConfig cannot be compared", () => {
+  const files = { "a.yaml": integration, "p.yaml": emails };
+  const skipped = expect.objectContaining({
+    code: "W_POLICY_SKIPPED",
+    severity: "warning",
+    message: expect.stringContaining("on orders:"),
+  });
+  const rows: readonly (readonly [string, string, EmbeddedOptions])[] = [
+    [
+      "because a rule is invalid",
+      config("rules:", "  - { match: { schema: public, where: { hashed: true } }, set: { enabled: true } }"),
+      {},
+    ],
+    ["because a name does not exist", config("schemas: { nope: { enabled: true } }"), {}],
+    ["because it disables a primary key", config("rules:", "  - { match: { table: users, column: id }, set: { enabled: false } }"), {}],
+    ["because its schemas cannot be read", config("rules:", `  - ${hash}`), { faults: ["GET /v1/integrations/8f1c/schemas=status:500"] }],
+  ];
+  test.each(rows)("%s, is not checked, and the plan says so", async (_sentence, manifest, options) => {
+    const { made } = await world({ ...files, "b.yaml": manifest }, {}, options);
+    const planned = await made("plan");
+    expect(planned.policy).toEqual([]);
+    expect(planned.diagnostics).toContainEqual(skipped);
+    expect(planned.exit.code).toBe(1);
+  });
+  test("is checked in a drift report, as long as its schemas can be read", async () => {
+    const { made } = await world({ ...files, "b.yaml": config("schemas: { nope: { enabled: true } }") });
+    const report = await made("drift");
+    expect(report.policy.map(({ path }) => path)).toEqual([email("customers"), email("users")]);
+    expect(report.diagnostics).not.toContainEqual(skipped);
   });
 });
 
@@ -104,28 +198,28 @@ describe("which line a finding names", () => {
       ["8f1c iban manifests/b.yaml:7"],
     ],
     [
-      "the literal that changes it",
+      "the literal entry that changes it",
       ["schemas:", "  public:", "    tables:", "      payments:", "        columns:", "          iban: { hashed: false }"],
       ["8f1c iban manifests/b.yaml:11"],
     ],
     [
-      "the rule by which it stays as it is",
+      "the rule that keeps it",
       ["rules:", "  - { id: clear, match: { column: card_last_four }, set: { hashed: false } }"],
       ["8f1c card_last_four manifests/b.yaml:7"],
     ],
     [
-      "the literal by which it stays as it is",
+      "the literal entry that keeps it",
       ["schemas:", "  public: { tables: { payments: { columns: {", "    card_last_four: { hashed: false }", "    } } } }"],
       ["8f1c card_last_four manifests/b.yaml:8"],
     ],
     [
-      "the rule that lets it flow, where nobody speaks of the hash",
+      "the rule that enables its table, if no rule sets hashed",
       ["rules:", "  - { id: on, match: { table: audit_events }, set: { enabled: true } }"],
       ["8f1c actor_email manifests/b.yaml:7"],
     ],
-    ["what unmatched makes of its table", ["unmatched:", "  tables: enable"], ["8f1c actor_email manifests/b.yaml:7"]],
+    ["`unmatched`, if that enables its table", ["unmatched:", "  tables: enable"], ["8f1c actor_email manifests/b.yaml:7"]],
     [
-      "the policy's own, where nobody decides anything",
+      "the policy, if no manifest decides it",
       ["rules:", "  - { match: { column: phone }, set: { enabled: true } }"],
       ["8f1c card_last_four manifests/p.yaml:8"],
     ],
@@ -141,19 +235,22 @@ describe("which line a finding names", () => {
     expect(planned.policy.map(({ file, line: at }) => `${file}:${at}`)).toEqual([line]);
   });
 
-  test("in a drift report the rule, as long as the account is as it says", async () => {
+  test("in a drift report the rule, if the account matches it", async () => {
     const rule = "  - { id: clear, match: { table: customers, column: email }, set: { hashed: false } }";
     const { made } = await world({
       "a.yaml": integration,
       "b.yaml": config("rules:", rule, `  - ${hash.replace("column", "table: users, column")}`),
       "p.yaml": emails,
     });
-    expect(told(await made("drift"))).toEqual([`pii ${email("customers")} manifests/b.yaml:7`, `pii ${email("users")} manifests/p.yaml:8`]);
+    expect(linesOf(await made("drift"))).toEqual([
+      `pii existing ${email("customers")} manifests/b.yaml:7`,
+      `pii existing ${email("users")} manifests/p.yaml:8`,
+    ]);
   });
 });
 
-describe("which integrations are judged, and what that costs", () => {
-  test("those that a manifest manages, with one read; no others", async () => {
+describe("which integrations policies check, and what they read", () => {
+  test("those with a manifest, with one read each", async () => {
     const { made, service } = await world({ "a.yaml": integration, "p.yaml": emails });
     const planned = await made("plan");
     expect(planned.policy.map(({ address }) => address)).toEqual(["Integration/orders", "Integration/orders"]);
@@ -162,15 +259,15 @@ describe("which integrations are judged, and what that costs", () => {
     await made("plan", "--ignore", "Integration/orders:/x");
     expect(service.requests).toHaveLength(2);
   });
-  test("those that policies select: no read for others", async () => {
+  test("those that policies select, without reads for others", async () => {
     const { made, service } = await world({
       "a.yaml": integration,
       "p.yaml": emails.replace("enabled: true } }", "enabled: true }, integration: { labels: { domain: hr } } }"),
     });
-    expect(told(await made("plan"))).toEqual([]);
+    expect(linesOf(await made("plan"))).toEqual([]);
     expect(service.requests.map(({ path }) => path)).toEqual(["/v1/integrations"]);
   });
-  test("in the scope of --only: an integration in it is judged although its configuration is not", async () => {
+  test("those in the scope of --only, even if their SchemaConfig is not", async () => {
     const files = {
       "a.yaml": `${integration}---\n${integration.replace("orders", "billing").replace("Orders", "Billing")}`,
       "b.yaml": config("rules:", `  - ${hash}`),
@@ -185,7 +282,7 @@ describe("which integrations are judged, and what that costs", () => {
     expect(await addresses("--only", "SchemaConfig/orders")).toEqual(["SchemaConfig/orders@orders"]);
     expect(await addresses("--only", "Integration/orders")).toEqual(["Integration/orders"]);
   });
-  test("labels are those of the manifest that means the live object, whatever else has its name", async () => {
+  test("those with the labels of the manifest that identifies the live object, whatever its name", async () => {
     const misnamed = integration.replace("name: orders", "name: shop-shard-01");
     const { made } = await world({
       "a.yaml": misnamed,
@@ -196,7 +293,7 @@ describe("which integrations are judged, and what that costs", () => {
     });
     expect([...new Set((await made("plan")).policy.map(({ address }) => address))]).toEqual(["Integration/shop-shard-01"]);
   });
-  test("columns that the schemas answer leaves out are read for policies: enabled tables that they judge, each once", async () => {
+  test("columns that the schemas response leaves out are read once for each enabled table that a policy checks", async () => {
     const { made, service } = await world(
       {
         "a.yaml": integration,
@@ -214,7 +311,7 @@ describe("which integrations are judged, and what that costs", () => {
       "/v1/integrations/8f1c/schemas/public/tables/users/columns",
     ]);
   });
-  test("without a policy no columns are read, and with one about tables neither", async () => {
+  test("no columns are read for a policy that checks tables", async () => {
     const { made, service } = await world(
       { "a.yaml": integration, "p.yaml": policy("  when: { table: { name: users } }\n  require: { enabled: false }\n") },
       {},
@@ -223,7 +320,7 @@ describe("which integrations are judged, and what that costs", () => {
     expect((await made("plan")).policy).toHaveLength(1);
     expect(reads(service, "/columns")).toBe(0);
   });
-  test("a read that failed is not tried again for policies", async () => {
+  test("a failed read is not repeated for policies", async () => {
     const { made, service } = await world(
       { "a.yaml": integration, "b.yaml": config("rules:", `  - ${hash}`), "p.yaml": emails },
       {},
@@ -232,7 +329,7 @@ describe("which integrations are judged, and what that costs", () => {
     const planned = await made("plan");
     expect([planned.complete, planned.exit.code, reads(service, "/schemas")]).toEqual([false, 1, 1]);
   });
-  test("columns that can't be seen are told", async () => {
+  test("columns that the service does not return are reported", async () => {
     const { made } = await world(
       { "a.yaml": integration, "p.yaml": emails },
       {},
@@ -245,7 +342,7 @@ describe("which integrations are judged, and what that costs", () => {
   });
 });
 
-test("rules past their day are findings, once each, at their line, in a plan that has them in scope", async () => {
+test("expired rules are findings at their line, once each, in a plan with the rules in scope", async () => {
   const rule = (day: string) =>
     `  - { id: r${day.slice(0, 4)}, match: { column: email }, set: { hashed: true }, reason: DPIA-41, expires: ${day} }`;
   const set = `apiVersion: dimsync/v1\nkind: RuleSet\nmetadata: { name: old }\nspec:\n  rules:\n  ${rule("2024-02-29")}\n`;
@@ -259,9 +356,10 @@ test("rules past their day are findings, once each, at their line, in a plan tha
     {
       policy: "rule-expired",
       severity: "warning",
+      state: "existing",
       address: "RuleSet/old",
       path: "/spec/rules/0",
-      message: 'Rule "r2024" was meant to hold until 2024-02-29 (DPIA-41). It still holds: remove it, or agree on a later day.',
+      message: 'Rule "r2024" expired on 2024-02-29 (DPIA-41) and still applies. Remove it, or set a later date.',
       file: "manifests/s.yaml",
       line: 6,
     },
@@ -278,11 +376,11 @@ test("rules past their day are findings, once each, at their line, in a plan tha
   expect((await made("plan", "--only", "Integration/orders")).policy).toEqual([]);
 });
 
-describe("what isn't there yet", () => {
+describe("what does not exist yet", () => {
   const returns = returnsManifest({ destination: "{ id: d-12 }", secretEnv: "PW" });
   const configOf = (...lines: readonly string[]) => config(...lines).replace("integration: orders", "integration: returns");
   const env = { PW: "pw-canary" };
-  test("is noted, and judged by apply before it is changed", async () => {
+  test("is reported, and checked by apply before it is changed", async () => {
     const service = await startService();
     onTestFinished(() => service.close());
     const folder = writeProject({
@@ -309,10 +407,10 @@ describe("what isn't there yet", () => {
         ({ address, outcome, code }: { address: string; outcome: string; code?: string }) => `${address} ${outcome} ${code}`,
       ),
     ).toEqual(["Integration/returns done undefined", "SchemaConfig/orders@returns blocked E_GUARD"]);
-    // Judged by then: to say that policies wait would no longer be true.
+    // They are checked by then.
     expect(JSON.parse(applied.stdout).diagnostics).toEqual([]);
   });
-  test("a schema of which only a part is discovered breaks no policy", async () => {
+  test("is not checked while only a part of the schema is discovered", async () => {
     const service = await startService();
     onTestFinished(() => service.close());
     const folder = writeProject({
@@ -325,7 +423,7 @@ describe("what isn't there yet", () => {
     const { policy: findings, exit } = JSON.parse(applied.stdout);
     expect([exit, findings]).toEqual([{ code: 4, reasons: ["deferred"] }, []]);
   }, 60_000);
-  test("a schema that is only being discovered breaks no policy", async () => {
+  test("is not checked while the schema is being discovered", async () => {
     const service = await startService({ discoverAfterReads: 2 });
     onTestFinished(() => service.close());
     const folder = writeProject({
@@ -340,22 +438,23 @@ describe("what isn't there yet", () => {
 });
 
 describe("modules", () => {
-  const moduled = policy("  module: policies/pii.mjs\n").replace("in clear", "see the module");
-  const judging = `export default ({ integration, labels, schemas }) =>
+  const moduled = policy("  module: policies/pii.mjs\n").replace("unhashed", "see the module");
+  const module = `export default ({ integration, labels, schemas }) =>
   Object.entries(schemas.public.tables.customers.columns).flatMap(([name, { hashed }]) =>
     name === "email" && !hashed ? [{ path: "/schemas/public/tables/customers/columns/email", message: integration + " of " + labels.domain }] : []);\n`;
-  test("judge the planned state", async () => {
+  test("check the planned state", async () => {
     const { made } = await world({
       "a.yaml": integration,
       "b.yaml": config("rules:", `  - ${hash}`),
       "p.yaml": moduled,
-      "policies/pii.mjs": judging,
+      "policies/pii.mjs": module,
     });
-    expect((await made("plan")).policy).toEqual([]);
+    expect((await made("plan")).policy.map(({ state }) => state)).toEqual(["fixed"]);
     expect((await made("drift")).policy).toEqual([
       {
         policy: "pii",
         severity: "error",
+        state: "existing",
         address: "SchemaConfig/orders@orders",
         path: "/schemas/public/tables/customers/columns/email",
         message: "orders of sales",
@@ -365,35 +464,31 @@ describe("modules", () => {
     ]);
   });
   const faults: readonly (readonly [string, string | undefined, RegExp])[] = [
-    [
-      "throws",
-      "export default () => { throw new Error('boom'); };",
-      /pii\.mjs threw Error: boom, when it was asked about integration "orders"/u,
-    ],
-    ["returns nothing", "export default () => {};", /pii\.mjs returned nothing and no list/u],
-    ["has no default export", "export const judge = () => [];", /pii\.mjs has no function as its default export/u],
-    ["isn't JavaScript", "export default (", /pii\.mjs could not be loaded: \w*Error: /u],
+    ["throws", "export default () => { throw new Error('boom'); };", /pii\.mjs threw Error: boom\. It was run for integration "orders"/u],
+    ["returns nothing", "export default () => {};", /pii\.mjs returned nothing, not a list/u],
+    ["has no default export", "export const check = () => [];", /pii\.mjs has no function as its default export/u],
+    ["is not JavaScript", "export default (", /pii\.mjs could not be loaded: \w*Error: /u],
     ["fails while it is loaded", "throw new Error('at once');", /pii\.mjs could not be loaded: Error: at once\./u],
-    ["isn't there", undefined, /There is no file policies\/pii\.mjs/u],
+    ["does not exist", undefined, /There is no file policies\/pii\.mjs/u],
   ];
-  test.each(faults)("one that %s stops plan and apply with its place, and no stack", async (_sentence, text, message) => {
+  test.each(faults)("one that %s stops plan and apply, with its line and without a stack trace", async (_sentence, source, message) => {
     const { run, service } = await world({
       "a.yaml": integration,
       "p.yaml": moduled,
-      ...(text === undefined ? {} : { "policies/pii.mjs": text }),
+      ...(source === undefined ? {} : { "policies/pii.mjs": source }),
     });
     for (const command of [["plan"], ["drift"], ["apply", "--yes"]]) {
       const { code, stdout, stderr } = await run(...command);
-      const said = (stdout + stderr).replaceAll(/\s+/gu, " ");
+      const text = (stdout + stderr).replaceAll(/\s+/gu, " ");
       expect(code).toBe(1);
-      expect(said).toMatch(/manifests\/p\.yaml:7:\d+/u);
-      expect(said).toMatch(message);
-      expect(said).toContain("E_POLICY_MODULE");
-      expect(said).not.toMatch(/ at .*\.mjs:|E_INTERNAL/u);
+      expect(text).toMatch(/manifests\/p\.yaml:7:\d+/u);
+      expect(text).toMatch(message);
+      expect(text).toContain("E_POLICY_MODULE");
+      expect(text).not.toMatch(/ at .*\.mjs:|E_INTERNAL/u);
     }
     expect(Object.keys(service.counts()).filter((method) => method !== "GET")).toEqual([]);
   });
-  test("are not run by validate, which says whether they are there", async () => {
+  test("are not run by validate, which reports missing ones", async () => {
     const touching =
       'import { writeFileSync } from "node:fs";\nwriteFileSync(new URL("ran.txt", import.meta.url), "");\nexport default () => [];\n';
     const { run, folder } = await world({ "a.yaml": integration, "p.yaml": moduled, "policies/pii.mjs": touching });
@@ -408,10 +503,10 @@ describe("modules", () => {
 describe("policies that could never find anything are errors, in validate and plan", () => {
   test.each<[string, string, string]>([
     ["nothing required", "  when: { column: { name: email } }\n", "5 requires nothing"],
-    ["nothing judged", "  when: { integration: { names: [orders] } }\n  require: { hashed: true }\n", "7 judges nothing"],
-    ["no condition at all", "  require: { hashed: true }\n", "5 judges nothing"],
-    ["tables that are hashed", "  when: { table: { name: users } }\n  require: { hashed: true }\n", "8 to require there"],
-    ["both ways to judge", "  when: { column: {} }\n  require: { hashed: true }\n  module: x.mjs\n", "9 judges twice"],
+    ["nothing checked", "  when: { integration: { names: [orders] } }\n  require: { hashed: true }\n", "7 checks nothing"],
+    ["no condition at all", "  require: { hashed: true }\n", "5 checks nothing"],
+    ["tables that are hashed", "  when: { table: { name: users } }\n  require: { hashed: true }\n", "8 can be hashed"],
+    ["require and module", "  when: { column: {} }\n  require: { hashed: true }\n  module: x.mjs\n", "9 one of require and module"],
   ])("%s", async (_sentence, spec, expected) => {
     const { run, made } = await world({ "a.yaml": integration, "p.yaml": policy(spec), "x.mjs": "export default () => [];\n" });
     const validated = await run("validate", "-o", "json");
@@ -420,7 +515,7 @@ describe("policies that could never find anything are errors, in validate and pl
       [(await run("plan")).code, (await made("plan")).diagnostics],
     ] as const) {
       expect(code).toBe(1);
-      const [line = "", words = ""] = [expected.slice(0, 1), expected.slice(2)];
+      const [line, words] = [expected.slice(0, 1), expected.slice(2)];
       expect(diagnostics).toEqual([
         expect.objectContaining({
           code: "E_POLICY_SAYS_NOTHING",

@@ -1,0 +1,54 @@
+import type { Program } from "../kinds/schema-config/compiled-config.ts";
+import { decisionOf } from "../kinds/schema-config/explain.ts";
+import { type Field, type NodePath, nodePointer } from "../kinds/schema-config/tree.ts";
+import type { LiveSchemas } from "../model/live.ts";
+import type { Cause, DraftChange, Plan } from "../model/plan.ts";
+import type { Locate, SourceLocation } from "../model/problem.ts";
+import type { PolicyTarget } from "./evaluate.ts";
+
+export interface CauseInput {
+  readonly program: Program;
+  readonly live: LiveSchemas;
+  readonly changes: readonly DraftChange[];
+  readonly kindOfPlan: Plan["kind"];
+  readonly locate: Locate;
+}
+
+/** Which line of a manifest findings name: a plan's findings those of the planned state, a drift report's those of the live state. */
+export function causesOf({ program, live, changes, kindOfPlan, locate }: CauseInput): Pick<PolicyTarget, "causeOf" | "fixedBy"> {
+  const changeAt = new Map(changes.map((change) => [change.path, change]));
+  const located = (cause: { readonly rule?: string; readonly place: SourceLocation } | undefined): Cause | undefined => {
+    if (cause === undefined) return undefined;
+    const { file, line } = locate(cause.place);
+    return { ...(cause.rule === undefined ? {} : { rule: cause.rule }), file, ...(line === undefined ? {} : { line }) };
+  };
+  /** The change of a node, or of one above it, that sets `enabled` to a value. */
+  const switchedTo = (path: NodePath, value: boolean) =>
+    nodesUp(path)
+      .map((node) => changeAt.get(nodePointer(node, "enabled")))
+      .find((change) => change?.after === value)?.cause;
+  const decidedAs = (path: NodePath, key: Field, value: boolean) => {
+    const decision = decisionOf(program, live, path, key);
+    return decision?.value === value ? decision.cause : undefined;
+  };
+  return {
+    causeOf: (path, key, value) => {
+      const change = changeAt.get(nodePointer(path, key));
+      // In a drift report, the account was changed there, not by a manifest.
+      if (kindOfPlan === "DriftReport") return change === undefined ? located(decidedAs(path, key, value)) : undefined;
+      if (change !== undefined) return located(change.cause);
+      // A manifest keeps the value, or it enables the node, which is then replicated with the value that it has.
+      return located(decidedAs(path, key, value) ?? switchedTo(path, true));
+    },
+    fixedBy: (path, key) => located(changeAt.get(nodePointer(path, key))?.cause ?? switchedTo(path, false)),
+  };
+}
+
+/** The node and those above it, the deepest first. */
+function nodesUp([schema, table, column]: NodePath): readonly NodePath[] {
+  return [
+    ...(table === undefined || column === undefined ? [] : [[schema, table, column] as const]),
+    ...(table === undefined ? [] : [[schema, table] as const]),
+    [schema],
+  ];
+}

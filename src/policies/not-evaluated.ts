@@ -1,0 +1,73 @@
+import { type Address, byText } from "../model/address.ts";
+import type { Problem } from "../model/problem.ts";
+import { locationIn, type PolicySpec, type Resource } from "../model/resource.ts";
+import { andMore } from "../text/lists.ts";
+
+/** Something that policies should have checked and could not: without a problem it would look as if there were no findings. */
+export type NotEvaluated =
+  /** A policy's module failed; `reason` is the end of a sentence that begins with the name of the module. */
+  | { readonly type: "module"; readonly policy: Resource<PolicySpec>; readonly integration: string; readonly reason: string }
+  /** The service returned no columns for the table: "public.users of orders". */
+  | { readonly type: "columns"; readonly table: string }
+  /** Its SchemaConfig has errors, or its schemas could not be read. */
+  | { readonly type: "skipped"; readonly integration: string }
+  /** The integration or its schema does not exist yet. */
+  | { readonly type: "waits"; readonly address: Address };
+
+export function notEvaluatedProblems(all: readonly NotEvaluated[]): readonly Problem[] {
+  const tables = all.flatMap((one) => (one.type === "columns" ? [one.table] : []));
+  const skipped = all.flatMap((one) => (one.type === "skipped" ? [one.integration] : []));
+  const waiting = all.flatMap((one) => (one.type === "waits" ? [one.address] : []));
+  return [
+    ...moduleProblems(all),
+    ...(skipped.length === 0 ? [] : [skippedProblem(skipped)]),
+    ...(tables.length === 0 ? [] : [columnsProblem(tables)]),
+    ...(waiting.length === 0 ? [] : [waitsProblem(waiting)]),
+  ];
+}
+
+const skippedProblem = (integrations: readonly string[]): Problem => ({
+  code: "W_POLICY_SKIPPED",
+  severity: "warning",
+  summary: "Policies were not evaluated",
+  message: `Policies were not evaluated on ${andMore([...integrations].sort(byText))}: the SchemaConfig has errors, or the schemas could not be read. This plan may violate policies there. Fix the errors and plan again.`,
+});
+
+const columnsProblem = (tables: readonly string[]): Problem => ({
+  code: "W_POLICY_UNSEEN",
+  severity: "warning",
+  summary: "Policies could not check columns",
+  message: `The service returned no columns for ${andMore([...tables].sort(byText))}, so policies did not check ${tables.length === 1 ? "them" : "these tables"}. Have the service discover the schema again, or check the columns in its user interface.`,
+});
+
+const waitsProblem = (addresses: readonly Address[]): Problem => ({
+  code: "I_POLICY_WAITS",
+  severity: "info",
+  summary: "Policies are checked later",
+  message: `The schemas of ${andMore([...addresses].sort(byText))} do not exist yet, so policies did not check them. apply checks them once they are discovered, before it changes them.`,
+});
+
+/** One problem per policy, with the first integration by name. */
+function moduleProblems(all: readonly NotEvaluated[]): readonly Problem[] {
+  const byPolicy = new Map<Address, { readonly policy: Resource<PolicySpec>; readonly failures: Map<string, string> }>();
+  for (const one of all) {
+    if (one.type !== "module") continue;
+    const known = byPolicy.get(one.policy.address) ?? { policy: one.policy, failures: new Map() };
+    known.failures.set(one.integration, one.reason);
+    byPolicy.set(one.policy.address, known);
+  }
+  return [...byPolicy.values()]
+    .sort((a, b) => byText(a.policy.address, b.policy.address))
+    .map(({ policy, failures }) => {
+      const [[integration, reason] = ["", ""], ...others] = [...failures].sort(([a], [b]) => byText(a, b));
+      const more = others.length === 0 ? "" : ` and ${others.length} more`;
+      return {
+        code: "E_POLICY_MODULE",
+        severity: "error",
+        summary: "A policy module fails",
+        message: `${policy.spec.module ?? policy.address} ${reason}. It was run for integration ${JSON.stringify(integration)}${more}. The run stops, because a policy that could not run must not look like one without findings. The module must export by default a function of ({ integration, labels, schemas }) that returns a list of { path, message }.`,
+        place: locationIn(policy, "/spec/module"),
+        address: policy.address,
+      };
+    });
+}
