@@ -24,12 +24,21 @@ export async function thirdPartyLicenses(root) {
   const sections = [];
   for (const folder of [...folders].sort()) {
     const { name, version, license } = JSON.parse(await readFile(join(root, folder, "package.json"), "utf8"));
-    const file = (await readdir(join(root, folder))).find((entry) => /^(?:licen[cs]e|copying)(?:[.-].*)?$/i.test(entry));
-    if (file === undefined) throw new Error(`The package ${name} is bundled and has no licence file.`);
-    const text = (await readFile(join(root, folder, file), "utf8")).trim();
+    const text = await licenseText(join(root, folder));
+    if (text === undefined) throw new Error(`The package ${name} is bundled and has no licence file.`);
     sections.push(`${name} ${version} (${license})\n\n${text}\n`);
   }
   return `dimsync holds code of these packages.\n\n${sections.join(`\n${"-".repeat(80)}\n\n`)}`;
+}
+
+/** The licence file, or the section of the README that holds it. */
+async function licenseText(folder) {
+  const entries = await readdir(folder);
+  const file = entries.find((entry) => /^(?:licen[cs]e|copying)(?:[.-].*)?$/i.test(entry));
+  if (file !== undefined) return (await readFile(join(folder, file), "utf8")).trim();
+  const readme = entries.find((entry) => /^readme\.md$/i.test(entry));
+  if (readme === undefined) return undefined;
+  return /^#+ licen[cs]e\s*\n([\s\S]*copyright[\s\S]*)$/im.exec(await readFile(join(folder, readme), "utf8"))?.[1]?.trim();
 }
 
 /** "node_modules/a/node_modules/@b/c/lib/x.js" -> "node_modules/a/node_modules/@b/c"; nothing for our own files. */

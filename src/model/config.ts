@@ -29,7 +29,7 @@ export interface Settings {
 }
 
 /** records/records.ts; "folder": beside dimsync.yaml. */
-export type RecordsSettings = { readonly store: "folder" } | GitRecordsSettings;
+export type RecordsSettings = { readonly store: "folder" } | GitRecordsSettings | PostgresRecordsSettings;
 
 /** A ref in the remote of the project's repository. */
 export interface GitRecordsSettings {
@@ -40,6 +40,17 @@ export interface GitRecordsSettings {
   /** Identity of the store: another one is refused. */
   readonly id: string;
   /** How long a run that is silent keeps its lease. */
+  readonly ttlMs: number;
+}
+
+/** Tables in a PostgreSQL database. */
+export interface PostgresRecordsSettings {
+  readonly store: "postgres";
+  readonly url: SecretReference;
+  readonly schema: string;
+  /** Identity of the store: another one is refused. */
+  readonly id: string;
+  /** How long a run keeps its lease without renewing it. */
   readonly ttlMs: number;
 }
 

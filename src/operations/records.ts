@@ -1,10 +1,20 @@
 import type { Settings } from "../model/config.ts";
+import { canonicalJson } from "../model/json.ts";
 import { openFolderRecords } from "../records/folder/index.ts";
 import type { Records } from "../records/records.ts";
+import { resolveAll } from "./account.ts";
 
-/** The store that the settings name. Opening makes no connection and writes nothing. */
-export async function openRecords({ records, folder, target, bindingsFile }: Settings, env: NodeJS.ProcessEnv): Promise<Records> {
+/** The store that the settings name. Opening makes no connection and writes nothing. Throws ProblemsError if its URL is missing. */
+export async function openRecords(settings: Settings, env: NodeJS.ProcessEnv): Promise<Records> {
+  const { records, folder, target, bindingsFile } = settings;
   if (records.store === "folder") return openFolderRecords({ folder, target, bindingsFile });
+  if (records.store === "postgres") {
+    const [{ openPostgresRecords }, secrets] = await Promise.all([
+      import("../records/postgres/index.ts"),
+      resolveAll([records.url], settings, env, undefined),
+    ]);
+    return openPostgresRecords({ ...records, folder, target, url: String(secrets.get(canonicalJson(records.url))?.reveal()) });
+  }
   const { openGitRecords } = await import("../records/git/index.ts");
   return openGitRecords({ ...records, folder, target, env, key: env["DIMSYNC_DIGEST_KEY"] || undefined });
 }

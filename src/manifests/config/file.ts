@@ -41,6 +41,7 @@ export interface TargetEntry {
   readonly notify?: NotifySettings;
   readonly records?: {
     readonly git?: { readonly ref: string; readonly remote?: string; readonly id: string };
+    readonly postgres?: { readonly url: SecretReference; readonly schema?: string; readonly id: string };
     readonly ttl?: number | string;
   };
 }

@@ -80,6 +80,10 @@ const shortestTtlMs = 5_000;
 
 /** A store with faults in it was reported, and is not opened. */
 function recordsSettings(records: TargetEntry["records"]): RecordsSettings {
+  if (records?.postgres !== undefined) {
+    const { url, schema = "dimsync", id } = records.postgres;
+    return { store: "postgres", url, schema, id, ttlMs: durationMs(records.ttl) ?? 60_000 };
+  }
   if (records?.git === undefined) return { store: "folder" };
   const { ref, id, remote = "origin" } = records.git;
   return { store: "git", ref, id, remote, ttlMs: durationMs(records.ttl) ?? 300_000 };
@@ -100,6 +104,8 @@ function recordsProblems(
       message: "ttl must be at least 5s: a run renews its lease several times within it.",
       ...at("ttl"),
     });
+  // Targets share the tables of a database.
+  if (records.store === "postgres") return problems;
   const twin = Object.entries(config.targets ?? {}).find(([name, { records: other }]) => {
     const found = recordsSettings(other);
     return name !== targetName && found.store === "git" && found.ref === records.ref && found.remote === records.remote;
