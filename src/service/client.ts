@@ -1,4 +1,5 @@
 import { parseBaseUrl } from "../model/base-url.ts";
+import { isEnabled } from "../model/env.ts";
 import { DimsyncError, ServiceError } from "../model/errors.ts";
 import type { JsonValue } from "../model/json.ts";
 import type { Secret } from "../model/secret.ts";
@@ -108,7 +109,7 @@ export function createClient(options: ClientOptions): Client {
       return closing;
     },
   });
-  return viewOf(options.readOnly || isSet(options.env["DIMSYNC_READ_ONLY"]) ? refuseWrites(exchange) : exchange);
+  return viewOf(options.readOnly || isEnabled(options.env["DIMSYNC_READ_ONLY"]) ? refuseWrites(exchange) : exchange);
 }
 
 async function sendOver(
@@ -156,4 +157,3 @@ function checkKey(apiKey: Secret<string>): void {
 }
 
 /** Any value but these counts: a wish for safety that is misspelt is still one. */
-const isSet = (value: string | undefined): boolean => value !== undefined && !["", "0", "false"].includes(value.toLowerCase());

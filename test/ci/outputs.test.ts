@@ -110,9 +110,9 @@ test("a mistake in the configuration is annotated at its line", async () => {
 });
 
 test.each([
-  ["-o junit=a -o sarif=a", /-o junit and -o sarif both name \S+deploy\/a,/u],
-  ["-o json=a --metrics ./a", /-o json and --metrics both name \S+deploy\/a,/u],
-  ["--metrics none/m.prom", /--metrics names "none\/m\.prom", and there is no folder/u],
+  ["-o junit=a -o sarif=a", /-o junit and -o sarif both write \S+deploy\/a\./u],
+  ["-o json=a --metrics ./a", /-o json and --metrics both write \S+deploy\/a\./u],
+  ["--metrics none/m.prom", /--metrics cannot write to "none\/m\.prom": the directory .* does not exist/u],
 ])("%s is refused before anything is read", async (flags, message) => {
   const { run } = await startProject();
   for (const command of ["plan", "apply --yes", "drift"]) {
@@ -122,25 +122,25 @@ test.each([
   }
 });
 
-test("neither a saved plan nor a result gives way to an output", async () => {
+test("an output cannot overwrite a saved plan or a result", async () => {
   const { run } = await startProject();
   for (const [command, message] of [
-    ["plan --out a -o json=a", /-o json and --out both name/u],
-    ["apply --yes --result a -o json=a", /-o json and --result both name/u],
+    ["plan --out a -o json=a", /-o json and --out both write/u],
+    ["apply --yes --result a -o json=a", /-o json and --result both write/u],
   ] as const) {
     const { code, stderr } = await run(...command.split(" "), "-C", "deploy");
     expect([code, stderr]).toEqual([1, expect.stringMatching(message)]);
   }
 });
 
-test("a file of the step that can't be written is no mistake in dimsync", async () => {
+test("a file of the step that cannot be written is not a bug in dimsync", async () => {
   const { root, env } = await startProject();
   const elsewhere = { ...env, GITHUB_OUTPUT: join(root, "none/output") };
   const { code, stderr } = await runCommand(["plan", "-C", "deploy", "-o", "github"], root, elsewhere);
-  expect([code, stderr]).toEqual([1, expect.stringMatching(/E_OUTPUT: GITHUB_OUTPUT names \S+none\/output, which could not be written/u)]);
+  expect([code, stderr]).toEqual([1, expect.stringMatching(/E_OUTPUT: The file \S+none\/output in GITHUB_OUTPUT could not be written/u)]);
 });
 
-test("a stream of events into a file leaves the tree clean until the plan is made", async () => {
+test("an event file does not make the git tree dirty before the plan is made", async () => {
   const { root, run } = await startProject();
   const git = (...args: readonly string[]) =>
     execFileSync("git", ["-c", "user.name=D", "-c", "user.email=d@example.com", ...args], { cwd: root });

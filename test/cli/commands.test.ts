@@ -17,12 +17,12 @@ describe("init", () => {
     const cwd = emptyFolder();
     const first = await dimsync(["init", "project"], { cwd });
     expect(first).toMatchObject({ code: 0, stdout: "" });
-    expect(first.stderr).toContain("created  project/dimsync.yaml");
+    expect(first.stderr).toContain("created    project/dimsync.yaml");
     const project = join(cwd, "project");
     writeFileSync(join(project, ".gitignore"), "mine\n");
     const second = await dimsync(["init"], { cwd: project });
-    expect(second.stderr).toContain("as is    dimsync.yaml");
-    expect(second.stderr).toContain("kept     .gitignore");
+    expect(second.stderr).toContain("unchanged  dimsync.yaml");
+    expect(second.stderr).toContain("kept       .gitignore");
     expect(readFileSync(join(project, ".gitignore"), "utf8")).toBe("mine\n");
     expect(await dimsync(["validate"], { cwd: project, env: { DIMSYNC_API_KEY: "key" } })).toMatchObject({ code: 0, stderr: "" });
   });

@@ -31,12 +31,12 @@ test.each([
   ["audit"],
   ["get", "tags", "--raw"],
   ["audit", "--raw"],
-])("%s %s %s says the same as json and as yaml", async (...argv) => {
+])("%s %s %s prints the same data as JSON and as YAML", async (...argv) => {
   const json: unknown = JSON.parse(await out(...argv, "-o", "json"));
   expect(parse(await out(...argv, "-o", "yaml"))).toEqual(json);
 });
 
-test("ndjson is a line for each object, for each entry of the log, for each node of a schema, and for each raw page", async () => {
+test("NDJSON has a line for each object, log entry, node of a schema, and raw page", async () => {
   const linesOf = async (...argv: readonly string[]): Promise<readonly unknown[]> =>
     (await out(...argv, "-o", "ndjson"))
       .trimEnd()
@@ -51,7 +51,7 @@ test("ndjson is a line for each object, for each entry of the log, for each node
   expect((await linesOf("get", "schemas", "8f1c"))[1]).toMatchObject({ schema: "public", table: expect.any(String) });
 });
 
-test("a file gets one format, and stdout another", async () => {
+test("one format goes to a file, another to stdout", async () => {
   expect(await out("get", "users", "-o", "ndjson=users.ndjson")).toContain("dana@example.com");
   await out("get", "users", "-o", "ndjson=users.ndjson");
   expect((await readFile(join(folder, "users.ndjson"), "utf8")).trimEnd().split("\n")).toHaveLength(5);
@@ -67,16 +67,16 @@ test("a user is found by id and by e-mail address", async () => {
 
 test.each([
   [["get", "user", "nobody@example.com"], "E_NOT_FOUND"],
-  [["audit", "--raw", "--actor", "dana@example.com"], "--raw shows everybody's entries"],
-  [["audit", "--raw", "-o", "markdown"], "Formats: human, json, ndjson, yaml"],
-  [["get", "user", "u-1", "--raw"], "no call for one user"],
+  [["audit", "--raw", "--actor", "dana@example.com"], "--actor cannot be combined with --raw"],
+  [["audit", "--raw", "-o", "markdown"], "Formats of this command: human, json, ndjson, yaml"],
+  [["get", "user", "u-1", "--raw"], "--raw cannot print a single user"],
 ])("%j is refused: %s", async (argv, message) => {
   const { code, stderr } = await run(...argv);
   expect(code).toBe(1);
   expect(stderr).toContain(message);
 });
 
-test("an address stands for what its manifest is bound to", async () => {
+test("an address means the id that it is bound to", async () => {
   await writeFile(
     join(folder, "dimsync.bindings.yaml"),
     "apiVersion: dimsync/v1\nkind: Bindings\ntargets:\n  prod:\n    Integration/orders: { id: 8f1c }\n    Tag/pii: { id: t-1 }\n",
@@ -91,6 +91,6 @@ test("an address stands for what its manifest is bound to", async () => {
   const { code, stderr } = await run("get", "schemas", "Integration/order");
   expect({ code, stderr: stderr.split("\n")[0] }).toEqual({
     code: 1,
-    stderr: 'dimsync: E_UNKNOWN_ADDRESS: Integration/order is bound to nothing in target "prod". Ids are in the list.',
+    stderr: 'dimsync: E_UNKNOWN_ADDRESS: Integration/order is not bound in target "prod". The list shows the ids.',
   });
 });

@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
 import type { Context } from "../../src/commands/shared/context.ts";
-import { type Pace, showProgress } from "../../src/commands/shared/progress.ts";
+import { type Intervals, showProgress } from "../../src/commands/shared/progress.ts";
 
-const pace: Pace = { redrawMs: 2, heartbeatMs: 2 };
+const pace: Intervals = { redrawMs: 2, heartbeatMs: 2 };
 
 /** A context whose stderr is kept, and a wait for what is printed to it. */
 function listening({

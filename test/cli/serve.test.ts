@@ -13,7 +13,7 @@ async function serve(args: readonly string[] = [], env: Readonly<Record<string, 
   child.stdout?.on("data", (chunk) => {
     text += chunk;
   });
-  // What it says about itself on stderr comes after its last line on stdout.
+  // The message on stderr comes after the last line on stdout.
   await Promise.race([once(child.stderr ?? child, "data"), end]);
   const value = (pattern: RegExp): string => pattern.exec(text)?.[1] ?? "";
   return {
@@ -21,11 +21,11 @@ async function serve(args: readonly string[] = [], env: Readonly<Record<string, 
     end,
     url: value(/^DIMSYNC_BASE_URL=(.+)$/mu),
     key: value(/^DIMSYNC_API_KEY=(.+)$/mu),
-    dana: value(/^# the key of dana@example\.com: (.+)$/mu),
+    dana: value(/^# API key of dana@example\.com: (.+)$/mu),
   };
 }
 
-test("serve prints an address and a key that work, and ends with 0 on Ctrl-C", async () => {
+test("serve prints an address and a key that work, and exits with 0 on Ctrl-C", async () => {
   const { child, end, url, key } = await serve();
   const { code, stdout } = await dimsync(["get", "integrations"], { env: { DIMSYNC_BASE_URL: url, DIMSYNC_API_KEY: key } });
   expect(stdout).toContain("8f1c");
@@ -35,7 +35,7 @@ test("serve prints an address and a key that work, and ends with 0 on Ctrl-C", a
   expect((await end).stderr).toContain("stopping the embedded service");
 });
 
-test("serve never prints a key that it was given, and refuses others", async () => {
+test("serve never prints a key from the environment, and refuses other keys", async () => {
   const { child, end, url } = await serve([], { DIMSYNC_API_KEY: "the-callers-own-key" });
   const refused = await dimsync(["get", "tags"], { env: { DIMSYNC_BASE_URL: url, DIMSYNC_API_KEY: "wrong" } });
   expect(refused).toMatchObject({ code: 1, stdout: "" });
@@ -45,7 +45,7 @@ test("serve never prints a key that it was given, and refuses others", async () 
   expect(stdout + stderr).not.toContain("the-callers-own-key");
 });
 
-test("serve --person gives a person a key of their own, and the audit log names them", async () => {
+test("serve --person adds a key for a user, whom the audit log then names", async () => {
   const { url, key, dana } = await serve(["--person", "dana@example.com"]);
   const call = async (path: string, apiKey: string, body?: object) =>
     (
@@ -59,7 +59,7 @@ test("serve --person gives a person a key of their own, and the audit log names 
   expect(await call("/v1/audit-logs?limit=1", key)).toMatchObject({ data: { items: [{ actor: { email: "dana@example.com" } }] } });
 });
 
-test("serve --data keeps the account for the next time", async () => {
+test("serve --data keeps the account between runs", async () => {
   const file = join(emptyFolder(), "account.json");
   const env = { DIMSYNC_API_KEY: "key" };
   const first = await serve(["--data", file], env);

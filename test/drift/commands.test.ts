@@ -78,11 +78,11 @@ describe("dimsync audit", () => {
   });
 
   test.each<[Partial<AuditFlags>, string]>([
-    [{ since: "yesterday" }, "--since takes a date"],
-    [{ until: "1" }, "--until takes a date"],
-    [{ output: ["html"] }, "Formats: human, json, ndjson, yaml, markdown"],
-    [{ output: ["json", "human"] }, "stdout carries one document"],
-  ])("%j is refused before a call", async (flags, message) => {
+    [{ since: "yesterday" }, "Invalid --since"],
+    [{ until: "1" }, "Invalid --until"],
+    [{ output: ["html"] }, "Formats of this command: human, json, ndjson, yaml, markdown"],
+    [{ output: ["json", "human"] }, "Only one format can be written to stdout"],
+  ])("%j is refused before any request", async (flags, message) => {
     await expect(audit(flags)).rejects.toThrow(message);
   });
 });
@@ -143,16 +143,16 @@ describe("history and notification", () => {
     expect(readdirSync(told.folder)).toEqual(before);
   });
 
-  test("a history that can't be written is a warning", async () => {
+  test("a history that cannot be written is a warning", async () => {
     const told = await story({ "a.yaml": manifest });
     const { context, printed } = contextIn<DriftFlags>(told, { ...noFlags, history: "dimsync.yaml" });
     await recordReport(context, await told.load(), await told.report(), whole);
-    expect(printed().stderr).toMatch(/can't be read \(ENOTDIR\)[\s\S]*could not be added/u);
+    expect(printed().stderr).toMatch(/could not be read \(ENOTDIR\)[\s\S]*could not be added/u);
   });
 });
 
 test("flags that can't be meant are refused before any work", () => {
-  expect(() => checkDriftFlags({ since: "soon" })).toThrow("--since takes a date");
+  expect(() => checkDriftFlags({ since: "soon" })).toThrow("Invalid --since");
   expect(() => checkDriftFlags({ notify: "https://hooks.example.com/canary" })).toThrow("--notify takes env:NAME");
   expect(() => checkDriftFlags({ since: "7d", notify: "env:HOOK" })).not.toThrow();
 });
@@ -170,6 +170,8 @@ test("--resolve accept shows the edit, and what was not accepted, on stderr", as
   expect(stdout).toBe("");
   expect(stderr).toContain("--- a/manifests/a.yaml\n+++ b/manifests/a.yaml\n");
   expect(stderr).toContain("-  expect: { paused: false }\n+  expect: { paused: true }\n");
-  expect(stderr).toContain("Edited manifests/a.yaml. 1 accepted, 1 not.\n  Tag/gold#8f1c\n    The tag is not on this resource.");
+  expect(stderr).toContain(
+    "Changed manifests/a.yaml. Differences accepted: 1, not accepted: 1.\n  Tag/gold#8f1c\n    The tag is not on this resource.",
+  );
   expect(readFileSync(join(told.folder, "manifests/a.yaml"), "utf8")).toBe(manifest.replace("false", "true"));
 });

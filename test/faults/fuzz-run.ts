@@ -6,7 +6,7 @@ import type { Ran } from "../support/command.ts";
 export function mistakesOf({ code, stdout, stderr }: Ran, allowed: readonly number[] = [0, 1, 2, 3, 4, 5]): readonly string[] {
   const wrong: string[] = [];
   if (!allowed.includes(code)) wrong.push(`exit ${code}`);
-  if (stderr.includes("E_INTERNAL") || stdout.includes("E_INTERNAL")) wrong.push(`a mistake in dimsync: ${stderr}${stdout}`);
+  if (stderr.includes("E_INTERNAL") || stdout.includes("E_INTERNAL")) wrong.push(`a bug in dimsync: ${stderr}${stdout}`);
   if (/^ {4}at .+:\d+:\d+\)?$/mu.test(stderr)) wrong.push(`a stack trace: ${stderr}`);
   if (code !== 0 && stdout === "" && stderr === "") wrong.push(`exit ${code} without a word`);
   return wrong;

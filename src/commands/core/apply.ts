@@ -1,6 +1,7 @@
 import { resolve } from "node:path";
 import { planExit } from "../../engine/exit-codes.ts";
 import type { Project } from "../../manifests/project.ts";
+import { isEnabled } from "../../model/env.ts";
 import { DimsyncError } from "../../model/errors.ts";
 import { combineExits, type Exit, type ExitCode } from "../../model/exit.ts";
 import type { Plan } from "../../model/plan.ts";
@@ -14,27 +15,28 @@ import { showProgress } from "../shared/progress.ts";
 import { durationFlag, loadProjects } from "../shared/project.ts";
 import { runPlan } from "./plan.ts";
 
-/** `dimsync apply [FILE]`: makes the calls of a plan, verifies them, records the ids. */
+/** `dimsync apply [FILE]`: sends the requests of a plan, verifies the responses, records the ids. */
 export async function runApply(context: Context<ApplyFlags>, file: string | undefined): Promise<ExitCode> {
   const { flags, cwd, io } = context;
   if (flags.dryRun === true) return runPlan(context, []);
   checkOutputs(context);
-  if (flags.readOnly === true || isSet(io.env["DIMSYNC_READ_ONLY"]))
+  if (flags.readOnly === true || isEnabled(io.env["DIMSYNC_READ_ONLY"]))
     throw new DimsyncError(
       "E_READ_ONLY",
-      "apply writes, and this run is read-only (--read-only or DIMSYNC_READ_ONLY). Use plan to see what it would do.",
+      "apply writes to the account, but this run is read-only (--read-only or DIMSYNC_READ_ONLY). To see what it would change, run plan.",
+      { command: "dimsync plan" },
     );
   if (file === undefined && flags.yes !== true && !(io.stdinIsTty && io.stderrIsTty))
-    throw new DimsyncError(
-      "E_NOT_CONFIRMED",
-      "apply asks before it writes, and there is no terminal to ask on. Give --yes, or a plan that `dimsync plan --out FILE` saved.",
-    );
+    throw new DimsyncError("E_NOT_CONFIRMED", "apply asks for confirmation, but there is no terminal. Pass --yes, or apply a saved plan.", {
+      command: "dimsync plan --out plan.json && dimsync apply plan.json",
+    });
   const resultFile = flags.result === undefined ? undefined : resolve(cwd, flags.result);
   if (flags.result !== undefined && resultFile !== undefined) checkWritable("--result", flags.result, resultFile);
   const projects = await loadProjects(context);
-  if (file !== undefined && projects.length > 1) throw new DimsyncError("E_USAGE", "A saved plan is for one target. Name it with -t.");
+  if (file !== undefined && projects.length > 1)
+    throw new DimsyncError("E_USAGE", "A saved plan is for one target. Select it with -t NAME.");
 
-  // What is done is done: a target that fails, or a file that can't be written, must not take along what is known of the others.
+  // An error in one target, or a file that cannot be written, must not lose the results of the others.
   const results: Result[] = [];
   const failures: unknown[] = [];
   const attempt = async (work: () => Promise<void>): Promise<void> => {
@@ -55,20 +57,18 @@ export async function runApply(context: Context<ApplyFlags>, file: string | unde
   return combineExits([...results.map(({ exit }) => exit), ...failed]).code;
 }
 
-/** Throws E_RESULT_WRITE (exit 4): the writes are done, and their record is missing. */
+/** Throws E_RESULT_WRITE (exit 4): the account was changed, but the result is not recorded. */
 async function keepResults(file: string, results: readonly Result[]): Promise<void> {
   const { writeAtomic } = await import("../../records/atomic.ts");
   const text = `${JSON.stringify(results.length === 1 ? results[0] : results, undefined, 2)}\n`;
   await writeAtomic(file, text).catch((error: unknown) => {
     const why = error instanceof Error ? error.message : String(error);
-    throw new DimsyncError("E_RESULT_WRITE", `The result could not be written to ${file}: ${why}. It follows in the output.`, {
+    throw new DimsyncError("E_RESULT_WRITE", `The result could not be written to ${file}: ${why}. It is printed instead.`, {
       exit: 4,
       cause: error,
     });
   });
 }
-
-const isSet = (text: string | undefined): boolean => text !== undefined && text !== "" && text !== "0" && text !== "false";
 
 async function applyTarget(context: Context<ApplyFlags>, project: Project, file: string | undefined): Promise<Result> {
   const { flags, io } = context;
@@ -93,7 +93,7 @@ async function applyTarget(context: Context<ApplyFlags>, project: Project, file:
   }
 }
 
-/** Shows the plan on stderr and asks; only "y" and "yes" go on. */
+/** Shows the plan on stderr and asks for confirmation: "y" or "yes". */
 async function ask(context: Context<ApplyFlags>, plan: Plan, endProgress: () => void): Promise<boolean> {
   const { io, flags } = context;
   endProgress();

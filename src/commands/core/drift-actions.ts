@@ -16,9 +16,9 @@ import { visible } from "../../text/control-characters.ts";
 import { momentFlag } from "../inspect/audit.ts";
 import type { Context } from "../shared/context.ts";
 import type { DriftFlags } from "../shared/flags.ts";
-import { lastTold, rememberTold, tellWebhook, webhookOf } from "./drift-notify.ts";
+import { notifyWebhook, readLastNotified, saveLastNotified, webhookOf } from "./drift-notify.ts";
 
-/** Refuses what can't be meant before any work is done. Throws E_USAGE. */
+/** Checks flags before any work. Throws E_USAGE. */
 export function checkDriftFlags({ since, notify: webhook }: Pick<DriftFlags, "since" | "notify">): void {
   if (since !== undefined) momentFlag("--since", since, Date.now());
   if (typeof webhook === "string") parseNotify(webhook);
@@ -27,8 +27,8 @@ export function checkDriftFlags({ since, notify: webhook }: Pick<DriftFlags, "si
 const defaultWindowMs = 30 * 86_400_000;
 
 /**
- * The report with who did it, read from the audit log as the account's key may. A log that can't be read is a note in the report, never a
- * failure; without differences it isn't read. The reads count in the report. Throws the signal's reason.
+ * Adds to the report who made the changes, from the audit log. If the log cannot be read, the report says so; that is not an error. Without differences
+ * the log is not read. Counts the reads in the report. Throws the signal's reason.
  */
 export async function attributeReport(project: Project, report: Plan, since: string | undefined, run: RunEnvironment): Promise<Plan> {
   const { settings } = project;
@@ -64,9 +64,9 @@ function counted(report: Plan, calls: Plan["calls"]["read"]): Plan {
 }
 
 /**
- * History and webhook for one target's finished report (exit included): tells the webhook where the report says something new, remembers the report,
- * and gives what the renderers show of the past; undefined without `--history`. Nothing here changes the exit code: what fails is a warning.
- * `scope.isWhole`: the report is about all manifests and the account itself.
+ * Notifies the webhook if the drift changed, adds the report to the history, and returns the history for the renderers (undefined without `--history`).
+ * The report must include its exit. Errors are warnings and do not change the exit code. `scope.isWhole`: the report covers all manifests and the
+ * account itself.
  */
 export async function recordReport(
   context: Context<DriftFlags>,
@@ -80,11 +80,12 @@ export async function recordReport(
   let past: readonly HistoryEntry[] = [];
   if (folder !== undefined) {
     const read = await readHistory(folder, report.target).catch((error: unknown) => {
-      warn(`The history in ${folder} can't be read (${reasonOf(error)}); the report goes without it.`);
+      warn(`The history in ${folder} could not be read (${reasonOf(error)}), so the report does not include it.`);
       return { entries: [], unread: [] };
     });
     past = read.entries;
-    for (const name of read.unread) warn(`${name} in ${folder} is no history that this version reads; it is left out.`);
+    for (const name of read.unread)
+      warn(`${name} in ${folder} is not a history that this version can read, so the report does not include it.`);
   }
   const done = stepsDone(
     past.findLast(({ complete }) => complete),
@@ -92,12 +93,14 @@ export async function recordReport(
     scope.has,
   );
   const entry = historyEntry(report);
-  const told = folder === undefined ? await lastTold(project) : past.at(-1)?.notified;
+  const lastNotified = folder === undefined ? await readLastNotified(project) : past.at(-1)?.notified;
   const webhook = webhookOf(context, project, scope.isWhole);
   const notified =
-    webhook === undefined ? told : await tellWebhook(context, project, webhook, { report, entry, previous: told, done }, warn);
+    webhook === undefined
+      ? lastNotified
+      : await notifyWebhook(context, project, webhook, { report, entry, previous: lastNotified, done }, warn);
   if (folder === undefined) {
-    if (notified !== undefined && notified !== told) await rememberTold(project, notified);
+    if (notified !== undefined && notified !== lastNotified) await saveLastNotified(project, notified);
     return undefined;
   }
   const kept = { ...entry, ...(notified === undefined ? {} : { notified }) };
@@ -114,13 +117,13 @@ export async function recordReport(
   return { points, done };
 }
 
-/** `--resolve accept`: edits the manifests and shows on stderr what was edited, and what could not be and why. Throws as `acceptDrift` and `writeEdits` do. */
+/** `--resolve accept`: edits the manifests and prints the edits on stderr, with the differences that could not be accepted. Throws like `acceptDrift` and `writeEdits`. */
 export async function acceptReport({ cwd, io }: Context<DriftFlags>, project: Project, report: Plan): Promise<void> {
   const { edits, accepted, unaccepted } = await acceptDrift(report, project, cwd);
   await writeEdits(edits, writeAtomic);
   for (const { diff } of edits) io.stderr(`${diff.split(/\r?\n/u).map(visible).join("\n").trimEnd()}\n`);
-  const files = edits.length === 0 ? "No file was edited." : `Edited ${edits.map(({ file }) => file).join(", ")}.`;
-  io.stderr(`${visible(files)} ${accepted} accepted, ${unaccepted.length} not.\n`);
+  const files = edits.length === 0 ? "No file was changed." : `Changed ${edits.map(({ file }) => file).join(", ")}.`;
+  io.stderr(`${visible(files)} Differences accepted: ${accepted}, not accepted: ${unaccepted.length}.\n`);
   for (const { address, path, why } of unaccepted)
     io.stderr(`  ${visible(address)}${path === "" ? "" : ` ${visible(path)}`}\n    ${visible(why)}\n`);
 }

@@ -13,8 +13,8 @@ import type { Context } from "../shared/context.ts";
 import type { DriftFlags } from "../shared/flags.ts";
 
 /**
- * Who is told: the flag, else what dimsync.yaml names. A report that is narrowed, or made of a snapshot, differs from the one before for no other reason,
- * so nobody is told of it without being asked for.
+ * The webhook of the flag, else of the config. The webhook of the config is not used for a report on some manifests or on a snapshot: it differs from the
+ * report before for that reason alone.
  */
 export function webhookOf({ flags }: Context<DriftFlags>, { settings }: Project, isWhole: boolean): NotifySettings | undefined {
   if (flags.notify === false) return undefined;
@@ -23,8 +23,8 @@ export function webhookOf({ flags }: Context<DriftFlags>, { settings }: Project,
   return settings.notify === undefined || !isWhole ? undefined : { ...settings.notify, ...format };
 }
 
-/** Tells the webhook, if there is something new, and gives the fingerprint that it now knows. What fails is a warning, but for an interruption. */
-export async function tellWebhook(
+/** Notifies the webhook if the drift changed, and returns the fingerprint of the last notification. Errors are warnings, except for an interruption. */
+export async function notifyWebhook(
   { io }: Context,
   { settings }: Project,
   { url: reference, format }: NotifySettings,
@@ -46,17 +46,17 @@ export async function tellWebhook(
   } catch (error) {
     io.interrupted.throwIfAborted();
     if (!(error instanceof DimsyncError)) throw error;
-    const why = error instanceof ProblemsError ? error.problems : [error];
-    for (const { message } of why) warn(`The webhook was not told of the drift: ${message}`);
+    const errors = error instanceof ProblemsError ? error.problems : [error];
+    for (const { message } of errors) warn(`The webhook was not notified: ${message}`);
     return news.previous;
   }
 }
 
-const toldFile = (target: string): string => `drift-${encodeURIComponent(target).replaceAll("*", "_")}.json`;
+const lastNotifiedFile = (target: string): string => `drift-${encodeURIComponent(target).replaceAll("*", "_")}.json`;
 
-/** The fingerprint that the webhook was last told of, as `.dimsync` has it, for runs without a history. */
-export async function lastTold({ settings }: Project): Promise<string | undefined> {
-  const text = await readFile(join(stateFolder(settings.folder), toldFile(settings.target)), "utf8").catch(() => "{}");
+/** The fingerprint of the last notification, kept in `.dimsync` for runs without a history. */
+export async function readLastNotified({ settings }: Project): Promise<string | undefined> {
+  const text = await readFile(join(stateFolder(settings.folder), lastNotifiedFile(settings.target)), "utf8").catch(() => "{}");
   try {
     const value: unknown = JSON.parse(text);
     const fingerprint = isObject(value) ? own(value, "notified") : undefined;
@@ -66,7 +66,7 @@ export async function lastTold({ settings }: Project): Promise<string | undefine
   }
 }
 
-export async function rememberTold({ settings }: Project, notified: string): Promise<void> {
+export async function saveLastNotified({ settings }: Project, notified: string): Promise<void> {
   const folder = await ensureStateFolder(settings.folder);
-  await writeAtomic(join(folder, toldFile(settings.target)), `${JSON.stringify({ notified })}\n`);
+  await writeAtomic(join(folder, lastNotifiedFile(settings.target)), `${JSON.stringify({ notified })}\n`);
 }

@@ -13,7 +13,7 @@ import { planOptions } from "../shared/plan-options.ts";
 import { acceptReport, attributeReport, checkDriftFlags, recordReport } from "./drift-actions.ts";
 import { failOnFlags, planTargets } from "./plan.ts";
 
-/** `dimsync drift`: where the account differs, who did it, what to do. Never writes to the account; --resolve writes manifests or a plan file. */
+/** `dimsync drift`: reports how the account differs, who changed it, and what to do. Never writes to the account; --resolve writes manifests or a plan file. */
 export async function runDrift(context: Context<DriftFlags>, paths: readonly string[]): Promise<ExitCode> {
   const { flags, io, cwd } = context;
   checkOutputs(context);
@@ -22,7 +22,7 @@ export async function runDrift(context: Context<DriftFlags>, paths: readonly str
   if (flags.snapshot !== undefined && flags.resolve === "revert")
     throw new DimsyncError(
       "E_USAGE",
-      "A plan made from a snapshot can't be applied, so --resolve revert needs the account. Leave --snapshot out.",
+      "--resolve revert cannot be combined with --snapshot: a plan made from a snapshot cannot be applied.",
     );
   const revertTo = flags.resolve === "revert" ? resolve(cwd, flags.out ?? "revert.plan.json") : undefined;
   if (revertTo !== undefined) checkWritable("--out", flags.out ?? "revert.plan.json", revertTo);
@@ -53,12 +53,12 @@ export async function runDrift(context: Context<DriftFlags>, paths: readonly str
   return combineExits(reported.map(({ report }) => report.exit)).code;
 }
 
-/** Saves a plan that restores what is declared, to be applied with `dimsync apply FILE`. */
+/** Saves a plan that undoes the drift; `dimsync apply FILE` runs it. */
 async function saveRevert(context: Context<DriftFlags>, project: Project, file: string, targets: number): Promise<void> {
   const { flags, io } = context;
-  if (targets > 1) throw new DimsyncError("E_USAGE", "--resolve revert saves the plan of one target. Name one with -t.");
+  if (targets > 1) throw new DimsyncError("E_USAGE", "--resolve revert saves the plan of one target. Select it with -t NAME.");
   const plan = await planAccount(project, planOptions(flags), { env: io.env, signal: io.interrupted });
   const { writePlanFile } = await import("../../records/plan-file.ts");
   await writePlanFile(file, plan, { digestKey: io.env["DIMSYNC_DIGEST_KEY"] });
-  io.stderr(`dimsync: the plan that restores what is declared is saved. To run it:\n  dimsync apply ${file}\n`);
+  io.stderr(`dimsync: saved a plan that undoes the drift. To apply it:\n  dimsync apply ${file}\n`);
 }

@@ -15,7 +15,7 @@ import { planOptions } from "../shared/plan-options.ts";
 import { showProgress } from "../shared/progress.ts";
 import { checkAccountSettings, loadOptions, loadProjects } from "../shared/project.ts";
 
-/** `dimsync plan`: what apply would do. Reads only. */
+/** `dimsync plan`: shows what apply would change. Only sends GET. */
 export async function runPlan(context: Context<PlanFlags>, paths: readonly string[]): Promise<ExitCode> {
   const { flags, cwd, io } = context;
   checkOutputs(context);
@@ -26,7 +26,7 @@ export async function runPlan(context: Context<PlanFlags>, paths: readonly strin
   if (flags.out !== undefined) {
     const [only, second] = plans;
     if (only === undefined || second !== undefined)
-      throw new DimsyncError("E_USAGE", "--out saves the plan of one target. Name one with -t.");
+      throw new DimsyncError("E_USAGE", "--out saves the plan of one target. Select it with -t NAME.");
     const { writePlanFile } = await import("../../records/plan-file.ts");
     await writePlanFile(resolve(cwd, flags.out), only, { digestKey: io.env["DIMSYNC_DIGEST_KEY"] });
   }
@@ -34,13 +34,13 @@ export async function runPlan(context: Context<PlanFlags>, paths: readonly strin
   return combineExits(plans.map(({ exit }) => exit)).code;
 }
 
-/** A project and what comparing it with its account came to. */
+/** A project and its plan. */
 export interface PlannedTarget {
   readonly project: Project;
   readonly plan: Plan;
 }
 
-/** Plans every target that the flags name, one after the other. Throws E_INTERRUPTED instead of half a plan. */
+/** Plans every target of the flags, one after the other. Throws E_INTERRUPTED instead of returning an incomplete plan. */
 export async function planTargets(
   context: Context<PlanFlags>,
   paths: readonly string[],
@@ -55,7 +55,7 @@ export async function planTargets(
     const base = flags.base === undefined ? undefined : await loadBase(project, flags.base, loadOptions(context, paths));
     if (base !== undefined && base.errors > 0 && flags.quiet !== true)
       io.stderr(
-        `dimsync: The project at ${visible(flags.base ?? "")} could be read only in part (errors: ${base.errors}). What it lacks counts as new in the manifests.\n`,
+        `dimsync: The project at ${visible(flags.base ?? "")} could only be read in part (errors: ${base.errors}). Manifests that are missing there count as new.\n`,
       );
     const progress = showProgress(context);
     try {
@@ -70,7 +70,7 @@ export async function planTargets(
         },
         kind,
       );
-      // What an interruption left unread looks like failed reads; a plan that says so is of no use to anybody.
+      // Reads that an interruption ended look like failed reads, so the plan is useless.
       if (io.interrupted.aborted) throw new DimsyncError("E_INTERRUPTED", "The run was interrupted.", { exit: 130 });
       planned.push({ project, plan: made });
     } finally {

@@ -11,7 +11,7 @@ import type { Context } from "../shared/context.ts";
 import { checkOutputs, deliver } from "../shared/output.ts";
 import { loadProjects } from "../shared/project.ts";
 
-/** `dimsync validate [PATH…]`: everything that can be said without the account. Makes no call. */
+/** `dimsync validate [PATH…]`: everything that can be checked without the account. Sends no request. */
 export async function runValidate(context: Context, paths: readonly string[]): Promise<ExitCode> {
   checkOutputs(context);
   const validations = (await loadProjects(context, paths)).map(validationOf);
@@ -21,13 +21,13 @@ export async function runValidate(context: Context, paths: readonly string[]): P
 
 function validationOf({ problems, locate, resources, files, settings }: Project): Validation {
   const today = new Date().toISOString().slice(0, 10);
-  const ignoring = settings.ignore.some(({ address }) => /^(?:SchemaConfig\/|[^/]*[*?[{!])/u.test(address));
+  const hasIgnores = settings.ignore.some(({ address }) => /^(?:SchemaConfig\/|[^/]*[*?[{!])/u.test(address));
   const found = [
     ...problems,
     ...ruleProblems(resources),
     ...policyProblems(resources),
     ...missingModules(resources, settings.folder),
-    ...literalProblems(resources, { today, ignoring }),
+    ...literalProblems(resources, { today, ignoring: hasIgnores }),
   ];
   const diagnostics = sortDiagnostics(found.map((problem) => toDiagnostic(problem, locate)));
   const failed = diagnostics.some(({ severity }) => severity === "error");

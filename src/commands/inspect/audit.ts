@@ -12,21 +12,18 @@ import { listingFormats, listingForms, rawForms } from "./listing-forms.ts";
 
 const columns = ["timestamp", "actor.email", "event", "context.userAgent", "context.ipAddress"];
 
-/** `dimsync audit`: the audit log, newest first, all pages. Reads only. `-o json` prints `{ totalItems, items }`, `--raw` the answers, a page each. */
+/** `dimsync audit`: prints all pages of the audit log, newest first. Only sends GET. `-o json` prints `{ totalItems, items }`, `--raw` the responses, one per page. */
 export async function runAudit(context: Context<AuditFlags>): Promise<ExitCode> {
   const { io, flags } = context;
   const nowMs = Date.now();
   const since = flags.since === undefined ? undefined : momentFlag("--since", flags.since, nowMs);
   const until = flags.until === undefined ? endOfNow(nowMs) : momentFlag("--until", flags.until, nowMs);
   if (since !== undefined && Date.parse(since) >= Date.parse(until))
-    throw new DimsyncError("E_USAGE", `No time lies between --since ${since} and ${until}. Give an earlier --since, or a later --until.`);
+    throw new DimsyncError("E_USAGE", `--since must be before --until: ${since} is not before ${until}.`);
   const isRaw = flags.raw === true;
   checkOutputs(context, isRaw ? listingFormats.filter((format) => format !== "markdown") : listingFormats);
   if (isRaw && flags.actor !== undefined)
-    throw new DimsyncError(
-      "E_USAGE",
-      "The interface can't select by actor, so --raw shows everybody's entries. Leave --actor or --raw out.",
-    );
+    throw new DimsyncError("E_USAGE", "--actor cannot be combined with --raw: the service cannot filter by actor.");
   const { settings } = await loadOneProject(context);
   const account = await openAccount(settings, { readOnly: true, env: io.env, signal: io.interrupted });
   let log: AuditLog;
@@ -55,7 +52,7 @@ export async function runAudit(context: Context<AuditFlags>): Promise<ExitCode> 
   return 0;
 }
 
-/** The answers as they are, newest entries first, until one brings nothing more. */
+/** The responses unchanged, newest entries first. */
 async function rawPages({ raw }: Pick<Client, "raw">, until: string, since: string | undefined): Promise<readonly JsonValue[]> {
   const pages: JsonValue[] = [];
   for (let offset = 0, total = 1; offset < total; ) {
@@ -72,13 +69,13 @@ async function rawPages({ raw }: Pick<Client, "raw">, until: string, since: stri
   return pages;
 }
 
-/** A flag's moment: an ISO date or date-time, or so long ago. Throws E_USAGE. */
+/** The time in a flag: an ISO date or date-time, or an age. Throws E_USAGE. */
 export function momentFlag(flag: string, text: string, nowMs: number): string {
   const moment = momentOf(text, nowMs);
   if (moment === undefined)
     throw new DimsyncError(
       "E_USAGE",
-      `${flag} takes a date such as 2026-03-01 or 2026-03-01T09:00:00Z, or a time before now such as 24h or 7d; ${JSON.stringify(text)} is neither.`,
+      `Invalid ${flag} ${JSON.stringify(text)}. Use a date such as 2026-03-01 or 2026-03-01T09:00:00Z, or an age such as 24h or 7d.`,
     );
   return moment;
 }

@@ -15,14 +15,14 @@ import type { ExplainFlags } from "../shared/flags.ts";
 import { checkOutputs, deliverForms } from "../shared/output.ts";
 import { loadValidProject, withLocations } from "../shared/project.ts";
 
-/** How far back the audit log is read, and how many entries of it. */
+/** Limits of what is read from the audit log. */
 const windowMs = 30 * 86_400_000;
-const mostEntries = 1_000;
-const mostEvents = 5;
+const maxEntries = 1_000;
+const maxEvents = 5;
 
 /**
- * `dimsync explain ADDRESS SCHEMA[.TABLE[.COLUMN]]`: every rule that spoke of a node, who won, what would be sent, and what the audit log says of
- * the integration's schemas. Reads only.
+ * `dimsync explain ADDRESS SCHEMA[.TABLE[.COLUMN]]`: every rule that matches a node, the resulting values, what would be sent, and the last changes to
+ * the integration's schemas in the audit log. Only sends GET.
  */
 export async function runExplain(context: Context<ExplainFlags>, address: string, path: string | undefined): Promise<ExitCode> {
   const { io, flags } = context;
@@ -30,7 +30,8 @@ export async function runExplain(context: Context<ExplainFlags>, address: string
   if (parseAddress(address)?.kind !== "SchemaConfig")
     throw new DimsyncError(
       "E_USAGE",
-      `explain takes the address of a schema configuration, such as SchemaConfig/orders@orders; for ${JSON.stringify(address)}, dimsync plan --only shows what is known.`,
+      `explain needs the address of a SchemaConfig, such as SchemaConfig/orders@orders, not ${JSON.stringify(address)}. For other kinds, use plan.`,
+      { command: `dimsync plan --only ${JSON.stringify(address)}` },
     );
   const node = nodePath(path, flags.pointer);
   const project = await loadValidProject(context);
@@ -49,12 +50,12 @@ export async function runExplain(context: Context<ExplainFlags>, address: string
 
 type Log = { readonly entries: readonly AuditEntry[] } | { readonly unavailable: string };
 
-/** The audit log is extra: that it can't be read is told, and fails nothing. */
+/** Without access to the audit log, the output says so; that is not an error. */
 async function lastEntries(reads: Pick<Reads, "auditLogs">, signal: AbortSignal): Promise<Log> {
   const nowMs = Date.now();
   const window = { since: new Date(nowMs - windowMs).toISOString(), until: new Date(nowMs + 900_000).toISOString() };
   try {
-    return { entries: (await readAudit(reads, window, { limit: mostEntries, signal })).items };
+    return { entries: (await readAudit(reads, window, { limit: maxEntries, signal })).items };
   } catch (error) {
     signal.throwIfAborted();
     if (!(error instanceof ServiceError)) throw error;
@@ -77,6 +78,6 @@ function located({ names, ...one }: Explained, { locate }: Project, log: Log) {
     refused: one.refused.map((problem) => toDiagnostic(problem, locate)),
     ...("unavailable" in log
       ? { events: [], eventsUnavailable: log.unavailable }
-      : { events: eventsAbout(log.entries, { id: one.liveId, names }, mostEvents) }),
+      : { events: eventsAbout(log.entries, { id: one.liveId, names }, maxEvents) }),
   };
 }

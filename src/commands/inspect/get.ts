@@ -13,18 +13,18 @@ import { checkOutputs, deliverForms } from "../shared/output.ts";
 import { checkAccountSettings, loadOneProject } from "../shared/project.ts";
 import { listingFormats, listingForms, rawForms } from "./listing-forms.ts";
 
-/** One sort of live object: where it is, and how it reads. `path` is the call of `--raw`. */
-interface Sort {
+/** How one kind of live object is read and printed. `path` is the request of `--raw`. */
+interface LiveKind {
   readonly list?: { readonly path: string; readonly read: (reads: Reads) => Promise<readonly object[]> };
   readonly one: { readonly path?: (id: string) => string; readonly read: (reads: Reads, id: string) => Promise<object | undefined> };
   readonly columns: readonly string[];
-  /** Further columns where one object is asked for. */
+  /** Additional columns for a single object. */
   readonly more?: readonly string[];
-  /** The rows of one object; the object itself where absent. */
+  /** The rows of a single object; by default, the object itself. */
   readonly rows?: (value: object) => readonly object[];
 }
 
-const sorts: Readonly<Record<string, Sort>> = {
+const kinds: Readonly<Record<string, LiveKind>> = {
   Integration: {
     list: { path: "/v1/integrations", read: async (reads) => (await reads.integrations()).items },
     one: { path: (id) => urlPath(["v1", "integrations", id]), read: (reads, id) => reads.integration(id) },
@@ -42,7 +42,7 @@ const sorts: Readonly<Record<string, Sort>> = {
   },
   User: {
     list: { path: "/v1/users", read: async (reads) => (await reads.users()).items },
-    // The interface has no call for one user: it is looked for in the list, where an e-mail address tells as much as an id.
+    // The service has no request for a single user, so it is looked up in the list, by id or e-mail address.
     one: {
       read: async (reads, id) => {
         const { items } = await reads.users();
@@ -58,34 +58,37 @@ const sorts: Readonly<Record<string, Sort>> = {
   },
 };
 
-/** What `get` takes. */
-export const liveKinds: readonly string[] = Object.keys(sorts);
+/** The kinds that `get` knows. */
+export const liveKinds: readonly string[] = Object.keys(kinds);
 
-/** `dimsync get KIND [ID]` (an id, or the address of a bound manifest): live objects as dimsync sees them; `--raw` as the service answers. Reads only. */
+/** `dimsync get KIND [ID]`: prints live objects, normalised, or with `--raw` the response of the service. ID can be the address of a bound manifest. Only sends GET. */
 export async function runGet(context: Context<GetFlags>, kind: string, id: string | undefined): Promise<ExitCode> {
   const { io, flags } = context;
-  const { name, sort } = sortNamed(kind);
+  const { name, live } = liveKindNamed(kind);
   const isRaw = flags.raw === true;
   checkOutputs(context, isRaw ? listingFormats.filter((format) => format !== "markdown") : listingFormats);
-  if (id === undefined && sort.list === undefined)
-    throw new DimsyncError("E_USAGE", "The interface has no list of schemas. Name an integration by its id.", {
+  if (id === undefined && live.list === undefined)
+    throw new DimsyncError("E_USAGE", "The service has no list of all schemas. Give the id of an integration.", {
       command: `dimsync get ${name} ID`,
     });
-  if (isRaw && id !== undefined && sort.one.path === undefined)
-    throw new DimsyncError("E_USAGE", `The interface has no call for one ${name.toLowerCase()}. Leave the id out, or --raw.`);
+  if (isRaw && id !== undefined && live.one.path === undefined)
+    throw new DimsyncError(
+      "E_USAGE",
+      `--raw cannot print a single ${name.toLowerCase()}: the service only has a list. Omit the id or --raw.`,
+    );
   const project = await loadOneProject(context);
   checkAccountSettings(project);
   const { settings } = project;
   const liveId = id === undefined ? undefined : await liveIdOf(id, name, settings, io.env);
-  const path = liveId === undefined ? sort.list?.path : sort.one.path?.(liveId);
+  const path = liveId === undefined ? live.list?.path : live.one.path?.(liveId);
   const account = await openAccount(settings, { readOnly: true, env: io.env, signal: io.interrupted });
   try {
-    const value = isRaw ? await account.client.raw(path ?? "") : await read(sort, account.client, name, liveId);
+    const value = isRaw ? await account.client.raw(path ?? "") : await read(live, account.client, name, liveId);
     if (isRaw) await deliverForms(context, rawForms(value, [value]));
     else {
-      const columns = id === undefined ? sort.columns : [...sort.columns, ...(sort.more ?? [])];
-      // What is no list is one object.
-      const rows = Array.isArray(value) ? value : (sort.rows?.(value as object) ?? [value]);
+      const columns = id === undefined ? live.columns : [...live.columns, ...(live.more ?? [])];
+      // Anything but a list is a single object.
+      const rows = Array.isArray(value) ? value : (live.rows?.(value as object) ?? [value]);
       await deliverForms(context, listingForms({ value, rows, columns }));
     }
     return 0;
@@ -94,50 +97,46 @@ export async function runGet(context: Context<GetFlags>, kind: string, id: strin
   }
 }
 
-/** An address such as Integration/orders stands for the object that its manifest is bound to. Throws E_UNKNOWN_ADDRESS. */
+/** The live id of an address such as Integration/orders, from the bindings. Throws E_UNKNOWN_ADDRESS. */
 async function liveIdOf(id: string, name: string, settings: Settings, env: NodeJS.ProcessEnv): Promise<string> {
   const kind = name === "SchemaConfig" ? "Integration" : name;
   if (!id.startsWith(`${kind}/`)) return id;
   const bound = (await readRecords(settings, env)).bindings.get(id)?.id;
   if (bound !== undefined) return bound;
-  throw new DimsyncError(
-    "E_UNKNOWN_ADDRESS",
-    `${id} is bound to nothing in target ${JSON.stringify(settings.target)}. Ids are in the list.`,
-    {
-      command: `dimsync get ${kind.toLowerCase()}s`,
-    },
-  );
+  throw new DimsyncError("E_UNKNOWN_ADDRESS", `${id} is not bound in target ${JSON.stringify(settings.target)}. The list shows the ids.`, {
+    command: `dimsync get ${kind.toLowerCase()}s`,
+  });
 }
 
-async function read(sort: Sort, reads: Reads, name: string, id: string | undefined): Promise<unknown> {
-  const value = id === undefined ? await sort.list?.read(reads) : await sort.one.read(reads, id);
+async function read(live: LiveKind, reads: Reads, name: string, id: string | undefined): Promise<unknown> {
+  const value = id === undefined ? await live.list?.read(reads) : await live.one.read(reads, id);
   if (value !== undefined) return value;
   throw new DimsyncError(
     "E_NOT_FOUND",
-    `The account has no ${name === "SchemaConfig" ? "integration" : name.toLowerCase()} with the id ${JSON.stringify(id)}. Ids are in the list.`,
+    `The account has no ${name === "SchemaConfig" ? "integration" : name.toLowerCase()} with the id ${JSON.stringify(id)}. The list shows the ids.`,
     { command: `dimsync get ${name === "SchemaConfig" ? "integrations" : `${name.toLowerCase()}s`}` },
   );
 }
 
 /** Kinds as in manifests, in any case, singular or plural. */
-function sortNamed(text: string): { readonly name: string; readonly sort: Sort } {
+function liveKindNamed(text: string): { readonly name: string; readonly live: LiveKind } {
   const wanted = text
     .toLowerCase()
     .replace(/s$/u, "")
     .replace(/^schema$/u, "schemaconfig");
-  const found = Object.entries(sorts).find(([name]) => name.toLowerCase() === wanted);
-  if (found !== undefined) return { name: found[0], sort: found[1] };
+  const found = Object.entries(kinds).find(([name]) => name.toLowerCase() === wanted);
+  if (found !== undefined) return { name: found[0], live: found[1] };
   if (wanted === "asset")
-    throw new DimsyncError("E_USAGE", "The interface has no call that reads assets. Integrations show their names and types.", {
+    throw new DimsyncError("E_USAGE", "The service has no request that reads assets. Integrations show their names and types.", {
       command: "dimsync get integrations",
     });
   throw new DimsyncError(
     "E_USAGE",
-    `There is nothing named ${JSON.stringify(text)} to get. Known: ${Object.keys(sorts).join(", ")}.${didYouMean(wanted, Object.keys(sorts))}`,
+    `Unknown kind ${JSON.stringify(text)}. Kinds: ${liveKinds.join(", ")}.${didYouMean(wanted, liveKinds)}`,
   );
 }
 
-/** A schema map as rows: each schema, its tables, their columns; every row tells where it is. */
+/** The schemas, tables and columns of a schema map as rows. */
 export function columnRows(schemas: object): readonly object[] {
   return entriesOf(schemas).flatMap(([schema, { tables, ...ofSchema }]) => [
     { schema, ...ofSchema },

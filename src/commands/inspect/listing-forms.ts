@@ -2,7 +2,7 @@ import { isObject, own } from "../../model/json.ts";
 import { code, table } from "../../render/markdown/escape.ts";
 import { visible } from "../../text/control-characters.ts";
 
-/** Aligned columns with a heading; a column is a member, or members joined by dots. */
+/** Aligned columns with headings. A column is a member, or a path of members with dots. */
 function tableText(rows: readonly unknown[], columns: readonly string[]): string {
   const cells = cellTexts(rows, columns);
   const headings = columns.map(heading).map((text) => text.toUpperCase());
@@ -45,28 +45,28 @@ function cellText(value: unknown): string {
   return visible(typeof value === "string" ? value : JSON.stringify(value));
 }
 
-/** Formats in which live things are printed. */
+/** The formats for live objects. */
 export const listingFormats: readonly string[] = ["human", "json", "ndjson", "yaml", "markdown"];
 
 export interface ListingShape {
-  /** What JSON and YAML hold. */
+  /** For JSON and YAML. */
   readonly value: unknown;
-  /** What tables and lines hold, one each. */
+  /** For tables and NDJSON. */
   readonly rows: readonly unknown[];
-  /** Members, or members joined by dots, that the tables show. */
+  /** The columns of tables. */
   readonly columns: readonly string[];
 }
 
 /** A function for each of `listingFormats`. */
 export function listingForms({ value, rows, columns }: ListingShape) {
   return {
-    human: () => (rows.length === 0 ? "There are none.\n" : tableText(rows, columns)),
+    human: () => (rows.length === 0 ? "No objects found.\n" : tableText(rows, columns)),
     ...dataForms(value, rows),
     markdown: () => markdownTable(rows, columns),
   };
 }
 
-/** What scripts read, of an answer as the service gave it. */
+/** The formats for an unchanged response. */
 export const rawForms = (value: unknown, lines: readonly unknown[]) => {
   const data = dataForms(value, lines);
   return { human: data.json, ...data };
@@ -78,7 +78,7 @@ function dataForms(value: unknown, lines: readonly unknown[]) {
     ndjson: () => lines.map((line) => `${JSON.stringify(line)}\n`).join(""),
     yaml: async () => {
       const { stringify } = await import("yaml");
-      // Without aliases: what is alike by chance is not one thing.
+      // Equal values are not the same object, so no aliases.
       return stringify(value, { aliasDuplicateObjects: false, lineWidth: 0 });
     },
   };

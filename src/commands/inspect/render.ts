@@ -13,7 +13,7 @@ import type { RenderFlags } from "../shared/flags.ts";
 import { checkOutputs, deliverForms } from "../shared/output.ts";
 import { loadValidProject, withLocations } from "../shared/project.ts";
 
-/** `dimsync render [ADDRESS]`: manifests as dimsync sees them, variables filled in, secrets as references. Makes no call but with --expand, which reads. */
+/** `dimsync render [ADDRESS]`: prints manifests with variables filled in; secrets stay references. Sends no request; --expand sends GETs. */
 export async function runRender(context: Context<RenderFlags>, address: string | undefined): Promise<ExitCode> {
   const { flags } = context;
   checkOutputs(context, ["human", "json"]);
@@ -37,7 +37,7 @@ export async function runRender(context: Context<RenderFlags>, address: string |
   return 0;
 }
 
-/** An empty reason is no reason, and assets take none. */
+/** Without an empty reason, which is the default. */
 function lifecycleOf({ acceptExposureWindow, ...lifecycle }: Resource["lifecycle"]) {
   return { ...lifecycle, ...(acceptExposureWindow ? { acceptExposureWindow } : {}) };
 }
@@ -53,8 +53,8 @@ function documentOf({ kind, name, id, labels, lifecycle, spec }: Resource) {
 }
 
 /**
- * The same documents, with each schema configuration in the form of one document for each integration that it acts on, without rules. One whose
- * integration is not in the account yet stays as it is written.
+ * The documents, with each SchemaConfig replaced by one document without rules for each of its integrations. A SchemaConfig whose integrations are not in
+ * the account yet stays as it is.
  */
 async function expand({ io, flags, cwd }: Context<RenderFlags>, project: Project, found: readonly Resource[]) {
   const configs = found.filter(({ kind }) => kind === "SchemaConfig");
@@ -71,7 +71,7 @@ async function expand({ io, flags, cwd }: Context<RenderFlags>, project: Project
   const unexpanded = configs.filter(({ address }) => !done.has(address));
   if (unexpanded.length > 0 && flags.quiet !== true)
     io.stderr(
-      `Left as written, because their integrations are not in the account yet: ${unexpanded.map(({ address }) => address).join(", ")}.\n`,
+      `dimsync: not expanded, because their integrations are not in the account yet: ${unexpanded.map(({ address }) => address).join(", ")}.\n`,
     );
   const names = new Set<string>();
   const isUnclear = (label: string, liveId: string): boolean => label === liveId || trees.filter((tree) => tree.label === label).length > 1;

@@ -6,7 +6,7 @@ import { readDocuments } from "../../records/plan-file.ts";
 import type { Context } from "../shared/context.ts";
 import { checkOutputs, deliver } from "../shared/output.ts";
 
-/** `dimsync show FILE`: saved plans, drift reports or results in any format, however they were saved. Makes no call. */
+/** `dimsync show FILE`: prints saved plans, drift reports or results in any format. Sends no request. */
 export async function runShow(context: Context, file: string): Promise<ExitCode> {
   checkOutputs(context);
   const { io, cwd } = context;

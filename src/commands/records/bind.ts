@@ -11,7 +11,7 @@ import type { Context } from "../shared/context.ts";
 import type { BindFlags, ResolveFlags } from "../shared/flags.ts";
 import { loadOneProject } from "../shared/project.ts";
 
-/** `dimsync bind ADDRESS=ID…` records ids; `bind --accept ADDRESS…` records that a person made the account equal the manifest. Makes no call. */
+/** `dimsync bind ADDRESS=ID…` records ids; `bind --accept ADDRESS…` records that the account was changed by hand to match. Sends no request. */
 export async function runBind(context: Context<BindFlags>, texts: readonly string[]): Promise<ExitCode> {
   const { flags } = context;
   await withRecords(context, async ({ records, resourceAt, say }) => {
@@ -24,26 +24,23 @@ export async function runBind(context: Context<BindFlags>, texts: readonly strin
       if (at === -1 && flags.accept !== true)
         throw new DimsyncError(
           "E_USAGE",
-          `bind takes ADDRESS=ID, and ${JSON.stringify(text)} has no id. To record that a person made a change, use --accept.`,
+          `${JSON.stringify(text)} has no id. Use ADDRESS=ID; or use --accept to record that the account was changed by hand to match the manifest.`,
         );
       if (id === undefined || id === "")
-        throw new DimsyncError(
-          "E_USAGE",
-          `No id is on record for ${address}, so there is nothing to accept. Bind it first: dimsync bind ${address}=ID`,
-        );
+        throw new DimsyncError("E_USAGE", `No id is recorded for ${address}. Bind it first.`, { command: `dimsync bind ${address}=ID` });
       const baseline = kindNamed(resource.kind)?.baseline?.(resource) ?? {};
       const kept = bindings.get(address);
       const version = baseline.secretVersion === undefined ? {} : { secretVersion: baseline.secretVersion };
       await records.bind(address, flags.accept === true ? { id, ...baseline } : { ...(kept?.id === id ? kept : {}), id, ...version });
       for (const { entryId, address: of } of open)
         if (of === address) await records.settle(entryId, { outcome: "created", id, by: "bind" });
-      say(`${address} is ${flags.accept === true ? "accepted as it is declared, and " : ""}bound to ${id}.`);
+      say(`${address} is bound to ${id}${flags.accept === true ? " and recorded as matching its manifest" : ""}.`);
     }
   });
   return 0;
 }
 
-/** `dimsync unbind ADDRESS…` forgets ids. Makes no call. */
+/** `dimsync unbind ADDRESS…` removes recorded ids. Sends no request. */
 export async function runUnbind(context: Context, addresses: readonly string[]): Promise<ExitCode> {
   await withRecords(context, async ({ records, say }) => {
     for (const address of addresses) {
@@ -53,7 +50,7 @@ export async function runUnbind(context: Context, addresses: readonly string[]):
       if (id === undefined)
         throw new DimsyncError(
           "E_UNKNOWN_ADDRESS",
-          `No id is on record for ${JSON.stringify(address)}.${didYouMean(address, state.bindings.keys())}`,
+          `No id is recorded for ${JSON.stringify(address)}.${didYouMean(address, state.bindings.keys())}`,
         );
       await records.unbind(address);
       if (created !== undefined) await records.settle(created.entryId, { outcome: "forgotten", by: "unbind" });
@@ -63,12 +60,12 @@ export async function runUnbind(context: Context, addresses: readonly string[]):
   return 0;
 }
 
-/** `dimsync resolve ADDRESS --created=ID | --not-created` says what became of a create whose answer was lost. Makes no call. */
+/** `dimsync resolve ADDRESS --created=ID | --not-created` records the outcome of a create whose response was lost. Sends no request. */
 export async function runResolve(context: Context<ResolveFlags>, address: string): Promise<ExitCode> {
   const { flags } = context;
   if ((flags.created === undefined) === (flags.notCreated !== true))
-    throw new DimsyncError("E_USAGE", "resolve takes either --created=ID or --not-created.");
-  if (flags.created === "") throw new DimsyncError("E_USAGE", "--created takes the id that the service gave the object, and it is empty.");
+    throw new DimsyncError("E_USAGE", "resolve needs exactly one of --created=ID and --not-created.");
+  if (flags.created === "") throw new DimsyncError("E_USAGE", "The id of --created is empty. Use the id of the object in the account.");
   await withRecords(context, async ({ records, say }) => {
     const unknown = records.state().open;
     const open = unknown.filter((intent) => intent.address === address);
@@ -89,7 +86,7 @@ export async function runResolve(context: Context<ResolveFlags>, address: string
         entryId,
         id === undefined ? { outcome: "not-created", by: "resolve" } : { outcome: "created", id, by: "resolve" },
       );
-    const created = relation ? "is there" : `was created as ${id}, and is bound to it`;
+    const created = relation ? "was created" : `was created and is bound to ${id}`;
     say(id === undefined ? `${address} was not created; the next apply may create it.` : `${address} ${created}.`);
   });
   return 0;
@@ -98,11 +95,11 @@ export async function runResolve(context: Context<ResolveFlags>, address: string
 interface Opened {
   readonly records: RecordsRun;
   readonly resourceAt: (address: string) => Resource;
-  /** Says on stderr what was recorded, once it is. */
+  /** Prints what was recorded on stderr, once it is saved. */
   readonly say: (text: string) => void;
 }
 
-/** Under the lease of apply: ids must not change while a run works with them. */
+/** Runs `work` under the lease, so that no apply uses the records at the same time. */
 async function withRecords(context: Context, work: (opened: Opened) => Promise<void>): Promise<void> {
   const { io } = context;
   const { settings, resources } = await loadOneProject(context);

@@ -6,7 +6,7 @@ import { type CommandLineWords, shells } from "./completion.ts";
 
 const ofAddresses: readonly string[] = ["bind", "unbind", "resolve", "render", "explain", "import"];
 
-/** What completion offers, read off the program itself. */
+/** The words that completion offers, from the program. */
 export function commandLineWords(program: Command): CommandLineWords {
   const commands = program.commands.filter((command) => !command.name().startsWith("completion-"));
   const takes: Readonly<Record<string, readonly string[]>> = {

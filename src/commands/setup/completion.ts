@@ -2,36 +2,35 @@ import { DimsyncError } from "../../model/errors.ts";
 import type { ExitCode } from "../../model/exit.ts";
 import type { Context } from "../shared/context.ts";
 
-/** What there is to complete. Flags as typed, `--long` and `-s`. */
+/** The words of the command line. Flags as typed: `--long` and `-s`. */
 export interface CommandLineWords {
   readonly commands: readonly {
     readonly name: string;
     readonly description: string;
     readonly flags: readonly string[];
-    /** What its arguments may be: words, addresses of the project's manifests, or files. */
+    /** Its arguments: one of these words, addresses of manifests, or files. */
     readonly takes: readonly string[] | "addresses" | "files";
   }[];
-  /** Flags of every command. */
+  /** Global flags. */
   readonly flags: readonly string[];
-  /** Flags that a value follows. */
+  /** Flags with a value. */
   readonly valued: readonly string[];
-  /** Those whose value is an address, or a pattern of some. */
+  /** Flags whose value is an address or a glob of addresses. */
   readonly addressed: readonly string[];
   readonly formats: readonly string[];
 }
 
-/** `dimsync completion SHELL`: a script that completes commands, flags, kinds, formats, files, and addresses of the project's manifests. */
+/** `dimsync completion SHELL`: prints a script that completes commands, flags, kinds, formats, files and addresses of manifests. */
 export async function runCompletion({ io }: Context, shell: string, words: CommandLineWords): Promise<ExitCode> {
   const make = Object.hasOwn(scripts, shell) ? scripts[shell] : undefined;
-  if (make === undefined)
-    throw new DimsyncError("E_USAGE", `There is no completion for ${JSON.stringify(shell)}. Shells: ${shells.join(", ")}.`);
+  if (make === undefined) throw new DimsyncError("E_USAGE", `Unknown shell ${JSON.stringify(shell)}. Shells: ${shells.join(", ")}.`);
   io.stdout(make(words));
   return 0;
 }
 
 const addresses = "$(dimsync completion-addresses 2>/dev/null)";
 
-// Bash splits words at `=` as well: what follows one belongs to the flag before it. A file's name may hold blanks.
+// Bash also splits words at `=`; the word after it is the value of the flag before it. File names can contain spaces.
 const bash = ({
   commands,
   flags,
@@ -147,10 +146,9 @@ ${commands
 `;
 };
 
-/** Text within single quotes. */
+/** For a single-quoted string. */
 const quoted = (text: string): string => text.replaceAll("'", "’");
 
 const scripts: Readonly<Record<string, (words: CommandLineWords) => string>> = { bash, zsh, fish };
 
-/** Shells that there are scripts for. */
 export const shells: readonly string[] = Object.keys(scripts);

@@ -17,53 +17,57 @@ import { loadAnyProjects } from "../shared/project.ts";
 import { diagnosticText } from "../shared/report-error.ts";
 
 /**
- * `dimsync fmt [PATH…]`: writes manifests (and the config file, where no paths are given) in canonical form and prints the names of those that it
- * changed. With --check it changes nothing and returns 2 where something would change. Returns 1 where a file can't be read or is no YAML.
+ * `dimsync fmt [PATH…]`: writes manifests (without paths also the config file) in canonical form and prints the names of changed files. With --check it
+ * changes nothing and returns 2 if a file would change. Returns 1 if a file cannot be read or is not valid YAML.
  */
 export async function runFmt(context: Context<FmtFlags>, paths: readonly string[]): Promise<ExitCode> {
   const { io, flags, cwd } = context;
   const [project] = await loadAnyProjects({ ...context, flags: { ...flags, only: [], exclude: [] } }, paths);
   const config =
     paths.length > 0 ? undefined : findConfig({ cwd, env: io.env, ...(flags.config === undefined ? {} : { configFile: flags.config }) });
-  const files = [...(config === undefined ? [] : [config]), ...(project?.files ?? []).map((file) => resolve(cwd, file))];
-  let changed = 0;
-  const astray = paths.length === 0 ? [] : (project?.problems ?? []).filter(({ code, place }) => place === undefined && ofPaths.has(code));
-  for (const problem of astray)
+  const files = new Set([...(config === undefined ? [] : [config]), ...(project?.files ?? []).map((file) => resolve(cwd, file))]);
+  const pathProblems = paths.length === 0 ? [] : (project?.problems ?? []).filter(({ code }) => pathCodes.has(code));
+  for (const problem of pathProblems)
     io.stderr(
       diagnosticText(
         context,
         toDiagnostic(problem, () => ({ file: "" })),
       ),
     );
-  let failed = astray.filter(({ severity }) => severity === "error").length;
-  for (const path of new Set(files)) {
-    const { source, problems } = readSource(cwd, path);
-    const faults = source === undefined ? problems.map(({ message }) => message) : yamlProblemLines(source);
-    if (source === undefined || faults.length > 0) {
-      io.stderr(faults.map((message) => `dimsync: ${visible(message)}\n`).join(""));
-      failed += 1;
-      continue;
-    }
-    const formatted = formatManifests(source.text, schemaOf);
-    if (formatted === source.text) continue;
-    changed += 1;
-    io.stdout(`${visible(source.file)}\n`);
-    if (flags.check !== true)
-      await writeAtomic(path, formatted).catch((error: unknown) => {
-        throw new DimsyncError(
-          "E_OUTPUT",
-          `${source.file} could not be written: ${error instanceof Error ? error.message : String(error)}. Check its permissions.`,
-          { cause: error },
-        );
-      });
-  }
+  const outcomes: Outcome[] = [];
+  for (const path of files) outcomes.push(await formatFile(context, path));
+  const changed = outcomes.filter((outcome) => outcome === "changed").length;
   if (flags.check === true && changed > 0)
-    io.stderr(`dimsync: ${changed} of ${files.length} files are not in canonical form. Run dimsync fmt.\n`);
-  if (failed > 0) return 1;
+    io.stderr(`dimsync: ${changed} of ${files.size} files are not in canonical form. Run dimsync fmt.\n`);
+  if (outcomes.includes("failed") || pathProblems.some(({ severity }) => severity === "error")) return 1;
   return flags.check === true && changed > 0 ? 2 : 0;
 }
 
-const ofPaths: ReadonlySet<string> = new Set(["E_PATH_NOT_FOUND", "W_GLOB_NO_FILE"]);
+type Outcome = "changed" | "unchanged" | "failed";
+
+/** Problems of the paths on the command line. */
+const pathCodes: ReadonlySet<string> = new Set(["E_PATH_NOT_FOUND", "W_GLOB_NO_FILE"]);
+
+async function formatFile({ io, flags, cwd }: Context<FmtFlags>, path: string): Promise<Outcome> {
+  const { source, problems } = readSource(cwd, path);
+  const messages = source === undefined ? problems.map(({ message }) => message) : yamlProblemLines(source);
+  if (source === undefined || messages.length > 0) {
+    io.stderr(messages.map((message) => `dimsync: ${visible(message)}\n`).join(""));
+    return "failed";
+  }
+  const formatted = formatManifests(source.text, schemaOf);
+  if (formatted === source.text) return "unchanged";
+  io.stdout(`${visible(source.file)}\n`);
+  if (flags.check !== true)
+    await writeAtomic(path, formatted).catch((error: unknown) => {
+      throw new DimsyncError(
+        "E_OUTPUT",
+        `${source.file} could not be written: ${error instanceof Error ? error.message : String(error)}. Check its permissions.`,
+        { cause: error },
+      );
+    });
+  return "changed";
+}
 
 function yamlProblemLines({ file, text }: Source): readonly string[] {
   const lineStarts = lineStartsOf(text);

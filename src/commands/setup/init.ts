@@ -5,12 +5,8 @@ import { listTargets } from "../../manifests/project.ts";
 import { DimsyncError } from "../../model/errors.ts";
 import type { ExitCode } from "../../model/exit.ts";
 import type { Context } from "../shared/context.ts";
-import type { GlobalFlags } from "../shared/flags.ts";
+import type { InitFlags } from "../shared/flags.ts";
 import { firstTarget, initFiles } from "./init-files.ts";
-
-export interface InitFlags extends GlobalFlags {
-  readonly fromLive?: boolean;
-}
 
 /**
  * `dimsync init [DIR]`: writes a config, folders, editor schemas and CI workflows. Existing files are
@@ -69,14 +65,14 @@ function repositoryAbove(folder: string): string | undefined {
 }
 
 /** Writes a file unless it exists. Throws E_INIT. */
-async function writeNew(file: string, text: string): Promise<"created" | "as is  " | "kept   "> {
+async function writeNew(file: string, text: string): Promise<"created  " | "unchanged" | "kept     "> {
   try {
     await mkdir(dirname(file), { recursive: true });
     await writeFile(file, text, { flag: "wx" });
-    return "created";
+    return "created  ";
   } catch (error) {
     const existing = await readFile(file, "utf8").catch(() => undefined);
-    if (existing !== undefined) return existing === text ? "as is  " : "kept   ";
+    if (existing !== undefined) return existing === text ? "unchanged" : "kept     ";
     throw new DimsyncError(
       "E_INIT",
       `${file} could not be written: ${error instanceof Error ? error.message : String(error)}. Choose another folder.`,

@@ -3,6 +3,8 @@ import { resolve } from "node:path";
 import { parseFault, startEmbeddedService } from "../../embedded/index.ts";
 import { DimsyncError } from "../../model/errors.ts";
 import type { ExitCode } from "../../model/exit.ts";
+import { visible } from "../../text/control-characters.ts";
+import { didYouMean } from "../../text/suggest.ts";
 import type { Context } from "../shared/context.ts";
 import type { ServeFlags } from "../shared/flags.ts";
 import { checkWritable } from "../shared/output.ts";
@@ -12,20 +14,20 @@ const schemaForms = ["camel", "snake"] as const;
 const errorBodies = ["envelope", "plain", "empty", "echo"] as const;
 const pagingStyles = ["none", "totalItems", "total", "nextCursor", "hasMore", "silent"] as const;
 
-/** `dimsync serve`: the embedded service on loopback, until it is interrupted. */
+/** `dimsync serve`: runs the embedded service on loopback until it is interrupted. */
 export async function runServe({ io, flags, cwd }: Context<ServeFlags>): Promise<ExitCode> {
   const given = io.env["DIMSYNC_API_KEY"];
   const key = given !== undefined && given !== "" ? given : randomBytes(16).toString("hex");
   for (const fault of flags.faults) checkFault(fault);
-  const people = new Map(flags.person.map((email) => [randomBytes(16).toString("hex"), email]));
+  const users = new Map(flags.person.map((email) => [randomBytes(16).toString("hex"), email]));
   const port = flags.port === undefined ? 0 : wholeFlag("--port", flags.port, 0);
-  if (port > 65_535) throw new DimsyncError("E_USAGE", `--port takes a port number up to 65535; ${port} is more.`);
+  if (port > 65_535) throw new DimsyncError("E_USAGE", `Invalid --port ${port}. The maximum is 65535.`);
   if (flags.data !== undefined) checkWritable("--data", flags.data, resolve(cwd, flags.data));
   const [style, size = "20"] = (flags.paging ?? "none").split(":");
   const service = await startEmbeddedService({
     port,
     ...(flags.data === undefined ? {} : { file: resolve(cwd, flags.data) }),
-    apiKeys: { [key]: "bot@example.com", ...Object.fromEntries(people) },
+    apiKeys: { [key]: "bot@example.com", ...Object.fromEntries(users) },
     latencyMs: flags.latency === undefined ? 0 : wholeFlag("--latency", flags.latency, 0),
     faults: flags.faults,
     schemaForm: oneOf("--schema-form", flags.schemaForm ?? "camel", schemaForms),
@@ -35,16 +37,16 @@ export async function runServe({ io, flags, cwd }: Context<ServeFlags>): Promise
   }).catch((error: unknown) => {
     throw new DimsyncError(
       "E_SERVE",
-      `The embedded service could not start: ${error instanceof Error ? error.message : String(error)}. Choose another --port or --data.`,
+      `The embedded service could not start: ${error instanceof Error ? error.message : String(error)}. Try another --port or --data.`,
       { cause: error },
     );
   });
   io.stdout(`DIMSYNC_BASE_URL=${service.url}\n`);
-  // A key that the caller gave is the caller's secret; one made here is of no use to anybody unless it is shown.
+  // A key from the environment is a secret; a generated one must be shown.
   if (key !== given) io.stdout(`DIMSYNC_API_KEY=${key}\n`);
-  for (const [ofPerson, email] of people) io.stdout(`# the key of ${email}: ${ofPerson}\n`);
+  for (const [userKey, email] of users) io.stdout(`# API key of ${email}: ${userKey}\n`);
   io.stderr(
-    `dimsync: the embedded service listens on ${service.url}; ${flags.data === undefined ? "its account is in memory" : `its account is kept in ${flags.data}`}. Stop it with Ctrl-C.\n`,
+    `dimsync: the embedded service listens on ${service.url}. Its account is in ${flags.data === undefined ? "memory" : visible(flags.data)}. Press Ctrl-C to stop.\n`,
   );
   await new Promise<void>((stop) => {
     if (io.interrupted.aborted) stop();
@@ -65,6 +67,6 @@ function checkFault(spec: string): void {
 function oneOf<T extends string>(flag: string, text: string, values: readonly T[]): T {
   const found = values.find((value) => value === text);
   if (found === undefined)
-    throw new DimsyncError("E_USAGE", `${flag} takes ${values.join(", ")}; ${JSON.stringify(text)} is none of them.`);
+    throw new DimsyncError("E_USAGE", `Invalid ${flag} ${JSON.stringify(text)}. Use ${values.join(", ")}.${didYouMean(text, values)}`);
   return found;
 }

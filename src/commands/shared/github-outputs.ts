@@ -6,17 +6,17 @@ import { githubPieces, summaryLimitBytes, workflowCommand } from "../../render/m
 import { prose } from "../../render/markdown/escape.ts";
 import { visible } from "../../text/control-characters.ts";
 
-/** Appends the step summary and the outputs to the files that GitHub Actions names in the environment; does nothing where it names none. */
+/** Appends the step summary and the outputs to the files that GitHub Actions names in the environment, if any. Throws E_OUTPUT. */
 export function writeGithubFiles(env: NodeJS.ProcessEnv, documents: readonly Document[], planFile: string): void {
   const { GITHUB_STEP_SUMMARY: summaryFile = "", GITHUB_OUTPUT: outputFile = "" } = env;
-  // Commands of one step share its summary, and GitHub drops all of it where it grows too large.
+  // All commands of a step share its summary, and GitHub drops a summary that is too large.
   const used = summaryFile === "" ? 0 : (statSync(summaryFile, { throwIfNoEntry: false })?.size ?? 0);
   const { summary, outputs } = githubPieces(documents, { room: summaryLimitBytes - used, planFile });
   if (summaryFile !== "" && summary !== "") append("GITHUB_STEP_SUMMARY", summaryFile, summary);
   setGithubOutputs(outputFile, outputs);
 }
 
-/** The same for a command that ended in a failure before it had a document: the outputs are set, and the reason is an annotation. Returns the annotation. */
+/** The same for a command that failed before it had a document. Returns an annotation with the reason. */
 export function writeGithubFailure(
   env: NodeJS.ProcessEnv,
   failure: { readonly code: string; readonly message: string; readonly exit: number },
@@ -32,13 +32,13 @@ export function writeGithubFailure(
       summary_line: visible(`${code}: ${message}`).slice(0, 1_000),
     });
   } catch (error) {
-    // That they can't be written may be the very failure; it is not what failed first.
+    // The first error is the one to report, and it may be this one.
     if (!(error instanceof DimsyncError)) throw error;
   }
   return `${workflowCommand("error", [["title", `dimsync: ${code}`]], visible(message))}\n`;
 }
 
-/** Throws E_OUTPUT. Appends outputs in the form that takes any value: between two lines of a random word, which no value can hold by design. */
+/** Appends outputs in the form that allows any value: between two lines with a random delimiter. Throws E_OUTPUT. */
 export function setGithubOutputs(file: string, outputs: Readonly<Record<string, string>>): void {
   if (file === "") return;
   const text = Object.entries(outputs).map(([name, value]) => {
@@ -55,7 +55,7 @@ function append(variable: string, file: string, text: string): void {
   } catch (error) {
     throw new DimsyncError(
       "E_OUTPUT",
-      `${variable} names ${file}, which could not be written: ${error instanceof Error ? error.message : String(error)}. In a container, mount the file or leave the variable out.`,
+      `The file ${file} in ${variable} could not be written: ${error instanceof Error ? error.message : String(error)}. In a container, mount the file or unset the variable.`,
       { cause: error },
     );
   }

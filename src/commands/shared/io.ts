@@ -1,21 +1,21 @@
 import { isatty } from "node:tty";
 
-/** The world outside a command: what it prints to, asks, and is told by the environment. Tests hand in their own. */
+/** The terminal and the environment of a command. Tests pass their own. */
 export interface Io {
-  /** Takes the one document of the command. */
+  /** For the one document of the command. */
   readonly stdout: (text: string) => void;
-  /** Takes everything else. */
+  /** For everything else. */
   readonly stderr: (text: string) => void;
   readonly stdoutIsTty: boolean;
   readonly stderrIsTty: boolean;
   readonly stdinIsTty: boolean;
-  /** Columns of the terminal; 100 where there is none. */
+  /** Columns of the terminal; 100 without one. */
   readonly columns: number;
   readonly env: NodeJS.ProcessEnv;
   readonly cwd: string;
-  /** Asks on stderr and returns the line that was typed; "" where the input ended. Rejects where the run is interrupted. */
+  /** Asks on stderr and returns the line that was typed, or "" at the end of input. Rejects if the run is interrupted. */
   readonly ask: (question: string) => Promise<string>;
-  /** Aborted by SIGINT or SIGTERM: start nothing new, finish what is under way. */
+  /** Aborted by SIGINT or SIGTERM: start nothing new, finish writes in flight. */
   readonly interrupted: AbortSignal;
 }
 
@@ -28,7 +28,7 @@ export function processIo(): Io {
   };
   process.on("SIGINT", interrupt);
   process.on("SIGTERM", interrupt);
-  // A reader that has gone away (`| head`) is no failure of ours.
+  // A reader that closes the pipe (`| head`) is not an error.
   for (const stream of [process.stdout, process.stderr])
     stream.on("error", (error: NodeJS.ErrnoException) => {
       if (error.code !== "EPIPE") throw error;
@@ -38,16 +38,16 @@ export function processIo(): Io {
     stderr: (text) => void process.stderr.write(text),
     stdoutIsTty: process.stdout.isTTY === true,
     stderrIsTty: process.stderr.isTTY === true,
-    // Asking process.stdin would set it up, which takes milliseconds.
+    // Using process.stdin would initialize it, which takes milliseconds.
     stdinIsTty: isatty(0),
     columns: process.stdout.columns ?? process.stderr.columns ?? 100,
     env: process.env,
     cwd: process.cwd(),
     async ask(question) {
-      // Questions are rare, and this module takes milliseconds.
+      // Loading it takes milliseconds, and most runs ask nothing.
       const { createInterface } = await import("node:readline/promises");
       const readline = createInterface({ input: process.stdin, output: process.stderr });
-      // Readline keeps the terminal's Ctrl-C to itself, and never answers a question whose input has ended.
+      // Readline handles Ctrl-C itself, and never answers a question after the end of input.
       readline.on("SIGINT", interrupt);
       const ended = new Promise<string>((resolve) => readline.once("close", () => resolve("")));
       try {

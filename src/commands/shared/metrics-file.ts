@@ -6,20 +6,20 @@ import { writeAtomic } from "../../records/atomic.ts";
 import type { Document } from "../../render/index.ts";
 import { lastSuccesses, metricsText } from "../../render/machine/metrics.ts";
 
-/** Writes `--metrics FILE` whole, so that the collector never reads half of it. The last success of before is carried over. Throws E_OUTPUT. */
+/** Writes `--metrics FILE` atomically, so that the collector never reads half of it. Keeps the time of the last success. Throws E_OUTPUT. */
 export async function writeMetrics(file: string, documents: readonly Document[]): Promise<void> {
   const before = await readFile(file, "utf8").catch(() => "");
   const text = metricsText(documents.filter(isRun), {
     finishedAtSeconds: Math.floor(Date.now() / 1000),
-    // Since the process began.
+    // Since the process started.
     durationSeconds: Math.round(performance.now()) / 1000,
     lastSuccessSeconds: lastSuccesses(before),
   });
-  // Whoever runs the collector is seldom who runs dimsync.
+  // The collector usually runs as another user.
   await writeAtomic(file, text, { mode: 0o644 }).catch((error: unknown) => {
     throw new DimsyncError(
       "E_OUTPUT",
-      `${file} could not be written: ${error instanceof Error ? error.message : String(error)}. Name another file with --metrics.`,
+      `${file} could not be written: ${error instanceof Error ? error.message : String(error)}. Use another file for --metrics.`,
       { cause: error },
     );
   });

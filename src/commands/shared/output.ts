@@ -7,19 +7,19 @@ import { didYouMean } from "../../text/suggest.ts";
 import { type Context, wantsColor } from "./context.ts";
 import type { ApplyFlags, GlobalFlags, PlanFlags } from "./flags.ts";
 
-/** What a command prints, as a function for each format that it has. */
+/** The output of a command: a function for each of its formats. */
 export type Forms = Readonly<Record<string, (options: RenderOptions) => string | Promise<string>>>;
 
-/** Where one format goes. */
+/** One `-o`. */
 interface Destination {
   readonly format: string;
-  /** Absolute; absent: stdout. */
+  /** Absolute; stdout if absent. */
   readonly file?: string;
 }
 
 /**
- * Writes the documents of a command, one per target, in every format that `-o` asks for. Exactly one goes to stdout: the format without a path, or
- * human where every format has one. `-o github` also writes the step's summary and outputs. Throws DimsyncError E_OUTPUT for a format that isn't there.
+ * Writes the documents of a command, one per target, in every format of `-o`. Exactly one goes to stdout: the format without a path, or human if every
+ * format has a path. `-o github` also writes the step's summary and outputs. Throws E_OUTPUT.
  */
 export async function deliver(
   context: Context<GlobalFlags & Pick<PlanFlags, "out" | "metrics">>,
@@ -40,7 +40,7 @@ export async function deliver(
   writeGithubFiles(io.env, documents, flags.out === undefined ? "" : resolve(cwd, flags.out));
 }
 
-/** As `deliver`, for what is no plan, result or validation. Throws DimsyncError E_OUTPUT. */
+/** Like `deliver`, for documents other than plans, results and validations. Throws E_OUTPUT. */
 export async function deliverForms(context: Context, forms: Forms): Promise<void> {
   const { io, flags } = context;
   for (const { format, file } of destinations(context, Object.keys(forms))) {
@@ -54,14 +54,14 @@ export async function deliverForms(context: Context, forms: Forms): Promise<void
         caseFiles: io.env["GITLAB_CI"] === "true",
       })) ?? "";
     if (file === undefined) io.stdout(text);
-    // Progress was written to it while the command ran.
+    // It already contains the progress events.
     else if (format === "ndjson") appendFileSync(file, text);
     else {
       const { writeAtomic } = await import("../../records/atomic.ts");
       await writeAtomic(file, text).catch((error: unknown) => {
         throw new DimsyncError(
           "E_OUTPUT",
-          `${file} could not be written: ${error instanceof Error ? error.message : String(error)}. Name another path with -o ${format}=PATH.`,
+          `${file} could not be written: ${error instanceof Error ? error.message : String(error)}. Use another path: -o ${format}=PATH.`,
           { cause: error },
         );
       });
@@ -69,27 +69,27 @@ export async function deliverForms(context: Context, forms: Forms): Promise<void
   }
 }
 
-/** From the repository's root, where the CI says it is, to the folder that files are named from: "deploy/"; "" at the root and elsewhere. */
+/** The path from the root of the CI checkout to the folder that file names are relative to: "deploy/"; "" at the root and outside CI. */
 export function filePrefix({ io, cwd }: Context): string {
   const root = io.env["GITHUB_WORKSPACE"] ?? io.env["CI_PROJECT_DIR"] ?? "";
   const inside = root === "" ? "" : relative(root, cwd);
   return inside === "" || inside.startsWith("..") || isAbsolute(inside) ? "" : `${inside.split(sep).join("/")}/`;
 }
 
-/** Reads `-o` and `--metrics` before any work is done, so that a mistake costs nothing, and empties the files that take events. Throws E_OUTPUT. */
+/** Checks `-o` and `--metrics` before any work, and empties existing files for events. Throws E_OUTPUT. */
 export function checkOutputs(context: Context<GlobalFlags & FileFlags>, names: readonly string[] = Object.keys(formats)): void {
   const { metrics } = context.flags;
   if (metrics !== undefined) checkWritable("--metrics", metrics, resolve(context.cwd, metrics));
   checkApart(context, names);
-  // One that isn't there is not made yet: git would call the tree unclean.
+  // A missing one is not created yet: an untracked file would make the git tree dirty.
   for (const { format, file } of destinations(context, names))
     if (format === "ndjson" && file !== undefined && existsSync(file)) writeFileSync(file, "");
 }
 
-/** Flags that name a file to be written, beside `-o`. */
+/** Flags for output files, besides `-o`. */
 type FileFlags = Pick<PlanFlags, "metrics" | "out"> & Pick<ApplyFlags, "result">;
 
-/** What is written last would take the place of what was written there before, such as a saved plan. Throws E_OUTPUT. */
+/** Two flags with the same file would overwrite each other, such as a saved plan. Throws E_OUTPUT. */
 function checkApart(context: Context<GlobalFlags & FileFlags>, names: readonly string[]): void {
   const { cwd, flags } = context;
   const { metrics, out, result } = flags;
@@ -105,23 +105,19 @@ function checkApart(context: Context<GlobalFlags & FileFlags>, names: readonly s
     if (path === undefined || path.startsWith("/dev/")) continue;
     const file = resolve(cwd, path);
     const other = users.get(file);
-    if (other !== undefined)
-      throw new DimsyncError(
-        "E_OUTPUT",
-        `${other} and ${user} both name ${file}, and one would take the other's place. Give each a file of its own.`,
-      );
+    if (other !== undefined) throw new DimsyncError("E_OUTPUT", `${other} and ${user} both write ${file}. Give each its own file.`);
     users.set(file, user);
   }
 }
 
-/** Throws E_OUTPUT where nothing can be written at the path that a flag names. */
+/** Throws E_OUTPUT if no file can be written at the path of a flag. */
 export function checkWritable(flag: string, path: string, file: string): void {
   const refuse = (why: string): never => {
-    throw new DimsyncError("E_OUTPUT", `${flag} names ${JSON.stringify(path)}, and ${why}. Name another file.`);
+    throw new DimsyncError("E_OUTPUT", `${flag} cannot write to ${JSON.stringify(path)}: ${why}. Use another file.`);
   };
-  if (path === "") refuse("that is no file");
-  if (!existsSync(dirname(file))) refuse(`there is no folder ${dirname(file)}`);
-  if (statSync(file, { throwIfNoEntry: false })?.isDirectory() === true) refuse("that is a folder");
+  if (path === "") refuse("the file name is empty");
+  if (!existsSync(dirname(file))) refuse(`the directory ${dirname(file)} does not exist`);
+  if (statSync(file, { throwIfNoEntry: false })?.isDirectory() === true) refuse("it is a directory");
 }
 
 function destinations({ flags, cwd }: Context, names: readonly string[]): readonly Destination[] {
@@ -130,7 +126,7 @@ function destinations({ flags, cwd }: Context, names: readonly string[]): readon
     if (!names.includes(format))
       throw new DimsyncError(
         "E_OUTPUT",
-        `There is no output format ${JSON.stringify(format)} here. Formats: ${names.join(", ")}.${didYouMean(format, names)}`,
+        `Unknown output format ${JSON.stringify(format)}. Formats of this command: ${names.join(", ")}.${didYouMean(format, names)}`,
       );
     if (rest.length === 0) return { format };
     const path = rest.join("=");
@@ -142,7 +138,7 @@ function destinations({ flags, cwd }: Context, names: readonly string[]): readon
   if (toStdout.length > 1)
     throw new DimsyncError(
       "E_OUTPUT",
-      `stdout carries one document, and ${toStdout.map(({ format }) => format).join(" and ")} are all meant for it. Give all but one a path: -o ${toStdout[1]?.format ?? "json"}=PATH.`,
+      `Only one format can be written to stdout, not ${toStdout.map(({ format }) => format).join(" and ")}. Give the others a path, such as -o ${toStdout[1]?.format ?? "json"}=PATH.`,
     );
   return toStdout.length === 1 ? found : [{ format: "human" }, ...found];
 }

@@ -7,7 +7,7 @@ import { DimsyncError } from "../../model/errors.ts";
 import { didYouMean } from "../../text/suggest.ts";
 import type { PlanFlags } from "./flags.ts";
 
-/** The flags that plan, drift and apply share, as the engine's options. Throws E_USAGE. */
+/** The engine's options from the flags that plan, drift and apply share. Throws E_USAGE. */
 export function planOptions(
   flags: Pick<PlanFlags, "only" | "exclude" | "allow" | "writeSecrets" | "assumeCompleteLists" | "ignore" | "listUnmanaged"> &
     Partial<Pick<PlanFlags, "failOn">>,
@@ -18,7 +18,7 @@ export function planOptions(
     writeSecrets: (address) => flags.writeSecrets === true || matches?.(address) === true,
     allow: new Map(flags.allow.map(allowance)),
     ignore: flags.ignore.map(ignored),
-    // Whoever fails on them wants to know which.
+    // With --fail-on unmanaged, the report must name them.
     ...(flags.listUnmanaged === true || flags.failOn?.some((words) => words.includes("unmanaged")) === true ? { listUnmanaged: true } : {}),
     ...(flags.assumeCompleteLists === true ? { assumeCompleteLists: true } : {}),
   };
@@ -30,20 +30,20 @@ function allowance(text: string): readonly [string, string] {
   const reason = at === -1 ? "" : text.slice(at + 1).trim();
   const names: readonly string[] = guardNames;
   if (!names.includes(name))
-    throw new DimsyncError("E_USAGE", `There is no guard ${JSON.stringify(name)}. Guards: ${names.join(", ")}.${didYouMean(name, names)}`);
+    throw new DimsyncError("E_USAGE", `Unknown guard ${JSON.stringify(name)}. Guards: ${names.join(", ")}.${didYouMean(name, names)}`);
   if (reason === "")
-    throw new DimsyncError("E_USAGE", `--allow takes NAME="reason"; the reason is kept in the result. Say why ${name} may be passed.`);
+    throw new DimsyncError("E_USAGE", `--allow needs a reason, which is recorded in the result: --allow ${name}="reason".`);
   return [name, reason];
 }
 
-/** `--ignore ADDRESS[:/path]`: the address may be a glob, the path means everything below it. */
+/** `--ignore ADDRESS[:/path]`: the address can be a glob; the path includes everything below it. */
 function ignored(text: string): IgnoreEntry {
   const at = text.indexOf(":");
   const [address, path] = at === -1 ? [text, ""] : [text.slice(0, at), text.slice(at + 1)];
   if (!address.includes("/") || (path !== "" && !path.startsWith("/")))
     throw new DimsyncError(
       "E_USAGE",
-      `--ignore takes ADDRESS or ADDRESS:/path, such as Tag/pii:/description; ${JSON.stringify(text)} is neither.`,
+      `Invalid --ignore ${JSON.stringify(text)}. Use ADDRESS or ADDRESS:/path, such as Tag/pii:/description.`,
     );
   return { address, path, reason: "--ignore", until: undefined };
 }

@@ -7,31 +7,31 @@ import type { Context } from "./context.ts";
 
 const verbs: Readonly<Record<string, string>> = { read: "Reading", plan: "Planning", apply: "Applying", wait: "Waiting" };
 
-/** How often stderr hears of it, in milliseconds. */
-export interface Pace {
-  /** Between two drawings of a terminal's line; nothing is drawn for work that is over sooner. */
+/** How often progress is printed, in milliseconds. */
+export interface Intervals {
+  /** On a terminal. Shorter work prints nothing. */
   readonly redrawMs: number;
-  /** Between two lines where there is no terminal. */
+  /** Without a terminal. */
   readonly heartbeatMs: number;
 }
 
 /**
- * Shows long work on stderr: one line that is rewritten on a terminal, elsewhere a line every ten seconds. Nothing with --quiet. Events for
- * `-o ndjson` go out at once, also with --quiet, since they are part of the document.
+ * Shows progress on stderr: a line that is overwritten on a terminal, otherwise a new line every ten seconds; nothing with --quiet. Writes the events of
+ * `-o ndjson` at once, even with --quiet, because they are part of the document.
  */
 export function showProgress(
   context: Context,
-  { redrawMs, heartbeatMs }: Pace = { redrawMs: 100, heartbeatMs: 10_000 },
+  { redrawMs, heartbeatMs }: Intervals = { redrawMs: 100, heartbeatMs: 10_000 },
 ): { readonly onProgress: OnProgress | undefined; readonly end: () => void } {
   const { io, flags } = context;
   const events = eventStream(context);
   if (flags.quiet === true) return { onProgress: events, end: () => {} };
-  const begun = Date.now();
+  const startedMs = Date.now();
   let latest: ProgressEvent | undefined;
   let drawn = "";
   const draw = (): void => {
     if (latest === undefined) return;
-    const seconds = Math.floor((Date.now() - begun) / 1000);
+    const seconds = Math.floor((Date.now() - startedMs) / 1000);
     const text = visible(progressText(latest) + (seconds < 5 ? "" : ` (${seconds} s)`));
     if (!io.stderrIsTty) io.stderr(`dimsync: ${text}\n`);
     else if (text !== drawn) {
@@ -40,7 +40,7 @@ export function showProgress(
     }
   };
   const timer = setInterval(draw, io.stderrIsTty ? redrawMs : heartbeatMs);
-  // What is shown about the work must not keep the process alive after it.
+  // It must not keep the process alive.
   timer.unref();
   return {
     onProgress: (event) => {
@@ -62,8 +62,8 @@ function progressText(event: ProgressEvent): string {
 }
 
 /**
- * Where `-o ndjson` asks for it, a listener that writes progress as events while the command runs: to stdout, or appended to the file, which
- * `checkOutputs` has emptied. The findings follow at the end, when `deliver` writes the document. Undefined where nobody asks.
+ * With `-o ndjson`, a listener that writes progress events while the command runs: to stdout, or appended to the file, which `checkOutputs` has emptied.
+ * `deliver` adds the results at the end.
  */
 export function eventStream(context: Context): OnProgress | undefined {
   const files = streamsOf(context);
@@ -71,7 +71,7 @@ export function eventStream(context: Context): OnProgress | undefined {
   return (event) => write(context, files, progressLine(event, new Date().toISOString()));
 }
 
-/** Ends the streams of a command that failed before it had a document. A file that can't be written is not what failed first. */
+/** Ends the streams of a command that failed before it had a document. Ignores a file that cannot be written: the first error is reported. */
 export function endStream(context: Context, failure: Failure): void {
   try {
     write(context, streamsOf(context), renderFailure(failure));

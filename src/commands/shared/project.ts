@@ -8,12 +8,12 @@ import { toDiagnostic } from "../../model/problem.ts";
 import { didYouMean } from "../../text/suggest.ts";
 import type { Context } from "./context.ts";
 
-/** Loads the project once for each target that the flags name; `paths` replace the config's manifests. Throws what loading throws, and E_USAGE. */
+/** Loads the project for each target of the flags; `paths` replace the manifests of the config. Throws what loading throws, and E_USAGE. */
 export async function loadProjects(context: Context, paths: readonly string[] = []): Promise<readonly Project[]> {
   const { flags } = context;
   const options = loadOptions(context, paths);
   if (flags.allTargets === true && flags.target.length > 0)
-    throw new DimsyncError("E_USAGE", "--all-targets and -t exclude each other. Name the targets, or take all.");
+    throw new DimsyncError("E_USAGE", "--all-targets and --target cannot be combined.");
   const targets = flags.allTargets === true ? await listTargets(options) : [...new Set(flags.target)];
   const several = targets.length === 0 ? [undefined] : targets;
   const projects = await Promise.all(several.map((target) => loadProject(target === undefined ? options : { ...options, target })));
@@ -21,19 +21,16 @@ export async function loadProjects(context: Context, paths: readonly string[] = 
   return projects;
 }
 
-/**
- * Says what is wrong with a base URL that was given, instead of that there is none. Throws ProblemsError where the account can't be reached because of
- * mistakes outside the manifests.
- */
+/** If there is no base URL because of problems in the config or environment, throws them as ProblemsError: they say more than E_NO_ACCOUNT. */
 export function checkAccountSettings({ settings, problems, files, locate }: Project): void {
   if (settings.baseUrl !== "") return;
-  const mistakes = problems.filter(({ severity, place }) => severity === "error" && (place === undefined || !files.includes(place.file)));
-  if (mistakes.length > 0) throw new ProblemsError(mistakes, locate);
+  const errors = problems.filter(({ severity, place }) => severity === "error" && (place === undefined || !files.includes(place.file)));
+  if (errors.length > 0) throw new ProblemsError(errors, locate);
 }
 
-/** A mistyped --only would look like an account without changes, a mistyped --exclude would change what it should spare. Throws E_USAGE. */
+/** A mistyped --only would plan nothing, a mistyped --exclude too much. Throws E_USAGE. */
 function checkSelection({ only, exclude }: Context["flags"], { resources, problems }: Project): void {
-  // Manifests with mistakes aren't among the resources; then the mistakes are what is reported.
+  // Manifests with errors are not among the resources, and their errors are reported instead.
   if (problems.some(({ severity }) => severity === "error")) return;
   const addresses = resources.map(({ address }) => address);
   for (const [flag, patterns] of [
@@ -44,32 +41,32 @@ function checkSelection({ only, exclude }: Context["flags"], { resources, proble
       const ofManifest = pattern.replace(/[@#].*$/su, "");
       if (addresses.some(nameMatcher([ofManifest]))) continue;
       const near = didYouMean(ofManifest, addresses);
-      throw new DimsyncError("E_USAGE", `${flag} ${JSON.stringify(pattern)} matches no manifest's address.${near}`, {
+      throw new DimsyncError("E_USAGE", `${flag} ${JSON.stringify(pattern)} does not match the address of any manifest.${near}`, {
         command: "dimsync render",
       });
     }
 }
 
-/** As `loadProjects`, for commands that act on one target. */
+/** Like `loadProjects`, for commands that use one target. */
 export async function loadOneProject(context: Context, paths: readonly string[] = []): Promise<Project> {
   const [project, second] = await loadProjects(context, paths);
   if (project === undefined || second !== undefined)
-    throw new DimsyncError("E_USAGE", "This command acts on one target. Name one with -t.");
+    throw new DimsyncError("E_USAGE", "This command uses one target. Select it with -t NAME.");
   return project;
 }
 
-/** As `loadProjects`, for what asks about files and names alone: of several targets, where none is named, all are loaded. */
+/** Like `loadProjects`, for commands that only need files and names: if several targets exist and none is selected, it loads all. */
 export async function loadAnyProjects(context: Context, paths: readonly string[] = []): Promise<readonly Project[]> {
   try {
     return await loadProjects(context, paths);
   } catch (error) {
-    const isOpen = error instanceof ProblemsError && error.problems.some(({ code }) => code === "E_AMBIGUOUS_TARGET");
-    if (!isOpen) throw error;
+    const isAmbiguous = error instanceof ProblemsError && error.problems.some(({ code }) => code === "E_AMBIGUOUS_TARGET");
+    if (!isAmbiguous) throw error;
     return await loadProjects({ ...context, flags: { ...context.flags, allTargets: true } }, paths);
   }
 }
 
-/** The flags that say what is loaded, as the loader takes them. Throws E_USAGE. */
+/** The loader's options from the flags. Throws E_USAGE. */
 export function loadOptions({ io, flags, cwd }: Context, paths: readonly string[]): LoadOptions {
   return {
     cwd,
@@ -88,7 +85,7 @@ function variables(assignments: readonly string[]): Readonly<Record<string, stri
   const variablesByName: Record<string, string> = {};
   for (const assignment of assignments) {
     const at = assignment.indexOf("=");
-    if (at < 1) throw new DimsyncError("E_USAGE", `--var takes NAME=VALUE, and ${JSON.stringify(assignment)} is not of that form.`);
+    if (at < 1) throw new DimsyncError("E_USAGE", `Invalid --var ${JSON.stringify(assignment)}. Use NAME=VALUE.`);
     variablesByName[assignment.slice(0, at)] = assignment.slice(at + 1);
   }
   return variablesByName;
@@ -104,26 +101,26 @@ function overrides(flags: Context["flags"]): Partial<ClientSettings> {
   };
 }
 
-/** A flag's duration in milliseconds: a number of seconds, or 30s, 5m, 2h, 1d. Throws E_USAGE. */
+/** The duration in a flag, in milliseconds: a number of seconds, or 30s, 5m, 2h, 1d. Throws E_USAGE. */
 export function durationFlag(flag: string, text: string): number {
   const duration = durationMs(/^\d+(?:\.\d+)?$/u.test(text) ? Number(text) : text);
   if (duration === undefined)
     throw new DimsyncError(
       "E_USAGE",
-      `${flag} takes a number of seconds or a duration such as 30s, 5m, 2h, 1d; ${JSON.stringify(text)} is neither.`,
+      `Invalid ${flag} ${JSON.stringify(text)}. Use a number of seconds, or a duration such as 30s, 5m, 2h or 1d.`,
     );
   return duration;
 }
 
-/** A flag's whole number. Throws E_USAGE. */
-export function wholeFlag(flag: string, text: string, least: number): number {
+/** The whole number in a flag. Throws E_USAGE. */
+export function wholeFlag(flag: string, text: string, minimum: number): number {
   const value = Number(text);
-  if (!/^\d+$/u.test(text) || value < least)
-    throw new DimsyncError("E_USAGE", `${flag} takes a whole number of at least ${least}; ${JSON.stringify(text)} is not one.`);
+  if (!/^\d+$/u.test(text) || value < minimum)
+    throw new DimsyncError("E_USAGE", `Invalid ${flag} ${JSON.stringify(text)}. Use a whole number of at least ${minimum}.`);
   return value;
 }
 
-/** The project of a command that would mislead where manifests have errors: then they are printed to stderr, and there is none. */
+/** Loads the project for commands whose output would be misleading if manifests have errors: then prints the errors and returns undefined. */
 export async function loadValidProject(context: Context): Promise<Project | undefined> {
   const project = await loadOneProject(context);
   const errors = project.problems.filter(({ severity }) => severity === "error");
@@ -133,7 +130,7 @@ export async function loadValidProject(context: Context): Promise<Project | unde
   return undefined;
 }
 
-/** Looks up the lines of problems that show only against the account. */
+/** Adds lines and columns to problems that only a comparison with the account finds. */
 export async function withLocations<T>({ locate }: Project, work: Promise<T>): Promise<T> {
   try {
     return await work;

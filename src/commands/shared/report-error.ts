@@ -15,7 +15,7 @@ import { writeGithubFailure, writeGithubFiles } from "./github-outputs.ts";
 import { filePrefix } from "./output.ts";
 import { endStream } from "./progress.ts";
 
-/** A diagnostic as stderr shows it. */
+/** A diagnostic as printed on stderr. */
 export function diagnosticText(context: Context, diagnostic: Diagnostic): string {
   const screen = screenOf({
     color: wantsColor(context, context.io.stderrIsTty),
@@ -26,23 +26,23 @@ export function diagnosticText(context: Context, diagnostic: Diagnostic): string
 }
 
 /**
- * Prints a failure to stderr and returns the exit code that it carries. What is no DimsyncError is a bug: its stack is shown with --verbose. For
- * `-o github` the step's outputs are set, and the failure is an annotation too; `-o ndjson` ends with it.
+ * Prints an error to stderr and returns its exit code. An error that is not a DimsyncError is a bug: --verbose prints its stack. `-o github` also sets the
+ * outputs of the step and prints an annotation; `-o ndjson` ends with an error event.
  */
 export function reportError(context: Context, error: unknown): ExitCode {
   const exit = printError(context, error);
-  const [code, message] = error instanceof DimsyncError ? [error.code, error.message] : ["E_INTERNAL", "This is a mistake in dimsync."];
+  const [code, message] = error instanceof DimsyncError ? [error.code, error.message] : ["E_INTERNAL", "This is a bug in dimsync."];
   const failure = { code, message, exit, diagnostics: diagnosticsOf(error) };
   const wants = (format: string): boolean => context.flags.output?.some((text) => text.split("=")[0] === format) === true;
-  // The runner reads annotations on stderr as well, where stdout is another format's.
+  // The runner also reads annotations on stderr; stdout may belong to another format.
   const annotate = context.flags.output?.includes("github") === true ? context.io.stdout : context.io.stderr;
   if (wants("github")) annotate(githubFailure(context, failure));
-  // A usage error is found before a stream is begun, and a file may still hold that of another run.
+  // Usage errors are found before a stream starts, and its file may still be that of an earlier run.
   if (wants("ndjson") && code !== "E_USAGE") endStream(context, failure);
   return exit;
 }
 
-/** The failure for GitHub: annotations, with summary and outputs written; mistakes in the user's files at their lines. */
+/** The annotations of an error, with problems at their lines. Also writes the summary and the outputs of the step. */
 function githubFailure(context: Context, { diagnostics, ...failure }: Failure & { readonly exit: ExitCode }): string {
   if (diagnostics.length === 0) return writeGithubFailure(context.io.env, failure);
   const document: Validation = { kind: "Validation", manifests: 0, files: 0, diagnostics, exit: { code: failure.exit, reasons: [] } };
@@ -63,7 +63,7 @@ function printError(context: Context, error: unknown): ExitCode {
   if (!(error instanceof DimsyncError)) {
     const text = error instanceof Error ? error : new Error(String(error));
     io.stderr(
-      `${head("E_INTERNAL")}${visible(text.message)}\n  This is a mistake in dimsync, not in your files. Please report it with what --verbose prints.\n`,
+      `${head("E_INTERNAL")}${visible(text.message)}\n  This is a bug in dimsync, not in your files. Please report it with the output of --verbose.\n`,
     );
     if (context.flags.verbose === true) io.stderr(`${text.stack}\n`);
     return 1;
@@ -74,12 +74,12 @@ function printError(context: Context, error: unknown): ExitCode {
   return error.exit;
 }
 
-/** The mistakes in the user's files that are the reason; none of another failure. */
+/** The problems that an error consists of, if any. */
 function diagnosticsOf(error: unknown): readonly Diagnostic[] {
   return error instanceof ProblemsError ? error.diagnostics : [];
 }
 
-/** A command line that can't be read, said like every other mistake, with the help that fits: of the command, where one was named. */
+/** Commander's error in the form of all other errors, with the help command for the command line. */
 export function usageError(error: CommanderError, program: Command, argv: readonly string[]): DimsyncError {
   // "error: unknown option '--foo'\n(Did you mean --four?)"
   const [what = "", hint = ""] = error.message.replace(/^error: /u, "").split("\n");
@@ -91,7 +91,7 @@ export function usageError(error: CommanderError, program: Command, argv: readon
   });
 }
 
-/** As `usageError`, for `dimsync help NAME`. */
+/** For `dimsync help NAME`. */
 export function unknownCommand(name: string, program: Command): DimsyncError {
   const names = program.commands.map((command) => command.name());
   return new DimsyncError("E_USAGE", `Unknown command '${name}'.${didYouMean(name, names)}`, { command: "dimsync --help" });
