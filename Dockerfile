@@ -1,23 +1,34 @@
-# docker build --tag dimsync . ; docker run --rm --user "$(id -u)" --volume "$PWD:/work" --env DIMSYNC_API_KEY dimsync plan
-# The image holds Node, git and the package as this checkout makes it. It runs as an ordinary user, and writes only below /work.
-FROM node:22-alpine AS build
+# docker build --tag dimsync .
+# docker run --rm --user "$(id -u)" --volume "$PWD:/work" --env DIMSYNC_API_KEY dimsync plan
+#
+# The image contains Node, git and the package. It runs as an ordinary user and writes only below /work.
+FROM node:24-alpine AS build
 WORKDIR /source
 COPY package.json package-lock.json .npmrc ./
 RUN npm ci --ignore-scripts
 COPY . .
-# Types serve programs that import the library.
+# Only programs that import the library need the types.
 RUN node build.mjs --no-types \
-  && npm pack --ignore-scripts \
-  && npm install --global --prefix /opt/dimsync --offline --ignore-scripts ./dimsync-*.tgz
+  && mkdir /package \
+  && npm pack --ignore-scripts --pack-destination /package
 
-FROM node:22-alpine
-# `drift --base` and `ci apply` use git; the files of /work belong to whoever runs the container.
+# The release replaces this stage by a folder with the published tarball:
+# docker build --build-context package=FOLDER .
+FROM scratch AS package
+COPY --from=build /package/ /
+
+FROM node:24-alpine AS install
+COPY --from=package /dimsync-*.tgz /
+RUN npm install --global --prefix /opt/dimsync --offline --ignore-scripts /dimsync-*.tgz
+
+FROM node:24-alpine
+# `drift --base` and `ci apply` use git. The user who starts the container owns the files of /work.
 RUN apk add --no-cache git && git config --system --add safe.directory '*'
-COPY --from=build /opt/dimsync /opt/dimsync
+COPY --from=install /opt/dimsync /opt/dimsync
 ENV PATH=/opt/dimsync/bin:$PATH
 USER node
 WORKDIR /work
-# For `dimsync serve`, the one command that stays; all others are over before it is asked.
+# For `dimsync serve`. All other commands end before the first check.
 HEALTHCHECK --interval=30s --timeout=5s CMD ["dimsync", "version"]
 ENTRYPOINT ["dimsync"]
 CMD ["--help"]

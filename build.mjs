@@ -3,20 +3,22 @@
 import { execFileSync, spawnSync } from "node:child_process";
 import { chmod, copyFile, mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { resolve } from "node:path";
-import { pathToFileURL } from "node:url";
+import { fileURLToPath, pathToFileURL } from "node:url";
 import Ajv from "ajv";
 import standaloneCode from "ajv/dist/standalone/index.js";
 import addFormats from "ajv-formats";
 import { build } from "esbuild";
 import { lazyPackages } from "./build/lazy-modules.mjs";
 import { bundleProgram } from "./build/program.mjs";
+import { shippedPackages } from "./build/shipped-packages.mjs";
 import { thirdPartyLicenses } from "./build/third-party-licenses.mjs";
 
 const root = new URL(".", import.meta.url);
 const at = (path) => new URL(path, root);
 const outFlag = process.argv.indexOf("--out");
 const out = outFlag < 0 ? at("dist/") : pathToFileURL(`${resolve(process.argv[outFlag + 1] ?? "")}/`);
-const inOut = (path) => new URL(path, out).pathname;
+const inOut = (path) => fileURLToPath(new URL(path, out));
+const rootFolder = fileURLToPath(root);
 
 /**
  * One CommonJS module per schema file, named after it: schema/tag.schema.json -> validators/tag.generated.cjs. They are half a megabyte, and a run
@@ -39,8 +41,10 @@ async function generateValidators() {
   const names = files.map((name) => name.replace(".schema.json", ""));
   await rm(validators, { recursive: true, force: true });
   await mkdir(validators, { recursive: true });
+  const modulesOf = new Map();
   for (const [i, name] of names.entries()) {
-    const code = await bundleRequires(standaloneCode(ajv, { validate: schemas[i].$id }));
+    const { code, modules } = await bundleRequires(standaloneCode(ajv, { validate: schemas[i].$id }));
+    modulesOf.set(`${name}.generated.cjs`, modules);
     await writeFile(new URL(`${name}.generated.cjs`, validators), `${made}\n${code}`);
   }
   const index = `${made}
@@ -67,37 +71,49 @@ ${names.map((name) => `export const ${camel(name)} = /* @__PURE__ */ lazy("./val
   ].join("\n");
   await writeFile(at("src/manifests/validators.generated.js"), index);
   await writeFile(at("src/manifests/validators.generated.d.ts"), types);
+  return modulesOf;
 }
 
 const made = "// Made by build.mjs from schema/*.schema.json.";
 const validators = at("src/manifests/validators/");
 
-/** Makes a CommonJS file that stands alone: what it requires is put into it, such as ajv's small runtime parts. */
-async function bundleRequires(code) {
-  const result = await build({
-    stdin: { contents: code, resolveDir: root.pathname, loader: "js" },
+/** Makes a CommonJS file that includes what it requires, such as small parts of ajv. `modules`: the files whose code it contains. */
+async function bundleRequires(source) {
+  const { outputFiles, metafile } = await build({
+    stdin: { contents: source, resolveDir: rootFolder, loader: "js" },
+    absWorkingDir: rootFolder,
     bundle: true,
     write: false,
+    metafile: true,
+    outfile: "unwritten.cjs",
     format: "cjs",
     platform: "node",
     target: "node20",
     minify: true,
   });
-  return result.outputFiles[0].text;
+  const inputs = Object.values(metafile.outputs).flatMap((output) => Object.entries(output.inputs));
+  return { code: outputFiles[0].text, modules: inputs.flatMap(([path, { bytesInOutput }]) => (bytesInOutput > 0 ? [path] : [])) };
 }
 
 const camel = (name) => name.replace(/-([a-z])/g, (_, letter) => letter.toUpperCase());
 
-async function bundle() {
+async function bundle(modulesOfValidators) {
   await rm(out, { recursive: true, force: true });
   await mkdir(out, { recursive: true });
   const { version } = JSON.parse(await readFile(at("package.json"), "utf8"));
-  const names = await bundleProgram(root.pathname, inOut("."), version);
+  const { names, modules } = await bundleProgram(rootFolder, inOut("."), version);
   await chmod(inOut("bin.cjs"), 0o755);
   await writeFile(inOut("index.js"), `import library from "./lib/index.cjs";\nexport const { ${names.join(", ")} } = library;\n`);
-  for (const name of lazyPackages) await writeFile(inOut(`lib/${name}.cjs`), await bundleRequires(`module.exports = require("${name}");`));
-  await copyValidators();
-  await writeFile(inOut("THIRD_PARTY_LICENSES.txt"), await thirdPartyLicenses(root.pathname));
+  for (const name of lazyPackages) {
+    const lazy = await bundleRequires(`module.exports = require("${name}");`);
+    await writeFile(inOut(`lib/${name}.cjs`), lazy.code);
+    modules.push(...lazy.modules);
+  }
+  // The validators contain parts of ajv and its formats.
+  for (const file of await copyValidators()) modules.push(...modulesOfValidators.get(file));
+  const packages = await shippedPackages(rootFolder, modules);
+  await writeFile(inOut("packages.json"), `${JSON.stringify(packages, undefined, 2)}\n`);
+  await writeFile(inOut("THIRD_PARTY_LICENSES.txt"), await thirdPartyLicenses(rootFolder, packages));
 }
 
 /** Those that the program loads: documents that it only writes are checked by tests alone. */
@@ -107,6 +123,7 @@ async function copyValidators() {
   const loaded = (await readdir(validators)).filter((file) => code.includes(`./validators/${file}`));
   await mkdir(inOut("lib/validators"));
   for (const file of loaded) await copyFile(new URL(file, validators), inOut(`lib/validators/${file}`));
+  return loaded;
 }
 
 /** Help texts as the program itself prints them, so that asking for help loads nothing (src/prebuilt-help.ts reads them). */
@@ -129,17 +146,17 @@ function declarations() {
   execFileSync(
     process.execPath,
     [
-      at("node_modules/typescript/bin/tsc").pathname,
+      fileURLToPath(at("node_modules/typescript/bin/tsc")),
       ...["--noEmit", "false", "--emitDeclarationOnly", "--declarationDir", inOut("types")],
-      ...["--rootDir", at("src").pathname, "-p", at("tsconfig.build.json").pathname],
+      ...["--rootDir", fileURLToPath(at("src")), "-p", fileURLToPath(at("tsconfig.build.json"))],
     ],
     { stdio: "inherit" },
   );
 }
 
-await generateValidators();
+const modulesOfValidators = await generateValidators();
 if (!process.argv.includes("--generate")) {
-  await bundle();
+  await bundle(modulesOfValidators);
   await prebuildHelp();
   if (!process.argv.includes("--no-types")) declarations();
 }

@@ -6,7 +6,7 @@ import { lazyLoading } from "./lazy-modules.mjs";
 
 /**
  * Writes bin.cjs, which answers what needs no code, and lib/, which holds all of it: index.cjs is the library.
- * Resolves with the names that the library exports.
+ * Resolves with the names that the library exports, and the files of the modules whose code was written.
  */
 export async function bundleProgram(root, folder, version) {
   const source = (path) => join(root, "src", path);
@@ -35,7 +35,11 @@ export async function bundleProgram(root, folder, version) {
         ],
       },
     });
-    return output.find(({ name }) => name === "lib/index").exports;
+    const written = output.flatMap(({ modules = {} }) => Object.entries(modules));
+    return {
+      names: output.find(({ name }) => name === "lib/index").exports,
+      modules: written.flatMap(([file, { renderedLength }]) => (renderedLength > 0 ? [file] : [])),
+    };
   } finally {
     await bundle.close();
   }

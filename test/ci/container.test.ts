@@ -56,3 +56,23 @@ test("pre-commit's hooks read the whole project, as the program does", () => {
   // A project of several targets is refused where none is named; a project of its own may name one instead.
   expect(hooks.map(({ args }) => args)).toEqual([["--all-targets"], undefined]);
 });
+
+test("the tarball of a release can replace the stage that packs the sources", () => {
+  expect(dockerfile).toContain("FROM scratch AS package\n");
+  expect(dockerfile).toContain("COPY --from=package /dimsync-*.tgz /\n");
+  const { jobs } = parse(readFileSync(".github/workflows/release.yml", "utf8")) as {
+    readonly jobs: { readonly image: { readonly steps: readonly { readonly with?: Readonly<Record<string, unknown>> }[] } };
+  };
+  expect(jobs.image.steps.map(({ with: inputs }) => inputs?.["build-contexts"])).toContain("package=release");
+});
+
+test("Dependabot proposes each shipped package on its own, and development tools together", () => {
+  const { updates } = parse(readFileSync(".github/dependabot.yml", "utf8")) as {
+    readonly updates: readonly { readonly groups?: { readonly development?: { readonly "exclude-patterns": readonly string[] } } }[];
+  };
+  const { devDependencies } = JSON.parse(readFileSync("package.json", "utf8")) as { readonly devDependencies: object };
+  const shipped = (JSON.parse(readFileSync("dist/packages.json", "utf8")) as readonly { readonly name: string }[]).map(({ name }) => name);
+  expect(updates[0]?.groups?.development?.["exclude-patterns"]).toEqual(
+    expect.arrayContaining(Object.keys(devDependencies).filter((name) => shipped.includes(name))),
+  );
+});

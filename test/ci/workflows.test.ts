@@ -69,6 +69,11 @@ describe.each(scripts)("%s", (name, text) => {
   });
 });
 
+test("the GitLab template installs this version", () => {
+  const { version } = JSON.parse(readFileSync("package.json", "utf8")) as { readonly version: string };
+  expect(readFileSync("examples/gitlab/dimsync.gitlab-ci.yml", "utf8")).toContain(`DIMSYNC_PACKAGE: dimsync@${version}\n`);
+});
+
 // A reusable workflow cannot use an action of its own repository without naming the repository, so both
 // have the steps.
 describe("the steps of a reusable workflow are those of the action", () => {

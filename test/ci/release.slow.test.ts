@@ -1,0 +1,107 @@
+import { execFileSync, spawnSync } from "node:child_process";
+import { appendFileSync, cpSync, readFileSync, renameSync, symlinkSync, writeFileSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { describe, expect, test } from "vitest";
+import { parse } from "yaml";
+import { writeProject } from "../support/project-folder.ts";
+import { outputsIn } from "./action-runner.ts";
+
+// The scripts of the release workflow, in a copy of the files that they use. What GitHub, npm and Docker
+// do in it is not tested.
+
+interface Step {
+  readonly id?: string;
+  readonly run?: string;
+}
+const { jobs } = parse(readFileSync(".github/workflows/release.yml", "utf8")) as {
+  readonly jobs: Readonly<Record<string, { readonly steps: readonly Step[] }>>;
+};
+
+/** A folder with the built package, and a function that runs a step of the workflow in it. */
+function startRelease(version: string) {
+  const folder = writeProject({
+    "CHANGELOG.md": `# Changelog\n\n## ${version} - 2026-01-02\n\n- First entry\n\n## 0.0.1\n\n- Older entry\n`,
+  });
+  for (const path of [
+    "dist",
+    "schema",
+    "build",
+    "README.md",
+    "LICENSE",
+    "package.json",
+    "package-lock.json",
+    ".npmrc",
+    "docs/reference/dimsync.1",
+  ])
+    cpSync(path, join(folder, path), { recursive: true });
+  symlinkSync(resolve("node_modules"), join(folder, "node_modules"));
+  execFileSync("npm", ["pkg", "set", `version=${version}`], { cwd: folder });
+  const run = (job: string, id: string, env: Readonly<Record<string, string>> = {}, cwd = folder) => {
+    const script = jobs[job]?.steps.find((step) => step.id === id)?.run ?? "exit 99";
+    const outputFile = join(folder, "output");
+    writeFileSync(outputFile, "");
+    const { status, stdout, stderr } = spawnSync("bash", ["--noprofile", "--norc", "-e", "-o", "pipefail", "-c", script], {
+      cwd,
+      env: {
+        PATH: process.env["PATH"],
+        HOME: folder,
+        GITHUB_OUTPUT: outputFile,
+        GITHUB_REF_NAME: `v${version}`,
+        GITHUB_REPOSITORY: "Example/Dimsync",
+        GITHUB_SERVER_URL: "https://github.com",
+        ...env,
+      },
+      encoding: "utf8",
+    });
+    return { status, log: stdout + stderr, outputs: Object.fromEntries(outputsIn(readFileSync(outputFile, "utf8"))) };
+  };
+  return { folder, run };
+}
+
+test("the tarball, the notes and the bill of materials are made once, and every later job checks them", { timeout: 60_000 }, () => {
+  const { folder, run } = startRelease("7.8.9");
+  for (const id of ["version", "repository"]) expect(run("build", id)).toMatchObject({ status: 0 });
+  const packed = run("build", "pack");
+  expect(packed.status, packed.log).toBe(0);
+  expect(readFileSync(join(folder, "release/notes.md"), "utf8").trim()).toBe("- First entry");
+  expect(JSON.parse(readFileSync(join(folder, "release/dimsync.cdx.json"), "utf8"))).toMatchObject({ bomFormat: "CycloneDX" });
+  const manifest = execFileSync("tar", [
+    "--extract",
+    "--to-stdout",
+    "--file",
+    join(folder, "release/dimsync-7.8.9.tgz"),
+    "package/package.json",
+  ]);
+  expect(JSON.parse(String(manifest))).toMatchObject({
+    version: "7.8.9",
+    repository: { type: "git", url: "git+https://github.com/Example/Dimsync.git" },
+  });
+
+  const sums = { SHA256SUMS: packed.outputs["sha256sums"] ?? "" };
+  const checked = Object.keys(jobs).filter((job) => job !== "build");
+  expect(checked).toEqual(["npm", "image", "page"]);
+  for (const job of checked) expect(run(job, "check", sums, join(folder, "release"))).toMatchObject({ status: 0 });
+  appendFileSync(join(folder, "release/dimsync-7.8.9.tgz"), "x");
+  for (const job of checked) expect(run(job, "check", sums, join(folder, "release"))).toMatchObject({ status: 1 });
+});
+
+describe("a release is refused", () => {
+  test.each([
+    ["if the tag has another version", "1.2.3", { GITHUB_REF_NAME: "v1.2.4" }],
+    ["if the version is a prerelease", "1.2.3-rc.1", {}],
+  ])("%s", (_sentence, version, env) => {
+    expect(startRelease(version).run("build", "version", env).status).toBe(1);
+  });
+
+  test("if the changelog has no entry", () => {
+    const { folder, run } = startRelease("1.2.3");
+    renameSync(join(folder, "CHANGELOG.md"), join(folder, "other.md"));
+    writeFileSync(join(folder, "CHANGELOG.md"), "# Changelog\n\n## 1.2.2\n\n- Older\n");
+    expect(run("build", "version").status).toBe(1);
+  });
+});
+
+test("the image gets the tags of the version, its minor and major version, and latest", () => {
+  const { outputs } = startRelease("1.22.3").run("image", "names");
+  expect(outputs["tags"]).toBe(["1.22.3", "1.22", "1", "latest"].map((tag) => `ghcr.io/example/dimsync:${tag}`).join(","));
+});
