@@ -1,4 +1,4 @@
-/** What an abort ends. */
+/** Something that an abort ends. */
 export interface Interruptible {
   readonly interrupt: () => void;
 }
@@ -11,8 +11,9 @@ interface Listening {
 const listening = new WeakMap<AbortSignal, Listening>();
 
 /**
- * Interrupts it when the signal is aborted. One listener on the signal serves any number: from the eleventh Node warns of a leak, and adding or removing
- * one takes the longer the more there are. The signal must not be aborted already.
+ * Interrupts it when the signal is aborted. All share one listener on the signal: Node warns about a
+ * leak from the eleventh listener on, and adding or removing one takes longer the more there are. The
+ * signal must not be aborted yet.
  */
 export function interruptOn(signal: AbortSignal, what: Interruptible): void {
   const known = listening.get(signal);
@@ -28,7 +29,7 @@ export function interruptOn(signal: AbortSignal, what: Interruptible): void {
   listening.set(signal, { ends, onAbort });
 }
 
-/** It has ended otherwise, or was interrupted. */
+/** To be called when it has ended or was interrupted. */
 export function noLongerOn(signal: AbortSignal, what: Interruptible): void {
   const known = listening.get(signal);
   if (known === undefined) return;

@@ -8,7 +8,7 @@ import { pause } from "./abort-listeners.ts";
 import { refuseWrites } from "./read-only.ts";
 import { createReads } from "./reads.ts";
 import { type CallReport, createSendRequest, encodeBody, type SendRequest } from "./request.ts";
-import { readJson, readWriteAnswer } from "./response-body.ts";
+import { readJson, readWriteResponse } from "./response-body.ts";
 import { createThrottle } from "./throttle.ts";
 import { createTransport } from "./transport.ts";
 
@@ -16,52 +16,52 @@ export interface ClientOptions {
   /** https, or http on loopback; a path before /v1 is kept. */
   readonly baseUrl: string;
   readonly apiKey: Secret<string>;
-  /** Where the key comes from, for the message of a refusal: "secret env:DIMSYNC_API_KEY". */
+  /** The source of the key, for error messages: "secret env:DIMSYNC_API_KEY". */
   readonly keySource?: string;
-  /** For one attempt as a whole: connecting, headers and body. */
+  /** Timeout of one attempt: connecting, headers and body. */
   readonly timeoutMs: number;
-  /** Further attempts after the first. */
+  /** Maximum number of retries. */
   readonly retries: number;
-  /** At most so many requests at a time. */
+  /** Maximum number of concurrent requests. */
   readonly concurrency: number;
-  /** At most so many requests are begun per second; as many as come where absent. */
+  /** Maximum number of requests started per second; undefined: no limit. */
   readonly rate?: number | undefined;
-  /** Refuse whatever isn't a GET. DIMSYNC_READ_ONLY in `env` does so too. */
+  /** Refuse every method except GET. DIMSYNC_READ_ONLY in `env` does the same. */
   readonly readOnly: boolean;
-  /** "dimsync/0.1.0" or "dimsync/0.1.0 (run/ID)": the audit log shows it. */
+  /** "dimsync/0.1.0" or "dimsync/0.1.0 (run/ID)", as the audit log shows it. */
   readonly userAgent: string;
-  /** Ends waiting, retrying and reads in flight. A write in flight is left to finish. */
+  /** Ends waiting, retrying and reads in flight. Writes in flight finish. */
   readonly signal?: AbortSignal;
-  /** HTTPS_PROXY, NO_PROXY and DIMSYNC_READ_ONLY are looked up here. */
+  /** HTTPS_PROXY, NO_PROXY and DIMSYNC_READ_ONLY are read from here. */
   readonly env: NodeJS.ProcessEnv;
-  /** Told of every attempt, when it has ended. */
+  /** Called after every attempt. */
   readonly onCall?: (report: CallReport) => void;
-  /** The largest answer that is read; 1 GiB where absent. */
-  readonly maxAnswerBytes?: number;
-  /** Instead of timers and chance, in tests. `sleep` may reject when the signal is aborted. */
+  /** The largest response that is read, in bytes. Default: 1 GiB. */
+  readonly maxResponseBytes?: number;
+  /** Replaces timers and random numbers in tests. `sleep` may reject when the signal is aborted. */
   readonly sleep?: (milliseconds: number, signal: AbortSignal | undefined) => Promise<unknown>;
   readonly random?: () => number;
 }
 
 export interface Client extends Reads {
-  /** Sends a write. It goes out once; only what the service certainly did not act on is sent again. `beforeSend` is called when
-   * the connection stands, before the first byte of each attempt, and keeps it from being sent by throwing a DimsyncError.
-   * @throws ServiceError, whose `sent` tells what is known */
+  /** Sends a write once. It is only sent again if the service certainly did not act on it. `beforeSend` is called when the
+   * connection is open, before the first byte of each attempt; it prevents sending by throwing a DimsyncError.
+   * @throws ServiceError; `sent` says whether the service may have acted on it */
   send(request: SendableRequest, beforeSend?: () => void): Promise<WriteAnswer>;
-  /** GET of any path below the base URL, "/v1/tags?x=y"; the whole body, undecoded. @throws ServiceError */
+  /** GET of any path below the base URL, "/v1/tags?x=y"; returns the whole body, undecoded. @throws ServiceError */
   raw(path: string): Promise<JsonValue>;
-  /** How many requests went on the wire so far, by method, retries included. Shared with what `asReadOnly` returns. */
+  /** The number of requests sent so far, by method, including retries. Shared with the views of `asReadOnly`. */
   readonly calls: () => Record<string, number>;
-  /** The same connections with the door closed; `signal` ends the reads of this view, in the place of the client's own. */
+  /** A view of the same connections that can only read. `signal` ends its reads, instead of the client's signal. */
   asReadOnly(signal?: AbortSignal): Client;
-  /** Waits for what is in flight, then closes all connections, also for other views of this client. */
+  /** Waits for requests in flight, then closes all connections, also those of the views. */
   close(): Promise<void>;
 }
 
 const oneGiB = 2 ** 30;
 
 /** Opens no connection; the first call does.
- * @throws DimsyncError E_BASE_URL, E_API_KEY or E_PROXY where the options can't be used
+ * @throws DimsyncError E_BASE_URL, E_API_KEY or E_PROXY if an option is not valid
  */
 export function createClient(options: ClientOptions): Client {
   const { apiKey, timeoutMs, retries } = options;
@@ -69,7 +69,7 @@ export function createClient(options: ClientOptions): Client {
   checkKey(apiKey);
   const concurrency = Math.max(1, options.concurrency);
   const sleep = options.sleep ?? pause;
-  // An interrupted sleep is no failure of its own: what comes after it looks at the signal.
+  // An interrupted sleep is not an error: the code after it checks the signal.
   const waitUntil =
     (signal: AbortSignal | undefined) =>
     async (milliseconds: number): Promise<void> => {
@@ -83,7 +83,7 @@ export function createClient(options: ClientOptions): Client {
 
   const transport = createTransport({
     ...{ base, apiKey, timeoutMs, concurrency, userAgent: options.userAgent, env: options.env },
-    maxAnswerBytes: options.maxAnswerBytes ?? oneGiB,
+    maxResponseBytes: options.maxResponseBytes ?? oneGiB,
     onSent: (method) => counts.set(method, (counts.get(method) ?? 0) + 1),
   });
   const throttle = createThrottle({ concurrency, rate: options.rate, now });
@@ -127,7 +127,7 @@ async function sendOver(
     body: bytes,
     beforeSend,
     heldSecrets: secret,
-    read: (answer) => readWriteAnswer(answer.status, answer.body, where),
+    read: (response) => readWriteResponse(response.status, response.body, where),
   });
 }
 
@@ -143,17 +143,15 @@ async function rawOver(exchange: SendRequest, path: string): Promise<JsonValue> 
 
 function checkPath(method: string, path: string): void {
   if (/^\/[!"$-~]*$/u.test(path)) return;
-  const message = `${method}: the path can't be sent. It must begin with a slash and be percent-encoded: visible ASCII characters only, without #.`;
+  const message = `${method}: the path is not valid. It must begin with a slash and be percent-encoded: visible ASCII characters only, without #.`;
   throw new ServiceError("E_PATH", message, { method, path, sent: "never" });
 }
 
-/** A header's value must be visible ASCII. Checked here since an error from below could repeat the key. */
+/** A header's value must be visible ASCII. Checked here because an error of the HTTP library could repeat the key. */
 function checkKey(apiKey: Secret<string>): void {
   if (/^[!-~](?:[ -~]*[!-~])?$/u.test(apiKey.reveal())) return;
   throw new DimsyncError(
     "E_API_KEY",
-    "The API key can't be sent. It is empty, or holds a line break or another character that a header can't carry. Check the variable or the file that it comes from.",
+    "The API key is not valid. It is empty, or contains a line break or another character that is not allowed in a header. Check the variable or file that it comes from.",
   );
 }
-
-/** Any value but these counts: a wish for safety that is misspelt is still one. */

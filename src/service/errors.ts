@@ -1,19 +1,19 @@
 import { ServiceError } from "../model/errors.ts";
-import { retryAfterMs } from "./retry.ts";
+import { repeatAfterStatus, retryAfterMs } from "./retry.ts";
 import type { Backpressure } from "./throttle.ts";
-import type { Method, WireAnswer, WireFailure } from "./transport.ts";
+import type { Method, WireFailure, WireResponse } from "./transport.ts";
 
-/** A call that did not end well, as plain data: what it means, and whether the same request may be sent again. */
+/** A failed call as plain data: what it means, and whether the same request may be sent again. */
 export interface Failure {
   readonly code: string;
   readonly sent: "never" | "maybe" | "answered";
   readonly status?: number;
-  /** "always": the service certainly did nothing. "reads": a request that changes nothing may be repeated. */
+  /** "always": the service certainly did nothing. "reads": only requests that change nothing may be repeated. */
   readonly again: "always" | "reads" | "never";
   readonly load: Backpressure;
-  /** What is wrong, why, and what to do, in full sentences. */
+  /** The problem, the reason and what to do, in full sentences. */
   readonly message: string;
-  /** What the service asks for before anything else is sent. */
+  /** The wait that the service asks for before the next request, in milliseconds. */
   readonly retryAfterMs?: number;
 }
 
@@ -23,9 +23,9 @@ export interface CallName {
   readonly path: string;
 }
 
-/** The error that callers see. It has no cause: transport errors can hold bytes of the answer. */
+/** The error that callers see. It has no cause: transport errors can contain bytes of the response. */
 export function toServiceError({ method, path }: CallName, failure: Failure, attempts: number): ServiceError {
-  const tried = attempts > 1 ? ` This was attempt ${attempts}, the last one.` : "";
+  const tried = attempts > 1 ? ` dimsync tried ${attempts} times.` : "";
   return new ServiceError(failure.code, `${method} ${path}: ${failure.message}${tried}`, {
     method,
     path,
@@ -39,7 +39,7 @@ export const interrupted: Failure = {
   sent: "never",
   again: "never",
   load: "unknown",
-  message: "ended before it was done, because the run was interrupted.",
+  message: "did not finish, because the run was interrupted.",
 };
 
 export const closed: Failure = {
@@ -47,12 +47,12 @@ export const closed: Failure = {
   sent: "never",
   again: "never",
   load: "unknown",
-  message: "not sent, because the client is closed already.",
+  message: "not sent, because the client is already closed.",
 };
 
-const checkLater = "Whether the service acted on it is not known.";
+const checkLater = "It is not known whether the service acted on it.";
 
-/** A request without a complete answer. */
+/** A request without a complete response. */
 export function failureOfWire({ reason, sent, detail, refusal }: WireFailure, method: Method, timeoutMs: number): Failure {
   const unsure = sent === "maybe" && method !== "GET" && method !== "HEAD" ? ` ${checkLater}` : "";
   const why = detail === "" ? "" : ` (${detail})`;
@@ -69,10 +69,10 @@ export function failureOfWire({ reason, sent, detail, refusal }: WireFailure, me
         message:
           sent === "never"
             ? `no connection to the service within ${timeoutMs} ms${why}. Check the network, or raise --timeout.`
-            : `no complete answer within ${timeoutMs} ms.${unsure} Check the network, or raise --timeout.`,
+            : `no complete response within ${timeoutMs} ms.${unsure} Check the network, or raise --timeout.`,
       };
     case "too-large":
-      return { ...base, again: "never", code: "E_ANSWER_TOO_LARGE", message: `the answer is larger than this client reads.${unsure}` };
+      return { ...base, again: "never", code: "E_ANSWER_TOO_LARGE", message: `the response is too large.${unsure}` };
     case "connection":
       return {
         ...base,
@@ -80,30 +80,30 @@ export function failureOfWire({ reason, sent, detail, refusal }: WireFailure, me
         message:
           sent === "never"
             ? `no connection to the service${why}. Nothing was sent. Check baseUrl, the network, HTTPS_PROXY and NODE_EXTRA_CA_CERTS.`
-            : `the connection ended before the answer was complete${why}.${unsure}`,
+            : `the connection ended before the response was complete${why}.${unsure}`,
       };
   }
 }
 
 export interface StatusContext {
   readonly method: Method;
-  /** Words about where the API key comes from, for example "secret env:DIMSYNC_API_KEY". */
+  /** The source of the API key, for example "secret env:DIMSYNC_API_KEY". */
   readonly keySource: string | undefined;
-  /** A sentence that quotes the service, or says why it isn't quoted; "" where there is nothing to quote. */
+  /** A sentence that quotes the service, or says why it is not quoted; "" if there is nothing to quote. */
   readonly quote: () => string;
   readonly nowMs: number;
 }
 
-/** An answer with a status other than 2xx. */
-export function failureOfStatus(answer: WireAnswer, { method, keySource, quote, nowMs }: StatusContext): Failure {
-  const { status, headers } = answer;
+/** A response with a status other than 2xx. */
+export function failureOfStatus(response: WireResponse, { method, keySource, quote, nowMs }: StatusContext): Failure {
+  const { status, headers } = response;
   const says = (text: string): string => [text, quote()].filter((part) => part !== "").join(" ");
   const refused = { sent: "answered", status, again: "never", load: "fine" } as const;
   if (status >= 300 && status < 400) {
     return {
       ...refused,
       code: "E_REDIRECT",
-      message: `the service answered with status ${status}, a redirect. It was not followed, because the API key is sent to the configured host only. Set baseUrl to where the service really is.`,
+      message: `the service responded with status ${status}, a redirect. dimsync did not follow it, because it sends the API key only to the configured host. Set baseUrl to the address of the service.`,
     };
   }
   if (status === 401 || status === 403) {
@@ -111,18 +111,18 @@ export function failureOfStatus(answer: WireAnswer, { method, keySource, quote, 
     return {
       ...refused,
       code: "E_UNAUTHORIZED",
-      message: `the service refused the API key with status ${status}. The key comes from ${source}. Check that it is the key of this account, still valid, and allowed to do this.`,
+      message: `the service refused the API key with status ${status}. The key comes from ${source}. Check that it belongs to this account, is still valid, and has the permission for this request.`,
     };
   }
   const overloaded = status === 429 || status === 503;
   const serverFault = status < 200 || status >= 500;
-  const repeatable = serverFault || status === 408 || status === 425;
-  const waitMs = overloaded || repeatable ? retryAfterMs(headers, nowMs) : undefined;
+  const again = repeatAfterStatus(status);
+  const waitMs = overloaded || again !== "never" ? retryAfterMs(headers, nowMs) : undefined;
   return {
     code: "E_SERVICE_STATUS",
     sent: serverFault ? "maybe" : "answered",
     status,
-    again: status === 429 ? "always" : repeatable ? "reads" : "never",
+    again,
     load: overloaded ? "overloaded" : serverFault ? "unknown" : "fine",
     message: says(statusSentence(status, method, serverFault)),
     ...(waitMs === undefined ? {} : { retryAfterMs: waitMs }),
@@ -130,12 +130,11 @@ export function failureOfStatus(answer: WireAnswer, { method, keySource, quote, 
 }
 
 function statusSentence(status: number, method: Method, serverFault: boolean): string {
-  if (status === 429) return "the service answered with status 429: too many requests. Lower --concurrency, or try again later.";
-  if (status === 404)
-    return "the service answered with status 404: there is nothing at this path. Check baseUrl: it must not end with /v1.";
+  if (status === 429) return "the service responded with status 429: too many requests. Lower --concurrency, or try again later.";
+  if (status === 404) return "the service responded with status 404: the path does not exist. Check baseUrl: it must not end with /v1.";
   if (status === 413)
-    return "the service refused the body as too large, with status 413. Lower client.maxBodyBytes in dimsync.yaml (8388608 unless set): changes of schemas are then split between tables.";
-  if (!serverFault) return `the service refused it with status ${status}.`;
+    return "the service responded with status 413: the request body is too large. Lower client.maxBodyBytes in dimsync.yaml (default 8388608): dimsync then splits schema changes between tables.";
+  if (!serverFault) return `the service refused the request with status ${status}.`;
   const unsure = method === "GET" || method === "HEAD" ? "" : ` ${checkLater}`;
   return `the service failed with status ${status}.${unsure}`;
 }

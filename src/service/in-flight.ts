@@ -1,24 +1,25 @@
 import { type Interruptible, interruptOn, noLongerOn } from "./abort-listeners.ts";
 
-/** A request under way, which can be ended from outside. */
+/** A request in flight, which can be ended from outside. */
 export interface InFlight extends Interruptible {
   readonly expire: () => void;
   readonly signal: AbortSignal | undefined;
 }
 
 export interface Watch {
-  /** From now on it expires after the time, or is interrupted when its signal is aborted. The signal must not be aborted already. */
+  /** Starts its timeout, and interrupts it when its signal is aborted. The signal must not be aborted yet. */
   begin(request: InFlight): void;
-  /** It has ended, in whatever way. */
+  /** To be called when it has ended for any reason. */
   end(request: InFlight): void;
 }
 
 /**
- * Watches all requests of a client with one timer. All have the same time, so those that began first are due first, and the timer stands for the first of
- * them: a timer for each would be a cost of small answers.
+ * Times out all requests of a client with one timer. All have the same timeout, so the oldest one is
+ * due first and sets the timer. One timer per request would be a large part of the cost of a small
+ * response.
  */
 export function createWatch(timeoutMs: number): Watch {
-  /** In the order of their beginning. */
+  /** Oldest first. */
   const deadlines = new Map<InFlight, number>();
   let timer: NodeJS.Timeout | undefined;
 
@@ -43,7 +44,7 @@ export function createWatch(timeoutMs: number): Watch {
     end(request) {
       deadlines.delete(request);
       if (deadlines.size === 0) {
-        // It would keep the process alive.
+        // The timer must not keep the process alive.
         clearTimeout(timer);
         timer = undefined;
       }

@@ -4,24 +4,26 @@ import type { Envelope } from "./decode/members.ts";
 import { listOf, memberOf, type Part } from "./decode/members.ts";
 
 /*
- * The interface shows no paging for the lists of integrations, tags and users (§4.6), so the first request has no parameters. But if an answer speaks of more
- * than it holds, following is right: a missing object would look like one to be created. What the answer may say: `totalItems` or `total`, `hasMore`,
- * `nextCursor`, in `data` or beside it. A page must bring something new, else the parameters were not understood and the list stays incomplete:
- * the list is "short" then, never a loop; nothing is created on its word.
+ * The interface shows no paging for the lists of integrations, tags and users
+ * (docs/service-interface.md#users), so the first request has no parameters. If a response shows that
+ * there is more, dimsync follows: a missing object would look like one to create. The signs are
+ * `totalItems` or `total`, `hasMore` and `nextCursor`, in `data` or beside it. A page without new items
+ * means that the service ignored the parameters. The list is then "short": nothing is created based on
+ * it, and there is no endless loop.
  */
 
-/** More than any account holds; an endless list ends here. */
+/** More than any account has. Ends an endless list. */
 const mostPages = 10_000;
 
 interface Paging {
   readonly total: number | undefined;
   readonly hasMore: boolean | undefined;
-  /** undefined: not mentioned; "": this was the last page. */
+  /** undefined: absent; "": this was the last page. */
   readonly nextCursor: string | undefined;
 }
 
 /**
- * Reads a list to its end; "short" where the pages don't add up to what they announce. Items with an id seen before are dropped.
+ * Reads a list to its end; "short" if the pages do not add up to the announced total. Items with a known id are dropped.
  * @throws ServiceError E_MALFORMED_ANSWER
  */
 export async function readPages<T extends { readonly id: string }>(
@@ -38,7 +40,7 @@ export async function readPages<T extends { readonly id: string }>(
   const short = (reason: string): Listing<T> => ({
     items: [...byId.values()],
     completeness: "short",
-    why: `GET ${path}: the list can't be read in full: ${reason}`,
+    why: `GET ${path}: the list could not be read completely: ${reason}`,
   });
 
   for (let page = 1; page <= mostPages; page += 1) {
@@ -57,23 +59,23 @@ export async function readPages<T extends { readonly id: string }>(
     announced = paging.total;
 
     if (!saysMore(paging, byId.size)) return { items: [...byId.values()], completeness: saysAll(paging, byId.size) ? "shown" : "unknown" };
-    if (byId.size === known) return short("there is more than it holds, but asking for more brings nothing new.");
+    if (byId.size === known) return short("it announces more items, but the next page has no new ones.");
     if (paging.nextCursor !== undefined && paging.nextCursor !== "") {
-      if (cursors.has(paging.nextCursor)) return short("it gives the same cursor again and again.");
+      if (cursors.has(paging.nextCursor)) return short("it repeats the same cursor.");
       cursors.add(paging.nextCursor);
       next = withQuery(path, { cursor: paging.nextCursor });
     } else {
       next = withQuery(path, { offset: String(received), limit: String(pageSize) });
     }
   }
-  return short(`it has no end within ${mostPages} pages.`);
+  return short(`it has more than ${mostPages} pages.`);
 }
 
 function saysMore({ total, hasMore, nextCursor }: Paging, count: number): boolean {
   return (nextCursor !== undefined && nextCursor !== "") || (total !== undefined && total > count) || hasMore === true;
 }
 
-/** Only asked where nothing says that there is more. */
+/** For a response without a sign of more items. */
 function saysAll({ total, hasMore, nextCursor }: Paging, count: number): boolean {
   return total === count || hasMore === false || nextCursor === "";
 }

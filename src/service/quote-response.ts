@@ -5,11 +5,12 @@ const longestQuote = 300;
 const longestBody = 65_536;
 
 /**
- * A sentence with the `code` and `message` of an error answer (interface §7), or one that says why they are withheld: an answer to a request with secrets
- * may repeat them in any form, so none of its text is shown; one that repeats the API key is not shown either. "" where the answer has neither member.
+ * A sentence with the `code` and `message` of an error response (docs/service-interface.md#errors), or
+ * one that says why they are withheld. The response to a request with secrets may repeat them in any
+ * form, so its text is not shown; nor is a text with the API key. "" if the response has neither member.
  */
-export function quoteAnswer(body: Buffer, requestHeldSecrets: boolean, apiKey: Secret<string>): string {
-  if (requestHeldSecrets) return "The answer's text is withheld, because the request carried secrets.";
+export function quoteResponse(body: Buffer, requestHeldSecrets: boolean, apiKey: Secret<string>): string {
+  if (requestHeldSecrets) return "The text of the response is withheld, because the request contained secrets.";
   const words = wordsOf(body);
   if (words.length === 0) return "";
   const said = words.join(": ");
@@ -17,21 +18,21 @@ export function quoteAnswer(body: Buffer, requestHeldSecrets: boolean, apiKey: S
   if (
     [key, encodeURIComponent(key), JSON.stringify(key).slice(1, -1)].some((form) => said.includes(form) || printable(said).includes(form))
   ) {
-    return "The answer's text is withheld, because it repeats the API key.";
+    return "The text of the response is withheld, because it contains the API key.";
   }
   return `The service says: "${shorten(printable(said))}".`;
 }
 
 function wordsOf(body: Buffer): readonly string[] {
   if (body.length > longestBody) return [];
-  let answer: unknown;
+  let response: unknown;
   try {
-    answer = JSON.parse(body.toString("utf8"));
+    response = JSON.parse(body.toString("utf8"));
   } catch {
     return [];
   }
-  if (!isObject(answer)) return [];
-  return [own(answer, "code"), own(answer, "message")].filter((word): word is string => typeof word === "string" && word.trim() !== "");
+  if (!isObject(response)) return [];
+  return [own(response, "code"), own(response, "message")].filter((word): word is string => typeof word === "string" && word.trim() !== "");
 }
 
 function printable(text: string): string {

@@ -8,22 +8,22 @@ import { decodeColumns, decodeSchemas } from "./decode/schemas.ts";
 import { readPages } from "./pages.ts";
 import type { SendRequest } from "./request.ts";
 import { readJson } from "./response-body.ts";
-import type { WireAnswer } from "./transport.ts";
+import type { WireResponse } from "./transport.ts";
 
 const whereOf = (path: string): Where => ({ method: "GET", path, sent: "answered" });
 
-/** The reads of the interface (§4) over an exchange. */
+/** The GET requests of the interface. */
 export function createReads(exchange: SendRequest): Reads {
-  // Only reading the JSON belongs to the attempt: a body cut short is worth another one, an answer of the wrong shape is not.
+  // Only reading the JSON is part of the attempt: a truncated body is retried, a response of the wrong shape is not.
   const get = async (path: string): Promise<Envelope> => {
     const where = whereOf(path);
     return openEnvelope(await exchange({ method: "GET", path, heldSecrets: false, read: ({ body }) => readJson(body, where) }), where);
   };
 
-  /** undefined where the object is not there (404). */
+  /** undefined if the object does not exist (404). */
   const getOne = async <T>(path: string, decode: (envelope: Envelope, where: Where) => T): Promise<T | undefined> => {
     const where = whereOf(path);
-    const read = ({ body }: WireAnswer): JsonValue | undefined => readJson(body, where);
+    const read = ({ body }: WireResponse): JsonValue | undefined => readJson(body, where);
     const value = await exchange({ method: "GET", path, heldSecrets: false, read, absent: () => undefined });
     return value === undefined ? undefined : decode(openEnvelope(value, where), where);
   };

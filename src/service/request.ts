@@ -2,10 +2,10 @@ import { ServiceError } from "../model/errors.ts";
 import { Secret } from "../model/secret.ts";
 import type { SendableRequest } from "../model/service.ts";
 import { closed, type Failure, failureOfStatus, failureOfWire, interrupted, toServiceError } from "./errors.ts";
-import { quoteAnswer } from "./quote-response.ts";
+import { quoteResponse } from "./quote-response.ts";
 import { backoffMs, mayRepeat } from "./retry.ts";
 import type { Backpressure, Throttle } from "./throttle.ts";
-import type { Method, Transport, WireAnswer, WireFailure } from "./transport.ts";
+import type { Method, Transport, WireFailure, WireResponse } from "./transport.ts";
 
 /** One call of the interface, ready for the wire. */
 export interface Call<T> {
@@ -15,24 +15,24 @@ export interface Call<T> {
   readonly body?: Buffer;
   /** See WireRequest. */
   readonly beforeSend?: (() => void) | undefined;
-  /** The body holds a secret or the API key: no text of the answer may be shown. */
+  /** The body contains a secret or the API key, so no text of the response may be shown. */
   readonly heldSecrets: boolean;
-  /** Reads an answer of status 2xx; an E_MALFORMED_ANSWER thrown here counts as an unreadable answer. */
-  readonly read: (answer: WireAnswer) => T;
-  /** What 404 means, where it is no error. */
+  /** Reads a response with status 2xx. An E_MALFORMED_ANSWER that it throws counts as an unreadable response. */
+  readonly read: (response: WireResponse) => T;
+  /** The result for status 404, if that is not an error. */
   readonly absent?: () => T;
 }
 
 /** Makes a call, with its retries. @throws ServiceError */
 export type SendRequest = <T>(call: Call<T>) => Promise<T>;
 
-/** One attempt on the wire, as it is reported to `onCall`. `error` is a code, never a text. */
+/** One attempt, as reported to `onCall`. `error` is a code, never a text. */
 export interface CallReport {
   readonly method: string;
   readonly path: string;
   readonly status?: number;
   readonly error?: string;
-  /** The answer's Date header, in milliseconds since 1970: what time the service has. */
+  /** The Date header of the response, in milliseconds since 1970: the clock of the service. */
   readonly dateMs?: number;
   /** From 1. */
   readonly attempt: number;
@@ -57,15 +57,15 @@ type Verdict<T> = { readonly ok: true; readonly value: T } | Failed;
 interface Failed {
   readonly ok: false;
   readonly failure: Failure;
-  /** Stands for the failure where reading the answer has thrown it. */
+  /** The error that reading the response threw. */
   readonly unreadable?: ServiceError;
 }
 
-/** Throttle, wire, verdict, retry: in this order, for each attempt. The place in the queue is given back while waiting for a retry. */
+/** For each attempt: wait for a slot, send, decide about a retry. The slot is free while waiting for a retry. */
 export function createSendRequest(options: ExchangeOptions): SendRequest {
   const { transport, throttle, retries, signal } = options;
 
-  const settle = <T>(call: Call<T>, attempt: number, outcome: WireAnswer | WireFailure): Verdict<T> => {
+  const settle = <T>(call: Call<T>, attempt: number, outcome: WireResponse | WireFailure): Verdict<T> => {
     const verdict: Verdict<T> =
       outcome.type === "failure"
         ? { ok: false, failure: failureOfWire(outcome, call.method, options.timeoutMs) }
@@ -75,7 +75,7 @@ export function createSendRequest(options: ExchangeOptions): SendRequest {
       method: call.method,
       path: call.path,
       attempt,
-      ...(outcome.type === "answer" ? { status: outcome.status, ...dateOf(outcome) } : {}),
+      ...(outcome.type === "response" ? { status: outcome.status, ...dateOf(outcome) } : {}),
       ...(verdict.ok ? {} : { error: verdict.failure.code }),
     });
     return verdict;
@@ -93,7 +93,7 @@ export function createSendRequest(options: ExchangeOptions): SendRequest {
       if (verdict.ok) return verdict.value;
       const { failure } = verdict;
       if (attempt > retries || !mayRepeat(call.method, failure)) throw verdict.unreadable ?? toServiceError(call, failure, attempt);
-      // With a Retry-After the throttle does the waiting, for everybody.
+      // The throttle waits for a Retry-After, for all requests.
       if ((failure.retryAfterMs ?? 0) === 0) await options.wait(backoffMs(attempt, options.random));
     }
   };
@@ -101,36 +101,36 @@ export function createSendRequest(options: ExchangeOptions): SendRequest {
 
 const loadOf = (verdict: Verdict<unknown>): Backpressure => (verdict.ok ? "fine" : verdict.failure.load);
 
-function judge<T>(call: Call<T>, answer: WireAnswer, options: ExchangeOptions): Verdict<T> {
-  const { status } = answer;
+function judge<T>(call: Call<T>, response: WireResponse, options: ExchangeOptions): Verdict<T> {
+  const { status } = response;
   try {
-    if (status >= 200 && status < 300) return { ok: true, value: call.read(answer) };
+    if (status >= 200 && status < 300) return { ok: true, value: call.read(response) };
   } catch (error) {
     if (!(error instanceof ServiceError)) throw error;
     const { code, sent, message } = error;
     return { ok: false, failure: { code, sent, status, again: "reads", load: "fine", message }, unreadable: error };
   }
   if (status === 404 && call.absent !== undefined) return { ok: true, value: call.absent() };
-  const quote = (): string => quoteAnswer(answer.body, call.heldSecrets, options.apiKey);
+  const quote = (): string => quoteResponse(response.body, call.heldSecrets, options.apiKey);
   const context = { method: call.method, keySource: options.keySource, quote, nowMs: options.now() };
-  return { ok: false, failure: failureOfStatus(answer, context) };
+  return { ok: false, failure: failureOfStatus(response, context) };
 }
 
-function dateOf({ headers: { date } }: WireAnswer): { readonly dateMs?: number } {
+function dateOf({ headers: { date } }: WireResponse): { readonly dateMs?: number } {
   const dateMs = typeof date === "string" ? Date.parse(date) : Number.NaN;
   return Number.isNaN(dateMs) ? {} : { dateMs };
 }
 
 export interface EncodedBody {
   readonly bytes: Buffer;
-  /** Whether a secret or the API key is in it: then nothing of the answer may be quoted. */
+  /** Whether it contains a secret or the API key. Then the response must not be quoted. */
   readonly secret: boolean;
 }
 
 /** The bytes of a request body. This is the one place where the secrets of a body are revealed. */
 export function encodeBody(body: SendableRequest["body"], apiKey: Secret<string>): EncodedBody {
   let secret = false;
-  // A replacer sees a member only after its toJSON, which for a Secret is "[secret]"; the holder still has the Secret itself.
+  // A replacer sees a member after its toJSON, which for a Secret is "[secret]". Its parent still has the Secret itself.
   const reveal = function (this: Readonly<Record<string, unknown>>, key: string, value: unknown): unknown {
     const member = this[key];
     if (!(member instanceof Secret)) return value;

@@ -6,31 +6,28 @@ import { malformed, type Where } from "./decode/members.ts";
 
 /**
  * The JSON of a body, whatever its content-type says.
- * @throws ServiceError E_MALFORMED_ANSWER. Its text never holds any of the body, as JSON.parse's own error does.
+ * @throws ServiceError E_MALFORMED_ANSWER. Unlike the error of JSON.parse, its text never contains parts of the body.
  */
 export function readJson(body: Buffer, where: Where): JsonValue {
   if (body.length === 0) throw malformed(where, "", "is empty");
   if (!isUtf8(body)) throw malformed(where, "", "is not UTF-8 text");
   const start = body[0] === 0xef && body[1] === 0xbb && body[2] === 0xbf ? 3 : 0;
   try {
-    // JSON.parse gives JSON values only.
+    // JSON.parse returns only JSON values.
     return JSON.parse(body.toString("utf8", start)) as JsonValue;
   } catch {
     const isMarkup = /^\s*</u.test(body.toString("latin1", start, start + 64));
-    throw malformed(
-      where,
-      "",
-      isMarkup ? "is HTML or XML, not JSON; a proxy or a log-in page may have answered instead of the service" : "is not complete JSON",
-    );
+    throw malformed(where, "", isMarkup ? "is HTML or XML, not JSON; it may come from a proxy or a login page" : "is not complete JSON");
   }
 }
 
 /**
- * The envelope of a write's answer (interface §2.1, §4.1). An int64 beyond 2^53 keeps its digits: JSON.parse would round it, so only then is the body
- * read a second time, without losing any. A number in `data.id` becomes its decimal text.
- * @throws ServiceError E_MALFORMED_ANSWER, `sent` "maybe": the service has acted, but what it did can't be read.
+ * The envelope of the response to a write (docs/service-interface.md#envelope). An int64 beyond 2^53
+ * keeps its digits: JSON.parse would round it, so the body is then read a second time. A number in
+ * `data.id` becomes its decimal text.
+ * @throws ServiceError E_MALFORMED_ANSWER, `sent` "maybe": the service acted, and the result cannot be read.
  */
-export function readWriteAnswer(status: number, body: Buffer, where: Where): WriteAnswer {
+export function readWriteResponse(status: number, body: Buffer, where: Where): WriteAnswer {
   const envelope = readJson(body, where);
   if (!isObject(envelope)) throw malformed(where, "", "is not an object");
   const code = own(envelope, "code");
@@ -50,7 +47,7 @@ function exactIds(body: Buffer, where: Where): { readonly id: unknown; readonly 
   try {
     envelope = parseLossless(body.toString("utf8").replace(/^\uFEFF/u, ""), undefined, (digits) => digits);
   } catch {
-    throw malformed(where, "/id", "is a number too large to be read exactly");
+    throw malformed(where, "/id", "is a number that is too large to be exact");
   }
   if (!isObject(envelope)) return { id: undefined, dataId: undefined };
   const data = own(envelope, "data");

@@ -14,6 +14,15 @@ export function mayRepeat(method: Method, { again }: Failure): boolean {
   return again === "always" || (again === "reads" && (method === "GET" || method === "HEAD"));
 }
 
+/**
+ * Which requests may be sent again after a response with this status. 429: the service did nothing, so
+ * every request may. Errors of the server and timeouts: only requests that change nothing.
+ */
+export function repeatAfterStatus(status: number): Failure["again"] {
+  if (status === 429) return "always";
+  return status < 200 || status >= 500 || status === 408 || status === 425 ? "reads" : "never";
+}
+
 /** Milliseconds to wait according to Retry-After, at most 120 s; undefined without it. A date is compared with the response's Date header, so clock skew does not matter. */
 export function retryAfterMs(headers: HttpHeaders, nowMs: number): number | undefined {
   const value = headers["retry-after"];

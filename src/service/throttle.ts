@@ -1,16 +1,16 @@
-/** How an answer speaks of the service's load. */
+/** What a response shows about the load of the service. */
 export type Backpressure = "fine" | "overloaded" | "unknown";
 
 export interface Throttle {
-  /** Runs the task when its turn comes (first in, first out) and the host may be asked again. `wait` may end early: then the task is to look why. */
+  /** Runs the task when its turn comes (first in, first out) and no Retry-After is pending. `wait` may end early; the task must then check why. */
   run<T>(task: () => Promise<T>, loadOf: (result: T) => Backpressure, wait: (milliseconds: number) => Promise<void>): Promise<T>;
-  /** No request to the host for so long, whichever call was told so (Retry-After). A longer hold stays. */
+  /** Sends no request for this long (Retry-After of any call). A longer hold stays. */
   hold(milliseconds: number): void;
 }
 
 export interface ThrottleOptions {
   readonly concurrency: number;
-  /** Requests begun per second, at most; undefined: no limit. */
+  /** Maximum number of requests started per second; undefined: no limit. */
   readonly rate: number | undefined;
   readonly now: () => number;
 }
@@ -18,8 +18,9 @@ export interface ThrottleOptions {
 const cautiousStart = 4;
 
 /**
- * Starts with 4 at a time, one more with every good answer (which doubles them each round trip) up to `concurrency`, and half as many where the service is
- * overloaded: once for all requests that were under way together, else one burst of 429 would bring it down to 1.
+ * Starts with 4 concurrent requests and adds one with every good response, up to `concurrency`. Halves
+ * the number if the service is overloaded, once for all requests that were in flight together:
+ * otherwise one burst of 429 would reduce it to 1.
  */
 export function createThrottle({ concurrency, rate, now }: ThrottleOptions): Throttle {
   let allowed = Math.min(cautiousStart, concurrency);
@@ -41,7 +42,7 @@ export function createThrottle({ concurrency, rate, now }: ThrottleOptions): Thr
     if (slot > now()) await wait(slot - now());
   };
 
-  // p-limit would do, but for its five promises per task: thousands wait here while columns are read.
+  // p-limit creates five promises per task, and thousands of tasks wait here while columns are read.
   const turns = createTurns(() => allowed);
 
   return {
@@ -70,14 +71,14 @@ export function createThrottle({ concurrency, rate, now }: ThrottleOptions): Thr
 }
 
 interface Turns {
-  /** undefined: it is yours at once. */
+  /** undefined: the slot is free. */
   take(): Promise<void> | undefined;
   giveBack(): void;
 }
 
 function createTurns(allowed: () => number): Turns {
   const waiting: (() => void)[] = [];
-  /** Those before it have had their turn. Shifting a long array would move all of it, each time. */
+  /** Index of the next task. Shifting a long array would move all of it each time. */
   let first = 0;
   let running = 0;
   return {

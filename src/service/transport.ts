@@ -14,34 +14,34 @@ export interface WireRequest {
   /** Below the base URL, percent-encoded, with its query. */
   readonly path: string;
   readonly body?: Buffer | undefined;
-  /** Called when a connection stands, before the first byte: the request is not sent if it throws a DimsyncError. */
+  /** Called when the connection is open, before the first byte. The request is not sent if it throws a DimsyncError. */
   readonly beforeSend?: (() => void) | undefined;
 }
 
 /** By name in lower case. */
 export type HttpHeaders = Readonly<Record<string, string | readonly string[] | undefined>>;
 
-export interface WireAnswer {
-  readonly type: "answer";
+export interface WireResponse {
+  readonly type: "response";
   readonly status: number;
   readonly headers: HttpHeaders;
   readonly body: Buffer;
 }
 
-/** No complete answer. `sent` is "never" only where not one byte of the request can have left: the connection was never made. */
+/** No complete response. `sent` is "never" only if no byte of the request can have left: the connection was never established. */
 export interface WireFailure {
   readonly type: "failure";
   readonly reason: "connection" | "timeout" | "too-large" | "interrupted" | "refused";
   readonly sent: "never" | "maybe";
-  /** The error's code, and what Node says about it while connecting; never a text of the answer. */
+  /** The code of the error and, while connecting, Node's message; never text of the response. */
   readonly detail: string;
-  /** What `beforeSend` has thrown. */
+  /** The error that `beforeSend` threw. */
   readonly refusal?: DimsyncError;
 }
 
 export interface Transport {
-  /** One request, once. Never rejects. `signal` ends a request that may be repeated; a write in flight is left to finish. */
-  exchange(request: WireRequest, signal: AbortSignal | undefined): Promise<WireAnswer | WireFailure>;
+  /** Sends a request once. Never rejects. `signal` ends a request that may be repeated; a write in flight finishes. */
+  exchange(request: WireRequest, signal: AbortSignal | undefined): Promise<WireResponse | WireFailure>;
   close(): Promise<void>;
 }
 
@@ -51,20 +51,21 @@ export interface TransportOptions {
   readonly userAgent: string;
   readonly timeoutMs: number;
   readonly concurrency: number;
-  readonly maxAnswerBytes: number;
+  readonly maxResponseBytes: number;
   readonly env: NodeJS.ProcessEnv;
-  /** Told when a request goes on the wire. */
+  /** Called when a request is sent. */
   readonly onSent: (method: Method) => void;
 }
 
 /**
- * The wire. Two pools: one keeps its connections alive; the other opens one for every POST and closes it after the answer. A POST on a kept
- * connection could meet the server closing it, and nobody could tell whether the service saw the request (interface: no idempotency key).
+ * Sends requests through two pools. One keeps its connections alive. The other one opens a connection
+ * for every POST and closes it after the response: a kept connection may be closed by the server at
+ * the moment of the POST, and then it is unknown whether the service received it.
  */
 export function createTransport(options: TransportOptions): Transport {
   // One timer per request covers connecting, headers and body together (in-flight.ts).
   const { base, env, timeoutMs, concurrency: connections } = options;
-  // Fails now, before the first request.
+  // Fails here, before the first request.
   proxyFor(base, env);
   const pools: Record<"kept" | "fresh", { opening?: Promise<Dispatcher>; opened?: Dispatcher }> = { kept: {}, fresh: {} };
   const wire = wireOf(options);
@@ -96,7 +97,7 @@ export function createTransport(options: TransportOptions): Transport {
   };
 }
 
-/** What is the same for all requests. */
+/** The same for all requests. */
 interface Wire extends TransportOptions {
   readonly headers: Readonly<Record<string, string>>;
   readonly bodyHeaders: Readonly<Record<string, string>>;
@@ -119,7 +120,7 @@ function refusalOf(beforeSend: (() => void) | undefined): DimsyncError | undefin
     return undefined;
   } catch (error) {
     if (error instanceof DimsyncError) return error;
-    // Whatever went wrong with asking, the answer was not yes.
+    // If the check fails for any reason, the request must not be sent.
     return new DimsyncError("E_INTERNAL", String(error), { cause: error });
   }
 }
@@ -129,7 +130,7 @@ function dispatch(
   wire: Wire,
   { method, path, body, beforeSend }: WireRequest,
   signal: AbortSignal | undefined,
-): Promise<WireAnswer | WireFailure> {
+): Promise<WireResponse | WireFailure> {
   return new Promise((resolve) => {
     const repeatable = method === "GET" || method === "HEAD";
     let controller: Dispatcher.DispatchController | undefined;
@@ -139,7 +140,7 @@ function dispatch(
     let chunks: Buffer[] = [];
     let bytes = 0;
 
-    const finish = (outcome: WireAnswer | WireFailure): void => {
+    const finish = (outcome: WireResponse | WireFailure): void => {
       if (done) return;
       done = true;
       wire.watch.end(underWay);
@@ -167,7 +168,7 @@ function dispatch(
         reset: method === "POST",
       },
       {
-        // Called when a connection stands and nothing is written yet; aborting here keeps every byte back.
+        // Called when the connection is open and nothing is written; aborting here sends no byte.
         onRequestStart(started) {
           const again = controller !== undefined;
           if (done || (again && method !== "GET")) {
@@ -189,17 +190,17 @@ function dispatch(
           headers = responseHeaders;
           chunks = [];
           bytes = 0;
-          if (Number(responseHeaders["content-length"]) > wire.maxAnswerBytes) giveUp("too-large");
+          if (Number(responseHeaders["content-length"]) > wire.maxResponseBytes) giveUp("too-large");
         },
         onResponseData(_controller, chunk) {
           bytes += chunk.length;
-          if (bytes > wire.maxAnswerBytes) giveUp("too-large");
+          if (bytes > wire.maxResponseBytes) giveUp("too-large");
           else chunks.push(chunk);
         },
         onResponseEnd() {
           const [only] = chunks;
           finish({
-            type: "answer",
+            type: "response",
             status,
             headers,
             body: chunks.length === 1 && only !== undefined ? only : Buffer.concat(chunks, bytes),

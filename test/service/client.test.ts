@@ -76,7 +76,7 @@ describe("redirects are not followed, and the key goes nowhere else", () => {
 });
 
 describe("the key", () => {
-  test.each([401, 403])("refused with %i: the message names its source and nothing of the answer", async (status) => {
+  test.each([401, 403])("refused with %i: the message names its source and nothing of the response", async (status) => {
     const service = await serve((_request, response) =>
       json(response, { code: "Denied", message: `no such key: ${key.slice(0, 8)}` }, status),
     );
@@ -97,7 +97,7 @@ describe("the key", () => {
   test("with a run of spaces in it is recognised before white space is tidied", async () => {
     const service = await serve(({ headers }, response) => json(response, { message: `no key ${headers["x-api-key"]}` }, 404));
     const error = await failureOf(clientFor(service.url, { apiKey: new Secret("spaced   canary") }).tags());
-    expect(error.message).toContain("repeats the API key");
+    expect(error.message).toContain("contains the API key");
     expect(error.message).not.toContain("canary");
   });
 
@@ -179,8 +179,8 @@ test("an answer larger than the bound is not read, said or not", async () => {
     response.end(body.slice(500));
   });
   for (const service of [said, unsaid]) {
-    expect((await clientFor(service.url, { maxAnswerBytes: body.length }).tags()).items).toEqual([]);
-    const client = clientFor(service.url, { maxAnswerBytes: body.length - 1 });
+    expect((await clientFor(service.url, { maxResponseBytes: body.length }).tags()).items).toEqual([]);
+    const client = clientFor(service.url, { maxResponseBytes: body.length - 1 });
     expect(await failureOf(client.tags())).toMatchObject({ code: "E_ANSWER_TOO_LARGE" });
     expect(await failureOf(client.send(create))).toMatchObject({ code: "E_ANSWER_TOO_LARGE", sent: "maybe" });
     expect(client.calls()).toEqual({ GET: 1, POST: 1 });

@@ -138,7 +138,7 @@ test("columns alone are decoded likewise", () => {
   expect(() => decodeColumns({ columns: { c: { enabled: 1, hashed: false } } }, where)).toThrow("/data/columns/c/enabled is neither");
 });
 
-describe("the answers to writes", () => {
+describe("the responses to writes", () => {
   const answer = { status: 200, int64Id: undefined };
   test("PATCH schemas gives the whole map", () => {
     expect(decodeWrite.schemas({ ...answer, data: { schemas: { s: { enabled: true } } } })).toMatchObject({

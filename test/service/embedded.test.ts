@@ -48,7 +48,7 @@ test.each(["totalItems", "total", "nextCursor", "hasMore"] as const)("lists page
   expect(completeness).toBe("shown");
 });
 
-test("writes: the answers to PATCH schemas and PUT tag are decoded, and read-only stays shut", async () => {
+test("writes: the responses to PATCH schemas and PUT tag are decoded, and read-only stays shut", async () => {
   const { service, client } = await start();
   const [integration] = (await client.integrations()).items;
   const [tag] = (await client.tags()).items;

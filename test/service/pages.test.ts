@@ -76,7 +76,7 @@ describe("pages that don't add up give a list that is known to be short, and no 
     const service = await serve((_request, response, turn) => json(response, page(turn)));
     expect(await clientFor(service.url).tags()).toMatchObject({
       completeness: "short",
-      why: expect.stringMatching(/^GET \/v1\/tags: the list can't be read in full: /u),
+      why: expect.stringMatching(/^GET \/v1\/tags: the list could not be read completely: /u),
     });
     expect(service.received).toHaveLength(requests);
   });

@@ -14,7 +14,7 @@ const integration = {
 };
 const hostile = ["__proto__", "constructor", "a/b", "a.b", "100%", "..", ".", " x ", "ü", "a%2Fb", "?q=1#f"];
 
-test("every read sends the documented request with the key, and decodes the answer", async () => {
+test("every read sends the documented request with the key, and decodes the response", async () => {
   const service = await serve(({ url }, response) => {
     const data: Record<string, unknown> = {
       "/v1/integrations": { items: [integration] },
@@ -79,7 +79,7 @@ test.each(hostile)("the name %j arrives as one segment, and comes back as an ord
 
 describe("answers that break the interface are refused with the place", () => {
   const rows: Record<string, [body: string, read: "tags" | "integrations" | "schemas" | "auditLogs" | "tag", place: string]> = {
-    "an array instead of an envelope": ["[]", "tags", "the answer is not an object"],
+    "an array instead of an envelope": ["[]", "tags", "the response is not an object"],
     "no data": ['{"code":"Success"}', "tags", "/data is not an object"],
     "a code that is a number": ['{"code":200,"data":{"items":[]}}', "tags", "/code is not a string"],
     "items that are a map": ['{"data":{"items":{}}}', "tags", "/data/items is not an array"],
@@ -87,7 +87,7 @@ describe("answers that break the interface are refused with the place", () => {
     "an id beyond 2^53": [
       '{"data":{"items":[{"id":9007199254740993,"name":"x"}]}}',
       "tags",
-      "/data/items/0/id is a number too large to be read exactly",
+      "/data/items/0/id is a number that is too large to be exact",
     ],
     "an empty id": ['{"data":{"items":[{"id":"","name":"x"}]}}', "tags", "/data/items/0/id is an empty string"],
     "an integration without a source": [

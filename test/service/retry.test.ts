@@ -50,7 +50,7 @@ test.each([400, 404, 405, 409, 410, 422, 451])("a read is not tried again after 
 test("the waits double up to 10 s, with full jitter, and the error counts the attempts", async () => {
   const service = await serve((_request, response) => json(response, {}, 500));
   const client = clientFor(service.url, { retries: 8 });
-  expect((await failureOf(client.tags())).message).toContain("attempt 9, the last one");
+  expect((await failureOf(client.tags())).message).toContain("dimsync tried 9 times");
   expect(client.waits).toEqual([200, 400, 800, 1_600, 3_200, 6_400, 10_000, 10_000]);
   expect([0, 0.5, 1].map((chance) => backoffMs(3, () => chance))).toEqual([0, 400, 800]);
   expect(await failureOf(clientFor(service.url, { retries: 0 }).tags())).toMatchObject({ status: 500 });

@@ -211,17 +211,17 @@ describe("no text of an answer is shown where it could hold a secret", () => {
       /The service says: "E42: name taken \[31m by other"\./u,
     ],
     "a long text is cut": [create, "y".repeat(5_000), /"E42: y{294}…"\.$/u],
-    "a request with a secret is not quoted, whatever the answer says": [
+    "a request with a secret is not quoted, whatever the response says": [
       withSecret,
       "fine words",
-      /withheld, because the request carried secrets/u,
+      /withheld, because the request contained secrets/u,
     ],
-    "a request that holds the key is not quoted": [withKey, "fine words", /withheld, because the request carried secrets/u],
-    "an answer that repeats the key is not quoted": [create, `bad key ${key}`, /withheld, because it repeats the API key/u],
+    "a request that holds the key is not quoted": [withKey, "fine words", /withheld, because the request contained secrets/u],
+    "an answer that repeats the key is not quoted": [create, `bad key ${key}`, /withheld, because it contains the API key/u],
     "an answer that repeats the key beyond the cut is not quoted": [
       create,
       `${"y".repeat(400)}${key}`,
-      /withheld, because it repeats the API key/u,
+      /withheld, because it contains the API key/u,
     ],
   };
   test.each(Object.entries(rows))("%s", async (_sentence, [request, message, shown]) => {

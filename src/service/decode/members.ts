@@ -2,7 +2,7 @@ import { ServiceError } from "../../model/errors.ts";
 import { isObject, type JsonValue, own } from "../../model/json.ts";
 import { type Pointer, toPointer } from "../../model/pointer.ts";
 
-/** The call whose answer is read; `sent` is "maybe" for a write, which the service may have carried out. */
+/** The call whose response is read; `sent` is "maybe" for a write, which the service may have executed. */
 export interface Where {
   readonly method: string;
   readonly path: string;
@@ -11,30 +11,30 @@ export interface Where {
 
 const longestPointer = 300;
 
-/** An answer that breaks the interface at `pointer` ("" is the whole body). `problem` goes on from there: "is not an array". */
+/** A response that violates the interface at `pointer` ("" is the whole body). `problem` continues the sentence: "is not an array". */
 export function malformed(where: Where, pointer: Pointer, problem: string): ServiceError {
-  const place = pointer === "" ? "the answer" : shorten(pointer);
-  const unsure = where.method === "GET" ? "nothing is concluded from it" : "what the service did is not known";
+  const place = pointer === "" ? "the response" : shorten(pointer);
+  const unsure = where.method === "GET" ? "dimsync does not use it" : "it is not known whether the service acted on it";
   return new ServiceError(
     "E_MALFORMED_ANSWER",
-    `${where.method} ${where.path}: ${place} ${problem}. This is not an answer of the interface, so ${unsure}. Check baseUrl and what stands between here and the service.`,
+    `${where.method} ${where.path}: ${place} ${problem}. This is not a valid response of the service, so ${unsure}. Check baseUrl and any proxy on the way to the service.`,
     { method: where.method, path: where.path, sent: where.sent },
   );
 }
 
-/** Names in a pointer come from the account and may be anything. */
+/** Names in a pointer come from the account and can contain anything. */
 function shorten(pointer: string): string {
   const plain = pointer.replace(/[\p{Cc}\p{Cf}\u2028\u2029]/gu, " ");
   return plain.length <= longestPointer ? plain : `${plain.slice(0, longestPointer)}…`;
 }
 
-/** A part of an answer under decoding: the value, and where it stands, for the error. */
+/** A part of a response: its value and, for the error, its position. */
 export interface Part {
   readonly value: unknown;
   readonly where: Where;
-  /** What it is a part of, or where it stands: a pointer is put together only for an error, since a run decodes parts by the hundred thousand. */
+  /** Its parent, or its pointer. A pointer is only built for an error, since a run decodes hundreds of thousands of parts. */
   readonly above: Part | Pointer;
-  /** The name or index below it; undefined: the very same place. */
+  /** The name or index below the parent; undefined: the parent itself. */
   readonly name?: string | number;
 }
 
@@ -64,12 +64,12 @@ export function textOf(part: Part): string {
   return typeof part.value === "string" ? part.value : refuse(part, "is not a string");
 }
 
-/** null is taken as absent. */
+/** null counts as absent. */
 export function optionalTextOf(part: Part): string | undefined {
   return part.value === undefined || part.value === null ? undefined : textOf(part);
 }
 
-/** null is taken as absent. */
+/** null counts as absent. */
 export function optionalFlagOf(part: Part): boolean | undefined {
   if (part.value === undefined || part.value === null) return undefined;
   return flagOf(part);
@@ -84,10 +84,10 @@ export function countOf(part: Part): number {
   return typeof part.value === "number" && Number.isSafeInteger(part.value) ? part.value : refuse(part, "is not an integer");
 }
 
-/** An id: a string, or a whole number as its decimal text. A number beyond 2^53 was rounded while it was read, so it is refused. */
+/** An id: a string, or a whole number as its decimal text. A number beyond 2^53 was rounded when it was read, so it is refused. */
 export function idOf(part: Part): string {
   if (typeof part.value === "number" && Number.isInteger(part.value)) {
-    return Number.isSafeInteger(part.value) ? String(part.value) : refuse(part, "is a number too large to be read exactly");
+    return Number.isSafeInteger(part.value) ? String(part.value) : refuse(part, "is a number that is too large to be exact");
   }
   return part.value === "" ? refuse(part, "is an empty string") : textOf(part);
 }
@@ -97,14 +97,14 @@ export function listOf(part: Part): readonly Part[] {
   return part.value.map((value: unknown, index) => ({ value, where: part.where, above: part, name: index }));
 }
 
-/** The answer to a read (interface §2.1). */
+/** The response to a read (docs/service-interface.md#envelope). */
 export interface Envelope {
   readonly top: Part;
   /** An object. */
   readonly data: Part;
 }
 
-/** @throws ServiceError E_MALFORMED_ANSWER where it is no envelope with an object as `data` */
+/** @throws ServiceError E_MALFORMED_ANSWER if it is not an envelope with an object as `data` */
 export function openEnvelope(value: JsonValue, where: Where): Envelope {
   const top = { value, where, above: "" };
   optionalTextOf(memberOf(top, "code"));

@@ -3,7 +3,7 @@ import type { WriteDecoder } from "../../model/service.ts";
 import { idOf, listOf, memberOf, optionalFlagOf, optionalTextOf, type Part, textOf } from "./members.ts";
 import { decodeSchemas } from "./schemas.ts";
 
-/** interface §2.2. @throws ServiceError E_MALFORMED_ANSWER, as every decoder */
+/** docs/service-interface.md#integrations. @throws ServiceError E_MALFORMED_ANSWER, as every decoder */
 export function decodeIntegration(part: Part): LiveIntegration {
   return {
     id: idOf(memberOf(part, "id")),
@@ -19,7 +19,7 @@ function decodeReference(part: Part): LiveReference {
   return { id: idOf(memberOf(part, "id")), name: textOf(memberOf(part, "name")), type: textOf(memberOf(part, "type")) };
 }
 
-/** interface §2.4. `taggedResources` stays absent where the answer has none. */
+/** docs/service-interface.md#tags. `taggedResources` is absent if the response has none. */
 export function decodeTag(part: Part): LiveTag {
   const resources = memberOf(part, "taggedResources");
   return {
@@ -36,7 +36,7 @@ export function decodeTag(part: Part): LiveTag {
   };
 }
 
-/** interface §2.8 */
+/** docs/service-interface.md#users */
 export function decodeUser(part: Part): LiveUser {
   return {
     id: idOf(memberOf(part, "id")),
@@ -46,7 +46,7 @@ export function decodeUser(part: Part): LiveUser {
   };
 }
 
-/** interface §2.7; actor and context may be missing, the endpoint being in Beta. */
+/** docs/service-interface.md#audit-log. The endpoint is in Beta, so actor and context may be missing. */
 export function decodeAuditEntry(part: Part): AuditEntry {
   const actor = memberOf(part, "actor");
   const context = memberOf(part, "context");
@@ -64,8 +64,9 @@ function optionalTextIn(part: Part, name: string): string | undefined {
 }
 
 /**
- * What the answers to writes say about the new state. `schemas` changes the answer's data in place. An error names the path's template and has `sent`
- * "maybe": the service has acted, and what it did can't be read.
+ * The new state in the responses to writes. `schemas` changes the data of the response in place. An
+ * error names the template of the path and has `sent` "maybe": the service acted, and the result
+ * cannot be read.
  */
 export const decodeWrite: WriteDecoder = {
   schemas: ({ data }) => decodeSchemas(data, { method: "PATCH", path: "/v1/integrations/{id}/schemas", sent: "maybe" }),

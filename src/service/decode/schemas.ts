@@ -4,13 +4,15 @@ import type { Where } from "./members.ts";
 import { flagOf, memberOf, objectOf, optionalFlagOf, optionalTextOf, type Part } from "./members.ts";
 
 /*
- * A schema map can hold a hundred thousand columns, and nearly always it is already what the model wants: camelCase, every member there. So decoding is
- * a walk over the freshly parsed tree with one cheap question per node, "is it plain?". A plain node stays as it is and nothing is allocated. Only a node that is
- * not (snake_case members, null, something missing or wrong) is decoded member by member and replaced in its map, or refused with its pointer. Each
- * entry is judged by itself, so an answer may mix both forms (interface §4.3). The tree belongs to the decoder: nobody else has seen it yet.
+ * A schema map can have a hundred thousand columns, and nearly always it already has the form of the
+ * model: camelCase, all members present. So decoding walks over the parsed tree with one cheap check
+ * per node. A node that passes stays as it is, and nothing is allocated. Any other node (snake_case,
+ * null, a missing or wrong member) is decoded member by member and replaced in its map, or refused with
+ * its pointer. Each entry is checked on its own, so a response may mix both forms
+ * (docs/service-interface.md#response-forms). The decoder may change the tree: nothing else uses it yet.
  */
 
-/** A map of the tree while it is being decoded: it may be changed, and what its entries are is not known yet. The model's types say neither, hence the casts. */
+/** A map of the tree during decoding: it can be changed, and its entries are unknown. The model's types differ in both, hence the casts. */
 type Tree = Record<string, unknown>;
 
 /**
