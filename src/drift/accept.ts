@@ -6,10 +6,11 @@ import { DimsyncError } from "../model/errors.ts";
 import type { Plan } from "../model/plan.ts";
 import type { Pointer } from "../model/pointer.ts";
 import type { Problem } from "../model/problem.ts";
+import type { Edit } from "../yaml/diff.ts";
+import { editYaml } from "../yaml/edit.ts";
 import type { WriteFile } from "./history.ts";
 import { type Override, withOverride } from "./overrides.ts";
-import { type AcceptedProject, acceptingOf } from "./plan-edits.ts";
-import { editYaml, type Wish } from "./yaml-edit.ts";
+import { type DifferenceEdits, type ProjectManifests, planEdits } from "./plan-edits.ts";
 
 export interface FileEdit {
   /** As shown. */
@@ -23,7 +24,10 @@ export interface FileEdit {
   readonly diff: string;
 }
 
-/** A difference that no edit takes over; `why` says in sentences why not and what to do instead. */
+/**
+ * A difference that cannot be accepted by an edit. `why` says the reason and what to do instead, in
+ * sentences.
+ */
 export interface Unaccepted {
   readonly address: Address;
   readonly path: Pointer;
@@ -33,86 +37,127 @@ export interface Unaccepted {
 export interface Accepted {
   /** By file, in the order of the report. Nothing is written yet. */
   readonly edits: readonly FileEdit[];
-  /** How many differences the edits take over. */
+  /** The number of differences that the edits accept. */
   readonly accepted: number;
   readonly unaccepted: readonly Unaccepted[];
 }
 
-/** What a file is to take: values at places, and new configurations by the address that they take over from. The numbers are differences. */
-interface InFile {
-  readonly wishes: Map<Wish, number>;
-  readonly overrides: Map<Address, (Override & { readonly index: number })[]>;
+/** An edit or override, and the index of the difference that it accepts. */
+interface Indexed<T> {
+  readonly index: number;
+  readonly value: T;
 }
 
 /**
- * The edits that make the manifests agree with the account as the report saw it: literals in place, an overriding literal where a rule decided, a
- * configuration of its own where the manifest acts on several integrations. All other bytes stay. `cwd` is what shown file names are relative to.
- * Throws E_ACCEPT_BROKEN where the manifests hold errors, and what Node's calls throw.
+ * What a file gets: values by document, and new configurations by the address that they override.
+ */
+interface InFile {
+  readonly values: Map<number, Indexed<Edit>[]>;
+  readonly overrides: Map<Address, Indexed<Override>[]>;
+}
+
+/** Reasons why differences cannot be accepted, by their index. */
+type Reasons = Map<number, string>;
+
+/**
+ * The edits that make the manifests match the account as the report saw it: literals are changed in
+ * place, a literal overrides a rule that decided, and an integration of a manifest that covers
+ * several gets a configuration of its own. All other bytes stay. Shown file names are relative to
+ * `cwd`. Throws E_ACCEPT_BROKEN if the manifests have errors, and what Node's calls throw.
  */
 export async function acceptDrift(
   report: Plan,
-  project: AcceptedProject & { readonly problems: readonly Problem[] },
+  project: ProjectManifests & { readonly problems: readonly Problem[] },
   cwd: string,
 ): Promise<Accepted> {
   if (project.problems.some(({ severity }) => severity === "error"))
-    throw new DimsyncError("E_ACCEPT_BROKEN", "The manifests hold errors, so there is nothing sound to edit. Mend them first.", {
+    throw new DimsyncError("E_ACCEPT_BROKEN", "The manifests have errors, so they cannot be edited. Fix the errors first.", {
       command: "dimsync validate",
     });
-  const accepting = acceptingOf(report, project);
-  const why = new Map<number, string>();
-  const byFile = new Map<string, InFile>();
-  const inFile = (file: string): InFile => {
-    const known = byFile.get(file) ?? { wishes: new Map(), overrides: new Map() };
-    byFile.set(file, known);
-    return known;
-  };
-  for (const [index, { acceptances }] of accepting.entries())
-    for (const acceptance of acceptances) {
-      if (acceptance.how === "refused") {
-        why.set(index, acceptance.why);
-        continue;
-      }
-      const { document, file } = acceptance.resource.place;
-      const { wishes, overrides } = inFile(file);
-      if (acceptance.how === "value") wishes.set({ document, path: acceptance.path, value: acceptance.value }, index);
-      else {
-        const known = overrides.get(acceptance.item.address) ?? [];
-        overrides.set(acceptance.item.address, known);
-        known.push({ ...acceptance, index });
-      }
-    }
-
+  const differences = planEdits(report, project);
+  const reasons: Reasons = new Map();
+  const names = new Set(project.resources.map(({ address }) => address));
   const edits: FileEdit[] = [];
-  const taken = new Set(project.resources.map(({ address }) => address));
-  for (const [file, { wishes, overrides }] of byFile) {
+  for (const [file, changes] of byFile(differences, reasons)) {
     const path = resolve(cwd, file);
     const before = await readFile(path, "utf8");
     const mark = before.startsWith("\ufeff") ? "\ufeff" : "";
-    const edited = editYaml(before.slice(mark.length), [...wishes.keys()]);
-    for (const { wish, why: reason } of edited.refused) {
-      const index = wishes.get(wish);
-      if (index !== undefined) why.set(index, `${wish.path.join(".")} in ${file} is not edited: ${reason}.`);
-    }
-    let text = edited.text;
-    for (const values of overrides.values()) {
-      const longer = withOverride(text, values, taken);
-      if (longer === undefined) for (const { index } of values) why.set(index, `${file} can't take another document.`);
-      else text = longer;
-    }
-    const after = mark + text;
+    const withValues = editValues(before.slice(mark.length), changes, { file, reasons });
+    const after = mark + addOverrides(withValues, changes, { file, reasons, names });
     if (after !== before) edits.push({ file, path, before, after, diff: diffOf(file, before, after) });
   }
   return {
     edits,
-    accepted: accepting.length - why.size,
-    unaccepted: accepting.flatMap(({ address, path }, index) => {
-      const reason = why.get(index);
-      return reason === undefined ? [] : [{ address, path, why: reason }];
+    accepted: differences.length - reasons.size,
+    unaccepted: differences.flatMap(({ address, path }, index) => {
+      const why = reasons.get(index);
+      return why === undefined ? [] : [{ address, path, why }];
     }),
   };
 }
 
-/** Writes the edits, each file at once. Throws E_FILE_CHANGED before the first write where a file is no longer as it was read. */
+function byFile(differences: readonly DifferenceEdits[], reasons: Reasons): ReadonlyMap<string, InFile> {
+  const files = new Map<string, InFile>();
+  for (const [index, { edits }] of differences.entries())
+    for (const edit of edits) {
+      if (edit.how === "refused") {
+        reasons.set(index, edit.why);
+        continue;
+      }
+      const { document, file } = edit.resource.place;
+      const inFile = files.get(file) ?? { values: new Map(), overrides: new Map() };
+      files.set(file, inFile);
+      if (edit.how === "value") append(inFile.values, document, { index, value: { type: "set", path: edit.path, value: edit.value } });
+      else append(inFile.overrides, edit.item.address, { index, value: edit });
+    }
+  return files;
+}
+
+function append<K, V>(lists: Map<K, V[]>, key: K, value: V): void {
+  const list = lists.get(key) ?? [];
+  lists.set(key, list);
+  list.push(value);
+}
+
+function editValues(text: string, { values }: InFile, { file, reasons }: { readonly file: string; readonly reasons: Reasons }): string {
+  let edited = text;
+  for (const [document, indexed] of values) {
+    const result = editYaml(
+      edited,
+      document,
+      indexed.map(({ value }) => value),
+    );
+    edited = result.text;
+    for (const { edit, why } of result.refused) {
+      const index = indexed.find(({ value }) => value === edit)?.index;
+      if (index !== undefined) reasons.set(index, `${edit.path.join(".")} in ${file} was not edited: ${why}.`);
+    }
+  }
+  return edited;
+}
+
+function addOverrides(
+  text: string,
+  { overrides }: InFile,
+  { file, reasons, names }: { readonly file: string; readonly reasons: Reasons; readonly names: Set<Address> },
+): string {
+  let edited = text;
+  for (const indexed of overrides.values()) {
+    const longer = withOverride(
+      edited,
+      indexed.map(({ value }) => value),
+      names,
+    );
+    if (longer === undefined) for (const { index } of indexed) reasons.set(index, `No document can be added to ${file}.`);
+    else edited = longer;
+  }
+  return edited;
+}
+
+/**
+ * Writes the edits, each file at once. Throws E_FILE_CHANGED before the first write if a file has
+ * changed since it was read.
+ */
 export async function writeEdits(edits: readonly FileEdit[], write: WriteFile): Promise<void> {
   for (const { path, before, file } of edits)
     if ((await readFile(path, "utf8").catch(() => undefined)) !== before)
@@ -121,7 +166,7 @@ export async function writeEdits(edits: readonly FileEdit[], write: WriteFile): 
 }
 
 function diffOf(file: string, before: string, after: string): string {
-  // Beyond the time a whole-file diff says the same, at length.
+  // If this takes too long, a note replaces the diff.
   const patch: string | undefined = createTwoFilesPatch(`a/${file}`, `b/${file}`, before, after, "", "", { context: 3, timeout: 10_000 });
-  return patch ?? `--- a/${file}\n+++ b/${file}\n(the difference is too large to be shown)\n`;
+  return patch ?? `--- a/${file}\n+++ b/${file}\n(the diff is too large to show)\n`;
 }

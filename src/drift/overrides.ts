@@ -1,38 +1,43 @@
 import { type Address, parseAddress, toAddress } from "../model/address.ts";
-import type { JsonScalar } from "../model/json.ts";
+import { emptyRecord, type JsonObject, type JsonScalar, type JsonValue } from "../model/json.ts";
 import type { SchemaConfigSpec } from "../model/resource.ts";
-import { composeDocuments } from "../yaml/parse.ts";
-import type { Acceptance } from "./plan-edits.ts";
-import { blockLines, keyText, scalarText, type Tree } from "./yaml-text.ts";
+import { documentRanges } from "../yaml/document-ranges.ts";
+import { eolOf } from "../yaml/nodes.ts";
+import { blockLines } from "../yaml/print.ts";
+import { escapeReferences } from "../yaml/references.ts";
+import type { PlannedEdit } from "./plan-edits.ts";
 
-export type Override = Extract<Acceptance, { readonly how: "override" }>;
+export type Override = Extract<PlannedEdit, { readonly how: "override" }>;
 
 /**
- * The text with a configuration of higher priority at its end, for one integration of the many that the manifest acts on; undefined where the text
- * can't take another document. `names` are the addresses that are taken; the new one is added.
+ * The text with one more SchemaConfig at its end, of higher priority, for one of the many
+ * integrations that the manifest covers; undefined if the text cannot take another document.
+ * `names` are the addresses in use; the new one is added.
  */
-export function withOverride(text: string, at: readonly Override[], names: Set<Address>): string | undefined {
-  const [first] = at;
+export function withOverride(text: string, overrides: readonly Override[], names: Set<Address>): string | undefined {
+  const [first] = overrides;
   if (first === undefined) return undefined;
   const { resource, item } = first;
-  const eol = text.includes("\r\n") ? "\r\n" : "\n";
+  const eol = eolOf(text);
   const label = parseAddress(item.address)?.on ?? item.liveId ?? "";
-  const integration = names.has(toAddress("Integration", label)) ? scalarText(label) : `{ id: ${scalarText(item.liveId ?? label, '"')} }`;
-  const tree = treeOf(at);
+  const document = {
+    apiVersion: "dimsync/v1",
+    kind: "SchemaConfig",
+    metadata: { name: freeName(`${resource.name}-${label}`, names) },
+    spec: {
+      integration: names.has(toAddress("Integration", label)) ? label : { id: item.liveId ?? label },
+      priority: ((resource.spec as SchemaConfigSpec).priority ?? 0) + 1,
+      ...treeOf(overrides),
+    },
+  };
   const lines = [
     "---",
-    `# Accepted from the account: where ${resource.address} decides otherwise for its other integrations.`,
-    "apiVersion: dimsync/v1",
-    "kind: SchemaConfig",
-    `metadata: { name: ${keyText(freeName(`${resource.name}-${label}`, names))} }`,
-    "spec:",
-    `  integration: ${integration}`,
-    `  priority: ${((resource.spec as SchemaConfigSpec).priority ?? 0) + 1}`,
-    ...blockLines(tree, 2, 2),
+    `# Accepted from the account: differs from ${resource.address}, which covers other integrations, too.`,
+    ...blockLines(escapeReferences(document)),
     "",
   ];
   const joined = `${text}${text === "" || text.endsWith("\n") ? "" : eol}${lines.join(eol)}`;
-  return composeDocuments(joined).length === composeDocuments(text).length + 1 ? joined : undefined;
+  return documentRanges(joined).length === documentRanges(text).length + 1 ? joined : undefined;
 }
 
 function freeName(wanted: string, names: Set<string>): string {
@@ -43,20 +48,18 @@ function freeName(wanted: string, names: Set<string>): string {
   return name;
 }
 
-type Growing = Map<string, Growing | { readonly value: JsonScalar }>;
-
-/** Below `spec`: every path begins with it. */
-function treeOf(values: readonly { readonly path: readonly string[]; readonly value: JsonScalar }[]): Tree {
-  const root: Growing = new Map();
+/** The values below `spec`, with which every path begins. */
+function treeOf(values: readonly { readonly path: readonly string[]; readonly value: JsonScalar }[]): JsonObject {
+  const root = emptyRecord<JsonValue>();
   for (const { path, value } of values) {
     let branch = root;
     for (const key of path.slice(1, -1)) {
-      const known = branch.get(key);
-      const next: Growing = known instanceof Map ? known : new Map();
-      branch.set(key, next);
-      branch = next;
+      // All inner values of the tree are records that this function made.
+      const known = (branch[key] as Record<string, JsonValue> | undefined) ?? emptyRecord<JsonValue>();
+      branch[key] = known;
+      branch = known;
     }
-    branch.set(path.at(-1) ?? "", { value });
+    branch[path.at(-1) ?? ""] = value;
   }
   return root;
 }

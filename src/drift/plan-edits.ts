@@ -5,11 +5,14 @@ import { atPointer, fromPointer, type Pointer } from "../model/pointer.ts";
 import type { Locate } from "../model/problem.ts";
 import { locationIn, type Resource, type SchemaConfigSpec, type SchemaMatch } from "../model/resource.ts";
 
-/** What a difference has to become in the manifests for the live value to be the declared one. */
-export type Acceptance =
-  /** A value at a place of a manifest. */
+/** How the manifests take over a live value. */
+export type PlannedEdit =
+  /** A value of a manifest changes. */
   | { readonly how: "value"; readonly resource: Resource; readonly path: readonly string[]; readonly value: JsonScalar }
-  /** A configuration of its own for this one integration: the manifest that decided acts on others as well. */
+  /**
+   * The integration gets a configuration of its own, because the manifest that decided covers
+   * others, too.
+   */
   | {
       readonly how: "override";
       readonly resource: Resource;
@@ -20,50 +23,52 @@ export type Acceptance =
   /** `why` is a sentence that says what to do instead. */
   | { readonly how: "refused"; readonly why: string };
 
-/** One difference and what accepting it takes; several places where a manifest says the same twice. */
-export interface Accepting {
+/**
+ * One difference and the edits that accept it: several if a manifest has the value in several
+ * places.
+ */
+export interface DifferenceEdits {
   readonly address: Address;
   readonly path: Pointer;
-  readonly acceptances: readonly Acceptance[];
+  readonly edits: readonly PlannedEdit[];
 }
 
-export interface AcceptedProject {
+export interface ProjectManifests {
   readonly resources: readonly Resource[];
   readonly locate: Locate;
 }
 
 /** Every difference of the report, in its order. */
-export function acceptingOf(report: Plan, project: AcceptedProject): readonly Accepting[] {
+export function planEdits(report: Plan, project: ProjectManifests): readonly DifferenceEdits[] {
   const byAddress = new Map(project.resources.map((resource) => [resource.address, resource]));
   return [
     ...report.items.filter(({ action }) => action !== "bind").flatMap((item) => ofItem(item, byAddress, project)),
-    ...report.manual.map((step) => ({ address: step.address, path: step.path, acceptances: ofManual(step, byAddress) })),
+    ...report.manual.map((step) => ({ address: step.address, path: step.path, edits: ofManual(step, byAddress) })),
   ];
 }
 
-const refused = (why: string): readonly [Acceptance] => [{ how: "refused", why }];
+const refused = (why: string): readonly [PlannedEdit] => [{ how: "refused", why }];
 
-function ofItem(item: Item, byAddress: ReadonlyMap<Address, Resource>, project: AcceptedProject): readonly Accepting[] {
+function ofItem(item: Item, byAddress: ReadonlyMap<Address, Resource>, project: ProjectManifests): readonly DifferenceEdits[] {
   const { address, kind, action } = item;
-  const whole = (why: string): readonly Accepting[] => [{ address, path: "", acceptances: refused(why) }];
-  if (action === "create")
-    return whole("It is declared and not in the account. Apply creates it; if it is meant to be gone, delete its manifest.");
+  const whole = (why: string): readonly DifferenceEdits[] => [{ address, path: "", edits: refused(why) }];
+  if (action === "create") return whole("It is not in the account. Run apply to create it, or delete its manifest.");
   if (action === "relate")
-    return whole("The tag is not on this resource. Apply attaches it; if it is meant to be off, take the resource out of spec.resources.");
+    return whole("The tag is not attached to this resource. Run apply to attach it, or remove the resource from spec.resources.");
   const top = byAddress.get(manifestAddress(address));
-  if (top === undefined) return whole("Its manifest was not found.");
+  if (top === undefined) return whole("No manifest has this address.");
   return item.changes.map((change) => ({
     address,
     path: change.path,
-    acceptances: kind === "SchemaConfig" ? [ofNode(item, change, top, project)] : ofField(change, top),
+    edits: kind === "SchemaConfig" ? [ofNode(item, change, top, project)] : ofField(change, top),
   }));
 }
 
-/** Why the origin of a difference forbids taking the live value over it. */
+/** Why the live value must not be accepted, if the manifests changed. */
 function forbiddenBy({ origin }: Pick<Change | Manual, "origin">): string | undefined {
-  if (origin === "config") return "The manifests changed here, not the account. Apply brings the account after.";
+  if (origin === "config") return "The manifests changed here, not the account. Run apply to update the account.";
   if (origin === "conflict")
-    return "Both the manifests and the account changed here. Decide which one holds: edit the manifest, or apply it.";
+    return "Both the manifests and the account changed here. Decide which value to keep: edit the manifest, or apply it.";
   return undefined;
 }
 
@@ -71,22 +76,25 @@ function scalarOf(value: JsonValue | undefined): JsonScalar | undefined {
   return value === null || (typeof value !== "object" && value !== undefined) ? value : undefined;
 }
 
-/** A literal is changed where it stands; a rule is overruled by a literal of the same configuration (literals win, product §2.4.3). */
-function ofNode(item: Item, change: Change, top: Resource, { resources, locate }: AcceptedProject): Acceptance {
+/**
+ * A literal is changed in place. A rule is overridden by a literal of the same configuration,
+ * because literals win over rules.
+ */
+function ofNode(item: Item, change: Change, top: Resource, { resources, locate }: ProjectManifests): PlannedEdit {
   const forbidden = forbiddenBy(change);
   if (forbidden !== undefined) return { how: "refused", why: forbidden };
   const value = scalarOf(change.before);
-  if (value === undefined) return { how: "refused", why: "What the account has there is not known." };
+  if (value === undefined) return { how: "refused", why: "The live value is not known." };
   const path = ["spec", ...fromPointer(change.path)];
   const isSingle = (resource: Resource) => (resource.spec as SchemaConfigSpec).integration !== undefined;
-  const says = (resource: Resource) => atPointer(resource.spec, change.path) !== undefined;
-  if (says(top) && isSingle(top)) return { how: "value", resource: top, path, value };
+  const hasValue = (resource: Resource) => atPointer(resource.spec, change.path) !== undefined;
+  if (hasValue(top) && isSingle(top)) return { how: "value", resource: top, path, value };
   const { cause } = change;
   const decider =
     cause === undefined || cause.rule !== undefined
       ? undefined
       : resources.find((resource) => {
-          if (resource.kind !== "SchemaConfig" || !says(resource) || !isSingle(resource)) return false;
+          if (resource.kind !== "SchemaConfig" || !hasValue(resource) || !isSingle(resource)) return false;
           const place = locate(locationIn(resource, `/spec${change.path}`));
           return place.file === cause.file && place.line === cause.line;
         });
@@ -94,52 +102,55 @@ function ofNode(item: Item, change: Change, top: Resource, { resources, locate }
   return isSingle(top) ? { how: "value", resource: top, path, value } : { how: "override", resource: top, item, path, value };
 }
 
-/** Name, description and owner of a tag, name of an asset: the interface shows them. */
-function ofField(change: Change, resource: Resource): readonly Acceptance[] {
+/** Name, description and owner of a tag, and the name of an asset: the service returns them. */
+function ofField(change: Change, resource: Resource): readonly PlannedEdit[] {
   const forbidden = forbiddenBy(change);
   if (forbidden !== undefined) return refused(forbidden);
   const value = scalarOf(change.before);
-  if (value === undefined)
-    return refused("The interface shows no value there, so there is none to take over. Apply writes the declared one; or delete the line.");
-  if (atPointer(resource.spec, change.path) === undefined) return refused("The manifest declares no value there.");
+  if (value === undefined) return refused("The service returns no value here. Run apply to write the desired value, or delete the line.");
+  if (atPointer(resource.spec, change.path) === undefined) return refused("The manifest has no value here.");
   return [{ how: "value", resource, path: ["spec", ...fromPointer(change.path)], value }];
 }
 
-function ofManual(step: Manual, byAddress: ReadonlyMap<Address, Resource>): readonly Acceptance[] {
+function ofManual(step: Manual, byAddress: ReadonlyMap<Address, Resource>): readonly PlannedEdit[] {
   const forbidden = forbiddenBy(step);
   if (forbidden !== undefined) return refused(forbidden);
   const resource = byAddress.get(manifestAddress(step.address));
   const value = scalarOf(step.actual);
   if (parseAddress(step.address)?.resource !== undefined)
     return refused(
-      "The interface doesn't show of what type the resource is. Add it to spec.resources by hand, or take the tag off in the service.",
+      "The service does not return the type of the resource. Add it to spec.resources by hand, or remove the tag in the service.",
     );
-  if (step.path === "") return refused("It is gone from the account. Delete its manifest, or make it again in the service.");
-  if (resource === undefined) return refused("Its manifest was not found.");
-  if (value === undefined) return refused("What the account has there is not known. Do the step, or correct the manifest by hand.");
+  if (step.path === "") return refused("It is no longer in the account. Delete its manifest, or create it again in the service.");
+  if (resource === undefined) return refused("No manifest has this address.");
+  if (value === undefined) return refused("The live value is not known. Do the manual step, or edit the manifest by hand.");
   const places = placesOf(step, resource);
-  if (places.length === 0) return refused("No single value of the manifest says this. Do the step, or correct the manifest by hand.");
+  if (places.length === 0)
+    return refused("The manifest does not have this as a single value. Do the manual step, or edit the manifest by hand.");
   return places.map((path) => ({ how: "value", resource, path, value }));
 }
 
-/** Where the manifest says what the step expects. */
+/** Where the manifest has the value that the step expects. */
 function placesOf({ path, expected }: Manual, resource: Resource): readonly (readonly string[])[] {
   const spec: unknown = resource.spec;
-  const saying = (pointers: readonly Pointer[]) =>
+  const withExpected = (pointers: readonly Pointer[]) =>
     pointers
       .filter((pointer) => expected !== undefined && sameJson(atPointer(spec, pointer), expected))
       .map((pointer) => ["spec", ...fromPointer(pointer)]);
   if (resource.kind === "SchemaConfig") return expectationsOf(path, expected, spec as SchemaConfigSpec);
-  if (resource.kind !== "Integration") return saying([path]);
+  if (resource.kind !== "Integration") return withExpected([path]);
   const create: Readonly<Record<Pointer, Pointer>> = {
     "/source/name": "/create/sourceConfig/name",
     "/source/type": "/create/sourceConfig/type",
   };
   const other = path === "/destination/id" ? "/destination/id" : create[path];
-  return saying([`/expect${path}`, ...(other === undefined ? [] : [other])]);
+  return withExpected([`/expect${path}`, ...(other === undefined ? [] : [other])]);
 }
 
-/** Entries of spec.expect that mean this one node and nothing else: with a pattern, others would be expected to be so, too. */
+/**
+ * Entries of spec.expect that match this one node only. Editing a pattern would change the
+ * expectation of other nodes.
+ */
 function expectationsOf(path: Pointer, expected: JsonValue | undefined, { expect = [] }: SchemaConfigSpec): readonly (readonly string[])[] {
   const segments = fromPointer(path);
   const names = segments.slice(1, -1).filter((_, index) => index % 2 === 0);
@@ -149,8 +160,8 @@ function expectationsOf(path: Pointer, expected: JsonValue | undefined, { expect
     const isThis = levels.every((level, depth) =>
       names[depth] === undefined ? level === undefined : isLiteral(level, names[depth], entry.match),
     );
-    const says = isObject(entry) && Object.hasOwn(entry, key) && sameJson(entry[key], expected);
-    return isThis && says ? [["spec", "expect", String(index), key]] : [];
+    const hasExpected = isObject(entry) && Object.hasOwn(entry, key) && sameJson(entry[key], expected);
+    return isThis && hasExpected ? [["spec", "expect", String(index), key]] : [];
   });
 }
 

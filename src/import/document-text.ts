@@ -1,7 +1,8 @@
 import type { JsonObject, JsonValue } from "../model/json.ts";
 import type { LiveIntegration, LiveReference, LiveTag } from "../model/live.ts";
 import type { SchemaConfigSpec, UserRef } from "../model/resource.ts";
-import { escapeReferences, indented, inlineYaml, yamlLines } from "../yaml/print.ts";
+import { blockLines, inlineYaml } from "../yaml/print.ts";
+import { escapeReferences } from "../yaml/references.ts";
 
 // The manifests that import writes, as text. They declare the live values, so that the plan after them is empty.
 
@@ -18,8 +19,8 @@ function documentText(
   comments: { readonly before?: readonly string[]; readonly after?: readonly string[] } = {},
 ): DocumentText {
   const { spec = {}, ...rest } = escapeReferences(body) as JsonObject; // a map stays a map
-  const head = yamlLines({ apiVersion: "dimsync/v1", kind, metadata: { name }, ...rest });
-  const lines = [...(comments.before ?? []), ...head, "spec:", ...indented(yamlLines(spec)), ...(comments.after ?? [])];
+  const head = blockLines({ apiVersion: "dimsync/v1", kind, metadata: { name }, ...rest });
+  const lines = [...(comments.before ?? []), ...head, "spec:", ...blockLines(spec, { column: 2, step: 2 }), ...(comments.after ?? [])];
   return { address: `${kind}/${name}`, text: `${lines.join("\n")}\n` };
 }
 

@@ -1,20 +1,21 @@
 import type { JsonValue } from "../model/json.ts";
 import type { SourceLocation } from "../model/problem.ts";
-import { type Edit, valueEdits } from "../yaml/diff.ts";
-import { documentRanges, type Range } from "../yaml/document-ranges.ts";
+import { valueEdits } from "../yaml/diff.ts";
+import { documentRanges } from "../yaml/document-ranges.ts";
 import { editYaml } from "../yaml/edit.ts";
+import { eolOf } from "../yaml/nodes.ts";
 import { inlineYaml } from "../yaml/print.ts";
 import { type DocumentText, untypedComment } from "./document-text.ts";
 
-/** Texts of files that an import changes, in memory. Paths are absolute. */
+/** The files that an import changes, in memory. Paths are absolute. */
 export interface FileSet {
-  /** Puts documents at the end of a file, or into a new one that begins with `header`. */
+  /** Appends documents to a file, or creates one that begins with `header`. */
   append(path: string, documents: readonly DocumentText[], header: string): void;
-  /** Makes the spec of the document at the place another one. False where its form doesn't let that be written. */
+  /** Changes the spec of a document. Returns false if the form of the file does not allow it. */
   change(path: string, place: SourceLocation, before: unknown, after: unknown): boolean;
-  /** Adds the ids to the document's comments where it doesn't mention them. */
+  /** Lists the ids in a comment of the document, unless it contains them. */
   mention(path: string, place: SourceLocation, ids: readonly string[]): void;
-  /** What has changed since the last call, by path; the texts are then let go. */
+  /** The changes since the last call, by path. Forgets the texts. */
   take(): readonly FileChange[];
 }
 
@@ -25,9 +26,15 @@ export interface FileChange {
   readonly after: string;
 }
 
+interface OpenFile {
+  readonly before: string | undefined;
+  text: string;
+}
+
+/** `read` returns the text of a file, or undefined if it does not exist. */
 export function createFileSet(read: (path: string) => string | undefined): FileSet {
-  const files = new Map<string, { readonly before: string | undefined; text: string }>();
-  const open = (path: string): { readonly before: string | undefined; text: string } => {
+  const files = new Map<string, OpenFile>();
+  const open = (path: string): OpenFile => {
     const known = files.get(path);
     if (known !== undefined) return known;
     const before = read(path);
@@ -35,40 +42,21 @@ export function createFileSet(read: (path: string) => string | undefined): FileS
     files.set(path, file);
     return file;
   };
-  let looked: { readonly text: string; readonly ranges: readonly Range[] } | undefined;
-  const rangeOf = (text: string, document: number): Range => {
-    if (looked?.text !== text) looked = { text, ranges: documentRanges(text) };
-    return looked.ranges[document] ?? [0, text.length];
-  };
   return {
     append(path, documents, header) {
       const file = open(path);
-      for (const { text } of documents) {
-        const isEmpty = file.text.trim() === "";
-        const before = isEmpty ? file.text || header : file.text;
-        const line = isEmpty ? "" : `${file.text.endsWith("\n") ? "" : "\n"}---\n`;
-        file.text = before + likeIn(before, line + text);
-      }
+      for (const { text } of documents) file.text = withDocument(file.text, text, header);
     },
     change(path, place, before, after) {
       const file = open(path);
-      // Specs are JSON; their types only don't say so.
-      const edits: readonly Edit[] = valueEdits(before as JsonValue, after as JsonValue, ["spec"]);
-      // Alone: a file of many documents would be read again as a whole for each that changes.
-      const [start, end] = rangeOf(file.text, place.document);
-      const edited = editYaml(file.text.slice(start, end), 0, edits);
-      if (typeof edited !== "string") return false;
-      file.text = file.text.slice(0, start) + edited + file.text.slice(end);
-      return true;
+      // Specs are JSON, although their types do not say so.
+      const { text, refused } = editYaml(file.text, place.document, valueEdits(before as JsonValue, after as JsonValue, ["spec"]));
+      if (refused.length === 0) file.text = text;
+      return refused.length === 0;
     },
     mention(path, place, ids) {
       const file = open(path);
-      const [start, end] = rangeOf(file.text, place.document);
-      const unmentioned = ids.filter((id) => !file.text.slice(start, end).includes(`id: ${inlineYaml(id)} }`));
-      if (unmentioned.length === 0) return;
-      const head = file.text.slice(0, end);
-      const comment = `${head === "" || head.endsWith("\n") ? "" : "\n"}${untypedComment(unmentioned).join("\n")}\n`;
-      file.text = head + likeIn(file.text, comment) + file.text.slice(end);
+      file.text = withMentions(file.text, place.document, ids);
     },
     take() {
       const changes = [...files].flatMap(([path, { before, text }]) => (text === (before ?? "") ? [] : [{ path, before, after: text }]));
@@ -78,5 +66,20 @@ export function createFileSet(read: (path: string) => string | undefined): FileS
   };
 }
 
-/** The text with line breaks as the file has them. */
-const likeIn = (file: string, text: string): string => (file.includes("\r\n") ? text.replaceAll(/\r?\n/gu, "\r\n") : text);
+function withDocument(file: string, document: string, header: string): string {
+  if (file.trim() === "") return (file || header) + withEol(file, document);
+  return file + withEol(file, `${file.endsWith("\n") ? "" : "\n"}---\n${document}`);
+}
+
+function withMentions(file: string, document: number, ids: readonly string[]): string {
+  const [start, end] = documentRanges(file)[document] ?? [0, file.length];
+  const text = file.slice(start, end);
+  const missing = ids.filter((id) => !text.includes(`id: ${inlineYaml(id)} }`));
+  if (missing.length === 0) return file;
+  const head = file.slice(0, end);
+  const comment = `${head === "" || head.endsWith("\n") ? "" : "\n"}${untypedComment(missing).join("\n")}\n`;
+  return head + withEol(file, comment) + file.slice(end);
+}
+
+/** The text with the file's line breaks. */
+const withEol = (file: string, text: string): string => (eolOf(file) === "\r\n" ? text.replaceAll(/\r?\n/gu, "\r\n") : text);

@@ -1,9 +1,9 @@
 import { readFileSync } from "node:fs";
 import { dirname, isAbsolute, relative, resolve, sep } from "node:path";
 import picomatch from "picomatch";
-import { parse } from "yaml";
 import type { Project } from "../manifests/project.ts";
 import { DimsyncError } from "../model/errors.ts";
+import { read } from "../yaml/read.ts";
 
 /**
  * The folder for new files: `out`, else the first folder in the config's `manifests`. Absolute.
@@ -13,7 +13,8 @@ import { DimsyncError } from "../model/errors.ts";
 export function importFolder({ configFile, settings }: Project, out: string | undefined): string {
   if (configFile === undefined) return out ?? settings.folder;
   const root = dirname(configFile);
-  const { manifests = ["."] } = parse(readFileSync(configFile, "utf8")) as { readonly manifests?: readonly string[] }; // loading has checked it
+  const config = read(readFileSync(configFile, "utf8")).documents[0]?.value ?? {};
+  const { manifests = ["."] } = config as { readonly manifests?: readonly string[] }; // loading has checked it
   const isLoaded = (folder: string): boolean => manifests.some((entry) => loads(entry, folder, root));
   const bases = [...manifests]
     .sort((a, b) => Number(isGlob(a)) - Number(isGlob(b)))

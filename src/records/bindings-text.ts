@@ -1,8 +1,11 @@
-import { Document, isMap, isScalar, LineCounter, type Pair, parseDocument, Scalar, visit, YAMLMap } from "yaml";
+import { Document, isMap, isScalar, type Pair, parseDocument, Scalar, visit, YAMLMap } from "yaml";
 import { type Address, byText, parseAddress } from "../model/address.ts";
 import type { Binding } from "../model/binding.ts";
 import { DimsyncError } from "../model/errors.ts";
 import { emptyRecord } from "../model/json.ts";
+import { lineAndColumn, lineStartsOf } from "../text/lines.ts";
+import { isPlainScalar } from "../text/plain-scalar.ts";
+import { parserOptions } from "../yaml/parse.ts";
 
 // The syntax tree is changed and printed again, not rebuilt from values: comments, other targets and members of later versions stay as they are. Each
 // object is one line, and lines are sorted, so that git merges two branches that bound different objects.
@@ -36,11 +39,11 @@ export function parseBindingsText(text: string, file: string): BindingsText {
       "Keep the lines of both sides, delete the lines with the markers, and where both sides bind one address, keep the id that is live.",
     );
   }
-  const lineCounter = new LineCounter();
-  const tree = parseDocument(text, { lineCounter, stringKeys: true, uniqueKeys: true, intAsBigInt: true, prettyErrors: false });
+  const tree = parseDocument(text, { ...parserOptions, uniqueKeys: true, intAsBigInt: true });
+  const lineStarts = lineStartsOf(text);
   const placeAt = (offset: number): string => {
-    const { line, col } = lineCounter.linePos(offset);
-    return `${file}:${Math.max(line, 1)}:${Math.max(col, 1)}`;
+    const { line, column } = lineAndColumn(lineStarts, offset);
+    return `${file}:${line}:${column}`;
   };
   const placeOf = (node: unknown): string => {
     const range = typeof node === "object" && node !== null && "range" in node ? node.range : undefined;
@@ -205,9 +208,7 @@ function sentMap(tree: Document, sent: Readonly<Record<string, string>>): YAMLMa
 }
 
 /** Unquoted where no reader could take it for anything but a text. */
-const keyNode = (key: string): Scalar<string> => (plainKey.test(key) ? new Scalar(key) : text(key));
-
-const plainKey = /^[A-Za-z]+\/[a-z0-9][A-Za-z0-9._@-]*$|^(?!(?:y|n|yes|no|on|off|true|false|null)$)[a-z][a-z0-9-]*$/u;
+const keyNode = (key: string): Scalar<string> => (isPlainScalar(key) ? new Scalar(key) : text(key));
 
 function text(value: string): Scalar<string> {
   const scalar = new Scalar(value);

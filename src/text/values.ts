@@ -2,6 +2,7 @@ import { isObject, type JsonValue } from "../model/json.ts";
 import { describeSecret, isSecretName, isSecretReference } from "../model/secret.ts";
 import { visible } from "./control-characters.ts";
 import { nameText } from "./paths.ts";
+import { isPlainScalar } from "./plain-scalar.ts";
 
 /** A value on one line, near to JSON. A secret is shown as where it comes from; a literal under a secret's name (which validation refuses) not at all. */
 export function valueText(value: JsonValue, name = ""): string {
@@ -34,11 +35,8 @@ export function cutMiddle(text: string, limit: number): string {
   return `${characters.slice(0, head).join("")}…${characters.slice(characters.length - (limit - 1 - head)).join("")}`;
 }
 
-// Texts that YAML 1.1 and 1.2 read as themselves without quotes.
-const plainString = /^(?!(?:true|false|null|yes|no|on|off|y|n)$)\p{L}[\p{L}\p{N}_./-]*$/iu;
-
 function plainText(value: JsonValue, name: string): string {
-  if (typeof value === "string" && plainString.test(value) && visible(value) === value && !isSecretName(name)) return value;
+  if (typeof value === "string" && isPlainScalar(value) && visible(value) === value && !isSecretName(name)) return value;
   return Array.isArray(value) ? `[${value.map((element: JsonValue) => plainText(element, name)).join(", ")}]` : valueText(value, name);
 }
 

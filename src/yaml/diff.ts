@@ -1,32 +1,37 @@
 import { canonicalJson, emptyRecord, isObject, type JsonValue, own, sameJson } from "../model/json.ts";
-import { escapeReferences } from "./print.ts";
 
 /** Keys of maps and positions in lists, from the root of a document. */
 export type Path = readonly (string | number)[];
 
-/**
- * What makes one value of another, as small as can be. Positions in lists are those before any
- * edit.
- */
+/** A change to a document. Positions in lists are those before any edit. */
 export type Edit =
+  /** A path that does not exist yet is created, with the maps on the way. */
   | { readonly type: "set"; readonly path: Path; readonly value: JsonValue }
-  | { readonly type: "members"; readonly path: Path; readonly removed: ReadonlySet<string>; readonly added: ReadonlyMap<string, JsonValue> }
+  | {
+      readonly type: "members";
+      readonly path: Path;
+      readonly removed: ReadonlySet<string>;
+      readonly added: ReadonlyMap<string, JsonValue>;
+      /** Added keys that are inserted before an existing one; the others go to the end. */
+      readonly before: ReadonlyMap<string, string>;
+    }
   | {
       readonly type: "items";
       readonly path: Path;
       readonly removed: ReadonlySet<number>;
-      /** New items by the position that they are to stand before. */
+      /** New items by the position before which they are inserted. */
       readonly inserted: ReadonlyMap<number, readonly JsonValue[]>;
     };
 
 type ValueMap = Readonly<Record<string, JsonValue>>;
 
-/** Items of a list that have an `id` are the same item whatever else they hold. */
+/** List items with the same `id` are the same item, whatever else they contain. */
 const keyOf = (item: JsonValue): string => {
   const id = isObject(item) ? own(item, "id") : undefined;
   return typeof id === "string" ? `id ${id}` : canonicalJson(item);
 };
 
+/** The smallest edits that turn one value into the other. */
 export function valueEdits(before: JsonValue, after: JsonValue, path: Path = []): readonly Edit[] {
   if (sameJson(before, after)) return [];
   if (isObject(before) && isObject(after) && Object.keys(after).length > 0) return mapEdits(before as ValueMap, after as ValueMap, path);
@@ -43,20 +48,31 @@ function mapEdits(before: ValueMap, after: ValueMap, path: Path): readonly Edit[
   }
   const added = new Map(Object.keys(after).flatMap((key) => (Object.hasOwn(before, key) ? [] : [[key, after[key] ?? null] as const])));
   if (removed.size > 0 && removed.size === Object.keys(before).length) return [{ type: "set", path, value: after }];
-  if (removed.size > 0 || added.size > 0) edits.push({ type: "members", path, removed, added });
+  if (removed.size > 0 || added.size > 0) edits.push({ type: "members", path, removed, added, before: keysAfter(before, after) });
   return edits;
 }
 
+/** For each new key, the next key that existed before. */
+function keysAfter(before: ValueMap, after: ValueMap): ReadonlyMap<string, string> {
+  const found = new Map<string, string>();
+  let next: string | undefined;
+  for (const key of Object.keys(after).reverse()) {
+    if (Object.hasOwn(before, key)) next = key;
+    else if (next !== undefined) found.set(key, next);
+  }
+  return found;
+}
+
 function listEdits(before: readonly JsonValue[], after: readonly JsonValue[], path: Path): readonly Edit[] {
-  const stays = positionsThatStay(before.map(keyOf), after.map(keyOf));
-  if (stays.size === 0) return [{ type: "set", path, value: after }];
-  const kept = new Set(stays.values());
-  const removed = new Set(before.flatMap((_, position) => (kept.has(position) ? [] : [position])));
+  const kept = keptItems(before.map(keyOf), after.map(keyOf));
+  if (kept.size === 0) return [{ type: "set", path, value: after }];
+  const keptPositions = new Set(kept.values());
+  const removed = new Set(before.flatMap((_, position) => (keptPositions.has(position) ? [] : [position])));
   const inserted = new Map<number, JsonValue[]>();
   const edits: Edit[] = [];
   let next = 0;
   for (const [index, item] of after.entries()) {
-    const position = stays.get(index);
+    const position = kept.get(index);
     if (position === undefined) inserted.set(next, [...(inserted.get(next) ?? []), item]);
     else {
       edits.push(...valueEdits(before[position] ?? null, item, [...path, position]));
@@ -67,21 +83,21 @@ function listEdits(before: readonly JsonValue[], after: readonly JsonValue[], pa
   return edits;
 }
 
-interface Stay {
+interface Kept {
   readonly index: number;
   readonly position: number;
-  readonly before: Stay | undefined;
+  readonly before: Kept | undefined;
 }
 
 /**
- * Old positions by new ones of as many items as can stay where they are; those that have moved past
- * them are taken out and put in again. It is the longest rising run of old positions: the chains of
- * each length that end lowest are kept, and each item lengthens one of them.
+ * Old positions by new ones, of as many items as can stay in place; items that moved past them are
+ * removed and inserted again. This is the longest increasing subsequence of old positions: of the
+ * chains of each length, the one that ends lowest is kept, and each item extends one of them.
  */
-function positionsThatStay(oldKeys: readonly string[], newKeys: readonly string[]): ReadonlyMap<number, number> {
+function keptItems(oldKeys: readonly string[], newKeys: readonly string[]): ReadonlyMap<number, number> {
   const positions = new Map<string, number[]>();
   for (const [position, key] of [...oldKeys.entries()].reverse()) positions.set(key, [...(positions.get(key) ?? []), position]);
-  const chains: Stay[] = [];
+  const chains: Kept[] = [];
   for (const [index, key] of newKeys.entries()) {
     const position = positions.get(key)?.pop();
     if (position === undefined) continue;
@@ -93,22 +109,12 @@ function positionsThatStay(oldKeys: readonly string[], newKeys: readonly string[
     }
     chains[low] = { index, position, before: chains[low - 1] };
   }
-  const stays = new Map<number, number>();
-  for (let stay = chains.at(-1); stay !== undefined; stay = stay.before) stays.set(stay.index, stay.position);
-  return stays;
+  const kept = new Map<number, number>();
+  for (let one = chains.at(-1); one !== undefined; one = one.before) kept.set(one.index, one.position);
+  return kept;
 }
 
-/** The edits as they are written down: `${` in a value becomes `$${`. */
-export function escapeEdits(edits: readonly Edit[]): readonly Edit[] {
-  return edits.map((edit) => {
-    if (edit.type === "items")
-      return { ...edit, inserted: new Map([...edit.inserted].map(([at, items]) => [at, items.map(escapeReferences)])) };
-    if (edit.type === "members") return { ...edit, added: new Map([...edit.added].map(([key, value]) => [key, escapeReferences(value)])) };
-    return { ...edit, value: escapeReferences(edit.value) };
-  });
-}
-
-/** The value with the edits made; those that lead nowhere change nothing. */
+/** The value after the edits. Edits of a place that does not exist change nothing. */
 export function applyEdits(value: JsonValue, edits: readonly Edit[]): JsonValue {
   return applyAt(value, edits, 0);
 }
@@ -118,23 +124,38 @@ function applyAt(value: JsonValue, edits: readonly Edit[], depth: number): JsonV
   const here = edits.filter(({ path }) => path.length === depth);
   const set = here.find((edit) => edit.type === "set");
   if (set?.type === "set") return set.value;
-  const below = (key: string | number): readonly Edit[] => edits.filter(({ path }) => path.length > depth && path[depth] === key);
-  if (Array.isArray(value)) {
-    const items = here.find((edit) => edit.type === "items");
-    const result: JsonValue[] = [];
-    for (let index = 0; index <= value.length; index++) {
-      if (items?.type === "items") result.push(...(items.inserted.get(index) ?? []));
-      if (index < value.length && !(items?.type === "items" && items.removed.has(index)))
-        result.push(applyAt(value[index] ?? null, below(index), depth + 1));
-    }
-    return result;
+  const below = new Map<string | number, Edit[]>();
+  for (const edit of edits) {
+    const key = edit.path[depth];
+    if (key !== undefined) below.set(key, [...(below.get(key) ?? []), edit]);
   }
-  if (!isObject(value)) return value;
-  const map = value as ValueMap;
-  const result = emptyRecord<JsonValue>();
+  const child = (key: string | number, member: JsonValue = null): JsonValue => applyAt(member, below.get(key) ?? [], depth + 1);
+  if (Array.isArray(value)) return applyToList(value, here, child);
+  return isObject(value) ? applyToMap(value as ValueMap, here, child) : value;
+}
+
+type Child = (key: string | number, member: JsonValue | undefined) => JsonValue;
+
+function applyToList(list: readonly JsonValue[], here: readonly Edit[], child: Child): JsonValue {
+  const items = here.find((edit) => edit.type === "items");
+  const result: JsonValue[] = [];
+  for (let index = 0; index <= list.length; index++) {
+    result.push(...(items?.inserted.get(index) ?? []));
+    if (index < list.length && items?.removed.has(index) !== true) result.push(child(index, list[index]));
+  }
+  return result;
+}
+
+function applyToMap(map: ValueMap, here: readonly Edit[], child: Child): JsonValue {
   const members = here.find((edit) => edit.type === "members");
-  for (const key of Object.keys(map))
-    if (members?.type !== "members" || !members.removed.has(key)) result[key] = applyAt(map[key] ?? null, below(key), depth + 1);
-  if (members?.type === "members") for (const [key, added] of members.added) result[key] = added;
+  const result = emptyRecord<JsonValue>();
+  const add = (next: string | undefined): void => {
+    for (const [key, added] of members?.added ?? []) if (members?.before.get(key) === next) result[key] = added;
+  };
+  for (const key of Object.keys(map)) {
+    add(key);
+    if (members?.removed.has(key) !== true) result[key] = child(key, map[key]);
+  }
+  add(undefined);
   return result;
 }

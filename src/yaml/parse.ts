@@ -5,7 +5,7 @@ import { type Document, type ParsedNode, parseAllDocuments } from "yaml";
  * source text (`1.0`, `~` and `true` are names). Callers look for duplicate keys themselves,
  * because the library's check is quadratic.
  */
-const options = {
+export const parserOptions = {
   version: "1.2",
   schema: "core",
   merge: false,
@@ -20,5 +20,5 @@ const options = {
  * which editing needs. Throws RangeError if the nesting is too deep for the stack.
  */
 export function composeDocuments(text: string, keepSourceTokens = false): readonly Document.Parsed<ParsedNode>[] {
-  return parseAllDocuments(text, { ...options, keepSourceTokens });
+  return parseAllDocuments(text, { ...parserOptions, keepSourceTokens });
 }

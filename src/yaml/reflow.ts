@@ -1,80 +1,33 @@
-import { type Document, isAlias, isMap, isScalar, isSeq, type Node, type Pair, visit, type YAMLMap, type YAMLSeq } from "yaml";
+import { isAlias, isCollection, isMap, isSeq, type Node, visit, type YAMLMap, type YAMLSeq } from "yaml";
 import type { JsonValue } from "../model/json.ts";
 import { applyEdits, type Edit, type Path } from "./diff.ts";
-import { indented, inlineYaml, memberLines } from "./print.ts";
+import { columnOf, dashOffsets, endOf, eolOf, isBlock, nodeAt, pairOf, startOf, stepTo } from "./nodes.ts";
+import { inlineYaml, itemLines, lineWidth, memberLines, stringYaml } from "./print.ts";
+import type { EditContext, Splice } from "./splice.ts";
 
-// Where the parts of a YAML text stand: offsets from its beginning.
-
-/** Written in lines, not in braces or brackets. */
-export const isBlock = (node: YAMLMap | YAMLSeq): boolean => node.flow !== true;
-
-/** Where an item's dash stands. */
-export function dashOffsets(node: YAMLSeq<Node>): readonly number[] {
-  const token = node.srcToken;
-  if (token?.type !== "block-seq") return [];
-  return token.items.map(({ start }) => start.find(({ type }) => type === "seq-item-ind")?.offset ?? 0);
-}
-
-/** Where the node begins, behind its anchor. */
-export const startOf = (node: Node): number => node.range?.[0] ?? 0;
-
-/** Where the last thing that the node holds ends, without comments and blank lines behind it. */
-export function endOf(node: Node): number {
-  if (isMap<Node, Node | null>(node) && node.flow !== true) {
-    const last = node.items.at(-1);
-    if (last !== undefined) return last.value === null ? endOf(last.key) : Math.max(endOf(last.value), endOf(last.key));
-  }
-  if (isSeq<Node>(node) && node.flow !== true) {
-    const last = node.items.at(-1);
-    if (last !== undefined) return endOf(last);
-  }
-  return node.range?.[1] ?? 0;
-}
-
-/** The beginning of the line of an offset. */
-export const lineStart = (text: string, offset: number): number => text.lastIndexOf("\n", offset - 1) + 1;
-
-/** Behind the line break that ends the line of `offset`; a block scalar ends behind its own. */
-export function afterLine(text: string, offset: number): number {
-  if (offset > 0 && text[offset - 1] === "\n") return offset;
-  const end = text.indexOf("\n", offset);
-  return end === -1 ? text.length : end + 1;
-}
-
-/** The node at the path from the root of the document. */
-export function nodeAt(document: Document.Parsed, path: Path): Node | undefined {
-  let node: Node | null | undefined = document.contents;
-  for (const key of path) {
-    if (isSeq<Node>(node)) node = node.items[Number(key)];
-    else if (isMap<Node, Node | null>(node)) node = pairOf(node, String(key))?.value;
-    else return undefined;
-  }
-  return node ?? undefined;
-}
-
-/** The member of that key; of several the last, which counts. */
-const pairOf = (map: YAMLMap<Node, Node | null>, key: string): Pair<Node, Node | null> | undefined =>
-  map.items.findLast((pair) => isScalar(pair.key) && String(pair.key.value) === key);
-
-const longest = 120;
-
-/** A member whose value is written anew, in lines. `edits` are those that it stands for. */
-export interface ReflowEdit {
-  readonly start: number;
-  readonly end: number;
-  readonly text: string;
+/** A member or an item that is printed again, as lines, with its edits made. */
+export interface Reflow {
+  readonly splice: Splice;
   readonly edits: readonly Edit[];
 }
 
+/** A collection in braces or brackets whose parent is in lines. */
+interface FlowValue {
+  readonly value: YAMLMap | YAMLSeq;
+  /** Of its key or dash. */
+  readonly start: number;
+  readonly path: Path;
+}
+
 /**
- * Members whose value stands on one line, in braces, and would grow beyond a line: a person wants
- * to read it in several then, as a first import would have written it. Values with comments,
- * anchors or aliases in them stay in braces.
+ * Collections that are on one line, in braces or brackets, and that the edits would make longer
+ * than a line: they become lines, as `dimsync fmt` would write them. Collections with comments,
+ * anchors or aliases, and those that are too long already, stay as they are.
  */
-export function reflowEdits(edits: readonly Edit[], document: Document.Parsed, text: string): readonly ReflowEdit[] {
-  const groups = new Map<string, { readonly found: Found; readonly edits: Edit[] }>();
+export function reflows(edits: readonly Edit[], context: EditContext): readonly Reflow[] {
+  const groups = new Map<string, { readonly found: FlowValue; readonly edits: Edit[] }>();
   for (const edit of edits) {
-    const found = flowAbove(edit, document);
+    const found = flowValueAbove(edit.path, context);
     if (found === undefined) continue;
     const key = JSON.stringify(found.path);
     const group = groups.get(key) ?? { found, edits: [] };
@@ -82,52 +35,51 @@ export function reflowEdits(edits: readonly Edit[], document: Document.Parsed, t
     group.edits.push(edit);
   }
   return [...groups.values()].flatMap(({ found, edits: inside }) => {
-    const made = unfolding(found, inside, document, text);
-    return made === undefined ? [] : [made];
+    const splice = asLines(found, inside, context);
+    return splice === undefined ? [] : [{ splice, edits: inside }];
   });
 }
 
-interface Found {
-  readonly key: Node;
-  readonly value: YAMLMap;
-  readonly path: Path;
-}
-
-/**
- * The outermost map in braces on the way to what is edited, with its key in a map that is written
- * in lines.
- */
-function flowAbove({ path }: Edit, document: Document.Parsed): Found | undefined {
+/** The outermost flow collection on the way to what is edited. */
+function flowValueAbove(path: Path, { document }: EditContext): FlowValue | undefined {
   for (let depth = 0; depth < path.length; depth++) {
-    const map = nodeAt(document, path.slice(0, depth));
-    const pair = isMap<Node, Node | null>(map) && isBlock(map) ? pairOf(map, String(path[depth])) : undefined;
-    if (pair !== undefined && isMap(pair.value) && !isBlock(pair.value))
-      return { key: pair.key, value: pair.value, path: path.slice(0, depth + 1) };
+    const parent = nodeAt(document, path.slice(0, depth));
+    const at = path.slice(0, depth + 1);
+    if (isMap<Node, Node | null>(parent) && isBlock(parent)) {
+      const pair = pairOf(parent, String(path[depth]));
+      if (pair !== undefined && isFlow(pair.value)) return { value: pair.value, start: startOf(pair.key), path: at };
+    } else if (isSeq<Node>(parent) && isBlock(parent)) {
+      const item = parent.items[Number(path[depth])];
+      const start = dashOffsets(parent)[Number(path[depth])];
+      if (item !== undefined && start !== undefined && isFlow(item)) return { value: item, start, path: at };
+    }
   }
   return undefined;
 }
 
-function unfolding({ key, value, path }: Found, edits: readonly Edit[], document: Document.Parsed, text: string): ReflowEdit | undefined {
-  const [start, end] = [startOf(key), endOf(value)];
+const isFlow = (node: Node | null): node is YAMLMap | YAMLSeq => isCollection(node) && !isBlock(node);
+
+function asLines({ value, start, path }: FlowValue, edits: readonly Edit[], { document, text }: EditContext): Splice | undefined {
+  const end = endOf(value);
   const lineEnd = text.indexOf("\n", end);
-  const column = start - lineStart(text, start);
-  const isPlain = !/[#\n]/u.test(text.slice(start, lineEnd === -1 ? undefined : lineEnd)) && !hasReferences(value);
-  // A person who likes long lines keeps them.
-  if (!isPlain || column + end - start > longest) return undefined;
+  const column = columnOf(text, start);
+  const isAlone = !text.slice(start, end).includes("\n") && !text.slice(end, lineEnd === -1 ? undefined : lineEnd).includes("#");
+  if (!isAlone || hasReferencesOrComments(value) || column + end - start > lineWidth) return undefined;
   const inside = edits.map((edit) => ({ ...edit, path: edit.path.slice(path.length) }));
-  const after = applyEdits(value.toJS(document) as JsonValue, inside); // what YAML's core schema reads is JSON
-  const lines = memberLines(String(path.at(-1)), after);
-  if (lines.length === 1 || column + `${String(path.at(-1))}: ${inlineYaml(after)}`.length <= longest) return undefined;
-  const [first = "", ...rest] = lines;
-  const eol = text.includes("\r\n") ? "\r\n" : "\n";
-  return { start, end, text: [first, ...indented(rest, " ".repeat(column))].join(eol), edits };
+  const after = applyEdits(value.toJS(document) as JsonValue, inside); // YAML's core schema gives JSON
+  const layout = { column, step: stepTo(document, path, text) };
+  const key = path.at(-1);
+  const head = typeof key === "string" ? `${stringYaml(key)}: ` : "- ";
+  if (column + head.length + inlineYaml(after).length <= lineWidth) return undefined;
+  const [first = "", ...rest] = typeof key === "string" ? memberLines(key, after, layout) : itemLines(after, layout);
+  return { start, end, text: [first.trimStart(), ...rest].join(eolOf(text)) };
 }
 
-function hasReferences(value: Node): boolean {
+function hasReferencesOrComments(value: Node): boolean {
   let found = false;
   visit(value, {
     Node: (_, node) => {
-      found ||= isAlias(node) || ("anchor" in node && node.anchor !== undefined);
+      found ||= isAlias(node) || ("anchor" in node && node.anchor !== undefined) || Boolean(node.comment ?? node.commentBefore);
     },
   });
   return found;

@@ -55,14 +55,7 @@ const rows: Readonly<Record<string, Row>> = {
       "b.yaml": config("  rules:\n    - { id: pii, match: { table: users, column: email }, set: { hashed: true } } # why\n  # the end\n"),
     },
     change: hashed("users", "email", false),
-    diff: [
-      "+  schemas:",
-      "+    public:",
-      "+      tables:",
-      "+        users:",
-      "+          columns:",
-      "+            email: { hashed: false }",
-    ],
+    diff: ["+  schemas:", "+    public:", "+      tables:", "+        users: { columns: { email: { hashed: false } } }"],
   },
   "a rule of a set that others use stays, too": {
     files: {
@@ -92,7 +85,7 @@ const rows: Readonly<Record<string, Row>> = {
     change: hashed("payments", "iban", false, "51a2"),
     diff: [
       "+---",
-      "+# Accepted from the account: where SchemaConfig/fleet decides otherwise for its other integrations.",
+      "+# Accepted from the account: differs from SchemaConfig/fleet, which covers other integrations, too.",
       "+apiVersion: dimsync/v1",
       "+kind: SchemaConfig",
       "+metadata: { name: fleet-shop-shard-02 }",
@@ -102,9 +95,7 @@ const rows: Readonly<Record<string, Row>> = {
       "+  schemas:",
       "+    public:",
       "+      tables:",
-      "+        payments:",
-      "+          columns:",
-      "+            iban: { hashed: false }",
+      "+        payments: { columns: { iban: { hashed: false } } }",
     ],
   },
   "what is expected of an integration": {
@@ -124,9 +115,10 @@ const rows: Readonly<Record<string, Row>> = {
     },
     diff: [
       "-  description: 'Contains personal data' # text",
-      "+  description: 'It''s ours: all of it' # text",
+      "-  owner:",
       "-    user: privacy@example.com # who",
-      "+    u-5 # who",
+      "+  description: 'It''s ours: all of it' # text",
+      "+  owner: u-5 # who",
     ],
   },
   "an expectation of one table": {
@@ -190,7 +182,7 @@ test("what can't be accepted is left alone and says why", async () => {
   expect(edits).toEqual([]);
   expect(accepted).toBe(0);
   expect(unaccepted).toEqual([
-    { address: "Tag/gold#8f1c", path: "", why: expect.stringContaining("take the resource out") },
+    { address: "Tag/gold#8f1c", path: "", why: expect.stringContaining("remove the resource") },
     { address: "Integration/orders", path: "/paused", why: expect.stringContaining("$" + "{var.paused}") },
   ]);
   expect(read("a.yaml")).toBe(before);

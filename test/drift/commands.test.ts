@@ -171,7 +171,7 @@ test("--resolve accept shows the edit, and what was not accepted, on stderr", as
   expect(stderr).toContain("--- a/manifests/a.yaml\n+++ b/manifests/a.yaml\n");
   expect(stderr).toContain("-  expect: { paused: false }\n+  expect: { paused: true }\n");
   expect(stderr).toContain(
-    "Changed manifests/a.yaml. Differences accepted: 1, not accepted: 1.\n  Tag/gold#8f1c\n    The tag is not on this resource.",
+    "Changed manifests/a.yaml. Differences accepted: 1, not accepted: 1.\n  Tag/gold#8f1c\n    The tag is not attached to this resource.",
   );
   expect(readFileSync(join(told.folder, "manifests/a.yaml"), "utf8")).toBe(manifest.replace("false", "true"));
 });

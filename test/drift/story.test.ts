@@ -145,7 +145,7 @@ test("a colleague un-hashes a column and pauses an integration, a pull request c
       .replace("paused: false }", "paused: true }")
       .replace(
         "customers: { columns: { email: { hashed: true } } }   # asked for by legal\n",
-        "customers: { columns: { email: { hashed: false } } }   # asked for by legal\n        users:\n          columns:\n            email: { hashed: false }\n",
+        "customers: { columns: { email: { hashed: false } } }   # asked for by legal\n        users: { columns: { email: { hashed: false } } }\n",
       ),
   );
   expect(accepted.accepted).toBe(3);

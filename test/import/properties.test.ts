@@ -4,7 +4,8 @@ import { diffLines } from "diff";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { runPlan } from "../../src/commands/core/plan.ts";
-import type { PlanFlags } from "../../src/commands/shared/flags.ts";
+import { runFmt } from "../../src/commands/setup/fmt.ts";
+import type { FmtFlags, PlanFlags } from "../../src/commands/shared/flags.ts";
 import type { Plan } from "../../src/model/plan.ts";
 import { type AccountProject, openAccountProject } from "../support/account-project.ts";
 import { accountState, liveChange, makeChange } from "./random-account.ts";
@@ -32,6 +33,7 @@ test.each(["camel", "snake"] as const)(
           expect(report.exit.code).toBe(0);
           expect(await warnings(world)).toEqual([]);
           expect(Object.keys(world.service.counts()).filter((method) => method !== "GET")).toEqual([]);
+          expect(await world.run<FmtFlags>(runFmt, { check: true })).toEqual({ code: 0, out: "", err: "" });
           const before = await world.files();
           const again = await world.importJson({ literal });
           expect(again.files).toEqual([]);
@@ -62,6 +64,7 @@ test("whatever changes live, a second import follows it, keeps every comment, an
           expect(report.remaining).toEqual([]);
           // What was written of the columns of a table stays when the table is switched off, with the comments beside it, and that is told.
           expect((await warnings(world)).filter((one) => !one.startsWith("W_COLUMN_RULES_IN_DISABLED_TABLE"))).toEqual([]);
+          expect((await world.run<FmtFlags>(runFmt, { check: true })).out).toBe("");
           const after = await world.files();
           // A comment inside what is gone goes with it.
           const takesAway = changes.some(({ what }) => what.startsWith("drop-") || what === "unrelate");

@@ -150,7 +150,11 @@ describe("a second import changes only the lines that have to change", () => {
       ({ tags: [pii] }) => void Object.assign(pii ?? {}, { owner: "" }),
       ["-  owner: { user: privacy@example.com }"],
     ],
-    ["a tag loses its last resource", ({ tags: [, finance] }) => void finance?.relations.pop(), ["-    - integration: billing", "+    []"]],
+    [
+      "a tag loses its last resource",
+      ({ tags: [, finance] }) => void finance?.relations.pop(),
+      ["-  resources:", "-    - integration: billing", "+  resources: []"],
+    ],
     [
       "an asset is renamed",
       ({ integrations }) => {

@@ -1,6 +1,7 @@
-import { isObject, own } from "../../model/json.ts";
+import { isObject, type JsonValue, own } from "../../model/json.ts";
 import { code, table } from "../../render/markdown/escape.ts";
 import { visible } from "../../text/control-characters.ts";
+import { blockLines } from "../../yaml/print.ts";
 
 /** Aligned columns with headings. A column is a member, or a path of members with dots. */
 function tableText(rows: readonly unknown[], columns: readonly string[]): string {
@@ -76,10 +77,6 @@ function dataForms(value: unknown, lines: readonly unknown[]) {
   return {
     json: () => `${JSON.stringify(value, undefined, 2)}\n`,
     ndjson: () => lines.map((line) => `${JSON.stringify(line)}\n`).join(""),
-    yaml: async () => {
-      const { stringify } = await import("yaml");
-      // Equal values are not the same object, so no aliases.
-      return stringify(value, { aliasDuplicateObjects: false, lineWidth: 0 });
-    },
+    yaml: () => `${blockLines(value as JsonValue).join("\n")}\n`,
   };
 }

@@ -1,13 +1,14 @@
 import { resolve } from "node:path";
-import { Document } from "yaml";
 import { expandConfigs } from "../../engine/explain.ts";
 import { nameMatcher } from "../../kinds/patterns/names.ts";
 import type { Project } from "../../manifests/project.ts";
 import { DimsyncError } from "../../model/errors.ts";
 import type { ExitCode } from "../../model/exit.ts";
+import type { JsonValue } from "../../model/json.ts";
 import type { Resource } from "../../model/resource.ts";
 import { withReadSession } from "../../operations/plan.ts";
 import { didYouMean } from "../../text/suggest.ts";
+import { blockLines } from "../../yaml/print.ts";
 import type { Context } from "../shared/context.ts";
 import type { RenderFlags } from "../shared/flags.ts";
 import { checkOutputs, deliverForms } from "../shared/output.ts";
@@ -31,7 +32,7 @@ export async function runRender(context: Context<RenderFlags>, address: string |
     );
   const documents = flags.expand === true ? await expand(context, project, found) : found.map(documentOf);
   await deliverForms(context, {
-    human: () => documents.map((document) => new Document(document).toString({ lineWidth: 120 })).join("---\n"),
+    human: () => documents.map((document) => `${blockLines(document as JsonValue).join("\n")}\n`).join("---\n"),
     json: () => `${JSON.stringify(address !== undefined && documents.length === 1 ? documents[0] : documents, undefined, 2)}\n`,
   });
   return 0;
