@@ -61,12 +61,16 @@ function lazy(path) {
   return validator;
 }
 ${names.map((name) => `export const ${camel(name)} = /* @__PURE__ */ lazy("./validators/${name}.generated.cjs");`).join("\n")}
+
+/** By the kind of manifest. */
+export const manifestValidators = new Map([${names.flatMap((name, i) => (isManifest(schemas[i]) ? [`["${schemas[i].title}", ${camel(name)}]`] : [])).join(", ")}]);
 `;
   const types = [
     made,
     'import type { ErrorObject } from "ajv";',
     "export interface Validator { (data: unknown): boolean; errors?: null | ErrorObject[] }",
     ...names.map((name) => `export declare const ${camel(name)}: Validator;`),
+    "export declare const manifestValidators: ReadonlyMap<string, Validator>;",
     "",
   ].join("\n");
   await writeFile(at("src/manifests/validators.generated.js"), index);
@@ -94,6 +98,9 @@ async function bundleRequires(source) {
   const inputs = Object.values(metafile.outputs).flatMap((output) => Object.entries(output.inputs));
   return { code: outputFiles[0].text, modules: inputs.flatMap(([path, { bytesInOutput }]) => (bytesInOutput > 0 ? [path] : [])) };
 }
+
+/** The other schemas are of documents that only dimsync writes, or of none that has a name. */
+const isManifest = ({ properties = {} }) => "metadata" in properties && "spec" in properties;
 
 const camel = (name) => name.replace(/-([a-z])/g, (_, letter) => letter.toUpperCase());
 

@@ -2,7 +2,6 @@
 
 import { driftExit, planExit } from "./engine/exit-codes.ts";
 import type { PlanOptions } from "./engine/session.ts";
-import { kindNamed } from "./kinds/index.ts";
 import { type LoadOptions, loadProject as load, type Project } from "./manifests/project.ts";
 import type { Plan } from "./model/plan.ts";
 import type { Result } from "./model/result.ts";
@@ -40,8 +39,8 @@ const runEnvironment = ({ env, signal, onProgress }: RunOptions): RunEnvironment
 });
 
 /** Reads config and manifests. Mistakes in manifests are `problems` of the project; throws ProblemsError where the config can't be used. */
-export function loadProject(options: Omit<LoadOptions, "references" | "env"> & { readonly env?: NodeJS.ProcessEnv }): Promise<Project> {
-  return load({ ...options, env: options.env ?? {}, references: (resource) => kindNamed(resource.kind)?.references(resource) ?? [] });
+export function loadProject(options: Omit<LoadOptions, "env"> & { readonly env?: NodeJS.ProcessEnv }): Promise<Project> {
+  return load({ ...options, env: options.env ?? {} });
 }
 
 /** What `apply` would do. Reads only. Throws DimsyncError where the account can't be opened; a failed read makes the plan incomplete instead. */

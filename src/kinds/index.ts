@@ -1,15 +1,24 @@
 import { asset } from "./asset/index.ts";
 import { integration } from "./integration/index.ts";
-import type { Kind } from "./kind.ts";
+import type { Kind, ManifestKind } from "./kind.ts";
+import { policy } from "./policy.ts";
 import { schemaConfig } from "./schema-config/index.ts";
+import { ruleSet } from "./schema-config/manifest.ts";
 import { tag } from "./tag/index.ts";
 
 /**
- * Every kind, in the order of dependency: those that others refer to come first. The cast forgets
- * the types of each kind's units and live objects: the engine hands a kind only what that kind made.
+ * Every kind of object in the account, in the order of dependency: those that others refer to come
+ * first. The cast forgets the types of each kind's units and live objects: the engine hands a kind
+ * only what that kind made.
  */
 export const kinds = [asset, integration, schemaConfig, tag] as unknown as readonly Kind[];
 
-export function kindNamed(name: string): Kind | undefined {
-  return kinds.find((kind) => kind.name === name);
-}
+/** Every kind of manifest. The kinds that are not in `kinds` exist only in the project. */
+export const manifestKinds: readonly ManifestKind[] = [...kinds, ruleSet, policy];
+
+const kindsByName = new Map(kinds.map((kind) => [kind.name, kind]));
+const manifestKindsByName = new Map(manifestKinds.map((kind) => [kind.name, kind]));
+
+export const kindNamed = (name: string): Kind | undefined => kindsByName.get(name);
+
+export const manifestKindNamed = (name: string): ManifestKind | undefined => manifestKindsByName.get(name);

@@ -104,15 +104,47 @@ export const emptyDiff: DiffResult = {
  */
 export type Existing = readonly string[] | "gone";
 
-/**
- * One kind of manifest. Every member is pure, except those that take `reads`, which only read. A
- * kind never sends a write and never decides whether one may be sent: it returns differences and
- * requests as values.
- */
-export interface Kind<U extends Unit = Unit, Live = unknown> {
+/** What reading a manifest needs to know about its kind. */
+export interface ManifestKind {
   readonly name: string;
   /** Names of other manifests that the manifest uses. */
   references(resource: Resource): readonly Reference[];
+  /** `lifecycle.create` of manifests that do not set it. Default: "ifMissing". */
+  readonly defaultCreate?: "never";
+  /** The map with `type` and `connection` to which a project's connector schemas apply. */
+  readonly connectorAt?: Pointer;
+  /** Path of a map in which all keys, at any depth, are names of the source, such as tables. */
+  readonly namesBelow?: readonly string[];
+  /** Whether `key` at `path` is no secret although its name looks like one: the name of a label, for example. */
+  isPlainKey?(path: readonly (string | number)[], key: string): boolean;
+  /** Why the service returns this field but the manifest can't set it, and what to write instead. Asked for unknown keys. */
+  readOnlyField?(parent: Pointer, key: string): string | undefined;
+}
+
+/** How `dimsync get` reads and prints live objects. */
+export interface LiveView {
+  /** Absent if the service has no list of them. `path` is the request of `--raw`. */
+  readonly list?: { readonly path: string; readonly read: (reads: Reads) => Promise<readonly object[]> };
+  /** `path` is absent if the service has no call for one of them. */
+  readonly one: { readonly path?: (id: string) => string; readonly read: (id: string, reads: Reads) => Promise<object | undefined> };
+  /** The kind that the id belongs to, if not the kind itself. */
+  readonly idOf?: string;
+  /** Members to print, with dots: "source.name". */
+  readonly columns: readonly string[];
+  /** Additional columns for one object. */
+  readonly more?: readonly string[];
+  /** The rows of one object. Default: the object itself. */
+  readonly rows?: (value: object) => readonly object[];
+}
+
+/**
+ * One kind of manifest that describes objects in the account. Every member is pure, except those that take `reads`, which only read. A
+ * kind never sends a write and never decides whether one may be sent: it returns differences and
+ * requests as values.
+ */
+export interface Kind<U extends Unit = Unit, Live = unknown> extends ManifestKind {
+  /** How `get` prints these objects; absent if the service has no call that reads them (assets). */
+  readonly liveView?: LiveView;
   /** The lists that comparing this manifest needs. */
   lists(resource: Resource, defaults: { readonly taggedBy: string | undefined }): readonly ListName[];
   /** How the service shows these objects; absent if it has no call that does (assets). */

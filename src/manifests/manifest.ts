@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import { manifestKindNamed, manifestKinds } from "../kinds/index.ts";
 import { toAddress } from "../model/address.ts";
 import { canonicalJson, isObject, type JsonObject, own } from "../model/json.ts";
 import type { Pointer } from "../model/pointer.ts";
@@ -11,16 +12,7 @@ import { coerceTexts } from "./scalars.ts";
 import { type Connectors, connectorProblems } from "./schema/connectors.ts";
 import { schemaProblems } from "./schema/validate.ts";
 import { makeEffective } from "./substitute.ts";
-import { asset, integration, policy, ruleSet, schemaConfig, tag, type Validator } from "./validators.generated.js";
-
-const validators = new Map<string, Validator>([
-  ["Asset", asset],
-  ["Integration", integration],
-  ["Tag", tag],
-  ["SchemaConfig", schemaConfig],
-  ["RuleSet", ruleSet],
-  ["Policy", policy],
-]);
+import { manifestValidators } from "./validators.generated.js";
 
 /** What one document came to. `kind` and `name` are known even where the rest is wrong, so that references to it are not called unknown. */
 export interface ReadManifest {
@@ -45,7 +37,7 @@ export interface ManifestContext {
 /** Checks one document and makes a resource of it: variables, secrets, JSON Schema, the connector's schema. */
 export function readManifest({ value: document, digest }: ValueDocument, place: SourceLocation, context: ManifestContext): ReadManifest {
   const kind = isObject(document) ? own(document, "kind") : undefined;
-  const validator = typeof kind === "string" ? validators.get(kind) : undefined;
+  const validator = typeof kind === "string" ? manifestValidators.get(kind) : undefined;
   const effective = makeEffective(document, place, {
     kind: typeof kind === "string" ? kind : undefined,
     variables: context.variables,
@@ -98,8 +90,7 @@ function toResource(kind: string, { metadata, lifecycle, spec }: ManifestShape, 
     id: metadata.id,
     labels: metadata.labels ?? {},
     lifecycle: {
-      // An asset can't be read back, so that a lost binding would create it twice (product §2.3).
-      create: lifecycle?.create ?? (kind === "Asset" ? "never" : "ifMissing"),
+      create: lifecycle?.create ?? manifestKindNamed(kind)?.defaultCreate ?? "ifMissing",
       acceptExposureWindow: lifecycle?.acceptExposureWindow ?? "",
     },
     spec: spec ?? {},
@@ -108,7 +99,7 @@ function toResource(kind: string, { metadata, lifecycle, spec }: ManifestShape, 
 }
 
 function unknownKind(document: unknown, place: SourceLocation): Problem {
-  const names = [...validators.keys()];
+  const names = manifestKinds.map(({ name }) => name);
   const problem = (code: string, summary: string, message: string, pointer: Pointer = ""): Problem => ({
     code,
     severity: "error",

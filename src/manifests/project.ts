@@ -59,7 +59,7 @@ export async function loadProject(options: LoadOptions): Promise<Project> {
   }
   const ofManifests = manifests.flatMap((manifest) => manifest.problems);
   const resources = withoutDuplicates(manifests.flatMap(({ resource }) => resource ?? [])).sort((a, b) => byText(a.address, b.address));
-  problems.push(...ofManifests, ...duplicateProblems(manifests, locate), ...referenceProblems(resources, manifests, options.references));
+  problems.push(...ofManifests, ...duplicateProblems(manifests, locate), ...referenceProblems(resources, manifests));
   if (manifests.length === 0 && problems.every(({ severity }) => severity !== "error")) problems.push(noManifests(config));
 
   return {

@@ -1,6 +1,7 @@
+import { manifestKindNamed } from "../kinds/index.ts";
 import { toAddress } from "../model/address.ts";
 import type { Locate, Problem } from "../model/problem.ts";
-import { locationIn, type Reference, type Resource } from "../model/resource.ts";
+import { locationIn, type Resource } from "../model/resource.ts";
 import { nearest } from "../text/suggest.ts";
 import type { ReadManifest } from "./manifest.ts";
 
@@ -32,11 +33,7 @@ export function duplicateProblems(manifests: readonly ReadManifest[], locate: Lo
 }
 
 /** Names that manifests use of others and that no manifest has. A name that the account may have is only told where a similar one is declared. */
-export function referenceProblems(
-  resources: readonly Resource[],
-  manifests: readonly ReadManifest[],
-  references: (resource: Resource) => readonly Reference[],
-): readonly Problem[] {
+export function referenceProblems(resources: readonly Resource[], manifests: readonly ReadManifest[]): readonly Problem[] {
   const namesByKind = new Map<string, Set<string>>();
   for (const { kind, name } of manifests) {
     if (kind === undefined || name === undefined) continue;
@@ -44,7 +41,7 @@ export function referenceProblems(
     namesByKind.set(kind, names.add(name));
   }
   return resources.flatMap((resource) =>
-    references(resource).flatMap((reference): readonly Problem[] => {
+    (manifestKindNamed(resource.kind)?.references(resource) ?? []).flatMap((reference): readonly Problem[] => {
       const names = namesByKind.get(reference.kind) ?? new Set();
       if (names.has(reference.name)) return [];
       const similar = nearest(reference.name, names);

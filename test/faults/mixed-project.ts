@@ -2,7 +2,6 @@ import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { stringify } from "yaml";
 import type { EmbeddedService } from "../../src/embedded/index.ts";
-import { kindNamed } from "../../src/kinds/index.ts";
 import { loadProject, type Project } from "../../src/manifests/project.ts";
 import type { Plan } from "../../src/model/plan.ts";
 import type { Result } from "../../src/model/result.ts";
@@ -113,8 +112,7 @@ export function mixedProject(service: Pick<EmbeddedService, "url">, client: Clie
 
 /** Plans and applies the project in a folder, in this process. */
 export function projectIn(folder: string): MixedProject {
-  const load = (): Promise<Project> =>
-    loadProject({ cwd: folder, env: canaries, references: (resource) => kindNamed(resource.kind)?.references(resource) ?? [] });
+  const load = (): Promise<Project> => loadProject({ cwd: folder, env: canaries });
   const around = { env: canaries, signal: new AbortController().signal };
   return {
     folder,

@@ -29,7 +29,7 @@ export async function load(files: Readonly<Record<string, string | Uint8Array>>,
 }
 
 export async function loadIn(folder: string, options: Partial<LoadOptions> = {}): Promise<Loaded> {
-  const project = await loadProject({ cwd: folder, env: {}, references: () => [], ...options });
+  const project = await loadProject({ cwd: folder, env: {}, ...options });
   return { ...project, folder, diagnostics: project.problems.map((problem) => toDiagnostic(problem, project.locate)) };
 }
 

@@ -44,14 +44,13 @@ describe("loading can be interrupted", () => {
 });
 
 describe("references between manifests", () => {
-  const files = {
-    "m.yaml": `${asset("warehouse")}---\n${manifest("Tag", "pii", "spec:", "  name: PII", "  resources:", "    - asset: warehose")}`,
-  };
-  const refer = (name: string, orLive: boolean): Partial<LoadOptions> => ({
-    references: ({ kind }) => (kind === "Tag" ? [{ kind: "Asset", name, orLive, pointer: "/spec/resources/0/asset" }] : []),
+  const tagOn = (resource: string) => manifest("Tag", "pii", "spec:", "  name: PII", "  resources:", `    - ${resource}`);
+  const files = (resource: string) => ({ "m.yaml": `${asset("warehouse")}---\n${tagOn(resource)}` });
+  const withIntegration = (name: string) => ({
+    "m.yaml": `${manifest("Integration", "orders", "spec: {}")}---\n${tagOn(`integration: ${name}`)}`,
   });
   test("a name that no manifest has", async () => {
-    const { diagnostics } = await load(files, refer("warehose", false));
+    const { diagnostics } = await load(files("asset: warehose"));
     expect(headings(diagnostics)).toEqual(["m.yaml:13:14 E_UNKNOWN_REFERENCE"]);
     expect(diagnostics[0]).toMatchObject({
       severity: "error",
@@ -59,14 +58,13 @@ describe("references between manifests", () => {
       message: "Tag/pii refers to Asset/warehose, and no manifest has that name. Did you mean Asset/warehouse?",
     });
   });
-  test("one that the account may have is told only where a similar one is declared", async () => {
-    expect((await load(files, refer("warehose", true))).diagnostics).toMatchObject([
-      { code: "W_REFERENCE_NOT_DECLARED", severity: "warning" },
-    ]);
-    expect((await load(files, refer("elsewhere", true))).problems).toEqual([]);
+  test("a name that the account may have is a warning if a manifest has a similar name", async () => {
+    expect((await load(withIntegration("order"))).diagnostics).toMatchObject([{ code: "W_REFERENCE_NOT_DECLARED", severity: "warning" }]);
+    expect((await load(withIntegration("elsewhere"))).problems).toEqual([]);
   });
-  test("one that a manifest has, even one with mistakes", async () => {
-    const { diagnostics } = await load({ "m.yaml": files["m.yaml"].replace("name: warehouse\n", "nam: x\n") }, refer("warehouse", false));
+  test("a name that a manifest has, even one with errors", async () => {
+    const faulty = files("asset: warehouse")["m.yaml"].replace("name: warehouse\n", "nam: x\n");
+    const { diagnostics } = await load({ "m.yaml": faulty });
     expect(diagnostics.map(({ code }) => code)).not.toContain("E_UNKNOWN_REFERENCE");
   });
 });

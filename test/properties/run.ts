@@ -1,5 +1,4 @@
 import { type AccountState, type Exchange, startEmbeddedService } from "../../src/embedded/index.ts";
-import { kindNamed } from "../../src/kinds/index.ts";
 import { loadProject } from "../../src/manifests/project.ts";
 import type { Plan } from "../../src/model/plan.ts";
 import type { Result } from "../../src/model/result.ts";
@@ -52,7 +51,7 @@ export async function withProject<T>(
       }),
     });
     const env = { [keyVariable]: service.apiKey, CANARY: canary };
-    const project = await loadProject({ cwd: folder, env, references: (resource) => kindNamed(resource.kind)?.references(resource) ?? [] });
+    const project = await loadProject({ cwd: folder, env });
     const around = { env, signal: new AbortController().signal };
     const result = await use({
       plan: () => planAccount(project, {}, around),

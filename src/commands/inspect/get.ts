@@ -1,9 +1,9 @@
+import { kinds } from "../../kinds/index.ts";
+import type { LiveView } from "../../kinds/kind.ts";
 import type { Settings } from "../../model/config.ts";
 import { DimsyncError } from "../../model/errors.ts";
 import type { ExitCode } from "../../model/exit.ts";
-import { isObject } from "../../model/json.ts";
 import type { Reads } from "../../model/service.ts";
-import { urlPath } from "../../model/url-path.ts";
 import { openAccount } from "../../operations/account.ts";
 import { readRecords } from "../../operations/records.ts";
 import { didYouMean } from "../../text/suggest.ts";
@@ -13,53 +13,26 @@ import { checkOutputs, deliverForms } from "../shared/output.ts";
 import { checkAccountSettings, loadOneProject } from "../shared/project.ts";
 import { listingFormats, listingForms, rawForms } from "./listing-forms.ts";
 
-/** How one kind of live object is read and printed. `path` is the request of `--raw`. */
-interface LiveKind {
-  readonly list?: { readonly path: string; readonly read: (reads: Reads) => Promise<readonly object[]> };
-  readonly one: { readonly path?: (id: string) => string; readonly read: (reads: Reads, id: string) => Promise<object | undefined> };
-  readonly columns: readonly string[];
-  /** Additional columns for a single object. */
-  readonly more?: readonly string[];
-  /** The rows of a single object; by default, the object itself. */
-  readonly rows?: (value: object) => readonly object[];
-}
-
-const kinds: Readonly<Record<string, LiveKind>> = {
-  Integration: {
-    list: { path: "/v1/integrations", read: async (reads) => (await reads.integrations()).items },
-    one: { path: (id) => urlPath(["v1", "integrations", id]), read: (reads, id) => reads.integration(id) },
-    columns: ["id", "name", "paused", "source.name", "source.type", "destination.name", "createdAt"],
-  },
-  Tag: {
-    list: { path: "/v1/tags", read: async (reads) => (await reads.tags()).items },
-    one: { path: (id) => urlPath(["v1", "tags", id]), read: (reads, id) => reads.tag(id) },
-    columns: ["id", "name", "description", "owner", "lastUpdatedAt"],
-    more: ["taggedResources"],
-    rows: (value) => {
-      const tagged = "taggedResources" in value && Array.isArray(value.taggedResources) ? value.taggedResources : [];
-      return [{ ...value, taggedResources: tagged.map(({ id }: { readonly id: string }) => id).join(", ") }];
+/** Users have no manifests, so they are no kind. */
+const users: LiveView = {
+  list: { path: "/v1/users", read: async (reads) => (await reads.users()).items },
+  // The service has no request for a single user, so it is looked up in the list, by id or e-mail address.
+  one: {
+    read: async (id, reads) => {
+      const { items } = await reads.users();
+      return items.find((user) => user.id === id) ?? items.find(({ email }) => email.toLowerCase() === id.toLowerCase());
     },
   },
-  User: {
-    list: { path: "/v1/users", read: async (reads) => (await reads.users()).items },
-    // The service has no request for a single user, so it is looked up in the list, by id or e-mail address.
-    one: {
-      read: async (reads, id) => {
-        const { items } = await reads.users();
-        return items.find((user) => user.id === id) ?? items.find(({ email }) => email.toLowerCase() === id.toLowerCase());
-      },
-    },
-    columns: ["id", "email", "name", "createdAt"],
-  },
-  SchemaConfig: {
-    one: { path: (id) => urlPath(["v1", "integrations", id, "schemas"]), read: (reads, id) => reads.schemas(id) },
-    columns: ["schema", "table", "column", "enabled", "hashed", "isPrimaryKey", "syncMode", "cursorField", "nameInDestination"],
-    rows: columnRows,
-  },
+  columns: ["id", "email", "name", "createdAt"],
 };
 
+const views: Readonly<Record<string, LiveView>> = Object.fromEntries([
+  ...kinds.flatMap(({ name, liveView }) => (liveView === undefined ? [] : [[name, liveView] as const])),
+  ["User", users],
+]);
+
 /** The kinds that `get` knows. */
-export const liveKinds: readonly string[] = Object.keys(kinds);
+export const liveKinds: readonly string[] = Object.keys(views);
 
 /** `dimsync get KIND [ID]`: prints live objects, normalised, or with `--raw` the response of the service. ID can be the address of a bound manifest. Only sends GET. */
 export async function runGet(context: Context<GetFlags>, kind: string, id: string | undefined): Promise<ExitCode> {
@@ -99,7 +72,7 @@ export async function runGet(context: Context<GetFlags>, kind: string, id: strin
 
 /** The live id of an address such as Integration/orders, from the bindings. Throws E_UNKNOWN_ADDRESS. */
 async function liveIdOf(id: string, name: string, settings: Settings, env: NodeJS.ProcessEnv): Promise<string> {
-  const kind = name === "SchemaConfig" ? "Integration" : name;
+  const kind = views[name]?.idOf ?? name;
   if (!id.startsWith(`${kind}/`)) return id;
   const bound = (await readRecords(settings, env)).bindings.get(id)?.id;
   if (bound !== undefined) return bound;
@@ -108,45 +81,29 @@ async function liveIdOf(id: string, name: string, settings: Settings, env: NodeJ
   });
 }
 
-async function read(live: LiveKind, reads: Reads, name: string, id: string | undefined): Promise<unknown> {
-  const value = id === undefined ? await live.list?.read(reads) : await live.one.read(reads, id);
+async function read(live: LiveView, reads: Reads, name: string, id: string | undefined): Promise<unknown> {
+  const kind = (live.idOf ?? name).toLowerCase();
+  const value = id === undefined ? await live.list?.read(reads) : await live.one.read(id, reads);
   if (value !== undefined) return value;
-  throw new DimsyncError(
-    "E_NOT_FOUND",
-    `The account has no ${name === "SchemaConfig" ? "integration" : name.toLowerCase()} with the id ${JSON.stringify(id)}. The list shows the ids.`,
-    { command: `dimsync get ${name === "SchemaConfig" ? "integrations" : `${name.toLowerCase()}s`}` },
-  );
+  throw new DimsyncError("E_NOT_FOUND", `The account has no ${kind} with the id ${JSON.stringify(id)}. The list shows the ids.`, {
+    command: `dimsync get ${kind}s`,
+  });
 }
 
 /** Kinds as in manifests, in any case, singular or plural. */
-function liveKindNamed(text: string): { readonly name: string; readonly live: LiveKind } {
+function liveKindNamed(text: string): { readonly name: string; readonly live: LiveView } {
   const wanted = text
     .toLowerCase()
     .replace(/s$/u, "")
     .replace(/^schema$/u, "schemaconfig");
-  const found = Object.entries(kinds).find(([name]) => name.toLowerCase() === wanted);
+  const found = Object.entries(views).find(([name]) => name.toLowerCase() === wanted);
   if (found !== undefined) return { name: found[0], live: found[1] };
-  if (wanted === "asset")
-    throw new DimsyncError("E_USAGE", "The service has no request that reads assets. Integrations show their names and types.", {
+  if (kinds.some(({ name }) => name.toLowerCase() === wanted))
+    throw new DimsyncError("E_USAGE", `The service has no request that reads ${wanted}s. Integrations show their names and types.`, {
       command: "dimsync get integrations",
     });
   throw new DimsyncError(
     "E_USAGE",
     `Unknown kind ${JSON.stringify(text)}. Kinds: ${liveKinds.join(", ")}.${didYouMean(wanted, liveKinds)}`,
   );
-}
-
-/** The schemas, tables and columns of a schema map as rows. */
-export function columnRows(schemas: object): readonly object[] {
-  return entriesOf(schemas).flatMap(([schema, { tables, ...ofSchema }]) => [
-    { schema, ...ofSchema },
-    ...entriesOf(tables).flatMap(([table, { columns, ...ofTable }]) => [
-      { schema, table, ...ofTable },
-      ...entriesOf(columns).map(([column, ofColumn]) => ({ schema, table, column, ...ofColumn })),
-    ]),
-  ]);
-}
-
-function entriesOf(map: unknown): readonly (readonly [string, Readonly<Record<string, unknown>>])[] {
-  return isObject(map) ? Object.entries(map).flatMap(([name, entry]) => (isObject(entry) ? [[name, entry] as const] : [])) : [];
 }

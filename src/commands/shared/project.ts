@@ -1,4 +1,3 @@
-import { kindNamed } from "../../kinds/index.ts";
 import { nameMatcher } from "../../kinds/patterns/names.ts";
 import { type LoadOptions, listTargets, loadProject, type Project } from "../../manifests/project.ts";
 import { durationMs } from "../../manifests/scalars.ts";
@@ -76,7 +75,6 @@ export function loadOptions({ io, flags, cwd }: Context, paths: readonly string[
     vars: variables(flags.var),
     varFiles: flags.varFile,
     overrides: overrides(flags),
-    references: (resource) => kindNamed(resource.kind)?.references(resource) ?? [],
     signal: io.interrupted,
   };
 }

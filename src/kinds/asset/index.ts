@@ -23,6 +23,10 @@ export const asset: Kind<AssetUnit, readonly LiveReference[]> = {
   name: "Asset",
   references: () => [],
   lists: () => ["integrations"],
+  // An asset can't be read back, so a lost binding would create it a second time.
+  defaultCreate: "never",
+  connectorAt: "/spec",
+  isPlainKey: (path, key) => key === "secretVersion" && path.length === 1 && path[0] === "spec",
 
   identify(resource, account) {
     const bound = boundIdentity(resource, account);

@@ -3,6 +3,7 @@ import { leavesOf } from "../../model/leaves.ts";
 import type { Blocked } from "../../model/plan.ts";
 import type { IntegrationSpec, Resource } from "../../model/resource.ts";
 import { locationIn } from "../../model/resource.ts";
+import { urlPath } from "../../model/url-path.ts";
 import { bindItem, goneInstruction } from "../identity.ts";
 import { type AccountView, type DiffResult, emptyDiff, type Kind } from "../kind.ts";
 import { createBody, ownersNeedUsers } from "./create.ts";
@@ -30,6 +31,22 @@ export const integration: Kind<IntegrationUnit> = {
   },
 
   lists: (resource) => (ownersNeedUsers(resource.spec as IntegrationSpec) ? ["integrations", "users"] : ["integrations"]),
+
+  connectorAt: "/spec/create/sourceConfig",
+
+  readOnlyField(parent, key) {
+    if ((parent === "/spec" || parent === "/spec/create") && (key === "paused" || key === "source"))
+      return `The interface returns \`${key}\` but has no call that writes it. Assert it under spec.expect instead, or change it in the service.`;
+    if (parent === "/spec/create" && key === "destinationId")
+      return "`destinationId` is taken from spec.destination. Write spec.destination: { asset: NAME } or { id: ID }.";
+    return undefined;
+  },
+
+  liveView: {
+    list: { path: "/v1/integrations", read: async (reads) => (await reads.integrations()).items },
+    one: { path: (id) => urlPath(["v1", "integrations", id]), read: (id, reads) => reads.integration(id) },
+    columns: ["id", "name", "paused", "source.name", "source.type", "destination.name", "createdAt"],
+  },
 
   identify: (resource, account) => identify(resource as Resource<IntegrationSpec>, account),
 

@@ -7,6 +7,8 @@ import { type AccountView, type DiffResult, emptyDiff, type Kind } from "../kind
 import { labelOf } from "../select.ts";
 import { tablesToRead, unmanagedTables } from "./coverage.ts";
 import { evaluate } from "./evaluate.ts";
+import { liveView } from "./live-view.ts";
+import { isLabel, readOnlyNodeField } from "./manifest.ts";
 import { missingNames } from "./missing.ts";
 import { observedBy, patches, tablesTouched, unintendedChanges } from "./patch.ts";
 import { manualSteps, refusals } from "./problems.ts";
@@ -45,6 +47,14 @@ export const schemaConfig: Kind<SchemaConfigUnit, LiveSchemas> = {
     needs.claimColumns(unit.liveId, tables.length);
     return withColumns(unit.liveId, live, tables, reads);
   },
+
+  namesBelow: ["spec", "schemas"],
+
+  isPlainKey: isLabel,
+
+  readOnlyField: readOnlyNodeField,
+
+  liveView,
 
   isLayered: true,
   readsSchemas: true,

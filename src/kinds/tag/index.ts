@@ -3,6 +3,7 @@ import type { LiveTag } from "../../model/live.ts";
 import type { Blocked } from "../../model/plan.ts";
 import type { Pointer } from "../../model/pointer.ts";
 import type { Reference, Resource, TagSpec } from "../../model/resource.ts";
+import { urlPath } from "../../model/url-path.ts";
 import { bindItem, boundIdentity, goneInstruction } from "../identity.ts";
 import { type AccountView, emptyDiff, type Identity, type Kind } from "../kind.ts";
 import { isEmail, needsUsers } from "../users.ts";
@@ -13,6 +14,15 @@ import { relations } from "./relations.ts";
 // The interface lists, reads and edits tags and relates them to resources; it has no call that creates a tag or ends a relation (interface §4.2).
 
 const specOf = (resource: Resource): TagSpec => resource.spec as TagSpec;
+/** Fields that only the service sets, and what to do instead of writing them. */
+const readOnlyFields: ReadonlyMap<string, string> = new Map([
+  ["id", "Pin the live id as metadata.id."],
+  ["taggedResources", "List what has the tag under spec.resources."],
+  ["origin", "Remove it."],
+  ["createdAt", "Remove it."],
+  ["lastUpdatedAt", "Remove it."],
+]);
+
 const hasResources = (spec: TagSpec): boolean => (spec.resources?.length ?? 0) > 0 || spec.exclusive === true;
 
 export const tag: Kind<TagUnit, LiveTag> = {
@@ -45,6 +55,26 @@ export const tag: Kind<TagUnit, LiveTag> = {
       (target) => ("integration" in target && typeof target.integration === "string") || "integrations" in target,
     );
     return ["tags", ...(byEmail ? (["users"] as const) : []), ...(integrations ? (["integrations"] as const) : [])];
+  },
+
+  isPlainKey: (path) => path.at(-1) === "labels",
+
+  readOnlyField(parent, key) {
+    const instead = parent === "/spec" ? readOnlyFields.get(key) : undefined;
+    return instead === undefined
+      ? undefined
+      : `The service sets \`${key}\` itself, and the interface has no call that writes it. ${instead}`;
+  },
+
+  liveView: {
+    list: { path: "/v1/tags", read: async (reads) => (await reads.tags()).items },
+    one: { path: (id) => urlPath(["v1", "tags", id]), read: (id, reads) => reads.tag(id) },
+    columns: ["id", "name", "description", "owner", "lastUpdatedAt"],
+    more: ["taggedResources"],
+    rows: (value) => {
+      const tagged = "taggedResources" in value && Array.isArray(value.taggedResources) ? value.taggedResources : [];
+      return [{ ...value, taggedResources: tagged.map(({ id }: { readonly id: string }) => id).join(", ") }];
+    },
   },
 
   identify: (resource, account) => boundIdentity(resource, account) ?? lookUp(resource as Resource<TagSpec>, account),

@@ -1,5 +1,4 @@
 import type { ClientSettings } from "../../model/config.ts";
-import type { Reference, Resource } from "../../model/resource.ts";
 import type { YamlParser } from "../../yaml/read.ts";
 
 /** Where a project is and what the command line and the environment add to it. */
@@ -22,8 +21,6 @@ export interface ConfigOptions {
 }
 
 export interface LoadOptions extends ConfigOptions {
-  /** What a resource refers to by name; the kinds know. */
-  readonly references: (resource: Resource) => readonly Reference[];
   readonly signal?: AbortSignal | undefined;
 }
 

@@ -1,5 +1,6 @@
 import { dirname, resolve } from "node:path";
 import type { ErrorObject } from "ajv";
+import { manifestKindNamed } from "../../kinds/index.ts";
 import { isObject, type JsonObject, type JsonValue, own } from "../../model/json.ts";
 import { atPointer, type Pointer } from "../../model/pointer.ts";
 import type { Problem, SourceLocation } from "../../model/problem.ts";
@@ -92,7 +93,7 @@ function connectionOf(
   kind: string,
   document: JsonValue,
 ): { readonly type: string; readonly connection: unknown; readonly base: Pointer } | undefined {
-  const base = kind === "Asset" ? "/spec" : kind === "Integration" ? "/spec/create/sourceConfig" : undefined;
+  const base = manifestKindNamed(kind)?.connectorAt;
   const holder = base === undefined ? undefined : atPointer(document, base);
   const type = isObject(holder) ? own(holder, "type") : undefined;
   const connection = isObject(holder) ? own(holder, "connection") : undefined;

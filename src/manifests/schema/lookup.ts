@@ -1,6 +1,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { manifestKinds } from "../../kinds/index.ts";
 import { isObject, own } from "../../model/json.ts";
 import { atPointer, fromPointer, type Pointer } from "../../model/pointer.ts";
 import { nearest } from "../../text/suggest.ts";
@@ -57,13 +58,8 @@ export function alternatives(parts: readonly Schema[], keyword: "oneOf" | "anyOf
 }
 
 /** Names of the schemas, as `dimsync schema NAME` takes them: kinds, and the documents that dimsync reads and writes. */
-export const schemaNames = [
-  "Asset",
-  "Integration",
-  "Tag",
-  "SchemaConfig",
-  "RuleSet",
-  "Policy",
+export const schemaNames: readonly string[] = [
+  ...manifestKinds.map(({ name }) => name),
   "Manifest",
   "Config",
   "Tests",
@@ -72,7 +68,7 @@ export const schemaNames = [
   "Drift",
   "Validation",
   "Event",
-] as const;
+];
 
 /** The file of a schema: `SchemaConfig` -> `schema-config.schema.json`. */
 const fileOf = (name: string) => `${name.replaceAll(/(?<=[a-z])(?=[A-Z])/gu, "-").toLowerCase()}.schema.json`;

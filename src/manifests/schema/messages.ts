@@ -1,10 +1,10 @@
 import type { ErrorObject } from "ajv";
+import { manifestKindNamed } from "../../kinds/index.ts";
 import { isObject, own } from "../../model/json.ts";
 import { atPointer, fromPointer, type Pointer, toPointer } from "../../model/pointer.ts";
 import { codeList, describeType, describeTypes, label } from "../../text/labels.ts";
 import { didYouMean } from "../../text/suggest.ts";
 import { alternatives, propertiesOf, type Schema } from "./lookup.ts";
-import { readOnlyField } from "./read-only-fields.ts";
 
 /** A schema's complaint in a person's words. `rank`: of several at one place the lowest is shown. */
 export interface SchemaFault {
@@ -163,7 +163,7 @@ function wrongType(subject: string, types: readonly string[], value: unknown, is
 
 function unknownKey(key: string, { instancePath }: ErrorObject, context: FaultContext): SchemaFault {
   const pointer = instancePath + toPointer([key]);
-  const cannotWrite = readOnlyField(context.kind, instancePath, key);
+  const cannotWrite = manifestKindNamed(context.kind)?.readOnlyField?.(instancePath, key);
   if (cannotWrite !== undefined) {
     return { pointer, on: "key", rank: 0, code: "E_UNWRITABLE_FIELD", summary: "Field can't be written", message: cannotWrite };
   }

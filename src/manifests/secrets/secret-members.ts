@@ -1,3 +1,5 @@
+import { manifestKindNamed } from "../../kinds/index.ts";
+import type { ManifestKind } from "../../kinds/kind.ts";
 import { isSecretName } from "../../model/secret.ts";
 
 /**
@@ -19,22 +21,15 @@ const isWebhook = (kind: string | undefined, path: readonly (string | number)[],
  * tree of a SchemaConfig.
  */
 export function isTreeOfNames(kind: string | undefined, path: readonly (string | number)[]): boolean {
-  return kind === "SchemaConfig" && path.length >= 2 && path[0] === "spec" && path[1] === "schemas";
+  const names = kindOf(kind)?.namesBelow;
+  return names !== undefined && path.length >= names.length && names.every((name, index) => path[index] === name);
 }
+
+const kindOf = (kind: string | undefined): ManifestKind | undefined => (kind === undefined ? undefined : manifestKindNamed(kind));
 
 function holdsNames(kind: string | undefined, path: readonly (string | number)[], key: string): boolean {
   const [first] = path;
   if (first === "metadata") return true;
-  switch (kind) {
-    case "SchemaConfig":
-      return isTreeOfNames(kind, path) || path.at(-1) === "labels";
-    case "Tag":
-      return path.at(-1) === "labels";
-    case "Asset":
-      return path.length === 1 && first === "spec" && key === "secretVersion";
-    case "Config":
-      return first === "connectors" || (first === "targets" && path.length === 1);
-    default:
-      return false;
-  }
+  if (kind === "Config") return first === "connectors" || (first === "targets" && path.length === 1);
+  return isTreeOfNames(kind, path) || kindOf(kind)?.isPlainKey?.(path, key) === true;
 }
