@@ -1,6 +1,7 @@
-// Some modules cost milliseconds to load and most runs never use them: `yaml` 10 (the fast path, src/yaml/fast/transcode.ts, makes it needless),
-// `picomatch` 3, node:crypto 3, node:child_process 1. The code that uses them is synchronous, which rules import() out. So the bundles get stand-ins for
-// their functions that load the module when the first of them is used.
+// Some modules cost milliseconds to load and most runs never use them: `yaml` 10 (the fast path,
+// src/yaml/fast/transcode.ts, makes it needless), `picomatch` 3, node:crypto 3, node:child_process
+// 1. The code that uses them is synchronous, which rules import() out. So the bundles get stand-ins
+// for their functions that load the module when the first of them is used.
 import { createRequire } from "node:module";
 
 const require = createRequire(import.meta.url);
@@ -11,8 +12,8 @@ const prefix = "\0lazy:";
 const noHttp2 = "\0no-http2";
 
 /**
- * Rolldown plugin, for bundles that are CommonJS. node:http2 is left out, 4 ms: requests go by HTTP/1.1 alone (src/service/transport.ts), and undici
- * knows how to do without.
+ * Rolldown plugin, for bundles that are CommonJS. node:http2 is left out, 4 ms: requests go by
+ * HTTP/1.1 alone (src/service/transport.ts), and undici knows how to do without.
  */
 export const lazyLoading = {
   name: "lazy-loading",

@@ -1,12 +1,15 @@
-// The program is bundled as CommonJS, whose loader takes 4 ms less than that of ES modules at every start and less for each further file. A file costs half
-// a millisecond and a kilobyte of code 40 µs, used or not, so what `validate` needs is one file, and what comparing with an account needs is another.
+// The program is bundled as CommonJS, whose loader takes 4 ms less than that of ES modules at every
+// start and less for each further file. A file costs half a millisecond and a kilobyte of code 40
+// µs, used or not, so what `validate` needs is one file, and what comparing with an account needs
+// is another.
 import { join } from "node:path";
 import { rolldown } from "rolldown";
 import { lazyLoading } from "./lazy-modules.mjs";
 
 /**
- * Writes bin.cjs, which answers what needs no code, and lib/, which holds all of it: index.cjs is the library.
- * Resolves with the names that the library exports, and the files of the modules whose code was written.
+ * Writes bin.cjs, which answers what needs no code, and lib/, which holds all of it: index.cjs is
+ * the library. Resolves with the names that the library exports, and the files of the modules whose
+ * code was written.
  */
 export async function bundleProgram(root, folder, version) {
   const source = (path) => join(root, "src", path);
@@ -45,7 +48,10 @@ export async function bundleProgram(root, folder, version) {
   }
 }
 
-/** What each start would pay for: 1 ms where one character beyond Latin-1 makes V8 keep a large file in two bytes a character, and 1 ms for a needless file. */
+/**
+ * What each start would pay for: 1 ms where one character beyond Latin-1 makes V8 keep a large file
+ * in two bytes a character, and 1 ms for a needless file.
+ */
 const lean = {
   name: "lean",
   generateBundle(_, files) {

@@ -3,7 +3,8 @@ import { readFileSync } from "node:fs";
 import { Ajv } from "ajv";
 import { describe, expect, test } from "vitest";
 
-// The packages whose code the build puts into dist/: their licences, the bill of materials and the audit.
+// The packages whose code the build puts into dist/: their licences, the bill of materials and the
+// audit.
 
 interface Shipped {
   readonly name: string;

@@ -4,8 +4,9 @@ import { basename, join, resolve } from "node:path";
 import { parse } from "yaml";
 
 // Runs actions and workflows as the runner of GitHub Actions does: conditions and expressions are
-// evaluated, scripts run in bash with -e and pipefail, and outputs and summaries go through files. After
-// a failure, only steps with always() run. Artifacts are kept, and other actions are only recorded.
+// evaluated, scripts run in bash with -e and pipefail, and outputs and summaries go through files.
+// After a failure, only steps with always() run. Artifacts are kept, and other actions are only
+// recorded.
 
 type Texts = Readonly<Record<string, string>>;
 interface Step {
@@ -63,7 +64,10 @@ export interface WorkflowRun {
   readonly secrets?: Texts;
   /** A new machine for each job, after the approval. */
   readonly startMachine: (job: string) => Machine;
-  /** Called with the files of all artifacts before a job that has an environment. The job does not run if it returns false. */
+  /**
+   * Called with the files of all artifacts before a job that has an environment. The job does not
+   * run if it returns false.
+   */
   readonly approve?: (artifacts: readonly string[]) => boolean;
 }
 
@@ -210,7 +214,10 @@ function bash(script: string, cwd: string, env: Texts): Promise<{ readonly log: 
   });
 }
 
-/** Reads `name=value` and `name<<word` … `word` as the runner reads $GITHUB_OUTPUT. Throws for anything else. */
+/**
+ * Reads `name=value` and `name<<word` … `word` as the runner reads $GITHUB_OUTPUT. Throws for
+ * anything else.
+ */
 export function outputsIn(text: string): ReadonlyMap<string, string> {
   const found = new Map<string, string>();
   const lines = text.split("\n");

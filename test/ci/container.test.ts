@@ -9,18 +9,18 @@ import { writeProject } from "../support/project-folder.ts";
 const dockerfile = readFileSync("Dockerfile", "utf8");
 const faults = (text: string): readonly string[] => validate(text).map(({ message }) => String(message));
 
-test("the linter finds nothing in the Dockerfile, and something in a broken one", () => {
+test("the Dockerfile passes the linter, and a broken one does not", () => {
   expect(faults(dockerfile)).toEqual([]);
   expect(faults(dockerfile.replace("COPY --from=build", "COPPY --from=build"))).toHaveLength(1);
 });
 
-test("the image runs as an ordinary user and says whether it is well", () => {
+test("the image runs as an ordinary user and has a health check", () => {
   const [, last = ""] = /[\s\S]*^FROM .*$([\s\S]*)/mu.exec(dockerfile) ?? [];
   expect(last).toMatch(/^USER node$/mu);
   expect(last).toMatch(/^HEALTHCHECK .* CMD \["dimsync", "version"\]$/mu);
 });
 
-test("the build sees what it copies, and neither history nor packages of this machine", () => {
+test("the build gets the files that it copies, but not the git history or installed packages", () => {
   const seen = readFileSync(".dockerignore", "utf8")
     .split("\n")
     .flatMap((line) => (line.startsWith("!") ? [line.slice(1)] : []));
@@ -39,7 +39,7 @@ test("the build sees what it copies, and neither history nor packages of this ma
   for (const hidden of [".git", "node_modules", "dist", ".env"]) expect(seen).not.toContain(hidden);
 });
 
-test("pre-commit can pack this repository: what npm prints is the file's name, though a script builds it first", () => {
+test("pre-commit can pack this repository: npm prints only the name of the file, although a script builds it first", () => {
   const { scripts } = JSON.parse(readFileSync("package.json", "utf8")) as { readonly scripts: Readonly<Record<string, string>> };
   expect(scripts).toHaveProperty("prepack");
   const folder = writeProject({ "package.json": '{ "name": "x", "version": "1.0.0", "scripts": { "prepack": "echo built" } }' });
@@ -47,13 +47,13 @@ test("pre-commit can pack this repository: what npm prints is the file's name, t
   expect(execFileSync("npm", ["pack"], { cwd: folder, encoding: "utf8", stdio: ["ignore", "pipe", "ignore"] })).toBe("x-1.0.0.tgz\n");
 });
 
-test("pre-commit's hooks read the whole project, as the program does", () => {
+test("the hooks of pre-commit read the whole project", () => {
   const hooks = parse(readFileSync(".pre-commit-hooks.yaml", "utf8")) as readonly Readonly<Record<string, unknown>>[];
   expect(hooks.map(({ entry, pass_filenames: names, language }) => [entry, names, language])).toEqual([
     ["dimsync validate", false, "node"],
     ["dimsync fmt", false, "node"],
   ]);
-  // A project of several targets is refused where none is named; a project of its own may name one instead.
+  // Without it, a project with several targets would be refused.
   expect(hooks.map(({ args }) => args)).toEqual([["--all-targets"], undefined]);
 });
 

@@ -17,7 +17,10 @@ export interface GitlabIssue {
 }
 export const gitlabToken = "t";
 
-/** As much of GitLab's REST interface as dimsync uses: merge request 3 and the issues of project 12, for the token of user 5. Gives its address. */
+/**
+ * The part of GitLab's REST interface that dimsync uses: merge request 3 and the issues of project
+ * 12, for the token of user 5. Returns its URL.
+ */
 export async function startGitlab({ notes = [], issues = [] }: { readonly notes?: GitlabNote[]; readonly issues?: GitlabIssue[] }) {
   const server = createServer(async (request, response) => {
     let text = "";

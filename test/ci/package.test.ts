@@ -4,12 +4,12 @@ import { join, resolve } from "node:path";
 import { beforeAll, expect, test } from "vitest";
 import { packPackage } from "./rehearsal-job.ts";
 
-// The package as users get it: packed, and installed into an empty folder without a network.
+// The package as users get it: packed, and installed into an empty folder offline.
 
 let [folder, tarball] = ["", ""];
 beforeAll(() => {
   if (!existsSync(join(process.env["DIMSYNC_TEST_DIST"] ?? "dist", "types/index.d.ts")))
-    throw new Error("The build left the types out: run `npm run build` first.");
+    throw new Error("The build has no types. Run `npm run build` first.");
   const packed = packPackage();
   folder = packed.folder;
   tarball = packed.file;
@@ -22,7 +22,7 @@ const run = (...args: readonly string[]): string =>
   execFileSync(process.execPath, args, { cwd: folder, encoding: "utf8", stdio: ["ignore", "pipe", "pipe"] });
 const installed = (path: string): string => join(folder, "node_modules/dimsync", path);
 
-test("it runs, as a command and as a library, with nothing installed beside it", () => {
+test("it runs as a command and as a library without other packages", () => {
   const { version } = JSON.parse(readFileSync("package.json", "utf8")) as { readonly version: string };
   expect(run("node_modules/.bin/dimsync", "--version")).toBe(`${version}\n`);
   expect(run("node_modules/.bin/dimsync", "schema", "tag")).toContain('"title": "Tag"');
@@ -31,7 +31,7 @@ test("it runs, as a command and as a library, with nothing installed beside it",
   expect(run("--input-type=module", "--eval", script)).toBe("http://127.0.0.1:\n");
 });
 
-// This Node; DIMSYNC_TEST_NODES names others, with colons between.
+// This Node. DIMSYNC_TEST_NODES adds others, separated by colons.
 const nodes = [process.execPath, ...(process.env["DIMSYNC_TEST_NODES"] ?? "").split(":").filter((path) => path !== "")];
 
 test.each(nodes)("validate, plan, apply and drift on %s", { timeout: 60_000 }, (node) => {
@@ -50,13 +50,13 @@ test.each(nodes)("validate, plan, apply and drift on %s", { timeout: 60_000 }, (
 
 test("its types resolve for ES modules, by Are The Types Wrong", { timeout: 60_000 }, () => {
   const cli = resolve("node_modules/@arethetypeswrong/cli/dist/index.js");
-  // The schemas are plain files, not modules.
+  // The schemas are JSON files, not modules.
   expect(
     run(cli, tarball, "--profile", "esm-only", "--exclude-entrypoints", "./schema/*", "--format", "ascii", "--no-color", "--no-emoji"),
   ).toMatch(/node16 \(from ESM\): .*\(ESM\)/u);
 });
 
-test("its types are complete: a strict consumer compiles without a package of ours", { timeout: 60_000 }, () => {
+test("its types are complete: strict code compiles without our development packages", { timeout: 60_000 }, () => {
   writeFileSync(
     join(folder, "consumer.ts"),
     `import { apply, createClient, DimsyncError, drift, loadProject, type Plan, plan, renderers } from "dimsync";
@@ -71,7 +71,7 @@ export const all = [apply, createClient, drift, DimsyncError];
   run(resolve("node_modules/typescript/bin/tsc"), ...options, "--typeRoots", resolve("node_modules/@types"), "consumer.ts");
 });
 
-test("it holds what it should, and no sources or tests", () => {
+test("it contains the built files, and no sources or tests", () => {
   const files = execFileSync("tar", ["--list", "--gzip", "--file", tarball], { encoding: "utf8" }).trim().split("\n");
   expect(
     files.filter(
@@ -82,15 +82,15 @@ test("it holds what it should, and no sources or tests", () => {
   expect(files.filter((file) => /(?:\.test\.|(?<!\.d)\.ts$|\.map$)/u.test(file))).toEqual([]);
 });
 
-test("the licences of the packages that it holds code of are in it", () => {
+test("it contains the licences of the packages whose code it contains", () => {
   const text = readFileSync(installed("dist/THIRD_PARTY_LICENSES.txt"), "utf8");
   for (const name of ["ajv", "commander", "diff", "lossless-json", "picomatch", "undici", "yaml"])
     expect(text).toMatch(new RegExp(`^${name} [0-9.]+ \\(`, "mu"));
 });
 
-// Stated in docs/ci.md's terms: what a job downloads.
+// What every job downloads.
 const packedBudgetBytes = 1_000_000;
 
-test("it stays within its size", () => {
+test("it is smaller than its budget", () => {
   expect(statSync(tarball).size).toBeLessThanOrEqual(packedBudgetBytes);
 });

@@ -18,7 +18,7 @@ const env = {
 const git = (cwd: string, ...args: readonly string[]): string =>
   execFileSync("git", args, { cwd, env, encoding: "utf8", stdio: ["ignore", "pipe", "pipe"] });
 
-/** A bare remote whose branch main has `ids.yaml` and `other.yaml`, and two clones of depth 1, as jobs have them. */
+/** A bare remote whose branch main has `ids.yaml` and `other.yaml`, and two clones of depth 1. */
 function twoJobs(): { readonly remote: string; readonly one: string; readonly two: string } {
   const root = writeProject({ "first/ids.yaml": "a: 1\n", "first/other.yaml": "x\n" });
   const [first, remote, one, two] = ["first", "remote.git", "one", "two"].map((name) => join(root, name)) as [
@@ -40,14 +40,14 @@ const push = (folder: string, branch: { readonly name: string | undefined } = { 
   pushFile({ folder, file: join(folder, "ids.yaml"), remote: "origin", branch: branch.name, message: "record ids", author, env });
 const show = (remote: string, path: string): string => git(remote, "show", `main:${path}`);
 
-test("nothing is committed where the file is as it was", async () => {
+test("an unchanged file is not committed", async () => {
   const { remote, one } = twoJobs();
   writeFileSync(join(one, "other.yaml"), "changed\n");
   expect(await push(one)).toEqual({ outcome: "unchanged" });
   expect(git(remote, "rev-list", "--count", "main").trim()).toBe("1");
 });
 
-test("the file alone is committed, by the given author", async () => {
+test("only the file is committed, by the given author", async () => {
   const { remote, one } = twoJobs();
   writeFileSync(join(one, "ids.yaml"), "a: 2\n");
   writeFileSync(join(one, "other.yaml"), "changed\n");
@@ -68,7 +68,7 @@ test("a new file is committed", async () => {
   expect(show(remote, "new.yaml")).toBe("b: 1\n");
 });
 
-test("it is put on top of a branch that has moved on, also in a shallow clone", async () => {
+test("the commit is put on top of newer commits of the branch, also in a shallow clone", async () => {
   const { remote, one, two } = twoJobs();
   writeFileSync(join(two, "other.yaml"), "theirs\n");
   git(two, "commit", "--quiet", "--all", "--message", "theirs");
@@ -78,7 +78,7 @@ test("it is put on top of a branch that has moved on, also in a shallow clone", 
   expect([show(remote, "ids.yaml"), show(remote, "other.yaml")]).toEqual(["a: 2\n", "theirs\n"]);
 });
 
-test("a tag with the name of the branch is not taken for it", async () => {
+test("a tag with the name of the branch is not mistaken for the branch", async () => {
   const { remote, one, two } = twoJobs();
   git(remote, "tag", "main", "main");
   writeFileSync(join(two, "other.yaml"), "theirs\n");
@@ -89,7 +89,7 @@ test("a tag with the name of the branch is not taken for it", async () => {
   expect(git(remote, "show", "refs/heads/main:other.yaml")).toBe("theirs\n");
 });
 
-test("the same file changed by both is a person's to settle, and the file stays as this job wrote it", async () => {
+test("a conflict in the file is refused, and the file stays as this job wrote it", async () => {
   const { remote, one, two } = twoJobs();
   writeFileSync(join(two, "ids.yaml"), "a: 3\n");
   git(two, "commit", "--quiet", "--all", "--message", "theirs");
@@ -100,7 +100,7 @@ test("the same file changed by both is a person's to settle, and the file stays 
   expect(git(one, "show", "HEAD:ids.yaml")).toBe("a: 2\n");
 });
 
-test("without a branch, or with a remote that refuses, the reason is told and holds no password", async () => {
+test("without a branch, or if the remote refuses, the reason is returned without the password", async () => {
   const { one } = twoJobs();
   writeFileSync(join(one, "ids.yaml"), "a: 2\n");
   expect(await push(one, { name: undefined })).toEqual({ outcome: "refused", reason: "There is no branch to push to." });

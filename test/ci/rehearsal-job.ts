@@ -7,7 +7,10 @@ import { writeProject } from "../support/project-folder.ts";
 import { type ActionRun, type Machine, runAction, runWorkflow } from "./action-runner.ts";
 import { type GithubStandIn, githubToken } from "./github-stand-in.ts";
 
-/** Packs the built package into a temporary folder. DIMSYNC_TEST_DIST names another build, with package.json above it. */
+/**
+ * Packs the built package into a temporary folder. DIMSYNC_TEST_DIST names another build, with
+ * package.json above it.
+ */
 export function packPackage(): { readonly file: string; readonly folder: string; readonly remove: () => void } {
   const dist = resolve(process.env["DIMSYNC_TEST_DIST"] ?? "dist");
   if (!existsSync(join(dist, "bin.cjs"))) throw new Error("There is no build. Run `npm run build` first.");

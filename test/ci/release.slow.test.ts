@@ -6,8 +6,8 @@ import { parse } from "yaml";
 import { writeProject } from "../support/project-folder.ts";
 import { outputsIn } from "./action-runner.ts";
 
-// The scripts of the release workflow, in a copy of the files that they use. What GitHub, npm and Docker
-// do in it is not tested.
+// The scripts of the release workflow, in a copy of the files that they use. What GitHub, npm and
+// Docker do in it is not tested.
 
 interface Step {
   readonly id?: string;

@@ -9,8 +9,8 @@ import type { InitFlags } from "../shared/flags.ts";
 import { firstTarget, initFiles } from "./init-files.ts";
 
 /**
- * `dimsync init [DIR]`: writes a config, folders, editor schemas and CI workflows. Existing files are
- * not changed. With --from-live, imports the account afterwards.
+ * `dimsync init [DIR]`: writes a config, folders, editor schemas and CI workflows. Existing files
+ * are not changed. With --from-live, imports the account afterwards.
  */
 export async function runInit(context: Context<InitFlags>, directory: string | undefined): Promise<ExitCode> {
   const { io, cwd, flags } = context;
@@ -54,7 +54,10 @@ function nextStepsText(folder: string, baseUrl: string | undefined): string {
   return `\nNext: ${first} in DIMSYNC_API_KEY, write a manifest, then run:\n${commands.map((command) => `  ${command}\n`).join("")}`;
 }
 
-/** The root of the git repository around the folder; undefined if the folder is that root or in no repository. */
+/**
+ * The root of the git repository around the folder; undefined if the folder is that root or in no
+ * repository.
+ */
 function repositoryAbove(folder: string): string | undefined {
   let above = folder;
   while (!existsSync(join(above, ".git"))) {

@@ -1,0 +1,43 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { parse } from "yaml";
+import { runCommand } from "../../support/command.ts";
+import { writeProject } from "../../support/project-folder.ts";
+
+interface Workflow {
+  readonly jobs: Readonly<Record<string, { readonly strategy: { readonly matrix: { readonly target: readonly string[] } } }>>;
+}
+const tasks = ["plan", "apply", "drift"] as const;
+
+async function targetsAfterInit(files: Readonly<Record<string, string>>): Promise<readonly (readonly string[])[]> {
+  const folder = writeProject(files);
+  expect((await runCommand(["init"], folder)).code).toBe(0);
+  return tasks.map((task) => {
+    const text = readFileSync(join(folder, `.github/workflows/dimsync-${task}.yml`), "utf8");
+    return (parse(text) as Workflow).jobs[task]?.strategy.matrix.target ?? [];
+  });
+}
+
+const config = (targets: string): string => `apiVersion: dimsync/v1\nkind: Config\nmanifests: [manifests]\n${targets}`;
+
+describe("the workflows have a job for", () => {
+  test.each<[string, Readonly<Record<string, string>>, readonly string[]]>([
+    ["the target of the config that init writes", {}, ["prod"]],
+    [
+      "each target of an existing config",
+      { "dimsync.yaml": config('targets: { eu: { baseUrl: "https://eu.example.com" }, "u s": { baseUrl: "https://us.example.com" } }\n') },
+      ["eu", "u s"],
+    ],
+    ["the default target of a config without targets", { "dimsync.yaml": config("") }, ["default"]],
+    ["the target prod if the config cannot be read", { "dimsync.yaml": "kind: [\n" }, ["prod"]],
+  ])("%s", async (_sentence, files, targets) => {
+    expect(await targetsAfterInit(files)).toEqual(tasks.map(() => targets));
+  });
+});
+
+test("a project without targets can be planned with the target that the workflows name", async () => {
+  const folder = writeProject({ "dimsync.yaml": config(""), "manifests/README.md": "text" });
+  const { code, stderr } = await runCommand(["validate"], folder, { DIMSYNC_TARGET: "default" });
+  expect(code, stderr).toBe(0);
+});
