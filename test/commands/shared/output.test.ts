@@ -1,16 +1,12 @@
 import { execFileSync } from "node:child_process";
-import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { XMLValidator } from "fast-xml-parser";
 import { expect, onTestFinished, test } from "vitest";
-import { runFmt } from "../../src/commands/setup/fmt.ts";
-import type { FmtFlags } from "../../src/commands/shared/flags.ts";
-import { writeMetrics } from "../../src/commands/shared/metrics-file.ts";
-import { startEmbeddedService } from "../../src/embedded/index.ts";
-import { plan } from "../render/plans.ts";
-import { runCommand } from "../support/command.ts";
-import { configText, keyVariable, writeProject } from "../support/project-folder.ts";
-import { outputsIn } from "./action-runner.ts";
+import { startEmbeddedService } from "../../../src/embedded/index.ts";
+import { outputsIn } from "../../ci/action-runner.ts";
+import { runCommand } from "../../support/command.ts";
+import { configText, keyVariable, writeProject } from "../../support/project-folder.ts";
 
 const manifest = (member: string): string => `apiVersion: dimsync/v1
 kind: SchemaConfig
@@ -44,7 +40,7 @@ async function startProject(member = "hashed") {
   return { root, env, read, run: (...argv: readonly string[]) => runCommand(argv, root, env) };
 }
 
-test("several formats at once, each a document of its own, files named from the repository's root", async () => {
+test("several formats are written at once, with file names relative to the root of the repository", async () => {
   const { run, read } = await startProject("hased");
   const { code, stdout } = await run(
     "validate",
@@ -86,7 +82,7 @@ test("a saved plan's path is an output, and two commands of one step share its s
   expect(Object.fromEntries(outputsIn(read("output")))).toMatchObject({ has_changes: "true", plan_file: join(root, "deploy/plan.json") });
 });
 
-test("a failure before there is a document sets the outputs too", async () => {
+test("a failure before there is a document also sets the outputs", async () => {
   const { run, read } = await startProject();
   const { code, stdout } = await run("plan", "-C", "deploy", "--out", "none/plan.json", "-o", "github");
   expect(code).toBe(1);
@@ -151,14 +147,14 @@ test("an event file does not make the git tree dirty before the plan is made", a
   expect(JSON.parse(stdout)).toMatchObject({ git: { dirty: false } });
 });
 
-test("a summary that is nearly full gets no more than fits", async () => {
+test("a summary that is nearly full gets only what fits", async () => {
   const { root, run, read } = await startProject();
   writeFileSync(join(root, "summary"), "x".repeat(999_900));
   await run("plan", "-C", "deploy", "-o", "github");
   expect(Buffer.byteLength(read("summary"))).toBeLessThanOrEqual(1_000_000);
 });
 
-test("outside of GitHub the format writes no files", async () => {
+test("outside GitHub the format writes no files", async () => {
   const { root, env } = await startProject();
   const { stdout } = await runCommand(["plan", "-C", "deploy", "-o", "github"], root, { [keyVariable]: env[keyVariable] ?? "" });
   expect(stdout).toContain("::group::Plan for test");
@@ -171,80 +167,11 @@ const eventsOf = (text: string): readonly string[] =>
     .split("\n")
     .map((line) => String(JSON.parse(line).event));
 
-test("ndjson tells progress before what was found, on stdout also with --quiet, and in a file that it begins anew", async () => {
+test("ndjson reports progress before results, also with --quiet, and replaces the content of a file", async () => {
   const { root, run, read } = await startProject();
   const { stdout } = await run("plan", "-C", "deploy", "-o", "ndjson", "--quiet");
   expect([eventsOf(stdout)[0], eventsOf(stdout).at(-1)]).toEqual(["progress", "end"]);
   writeFileSync(join(root, "deploy/events"), "old\n");
   await run("plan", "-C", "deploy", "-o", "ndjson=events");
   expect([eventsOf(read("deploy/events"))[0], eventsOf(read("deploy/events")).at(-1)]).toEqual(["progress", "end"]);
-});
-
-test("--metrics is written whole and keeps the last success", async () => {
-  const folder = writeProject({});
-  const file = join(folder, "dimsync.prom");
-  await writeMetrics(file, [plan()]);
-  const success = /^dimsync_last_success_timestamp_seconds\{.*$/mu.exec(readFileSync(file, "utf8"))?.[0];
-  await writeMetrics(file, [plan({ complete: false, exit: { code: 1, reasons: ["incomplete"] } })]);
-  expect(readFileSync(file, "utf8")).toContain(success);
-  expect(readFileSync(file, "utf8")).toContain('dimsync_exit_code{command="plan",target="prod"} 1');
-});
-
-async function fmt(folder: string, flags: Partial<FmtFlags>, ...paths: readonly string[]) {
-  const out: string[] = [];
-  const err: string[] = [];
-  const io = {
-    stdout: (text: string) => void out.push(text),
-    stderr: (text: string) => void err.push(text),
-    stdoutIsTty: false,
-    stderrIsTty: false,
-    stdinIsTty: false,
-    columns: 100,
-    env: {},
-    cwd: folder,
-    ask: () => Promise.resolve(""),
-    interrupted: new AbortController().signal,
-  };
-  const all: FmtFlags = { target: [], var: [], varFile: [], only: [], exclude: [], output: [], color: true, ...flags };
-  return { code: await runFmt({ io, flags: all, cwd: folder }, paths), stdout: out.join(""), stderr: err.join("") };
-}
-
-test("fmt writes what is not canonical, names it, and then has nothing to do", async () => {
-  const ragged = "kind: Integration\napiVersion:   dimsync/v1\nmetadata: {name: orders}\nspec: {match: {name: Orders}}\n";
-  const folder = writeProject({
-    "dimsync.yaml": configText("https://api.example.com"),
-    "manifests/a.yaml": ragged,
-    "manifests/b.yaml": manifest("hashed"),
-  });
-  const read = (path: string): string => readFileSync(join(folder, path), "utf8");
-  const checked = await fmt(folder, { check: true });
-  expect([checked.code, read("manifests/a.yaml")]).toEqual([2, ragged]);
-  expect(checked.stdout).toContain("manifests/a.yaml\n");
-  expect(await fmt(folder, {})).toMatchObject({ code: 0, stdout: checked.stdout });
-  expect(read("manifests/a.yaml")).toBe(
-    "apiVersion: dimsync/v1\nkind: Integration\nmetadata: { name: orders }\nspec: { match: { name: Orders } }\n",
-  );
-  expect(await fmt(folder, { check: true })).toEqual({ code: 0, stdout: "", stderr: "" });
-});
-
-test("fmt of a path that isn't there fails", async () => {
-  const folder = writeProject({ "dimsync.yaml": configText("https://api.example.com") });
-  for (const check of [true, false])
-    expect(await fmt(folder, { check }, "nowhere.yaml")).toMatchObject({
-      code: 1,
-      stderr: expect.stringContaining("nowhere.yaml does not exist"),
-    });
-});
-
-test("fmt leaves what is no YAML and says so, and still does the rest", async () => {
-  const folder = writeProject({
-    "dimsync.yaml": configText("https://api.example.com"),
-    "manifests/a.yaml": "a: [1\n",
-    "manifests/b.yaml": "kind:   Tag\n",
-  });
-  const { code, stdout, stderr } = await fmt(folder, {}, "manifests");
-  expect([code, stdout]).toEqual([1, "manifests/b.yaml\n"]);
-  expect(stderr).toContain("manifests/a.yaml:2:1: ");
-  expect(readFileSync(join(folder, "manifests/a.yaml"), "utf8")).toBe("a: [1\n");
-  expect(existsSync(join(folder, "manifests/b.yaml"))).toBe(true);
 });

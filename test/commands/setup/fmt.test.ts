@@ -1,0 +1,65 @@
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { runFmt } from "../../../src/commands/setup/fmt.ts";
+import type { FmtFlags } from "../../../src/commands/shared/flags.ts";
+import { configText, writeProject } from "../../support/project-folder.ts";
+
+async function fmt(folder: string, flags: Partial<FmtFlags>, ...paths: readonly string[]) {
+  const out: string[] = [];
+  const err: string[] = [];
+  const io = {
+    stdout: (text: string) => void out.push(text),
+    stderr: (text: string) => void err.push(text),
+    stdoutIsTty: false,
+    stderrIsTty: false,
+    stdinIsTty: false,
+    columns: 100,
+    env: {},
+    cwd: folder,
+    ask: () => Promise.resolve(""),
+    interrupted: new AbortController().signal,
+  };
+  const all: FmtFlags = { target: [], var: [], varFile: [], only: [], exclude: [], output: [], color: true, ...flags };
+  return { code: await runFmt({ io, flags: all, cwd: folder }, paths), stdout: out.join(""), stderr: err.join("") };
+}
+
+test("files that are not canonical are rewritten and named, and then nothing is left to do", async () => {
+  const ragged = "kind: Integration\napiVersion:   dimsync/v1\nmetadata: {name: orders}\nspec: {match: {name: Orders}}\n";
+  const folder = writeProject({
+    "dimsync.yaml": configText("https://api.example.com"),
+    "manifests/a.yaml": ragged,
+    "manifests/b.yaml": "apiVersion: dimsync/v1\nkind: Tag\nmetadata: { name: pii }\nspec: { name: PII }\n",
+  });
+  const read = (path: string): string => readFileSync(join(folder, path), "utf8");
+  const checked = await fmt(folder, { check: true });
+  expect([checked.code, read("manifests/a.yaml")]).toEqual([2, ragged]);
+  expect(checked.stdout).toContain("manifests/a.yaml\n");
+  expect(await fmt(folder, {})).toMatchObject({ code: 0, stdout: checked.stdout });
+  expect(read("manifests/a.yaml")).toBe(
+    "apiVersion: dimsync/v1\nkind: Integration\nmetadata: { name: orders }\nspec: { match: { name: Orders } }\n",
+  );
+  expect(await fmt(folder, { check: true })).toEqual({ code: 0, stdout: "", stderr: "" });
+});
+
+test("a path that does not exist is an error", async () => {
+  const folder = writeProject({ "dimsync.yaml": configText("https://api.example.com") });
+  for (const check of [true, false])
+    expect(await fmt(folder, { check }, "nowhere.yaml")).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining("nowhere.yaml does not exist"),
+    });
+});
+
+test("a file with a syntax error is reported and left unchanged, and the others are rewritten", async () => {
+  const folder = writeProject({
+    "dimsync.yaml": configText("https://api.example.com"),
+    "manifests/a.yaml": "a: [1\n",
+    "manifests/b.yaml": "kind:   Tag\n",
+  });
+  const { code, stdout, stderr } = await fmt(folder, {}, "manifests");
+  expect([code, stdout]).toEqual([1, "manifests/b.yaml\n"]);
+  expect(stderr).toContain("manifests/a.yaml:2:1: ");
+  expect(readFileSync(join(folder, "manifests/a.yaml"), "utf8")).toBe("a: [1\n");
+  expect(existsSync(join(folder, "manifests/b.yaml"))).toBe(true);
+});
