@@ -5,6 +5,8 @@ import type { Binding } from "../model/binding.ts";
 import type { LiveIntegration, LiveReference, LiveTag } from "../model/live.ts";
 import type { AssetSpec, IntegrationSpec, Resource, TagSpec } from "../model/resource.ts";
 import { assetText, type DocumentText, integrationText, tagText } from "./document-text.ts";
+import { type ImportFailure, notShared } from "./failure.ts";
+import { type Sharing, targetList } from "./other-targets.ts";
 import { nameObjects, type Pairs, pairManifests, referencesIn } from "./pair.ts";
 import { assetAfter, integrationAfter, type Names, tagAfter, tagResources, untypedOf } from "./specs.ts";
 
@@ -17,8 +19,9 @@ export interface AdoptionInput {
   readonly account: AccountView;
   /** With what each is attached to. */
   readonly tags: readonly LiveTag[];
-  /** Manifests that are bound in another target too: they are bound here and not changed. */
-  readonly boundElsewhere: ReadonlySet<Address>;
+  readonly sharing: Sharing;
+  /** Whether new manifests may be written; otherwise, objects without one are failures. */
+  readonly canCreate: boolean;
   /** Whether the user asked for it. Assets are imported with the integrations that refer to them. */
   readonly isSelected: (address: Address) => boolean;
   /** The SchemaConfig that decides for a live integration now. */
@@ -48,6 +51,9 @@ export interface Adoption {
   readonly bindings: ReadonlyMap<Address, Binding>;
   /** Sentences for the user. */
   readonly notices: readonly string[];
+  readonly failures: readonly ImportFailure[];
+  /** Something was not written because other targets would load it too. */
+  readonly isLimited: boolean;
 }
 
 export interface NamedIntegration {
@@ -63,14 +69,17 @@ export function adopt(input: AdoptionInput): Adoption {
   const names = nameObjects(account, references, tags, pairs);
   const selected = select(input, names, references);
   const draft: Draft = {
-    ...{ input, pairs, names, written: namesWritten(names, pairs, selected) },
-    ...{ addresses: [], documents: [], changed: [], notices: [], bindings: new Map() },
+    hasNewRelations: false,
+    ...{ input, pairs, names, written: namesWritten(names, pairs, input.canCreate ? selected : noneSelected) },
+    ...{ addresses: [], documents: [], changed: [], notices: [], failures: [], bindings: new Map() },
   };
   for (const reference of selected.assets) adoptAsset(draft, reference);
   for (const integration of selected.integrations) adoptIntegration(draft, integration);
   for (const tag of selected.tags) adoptTag(draft, tag);
-  const { addresses, documents, changed, notices, bindings } = draft;
-  return { addresses, documents, changed, notices, bindings, integrations: selected.integrations };
+  if (draft.hasNewRelations && account.taggedBy === undefined) draft.notices.push(noTagger);
+  const { addresses, documents, changed, notices, failures, bindings } = draft;
+  const integrations = selected.integrations.filter(({ live }) => input.canCreate || pairs.integrations.has(live.id));
+  return { addresses, documents, changed, notices, failures, bindings, integrations, isLimited: failures.length > 0 };
 }
 
 /** The adoption so far. */
@@ -85,14 +94,23 @@ interface Draft {
   readonly documents: NewDocument[];
   readonly changed: ChangedSpec[];
   readonly notices: string[];
+  readonly failures: ImportFailure[];
   readonly bindings: Map<Address, Binding>;
+  /** Whether a new Tag manifest has resources. */
+  hasNewRelations: boolean;
 }
+
+/** Import cannot know the user; without one, the next resource that the user adds to a tag is an error. */
+const noTagger =
+  "Creating a tag relation needs the user who tags. Before you add resources to a tag, set defaults.taggedBy in dimsync.yaml to the e-mail address of a user.";
 
 interface Selected {
   readonly integrations: readonly NamedIntegration[];
   readonly assets: readonly LiveReference[];
   readonly tags: readonly LiveTag[];
 }
+
+const noneSelected: Selected = { integrations: [], assets: [], tags: [] };
 
 function select(input: AdoptionInput, names: Names, references: readonly LiveReference[]): Selected {
   const { account, isSelected, configOf } = input;
@@ -146,10 +164,17 @@ function bind({ input, addresses, bindings }: Draft, address: Address, binding: 
 /** The manifest gets another spec, unless it is also the manifest of another target's object. */
 function change({ input, changed, notices }: Draft, resource: Resource, spec: unknown, untyped: readonly string[] = []): void {
   if (spec === resource.spec && untyped.length === 0) return;
-  if (!input.boundElsewhere.has(resource.address)) changed.push({ resource, spec, untyped });
+  const targets = input.sharing.boundIn(resource);
+  if (targets.length === 0) changed.push({ resource, spec, untyped });
   // Ids in comments mean nothing in another account.
   else if (spec !== resource.spec)
-    notices.push(`${resource.address} is bound in another target too, so import did not change it to match this account.`);
+    notices.push(`${resource.address} is also bound in ${targetList(targets)}, so import did not change it to match this account.`);
+}
+
+/** Whether a manifest may be written for an object without one; if not, that is a failure. */
+function mayCreate({ input, failures }: Draft, address: Address): boolean {
+  if (!input.canCreate) failures.push(notShared(address, input.sharing.inUse));
+  return input.canCreate;
 }
 
 function adoptAsset(draft: Draft, reference: LiveReference): void {
@@ -166,6 +191,7 @@ function adoptAsset(draft: Draft, reference: LiveReference): void {
     return;
   }
   const name = names.assets.get(reference.id) ?? "";
+  if (!mayCreate(draft, toAddress("Asset", name))) return;
   bind(draft, toAddress("Asset", name), { id: reference.id, secretVersion: 0 });
   const owner = soleOwner(reference, input.account.integrations);
   const integration = owner === undefined ? undefined : written.integrations.get(owner.id);
@@ -178,6 +204,7 @@ function adoptAsset(draft: Draft, reference: LiveReference): void {
 function adoptIntegration(draft: Draft, { live, name }: NamedIntegration): void {
   const { pairs, written, input } = draft;
   const resource = pairs.integrations.get(live.id) as Resource<IntegrationSpec> | undefined; // the map holds integrations only
+  if (resource === undefined && !mayCreate(draft, toAddress("Integration", name))) return;
   bind(draft, toAddress("Integration", name), { id: live.id });
   if (resource !== undefined) change(draft, resource, integrationAfter(resource.spec, live, input.account, written));
   else draft.documents.push({ ...integrationText(name, live, written.assets.get(live.destination.id)), integration: name });
@@ -192,12 +219,14 @@ function adoptTag(draft: Draft, tag: LiveTag): void {
     return;
   }
   const name = names.tags.get(tag.id) ?? "";
+  if (resource === undefined && !mayCreate(draft, toAddress("Tag", name))) return;
   bind(draft, toAddress("Tag", name), { id: tag.id });
   if (resource !== undefined) {
     change(draft, resource, tagAfter(resource, tag, account, written), untypedOf(resource, tag, written, account));
     return;
   }
   const { entries, untyped } = tagResources(tag, written, account);
+  draft.hasNewRelations ||= entries.length > 0;
   documents.push(tagText(name, tag, userRefFor(tag.owner, account.users), entries, untyped));
 }
 

@@ -1,45 +1,64 @@
-import { readFileSync } from "node:fs";
 import { dirname, isAbsolute, relative, resolve, sep } from "node:path";
 import picomatch from "picomatch";
 import type { Project } from "../manifests/project.ts";
 import { DimsyncError } from "../model/errors.ts";
-import { read } from "../yaml/read.ts";
+
+/** Absolute folders for new files. */
+export interface ImportFolders {
+  /** The files are manifests of every target. */
+  readonly shared: string;
+  /** The files are manifests of this target only; undefined if the config names no such folder. */
+  readonly own: string | undefined;
+  /** The user has chosen the shared folder, knowing that other targets load it. */
+  readonly isSharedChosen: boolean;
+}
 
 /**
- * The folder for new files: `out`, else the first folder in the config's `manifests`. Absolute.
- * Throws E_USAGE if the project would not load files from there: the plan after the import would
- * be empty just because it does not see them.
+ * The folders for new files: `out`, else the first folders in the config's `manifests`. Throws
+ * E_USAGE if the project would not load files from there: the plan after the import would be empty
+ * just because it does not see them.
  */
-export function importFolder({ configFile, settings }: Project, out: string | undefined): string {
-  if (configFile === undefined) return out ?? settings.folder;
+export function importFolders({ configFile, settings, patterns }: Project, out: string | undefined): ImportFolders {
+  if (configFile === undefined) return { shared: out ?? settings.folder, own: undefined, isSharedChosen: out !== undefined };
   const root = dirname(configFile);
-  const config = read(readFileSync(configFile, "utf8")).documents[0]?.value ?? {};
-  const { manifests = ["."] } = config as { readonly manifests?: readonly string[] }; // loading has checked it
-  const isLoaded = (folder: string): boolean => manifests.some((entry) => loads(entry, folder, root));
-  const bases = [...manifests]
-    .sort((a, b) => Number(isGlob(a)) - Number(isGlob(b)))
-    .map((entry) => resolve(root, picomatch.scan(entry).base));
-  const folder = out ?? bases.find(isLoaded);
-  if (folder !== undefined && isLoaded(folder)) return folder;
-  const named = `The \`manifests\` of ${configFile} are ${manifests.join(", ")}.`;
-  throw new DimsyncError(
-    "E_USAGE",
-    out === undefined
-      ? `${named} None of these is a folder in which import can create files. Add a folder to \`manifests\`.`
-      : `${named} dimsync would not load files that import creates in ${relative(root, out) || "."}. Add this folder to \`manifests\`, or pass a folder below those to --out.`,
+  const isOwn = (folder: string): boolean => patterns.own.some((pattern) => loads(pattern, folder, root));
+  const isShared = (folder: string): boolean => !isOwn(folder) && patterns.shared.some((pattern) => loads(pattern, folder, root));
+  if (out !== undefined) {
+    if (isOwn(out)) return { shared: out, own: out, isSharedChosen: false };
+    if (isShared(out)) return { shared: out, own: undefined, isSharedChosen: true };
+    throw notLoaded(
+      configText(configFile, patterns),
+      `dimsync would not load files that import creates in ${relative(root, out) || "."}. Add this folder to \`manifests\`, or pass a folder below those to --out.`,
+    );
+  }
+  const own = basesOf(patterns.own, root).find(isOwn);
+  const shared = basesOf(patterns.shared, root).find(isShared) ?? own;
+  if (shared !== undefined) return { shared, own, isSharedChosen: false };
+  throw notLoaded(
+    configText(configFile, patterns),
+    "None of these is a folder in which import can create files. Add a folder to `manifests`.",
   );
 }
 
-const isGlob = (entry: string): boolean => picomatch.scan(entry).isGlob;
+const configText = (configFile: string, { shared, own }: Project["patterns"]): string =>
+  `The \`manifests\` of ${configFile} are ${[...shared, ...own].join(", ")}.`;
 
-/** Whether the entry of `manifests` loads files in the folder and in its sub-folders (manifests/discover.ts). */
-function loads(entry: string, folder: string, root: string): boolean {
-  if (isGlob(entry)) {
-    const matches = picomatch(entry, { dot: false });
+const notLoaded = (what: string, advice: string): DimsyncError => new DimsyncError("E_USAGE", `${what} ${advice}`);
+
+/** The folders of patterns; those of plain paths first. */
+const basesOf = (patterns: readonly string[], root: string): readonly string[] =>
+  [...patterns].sort((a, b) => Number(isGlob(a)) - Number(isGlob(b))).map((pattern) => resolve(root, picomatch.scan(pattern).base));
+
+const isGlob = (pattern: string): boolean => picomatch.scan(pattern).isGlob;
+
+/** Whether the pattern covers files in the folder and in its sub-folders (manifests/discover.ts). */
+function loads(pattern: string, folder: string, root: string): boolean {
+  if (isGlob(pattern)) {
+    const matches = picomatch(pattern, { dot: false });
     return ["x.yaml", "integrations/x.yaml"].every((file) => matches(relative(root, resolve(folder, file)).replaceAll(sep, "/")));
   }
-  if (/\.ya?ml$/iu.test(entry)) return false;
-  const inside = relative(resolve(root, entry), folder);
+  if (/\.ya?ml$/iu.test(pattern)) return false;
+  const inside = relative(resolve(root, pattern), folder);
   const names = inside.split(sep);
   return !isAbsolute(inside) && !names.some((name) => name.startsWith(".") || name === "node_modules");
 }

@@ -5,9 +5,9 @@ import { combineExits, type Exit } from "../model/exit.ts";
 import type { Plan } from "../model/plan.ts";
 import { visible } from "../text/control-characters.ts";
 import { counted } from "../text/counts.ts";
+import type { ImportFailure } from "./failure.ts";
 import type { FileChange } from "./file-set.ts";
 import type { Imported } from "./run.ts";
-import type { ImportFailure } from "./writer.ts";
 
 /** What `dimsync import -o json` prints. */
 export interface ImportReport {

@@ -1,5 +1,4 @@
 import { randomUUID } from "node:crypto";
-import { existsSync, readFileSync } from "node:fs";
 import { mkdir } from "node:fs/promises";
 import { cachedReads, type RunReads } from "../engine/cached-reads.ts";
 import { readAccount, readTags } from "../engine/read-account.ts";
@@ -11,8 +10,10 @@ import type { OnProgress } from "../model/progress.ts";
 import type { Reads } from "../model/service.ts";
 import type { Records, RecordsRun, RecordsState } from "../records/records.ts";
 import { type Adoption, adopt, type NewDocument } from "./adopt.ts";
+import type { ImportFailure } from "./failure.ts";
+import { type OtherTarget, ownFolderAdvice, sharingWith } from "./other-targets.ts";
 import { importSchemas, unitsById } from "./schemas/import-schemas.ts";
-import { createWriter, type ImportFailure, type Writer, type WriterOptions } from "./writer.ts";
+import { createWriter, type Folder, type Writer, type WriterOptions } from "./writer.ts";
 
 export interface ImportOptions extends WriterOptions {
   /** Writes schemas as a literal tree instead of rules. */
@@ -24,6 +25,8 @@ export interface ImportOptions extends WriterOptions {
 
 export interface ImportSession {
   readonly records: Records;
+  /** The project's other targets: import writes nothing that changes what they plan. */
+  readonly otherTargets: readonly OtherTarget[];
   /** Opens the account for reading. */
   readonly openReads: () => Promise<{ readonly reads: Reads; readonly close: () => Promise<void> }>;
   /** YYYY-MM-DD: `ignore` entries expire. */
@@ -82,27 +85,31 @@ export interface ImportRun {
 
 async function importFrom(reads: RunReads, project: Project, run: ImportRun): Promise<Imported> {
   const { options, session, state, bind } = run;
-  const { bindingsFile, target } = project.settings;
   const { account, suspicions } = await readAccount(project, state, { reads, today: session.today });
   const tags = await readTags(reads, account);
-  const boundElsewhere = await addressesOfOtherTargets(bindingsFile, target);
+  const known = sharingWith(session.otherTargets);
+  const sharing = options.folders.isSharedChosen ? { ...known, inUse: [] } : known;
+  const hasOwnFolder = options.folders.own !== undefined;
+  const folder: Folder = sharing.inUse.length > 0 ? "own" : "shared";
   const configs = new Map([...unitsById(account)].map(([id, { resource }]) => [id, resource.address]));
+  const canCreate = folder === "shared" || hasOwnFolder;
   const { isSelected } = options;
-  const adoption = adopt({ account, tags, boundElsewhere, isSelected, configOf: (id) => configs.get(id) });
+  const adoption = adopt({ account, tags, sharing, canCreate, isSelected, configOf: (id) => configs.get(id) });
   options.beforeWriting();
 
   const writer = createWriter(project, options);
-  const failures = await writeObjects(writer, adoption, options);
+  const unwritten = await writeObjects(writer, adoption, { folder, options });
   const schemas = await importSchemas(adoption, {
-    ...{ reads, writer, boundElsewhere, account: withBindings(account, adoption) },
+    ...{ reads, writer, sharing, folder, hasOwnFolder, account: withBindings(account, adoption) },
     ...{ literal: options.literal, signal: session.signal, onProgress: session.onProgress },
   });
   if (bind !== undefined) await Promise.all([...adoption.bindings].map(([address, binding]) => bind(address, binding)));
+  const advice = adoption.isLimited || schemas.isLimited ? [ownFolderAdvice(project.settings.target)] : [];
   return {
     addresses: [...new Set([...adoption.addresses, ...schemas.addresses])].sort(byText),
     bound: new Map([...adoption.bindings].map(([address, { id }]) => [address, id])),
-    notices: [...suspicions, ...adoption.notices, ...schemas.notices],
-    failures: [...failures, ...schemas.failures],
+    notices: [...suspicions, ...adoption.notices, ...schemas.notices, ...advice],
+    failures: [...adoption.failures, ...unwritten, ...schemas.failures],
   };
 }
 
@@ -112,29 +119,26 @@ function withBindings(account: AccountView, { bindings }: Adoption): AccountView
   return { ...account, identities: new Map([...account.identities, ...found]) };
 }
 
-/** Addresses that the bindings file has for other targets. */
-async function addressesOfOtherTargets(file: string, target: string): Promise<ReadonlySet<Address>> {
-  if (!existsSync(file)) return new Set();
-  const { parse } = await import("yaml");
-  const content: unknown = parse(readFileSync(file, "utf8"));
-  const targets = (content as { readonly targets?: Readonly<Record<string, Readonly<Record<string, unknown>> | null>> }).targets ?? {}; // read and checked before
-  return new Set(Object.entries(targets).flatMap(([name, lines]) => (name === target ? [] : Object.keys(lines ?? {}))));
+interface Objects {
+  readonly folder: Folder;
+  readonly options: ImportOptions;
 }
 
 /** Changed manifests, then new assets and tags. */
 async function writeObjects(
   writer: Writer,
   { changed, documents }: Adoption,
-  { dryRun, out }: ImportOptions,
+  { folder, options }: Objects,
 ): Promise<readonly ImportFailure[]> {
   // The locations of documents count from the beginning of a file, so edits come before additions.
   const failures = changed.flatMap((one) => writer.change(one) ?? []);
   const ofKind = (kind: string): readonly NewDocument[] =>
     documents.filter(({ address, integration }) => integration === undefined && address.startsWith(`${kind}/`));
-  writer.add("assets.yaml", ofKind("Asset"));
-  writer.add("tags.yaml", ofKind("Tag"));
-  // Even if nothing is written: the config names the folder, and the project does not load without it.
-  if (!dryRun) await mkdir(out, { recursive: true });
+  writer.add(folder, "assets.yaml", ofKind("Asset"));
+  writer.add(folder, "tags.yaml", ofKind("Tag"));
+  // Even if nothing is written: the config names the folders, and the project does not load without them.
+  const { shared, own = shared } = options.folders;
+  if (!options.dryRun) for (const path of [shared, own]) await mkdir(path, { recursive: true });
   await writer.flush();
   return failures;
 }

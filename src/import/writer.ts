@@ -7,38 +7,36 @@ import type { Resource } from "../model/resource.ts";
 import { writeAtomic } from "../records/atomic.ts";
 import type { ChangedSpec } from "./adopt.ts";
 import type { DocumentText } from "./document-text.ts";
+import type { ImportFailure } from "./failure.ts";
 import { createFileSet, type FileChange } from "./file-set.ts";
-
-/** Something that could not be imported, and why. */
-export interface ImportFailure {
-  readonly address: Address;
-  readonly message: string;
-}
+import type { ImportFolders } from "./folder.ts";
 
 export interface WriterOptions {
   /** Absolute: the manifests' locations are relative to it. */
   readonly cwd: string;
-  /** Absolute: the folder of new files. */
-  readonly out: string;
+  readonly folders: ImportFolders;
   readonly dryRun: boolean;
   /** Called for each file when it is written, or would be. */
   readonly onFile: (change: FileChange) => void;
 }
 
+/** Whether a new document is for all targets or for the imported one only. */
+export type Folder = "shared" | "own";
+
 /** Edits and new documents, collected per file and written with `flush`. */
 export interface Writer {
   /** Undefined if the file is edited as asked. */
   readonly change: (changed: ChangedSpec) => ImportFailure | undefined;
-  /** Adds documents to a file of the folder of new files: "tags.yaml". */
-  readonly add: (file: string, documents: readonly DocumentText[]) => void;
-  /** Adds documents to the file of the integration's manifest. */
-  readonly addToIntegration: (name: string, documents: readonly DocumentText[]) => void;
+  /** Adds documents to a file of a folder for new files: "tags.yaml". */
+  readonly add: (folder: Folder, file: string, documents: readonly DocumentText[]) => void;
+  /** Adds documents to the file of the integration's manifest, or to one in the folder of the target. */
+  readonly addToIntegration: (folder: Folder, name: string, documents: readonly DocumentText[]) => void;
   /** Writes what was collected since the last call. In a dry run, nothing is written before `end`, which only reports. */
   readonly flush: () => Promise<void>;
   readonly end: () => void;
 }
 
-export function createWriter(project: Project, { cwd, out, dryRun, onFile }: WriterOptions): Writer {
+export function createWriter(project: Project, { cwd, folders, dryRun, onFile }: WriterOptions): Writer {
   const files = createFileSet((path) => (existsSync(path) ? readFileSync(path, "utf8") : undefined));
   const resourceAt = new Map<Address, Resource>(project.resources.map((resource) => [resource.address, resource]));
   const append = (path: string, documents: readonly DocumentText[]): void => {
@@ -54,10 +52,13 @@ export function createWriter(project: Project, { cwd, out, dryRun, onFile }: Wri
       const message = `${place.file} uses a variable, or an anchor that other values share, so import cannot change it in place. Edit it by hand.`;
       return { address, message };
     },
-    add: (file, documents) => append(join(out, file), documents),
-    addToIntegration(name, documents) {
+    add: (folder, file, documents) => append(join(folders[folder] ?? folders.shared, file), documents),
+    addToIntegration(folder, name, documents) {
       const known = resourceAt.get(toAddress("Integration", name));
-      append(known === undefined ? join(out, "integrations", `${name}.yaml`) : resolve(cwd, known.place.file), documents);
+      const file = known === undefined ? undefined : resolve(cwd, known.place.file);
+      const parent = folders[folder] ?? folders.shared;
+      const isThere = file !== undefined && (folder === "shared" || !relative(parent, file).startsWith(".."));
+      append(isThere ? file : join(parent, "integrations", `${name}.yaml`), documents);
     },
     async flush() {
       if (dryRun) return;

@@ -27,6 +27,8 @@ export interface Project {
   readonly manifestDigest: string;
   /** Absolute path. */
   readonly configFile?: string;
+  /** The config's `manifests`: for all targets, and for this one only. */
+  readonly patterns: LoadedConfig["manifests"];
   /** Files that were read as manifests, as shown. */
   readonly files: readonly string[];
 }
@@ -43,7 +45,13 @@ export async function loadProject(options: LoadOptions): Promise<Project> {
   const { settings } = config;
   if (settings === undefined) throw new ProblemsError(config.problems, locate);
 
-  const discovered = discover(config.wanted, { cwd: options.cwd, folder: config.folder, except: config.except });
+  const { cwd } = options;
+  const { folder, manifests: patterns } = config;
+  const ofOthers = discover(
+    config.ofOtherTargets.map((pattern) => ({ pattern })),
+    { cwd, folder, except: [] },
+  ).paths;
+  const discovered = discover(config.wanted, { cwd, folder, except: [...config.except, ...ofOthers] });
   const problems: Problem[] = [...config.problems, ...discovered.problems];
   const manifests: ReadManifest[] = [];
   const giveWay = newGiveWay(options.signal);
@@ -69,6 +77,7 @@ export async function loadProject(options: LoadOptions): Promise<Project> {
     locate,
     manifestDigest: manifestDigest(manifests.flatMap(({ digest }) => digest ?? [])),
     ...(config.configPath === undefined ? {} : { configFile: config.configPath }),
+    patterns,
     files: discovered.paths.map((path) => shownPath(options.cwd, path)),
   };
 }

@@ -26,6 +26,13 @@ test("a dry run shows what import would write, and writes nothing", async () => 
   expect(Object.keys(await project.files())).toEqual(["dimsync.yaml"]);
 });
 
+test("the first import says to set the user who tags, unless the config does", async () => {
+  const { notices } = await project.importJson({ dryRun: true });
+  expect(notices).toEqual([expect.stringContaining("set defaults.taggedBy in dimsync.yaml")]);
+  await writeFile(path("dimsync.yaml"), `${await text("dimsync.yaml")}defaults: { taggedBy: dana@example.com }\n`);
+  expect((await project.importJson()).notices).toEqual([]);
+});
+
 test("with addresses, only these objects and the assets that they use are imported", async () => {
   const report = await project.importJson({}, ["Integration/orders", "Tag/fin*"]);
   expect(report.remaining).toEqual([]);

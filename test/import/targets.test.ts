@@ -1,54 +1,255 @@
-import { writeFile } from "node:fs/promises";
-import { join } from "node:path";
-import { afterEach, beforeEach, expect, test } from "vitest";
+import { mkdir, readFile, writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import fc from "fast-check";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { runPlan } from "../../src/commands/core/plan.ts";
+import type { ImportFlags, PlanFlags } from "../../src/commands/shared/flags.ts";
+import type { AccountState } from "../../src/embedded/index.ts";
+import type { ImportReport } from "../../src/import/report.ts";
+import type { Plan } from "../../src/model/plan.ts";
 import { type AccountProject, openAccountProject } from "../support/account-project.ts";
+import { accountState, liveChange, makeChange } from "./random-account.ts";
 
-let project: AccountProject;
-beforeEach(async () => {
-  project = await openAccountProject();
-});
-afterEach(() => project.close());
+/** A project with two targets: `prod`, and `dev`, whose account has the same objects with other ids. */
+interface TwoTargets {
+  readonly prod: AccountProject;
+  readonly dev: AccountProject;
+  readonly importDev: (flags?: Partial<ImportFlags>) => Promise<ImportReport>;
+  readonly planProd: () => Promise<Plan>;
+  readonly planDev: () => Promise<Plan>;
+  readonly write: (file: string, text: string) => Promise<void>;
+  readonly read: (file: string) => Promise<string>;
+  readonly close: () => Promise<void>;
+}
 
-const path = (file: string): string => join(project.folder, file);
-test("import of a second target writes bindings, not files", async () => {
-  await project.importJson();
-  const before = await project.files();
-  const staging = await openAccountProject();
-  try {
-    staging.service.mutate((account) => {
-      for (const integration of account.integrations) integration.id = `st-${integration.id}`;
-      for (const tag of account.tags) {
-        tag.id = `st-${tag.id}`;
-        for (const relation of tag.relations) relation.resourceId = `st-${relation.resourceId}`;
-      }
-      const [orders] = account.integrations;
-      const email = orders?.schemas["public"]?.tables["users"]?.columns["email"];
-      if (email !== undefined) email.hashed = true;
-    });
-    await writeFile(
-      path("dimsync.yaml"),
-      `${before["dimsync.yaml"]}  staging: { baseUrl: "${staging.service.url}", apiKey: { $secret: { env: DIMSYNC_API_KEY } } }\n`,
+async function openTwoTargets(state?: AccountState, dev = ""): Promise<TwoTargets> {
+  const copy = (): AccountState | undefined => (state === undefined ? undefined : structuredClone(state));
+  const [one, other] = await Promise.all([openAccountProject(copy()), openAccountProject(copy())]);
+  other.service.mutate(renumber);
+  const path = (file: string): string => join(one.folder, file);
+  const read = (file: string): Promise<string> => readFile(path(file), "utf8");
+  const write = async (file: string, text: string): Promise<void> => {
+    await mkdir(dirname(path(file)), { recursive: true });
+    await writeFile(path(file), text);
+  };
+  // The environment variable takes precedence over the apiKey of a target.
+  const devKey = { DIMSYNC_API_KEY: other.service.apiKey };
+  const devTarget = `  dev: { baseUrl: "${other.service.url}", apiKey: { $secret: { env: DIMSYNC_API_KEY } }${dev} }\n`;
+  await write("dimsync.yaml", (await read("dimsync.yaml")) + devTarget);
+  const plan = async (target: string, env?: Readonly<Record<string, string>>): Promise<Plan> => {
+    const { out, err } = await one.run<PlanFlags>(
+      runPlan,
+      { target: [target], output: ["json"], failOn: [], allow: [], ignore: [] },
+      [],
+      env,
     );
-    // The environment variable takes precedence over the apiKey of the target.
-    const env = { DIMSYNC_API_KEY: staging.service.apiKey };
-    const report = await project.importJson({ target: ["staging"] }, [], env);
-    expect(report.files).toEqual([]);
-    expect(report.notices).toEqual([
-      "SchemaConfig/orders also applies to another target, so import did not change it to match this account.",
-    ]);
-    expect(report.bindings).toMatchObject({ "Integration/orders": "st-8f1c", "Tag/pii": "st-t-1", "Asset/warehouse": "d-12" });
-    // The difference is reported, and no file is changed.
-    expect(report.remaining).toEqual(["SchemaConfig/orders@orders: update /schemas/public/tables/users/columns/email/hashed"]);
-    expect(report.exit.code).toBe(1);
-    const after = await project.files();
-    expect(Object.keys(after).sort()).toEqual(
-      Object.keys(before)
-        .sort()
-        .filter(() => true),
-    );
-    for (const file of Object.keys(before).filter((one) => one.startsWith("manifests/"))) expect(after[file]).toBe(before[file]);
-    expect((await project.importJson({ target: ["prod"] })).files).toEqual([]);
-  } finally {
-    await staging.close();
+    if (out === "") throw new Error(err);
+    return JSON.parse(out) as Plan;
+  };
+  return {
+    ...{ prod: one, dev: other, read, write },
+    importDev: (flags = {}) => one.importJson({ target: ["dev"], ...flags }, [], devKey),
+    planProd: () => plan("prod"),
+    planDev: () => plan("dev", devKey),
+    close: async () => {
+      await Promise.all([one.close(), other.close()]);
+    },
+  };
+}
+
+/** Ids differ between accounts. */
+function renumber({ integrations, tags }: AccountState): void {
+  for (const integration of integrations) integration.id = `dev-${integration.id}`;
+  for (const tag of tags) {
+    tag.id = `dev-${tag.id}`;
+    for (const relation of tag.relations) relation.resourceId = `dev-${relation.resourceId}`;
   }
+}
+
+/** What a plan would do, without ids, times and counts of reads. */
+const effectOf = ({ items, manual, blocked, deferred, diagnostics }: Plan): object => ({
+  items: items.map(({ address, action, changes, requests }) => ({ address, action, changes, requests })),
+  ...{ manual, blocked, deferred },
+  problems: diagnostics.map(({ code, severity, address }) => ({ code, severity, address })),
 });
+
+const users = (account: AccountState, id: string) => account.integrations.find((one) => one.id === id)?.schemas["public"]?.tables["users"];
+
+const fleet = `apiVersion: dimsync/v1
+kind: SchemaConfig
+metadata: { name: shops }
+spec:
+  integrations: { names: ["shop-shard-*"] }
+  rules:
+    - { id: pii, match: { schema: public, table: users, column: email }, set: { enabled: true, hashed: true } }
+`;
+
+const unhashInDev = ({ dev }: TwoTargets): void =>
+  dev.service.mutate((account) => void Object.assign(users(account, "dev-51a1")?.columns["email"] ?? {}, { hashed: false }));
+const hashEverywhere = ({ prod, dev }: TwoTargets): void => {
+  for (const [{ service }, prefix] of [
+    [prod, ""],
+    [dev, "dev-"],
+  ] as const)
+    service.mutate((account) => {
+      for (const id of ["51a1", "51a2"])
+        Object.assign(users(account, prefix + id)?.columns["email"] ?? {}, { enabled: true, hashed: true });
+    });
+};
+
+let targets: TwoTargets;
+beforeEach(async () => {
+  targets = await openTwoTargets();
+});
+afterEach(() => targets.close());
+
+test("import of a second target writes bindings, not files", async () => {
+  await targets.prod.importJson({ target: ["prod"] });
+  const before = await targets.prod.files();
+  targets.dev.service.mutate((account) => void Object.assign(users(account, "dev-8f1c")?.columns["email"] ?? {}, { hashed: true }));
+  const report = await targets.importDev();
+  expect(report.files).toEqual([]);
+  expect(report.notices).toEqual([
+    "SchemaConfig/orders also applies to target prod, so import did not change it to match this account.",
+    expect.stringContaining("`manifests: [manifests/dev]` in target dev"),
+  ]);
+  expect(report.bindings).toMatchObject({ "Integration/orders": "dev-8f1c", "Tag/pii": "dev-t-1", "Asset/warehouse": "d-12" });
+  // The difference is reported, and no file is changed.
+  expect(report.remaining).toEqual(["SchemaConfig/orders@orders: update /schemas/public/tables/users/columns/email/hashed"]);
+  expect(report.exit.code).toBe(1);
+  const after = await targets.prod.files();
+  expect({ ...after, "dimsync.bindings.yaml": "" }).toEqual({ ...before, "dimsync.bindings.yaml": "" });
+  expect((await targets.prod.importJson({ target: ["prod"] })).files).toEqual([]);
+});
+
+describe("an integration that deviates from a SchemaConfig of many integrations and targets", () => {
+  beforeEach(async () => {
+    hashEverywhere(targets);
+    await targets.write("manifests/fleet.yaml", fleet);
+  });
+
+  test("gets no override that the other target would load too, even if that has no bindings", async () => {
+    unhashInDev(targets);
+    const before = effectOf(await targets.planProd());
+    const report = await targets.importDev();
+    expect(report.failures.map(({ address }) => address)).toContain("Integration/shop-shard-01");
+    expect(report.notices).toContainEqual(expect.stringContaining("`manifests: [manifests/dev]`"));
+    expect(effectOf(await targets.planProd())).toEqual(before);
+  });
+
+  test("gets an override in the folder of its target, and a notice names what it exposes", async () => {
+    await targets.write(
+      "dimsync.yaml",
+      (await targets.read("dimsync.yaml")).replace(/(dev: .*) \}\n/u, "$1, manifests: [manifests/dev] }\n"),
+    );
+    await targets.prod.importJson({ target: ["prod"], out: join(targets.prod.folder, "manifests") });
+    unhashInDev(targets);
+    const before = effectOf(await targets.planProd());
+    const report = await targets.importDev();
+    expect(report).toMatchObject({ remaining: [], failures: [], exit: { code: 0 } });
+    expect(report.notices).toEqual(["SchemaConfig/shops was stricter than the account. It now declares: public.users.email unhashed."]);
+    expect(await targets.read("manifests/dev/integrations/shop-shard-01.yaml")).toContain(
+      "users: { columns: { email: { hashed: false } } }",
+    );
+    expect(effectOf(await targets.planProd())).toEqual(before);
+  });
+});
+
+describe("an integration that only exists in one target", () => {
+  beforeEach(async () => {
+    await targets.prod.importJson({ target: ["prod"] });
+    targets.dev.service.mutate((account) => {
+      const [orders] = account.integrations;
+      if (orders === undefined) return;
+      const source = { id: "trial-pg", name: "trial-pg", type: "postgres" };
+      account.integrations.push({ ...structuredClone(orders), id: "dev-trial", name: "Trial", source });
+    });
+  });
+
+  test("gets no manifest that the other target would load too", async () => {
+    const before = effectOf(await targets.planProd());
+    const report = await targets.importDev();
+    expect(report.failures.map(({ address }) => address)).toEqual(["Asset/trial-pg", "Integration/trial"]);
+    expect(report.failures[0]?.message).toContain("part of the plan of target prod");
+    expect(report.bindings).not.toHaveProperty("Integration/trial");
+    expect(effectOf(await targets.planProd())).toEqual(before);
+  });
+
+  test("gets a manifest in the folder of its target", async () => {
+    await targets.write(
+      "dimsync.yaml",
+      (await targets.read("dimsync.yaml")).replace(/(dev: .*) \}\n/u, "$1, manifests: [manifests/dev] }\n"),
+    );
+    const before = effectOf(await targets.planProd());
+    const report = await targets.importDev();
+    expect(report).toMatchObject({ remaining: [], failures: [], exit: { code: 0 } });
+    expect(report.files.map(({ path }) => path)).toEqual(["manifests/dev/integrations/trial.yaml"]);
+    expect(effectOf(await targets.planProd())).toEqual(before);
+  });
+});
+
+test("a SchemaConfig of both targets gets an override in the folder of the imported one", async () => {
+  await targets.write(
+    "dimsync.yaml",
+    (await targets.read("dimsync.yaml")).replace(/(dev: .*) \}\n/u, "$1, manifests: [manifests/dev] }\n"),
+  );
+  await targets.prod.importJson({ target: ["prod"] });
+  targets.dev.service.mutate((account) => void Object.assign(users(account, "dev-8f1c") ?? {}, { enabled: false }));
+  const before = effectOf(await targets.planProd());
+  expect(await targets.importDev()).toMatchObject({ remaining: [], failures: [], notices: [], exit: { code: 0 } });
+  expect(await targets.read("manifests/dev/integrations/orders.yaml")).toContain("users: { enabled: false }");
+  expect(effectOf(await targets.planProd())).toEqual(before);
+});
+
+test("with --out, new manifests are written for all targets, but no override", async () => {
+  hashEverywhere(targets);
+  await targets.write("manifests/fleet.yaml", fleet);
+  unhashInDev(targets);
+  const report = await targets.importDev({ out: join(targets.prod.folder, "manifests") });
+  expect(report.files.map(({ path }) => path)).toContain("manifests/integrations/shop-shard-01.yaml");
+  expect(report.failures.map(({ address }) => address)).toEqual(["SchemaConfig/shop-shard-01"]);
+  const { items } = await targets.planProd();
+  expect(items.filter(({ action }) => action !== "bind")).toEqual([]);
+});
+
+test("until another target has bindings, new manifests go to the common folder", async () => {
+  const report = await targets.importDev();
+  expect(report).toMatchObject({ remaining: [], failures: [] });
+  expect(report.files.map(({ path }) => path)).toContain("manifests/integrations/orders.yaml");
+});
+
+test("new columns that are replicated unhashed are named in a notice", async () => {
+  await targets.prod.importJson({ target: ["prod"] });
+  const phone = { nameInDestination: "mobile", enabled: true, hashed: false, isPrimaryKey: false };
+  targets.prod.service.mutate((account) => void Object.assign(users(account, "8f1c")?.columns ?? {}, { mobile: phone }));
+  const { notices } = await targets.prod.importJson({ target: ["prod"] });
+  expect(notices).toEqual(["SchemaConfig/orders now lists new columns that are replicated unhashed: public.users.mobile."]);
+});
+
+test("import of one target never changes the plan of the other", async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      accountState,
+      fc.array(liveChange, { minLength: 1, maxLength: 4 }),
+      fc.boolean(),
+      fc.boolean(),
+      async (state, changes, hasOwnFolder, hasFleet) => {
+        const random = await openTwoTargets(state, hasOwnFolder ? ", manifests: [manifests/dev]" : "");
+        try {
+          if (hasFleet) await random.write("manifests/fleet.yaml", fleet.replace('"shop-shard-*"', '"*"'));
+          await random.prod.importJson({ target: ["prod"] });
+          random.dev.service.mutate((account) => {
+            for (const change of changes) makeChange(account, change);
+          });
+          const before = effectOf(await random.planProd());
+          const report = await random.importDev();
+          expect(effectOf(await random.planProd())).toEqual(before);
+          if (hasOwnFolder) expect(report.failures).toEqual([]);
+        } finally {
+          await random.close();
+        }
+      },
+    ),
+    { numRuns: Number(process.env["FC_RUNS"] ?? 15) },
+  );
+}, 300_000);

@@ -27,6 +27,31 @@ test("resources carry labels, pins and the lifecycle that is the kind's default"
   });
 });
 
+describe("manifests of one target", () => {
+  const files = {
+    "dimsync.yaml": [
+      ...["apiVersion: dimsync/v1", "kind: Config", "manifests: [manifests]", "targets:", "  prod: {}"],
+      ...['  dev: { manifests: [manifests/dev, "manifests/*.dev.yaml"] }', "  test: { manifests: [manifests/dev] }", ""],
+    ].join("\n"),
+    "manifests/a.yaml": asset("a"),
+    "manifests/b.dev.yaml": asset("b"),
+    "manifests/dev/c.yaml": asset("c"),
+  };
+  test.each([
+    ["prod", ["Asset/a"]],
+    ["dev", ["Asset/a", "Asset/b", "Asset/c"]],
+    ["test", ["Asset/a", "Asset/c"]],
+  ])("target %s loads %j", async (target, addresses) => {
+    const { resources, problems } = await load(files, { target });
+    expect([resources.map(({ address }) => address), problems.filter(({ severity }) => severity === "error")]).toEqual([addresses, []]);
+  });
+  test("a path that does not exist is an error of this target only", async () => {
+    const { "manifests/dev/c.yaml": _, ...others } = files;
+    expect(headings((await load(others, { target: "test" })).diagnostics)).toEqual(["dimsync.yaml:7:23 E_PATH_NOT_FOUND"]);
+    expect(headings((await load(others, { target: "prod" })).diagnostics)).toEqual([]);
+  });
+});
+
 describe("loading can be interrupted", () => {
   test("before it has begun", async () => {
     await expect(load({ "a.yaml": asset("a") }, { signal: AbortSignal.abort(new Error("stop")) })).rejects.toThrow("stop");

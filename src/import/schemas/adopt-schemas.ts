@@ -1,14 +1,17 @@
 import type { AccountView } from "../../kinds/kind.ts";
-import { type Field, type NodePath, nodePointer } from "../../kinds/schema-config/tree.ts";
+import { type Field, type NodePath, nodePointer, nodeText } from "../../kinds/schema-config/tree.ts";
 import type { SchemaConfigUnit } from "../../kinds/schema-config/units.ts";
 import { type Address, toAddress } from "../../model/address.ts";
 import type { LiveSchemas } from "../../model/live.ts";
 import type { ColumnTree, SchemaConfigSpec } from "../../model/resource.ts";
 import type { ChangedSpec } from "../adopt.ts";
 import { type DocumentText, schemaConfigText } from "../document-text.ts";
+import { type ImportFailure, notShared } from "../failure.ts";
+import { type Sharing, targetList } from "../other-targets.ts";
+import type { Folder } from "../writer.ts";
 import { inferRules } from "./infer-rules.ts";
 import { literalSchemas } from "./literal-schemas.ts";
-import { reconcileSchemas } from "./reconcile.ts";
+import { type LeafDifference, reconcileSchemas } from "./reconcile.ts";
 import { draftOf, getLeaf, removeLeaf, treeOf } from "./schema-tree.ts";
 
 export interface AdoptSchemasInput {
@@ -19,52 +22,85 @@ export interface AdoptSchemasInput {
   readonly unit: SchemaConfigUnit | undefined;
   readonly account: AccountView;
   readonly literal: boolean;
-  readonly boundElsewhere: ReadonlySet<Address>;
+  readonly sharing: Sharing;
+  /** Whether the target has a folder of its own for new files. */
+  readonly hasOwnFolder: boolean;
   /** Names of SchemaConfigs, including those that this import has given. */
   readonly takenNames: ReadonlySet<string>;
 }
 
 /** What to write for one integration's schemas. */
-export type SchemasAdoption =
-  | { readonly type: "nothing" }
-  | { readonly type: "notice"; readonly notice: string }
-  | { readonly type: "changed"; readonly changed: ChangedSpec }
-  | { readonly type: "new"; readonly document: DocumentText; readonly configName: string };
+export interface SchemasAdoption {
+  readonly changed?: ChangedSpec;
+  readonly created?: { readonly document: DocumentText; readonly configName: string; readonly folder: Folder };
+  readonly notices?: readonly string[];
+  readonly failure?: ImportFailure;
+  /** Something was not written because other targets would load it too. */
+  readonly isLimited?: boolean;
+}
 
 /** Pure. One integration at a time: its schemas can be freed afterwards. */
 export function adoptSchemas(input: AdoptSchemasInput): SchemasAdoption {
-  const { name, live, unit, account, literal } = input;
+  const { name, live, unit, sharing } = input;
   const isEmpty = Object.keys(live).length === 0;
   if (unit === undefined) {
-    if (!isEmpty) return newConfig(freeName(name, input.takenNames), specFor(name, live, literal));
-    return { type: "notice", notice: `Integration/${name} has no schemas yet. Run import again when the service has discovered them.` };
+    if (!isEmpty) return create(input, specFor(name, live, input.literal), sharing.inUse);
+    return { notices: [`Integration/${name} has no schemas yet. Run import again when the service has discovered them.`] };
   }
-  const top = unit.resource;
+  const { resource: top } = unit;
   // While a source is discovered again, it has no schemas for a time. That does not mean that they are gone.
-  if (isEmpty)
-    return { type: "notice", notice: `The service returned no schemas for Integration/${name}, so ${top.address} was not changed.` };
-  const spec = reconcileSchemas({
-    resources: account.resources,
-    program: unit.program,
-    live,
-    literal,
-    isIgnored: (path, key) => account.ignored(unit.address, nodePointer(path, key)),
+  if (isEmpty) return { notices: [`The service returned no schemas for Integration/${name}, so ${top.address} was not changed.`] };
+  return reconcile(input, unit, sharing.decidesIn(top, toAddress("Integration", name)));
+}
+
+/** A SchemaConfig of many integrations or targets is not changed for one: another one, of higher priority, holds the differences. */
+function reconcile(input: AdoptSchemasInput, unit: SchemaConfigUnit, targets: readonly string[]): SchemasAdoption {
+  const { name, live, account, literal } = input;
+  const { resource: top, program, address } = unit;
+  const inPlace = top.spec.integrations === undefined && targets.length === 0;
+  const { spec, exposing, addedColumns } = reconcileSchemas({
+    ...{ resources: account.resources, program, live, literal, inPlace },
+    isIgnored: (path, key) => account.ignored(address, nodePointer(path, key)),
   });
-  if (spec === top.spec) return { type: "nothing" };
-  if (top.spec.integrations !== undefined) return override(input, top.spec, spec);
-  if (input.boundElsewhere.has(toAddress("Integration", name)))
-    return { type: "notice", notice: `${top.address} also applies to another target, so import did not change it to match this account.` };
-  return { type: "changed", changed: { resource: top, spec, untyped: [] } };
+  if (spec === top.spec) return {};
+  const notices = exposureNotices(top.address, exposing, addedColumns);
+  if (inPlace) return { changed: { resource: top, spec, untyped: [] }, notices };
+  const priority = (top.spec.priority ?? 0) + 1;
+  const override = { integration: name, priority, missing: "warn", schemas: addedLeaves(top.spec, spec) } as const;
+  if (top.spec.integrations !== undefined || input.hasOwnFolder)
+    return withNotices(create(input, override, [...new Set([...targets, ...input.sharing.inUse])]), notices);
+  const notice = `${top.address} also applies to ${targetList(targets)}, so import did not change it to match this account.`;
+  return { notices: [notice], isLimited: true };
 }
 
-/** A SchemaConfig that many integrations share is not changed for one of them: another one, of higher priority, holds the differences. */
-function override({ name, takenNames }: AdoptSchemasInput, shared: SchemaConfigSpec, wanted: SchemaConfigSpec): SchemasAdoption {
-  const priority = (shared.priority ?? 0) + 1;
-  return newConfig(freeName(name, takenNames), { integration: name, priority, missing: "warn", schemas: addedLeaves(shared, wanted) });
+/** A new SchemaConfig. If other targets would plan it too, it goes to the folder of this target, or is a failure. */
+function create(
+  { name, takenNames, hasOwnFolder }: AdoptSchemasInput,
+  spec: SchemaConfigSpec,
+  targets: readonly string[],
+): SchemasAdoption {
+  const configName = freeName(name, takenNames);
+  const document = schemaConfigText(configName, spec);
+  if (targets.length > 0 && !hasOwnFolder) return { failure: notShared(document.address, targets), isLimited: true };
+  return { created: { document, configName, folder: targets.length > 0 ? "own" : "shared" } };
 }
 
-function newConfig(configName: string, spec: SchemaConfigSpec): SchemasAdoption {
-  return { type: "new", document: schemaConfigText(configName, spec), configName };
+const withNotices = (adoption: SchemasAdoption, notices: readonly string[]): SchemasAdoption =>
+  adoption.created === undefined ? adoption : { ...adoption, notices };
+
+const shownNodes = 50;
+
+/** A reviewer must not overlook that an import declares more data as readable. */
+function exposureNotices(address: Address, exposing: readonly LeafDifference[], added: readonly NodePath[]): readonly string[] {
+  const list = (texts: readonly string[]): string => {
+    const rest = texts.length - shownNodes;
+    return `${texts.slice(0, shownNodes).join(", ")}${rest > 0 ? ` and ${rest} more` : ""}`;
+  };
+  const leaves = exposing.map(({ path, key }) => `${nodeText(path)} ${key === "hashed" ? "unhashed" : "enabled"}`);
+  return [
+    ...(leaves.length > 0 ? [`${address} was stricter than the account. It now declares: ${list(leaves)}.`] : []),
+    ...(added.length > 0 ? [`${address} now lists new columns that are replicated unhashed: ${list(added.map(nodeText))}.`] : []),
+  ];
 }
 
 function specFor(integration: string, live: LiveSchemas, literal: boolean): SchemaConfigSpec {

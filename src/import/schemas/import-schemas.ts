@@ -9,9 +9,10 @@ import { ServiceError } from "../../model/errors.ts";
 import type { LiveSchemas } from "../../model/live.ts";
 import type { OnProgress } from "../../model/progress.ts";
 import type { Adoption, NamedIntegration, NewDocument } from "../adopt.ts";
-import type { DocumentText } from "../document-text.ts";
-import type { ImportFailure, Writer } from "../writer.ts";
-import { adoptSchemas } from "./adopt-schemas.ts";
+import type { ImportFailure } from "../failure.ts";
+import type { Sharing } from "../other-targets.ts";
+import type { Folder, Writer } from "../writer.ts";
+import { adoptSchemas, type SchemasAdoption } from "./adopt-schemas.ts";
 
 /** How many integrations are read before the one that is being written; no more are held in memory. */
 const ahead = 4;
@@ -20,7 +21,10 @@ export interface SchemasInput {
   readonly account: AccountView;
   readonly reads: RunReads;
   readonly writer: Writer;
-  readonly boundElsewhere: ReadonlySet<Address>;
+  readonly sharing: Sharing;
+  /** Of new manifests. */
+  readonly folder: Folder;
+  readonly hasOwnFolder: boolean;
   /** Writes a literal tree instead of rules. */
   readonly literal: boolean;
   readonly signal: AbortSignal;
@@ -32,6 +36,8 @@ export interface ImportedSchemas {
   readonly addresses: readonly Address[];
   readonly notices: readonly string[];
   readonly failures: readonly ImportFailure[];
+  /** Something was not written because other targets would load it too. */
+  readonly isLimited: boolean;
 }
 
 /** The import so far. */
@@ -43,13 +49,14 @@ interface State {
   readonly addresses: Address[];
   readonly notices: string[];
   readonly failures: ImportFailure[];
+  isLimited: boolean;
 }
 
 /** Reads the schemas of the adopted integrations one after the other, and writes each one's file. Throws what the reads and the writer throw. */
 export async function importSchemas(adoption: Adoption, input: SchemasInput): Promise<ImportedSchemas> {
   const { reads, writer, account, onProgress } = input;
   const takenNames = new Set(schemaConfigs(account).map(({ name }) => name));
-  const state: State = { units: unitsById(account), takenNames, addresses: [], notices: [], failures: [] };
+  const state: State = { units: unitsById(account), takenNames, addresses: [], notices: [], failures: [], isLimited: false };
   const total = adoption.integrations.length;
   let done = 0;
   onProgress?.({ type: "phase", phase: "read", round: 1, total });
@@ -57,9 +64,11 @@ export async function importSchemas(adoption: Adoption, input: SchemasInput): Pr
   for await (const outcome of readAhead(adoption.integrations, ahead, read)) {
     input.signal.throwIfAborted();
     const { name } = outcome.item;
-    const schemaDocuments = adoptOutcome(outcome, input, state);
+    const created = adoptOutcome(outcome, input, state);
     const [integration, others] = documentsOf(adoption, name);
-    writer.addToIntegration(name, [...integration, ...schemaDocuments, ...others]);
+    const isTogether = created?.folder === input.folder;
+    writer.addToIntegration(input.folder, name, [...integration, ...(isTogether ? [created.document] : []), ...others]);
+    if (created !== undefined && !isTogether) writer.addToIntegration(created.folder, name, [created.document]);
     await writer.flush();
     onProgress?.({ type: "step", phase: "read", done: ++done, total, label: toAddress("Integration", name) });
   }
@@ -86,31 +95,32 @@ const tablesOfPlan =
   (live: LiveSchemas): Tables =>
     unit === undefined ? [] : tablesToRead(unit.program, live, undefined);
 
-/** Adopts one integration's schemas if they were read, and returns the documents to add to its file. */
+/** Adopts one integration's schemas if they were read, and returns the new SchemaConfig if there is one. */
 function adoptOutcome(
   outcome: ReadAhead<NamedIntegration, LiveSchemas | undefined>,
-  { account, boundElsewhere, literal, writer }: SchemasInput,
-  { units, takenNames, addresses, notices, failures }: State,
-): readonly DocumentText[] {
+  { account, sharing, hasOwnFolder, literal, writer }: SchemasInput,
+  state: State,
+): SchemasAdoption["created"] {
+  const { units, takenNames, addresses, notices, failures } = state;
   const { live, name } = outcome.item;
   if ("error" in outcome) {
     if (!(outcome.error instanceof ServiceError)) throw outcome.error;
     failures.push({ address: toAddress("SchemaConfig", name), message: outcome.error.message });
-    return [];
+    return undefined;
   }
-  if (outcome.read === undefined) return [];
+  if (outcome.read === undefined) return undefined;
   const unit = units.get(live.id);
   // Frees what the unit has cached about the names of this integration.
   units.delete(live.id);
   if (unit !== undefined) addresses.push(unit.resource.address);
-  const adopted = adoptSchemas({ name, live: outcome.read, unit, account, literal, boundElsewhere, takenNames });
-  if (adopted.type === "notice") notices.push(adopted.notice);
-  if (adopted.type === "changed") {
-    const failure = writer.change(adopted.changed);
-    if (failure !== undefined) failures.push(failure);
-  }
-  if (adopted.type !== "new") return [];
-  takenNames.add(adopted.configName);
-  addresses.push(adopted.document.address);
-  return [adopted.document];
+  const adopted = adoptSchemas({ name, live: outcome.read, unit, account, literal, sharing, hasOwnFolder, takenNames });
+  const { changed, created, failure } = adopted;
+  notices.push(...(adopted.notices ?? []));
+  state.isLimited ||= adopted.isLimited === true;
+  const unwritten = changed === undefined ? undefined : writer.change(changed);
+  for (const one of [failure, unwritten]) if (one !== undefined) failures.push(one);
+  if (created === undefined) return undefined;
+  takenNames.add(created.configName);
+  addresses.push(created.document.address);
+  return created;
 }

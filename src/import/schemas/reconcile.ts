@@ -1,7 +1,8 @@
+import { isReplicated } from "../../engine/read-schemas.ts";
 import { compileConfig, makeRuleProgram, type Program } from "../../kinds/schema-config/compiled-config.ts";
 import { expand } from "../../kinds/schema-config/expand.ts";
 import { ruleSetsIn } from "../../kinds/schema-config/rule-sets.ts";
-import type { Field, NodePath } from "../../kinds/schema-config/tree.ts";
+import { type Field, type NodePath, riskOf } from "../../kinds/schema-config/tree.ts";
 import { own } from "../../model/json.ts";
 import type { LiveSchemas } from "../../model/live.ts";
 import type { ColumnTree, Resource, SchemaConfigSpec, SchemaRule, SchemaTree } from "../../model/resource.ts";
@@ -23,35 +24,47 @@ export interface Reconciliation {
   readonly live: LiveSchemas;
   /** Whether names that nothing covers are written into the literal tree (--literal). */
   readonly literal: boolean;
+  /** False: only the literal tree may get new entries, because the caller writes them into another SchemaConfig. */
+  readonly inPlace: boolean;
   /** Whether an `ignore` entry of the config covers the leaf. */
   readonly isIgnored: (path: NodePath, key: Field) => boolean;
 }
 
-/** The spec that the SchemaConfig with the highest priority should have; the same object if nothing has to change. */
-export function reconcileSchemas({ resources, program, live, literal, isIgnored }: Reconciliation): SchemaConfigSpec {
+export interface Reconciled {
+  /** What the SchemaConfig with the highest priority should be; the same object if nothing has to change. */
+  readonly spec: SchemaConfigSpec;
+  /** Entries that make the manifests less strict: something is declared as enabled or unhashed that was not. */
+  readonly exposing: readonly LeafDifference[];
+  /** Replicated, unhashed columns that the rules did not cover before. */
+  readonly addedColumns: readonly NodePath[];
+}
+
+export function reconcileSchemas({ resources, program, live, literal, inPlace, isIgnored }: Reconciliation): Reconciled {
   const top = program.layers.at(-1)?.config;
-  if (top === undefined) return {};
+  if (top === undefined) return { spec: {}, exposing: [], addedColumns: [] };
   const sets = ruleSetsIn(resources);
   const lower = program.layers.slice(0, -1).map(({ compiled }) => compiled);
   const programOf = (spec: SchemaConfigSpec): Program =>
     spec === top.spec ? program : makeRuleProgram([...lower, compileConfig({ ...top, spec }, sets)]);
 
-  // A SchemaConfig that many integrations share is not changed for one of them; the caller writes the differences elsewhere.
-  const isShared = top.spec.integrations !== undefined;
-  const pruned = isShared ? top.spec : pruneMissing(top.spec, live);
+  const pruned = inPlace ? pruneMissing(top.spec, live) : top.spec;
   const prunedProgram = programOf(pruned);
   const prunedDesired = expand(prunedProgram, live);
   const names = { program: prunedProgram, desired: prunedDesired, live, literal, original: top.spec };
-  const extended = isShared ? pruned : withNewNames(pruned, names);
-  const desired = extended === pruned ? prunedDesired : expand(programOf(extended), live);
+  const extended = inPlace ? withNewNames(pruned, names) : { spec: pruned, addedColumns: [] };
+  const desired = extended.spec === pruned ? prunedDesired : expand(programOf(extended.spec), live);
   const differing = differences(desired, live).filter(({ path, key }) => !isIgnored(path, key));
-  if (differing.length === 0) return extended;
+  if (differing.length === 0) return { ...extended, exposing: [] };
 
   // Entries are set and never removed, even if the rules alone would do: the user may have written a comment beside them.
-  const draft = draftOf(extended.schemas);
+  const draft = draftOf(extended.spec.schemas);
   for (const { path, ...leaf } of differing) setLeaf(draft, path, leaf);
   const schemas = treeOf(draft);
-  return { ...extended, ...(schemas === undefined ? {} : { schemas }) };
+  return {
+    spec: { ...extended.spec, ...(schemas === undefined ? {} : { schemas }) },
+    exposing: differing.filter(({ key, value }) => riskOf(key, value) === "exposes"),
+    addedColumns: extended.addedColumns,
+  };
 }
 
 /** A leaf that is managed and has this other value live. */
@@ -95,21 +108,34 @@ interface NewNames extends Managed {
 const isWrittenByImport = (rule: SchemaRule): boolean => "id" in rule && rule.id !== undefined && liveRuleId.test(rule.id);
 
 /** The spec with the nodes that nothing covers: in the rules that import wrote, else with --literal in the literal tree. */
-function withNewNames(spec: SchemaConfigSpec, { program, live, desired, literal, original }: NewNames): SchemaConfigSpec {
+function withNewNames(spec: SchemaConfigSpec, { program, live, desired, literal, original }: NewNames): Omit<Reconciled, "exposing"> {
   // Even if none of its rules is left, as after the only schema was renamed.
   const hasRules = (original.rules ?? []).some(isWrittenByImport);
-  if (!hasRules && !literal) return spec;
+  if (!hasRules && !literal) return { spec, addedColumns: [] };
   const rules = spec.rules ?? [];
   const uncovered = uncoveredNodes({ program, live, desired }, (schema) => !literal && listsAllTables(rules, schema));
-  if (Object.keys(uncovered.schemas).length === 0) return spec;
+  if (Object.keys(uncovered.schemas).length === 0) return { spec, addedColumns: [] };
+  const addedColumns = readableColumns(uncovered.schemas);
   const draft = draftOf(spec.schemas);
   if (!hasRules) {
     mergeTree(draft, literalSchemas(uncovered.schemas));
-    return { ...spec, schemas: treeOf(draft) ?? {} };
+    return { spec: { ...spec, schemas: treeOf(draft) ?? {} }, addedColumns };
   }
   const takenIds = new Set(rules.flatMap((rule) => ("id" in rule && rule.id !== undefined ? [rule.id] : [])));
   const added = inferRules(uncovered.schemas, { takenIds, globs: false });
   mergeTree(draft, added.schemas);
   const schemas = Object.keys(added.schemas).length === 0 ? spec.schemas : treeOf(draft);
-  return { ...spec, rules: addRules(rules, added.rules, uncovered), ...(schemas === undefined ? {} : { schemas }) };
+  const withRules = { ...spec, rules: addRules(rules, added.rules, uncovered), ...(schemas === undefined ? {} : { schemas }) };
+  return { spec: withRules, addedColumns };
+}
+
+/** Columns that are replicated unhashed. */
+function readableColumns(schemas: LiveSchemas): readonly NodePath[] {
+  return Object.entries(schemas).flatMap(([name, schema]) =>
+    Object.entries(schema.tables).flatMap(([table, { columns = {} }]) =>
+      Object.entries(columns).flatMap(([column, { enabled, hashed }]) =>
+        enabled && !hashed && isReplicated(schema, table) ? [[name, table, column] as const] : [],
+      ),
+    ),
+  );
 }

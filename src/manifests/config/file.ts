@@ -33,6 +33,7 @@ export interface ConfigFile {
 export interface TargetEntry {
   readonly baseUrl?: string;
   readonly apiKey?: SecretReference;
+  readonly manifests?: readonly string[];
   readonly protected?: boolean;
   readonly vars?: JsonObject;
   readonly defaults?: ConfigFile["defaults"];

@@ -1,6 +1,7 @@
 import { resolve } from "node:path";
 import type { Settings } from "../../model/config.ts";
 import { type JsonObject, own } from "../../model/json.ts";
+import { type Pointer, toPointer } from "../../model/pointer.ts";
 import type { Problem, SourceLocation } from "../../model/problem.ts";
 import { didYouMean } from "../../text/suggest.ts";
 import type { Wanted } from "../discover.ts";
@@ -20,6 +21,10 @@ export interface LoadedConfig {
   /** Where the manifests are, and the folder that this is relative to. */
   readonly wanted: readonly Wanted[];
   readonly folder: string;
+  /** As the config has them: for all targets, and for this one only. */
+  readonly manifests: { readonly shared: readonly string[]; readonly own: readonly string[] };
+  /** Absolute files, folders or globs that are only for other targets. */
+  readonly ofOtherTargets: readonly string[];
   /** Absolute paths of YAML files that are no manifests. */
   readonly except: readonly string[];
   /** Texts that were read, for looking places up. */
@@ -80,7 +85,7 @@ export async function loadConfig(options: ConfigOptions): Promise<LoadedConfig> 
       ...optional("config", config.vars),
     }),
     connectors: loaded.connectors,
-    ...wantedPaths(options, config, named?.place, folder),
+    ...wantedPaths(options, { config, target: targetName, place: named?.place, folder }),
     except: [
       ...(configPath === undefined ? [] : [configPath]),
       ...(made === undefined ? [] : [made.settings.bindingsFile]),
@@ -97,21 +102,36 @@ function optional<K extends string>(key: K, value: JsonObject | undefined): { re
   return value === undefined ? {} : ({ [key]: value } as { readonly [key in K]: JsonObject }); // a computed key loses its literal type
 }
 
+interface PathSources {
+  readonly config: ConfigFile;
+  readonly target: string | undefined;
+  /** Of the config file. */
+  readonly place: SourceLocation | undefined;
+  readonly folder: string;
+}
+
 /** PATH arguments are relative to the working directory, the config's `manifests` to the config file. */
 function wantedPaths(
   options: ConfigOptions,
-  config: ConfigFile,
-  place: SourceLocation | undefined,
-  folder: string,
-): { readonly wanted: readonly Wanted[]; readonly folder: string } {
-  if (options.paths !== undefined && options.paths.length > 0) {
-    return { wanted: options.paths.map((pattern) => ({ pattern })), folder: resolve(options.cwd) };
-  }
-  const wanted = (config.manifests ?? ["."]).map((pattern, index) => ({
-    pattern,
-    ...(place === undefined ? {} : { place: { ...place, pointer: config.manifests === undefined ? "" : `/manifests/${index}` } }),
-  }));
-  return { wanted, folder };
+  { config, target, place, folder }: PathSources,
+): Pick<LoadedConfig, "wanted" | "folder" | "manifests" | "ofOtherTargets"> {
+  const targets = Object.entries(config.targets ?? {});
+  const own = targets.find(([name]) => name === target)?.[1].manifests ?? [];
+  const shared = config.manifests ?? ["."];
+  const others = targets.flatMap(([name, { manifests = [] }]) => (name === target ? [] : manifests));
+  const found = {
+    manifests: { shared, own },
+    // A path that this target names too is not excluded.
+    ofOtherTargets: others.filter((pattern) => !own.includes(pattern)).map((pattern) => resolve(folder, pattern)),
+  };
+  if (options.paths !== undefined && options.paths.length > 0)
+    return { ...found, wanted: options.paths.map((pattern) => ({ pattern })), folder: resolve(options.cwd) };
+  const at = (pointer: Pointer): { readonly place?: SourceLocation } => (place === undefined ? {} : { place: { ...place, pointer } });
+  const wanted = [
+    ...shared.map((pattern, index) => ({ pattern, ...at(config.manifests === undefined ? "" : `/manifests/${index}`) })),
+    ...own.map((pattern, index) => ({ pattern, ...at(toPointer(["targets", target ?? "", "manifests", String(index)])) })),
+  ];
+  return { ...found, wanted, folder };
 }
 
 /** `--target`, then DIMSYNC_TARGET, then the only one. A project without targets has the target "default". */
