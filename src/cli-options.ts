@@ -31,6 +31,7 @@ export function globalOptions(program: Command): void {
     .option("--no-color", "Disable colors (also NO_COLOR)")
     .option("-q, --quiet", "Do not show progress")
     .option("-v, --verbose", "Show full detail")
+    .option("--debug", "Print one line per request to stderr (also DIMSYNC_LOG=debug)")
     .version(version, "-V, --version", "Print the version")
     .helpOption("-h, --help", "Print help");
 }

@@ -5,6 +5,7 @@ import { globalOptions } from "./cli-options.ts";
 import { checkFolder, contextOf } from "./commands/shared/context.ts";
 import type { GlobalFlags } from "./commands/shared/flags.ts";
 import { type Io, processIo } from "./commands/shared/io.ts";
+import { startDebugLog } from "./commands/shared/request-log.ts";
 import type { ExitCode } from "./model/exit.ts";
 
 /** Runs a command line in this process and sets its exit code. */
@@ -92,12 +93,14 @@ export function makeProgram(
       flags = given;
       const context = contextOf(io, given);
       checkFolder(context);
+      const stopDebugLog = startDebugLog(io, given);
       const announce = (): void => io.stderr(interruptions[command.name()] ?? "\ndimsync: interrupted.\n");
       io.interrupted.addEventListener("abort", announce, { once: true });
       try {
         done(await action(context, ...(all.slice(0, -2) as unknown as Args)));
       } finally {
         io.interrupted.removeEventListener("abort", announce);
+        stopDebugLog();
       }
     });
     return command;

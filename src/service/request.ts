@@ -1,3 +1,4 @@
+import { channel } from "node:diagnostics_channel";
 import { ServiceError } from "../model/errors.ts";
 import { Secret } from "../model/secret.ts";
 import type { SendableRequest } from "../model/service.ts";
@@ -36,7 +37,15 @@ export interface CallReport {
   readonly dateMs?: number;
   /** From 1. */
   readonly attempt: number;
+  /** From sending to the end of the response. */
+  readonly durationMs: number;
+  /** The wait that the service asks for (Retry-After). */
+  readonly retryAfterMs?: number;
 }
+
+/** Every attempt is published here as a CallReport: for `--debug`, and for tracing by users of the library. */
+export const requestChannel = "dimsync:request";
+const published = channel(requestChannel);
 
 export interface ExchangeOptions {
   readonly transport: Transport;
@@ -65,18 +74,29 @@ interface Failed {
 export function createSendRequest(options: ExchangeOptions): SendRequest {
   const { transport, throttle, retries, signal } = options;
 
-  const settle = <T>(call: Call<T>, attempt: number, outcome: WireResponse | WireFailure): Verdict<T> => {
+  const report = (call: CallReport): void => {
+    options.onCall?.(call);
+    if (published.hasSubscribers) published.publish(call);
+  };
+  const settle = <T>(
+    call: Call<T>,
+    attempt: number,
+    sent: { readonly outcome: WireResponse | WireFailure; readonly durationMs: number },
+  ): Verdict<T> => {
+    const { outcome, durationMs } = sent;
     const verdict: Verdict<T> =
       outcome.type === "failure"
         ? { ok: false, failure: failureOfWire(outcome, call.method, options.timeoutMs) }
         : judge(call, outcome, options);
     if (!verdict.ok && verdict.failure.retryAfterMs !== undefined) throttle.hold(verdict.failure.retryAfterMs);
-    options.onCall?.({
+    report({
       method: call.method,
       path: call.path,
       attempt,
+      durationMs,
       ...(outcome.type === "response" ? { status: outcome.status, ...dateOf(outcome) } : {}),
       ...(verdict.ok ? {} : { error: verdict.failure.code }),
+      ...(verdict.ok || verdict.failure.retryAfterMs === undefined ? {} : { retryAfterMs: verdict.failure.retryAfterMs }),
     });
     return verdict;
   };
@@ -84,7 +104,9 @@ export function createSendRequest(options: ExchangeOptions): SendRequest {
   const attemptOnce = async <T>(call: Call<T>, attempt: number): Promise<Verdict<T>> => {
     if (options.isClosed()) return { ok: false, failure: closed };
     if (signal?.aborted) return { ok: false, failure: interrupted };
-    return settle(call, attempt, await transport.exchange(call, signal));
+    const begun = performance.now();
+    const outcome = await transport.exchange(call, signal);
+    return settle(call, attempt, { outcome, durationMs: performance.now() - begun });
   };
 
   return async (call) => {

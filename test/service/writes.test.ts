@@ -124,7 +124,15 @@ describe("what was certainly not carried out", () => {
     const error = await failureOf(client.send(create));
     expect(error).toMatchObject({ code: "E_SERVICE_UNREACHABLE", sent: "never" });
     expect(error.message).toContain("ECONNREFUSED");
-    expect(attempts).toEqual([1, 2, 3].map((attempt) => ({ method: "POST", path: create.path, error: "E_SERVICE_UNREACHABLE", attempt })));
+    expect(attempts).toEqual(
+      [1, 2, 3].map((attempt) => ({
+        method: "POST",
+        path: create.path,
+        error: "E_SERVICE_UNREACHABLE",
+        attempt,
+        durationMs: expect.any(Number),
+      })),
+    );
     expect(client.calls()).toEqual({});
   });
 

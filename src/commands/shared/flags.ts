@@ -18,6 +18,7 @@ export interface GlobalFlags {
   readonly color: boolean;
   readonly quiet?: boolean;
   readonly verbose?: boolean;
+  readonly debug?: boolean;
 }
 
 /** Flags that plan, apply, drift and ci share. */

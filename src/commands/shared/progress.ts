@@ -4,6 +4,7 @@ import type { OnProgress, ProgressEvent } from "../../model/progress.ts";
 import { type Failure, progressLine, renderFailure } from "../../render/machine/ndjson.ts";
 import { visible } from "../../text/control-characters.ts";
 import type { Context } from "./context.ts";
+import { onRequest } from "./request-log.ts";
 
 const verbs: Readonly<Record<string, string>> = { read: "Reading", plan: "Planning", apply: "Applying", wait: "Waiting" };
 
@@ -28,11 +29,17 @@ export function showProgress(
   if (flags.quiet === true) return { onProgress: events, end: () => {} };
   const startedMs = Date.now();
   let latest: ProgressEvent | undefined;
+  let waitUntilMs = 0;
   let drawn = "";
+  const stopListening = onRequest(({ retryAfterMs = 0 }) => {
+    waitUntilMs = Math.max(waitUntilMs, Date.now() + retryAfterMs);
+  });
   const draw = (): void => {
     if (latest === undefined) return;
     const seconds = Math.floor((Date.now() - startedMs) / 1000);
-    const text = visible(progressText(latest) + (seconds < 5 ? "" : ` (${seconds} s)`));
+    const waitSeconds = Math.ceil((waitUntilMs - Date.now()) / 1000);
+    const wait = waitSeconds > 1 ? `; the service asks to wait ${waitSeconds} s` : "";
+    const text = visible(progressText(latest) + (seconds < 5 ? "" : ` (${seconds} s)`) + wait);
     if (!io.stderrIsTty) io.stderr(`dimsync: ${text}\n`);
     else if (text !== drawn) {
       io.stderr(`\r\u001b[K${text.slice(0, io.columns - 1)}`);
@@ -49,6 +56,7 @@ export function showProgress(
     },
     end: () => {
       clearInterval(timer);
+      stopListening();
       if (drawn !== "") io.stderr("\r\u001b[K");
       drawn = "";
     },
