@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import type { AddressInfo } from "node:net";
 import { basename, dirname, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { gitEnv } from "./git-remote.ts";
+import { gitEnv } from "./git-env.ts";
 
 /**
  * What happens to one request:

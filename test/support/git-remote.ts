@@ -3,17 +3,7 @@ import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
-
-/** Git as on a machine of its own: no settings of the user, and an author. */
-export const gitEnv: NodeJS.ProcessEnv = {
-  PATH: process.env["PATH"],
-  HOME: "/nonexistent",
-  GIT_CONFIG_NOSYSTEM: "1",
-  GIT_AUTHOR_NAME: "Dana",
-  GIT_AUTHOR_EMAIL: "dana@example.com",
-  GIT_COMMITTER_NAME: "Dana",
-  GIT_COMMITTER_EMAIL: "dana@example.com",
-};
+import { gitEnv } from "./git-env.ts";
 
 export const git = (folder: string, ...args: readonly string[]): string =>
   execFileSync("git", ["-C", folder, ...args], { encoding: "utf8", env: gitEnv, stdio: ["ignore", "pipe", "pipe"] }).trim();

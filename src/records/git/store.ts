@@ -62,6 +62,8 @@ export async function loadTip(store: GitStore, writes: boolean, known?: Tip): Pr
   const deadline = performance.now() + Math.min(store.patienceMs, 10_000);
   for (let pauseMs = 250; ; pauseMs *= 2) {
     try {
+      // Listing is cheaper than fetching, for those who wait for a change.
+      if (known !== undefined && (await repository.tip()) === known.version) return known;
       const fetched = await repository.fetch();
       if (fetched === undefined) throw recordsGone(store, "the ref does not exist");
       if (fetched.rewound)

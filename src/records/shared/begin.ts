@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import { DimsyncError } from "../../model/errors.ts";
 import { isHeld, newToken } from "../lease.ts";
 import { openLocalJournal } from "../local-journal.ts";
 import type { BeginOptions, Lease, RecordsRun } from "../records.ts";
@@ -14,31 +15,42 @@ export async function beginRun<V extends Version>(store: SharedStore<V>, options
   const deadline = performance.now() + options.waitMs;
   let tip = await store.load("write");
   let unmovedSince = performance.now();
+  let unmovedMs = 0;
   let abandoned: Lease | undefined;
-  for (let isFirst = true; isHeld(tip.content.lease); isFirst = false) {
+  for (;;) {
     signal?.throwIfAborted();
-    const asked = performance.now();
-    if (!isFirst) {
-      const now = await store.load("write", tip);
-      if (now.version !== tip.version) unmovedSince = performance.now();
-      tip = now;
-    }
     const { lease } = tip.content;
     if (!isHeld(lease)) break;
-    if (store.isAbandoned(tip, asked - unmovedSince)) {
+    if (store.isAbandoned(tip, unmovedMs)) {
       abandoned = lease;
       break;
     }
     const left = deadline - performance.now();
     if (left <= 0) throw leaseHeld(store, lease);
-    const pauseMs = Math.min(left, Math.max(250, Math.min(5_000, lease.ttlMs / 20)));
+    const pauseMs = Math.min(left, Math.max(250, Math.min(5_000, lease.ttlMs / 10)));
     await sleep(pauseMs, undefined, signal === undefined ? {} : { signal }).catch(() => signal?.throwIfAborted());
+    const asked = performance.now();
+    const now = await readAgain(store, tip, deadline);
+    if (now === undefined) continue;
+    if (now.version !== tip.version) unmovedSince = performance.now();
+    unmovedMs = Math.max(0, asked - unmovedSince);
+    tip = now;
   }
   const kept = await keptFacts(store, tip.content.state);
   const writer = openWriter(store, { tip, kept: kept.facts, token: newToken(), runId, runUrl });
   const local = openLocalJournal(store.folder, store.target, runId, kept.files);
   const notice = abandoned === undefined ? undefined : noticeOf(store, abandoned);
   return runOver(store, writer, { runId, local, notice });
+}
+
+/** Undefined if the store can't be read now, and there is time to try again. Throws as `Records.read` does. */
+async function readAgain<V extends Version>(store: SharedStore<V>, known: V, deadline: number): Promise<V | undefined> {
+  try {
+    return await store.load("write", known);
+  } catch (error) {
+    if (!(error instanceof DimsyncError) || error.code !== "E_RECORDS_READ" || performance.now() >= deadline) throw error;
+    return undefined;
+  }
 }
 
 const noticeOf = ({ target }: StorePlace, lease: Lease): string =>

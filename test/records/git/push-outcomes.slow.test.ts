@@ -3,8 +3,9 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { DimsyncError } from "../../../src/model/errors.ts";
 import { initGitRecords } from "../../../src/records/git/init.ts";
+import { gitEnv } from "../../support/git-env.ts";
 import type { GitFault, GitHttp } from "../../support/git-http.ts";
-import { git, gitEnv, gitRemote } from "../../support/git-remote.ts";
+import { git, gitRemote } from "../../support/git-remote.ts";
 import { intentOf } from "../suite.ts";
 import { begun, diskStore, type HttpStore, httpStore, ref } from "./git-store.ts";
 

@@ -1,6 +1,7 @@
 import { openGitRecords } from "../../../src/records/git/index.ts";
 import { initGitRecords } from "../../../src/records/git/init.ts";
-import { gitEnv, gitRemote } from "../../support/git-remote.ts";
+import { gitEnv } from "../../support/git-env.ts";
+import { gitRemote } from "../../support/git-remote.ts";
 import { recordsSuite } from "../suite.ts";
 
 const ref = "refs/dimsync/prod";

@@ -1,0 +1,101 @@
+import { readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { build } from "esbuild";
+import { describe, expect, it } from "vitest";
+import { tempFolder } from "../child.ts";
+import { intentOf } from "../suite.ts";
+import { begun, httpStore } from "./git-store.ts";
+import { type HammerReport, hammer } from "./hammer.ts";
+
+const seconds = Number(process.env["DIMSYNC_HAMMER_SECONDS"] ?? 30);
+const seed = Number(process.env["DIMSYNC_HAMMER_SEED"] ?? Math.floor(Math.random() * 2 ** 31));
+
+/** Compiles the worker. `change` makes a broken variant of it; it throws if it finds nothing to change. */
+async function compiled(change: (code: string) => string = (code) => code): Promise<string> {
+  const outfile = join(await tempFolder(), "worker.mjs");
+  await build({
+    entryPoints: [fileURLToPath(new URL("hammer-worker.ts", import.meta.url))],
+    ...{ outfile, bundle: true, platform: "node", format: "esm", target: "node20", logLevel: "error" },
+    banner: { js: 'import { createRequire } from "node:module"; const require = createRequire(import.meta.url);' },
+  });
+  await writeFile(outfile, change(await readFile(outfile, "utf8")));
+  return outfile;
+}
+
+function replaced(code: string, from: string, to: string): string {
+  if (!code.includes(from)) throw new Error(`The worker does not contain ${from}`);
+  return code.replaceAll(from, to);
+}
+
+const violations = ({ lost, doubledLines, doubledCreates, lostIds, leftOpen }: HammerReport): readonly string[] => [
+  ...lost.map((what) => `lost: ${what}`),
+  ...doubledLines.map((what) => `doubled line: ${what}`),
+  ...doubledCreates.map((what) => `created twice: ${what}`),
+  ...lostIds.map((what) => `id lost: ${what}`),
+  ...leftOpen.map((what) => `left open: ${what}`),
+];
+
+function print(name: string, report: HammerReport): void {
+  const { commits, intended, created, kills, freezes, faults, failed } = report;
+  const counts = `${commits} commits, ${intended} intents, ${created} objects, ${kills} kills, ${freezes} freezes, ${faults} faults`;
+  console.log(`hammer, ${name}, seed ${seed}: ${counts}, ${violations(report).length} violations, ${JSON.stringify(failed)}`);
+}
+
+it("loses, doubles and leaves behind nothing, whatever happens", { timeout: (seconds + 120) * 1000 }, async () => {
+  const report = await hammer({ program: await compiled(), seed, seconds, machines: 6 });
+  print("as built", report);
+  expect(violations(report)).toEqual([]);
+  expect(report.created).toBeGreaterThan(0);
+  expect(report.faults).toBeGreaterThan(0);
+});
+
+it("gives the lease to one of 20 machines that want it at once", { timeout: 120_000 }, async () => {
+  const { open, http } = await httpStore();
+  const machines = Array.from({ length: 20 }, () => open());
+  for (const fault of [undefined, "twice"] as const) {
+    let pushes = 0;
+    http.setFault(({ service, isListing }) => (service === "receive-pack" && !isListing && ++pushes === 1 ? fault : undefined));
+    const runs = await Promise.all(
+      machines.map(async (records, index) => {
+        const run = await begun(records, `run-${index}`).catch(() => undefined);
+        const ids = await run?.intend([intentOf("Asset/a")]).catch((error: unknown) => {
+          expect(error).toMatchObject({ code: "E_LOCKED", exit: 6 });
+        });
+        return ids === undefined ? undefined : { run, entryId: ids[0] ?? "" };
+      }),
+    );
+    const winners = runs.filter((won) => won !== undefined);
+    expect(winners).toHaveLength(1);
+    for (const { run, entryId } of winners) {
+      await run?.settle(entryId, { outcome: "not-created" });
+      await run?.release();
+    }
+  }
+});
+
+describe("catches a variant", () => {
+  it("that pushes with --force", { timeout: (seconds + 120) * 1000 }, async () => {
+    const program = await compiled((code) => replaced(code, '`--force-with-lease=${ref2}:${parent ?? ""}`', '"--force"'));
+    const report = await hammer({ program, seed, seconds, machines: 6 });
+    print("--force", report);
+    expect(violations(report)).not.toEqual([]);
+  });
+
+  it("that believes the rejection that git prints", { timeout: (seconds + 120) * 1000 }, async () => {
+    const program = await compiled((code) =>
+      replaced(
+        replaced(
+          code,
+          "rejected = report.rejected ||",
+          'if (report.rejected) return { outcome: "refused", words: report.words };\n    rejected = report.rejected ||',
+        ),
+        "const seen = await store.outcomeOf(uncertain.tip, uncertain.parent);",
+        'const seen = "unchanged";',
+      ),
+    );
+    const report = await hammer({ program, seed, seconds, machines: 6, faults: ["twice"], faultRate: 0.5 });
+    print("believes git", report);
+    expect(violations(report)).not.toEqual([]);
+  });
+});

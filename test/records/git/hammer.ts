@@ -1,0 +1,190 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { setTimeout as sleep } from "node:timers/promises";
+import { openGitRecords } from "../../../src/records/git/index.ts";
+import { initGitRecords } from "../../../src/records/git/init.ts";
+import { gitEnv } from "../../support/git-env.ts";
+import { type GitFault, gitHttp } from "../../support/git-http.ts";
+import { git, gitRemote } from "../../support/git-remote.ts";
+
+// Machines that take the lease and create the same objects, over a connection that fails in every
+// way, while they are killed and frozen. At the end it is counted what was promised and is not true.
+
+export interface HammerOptions {
+  /** The compiled worker. */
+  readonly program: string;
+  readonly seed: number;
+  readonly seconds: number;
+  readonly machines: number;
+  /** What happens to pushes that a fault strikes. */
+  readonly faults?: readonly GitFault[];
+  /** Which part of all pushes is struck. */
+  readonly faultRate?: number;
+}
+
+const allFaults: readonly GitFault[] = ["lost", "late", "twice", "twice", "reset", 429, 503];
+
+export interface HammerReport {
+  readonly commits: number;
+  readonly intended: number;
+  readonly created: number;
+  readonly kills: number;
+  readonly freezes: number;
+  readonly faults: number;
+  readonly failed: Readonly<Record<string, number>>;
+  /** Intents that a run was told are stored, and that are not. */
+  readonly lost: readonly string[];
+  /** Lines that are in the journal twice. */
+  readonly doubledLines: readonly string[];
+  /** Objects that the service created twice. */
+  readonly doubledCreates: readonly string[];
+  /** Ids that a run recorded before it ended, and that are not bound. */
+  readonly lostIds: readonly string[];
+  /** Intents that a run left open although it ended and never sent them. */
+  readonly leftOpen: readonly string[];
+}
+
+const ref = "refs/dimsync/prod";
+const ttlMs = 6_000;
+
+interface WorkerEvent {
+  readonly type: "intended" | "created" | "ended" | "failed";
+  readonly entryId?: string;
+  readonly address?: string;
+  readonly id?: string;
+  readonly runId?: string;
+  readonly sent?: readonly string[];
+  readonly code?: string;
+}
+
+export async function hammer(options: HammerOptions): Promise<HammerReport> {
+  const random = generator(options.seed);
+  const remote = gitRemote();
+  const http = await gitHttp(remote.bare, 700);
+  const service = await createService(random);
+  const store = { target: "prod", remote: "origin", ref, ttlMs, key: undefined, env: gitEnv };
+  const id = await initGitRecords({ ...store, folder: remote.clone(http.url) });
+  const events: WorkerEvent[] = [];
+  const counts = { kills: 0, freezes: 0, faults: 0 };
+
+  const startMachine = (folder: string): ChildProcess => {
+    const child = spawn(process.execPath, [options.program, folder, id, service.url, ref, String(ttlMs)], {
+      stdio: ["ignore", "pipe", "inherit"],
+    });
+    let text = "";
+    child.stdout?.setEncoding("utf8").on("data", (part: string) => {
+      text += part;
+      const lines = text.split("\n");
+      text = lines.pop() ?? "";
+      for (const line of lines) events.push(JSON.parse(line) as WorkerEvent);
+    });
+    return child;
+  };
+  let machines = Array.from({ length: options.machines }, () => {
+    const folder = remote.clone(http.url);
+    return { folder, child: startMachine(folder) };
+  });
+
+  let outageUntil = 0;
+  http.setFault(({ service: asked, isListing }): GitFault | undefined => {
+    if (Date.now() < outageUntil) return 503;
+    if (asked !== "receive-pack" || isListing || random() > (options.faultRate ?? 0.25)) return undefined;
+    counts.faults += 1;
+    const faults = options.faults ?? allFaults;
+    return faults[Math.floor(random() * faults.length)];
+  });
+  const end = Date.now() + options.seconds * 1000;
+  while (Date.now() < end) {
+    await sleep(500 + random() * 1_500);
+    const victim = Math.floor(random() * machines.length);
+    const { folder, child } = machines[victim] ?? { folder: "", child: undefined };
+    const what = random();
+    if (what < 0.3) {
+      counts.kills += 1;
+      child?.kill("SIGKILL");
+      // Half of them come back on the same disk.
+      const next = random() < 0.5 ? folder : remote.clone(http.url);
+      machines = machines.with(victim, { folder: next, child: startMachine(next) });
+    } else if (what < 0.5) {
+      counts.freezes += 1;
+      child?.kill("SIGSTOP");
+      const frozenMs = random() < 0.5 ? ttlMs * 1.5 : ttlMs / 3;
+      setTimeout(() => child?.kill("SIGCONT"), frozenMs);
+    } else if (what < 0.55) outageUntil = Date.now() + 2_000;
+  }
+  for (const { child } of machines) child.kill("SIGKILL");
+  await sleep(1_500);
+  await http.settled();
+  http.setFault(() => undefined);
+  try {
+    const { bindings, open } = await openGitRecords({ ...store, id, folder: remote.clone(http.url) }).read();
+    const journal = addedLines(remote.bare);
+    const ended = new Map(events.flatMap(({ type, runId = "", sent = [] }) => (type === "ended" ? [[runId, sent] as const] : [])));
+    const endedEntries = new Set(
+      journal.flatMap((line) => (line["type"] === "intend" && ended.has(String(line["runId"])) ? [line["entryId"]] : [])),
+    );
+    const stored = new Set(journal.flatMap((line) => (line["type"] === "intend" ? [line["entryId"]] : [])));
+    const created = events.filter(({ type }) => type === "created");
+    const intended = events.filter(({ type }) => type === "intended");
+    const failures = events.filter(({ type }) => type === "failed").map(({ code = "" }) => code);
+    return {
+      ...counts,
+      commits: Number(git(remote.bare, "rev-list", "--count", ref)),
+      intended: intended.length,
+      created: service.created().size,
+      failed: Object.fromEntries([...new Set(failures)].map((code) => [code, failures.filter((one) => one === code).length])),
+      lost: intended.flatMap(({ entryId = "", address }) => (stored.has(entryId) ? [] : [`${address} ${entryId}`])),
+      doubledLines: doubled(journal.flatMap((line) => (line["type"] === "intend" ? [String(line["entryId"])] : []))),
+      doubledCreates: [...service.created()].flatMap(([key, count]) => (count > 1 ? [`${key} × ${count}`] : [])),
+      lostIds: created.flatMap(({ address = "", id: liveId, entryId }) =>
+        endedEntries.has(entryId) && bindings.get(address)?.id !== liveId ? [`${address}=${liveId}`] : [],
+      ),
+      leftOpen: open.flatMap(({ runId, address }) => (ended.get(runId)?.includes(address) === false ? [`${address} of ${runId}`] : [])),
+    };
+  } finally {
+    await http.close();
+    await service.close();
+  }
+}
+
+type Line = Readonly<Record<string, unknown>>;
+
+/** Every line that a commit of the ref's history has added to the journal. */
+function addedLines(bare: string): readonly Line[] {
+  const text = git(bare, "log", "-p", "--reverse", "--format=", ref, "--", "journal");
+  return text.split("\n").flatMap((line) => (line.startsWith("+{") ? [JSON.parse(line.slice(1)) as Line] : []));
+}
+
+const doubled = (values: readonly string[]): readonly string[] => values.filter((value, index) => values.indexOf(value) !== index);
+
+/** A service that counts what it creates, and loses some responses. */
+async function createService(random: () => number) {
+  const counts = new Map<string, number>();
+  const server = createServer((request, response) => {
+    const key = (request.url ?? "").split("?")[0]?.slice(1) ?? "";
+    counts.set(key, (counts.get(key) ?? 0) + 1);
+    if (random() < 0.1) request.socket.destroy();
+    else setTimeout(() => response.end(`id-${key}-${counts.get(key) ?? 0}`), random() * 100);
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    created: (): ReadonlyMap<string, number> => counts,
+    close: async (): Promise<void> => {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}
+
+/** mulberry32: the same numbers for the same seed. */
+function generator(seed: number): () => number {
+  let state = seed >>> 0;
+  return () => {
+    state = (state + 0x6d2b79f5) >>> 0;
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4294967296;
+  };
+}
