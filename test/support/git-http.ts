@@ -53,7 +53,7 @@ export async function gitHttp(bare: string, lateMs = 300): Promise<GitHttp> {
     const service = (url.searchParams.get("service") ?? basename(url.pathname)).replace(/^git-/, "");
     const asked: GitRequest = { method: request.method ?? "", service, isListing: url.pathname.endsWith("/info/refs") };
     const body = await bodyOf(request);
-    if (user !== undefined && request.headers.authorization !== `Basic ${Buffer.from(user).toString("base64")}`) {
+    if (user !== undefined && request.headers.authorization?.replace(/^basic /i, "") !== Buffer.from(user).toString("base64")) {
       response.writeHead(401, { "www-authenticate": 'Basic realm="git"' }).end();
       return;
     }

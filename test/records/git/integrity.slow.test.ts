@@ -1,0 +1,165 @@
+import { existsSync, mkdirSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { describe, expect, it } from "vitest";
+import type { Records } from "../../../src/records/records.ts";
+import { git } from "../../support/git-remote.ts";
+import { intentOf } from "../suite.ts";
+import { begun, diskStore, ref } from "./git-store.ts";
+
+type DiskStore = Awaited<ReturnType<typeof diskStore>>;
+
+/** A store in which something is recorded. */
+async function used(key?: string): Promise<DiskStore> {
+  const store = await diskStore({ key });
+  const run = await begun(store.open());
+  const [entryId = ""] = await run.intend([intentOf("Asset/a")]);
+  await run.settle(entryId, { outcome: "created", id: "d-1" });
+  await run.bind("Asset/a", { id: "d-1" });
+  await run.release();
+  return store;
+}
+
+async function expectRefused(records: Records, code: string, words: string): Promise<void> {
+  for (const read of [records.read, records.lease, () => records.wasApplied("p"), () => records.begin({ runId: "r", waitMs: 0 })]) {
+    const error = await read().then(
+      () => undefined,
+      (thrown: unknown) => thrown,
+    );
+    expect(error).toMatchObject({ code, exit: 1 });
+    expect(String(error)).toContain(words);
+  }
+}
+
+/** A commit with other files at the ref, made by hand. */
+function rewrite({ remote }: DiskStore, change: (folder: string) => void): void {
+  const folder = remote.clone();
+  git(folder, "fetch", "--quiet", "origin", ref);
+  git(folder, "checkout", "--quiet", "--detach", "FETCH_HEAD");
+  change(folder);
+  git(folder, "commit", "--quiet", "--all", "--allow-empty", "-m", "by hand");
+  git(folder, "push", "--quiet", "--force", "origin", `HEAD:${ref}`);
+}
+
+function writeText(folder: string, path: string, text: string): void {
+  mkdirSync(dirname(join(folder, path)), { recursive: true });
+  writeFileSync(join(folder, path), text);
+  git(folder, "add", path);
+}
+
+describe("records are refused, and nothing is created, if", () => {
+  it("the ref was deleted", async () => {
+    const store = await used();
+    const known = store.open();
+    await known.read();
+    git(store.remote.bare, "update-ref", "-d", ref);
+    await expectRefused(store.open(), "E_RECORDS_GONE", "the ref does not exist");
+    await expect(known.read()).rejects.toMatchObject({ code: "E_RECORDS_GONE" });
+    await expect(known.begin({ runId: "r", waitMs: 0 })).rejects.toMatchObject({ code: "E_RECORDS_GONE" });
+  });
+
+  it("the ref was deleted while a run was under way", async () => {
+    const store = await used();
+    const run = await begun(store.open());
+    await run.intend([intentOf("Asset/b")]);
+    git(store.remote.bare, "update-ref", "-d", ref);
+    const error = await run.intend([intentOf("Asset/c")]).catch((thrown: unknown) => thrown);
+    expect(error).toMatchObject({ code: "E_RECORDS_GONE", exit: 1 });
+    expect(() => run.fence()).toThrow("do not exist any more");
+    expect(store.remote.tip(ref)).toBeUndefined();
+  });
+
+  it("the ref was moved back since this machine saw it", async () => {
+    const store = await used();
+    const folder = store.remote.clone();
+    await store.open({ folder }).read();
+    git(store.remote.bare, "update-ref", ref, `${store.remote.tip(ref)}~1`);
+    await expectRefused(store.open({ folder }), "E_RECORDS_GONE", "moved back");
+  });
+
+  it("it is the store of something else", async () => {
+    const store = await used();
+    await expectRefused(store.open({ id: "another" }), "E_RECORDS_GONE", "the ref holds other records");
+  });
+
+  it("a commit was made without the key", async () => {
+    const store = await used("key");
+    const sealed = store.open();
+    await sealed.read();
+    rewrite(store, () => undefined);
+    await expectRefused(store.open(), "E_RECORDS_UNSEALED", "its seal does not match");
+  });
+
+  it("a commit was made with another key", async () => {
+    const store = await used("key");
+    await expectRefused(store.open({ key: "other" }), "E_RECORDS_UNSEALED", "its seal does not match");
+  });
+
+  it("there is no seal, and DIMSYNC_DIGEST_KEY is set", async () => {
+    const store = await used();
+    await expectRefused(store.open({ key: "key" }), "E_RECORDS_UNSEALED", "it has no seal");
+  });
+
+  it("the format is that of a later version", async () => {
+    const store = await used();
+    rewrite(store, (folder) => writeText(folder, "format", "2\n"));
+    await expectRefused(store.open(), "E_RECORDS_READ", "its format is 2");
+  });
+
+  for (const [path, text, words] of [
+    ["journal/000001.ndjson", '{"type":"other"}\n', "journal/000001.ndjson:1 is no entry"],
+    ["journal/000001.ndjson", "not json\n", "journal/000001.ndjson:1 is not valid JSON"],
+    ["bindings.yaml", "", "it is empty"],
+    ["lease.json", "{}", "lease.json"],
+  ] as const)
+    it(`${path} holds ${JSON.stringify(text)}`, async () => {
+      const store = await used();
+      rewrite(store, (folder) => writeText(folder, path, text));
+      await expectRefused(store.open(), "E_RECORDS_READ", words);
+    });
+
+  it("the remote can't be reached", async () => {
+    const store = await used();
+    const folder = store.remote.clone(join(store.remote.bare, "nowhere"));
+    await expectRefused(store.open({ folder }), "E_RECORDS_READ", "does not appear to be a git repository");
+  });
+
+  it("the folder is in no repository", async () => {
+    const store = await used();
+    await expectRefused(store.open({ folder: join(store.remote.bare, "..", "..") }), "E_RECORDS_READ", "not a git repository");
+  });
+});
+
+it("refuses to write to sealed records without the key", async () => {
+  const store = await used("key");
+  const before = store.remote.tip(ref);
+  const run = await begun(store.open({ key: undefined }));
+  await expect(run.take()).rejects.toMatchObject({ code: "E_RECORDS_KEY", exit: 1 });
+  await run.release();
+  expect(store.remote.tip(ref)).toBe(before);
+  expect((await store.open({ key: undefined }).read()).bindings.size).toBe(1);
+});
+
+it("leaves the user's clone as it is", async () => {
+  const store = await used();
+  const folder = store.remote.clone();
+  const refs = git(folder, "for-each-ref");
+  await store.open({ folder }).read();
+  const run = await begun(store.open({ folder }));
+  await run.take();
+  await run.release();
+  expect(git(folder, "rev-parse", "--is-shallow-repository")).toBe("false");
+  expect(git(folder, "for-each-ref")).toBe(refs);
+  expect(git(folder, "status", "--porcelain")).toBe("");
+  expect(existsSync(join(folder, ".git", "shallow"))).toBe(false);
+  expect(git(join(folder, ".dimsync", "records.git"), "rev-parse", "--is-bare-repository")).toBe("true");
+});
+
+it("works from a shallow clone", async () => {
+  const store = await used();
+  const folder = join(store.remote.clone(), "..", "shallow");
+  git(store.remote.bare, "clone", "--quiet", "--depth=1", `file://${store.remote.bare}`, folder);
+  const run = await begun(store.open({ folder }));
+  await run.bind("Asset/b", { id: "d-2" });
+  await run.release();
+  expect([...(await store.open({ folder }).read()).bindings.keys()]).toEqual(["Asset/a", "Asset/b"]);
+});
