@@ -20,7 +20,7 @@ export const lazyLoading = {
   resolveId(module, importer = "") {
     if (module === "node:http2") return { id: noHttp2, moduleSideEffects: false };
     // undici looks into node:crypto when it is loaded.
-    if (!lazyModules.includes(module) || importer.includes("/undici/")) return undefined;
+    if (!lazyModules.includes(module) || importer.replaceAll("\\", "/").includes("/undici/")) return undefined;
     return { id: `${prefix}${module}`, moduleSideEffects: false };
   },
   load(id) {

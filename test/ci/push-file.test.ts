@@ -1,22 +1,12 @@
-import { execFileSync } from "node:child_process";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { type Pushed, pushFile } from "../../src/ci/push-file.ts";
+import { gitEnv as env } from "../support/git-env.ts";
+import { git } from "../support/git-remote.ts";
 import { writeProject } from "../support/project-folder.ts";
 
 const author = { name: "Bot", email: "bot@example.com" };
-const env = {
-  PATH: process.env["PATH"] ?? "",
-  GIT_CONFIG_GLOBAL: "/dev/null",
-  GIT_CONFIG_SYSTEM: "/dev/null",
-  GIT_AUTHOR_NAME: "Dana",
-  GIT_AUTHOR_EMAIL: "dana@example.com",
-  GIT_COMMITTER_NAME: "Dana",
-  GIT_COMMITTER_EMAIL: "dana@example.com",
-};
-const git = (cwd: string, ...args: readonly string[]): string =>
-  execFileSync("git", args, { cwd, env, encoding: "utf8", stdio: ["ignore", "pipe", "pipe"] });
 
 /** A bare remote whose branch main has `ids.yaml` and `other.yaml`, and two clones of depth 1. */
 function twoJobs(): { readonly remote: string; readonly one: string; readonly two: string } {
@@ -44,7 +34,7 @@ test("an unchanged file is not committed", async () => {
   const { remote, one } = twoJobs();
   writeFileSync(join(one, "other.yaml"), "changed\n");
   expect(await push(one)).toEqual({ outcome: "unchanged" });
-  expect(git(remote, "rev-list", "--count", "main").trim()).toBe("1");
+  expect(git(remote, "rev-list", "--count", "main")).toBe("1");
 });
 
 test("only the file is committed, by the given author", async () => {
@@ -53,8 +43,8 @@ test("only the file is committed, by the given author", async () => {
   writeFileSync(join(one, "other.yaml"), "changed\n");
   git(one, "add", "other.yaml");
   expect(await push(one)).toEqual({ outcome: "pushed" });
-  expect([show(remote, "ids.yaml"), show(remote, "other.yaml")]).toEqual(["a: 2\n", "x\n"]);
-  expect(git(remote, "log", "-1", "--format=%an %ae %s", "main").trim()).toBe("Bot bot@example.com record ids");
+  expect([show(remote, "ids.yaml"), show(remote, "other.yaml")]).toEqual(["a: 2", "x"]);
+  expect(git(remote, "log", "-1", "--format=%an %ae %s", "main")).toBe("Bot bot@example.com record ids");
 });
 
 test("a new file is committed", async () => {
@@ -65,7 +55,7 @@ test("a new file is committed", async () => {
       outcome: "pushed",
     },
   );
-  expect(show(remote, "new.yaml")).toBe("b: 1\n");
+  expect(show(remote, "new.yaml")).toBe("b: 1");
 });
 
 test("the commit is put on top of newer commits of the branch, also in a shallow clone", async () => {
@@ -75,7 +65,7 @@ test("the commit is put on top of newer commits of the branch, also in a shallow
   git(two, "push", "--quiet", "origin", "main");
   writeFileSync(join(one, "ids.yaml"), "a: 2\n");
   expect(await push(one)).toEqual({ outcome: "pushed" });
-  expect([show(remote, "ids.yaml"), show(remote, "other.yaml")]).toEqual(["a: 2\n", "theirs\n"]);
+  expect([show(remote, "ids.yaml"), show(remote, "other.yaml")]).toEqual(["a: 2", "theirs"]);
 });
 
 test("a tag with the name of the branch is not mistaken for the branch", async () => {
@@ -86,7 +76,7 @@ test("a tag with the name of the branch is not mistaken for the branch", async (
   git(two, "push", "--quiet", "origin", "HEAD:refs/heads/main");
   writeFileSync(join(one, "ids.yaml"), "a: 2\n");
   expect(await push(one)).toEqual({ outcome: "pushed" });
-  expect(git(remote, "show", "refs/heads/main:other.yaml")).toBe("theirs\n");
+  expect(git(remote, "show", "refs/heads/main:other.yaml")).toBe("theirs");
 });
 
 test("a conflict in the file is refused, and the file stays as this job wrote it", async () => {
@@ -96,8 +86,8 @@ test("a conflict in the file is refused, and the file stays as this job wrote it
   git(two, "push", "--quiet", "origin", "main");
   writeFileSync(join(one, "ids.yaml"), "a: 2\n");
   expect(await push(one)).toMatchObject({ outcome: "refused", reason: expect.stringMatching(/./u) });
-  expect(show(remote, "ids.yaml")).toBe("a: 3\n");
-  expect(git(one, "show", "HEAD:ids.yaml")).toBe("a: 2\n");
+  expect(show(remote, "ids.yaml")).toBe("a: 3");
+  expect(git(one, "show", "HEAD:ids.yaml")).toBe("a: 2");
 });
 
 test("without a branch, or if the remote refuses, the reason is returned without the password", async () => {

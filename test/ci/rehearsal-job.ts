@@ -3,6 +3,8 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync
 import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { workflows } from "../../src/commands/setup/init-workflows.ts";
+import { gitEnv } from "../support/git-env.ts";
+import { git } from "../support/git-remote.ts";
 import { writeProject } from "../support/project-folder.ts";
 import { type ActionRun, type Machine, runAction, runWorkflow } from "./action-runner.ts";
 import { type GithubStandIn, githubToken } from "./github-stand-in.ts";
@@ -22,18 +24,6 @@ export function packPackage(): { readonly file: string; readonly folder: string;
   return { file: join(folder, name.split("\n").at(-1) ?? ""), folder, remove: () => rmSync(folder, { recursive: true, force: true }) };
 }
 
-const gitEnv = {
-  PATH: process.env["PATH"] ?? "",
-  GIT_CONFIG_GLOBAL: "/dev/null",
-  GIT_CONFIG_SYSTEM: "/dev/null",
-  GIT_AUTHOR_NAME: "Dana",
-  GIT_AUTHOR_EMAIL: "dana@example.com",
-  GIT_COMMITTER_NAME: "Dana",
-  GIT_COMMITTER_EMAIL: "dana@example.com",
-};
-const git = (cwd: string, ...args: readonly string[]): string =>
-  execFileSync("git", args, { cwd, env: gitEnv, encoding: "utf8", stdio: ["ignore", "pipe", "pipe"] });
-
 /** A repository with a bare remote and a folder for each job's checkout. */
 export function startRepository(files: Readonly<Record<string, string>>) {
   const root = writeProject({});
@@ -47,7 +37,7 @@ export function startRepository(files: Readonly<Record<string, string>>) {
     remote,
     commit: (branch: string, changes: Readonly<Record<string, string>>): void => {
       const isThere = git(work, "branch", "--list", branch) !== "";
-      if (git(work, "branch", "--show-current").trim() !== branch) git(work, "checkout", "--quiet", ...(isThere ? [] : ["-b"]), branch);
+      if (git(work, "branch", "--show-current") !== branch) git(work, "checkout", "--quiet", ...(isThere ? [] : ["-b"]), branch);
       for (const [path, text] of Object.entries(changes)) {
         mkdirSync(dirname(join(work, path)), { recursive: true });
         writeFileSync(join(work, path), text);
@@ -173,7 +163,7 @@ function startMachine({ repository, github }: Rehearsal, { event, branch, author
   const head = { repo: { full_name: author === "fork" ? "other/data" : "example/data" } };
   writeFileSync(eventFile, JSON.stringify(event === "pull_request" ? { pull_request: { number: 7, head } } : {}));
   const ref = event === "pull_request" ? "refs/pull/7/merge" : `refs/heads/${branch}`;
-  const base = git(workspace, "rev-parse", "origin/main").trim();
+  const base = git(workspace, "rev-parse", "origin/main");
   return {
     workspace,
     temp,

@@ -1,6 +1,6 @@
 /** Git as on a machine of its own: no settings of the user, and an author. */
-export const gitEnv: NodeJS.ProcessEnv = {
-  PATH: process.env["PATH"],
+export const gitEnv: Readonly<Record<string, string>> = {
+  PATH: process.env["PATH"] ?? "",
   HOME: "/nonexistent",
   GIT_CONFIG_NOSYSTEM: "1",
   GIT_AUTHOR_NAME: "Dana",

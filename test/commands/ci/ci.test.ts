@@ -1,4 +1,3 @@
-import { execFileSync } from "node:child_process";
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
@@ -9,19 +8,11 @@ import { dimsync } from "../../cli/built-cli.ts";
 import { selfSigned } from "../../service/certificate.ts";
 import { proxyTo } from "../../service/connect-proxy.ts";
 import { runCommand } from "../../support/command.ts";
+import { gitEnv } from "../../support/git-env.ts";
+import { git as gitIn } from "../../support/git-remote.ts";
 import { writeProject } from "../../support/project-folder.ts";
 
 // `dimsync ci` in a checkout with a bare remote, for two protected targets that are separate accounts.
-
-const gitEnv = {
-  PATH: process.env["PATH"] ?? "",
-  GIT_CONFIG_GLOBAL: "/dev/null",
-  GIT_CONFIG_SYSTEM: "/dev/null",
-  GIT_AUTHOR_NAME: "Dana",
-  GIT_AUTHOR_EMAIL: "dana@example.com",
-  GIT_COMMITTER_NAME: "Dana",
-  GIT_COMMITTER_EMAIL: "dana@example.com",
-};
 
 function startCheckout(ignored = ".dimsync/\n") {
   const root = writeProject({
@@ -48,8 +39,7 @@ spec:
     "temp/event.json": "{}",
   });
   const [work, remote, temp] = [join(root, "work"), join(root, "remote.git"), join(root, "temp")];
-  const git = (...args: readonly string[]): string =>
-    execFileSync("git", args, { cwd: work, env: gitEnv, encoding: "utf8", stdio: ["ignore", "pipe", "pipe"] });
+  const git = (...args: readonly string[]): string => gitIn(work, ...args);
   git("init", "--quiet", "--bare", "--initial-branch=main", remote);
   git("init", "--quiet", "--initial-branch=main");
   git("add", "--all");
@@ -111,10 +101,7 @@ test("apply of two protected targets writes one file per format, and the outputs
     plan_file: "",
     summary_line: "Apply on a: 2 done · Apply on b: 2 done",
   });
-  expect(git("log", "--format=%s", "-2", "origin/main").trim().split("\n")).toEqual([
-    "dimsync: record ids of b",
-    "dimsync: record ids of a",
-  ]);
+  expect(git("log", "--format=%s", "-2", "origin/main").split("\n")).toEqual(["dimsync: record ids of b", "dimsync: record ids of a"]);
 });
 
 test("a target without changes is reported once, and the outputs still show what the first target did", async () => {
@@ -242,7 +229,7 @@ describe("a saved plan", () => {
     const { code, stderr } = await run("apply", "../plan.json", "-t", "a");
     expect(code, stderr).toBe(0);
     expect(outputs()).toMatchObject({ has_changes: "true", summary_line: "Apply on a: 2 done", artifact_suffix: "a" });
-    expect(git("log", "--format=%s", "-1", "origin/main").trim()).toBe("dimsync: record ids of a");
+    expect(git("log", "--format=%s", "-1", "origin/main")).toBe("dimsync: record ids of a");
     expect((await run("apply", "../plan.json", "-t", "a")).code).toBe(5);
   });
 
