@@ -3,7 +3,7 @@ import { type Pointer, toPointer } from "../model/pointer.ts";
 import type { Problem, SourceLocation } from "../model/problem.ts";
 import { isSecretReference } from "../model/secret.ts";
 import { didYouMean } from "../text/suggest.ts";
-import { aliasProblem, syntaxProblem } from "../yaml/problems.ts";
+import { aliasProblem, tooDeep } from "../yaml/problems.ts";
 import type { Variables } from "./config/variables.ts";
 import { isSecretMember, isTreeOfNames } from "./secrets/secret-members.ts";
 
@@ -18,7 +18,6 @@ export interface Effective {
 }
 
 const maxDepth = 200;
-const tooDeep = syntaxProblem(0, 0, "RESOURCE_EXHAUSTION");
 
 /** The member with a secret name that holds what is visited; told once, however many literals it holds. */
 interface SecretMember {
@@ -73,7 +72,8 @@ export function makeEffective(
     nodesLeft -= 1;
     if (exhausted || nodesLeft < 0 || path.length > maxDepth) {
       if (!exhausted) {
-        const fault = nodesLeft < 0 ? aliasProblem(0, 0, "too many") : ancestors.includes(value) ? aliasProblem(0, 0, "circular") : tooDeep;
+        const fault =
+          nodesLeft < 0 ? aliasProblem(0, 0, "too many") : ancestors.includes(value) ? aliasProblem(0, 0, "circular") : tooDeep(0);
         report({ code: fault.code, summary: fault.summary, message: fault.message }, toPointer(path.slice(0, 1)), "key");
       }
       exhausted = true;

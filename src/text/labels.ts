@@ -35,7 +35,7 @@ export function describeTypes(types: readonly string[], map = "a map"): string {
 }
 
 /** "a", "a or b", "a, b or c". */
-function enumerate(words: readonly string[], conjunction: "and" | "or"): string {
+export function enumerate(words: readonly string[], conjunction: "and" | "or"): string {
   const last = words.at(-1) ?? "";
   return words.length < 2 ? last : `${words.slice(0, -1).join(", ")} ${conjunction} ${last}`;
 }

@@ -1,7 +1,17 @@
 import { type Document, isAlias, isMap, isScalar, isSeq, type Node } from "yaml";
+import { lineAndColumn, lineStartsOf } from "../text/lines.ts";
 import { composeDocuments } from "./parse.ts";
-import { aliasProblem, duplicateKeyProblem, syntaxProblem, type YamlProblem } from "./problems.ts";
+import {
+  aliasProblem,
+  duplicateKeyProblem,
+  messageFor,
+  missingSeparatorProblem,
+  syntaxProblem,
+  tooDeep,
+  type YamlProblem,
+} from "./problems.ts";
 import type { ValueDocument } from "./read.ts";
+import { firstSyntaxError } from "./syntax-errors.ts";
 
 /**
  * Values and problems of any text, by the YAML library: some fifty times slower than the fast path.
@@ -15,12 +25,12 @@ export function readByLibrary(text: string): {
   try {
     composed = composeDocuments(text);
   } catch {
-    return { documents: [], problems: [syntaxProblem(0, 0, "RESOURCE_EXHAUSTION")] };
+    return { documents: [], problems: [tooDeep(0)] };
   }
   const documents: ValueDocument[] = [];
   const problems: YamlProblem[] = [];
   composed.forEach((document, index) => {
-    const found = problemsOf(document, index);
+    const found = problemsOf(document, index, text);
     problems.push(...found);
     if (found.length > 0 || document.contents === null) return;
     const outcome = toValue(document, index);
@@ -30,31 +40,65 @@ export function readByLibrary(text: string): {
   return { documents, problems };
 }
 
-/**
- * The first syntax error, since others follow from it; without one, every unknown tag and every
- * duplicate key.
- */
-function problemsOf(document: Document.Parsed, index: number): readonly YamlProblem[] {
-  const [first] = document.errors;
-  if (first !== undefined) return [syntaxProblem(index, first.pos[0], first.code)];
-  const tags = document.warnings.map((warning) => syntaxProblem(index, warning.pos[0], warning.code));
+/** The first syntax error; without one, every unknown tag and every duplicate key. */
+function problemsOf(document: Document.Parsed, index: number, text: string): readonly YamlProblem[] {
+  const error = firstSyntaxError(document, index, text);
+  if (error !== undefined) return [error];
+  const tags = document.warnings.map((warning) => syntaxProblem(index, warning.pos[0], messageFor(warning.code)));
   try {
-    const duplicates: number[] = [];
-    collectDuplicates(document.contents, duplicates);
-    return [...tags, ...duplicates.map((offset) => duplicateKeyProblem(index, offset))];
+    return [...tags, ...duplicateProblems(document, index, text)];
   } catch {
-    return [syntaxProblem(index, 0, "RESOURCE_EXHAUSTION")];
+    return [tooDeep(index)];
   }
 }
 
-function collectDuplicates(node: Node | null, duplicates: number[]): void {
+/** Offsets of a key and of the first one of that name in its map. */
+interface Duplicate {
+  readonly offset: number;
+  readonly first: number;
+  readonly name: unknown;
+  readonly isAtTop: boolean;
+}
+
+function duplicateProblems(document: Document.Parsed, index: number, text: string): readonly YamlProblem[] {
+  const duplicates: Duplicate[] = [];
+  collectDuplicates(document.contents, duplicates, true);
+  if (duplicates.length === 0) return [];
+  const lineStarts = lineStartsOf(text);
+  const lineOf = (offset: number): number => lineAndColumn(lineStarts, offset).line;
+  const starts = documentStarts(duplicates.filter(({ isAtTop }) => isAtTop));
+  return [
+    ...starts.map(({ offset, first }) => missingSeparatorProblem(index, offset, lineOf(first))),
+    ...duplicates
+      .filter(({ isAtTop }) => !isAtTop || starts.length === 0)
+      .map(({ offset, first }) => duplicateKeyProblem(index, offset, lineOf(first))),
+  ];
+}
+
+/**
+ * The keys at which documents seem to begin without a `---` line: if several keys at the top
+ * repeat.
+ */
+function documentStarts(duplicates: readonly Duplicate[]): readonly Duplicate[] {
+  let names = new Set(duplicates.map(({ name }) => name));
+  if (names.size < 2) return [];
+  return duplicates.filter(({ name }) => {
+    const isStart = names.has(name);
+    names = isStart ? new Set([name]) : names.add(name);
+    return isStart;
+  });
+}
+
+function collectDuplicates(node: Node | null, duplicates: Duplicate[], isAtTop = false): void {
   if (isSeq<Node>(node)) for (const item of node.items) collectDuplicates(item, duplicates);
   if (!isMap<Node, Node | null>(node)) return;
-  const seen = new Set<unknown>();
+  const firstByName = new Map<unknown, number>();
   for (const { key, value } of node.items) {
     const name = isScalar(key) ? key.value : undefined;
-    if (seen.has(name)) duplicates.push(key.range?.[0] ?? 0);
-    seen.add(name);
+    const offset = key.range?.[0] ?? 0;
+    const first = firstByName.get(name);
+    if (first === undefined) firstByName.set(name, offset);
+    else duplicates.push({ offset, first, name, isAtTop });
     collectDuplicates(value, duplicates);
   }
 }
@@ -69,7 +113,7 @@ function toValue(document: Document.Parsed, index: number): { readonly value: un
   try {
     return { value: document.toJS({ maxAliasCount }) };
   } catch (error) {
-    if (error instanceof RangeError) return { problem: syntaxProblem(index, 0, "RESOURCE_EXHAUSTION") };
+    if (error instanceof RangeError) return { problem: tooDeep(index) };
     const offset = document.contents?.range?.[0] ?? 0;
     const isExcessive = error instanceof Error && error.message.startsWith("Excessive");
     return {

@@ -20,32 +20,40 @@ const messages = new Map<string, string>([
     "BLOCK_AS_IMPLICIT_KEY",
     "There is a second `key: value` on the same line. Move it to its own line, or put a value that contains a colon in quotes.",
   ],
-  ["BLOCK_IN_FLOW", "An indented block is not allowed inside { } or [ ]."],
+  ["BLOCK_IN_FLOW", "A comma is missing here, or an indented block is inside { } or [ ], which is not allowed."],
   ["KEY_OVER_1024_CHARS", "A key is longer than 1024 characters."],
   ["MISSING_CHAR", "A character is missing here: a closing quote, bracket or brace, a comma, or the colon after a key."],
   ["MULTILINE_IMPLICIT_KEY", "A key spans several lines. The line above probably lacks a colon at its end."],
   ["MULTIPLE_ANCHORS", "A value has two anchors."],
   ["MULTIPLE_TAGS", "A value has two tags."],
   ["NON_STRING_KEY", "A list or a map cannot be a key. Put text that begins with [ or { in quotes."],
-  ["RESOURCE_EXHAUSTION", "The values are nested too deeply. Manifests need only a few levels."],
   ["TAB_AS_INDENT", "YAML does not allow tabs as indentation. Use spaces."],
   ["TAG_RESOLVE_FAILED", "Tags such as `!name` and `!!binary` are not allowed in manifests. Put text that begins with `!` in quotes."],
-  ["UNEXPECTED_TOKEN", "Unexpected text: the value before it has ended. Check quotes, brackets and indentation."],
+  [
+    "UNEXPECTED_TOKEN",
+    "Unexpected text after a value. Check quotes (inside single quotes, write an apostrophe twice), brackets and indentation.",
+  ],
 ]);
 
-export function syntaxProblem(document: number, offset: number, libraryCode: string): YamlProblem {
-  const message = messages.get(libraryCode) ?? "This is not valid YAML.";
+/** The message for an error code of the library. */
+export const messageFor = (libraryCode: string): string => messages.get(libraryCode) ?? "This is not valid YAML.";
+
+export function syntaxProblem(document: number, offset: number, message: string): YamlProblem {
   return { document, offset, code: "E_YAML_SYNTAX", summary: "Invalid YAML", message };
 }
 
-export function duplicateKeyProblem(document: number, offset: number): YamlProblem {
-  return {
-    document,
-    offset,
-    code: "E_DUPLICATE_KEY",
-    summary: "Duplicate key",
-    message: "The same key appears twice in one map. Remove one.",
-  };
+export const tooDeep = (document: number): YamlProblem =>
+  syntaxProblem(document, 0, "The values are nested too deeply. Manifests need only a few levels.");
+
+export function duplicateKeyProblem(document: number, offset: number, firstLine: number): YamlProblem {
+  const message = `The same key is already in line ${firstLine}, in the same map. Remove one of them.`;
+  return { document, offset, code: "E_DUPLICATE_KEY", summary: "Duplicate key", message };
+}
+
+/** Instead of one problem per duplicate key at the top of a document. */
+export function missingSeparatorProblem(document: number, offset: number, firstLine: number): YamlProblem {
+  const message = `This key is already in line ${firstLine}, and so are keys below it. If a second document begins here, add a line \`---\` above it.`;
+  return { document, offset, code: "E_DUPLICATE_KEY", summary: "Missing line between documents", message };
 }
 
 const aliasMessages = {

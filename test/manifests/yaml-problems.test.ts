@@ -8,9 +8,31 @@ const named = (name: string) => manifest("Asset", name, "spec: { name: W }");
 testProblems({
   // The YAML itself
   "a second colon on a line": ["a: b: c\n", ["1:4 E_YAML_SYNTAX"], /same line/u],
-  "a quote that is not closed": ['a: "b\nc: d\n', ["3:1 E_YAML_SYNTAX"], /closing quote/u],
+  "a quote that is not closed, at the quote": ['a: "b\nc: d\n', ["1:4 E_YAML_SYNTAX"], /double quote is never closed/u],
+  "a brace that is not closed, at the brace": [
+    "a:\n  b: { c: 1\n  d: 2\n",
+    ["2:6 E_YAML_SYNTAX"],
+    /`\{` is not closed, and line 3 .* Add `\}`/u,
+  ],
+  "a brace that is not closed at the end": ["a: {\n  b: [1,\n    2]\n", ["1:4 E_YAML_SYNTAX"], /`\{` is never closed/u],
+  "a bracket that a brace closes": ["a: { b: [1, 2 }\nc: 1\n", ["1:9 E_YAML_SYNTAX"], /`\[` is closed by `\}` in line 1/u],
+  "an apostrophe in single quotes": ["a: 'it's'\n", ["1:8 E_YAML_SYNTAX"], /apostrophe twice/u],
   "a tab as indentation": ["a:\n\tb: 1\n", ["2:1 E_YAML_SYNTAX"], /Use spaces/u],
-  "members that begin in different columns": ["a: 1\n b: 2\n", ["1:4 E_YAML_SYNTAX"]],
+  "keys that begin in different columns": [
+    "a: 1\n b: 2\n",
+    ["2:2 E_YAML_SYNTAX"],
+    /begins in column 2\. The keys above it begin in column 1\./u,
+  ],
+  "a key between two levels": [
+    "a:\n    b: 1\n  c: 2\n",
+    ["3:3 E_YAML_SYNTAX"],
+    /begins in column 3\. The keys above it begin in columns 1 and 5\./u,
+  ],
+  "an item that begins in another column": [
+    "a:\n  b:\n    - c: 1\n   - c: 2\n",
+    ["4:4 E_YAML_SYNTAX"],
+    /begins in column 4\. The items above it begin in column 5\./u,
+  ],
   "an unknown tag": ["a: !php/object x\n", ["1:4 E_YAML_SYNTAX"], /not allowed/u],
   "a list as a key": ["? [a]\n: b\n", ["1:3 E_YAML_SYNTAX"], /cannot be a key/u],
   "an alias without an anchor": ["a: [1, *b]\n", ["1:8 E_YAML_SYNTAX"], /no anchor/u],
@@ -25,8 +47,14 @@ testProblems({
     ["4:1 E_YAML_SYNTAX"],
     /too deeply/u,
   ],
-  "a key given twice": [asset("  type: a", "  type: b"), ["7:3 E_DUPLICATE_KEY"]],
-  "a key given twice, once in quotes": [asset('  connection: { "1": a, 1: b }'), ["6:25 E_DUPLICATE_KEY"]],
+  "a duplicate key, with the line of the first one": [asset("  type: a", "  type: b"), ["7:3 E_DUPLICATE_KEY"], /line 6/u],
+  "a missing line between two documents": [
+    `${asset()}${asset()}${asset()}`,
+    ["6:1 E_DUPLICATE_KEY", "11:1 E_DUPLICATE_KEY"],
+    /already in line 1.* add a line `---`/u,
+  ],
+  "a duplicate key at the top": [asset().replace("spec:", "kind: Asset\nspec:"), ["4:1 E_DUPLICATE_KEY"], /line 2/u],
+  "a duplicate key, once in quotes": [asset('  connection: { "1": a, 1: b }'), ["6:25 E_DUPLICATE_KEY"]],
   "two mistakes in two documents of a file": ["a: b: c\n---\nd: e: f\n", ["1:4 E_YAML_SYNTAX", "3:4 E_YAML_SYNTAX"]],
   "the documents after a broken one are still checked": [
     `a: b: c\n---\n${manifest("Tagg", "x")}`,

@@ -1,0 +1,103 @@
+import { type Document, Lexer } from "yaml";
+import { enumerate } from "../text/labels.ts";
+import { lineAndColumn, lineStartsOf } from "../text/lines.ts";
+import { messageFor, syntaxProblem, type YamlProblem } from "./problems.ts";
+
+/**
+ * A problem for the first syntax error of a document: the library's other errors follow from it.
+ */
+export function firstSyntaxError(document: Document.Parsed, index: number, text: string): YamlProblem | undefined {
+  const [first, second] = document.errors;
+  if (first === undefined) return undefined;
+  const [start] = first.pos;
+  if (first.message.startsWith("Flow ")) return unclosedBracket(text, start, index) ?? syntaxProblem(index, start, messageFor(first.code));
+  if (first.message.startsWith("Missing closing"))
+    return unclosedQuote(text, start, index) ?? syntaxProblem(index, start, messageFor(first.code));
+  if (first.code === "BAD_INDENT") return wrongColumn(text, start, index);
+  // `a: 1`, and a deeper `b: 2` on the next line: the library takes `1 b` for a key.
+  const misread = [first, second].find((error) => error?.code === "MULTILINE_IMPLICIT_KEY");
+  if (first.code === "BLOCK_AS_IMPLICIT_KEY" && misread !== undefined) return wrongColumn(text, misread.pos[1] - 1, index);
+  return syntaxProblem(index, start, messageFor(first.code));
+}
+
+interface Opening {
+  readonly offset: number;
+  readonly sign: string;
+}
+
+/** What is still open at an offset: brackets, from the outermost, and the last quote. */
+function openAt(text: string, until: number): { readonly brackets: readonly Opening[]; readonly quote: Opening | undefined } {
+  const brackets: Opening[] = [];
+  let quote: Opening | undefined;
+  let offset = 0;
+  let isScalar = false;
+  for (const token of new Lexer().lex(text)) {
+    // The lexer's own marks take no space in the text.
+    const isMark = token === "\u0002" || token === "\u0018" || token === "\u001f";
+    if (offset >= until || (token === "\u0018" && offset + 1 >= until)) break;
+    if (!isScalar && (token === "{" || token === "[")) brackets.push({ offset, sign: token });
+    else if (!isScalar && (token === "}" || token === "]")) brackets.pop();
+    else if (!isScalar && /^["']/u.test(token)) quote = { offset, sign: token.slice(0, 1) };
+    isScalar = token === "\u001f";
+    if (!isMark) offset += token.length;
+  }
+  return { brackets, quote };
+}
+
+function unclosedBracket(text: string, offset: number, document: number): YamlProblem | undefined {
+  const open = openAt(text, offset).brackets.at(-1);
+  if (open === undefined) return undefined;
+  const close = open.sign === "{" ? "}" : "]";
+  const { line } = lineAndColumn(lineStartsOf(text), offset);
+  const found = text.slice(offset, offset + 1);
+  const message =
+    text.slice(offset).trim() === ""
+      ? `This \`${open.sign}\` is never closed. Add \`${close}\`.`
+      : /[}\]]/u.test(found) && found !== close
+        ? `This \`${open.sign}\` is closed by \`${found}\` in line ${line}. Write \`${close}\`.`
+        : `This \`${open.sign}\` is not closed, and line ${line} is not indented enough to be inside it. Add \`${close}\` before line ${line}, or indent the line.`;
+  return syntaxProblem(document, open.offset, message);
+}
+
+function unclosedQuote(text: string, offset: number, document: number): YamlProblem | undefined {
+  const { quote } = openAt(text, offset);
+  if (quote === undefined) return undefined;
+  const name = quote.sign === "'" ? "single" : "double";
+  return syntaxProblem(document, quote.offset, `This ${name} quote is never closed. Add the closing quote at the end of the string.`);
+}
+
+/** A line that begins in a column in which it cannot begin. */
+function wrongColumn(text: string, offset: number, document: number): YamlProblem {
+  const lines = text.split("\n");
+  const lineStarts = lineStartsOf(text);
+  const number = lineAndColumn(lineStarts, offset).line;
+  const line = lines[number - 1] ?? "";
+  const indent = line.length - line.trimStart().length;
+  const [one, many] = isItem(line) ? ["item", "items"] : ["key", "keys"];
+  const above = columnsAbove(lines.slice(0, number - 1), isItem(line));
+  const rule = "All keys of a map, and all items of a list, begin in the same column.";
+  const message =
+    above.length === 0
+      ? `This line begins in column ${indent + 1}, which does not match the lines above. ${rule}`
+      : `This ${one} begins in column ${indent + 1}. The ${many} above it begin in ${above.length === 1 ? "column" : "columns"} ${enumerate(above.map(String), "and")}. ${rule}`;
+  return syntaxProblem(document, (lineStarts[number - 1] ?? 0) + indent, message);
+}
+
+const isItem = (line: string): boolean => /^\s*-(?:\s|$)/u.test(line);
+
+/** The columns, from 1, of the keys or items that enclose the next line or are on its level. */
+function columnsAbove(lines: readonly string[], items: boolean): readonly number[] {
+  const columns = new Set<number>();
+  let limit = Number.POSITIVE_INFINITY;
+  for (const line of [...lines].reverse()) {
+    if (/^\s*(?:#|$)/u.test(line)) continue;
+    if (/^(?:---|\.\.\.)/u.test(line)) break;
+    const indent = line.length - line.trimStart().length;
+    if (indent >= limit) continue;
+    limit = indent;
+    const dashes = /^\s*(?:-\s+)*/u.exec(line)?.[0].length ?? indent;
+    if (items ? isItem(line) : /:(?:\s|$)/u.test(line.slice(dashes))) columns.add((items ? indent : dashes) + 1);
+    if (indent === 0) break;
+  }
+  return [...columns].sort((a, b) => a - b);
+}
