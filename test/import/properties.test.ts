@@ -12,8 +12,8 @@ import { accountState, liveChange, makeChange } from "./random-account.ts";
 
 const runs = { numRuns: Number(process.env["FC_RUNS"] ?? 25) };
 
-async function inWorld<T>(world: Promise<AccountProject>, work: (world: AccountProject) => Promise<T>): Promise<T> {
-  const opened = await world;
+async function withProject<T>(project: Promise<AccountProject>, work: (project: AccountProject) => Promise<T>): Promise<T> {
+  const opened = await project;
   try {
     return await work(opened);
   } finally {
@@ -22,22 +22,22 @@ async function inWorld<T>(world: Promise<AccountProject>, work: (world: AccountP
 }
 
 test.each(["camel", "snake"] as const)(
-  "of any account (%s) the plan after import is empty, and a second import changes nothing",
+  "after import of any account (%s), the plan is empty, fmt changes nothing, and a second import changes nothing",
   async (schemaForm) => {
     await fc.assert(
       fc.asyncProperty(accountState, fc.boolean(), (state, literal) =>
-        inWorld(openAccountProject(state, { schemaForm }), async (world) => {
-          const report = await world.importJson({ literal });
+        withProject(openAccountProject(state, { schemaForm }), async (project) => {
+          const report = await project.importJson({ literal });
           expect(report.failures).toEqual([]);
           expect(report.remaining).toEqual([]);
           expect(report.exit.code).toBe(0);
-          expect(await warnings(world)).toEqual([]);
-          expect(Object.keys(world.service.counts()).filter((method) => method !== "GET")).toEqual([]);
-          expect(await world.run<FmtFlags>(runFmt, { check: true })).toEqual({ code: 0, out: "", err: "" });
-          const before = await world.files();
-          const again = await world.importJson({ literal });
+          expect(await warnings(project)).toEqual([]);
+          expect(Object.keys(project.service.counts()).filter((method) => method !== "GET")).toEqual([]);
+          expect(await unformatted(project)).toBe("");
+          const before = await project.files();
+          const again = await project.importJson({ literal });
           expect(again.files).toEqual([]);
-          expect(await world.files()).toEqual(before);
+          expect(await project.files()).toEqual(before);
         }),
       ),
       runs,
@@ -46,50 +46,51 @@ test.each(["camel", "snake"] as const)(
   300_000,
 );
 
-test("whatever changes live, a second import follows it, keeps every comment, and leaves the other lines alone", async () => {
+test("a second import follows any live change, keeps every comment, and changes no other lines", async () => {
   await fc.assert(
     fc.asyncProperty(
       accountState,
       fc.array(liveChange, { minLength: 1, maxLength: 4 }),
       fc.constantFrom("camel", "snake"),
       (state, changes, schemaForm) =>
-        inWorld(openAccountProject(state, { schemaForm }), async (world) => {
-          await world.importJson();
-          const commented = await comment(world);
-          world.service.mutate((account) => {
+        withProject(openAccountProject(state, { schemaForm }), async (project) => {
+          await project.importJson();
+          const commented = await comment(project);
+          project.service.mutate((account) => {
             for (const change of changes) makeChange(account, change);
           });
-          const report = await world.importJson();
+          const report = await project.importJson();
           expect(report.failures).toEqual([]);
           expect(report.remaining).toEqual([]);
-          // What was written of the columns of a table stays when the table is switched off, with the comments beside it, and that is told.
-          expect((await warnings(world)).filter((one) => !one.startsWith("W_COLUMN_RULES_IN_DISABLED_TABLE"))).toEqual([]);
-          expect((await world.run<FmtFlags>(runFmt, { check: true })).out).toBe("");
-          const after = await world.files();
-          // A comment inside what is gone goes with it.
+          // Entries for the columns of a table stay when the table is disabled, with the comments beside them. A warning says so.
+          expect((await warnings(project)).filter((one) => !one.startsWith("W_COLUMN_RULES_IN_DISABLED_TABLE"))).toEqual([]);
+          const after = await project.files();
+          // A comment inside a removed value is removed with it, and one above it may then be indented differently.
           const takesAway = changes.some(({ what }) => what.startsWith("drop-") || what === "unrelate");
+          if (!takesAway) expect(await unformatted(project)).toBe("");
           for (const [path, text] of takesAway ? [] : Object.entries(commented)) {
             const kept = new Set((after[path] ?? "").split("\n"));
             expect(text.split("\n").filter((line) => line.includes("# kept") && !kept.has(line))).toEqual([]);
           }
-          expect((await world.importJson()).files).toEqual([]);
-          expect(await world.files()).toEqual(after);
+          expect((await project.importJson()).files).toEqual([]);
+          expect(await project.files()).toEqual(after);
         }),
     ),
     runs,
   );
 }, 300_000);
 
-test("one leaf that changes live takes at most one line away, and adds the way to it", async () => {
+test("for one live change, a second import removes at most one line and adds the path to the leaf, in canonical form", async () => {
   const leaf = liveChange.map((change) => ({ ...change, what: leaves[change.at % leaves.length] ?? "paused" }));
   await fc.assert(
     fc.asyncProperty(accountState, leaf, fc.constantFrom("camel", "snake"), (state, change, schemaForm) =>
-      inWorld(openAccountProject(state, { schemaForm }), async (world) => {
-        await world.importJson();
-        const before = await world.files();
-        world.service.mutate((account) => makeChange(account, change));
-        expect((await world.importJson()).remaining).toEqual([]);
-        const after = await world.files();
+      withProject(openAccountProject(state, { schemaForm }), async (project) => {
+        await project.importJson();
+        const before = await project.files();
+        project.service.mutate((account) => makeChange(account, change));
+        expect((await project.importJson()).remaining).toEqual([]);
+        expect(await unformatted(project)).toBe("");
+        const after = await project.files();
         const touched = Object.keys(after).filter((path) => after[path] !== before[path]);
         expect(touched.length).toBeLessThanOrEqual(1);
         const parts = touched.flatMap((path) => diffLines(before[path] ?? "", after[path] ?? ""));
@@ -105,9 +106,16 @@ test("one leaf that changes live takes at most one line away, and adds the way t
 
 const leaves = ["column-enabled", "column-hashed", "paused", "description", "owner"] as const;
 
+/** The files that `dimsync fmt` would change. */
+async function unformatted(project: AccountProject): Promise<string> {
+  const { out, err, code } = await project.run<FmtFlags>(runFmt, { check: true }, ["manifests"]);
+  if (code !== 0 && out === "") throw new Error(err);
+  return out;
+}
+
 /** What a plan has to warn of: an import writes nothing that needs a second look. That there is nothing in an empty account is no news. */
-async function warnings(world: AccountProject): Promise<readonly string[]> {
-  const { out, err } = await world.run<PlanFlags>(runPlan, { output: ["json"], failOn: [], allow: [], ignore: [] });
+async function warnings(project: AccountProject): Promise<readonly string[]> {
+  const { out, err } = await project.run<PlanFlags>(runPlan, { output: ["json"], failOn: [], allow: [], ignore: [] });
   if (out === "") throw new Error(err);
   const { diagnostics } = JSON.parse(out) as Plan;
   return diagnostics.flatMap(({ severity, code, message }) =>
@@ -116,10 +124,10 @@ async function warnings(world: AccountProject): Promise<readonly string[]> {
 }
 
 /** Puts a comment line above every third line of the manifests. */
-async function comment(world: AccountProject): Promise<Readonly<Record<string, string>>> {
+async function comment(project: AccountProject): Promise<Readonly<Record<string, string>>> {
   const commented: Record<string, string> = {};
   let number = 0;
-  for (const [path, text] of Object.entries(await world.files())) {
+  for (const [path, text] of Object.entries(await project.files())) {
     if (!path.startsWith("manifests/")) continue;
     const lines = text.split("\n").flatMap((line, index) => {
       // Inside a wrapped list a comment belongs to the list, and goes with a list that is emptied.
@@ -127,7 +135,7 @@ async function comment(world: AccountProject): Promise<Readonly<Record<string, s
       return isSafe ? [`${/^ */u.exec(line)?.[0] ?? ""}# kept ${number++}`, line] : [line];
     });
     commented[path] = lines.join("\n");
-    await writeFile(join(world.folder, path), lines.join("\n"));
+    await writeFile(join(project.folder, path), lines.join("\n"));
   }
   return commented;
 }

@@ -22,11 +22,14 @@ import { diagnosticText } from "../shared/report-error.ts";
  */
 export async function runFmt(context: Context<FmtFlags>, paths: readonly string[]): Promise<ExitCode> {
   const { io, flags, cwd } = context;
-  const [project] = await loadAnyProjects({ ...context, flags: { ...flags, only: [], exclude: [] } }, paths);
+  const projects = await loadAnyProjects({ ...context, flags: { ...flags, only: [], exclude: [] } }, paths);
   const config =
     paths.length > 0 ? undefined : findConfig({ cwd, env: io.env, ...(flags.config === undefined ? {} : { configFile: flags.config }) });
-  const files = new Set([...(config === undefined ? [] : [config]), ...(project?.files ?? []).map((file) => resolve(cwd, file))]);
-  const pathProblems = paths.length === 0 ? [] : (project?.problems ?? []).filter(({ code }) => pathCodes.has(code));
+  const files = new Set([
+    ...(config === undefined ? [] : [config]),
+    ...projects.flatMap((project) => project.files.map((file) => resolve(cwd, file))),
+  ]);
+  const pathProblems = paths.length === 0 ? [] : (projects[0]?.problems ?? []).filter(({ code }) => pathCodes.has(code));
   for (const problem of pathProblems)
     io.stderr(
       diagnosticText(
