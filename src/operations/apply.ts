@@ -46,8 +46,7 @@ export async function applyAccount(
     const runUrl = jobUrl(run.env);
     const begin = { runId: randomUUID(), waitMs: options.lockTimeoutMs ?? 0, signal: run.signal };
     const writes = await records.begin({ ...begin, ...(runUrl === undefined ? {} : { runUrl }) });
-    const notice = writes.notice();
-    if (notice !== undefined) options.onNotice?.(notice);
+    if (writes.notice !== undefined) options.onNotice?.(writes.notice);
     return await thenRelease(writes, () => applyWith(project, { policyFunctions, ...options }, { run, git, writes }));
   } finally {
     await records.close();

@@ -132,8 +132,8 @@ export interface MaintenanceHold {
  */
 export interface RecordsRun {
   readonly runId: string;
-  /** Present if the lease of another run was taken over: a sentence for the user. */
-  readonly notice: () => string | undefined;
+  /** Present if the lease of another run was or will be taken over: a sentence for the user. */
+  readonly notice: string | undefined;
   /** How many intents are worth gathering for one `intend`. 1: gathering saves nothing. */
   readonly waveSize: number;
   /**

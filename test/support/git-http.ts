@@ -11,10 +11,11 @@ import { gitEnv } from "./git-env.ts";
  * - "late": the connection ends at once, and it is carried out `lateMs` later.
  * - "twice": it is carried out twice, and the second response is sent.
  * - "reset": the connection ends, and it is not carried out.
+ * - "slow": it is carried out, and the response is sent `lateMs` later.
  * - "hang": no response, and it is not carried out.
  * - a number: that status, and it is not carried out.
  */
-export type GitFault = "lost" | "late" | "twice" | "reset" | "hang" | number;
+export type GitFault = "lost" | "late" | "twice" | "reset" | "slow" | "hang" | number;
 
 export interface GitRequest {
   readonly method: string;
@@ -72,6 +73,7 @@ export async function gitHttp(bare: string, lateMs = 300): Promise<GitHttp> {
     }
     if (fault === "twice") await carryOut();
     const { status, headers, content } = await carryOut();
+    if (fault === "slow") await sleep(lateMs);
     if (fault === "lost") return void request.socket.destroy();
     response.writeHead(status, headers).end(content);
   };

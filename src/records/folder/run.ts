@@ -28,7 +28,7 @@ export async function beginInFolder(store: FolderStoreOptions, options: BeginOpt
     const holdLock = async (): Promise<void> => lock.lost.throwIfAborted();
     return {
       runId: options.runId,
-      notice: () => lock.notice,
+      notice: lock.notice,
       waveSize: 1,
       state: (): RecordsState => ({
         ...{ version: "", bindings: bindings.all(), open: journal.open(), created: new Map(journal.created()) },

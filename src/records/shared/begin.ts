@@ -54,4 +54,4 @@ async function readAgain<V extends Version>(store: SharedStore<V>, known: V, dea
 }
 
 const noticeOf = ({ target }: StorePlace, lease: Lease): string =>
-  `The lease of the target ${target} was taken over from ${describeLease(lease)}: it did not renew the lease for ${Math.round(lease.ttlMs / 1000)} s.`;
+  `The lease of the target ${target} is held by ${describeLease(lease)}, which has not renewed it for ${Math.round(lease.ttlMs / 1000)} s. This run takes it over with its first write.`;

@@ -80,7 +80,7 @@ export function runOver(store: RunStore, writer: Writer, { runId, local, notice 
     waveSize,
     lost: writer.lost,
     state: writer.state,
-    notice: () => (writer.holds() ? notice : undefined),
+    notice,
     async markApplied(planId) {
       const before = writer.applied(planId);
       if (before !== undefined) throw planApplied(before.runId, before.at);

@@ -1,119 +1,192 @@
-import { mkdirSync, writeFileSync } from "node:fs";
+import { spawn } from "node:child_process";
+import { readdirSync } from "node:fs";
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, it, onTestFinished } from "vitest";
-import type { EmbeddedService } from "../../../src/embedded/index.ts";
-import { type Ran, runCommand } from "../../support/command.ts";
+import { loadProject } from "../../../src/index.ts";
+import { applyAccount } from "../../../src/operations/apply.ts";
+import { builtCli, ended } from "../../cli/built-cli.ts";
 import { git } from "../../support/git-remote.ts";
-import { configText, keyVariable } from "../../support/project-folder.ts";
-import { startService } from "../../support/service.ts";
-import { type HttpStore, httpStore, ref } from "./git-store.ts";
+import { integrations, type Machine, machines } from "./git-project.ts";
+import { ref } from "./git-store.ts";
 
-const key = "git-records-key";
+const isPush = ({ service, isListing }: { readonly service: string; readonly isListing: boolean }): boolean =>
+  service === "receive-pack" && !isListing;
 
-interface Machine {
-  readonly folder: string;
-  readonly run: (...argv: readonly string[]) => Promise<Ran>;
-  /** Pushes and listings of refs since the last call. */
-  readonly counts: () => { readonly reads: number; readonly pushes: number };
+/** Starts the built command line as a process of its own. */
+function start({ folder, env }: Machine, ...argv: readonly string[]) {
+  const child = spawn(process.execPath, [builtCli, ...argv], { cwd: folder, env, stdio: ["ignore", "pipe", "pipe"] });
+  onTestFinished(() => void child.kill("SIGKILL"));
+  return { child, ended: ended(child) };
 }
 
-interface Setting {
-  readonly store: HttpStore;
-  readonly service: EmbeddedService;
-  /** A clone of its own with the project in it. */
-  readonly machine: (manifests: string) => Machine;
-  readonly creates: () => readonly string[];
-}
+const distinct = (paths: readonly string[]): number => new Set(paths).size;
 
-async function setting(): Promise<Setting> {
-  const store = await httpStore();
-  const service = await startService({ apiKeys: { [key]: "bot@example.com" } });
-  onTestFinished(() => service.close());
-  return {
-    ...{ store, service },
-    machine(manifests) {
-      const folder = store.remote.clone(store.http.url);
-      const target = { baseUrl: service.url, apiKey: { $secret: { env: keyVariable } }, records: { git: { ref, id: store.id } } };
-      mkdirSync(join(folder, "manifests"));
-      writeFileSync(join(folder, "manifests", "all.yaml"), manifests);
-      const parts = { targets: { prod: target }, client: { concurrency: 8 }, guards: { maxCreates: 200 } };
-      writeFileSync(join(folder, "dimsync.yaml"), configText("", parts));
-      let before = store.http.counts();
-      return {
-        folder,
-        run: (...argv) =>
-          runCommand(argv, folder, {
-            PATH: process.env["PATH"] ?? "",
-            HOME: "/nonexistent",
-            [keyVariable]: key,
-            DB_PASSWORD: "canary-password",
-          }),
-        counts() {
-          const now = store.http.counts();
-          const since = { reads: now.reads - before.reads, pushes: now.pushes - before.pushes };
-          before = now;
-          return since;
-        },
-      };
-    },
-    creates: () => service.requests.filter(({ method }) => method === "POST").map(({ path }) => path),
-  };
-}
-
-const integrations = (count: number): string =>
-  Array.from(
-    { length: count },
-    (_, index) => `apiVersion: dimsync/v1
-kind: Integration
-metadata: { name: i${index} }
-spec:
-  destination: { id: d-12 }
-  create:
-    destinationSchema: s${index}
-    replicationFrequency: 1h
-    onSchemaUpdate: allow_columns
-    enabled: false
-    sourceConfig:
-      type: postgres
-      name: source-${index}
-      authMethod: password
-      connectionType: source
-      owners: []
-      connection: { hostname: db.internal, port: 5432, database: d${index}, username: replicator, password: { $secret: { env: DB_PASSWORD } }, slot: s1, publication: p1 }
-    sourceSettings: { max_clients: 4, incremental_mode: xmin }
-`,
-  ).join("---\n");
-
-describe("the number of pushes", () => {
-  it("is none for plan, drift and an apply without changes, which read the ref at most twice", async () => {
-    const { machine, store } = await setting();
-    const first = machine(integrations(2));
-    const ran = await first.run("apply", "--yes");
-    expect(ran.code, ran.stderr + ran.stdout).toBe(0);
-    const tip = store.remote.tip(ref);
-    const second = machine(integrations(2));
-    for (const argv of [["plan"], ["drift"], ["apply", "--yes"]]) {
-      const { code, stdout, stderr } = await second.run(...argv);
-      expect(code, `${argv.join(" ")}: ${stdout}${stderr}`).toBe(0);
-      const { pushes, reads } = second.counts();
-      expect(pushes, argv.join(" ")).toBe(0);
-      expect(reads, argv.join(" ")).toBeLessThanOrEqual(2);
-    }
-    expect(store.remote.tip(ref)).toBe(tip);
+describe("two machines", () => {
+  it("that apply at once create everything once", async () => {
+    const { machine, service } = await machines();
+    const runs = await Promise.all([1, 2, 3].map(() => machine(integrations(3)).run("apply", "--yes", "--lock-timeout", "60s")));
+    expect(runs.map(({ code }) => code)).toEqual([0, 0, 0]);
+    const names = service.requests.filter(({ method }) => method === "POST");
+    expect(names).toHaveLength(3);
   });
 
-  for (const [creates, pushes] of [
-    [1, 2],
-    [16, 2],
-    [100, 8],
-  ] as const)
-    it(`is ${pushes} for ${creates} creates`, { timeout: 120_000 }, async () => {
-      const { machine, creates: sent, store } = await setting();
-      const one = machine(integrations(creates));
-      const { code, stdout, stderr } = await one.run("apply", "--yes");
-      expect(code, stdout + stderr).toBe(0);
-      expect(sent()).toHaveLength(creates);
-      expect(one.counts().pushes).toBe(pushes);
-      expect(git(store.remote.bare, "show", `${ref}:bindings.yaml`).match(/Integration\//g)).toHaveLength(creates);
-    });
+  it("that apply at once without waiting: one says who is at work", async () => {
+    const { machine, store, creates } = await machines();
+    store.http.setFault((request) => (isPush(request) ? "slow" : undefined));
+    const [first, second] = [machine(integrations(3)), machine(integrations(3))];
+    const running = first.run("apply", "--yes");
+    while (store.http.counts().pushes < 2) await sleep(20);
+    const refused = await second.run("apply", "--yes");
+    expect((await running).code).toBe(0);
+    expect(refused.code).toBe(6);
+    expect(refused.stderr).toContain("E_LOCKED");
+    expect(refused.stderr).toContain("dimsync records unlock -t prod");
+    expect(creates()).toHaveLength(3);
+  });
+
+  it("plan again if the other one recorded something between plan and first write", async () => {
+    const { machine, creates } = await machines();
+    const [first, second] = [machine(integrations(2)), machine(integrations(2))];
+    const project = await loadProject({ cwd: first.folder, env: first.env });
+    const environment = { env: first.env, signal: new AbortController().signal };
+    let isFirst = true;
+    const { result } = await applyAccount(
+      project,
+      {
+        beforeFirstWrite: async () => {
+          if (isFirst) expect((await second.run("bind", "Integration/i0=int-1")).code).toBe(0);
+          isFirst = false;
+        },
+      },
+      environment,
+    );
+    expect(result.items.map(({ address, action, outcome }) => `${action} ${address} ${outcome}`)).toEqual(["create Integration/i1 done"]);
+    expect(creates()).toHaveLength(1);
+    expect(result.bindings["Integration/i0"]).toBe("int-1");
+  });
+
+  it("apply a saved plan once", async () => {
+    const { machine, creates } = await machines();
+    const first = machine(integrations(1));
+    expect((await first.run("plan", "--out", "plan.json")).code).toBe(0);
+    const second = machine(integrations(1));
+    const plan = join(first.folder, "plan.json");
+    const runs = await Promise.all([first.run("apply", plan), second.run("apply", plan)]);
+    const codes = runs.map(({ code }) => code).sort();
+    expect(codes[0]).toBe(0);
+    expect([5, 6]).toContain(codes[1]);
+    expect((await second.run("apply", plan)).code).toBe(5);
+    expect(creates()).toHaveLength(1);
+  });
+});
+
+describe("without permission to write", () => {
+  it("plan works and tries no push, and apply sends nothing and exits with 4", async () => {
+    const { machine, store, creates } = await machines();
+    store.http.setFault(({ service }) => (service === "receive-pack" ? 403 : undefined));
+    const fork = machine(integrations(1), { ttl: "6s" });
+    const plan = await fork.run("plan");
+    expect(plan.code, plan.stderr).toBe(0);
+    expect(store.http.requests.filter(({ service }) => service === "receive-pack")).toHaveLength(2); // of init
+    const apply = await fork.run("apply", "--yes");
+    expect(apply.code).toBe(4);
+    expect(apply.stderr).toContain("E_RECORDS_REFUSED");
+    expect(apply.stderr).toContain("403");
+    expect(creates()).toEqual([]);
+  });
+});
+
+it("creates nothing without its records", async () => {
+  const { machine, store, creates } = await machines();
+  git(store.remote.bare, "update-ref", "-d", ref);
+  const one = machine(integrations(1));
+  for (const argv of [["plan"], ["drift"], ["apply", "--yes"], ["bind", "Integration/i0=x"], ["get", "integration", "Integration/i0"]]) {
+    const { code, stderr } = await one.run(...argv);
+    expect(code, argv.join(" ")).toBe(1);
+    expect(stderr).toContain("E_RECORDS_GONE");
+  }
+  expect(creates()).toEqual([]);
+  expect(store.remote.tip(ref)).toBeUndefined();
+});
+
+it("reports the ids if the last write fails, and adds them with the next run on this machine", async () => {
+  const { machine, store, creates } = await machines();
+  const one = machine(integrations(2), { ttl: "6s" });
+  let pushes = 0;
+  store.http.setFault((request) => {
+    if (request.service !== "receive-pack") return undefined;
+    if (isPush(request)) pushes += 1;
+    return pushes >= 1 && !(isPush(request) && pushes === 1) ? 503 : undefined;
+  });
+  const { code, stdout, stderr } = await one.run("apply", "--yes");
+  expect(code, stdout + stderr).toBe(4);
+  expect(stdout).toContain("E_RECORDS_UNCLEAR");
+  expect(stdout).toMatch(/Integration\/i0=\w+/);
+  expect(readdirSync(join(one.folder, ".dimsync", "responses-prod"))).toHaveLength(1);
+  store.http.setFault(() => undefined);
+  const again = await one.run("apply", "--yes", "--lock-timeout", "30s");
+  expect(again.code, again.stdout + again.stderr).toBe(0);
+  expect(creates()).toHaveLength(2);
+  expect(git(store.remote.bare, "show", `${ref}:bindings.yaml`).match(/Integration\//g)).toHaveLength(2);
+  expect(readdirSync(join(one.folder, ".dimsync", "responses-prod"))).toEqual([]);
+});
+
+it("frees the lease and leaves no open intent if it is interrupted", async () => {
+  const { machine, store, creates } = await machines({ latencyMs: 100 });
+  const one = machine(integrations(40));
+  const run = start(one, "apply", "--yes");
+  while (store.http.counts().pushes < 3) await sleep(20);
+  run.child.kill("SIGTERM");
+  const { code, stdout } = await run.ended;
+  expect(code, stdout).toBe(130);
+  const lines = git(store.remote.bare, "show", `${ref}:journal/000001.ndjson`);
+  expect(lines).toContain('"intend"');
+  expect(() => git(store.remote.bare, "show", `${ref}:lease.json`)).toThrow();
+  const plan = await machine(integrations(40)).run("plan", "-o", "json");
+  expect(plan.stdout).not.toContain("E_UNKNOWN_OUTCOME");
+  const sent = creates().length;
+  expect(sent).toBeLessThan(40);
+  const last = await machine(integrations(40)).run("apply", "--yes", "--assume-complete-lists");
+  expect(last.code, last.stdout + last.stderr).toBe(0);
+  expect(creates()).toHaveLength(40);
+});
+
+it("sends nothing after it was frozen and its lease was ended", async () => {
+  const { machine, store, creates } = await machines();
+  const one = machine(integrations(2), { ttl: "6s" });
+  store.http.setFault((request) => (isPush(request) ? "slow" : undefined));
+  const run = start(one, "apply", "--yes");
+  while (store.http.counts().pushes < 2) await sleep(5);
+  run.child.kill("SIGSTOP");
+  await sleep(1_000);
+  expect(await store.open().unlock()).toMatchObject({ ttlMs: 6_000 });
+  await sleep(3_500);
+  run.child.kill("SIGCONT");
+  const { code, stdout, stderr } = await run.ended;
+  expect(creates()).toEqual([]);
+  expect([4, 6], stdout + stderr).toContain(code);
+  store.http.setFault(() => undefined);
+  // It said itself that it sent nothing, so nobody has to be asked.
+  expect((await machine(integrations(2)).run("apply", "--yes")).code).toBe(0);
+  expect(distinct(creates())).toBe(1);
+  expect(creates()).toHaveLength(2);
+});
+
+it("lets another machine take over after one time-to-live, and blocks what may have been sent", async () => {
+  const { machine, store, creates } = await machines({ latencyMs: 300 });
+  const one = machine(integrations(2), { ttl: "5s" });
+  const run = start(one, "apply", "--yes");
+  while (creates().length === 0) await sleep(5);
+  run.child.kill("SIGKILL");
+  await run.ended;
+  const other = machine(integrations(2), { ttl: "5s" });
+  expect((await other.run("apply", "--yes")).code).toBe(6);
+  const { code, stdout, stderr } = await other.run("apply", "--yes", "--lock-timeout", "60s");
+  expect(stderr).toContain("This run takes it over");
+  expect([0, 4], stdout + stderr).toContain(code);
+  // What the killed run created is found by reading, since integrations are listed.
+  expect(distinct(creates())).toBe(1);
+  expect(creates()).toHaveLength(2);
+  expect(await store.open().lease()).toBeUndefined();
 });

@@ -102,7 +102,7 @@ test("a run that was frozen longer than its lease sends nothing more", { timeout
     bouncer.freeze();
     const second = await open().begin({ runId: "run-2", waitMs: 20_000 });
     await second.take();
-    expect(second.notice()).toContain("run-1");
+    expect(second.notice).toContain("run-1");
     expect(() => frozen.fence()).toThrow(/./u);
     bouncer.thaw();
     await expect(frozen.intend([intentOf("Integration/b")])).rejects.toMatchObject({ code: "E_LOCKED", exit: 6 });
