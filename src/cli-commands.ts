@@ -15,6 +15,7 @@ import type {
   ImportFlags,
   InitFlags,
   PlanFlags,
+  RecordsFlags,
   RenderFlags,
   ResolveFlags,
   ServeFlags,
@@ -167,6 +168,16 @@ function declareRecords({ program, add }: CommandLine): void {
   )
     .option("--created <id>", "The object was created with this id")
     .option("--not-created", "The object was not created");
+  add<RecordsFlags, readonly [task: string, file?: string]>(
+    "records <task> [file]",
+    "Show, lock, move and save records. Tasks: show, lock, unlock, init, migrate, export, restore, check.",
+    async (context, task, file) => (await import("./commands/records/records.ts")).runRecords(context, task, file),
+  )
+    .option("--reason <text>", "lock: why; shown to everyone who finds the target locked")
+    .option("--until <time>", "lock: when the lock ends by itself, such as 2027-01-31T18:00:00Z")
+    .option("--force", "unlock: even if the run may be alive; restore: even if the target has another name")
+    .option("--to <store>", "init, migrate: folder, git, git:REF or postgres (default for init: git)")
+    .option("--print", "init, migrate: print the config instead of writing dimsync.yaml");
 }
 
 function declareSetUp({ program, io, done, add }: CommandLine): void {

@@ -14,6 +14,8 @@ export interface AppliedPlan {
 
 export interface AppliedPlans {
   readonly file: string;
+  /** All applications on this machine, oldest first. Throws as `wasApplied` does. */
+  readonly all: () => Promise<readonly AppliedPlan[]>;
   /** The first application of the plan on this machine, if any. Throws E_APPLIED_FILE (exit 5) where the record can't be read. */
   readonly wasApplied: (planId: string) => Promise<AppliedPlan | undefined>;
   /**
@@ -26,18 +28,18 @@ export interface AppliedPlans {
 /** `.dimsync/applied.ndjson` below the project's folder: saved plans are applied once (product §4.1). Nothing is created before the first mark. */
 export function appliedPlans(folder: string): AppliedPlans {
   const file = join(stateFolder(folder), "applied.ndjson");
-  const wasApplied = async (planId: string): Promise<AppliedPlan | undefined> => {
+  const all = async (): Promise<readonly AppliedPlan[]> => {
     const lines = await readLog(file).catch((error: unknown) => {
       throw unusable(file, reasonOf(error), error);
     });
     if ("broken" in lines) throw unusable(file, `line ${lines.broken} is no JSON object`);
-    for (const { number, entry } of lines) {
-      const marked = own(entry, "planId");
-      if (typeof marked !== "string") throw unusable(file, `line ${number} names no plan`);
-      if (marked === planId) return { planId, runId: String(own(entry, "runId")), at: String(own(entry, "at")) };
-    }
-    return undefined;
+    return lines.map(({ number, entry }) => {
+      const planId = own(entry, "planId");
+      if (typeof planId !== "string") throw unusable(file, `line ${number} names no plan`);
+      return { planId, runId: String(own(entry, "runId")), at: String(own(entry, "at")) };
+    });
   };
+  const wasApplied = async (planId: string): Promise<AppliedPlan | undefined> => (await all()).find((plan) => plan.planId === planId);
   const refuseTwice = async (planId: string): Promise<undefined> => {
     const before = await wasApplied(planId);
     if (before === undefined) return;
@@ -49,6 +51,7 @@ export function appliedPlans(folder: string): AppliedPlans {
   };
   return {
     file,
+    all,
     wasApplied,
     async markApplied(planId, runId) {
       try {

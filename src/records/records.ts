@@ -39,6 +39,8 @@ export interface Records {
    * E_APPLIED_FILE (exit 5).
    */
   readonly wasApplied: (planId: string) => Promise<AppliedPlan | undefined>;
+  /** Saved plans that were applied. Throws as `wasApplied` does. */
+  readonly applied: () => Promise<readonly AppliedPlan[]>;
   /**
    * Who holds the lease; undefined if it is free. An expired lease counts as held until another run
    * takes it over. Throws as `read` does.

@@ -104,6 +104,14 @@ export interface BindFlags extends GlobalFlags {
   readonly accept?: boolean;
 }
 
+export interface RecordsFlags extends GlobalFlags {
+  readonly reason?: string;
+  readonly until?: string;
+  readonly force?: boolean;
+  readonly to?: string;
+  readonly print?: boolean;
+}
+
 export interface ResolveFlags extends GlobalFlags {
   readonly created?: string;
   readonly notCreated?: boolean;

@@ -23,6 +23,7 @@ export function openFolderRecords(options: FolderStoreOptions): Records {
     place: stateFolder(folder),
     read: () => readFolder(options),
     wasApplied: (planId) => appliedPlans(folder).wasApplied(planId),
+    applied: () => appliedPlans(folder).all(),
     async lease() {
       const { lockOwner, lockTtlMs } = await import("../lock.ts");
       const owner = await lockOwner(folder, target);

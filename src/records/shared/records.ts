@@ -21,6 +21,7 @@ export function recordsOf<V extends Version>(name: StoreName, store: SharedStore
       return withFacts(state, (await keptFacts(store, state)).facts);
     },
     wasApplied: async (planId) => (last ?? (await load())).content.applied.get(planId),
+    applied: async () => [...(await load()).content.applied.values()],
     lease: async () => {
       const { lease } = (await load()).content;
       return isHeld(lease) ? lease : undefined;

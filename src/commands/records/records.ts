@@ -1,0 +1,121 @@
+import { randomUUID } from "node:crypto";
+import { DimsyncError } from "../../model/errors.ts";
+import type { ExitCode } from "../../model/exit.ts";
+import { openRecords } from "../../operations/records.ts";
+import type { Lease, Records } from "../../records/records.ts";
+import { describeLease } from "../../records/store-errors.ts";
+import { recordsText } from "../../render/terminal/records.ts";
+import { didYouMean } from "../../text/suggest.ts";
+import type { Context } from "../shared/context.ts";
+import type { RecordsFlags } from "../shared/flags.ts";
+import { checkOutputs, deliverForms } from "../shared/output.ts";
+import { loadOneProject } from "../shared/project.ts";
+
+const tasks = ["show", "lock", "unlock", "init", "migrate", "export", "restore", "check"] as const;
+type Task = (typeof tasks)[number];
+
+const isTask = (text: string): text is Task => (tasks as readonly string[]).includes(text);
+
+/** `dimsync records TASK [FILE]`: the records of one target. No task sends a request to the service. */
+export async function runRecords(context: Context<RecordsFlags>, task: string, file: string | undefined): Promise<ExitCode> {
+  if (!isTask(task))
+    throw new DimsyncError("E_USAGE", `${JSON.stringify(task)} is not a task of records: ${tasks.join(", ")}.${didYouMean(task, tasks)}`);
+  if (file !== undefined && task !== "restore") throw new DimsyncError("E_USAGE", `records ${task} takes no file.`);
+  switch (task) {
+    case "show":
+      return show(context);
+    case "lock":
+      return withStore(context, (records) => lock(context, records));
+    case "unlock":
+      return withStore(context, (records) => unlock(context, records));
+    default:
+      return (await import("./move-records.ts")).runMove(context, task, file);
+  }
+}
+
+async function show(context: Context<RecordsFlags>): Promise<ExitCode> {
+  checkOutputs(context, ["human", "json"]);
+  return withStore(context, async (records, target) => {
+    const [state, lease] = [await records.read(), await records.lease()];
+    const shown = {
+      kind: "Records" as const,
+      target,
+      store: records.store,
+      place: records.place,
+      version: state.version,
+      ...(lease === undefined ? {} : { lease }),
+      open: state.open.map(({ entryId, address, runId, at, answeredId }) => ({
+        ...{ entryId, address, runId, at },
+        ...(answeredId === undefined ? {} : { answeredId }),
+      })),
+      bindings: [...state.bindings].map(([address, { id }]) => ({ address, id })).sort((a, b) => (a.address < b.address ? -1 : 1)),
+    };
+    await deliverForms(context, {
+      human: () =>
+        recordsText({
+          ...shown,
+          holder: lease === undefined ? undefined : [describeLease(lease), lease.reason].filter((part) => part !== undefined).join(": "),
+        }),
+      json: () => `${JSON.stringify(shown, undefined, 2)}\n`,
+    });
+    return 0;
+  });
+}
+
+async function lock({ flags, io }: Context<RecordsFlags>, records: Records): Promise<ExitCode> {
+  if (flags.reason === undefined || flags.reason.trim() === "")
+    throw new DimsyncError("E_USAGE", "records lock needs a reason: whoever finds the target locked sees it.", {
+      command: 'dimsync records lock --reason "warehouse migration"',
+    });
+  const until = flags.until === undefined ? undefined : new Date(flags.until);
+  if (until !== undefined && !(until.getTime() > Date.now()))
+    throw new DimsyncError(
+      "E_USAGE",
+      `--until must be a time in the future, such as 2027-01-31T18:00:00Z, not ${JSON.stringify(flags.until)}.`,
+    );
+  await records.lock({ runId: randomUUID(), reason: flags.reason, ...(until === undefined ? {} : { until }) });
+  io.stderr(
+    `dimsync: The target is locked${until === undefined ? "" : ` until ${until.toISOString()}`}. To end the lock, run dimsync records unlock.\n`,
+  );
+  return 0;
+}
+
+async function unlock(context: Context<RecordsFlags>, records: Records): Promise<ExitCode> {
+  const lease = await records.lease();
+  if (lease === undefined) {
+    context.io.stderr("dimsync: The target is not locked.\n");
+    return 0;
+  }
+  await confirmUnlock(context, lease);
+  const ended = await records.unlock();
+  context.io.stderr(
+    ended === undefined ? "dimsync: The target is not locked.\n" : `dimsync: The lease of ${describeLease(ended)} is ended.\n`,
+  );
+  return 0;
+}
+
+/** A run that renewed its lease lately is probably alive. */
+async function confirmUnlock({ flags, io }: Context<RecordsFlags>, lease: Lease): Promise<void> {
+  if (lease.reason !== undefined || flags.force === true) return;
+  const ageMs = Date.now() - Date.parse(lease.since);
+  if (ageMs >= lease.ttlMs) return;
+  const question = `${describeLease(lease)} took the lease ${Math.round(ageMs / 1000)} s ago and may still be running. A run that is unlocked may send requests for up to ${Math.round(lease.ttlMs / 2000)} s more.`;
+  const canAsk = io.stdinIsTty && io.stderrIsTty;
+  const answer = canAsk ? await io.ask(`${question}\nEnd its lease? Type yes: `) : "";
+  if (answer.trim() === "yes") return;
+  throw new DimsyncError("E_LOCKED", `${question} To end its lease anyway, use --force.`, {
+    exit: 6,
+    command: "dimsync records unlock --force",
+  });
+}
+
+/** Opens the records of the only target, and closes them. */
+async function withStore(context: Context<RecordsFlags>, work: (records: Records, target: string) => Promise<ExitCode>): Promise<ExitCode> {
+  const { settings } = await loadOneProject(context);
+  const records = await openRecords(settings, context.io.env);
+  try {
+    return await work(records, settings.target);
+  } finally {
+    await records.close();
+  }
+}

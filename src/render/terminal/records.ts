@@ -1,0 +1,46 @@
+import { visible } from "../../text/control-characters.ts";
+import { counted } from "../../text/counts.ts";
+import { alignRows, cell } from "./layout.ts";
+
+/** The records of a target, as `dimsync records show` prints them. */
+export interface ShownRecords {
+  readonly target: string;
+  readonly store: string;
+  readonly place: string;
+  /** "" for a store without versions. */
+  readonly version: string;
+  /** Who holds the lease, in words; undefined if nobody does. */
+  readonly holder: string | undefined;
+  readonly open: readonly { readonly address: string; readonly runId: string; readonly at: string; readonly answeredId?: string }[];
+  readonly bindings: readonly { readonly address: string; readonly id: string }[];
+}
+
+export function recordsText({ target, store, place, version, holder, open, bindings }: ShownRecords): string {
+  const facts = [
+    [cell("target"), cell(visible(target))],
+    [cell("store"), cell(store === "folder" ? visible(place) : `${store}: ${visible(place)}`)],
+    ...(version === "" ? [] : [[cell("version"), cell(visible(version))]]),
+    [cell("lease"), cell(holder === undefined ? "free" : visible(holder))],
+  ];
+  const lines = [
+    ...alignRows(facts, ""),
+    "",
+    open.length === 0 ? "No creates with an unknown outcome." : `${counted(open.length, "create")} with an unknown outcome:`,
+    ...alignRows(
+      open.map(({ address, runId, at, answeredId }) => [
+        cell(visible(address)),
+        cell(answeredId === undefined ? "" : `id ${visible(answeredId)}`),
+        cell(`run ${visible(runId)}`),
+        cell(visible(at)),
+      ]),
+      "  ",
+    ),
+    "",
+    bindings.length === 0 ? "No ids are recorded." : `${counted(bindings.length, "recorded id")}:`,
+    ...alignRows(
+      bindings.map(({ address, id }) => [cell(visible(address)), cell(visible(id))]),
+      "  ",
+    ),
+  ];
+  return `${lines.join("\n")}\n`;
+}
