@@ -14,7 +14,7 @@ export const layers = [
   ["engine"],
   ["policies"],
   ["kinds", "records", "service", "render", "manifests"],
-  ["yaml", "text"],
+  ["yaml", "text", "git"],
   ["model"],
 ];
 

@@ -1,8 +1,7 @@
-import { execFile } from "node:child_process";
-import { promisify } from "node:util";
+import { gitText, wordsOf } from "../git/process.ts";
 
-const run = promisify(execFile);
 const attempts = 3;
+const timeoutMs = 120_000;
 
 export type Pushed = { readonly outcome: "unchanged" | "pushed" } | { readonly outcome: "refused"; readonly reason: string };
 
@@ -62,7 +61,7 @@ function gitIn({ folder, author, env }: FileToPush): Git {
     GIT_COMMITTER_NAME: author.name,
     GIT_COMMITTER_EMAIL: author.email,
   };
-  return async (...args) => (await run("git", ["-C", folder, ...args], { env: full })).stdout;
+  return (...args) => gitText({ folder, env: full }, args, { timeoutMs });
 }
 
 /** Undefined if there is a commit to push. */
@@ -79,12 +78,5 @@ async function commitFile(git: Git, { file, message }: FileToPush): Promise<Push
   }
 }
 
-/** What git printed, on one line. URLs in it may contain a token, which is removed. */
-function reasonOf(error: unknown): string {
-  const text = error instanceof Error && "stderr" in error && typeof error.stderr === "string" ? error.stderr : String(error);
-  return text
-    .replaceAll(/\/\/[^/@\s]*@/gu, "//")
-    .replaceAll(/\s+/gu, " ")
-    .trim()
-    .slice(0, 400);
-}
+/** What git printed, without credentials in URLs. */
+const reasonOf = (error: unknown): string => wordsOf(error instanceof Error ? error.message : String(error));

@@ -35,6 +35,7 @@ export function assemblePlan(round: Round, parts: RoundParts): Plan {
     target: project.settings.target,
     account: accountName(project.settings.baseUrl),
     ...(session.git === undefined ? {} : { git: session.git }),
+    isProtected: project.settings.protected,
     snapshot: session.snapshot,
     manifestDigest: project.manifestDigest,
     found: [...found, unreportedUnknowns(found, recovered)],

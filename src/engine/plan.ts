@@ -30,6 +30,7 @@ export interface PlanInput {
   readonly target: string;
   readonly account: string;
   readonly git?: Plan["git"];
+  readonly isProtected?: boolean;
   readonly snapshot?: string | undefined;
   readonly manifestDigest: string;
   readonly found: readonly DiffResult[];
@@ -92,6 +93,7 @@ export function makePlan(input: PlanInput): Plan {
     target: input.target,
     account: input.account,
     ...(input.git === undefined ? {} : { git: input.git }),
+    ...(input.isProtected === true ? { protected: true } : {}),
     ...(input.snapshot === undefined ? {} : { snapshot: input.snapshot }),
     manifestDigest: input.manifestDigest,
     complete: input.complete,

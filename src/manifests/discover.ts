@@ -127,6 +127,18 @@ export function discover(
   return { paths: [...paths.values()].sort(byText), problems };
 }
 
+/** Whether the files, folders and globs cover an absolute path, which need not exist: of a deleted manifest. */
+export function covers(wanted: readonly Wanted[], folder: string, path: string): boolean {
+  if (/(?:^|[\\/])(?:\.(?!\.)|node_modules[\\/])/u.test(relative(folder, path))) return false;
+  return wanted.some(({ pattern }) => {
+    const { base, glob, isGlob } = picomatch.scan(pattern);
+    const from = resolve(folder, isGlob ? base : pattern);
+    if (path === from) return true;
+    const matches = isGlob ? picomatch(glob, { dot: false }) : isYaml;
+    return path.startsWith(from + sep) && matches(relative(from, path).replaceAll(sep, "/"));
+  });
+}
+
 const isYaml = (path: string) => /\.ya?ml$/iu.test(path);
 
 /** The path with symbolic links resolved; of a file that isn't there, its folder's, or the path itself. */

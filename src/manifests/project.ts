@@ -1,3 +1,4 @@
+import type { ProjectFiles } from "../git/state.ts";
 import { byText } from "../model/address.ts";
 import type { Settings } from "../model/config.ts";
 import { ProblemsError } from "../model/errors.ts";
@@ -7,7 +8,7 @@ import { read, type YamlParser } from "../yaml/read.ts";
 import { findConfig, parseConfig, targetNames, yamlProblems } from "./config/file.ts";
 import { type LoadedConfig, loadConfig } from "./config/load.ts";
 import { type ConfigOptions, type LoadOptions, yamlParser } from "./config/options.ts";
-import { discover } from "./discover.ts";
+import { covers, discover } from "./discover.ts";
 import { makeLocate } from "./locate.ts";
 import { documentDigest, manifestDigest, type ReadManifest, readManifest } from "./manifest.ts";
 import { duplicateProblems, referenceProblems } from "./references.ts";
@@ -31,6 +32,8 @@ export interface Project {
   readonly patterns: LoadedConfig["manifests"];
   /** Files that were read as manifests, as shown. */
   readonly files: readonly string[];
+  /** The files that plans depend on: config, bindings, variables, connector schemas and manifests. */
+  readonly sourceFiles: ProjectFiles;
 }
 
 /**
@@ -79,6 +82,7 @@ export async function loadProject(options: LoadOptions): Promise<Project> {
     ...(config.configPath === undefined ? {} : { configFile: config.configPath }),
     patterns,
     files: discovered.paths.map((path) => shownPath(options.cwd, path)),
+    sourceFiles: { files: [...config.except, ...discovered.paths], covers: (path) => covers(config.wanted, config.folder, path) },
   };
 }
 

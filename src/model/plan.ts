@@ -225,7 +225,10 @@ export interface Plan {
   readonly target: string;
   /** Where the account is: the base URL's origin, or "embedded:FILE". */
   readonly account: string;
-  readonly git?: { readonly commit: string; readonly dirty: boolean };
+  /** `dirty`: files that the plan depends on have uncommitted changes. `changedFiles` names them, relative to the project's folder. */
+  readonly git?: { readonly commit: string; readonly dirty: boolean; readonly changedFiles?: readonly string[] };
+  /** The target only accepts a saved plan that was made from a clean git tree. */
+  readonly protected?: true;
   /** When the snapshot was taken that stood for the account, ISO 8601. Such a plan can't be applied. */
   readonly snapshot?: string;
   readonly manifestDigest: string;

@@ -1,7 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { type ApplyOptions, apply } from "../apply/apply.ts";
 import type { WriteSession } from "../engine/session.ts";
-import { gitState } from "../manifests/git.ts";
 import type { Project } from "../manifests/project.ts";
 import { DimsyncError } from "../model/errors.ts";
 import { combineExits } from "../model/exit.ts";
@@ -13,7 +12,7 @@ import { openAccount, resolveAll } from "./account.ts";
 import { listLengthRecorder } from "./list-lengths.ts";
 import { loadPolicyModules } from "./policy-modules.ts";
 import { jobUrl, openRecords } from "./records.ts";
-import { accountSession, type RunEnvironment } from "./session.ts";
+import { accountSession, projectGitState, type RunEnvironment } from "./session.ts";
 
 export interface ApplyAccountOptions extends ApplyOptions {
   /** How long to wait for another apply of the same target to finish. */
@@ -37,7 +36,7 @@ export async function applyAccount(
   const [{ checkSavedPlan, refuseUnsavedOnProtected }, policyFunctions, git, records] = await Promise.all([
     import("./saved-plan.ts"),
     loadPolicyModules(project.resources, settings.folder, project.locate),
-    gitState(settings.folder),
+    projectGitState(project),
     openRecords(settings, run.env),
   ]);
   try {

@@ -1,5 +1,5 @@
 import { resolve } from "node:path";
-import { layOutBase } from "../manifests/git.ts";
+import { checkOutBase } from "../git/base.ts";
 import { type LoadOptions, loadProject, type Project } from "../manifests/project.ts";
 import { ProblemsError } from "../model/errors.ts";
 
@@ -13,20 +13,20 @@ export async function loadBase(
   options: LoadOptions,
 ): Promise<Pick<Project, "resources"> & { readonly errors: number }> {
   const { settings, configFile } = project;
-  const base = await layOutBase(settings.folder, ref, options.env);
+  const base = await checkOutBase(settings.folder, ref, options.env);
   try {
     const { configFile: _now, paths = [], varFiles = [], ...rest } = options;
-    const there = configFile === undefined ? undefined : await base.twinOf(configFile);
+    const there = configFile === undefined ? undefined : await base.pathInTree(configFile);
     // Files outside the repository have no history; they are read as they are now.
     const twins = await Promise.all(
-      paths.map(async (path) => (await base.twinOf(resolve(options.cwd, path))) ?? resolve(options.cwd, path)),
+      paths.map(async (path) => (await base.pathInTree(resolve(options.cwd, path))) ?? resolve(options.cwd, path)),
     );
     const { resources, problems } = await loadProject({
       ...rest,
       ...(there === undefined ? {} : { configFile: there }),
       ...(paths.length === 0 ? {} : { paths: twins }),
       varFiles: varFiles.map((file) => resolve(options.cwd, file)),
-      cwd: (await base.twinOf(options.cwd)) ?? base.folder,
+      cwd: (await base.pathInTree(options.cwd)) ?? base.folder,
       ...(configFile === undefined ? {} : { target: settings.target }),
     });
     return { resources, errors: problems.filter(({ severity }) => severity === "error").length };

@@ -1,12 +1,11 @@
 import { plan } from "../engine/pipeline.ts";
 import type { PlanOptions, Session } from "../engine/session.ts";
-import { gitState } from "../manifests/git.ts";
 import type { Project } from "../manifests/project.ts";
 import type { Plan } from "../model/plan.ts";
 import { openAccount } from "./account.ts";
 import { loadPolicyModules } from "./policy-modules.ts";
 import { readRecords } from "./records.ts";
-import { accountSession, type RunEnvironment, snapshotSession } from "./session.ts";
+import { accountSession, projectGitState, type RunEnvironment, snapshotSession } from "./session.ts";
 
 /** Compares the project with its account. Only sends GET: the client refuses anything else before it opens a socket. */
 export async function planAccount(project: Project, options: PlanOptions, run: RunEnvironment, kind: Plan["kind"] = "Plan"): Promise<Plan> {
@@ -20,7 +19,7 @@ export async function withReadSession<T>(project: Project, run: RunEnvironment, 
   if (run.snapshotFile !== undefined) return work(await snapshotSession(project, run.snapshotFile, run));
   const [account, git] = await Promise.all([
     openAccount(settings, { readOnly: true, env: run.env, signal: run.signal }),
-    gitState(settings.folder),
+    projectGitState(project),
   ]);
   try {
     const state = await readRecords(settings, run.env);

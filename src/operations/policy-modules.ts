@@ -8,9 +8,9 @@ import { locationIn, type PolicySpec, type Resource } from "../model/resource.ts
 import type { PolicyFunction } from "../policies/script.ts";
 import { policiesIn } from "../policies/validate.ts";
 
-const form = "It needs a default export: ({ integration, labels, schemas }) => [{ path, message }].";
+const form = "A module needs a default export: ({ integration, labels, schemas }) => [{ path, message }].";
 
-/** Loads the policies that are written in JavaScript; they get data and have no client. Throws ProblemsError with every module that can't be used. */
+/** Loads the policies written in JavaScript. They get data, but no client. Throws ProblemsError with all modules that cannot be used. */
 export async function loadPolicyModules(
   resources: readonly Resource[],
   folder: string,
@@ -24,9 +24,9 @@ export async function loadPolicyModules(
     if (module === undefined || missing.has(resource.address)) continue;
     try {
       const loaded: unknown = await import(pathToFileURL(resolve(folder, module)).href);
-      const judge = typeof loaded === "object" && loaded !== null && "default" in loaded ? loaded.default : undefined;
-      if (typeof judge === "function") functions.set(resource.address, judge as PolicyFunction);
-      else problems.push(problem(resource, `${module} has no function as its default export.`));
+      const policy = typeof loaded === "object" && loaded !== null && "default" in loaded ? loaded.default : undefined;
+      if (typeof policy === "function") functions.set(resource.address, policy as PolicyFunction);
+      else problems.push(problem(resource, `The default export of ${module} is not a function.`));
     } catch (error) {
       const [line = ""] = (error instanceof Error ? `${error.name}: ${error.message}` : String(error)).split("\n");
       problems.push(problem(resource, `${module} could not be loaded: ${line.replace(/\.$/u, "")}.`));
@@ -36,12 +36,17 @@ export async function loadPolicyModules(
   return functions;
 }
 
-/** Policies whose module isn't there. Looks only whether there is a file: nothing of it is run. */
+/** The absolute paths of all policy modules. */
+export function moduleFiles(resources: readonly Resource[], folder: string): readonly string[] {
+  return policiesIn(resources).flatMap(({ spec: { module } }) => (module === undefined ? [] : [resolve(folder, module)]));
+}
+
+/** Problems of policies whose module does not exist. Does not run the modules. */
 export function missingModules(resources: readonly Resource[], folder: string): readonly Problem[] {
   return policiesIn(resources).flatMap((resource) => {
     const { module } = resource.spec;
     if (module === undefined || statSync(resolve(folder, module), { throwIfNoEntry: false })?.isFile() === true) return [];
-    return [problem(resource, `There is no file ${module} beside the config file.`)];
+    return [problem(resource, `The file ${module} does not exist next to the config file.`)];
   });
 }
 

@@ -5,19 +5,22 @@ import { DimsyncError } from "../model/errors.ts";
 import type { Plan } from "../model/plan.ts";
 import { readPlanFile } from "../records/plan-file.ts";
 import type { Records } from "../records/records.ts";
+import { andMore } from "../text/lists.ts";
 
-/** Reads a saved plan whose text is as it was made. Whether it still fits is asked when it is applied (plan-fit.ts). Throws as `readPlanFile` does. */
+/** Reads a saved plan and checks that it was not edited; `checkSavedPlan` checks whether it can be used. Throws like `readPlanFile`. */
 export function readSavedPlan(file: string, digestKey: string | undefined): Promise<Plan> {
   return readPlanFile(file, { digestKey, validate: (value) => planValidator(value) });
 }
 
 const dayMs = 24 * 60 * 60 * 1000;
-/** Two machines rarely agree on the time to the second; a plan from the future would not expire when it should. */
+/** The clocks of two machines differ a little; a plan from the future would expire too late. */
 const skewMs = 60 * 60 * 1000;
 
+const newPlan = "dimsync plan --out plan.json";
+
 /**
- * Refuses a saved plan that was made from a snapshot (exit 1), or no longer stands for what was reviewed: of another target or account, of other manifests, too old, already applied (exit 5),
- * or, on a protected target, not made from a clean tree at HEAD (exit 3). `git` is the state of the project's folder now.
+ * Refuses a saved plan that cannot be used: made from a snapshot (exit 1); for another target, account or manifests, too old, or already applied
+ * (exit 5); or, for a protected target, not made from a clean git tree at HEAD (exit 3). `git` is the state of the project now.
  */
 export async function checkSavedPlan(
   plan: Plan,
@@ -28,63 +31,86 @@ export async function checkSavedPlan(
   if (plan.snapshot !== undefined)
     throw new DimsyncError(
       "E_PLAN_FROM_SNAPSHOT",
-      `The plan was made from a snapshot of ${plan.snapshot}, and not from the account: it is there to be read, and can't be applied. Make one from the account.`,
-      { command: "dimsync plan --out plan.json" },
+      `The plan was made from a snapshot of ${plan.snapshot}, so it can only be read. To apply, make a plan from the account.`,
+      { command: newPlan },
     );
-  const refuse = (code: string, message: string): never => {
-    throw new DimsyncError(code, `${message} Make and review a new plan.`, { exit: 5, command: "dimsync plan --out plan.json" });
-  };
-  if (plan.target !== settings.target)
-    refuse("E_PLAN_TARGET", `The plan is for target ${JSON.stringify(plan.target)}, not ${JSON.stringify(settings.target)}.`);
-  if (plan.account !== accountName(settings.baseUrl))
-    refuse("E_PLAN_TARGET", `The plan was made for ${plan.account}, and the target is now ${accountName(settings.baseUrl)}.`);
-  const ageMs = Date.now() - Date.parse(plan.createdAt);
-  if (!(ageMs <= maxAgeMs))
-    refuse(
-      "E_PLAN_EXPIRED",
-      `The plan was made at ${plan.createdAt}, longer ago than the ${spanText(maxAgeMs)} that a plan holds (--max-plan-age).`,
-    );
-  if (ageMs < -skewMs)
-    refuse("E_PLAN_EXPIRED", `The plan was made at ${plan.createdAt}, which is in the future: one of the two clocks is wrong.`);
+  checkTarget(plan, settings);
+  checkAge(plan, maxAgeMs);
   if (plan.manifestDigest !== manifestDigest)
     refuse(
       "E_PLAN_STALE",
-      `The manifests changed after the plan was made${commitsText(plan.git, git)}, or its variables have other values now.`,
+      `The manifests or their variables changed after the plan was made${commitsText(plan.git, git)}. Make and review a new plan.`,
     );
   const applied = await records.wasApplied(plan.planId);
-  if (applied !== undefined) refuse("E_PLAN_APPLIED", `The plan was applied at ${applied.at} by run ${applied.runId}.`);
-  if (settings.protected && (plan.git === undefined || plan.git.dirty || git === undefined || plan.git.commit !== git.commit))
-    throw new DimsyncError(
-      "E_PROTECTED",
-      `Target ${JSON.stringify(settings.target)} is protected: it takes a plan made from a clean git tree at HEAD, and this one ${describeGit(plan.git, git)}.`,
-      { exit: 3 },
+  if (applied !== undefined)
+    refuse("E_PLAN_APPLIED", `The plan was already applied at ${applied.at} by run ${applied.runId}. Make and review a new plan.`);
+  if (settings.protected) checkTree(plan, settings, git);
+}
+
+function refuse(code: string, message: string): never {
+  throw new DimsyncError(code, message, { exit: 5, command: newPlan });
+}
+
+function checkTarget(plan: Plan, { target, baseUrl }: Settings): void {
+  const account = accountName(baseUrl);
+  if (plan.target !== target)
+    refuse("E_PLAN_TARGET", `The plan is for target ${JSON.stringify(plan.target)}, not ${JSON.stringify(target)}.`);
+  if (plan.account !== account)
+    refuse("E_PLAN_TARGET", `The plan is for the account ${plan.account}, but target ${JSON.stringify(target)} is now ${account}.`);
+}
+
+function checkAge({ createdAt }: Plan, maxAgeMs: number): void {
+  const ageMs = Date.now() - Date.parse(createdAt);
+  if (!(ageMs <= maxAgeMs))
+    refuse(
+      "E_PLAN_EXPIRED",
+      `The plan was made at ${createdAt} and expired after ${durationText(maxAgeMs)} (--max-plan-age). Make and review a new plan.`,
+    );
+  if (ageMs < -skewMs)
+    refuse(
+      "E_PLAN_EXPIRED",
+      `The plan was made at ${createdAt}, which is in the future. Check the clock of this machine and of the one that made the plan.`,
     );
 }
 
-/** A protected target is changed only by a plan that somebody could review (product §2.1). Throws E_PROTECTED, exit 3. */
-export function refuseUnsavedOnProtected(settings: Settings): void {
-  if (!settings.protected) return;
+function checkTree({ git: made }: Plan, { target }: Settings, now: Plan["git"]): void {
+  const why = whyNotAtHead(made, now);
+  if (why === undefined) return;
   throw new DimsyncError(
     "E_PROTECTED",
-    `Target ${JSON.stringify(settings.target)} is protected: apply takes a saved plan, made from a clean git tree at HEAD.`,
-    { exit: 3, command: "dimsync plan --out plan.json && dimsync apply plan.json" },
+    `Target ${JSON.stringify(target)} is protected: apply only accepts a plan that was made from a clean git tree at HEAD. ${why}`,
+    { exit: 3, command: newPlan },
+  );
+}
+
+function whyNotAtHead(made: Plan["git"], now: Plan["git"]): string | undefined {
+  if (made === undefined) return "This plan was made outside a git repository.";
+  if (made.dirty) {
+    const files = andMore(made.changedFiles ?? []);
+    return `This plan was made with uncommitted changes${files === "" ? "" : ` in ${files}`}. Commit them and make a new plan.`;
+  }
+  if (now === undefined) return "This folder is not in a git repository.";
+  return made.commit === now.commit
+    ? undefined
+    : `This plan was made at ${made.commit.slice(0, 12)}, but HEAD is ${now.commit.slice(0, 12)}. Make a new plan.`;
+}
+
+/** Protected targets only accept plans that could be reviewed. Throws E_PROTECTED, exit 3. */
+export function refuseUnsavedOnProtected({ protected: isProtected, target }: Settings): void {
+  if (!isProtected) return;
+  throw new DimsyncError(
+    "E_PROTECTED",
+    `Target ${JSON.stringify(target)} is protected: apply only accepts a saved plan that was made from a clean git tree at HEAD.`,
+    { exit: 3, command: `${newPlan} && dimsync apply plan.json` },
   );
 }
 
 function commitsText(made: Plan["git"], now: Plan["git"]): string {
   if (made === undefined || now === undefined || made.commit === now.commit) return "";
-  return ` (it was made at commit ${made.commit.slice(0, 12)}, and the tree is at ${now.commit.slice(0, 12)})`;
+  return ` (at commit ${made.commit.slice(0, 12)}; HEAD is now ${now.commit.slice(0, 12)})`;
 }
 
-function spanText(ms: number): string {
+function durationText(ms: number): string {
   if (ms >= 2 * 60 * 60 * 1000) return `${Math.round(ms / 3_600_000)} hours`;
   return ms >= 2 * 60 * 1000 ? `${Math.round(ms / 60_000)} minutes` : `${Math.round(ms / 1000)} seconds`;
-}
-
-function describeGit(made: Plan["git"], now: Plan["git"]): string {
-  if (made === undefined) return "was made outside a git repository";
-  if (made.dirty) return "was made with uncommitted changes";
-  return now === undefined
-    ? "is applied outside a git repository"
-    : `was made at ${made.commit.slice(0, 12)}, while HEAD is ${now.commit.slice(0, 12)}`;
 }

@@ -1,12 +1,13 @@
 import { randomUUID } from "node:crypto";
 import type { Session } from "../engine/session.ts";
-import { gitState } from "../manifests/git.ts";
+import { gitState } from "../git/state.ts";
 import type { Project } from "../manifests/project.ts";
 import type { Plan } from "../model/plan.ts";
 import type { OnProgress } from "../model/progress.ts";
 import { version } from "../model/version.ts";
 import type { Client } from "../service/client.ts";
 import { systemClock } from "./account.ts";
+import { moduleFiles } from "./policy-modules.ts";
 import { readRecords } from "./records.ts";
 
 /** What a run gets from its caller; it looks at nothing else outside the project. */
@@ -17,6 +18,11 @@ export interface RunEnvironment {
   readonly onProgress?: OnProgress | undefined;
   /** A snapshot file to read instead of the account; needs no key and no network. */
   readonly snapshotFile?: string | undefined;
+}
+
+/** The commit of the project, and which of its files have uncommitted changes. */
+export function projectGitState({ settings: { folder }, resources, sourceFiles }: Project): Promise<Plan["git"]> {
+  return gitState(folder, { ...sourceFiles, files: [...sourceFiles.files, ...moduleFiles(resources, folder)] });
 }
 
 /** A session that reads the account of `client`. */
@@ -37,7 +43,7 @@ export async function snapshotSession(project: Project, file: string, run: RunEn
     import("../snapshot/file.ts"),
     import("../snapshot/snapshot.ts"),
   ]);
-  const [snapshot, state, git] = await Promise.all([readSnapshotFile(file), readRecords(settings, run.env), gitState(settings.folder)]);
+  const [snapshot, state, git] = await Promise.all([readSnapshotFile(file), readRecords(settings, run.env), projectGitState(project)]);
   const problem = snapshotOfAnother(snapshot, settings, file);
   const problems = problem === undefined ? project.problems : [...project.problems, problem];
   return {

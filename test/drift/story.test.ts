@@ -5,8 +5,8 @@ import { expect, onTestFinished, test } from "vitest";
 import { attributeReport } from "../../src/commands/core/drift-actions.ts";
 import { acceptDrift, writeEdits } from "../../src/drift/accept.ts";
 import { historyEntry, stepsDone } from "../../src/drift/history.ts";
+import { checkOutBase } from "../../src/git/base.ts";
 import { apply, drift, loadProject, type Plan, renderers } from "../../src/index.ts";
-import { layOutBase } from "../../src/manifests/git.ts";
 import { writeAtomic } from "../../src/records/atomic.ts";
 import { faults } from "../render/markdown-structure.ts";
 import { configText, keyVariable, writeProject } from "../support/project-folder.ts";
@@ -55,7 +55,7 @@ test("a colleague un-hashes a column and pauses an integration, a pull request c
   const load = (cwd = folder) => loadProject({ cwd, env });
   /** Compared with main, and with who did it. */
   const report = async (): Promise<Plan> => {
-    const base = await layOutBase(folder, "main", env);
+    const base = await checkOutBase(folder, "main", env);
     try {
       return await attributeReport(await load(), await drift(await load(), { env, base: await load(base.folder) }), undefined, around);
     } finally {

@@ -1,6 +1,7 @@
 import { chmodSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
+import { covers } from "../../src/manifests/discover.ts";
 import { config, headings, load, loadIn, manifest, resource, writeFiles } from "./project-on-disk.ts";
 
 const asset = (name: string, ...lines: readonly string[]) => manifest("Asset", name, "spec:", `  name: ${name}`, ...lines);
@@ -110,5 +111,27 @@ describe("paths that can't be read", () => {
   test.each(Object.entries(bytes))("%s", async (_name, { content, codes, loads }) => {
     const { diagnostics, resources } = await load({ "a.yaml": content });
     expect([diagnostics.map(({ code }) => code), resources.length]).toEqual([codes, loads]);
+  });
+});
+
+describe("a path that does not exist is covered", () => {
+  const rows: readonly (readonly [pattern: string, path: string, isCovered: boolean])[] = [
+    ["manifests", "manifests/a.yaml", true],
+    ["manifests", "manifests/deep/a.YML", true],
+    ["manifests", "manifests/notes.md", false],
+    ["manifests", "manifests2/a.yaml", false],
+    [".", "a.yaml", true],
+    [".", ".hidden/a.yaml", false],
+    [".", "deep/.hidden/a.yaml", false],
+    [".", "node_modules/a.yaml", false],
+    ["../shared", "../shared/a.yaml", true],
+    ["one.yaml", "one.yaml", true],
+    ["one.yaml", "two.yaml", false],
+    ["manifests/*.yaml", "manifests/a.yaml", true],
+    ["manifests/*.yaml", "manifests/deep/a.yaml", false],
+    ["manifests/**/*.txt", "manifests/deep/a.txt", true],
+  ];
+  test.each(rows)("by %s: %s is %s", (pattern, path, isCovered) => {
+    expect(covers([{ pattern }], "/project", join("/project", path))).toBe(isCovered);
   });
 });

@@ -225,39 +225,51 @@ describe("a saved plan", () => {
 });
 
 describe("a protected target", () => {
-  const protectedScene = async (): Promise<Scene> => {
+  const protectedScene = async () => {
     const at = await scene(manifests);
     const config = readFileSync(join(at.folder, "dimsync.yaml"), "utf8");
     at.write("dimsync.yaml", config.replace(/(baseUrl: \S+)/u, "$1\n    protected: true"));
-    at.write(".gitignore", "plan.json\ndimsync.bindings.yaml\n");
     const git = (...args: readonly string[]): void =>
       void execFileSync("git", ["-c", "user.name=t", "-c", "user.email=t@example.com", ...args], { cwd: at.folder, stdio: "ignore" });
     git("init", "-q");
     git("add", ".");
     git("commit", "-qm", "one");
-    return at;
+    return { at, git };
   };
 
-  it("takes no apply without a saved plan: exit 3, nothing sent", async () => {
-    const at = await protectedScene();
+  it("is not changed by apply without a saved plan: exit 3, nothing sent", async () => {
+    const { at } = await protectedScene();
     const ran = await at.run(["apply", "--yes"]);
     expect(ran).toMatchObject({ code: 3, stdout: "" });
     expect(ran.stderr).toContain("E_PROTECTED");
     expect(at.service.requests).toEqual([]);
   });
 
-  it("takes a plan from a clean tree at HEAD", async () => {
-    const at = await protectedScene();
+  it("accepts one plan after the other from a clean tree, although the plan files are not committed", async () => {
+    const { at, git } = await protectedScene();
     await savedPlan(at);
     expect((await at.apply("plan.json")).code).toBe(0);
+    git("add", "dimsync.bindings.yaml");
+    git("commit", "-qm", "two");
+    at.service.mutate(({ tags }) => {
+      for (const tag of tags) if (tag.name === "Gold") tag.description = "changed by hand";
+    });
+    expect((await savedPlan(at)).git).toMatchObject({ dirty: false });
+    expect((await at.apply("plan.json")).code).toBe(0);
+    expect(at.service.state().tags.find(({ name }) => name === "Gold")?.description).toBe("the best");
   });
 
-  it("takes no plan from a tree with uncommitted changes", async () => {
-    const at = await protectedScene();
-    at.write("notes.txt", "uncommitted");
-    await savedPlan(at);
+  it("does not accept a plan with uncommitted changes, which plan and apply name", async () => {
+    const { at } = await protectedScene();
+    at.write("manifests/all.yaml", manifests.replace("the best", "the very best"));
+    const planned = await at.run(["plan", "--out", "plan.json"]);
+    expect(planned.code).toBe(0);
+    expect(planned.stdout.replaceAll(/\s+/gu, " ")).toContain(
+      "Apply will refuse this plan: the target is protected, and there are uncommitted changes in manifests/all.yaml.",
+    );
     const ran = await at.run(["apply", "plan.json"]);
     expect(ran).toMatchObject({ code: 3, stdout: "" });
-    expect(ran.stderr).toContain("uncommitted changes");
+    expect(ran.stderr).toContain("made with uncommitted changes in manifests/all.yaml");
+    expect(at.writes()).toEqual([]);
   });
 });

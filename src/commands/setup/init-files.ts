@@ -16,7 +16,7 @@ export function initFiles(options: {
     "manifests/README.md": manifestsReadme,
     "schema/config.schema.json": schemaText("Config") ?? "",
     "schema/manifest.schema.json": schemaText("Manifest") ?? "",
-    ".gitignore": ".dimsync/\nnode_modules/\n",
+    ".gitignore": ".dimsync/\nnode_modules/\nplan.json\n*.plan.json\n",
     ".github/workflows/dimsync-plan.yml": plan,
     ".github/workflows/dimsync-apply.yml": apply,
     ".github/workflows/dimsync-drift.yml": drift,

@@ -1,4 +1,4 @@
-import { GitError, type GitPlace, gitText, runGit } from "./process.ts";
+import { GitError, type GitPlace, gitText, runGit } from "../../git/process.ts";
 
 /** The remote of the project's repository, and what git needs to reach it from another repository. */
 export interface Remote {

@@ -1,4 +1,4 @@
-import { type GitPlace, gitText } from "./process.ts";
+import { type GitPlace, gitText } from "../../git/process.ts";
 import { sealOf } from "./seal.ts";
 import { type Files, makeTree, rootListing, type Tree, writeBlobs } from "./tree.ts";
 

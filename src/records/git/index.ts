@@ -1,10 +1,10 @@
+import { GitError } from "../../git/process.ts";
 import type { Records } from "../records.ts";
 import { recordsOf } from "../shared/records.ts";
 import type { SharedStore, WriteOutcome } from "../shared/store.ts";
 import { recordsRefused } from "../store-errors.ts";
 import { commitOn } from "./batch.ts";
 import { type Landing, land, whatIsThere } from "./land.ts";
-import { GitError } from "./process.ts";
 import { type GitStoreOptions, loadTip, openStore, type Tip } from "./store.ts";
 
 export type { GitStoreOptions } from "./store.ts";

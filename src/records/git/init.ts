@@ -1,4 +1,5 @@
 import { randomBytes } from "node:crypto";
+import { GitError } from "../../git/process.ts";
 import { DimsyncError } from "../../model/errors.ts";
 import { emptyState } from "../facts.ts";
 import { recordsRefused, recordsUnclear, recordsUnreadable } from "../store-errors.ts";
@@ -6,7 +7,6 @@ import { writeCommit } from "./commit.ts";
 import { supportedFormat } from "./content.ts";
 import { land } from "./land.ts";
 import { commitMessage } from "./message.ts";
-import { GitError } from "./process.ts";
 import { type GitStoreOptions, openStore } from "./store.ts";
 
 /**

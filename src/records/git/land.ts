@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { GitError } from "./process.ts";
+import { GitError } from "../../git/process.ts";
 import type { RecordsRepository } from "./repository.ts";
 
 // What a push did is decided by reading the ref, never by what git prints. "stale info" and "failed

@@ -1,9 +1,9 @@
 import { createHash } from "node:crypto";
 import { mkdtemp, rename, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
+import { GitError, type GitOutput, type GitPlace, gitText, runGit, wordsOf } from "../../git/process.ts";
 import { ensureStateFolder, stateFolder } from "../state-folder.ts";
 import { findRemote } from "./checkout.ts";
-import { GitError, type GitOutput, type GitPlace, gitText, runGit, wordsOf } from "./process.ts";
 
 /**
  * The ref of the remote, through a bare repository of dimsync's own: a shallow fetch into the user's

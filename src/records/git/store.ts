@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import { GitError } from "../../git/process.ts";
 import { DimsyncError } from "../../model/errors.ts";
 import type { Version } from "../shared/store.ts";
 import { recordsGone, recordsUnreadable } from "../store-errors.ts";
 import { ContentError, decodeContent, type GitContent } from "./content.ts";
-import { GitError } from "./process.ts";
 import { openRepository, type RecordsRepository } from "./repository.ts";
 import { sealMatches, sealOf } from "./seal.ts";
 import { type Files, readTree, rootListing, type Tree } from "./tree.ts";

@@ -1,4 +1,4 @@
-import { GitError, type GitPlace, gitText, runGit } from "./process.ts";
+import { GitError, type GitPlace, gitText, runGit } from "../../git/process.ts";
 
 /** Text by path. */
 export type Files = ReadonlyMap<string, string>;

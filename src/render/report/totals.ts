@@ -4,6 +4,7 @@ import type { Diagnostic } from "../../model/problem.ts";
 import type { Validation } from "../../model/result.ts";
 import { visible } from "../../text/control-characters.ts";
 import { counted, countList } from "../../text/counts.ts";
+import { andMore } from "../../text/lists.ts";
 
 /** Nothing to do, nothing to say, and everything was read. */
 export function isEmpty(plan: Plan): boolean {
@@ -61,7 +62,17 @@ export function blockedReason(plan: Plan): string {
     return "The plan is incomplete: a read failed, so nothing is planned as create because of it, and apply refuses to run it.";
   if (plan.snapshot !== undefined)
     return `The account was not read: ${isReport ? "the report" : "the plan"} stands on a snapshot of ${plan.snapshot}${isReport ? "." : ", and can't be applied."}`;
-  return plan.executable || isReport ? "" : "Apply refuses to run this plan as it stands.";
+  if (isReport) return "";
+  if (!plan.executable) return "Apply refuses to run this plan as it stands.";
+  return plan.protected === true ? protectedReason(plan.git) : "";
+}
+
+/** Why apply will refuse the saved plan on its protected target; "" if it will not. */
+function protectedReason(git: Plan["git"]): string {
+  if (git === undefined) return "Apply will refuse this plan: the target is protected, and the plan was not made in a git repository.";
+  if (!git.dirty) return "";
+  const files = andMore((git.changedFiles ?? []).map(visible));
+  return `Apply will refuse this plan: the target is protected, and there are uncommitted changes${files === "" ? "" : ` in ${files}`}. Commit them and plan again.`;
 }
 
 const exitMeanings: Readonly<Record<ExitCode, string>> = {

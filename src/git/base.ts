@@ -1,0 +1,77 @@
+import { mkdtemp, realpath, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { isAbsolute, join, relative, sep } from "node:path";
+import { DimsyncError } from "../model/errors.ts";
+import { GitError, gitText } from "./process.ts";
+
+/** A project's files at a git ref, checked out into a temporary folder. */
+export interface BaseTree {
+  /** The project's folder in this tree, absolute. */
+  readonly folder: string;
+  readonly commit: string;
+  /** The path in this tree of a file or folder of the repository; undefined if it is outside the repository. */
+  readonly pathInTree: (path: string) => Promise<string | undefined>;
+  readonly remove: () => Promise<void>;
+}
+
+/** Large repositories take a while to check out. */
+const timeoutMs = 600_000;
+
+/**
+ * Checks out the files below `folder` at `ref` with its own index: neither the work tree nor the index of the repository is changed. Throws E_BASE_REF if
+ * the ref does not exist (in a shallow clone, perhaps only its history is missing), and E_NO_GIT outside a repository.
+ */
+export async function checkOutBase(folder: string, ref: string, env: NodeJS.ProcessEnv): Promise<BaseTree> {
+  const git = (args: readonly string[], more: NodeJS.ProcessEnv = {}): Promise<string> =>
+    gitText({ folder, env: { ...env, ...more } }, args, { timeoutMs });
+  const top = await git(["rev-parse", "--show-toplevel"]).catch((error: unknown) => {
+    throw new DimsyncError("E_NO_GIT", `--base needs the git repository of ${folder}, but ${whyNoRepository(error)}.`);
+  });
+  const commit = await findCommit(ref, git);
+  const temp = await mkdtemp(join(tmpdir(), "dimsync-base-"));
+  const remove = (): Promise<void> => rm(temp, { recursive: true, force: true });
+  try {
+    const index = { GIT_INDEX_FILE: join(temp, "index") };
+    const realTop = await realpath(top);
+    await git(["read-tree", commit], index);
+    await git(["-C", top, "checkout-index", "--all", `--prefix=${join(temp, "tree")}/`], index);
+    const pathInTree = async (path: string): Promise<string | undefined> => {
+      const inside = relative(realTop, await realpath(path).catch(() => path));
+      return isAbsolute(inside) || inside === ".." || inside.startsWith(`..${sep}`) ? undefined : join(temp, "tree", inside);
+    };
+    return { folder: join(temp, "tree", relative(realTop, await realpath(folder))), commit, pathInTree, remove };
+  } catch (error) {
+    await remove();
+    const why = error instanceof Error ? error.message : String(error);
+    throw new DimsyncError("E_BASE_REF", `The files at ${ref} could not be checked out: ${why}`, { cause: error });
+  }
+}
+
+async function findCommit(ref: string, git: (args: readonly string[]) => Promise<string>): Promise<string> {
+  // git would read it as an option.
+  if (ref === "" || ref.startsWith("-"))
+    throw new DimsyncError("E_BASE_REF", `${JSON.stringify(ref)} is not a git ref. Use a branch, a tag or a commit, such as origin/main.`);
+  try {
+    return await git(["rev-parse", "--verify", "--quiet", `${ref}^{commit}`]);
+  } catch {
+    const isShallow = (await git(["rev-parse", "--is-shallow-repository"]).catch(() => "false")) === "true";
+    throw new DimsyncError(
+      "E_BASE_REF",
+      `The repository has no commit ${JSON.stringify(ref)}.${isShallow ? " It is a shallow clone, so its history is incomplete." : ""} Use an existing ref, or fetch it.`,
+      { command: fetchCommand(ref, isShallow) },
+    );
+  }
+}
+
+function whyNoRepository(error: unknown): string {
+  if (!(error instanceof GitError)) return "it could not be read";
+  if (error.cause !== undefined) return "git is not installed, or not in PATH";
+  return /not a git repository/iu.test(error.message) ? "there is none" : `git cannot read it: ${error.message}`;
+}
+
+/** The command that fetches the commit. A branch only needs its tip, so a shallow clone can stay shallow; other refs may need all history. */
+function fetchCommand(ref: string, isShallow: boolean): string {
+  const branch = /^origin\/([\w./-]+)$/u.exec(ref)?.[1];
+  if (branch !== undefined) return `git fetch ${isShallow ? "--depth=1 " : ""}origin +refs/heads/${branch}:refs/remotes/origin/${branch}`;
+  return isShallow ? "git fetch --unshallow" : "git fetch --all --tags";
+}

@@ -1,0 +1,121 @@
+import { execFileSync } from "node:child_process";
+import { mkdirSync, mkdtempSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { gitState, type ProjectFiles } from "../../src/git/state.ts";
+
+const identity = ["-c", "user.name=Dana", "-c", "user.email=dana@example.com"];
+const git = (folder: string, ...args: readonly string[]) => execFileSync("git", ["-C", folder, ...identity, ...args], { encoding: "utf8" });
+
+const newFolder = (): string => mkdtempSync(join(tmpdir(), "dimsync-git-"));
+
+function write(folder: string, file: string, text = "changed\n"): void {
+  mkdirSync(dirname(join(folder, file)), { recursive: true });
+  writeFileSync(join(folder, file), text);
+}
+
+/** A repository with a project in deploy/ that consists of dimsync.yaml and the .yaml files in manifests/. */
+function repository() {
+  const top = newFolder();
+  git(top, "init", "--quiet");
+  for (const file of ["deploy/dimsync.yaml", "deploy/manifests/a.yaml", "deploy/notes.md"]) write(top, file, `${file}\n`);
+  git(top, "add", "--all");
+  git(top, "commit", "--quiet", "--message", "first");
+  const folder = join(top, "deploy");
+  const manifests = join(folder, "manifests");
+  const state = (files: readonly string[] = []) => {
+    const project: ProjectFiles = {
+      files: ["dimsync.yaml", "dimsync.bindings.yaml", "manifests/a.yaml", ...files].map((file) => join(folder, file)),
+      covers: (path) => path.startsWith(manifests) && path.endsWith(".yaml"),
+    };
+    return gitState(folder, project);
+  };
+  return { top, folder, state, head: git(top, "rev-parse", "HEAD").trim() };
+}
+
+type Change = (folder: string, top: string) => void;
+
+describe("the tree is dirty after", () => {
+  const rows: Readonly<Record<string, { readonly change: Change; readonly files?: readonly string[]; readonly names: readonly string[] }>> =
+    {
+      "a change of the config": { change: (folder) => write(folder, "dimsync.yaml"), names: ["dimsync.yaml"] },
+      "a change that is staged": {
+        change: (folder) => {
+          write(folder, "dimsync.yaml");
+          git(folder, "add", "dimsync.yaml");
+        },
+        names: ["dimsync.yaml"],
+      },
+      "a new bindings file": { change: (folder) => write(folder, "dimsync.bindings.yaml"), names: ["dimsync.bindings.yaml"] },
+      "a new manifest": {
+        change: (folder) => write(folder, "manifests/# b ü.yaml"),
+        files: ["manifests/# b ü.yaml"],
+        names: ["manifests/# b ü.yaml"],
+      },
+      "a manifest in a new folder": {
+        change: (folder) => write(folder, "manifests/new/b.yaml"),
+        files: ["manifests/new/b.yaml"],
+        names: ["manifests/new/b.yaml"],
+      },
+      "a manifest that is deleted": { change: (folder) => rmSync(join(folder, "manifests/a.yaml")), names: ["manifests/a.yaml"] },
+      "a manifest that is renamed": {
+        change: (folder) => {
+          renameSync(join(folder, "manifests/a.yaml"), join(folder, "manifests/b.yaml"));
+          git(folder, "add", "--all");
+        },
+        files: ["manifests/b.yaml"],
+        names: ["manifests/a.yaml", "manifests/b.yaml"],
+      },
+      "a change of a file outside the project's folder that a link leads to": {
+        change: (folder, top) => {
+          write(top, "shared/b.yaml");
+          symlinkSync("../../shared/b.yaml", join(folder, "manifests/b.yaml"));
+          git(folder, "add", "manifests/b.yaml");
+          git(folder, "commit", "--quiet", "--message", "link");
+        },
+        files: ["manifests/b.yaml"],
+        names: ["manifests/b.yaml"],
+      },
+    };
+  for (const [what, { change, files, names }] of Object.entries(rows))
+    test(what, async () => {
+      const { top, folder, state } = repository();
+      change(folder, top);
+      expect(await state(files)).toEqual({ commit: git(top, "rev-parse", "HEAD").trim(), dirty: true, changedFiles: names });
+    });
+});
+
+describe("the tree is clean after", () => {
+  const rows: Readonly<Record<string, Change>> = {
+    "no change": () => {},
+    "a saved plan": (folder) => write(folder, "plan.json"),
+    "a saved plan in a new folder": (folder) => write(folder, "plans/plan.json"),
+    "a change of another file": (folder) => write(folder, "notes.md"),
+    "a change outside the project": (_, top) => write(top, "dimsync.yaml"),
+  };
+  for (const [what, change] of Object.entries(rows))
+    test(what, async () => {
+      const { top, folder, state, head } = repository();
+      change(folder, top);
+      expect(await state()).toEqual({ commit: head, dirty: false });
+    });
+});
+
+test("a project that is reached through a link has the state of its repository", async () => {
+  const { folder } = repository();
+  write(folder, "dimsync.yaml");
+  const link = join(newFolder(), "link");
+  symlinkSync(folder, link);
+  const files = [join(link, "dimsync.yaml")];
+  expect(await gitState(link, { files, covers: () => false })).toMatchObject({ changedFiles: ["dimsync.yaml"] });
+});
+
+test.each([
+  ["outside a repository", () => {}],
+  ["before the first commit", (folder: string) => git(folder, "init", "--quiet")],
+])("there is no state %s", async (_, prepare) => {
+  const folder = newFolder();
+  prepare(folder);
+  expect(await gitState(folder, { files: [], covers: () => false })).toBeUndefined();
+});
