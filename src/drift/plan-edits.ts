@@ -1,7 +1,7 @@
 import { type Address, manifestAddress, parseAddress } from "../model/address.ts";
 import { isObject, type JsonScalar, type JsonValue, sameJson } from "../model/json.ts";
 import type { Change, Item, Manual, Plan } from "../model/plan.ts";
-import { atPointer, fromPointer, type Pointer } from "../model/pointer.ts";
+import { atPointer, fromPointer, isWithin, type Pointer } from "../model/pointer.ts";
 import type { Locate } from "../model/problem.ts";
 import { locationIn, type Resource, type SchemaConfigSpec, type SchemaMatch } from "../model/resource.ts";
 
@@ -41,15 +41,21 @@ export interface ProjectManifests {
 /** Every difference of the report, in its order. */
 export function planEdits(report: Plan, project: ProjectManifests): readonly DifferenceEdits[] {
   const byAddress = new Map(project.resources.map((resource) => [resource.address, resource]));
+  const context = { ...project, findings: report.policy };
   return [
-    ...report.items.filter(({ action }) => action !== "bind").flatMap((item) => ofItem(item, byAddress, project)),
+    ...report.items.filter(({ action }) => action !== "bind").flatMap((item) => ofItem(item, byAddress, context)),
     ...report.manual.map((step) => ({ address: step.address, path: step.path, edits: ofManual(step, byAddress) })),
   ];
 }
 
 const refused = (why: string): readonly [PlannedEdit] => [{ how: "refused", why }];
 
-function ofItem(item: Item, byAddress: ReadonlyMap<Address, Resource>, project: ProjectManifests): readonly DifferenceEdits[] {
+interface ItemContext extends ProjectManifests {
+  /** Of the report, which checks the live values. */
+  readonly findings: Plan["policy"];
+}
+
+function ofItem(item: Item, byAddress: ReadonlyMap<Address, Resource>, project: ItemContext): readonly DifferenceEdits[] {
   const { address, kind, action } = item;
   const whole = (why: string): readonly DifferenceEdits[] => [{ address, path: "", edits: refused(why) }];
   if (action === "create") return whole("It is not in the account. Run apply to create it, or delete its manifest.");
@@ -57,11 +63,25 @@ function ofItem(item: Item, byAddress: ReadonlyMap<Address, Resource>, project: 
     return whole("The tag is not attached to this resource. Run apply to attach it, or remove the resource from spec.resources.");
   const top = byAddress.get(manifestAddress(address));
   if (top === undefined) return whole("No manifest has this address.");
-  return item.changes.map((change) => ({
-    address,
-    path: change.path,
-    edits: kind === "SchemaConfig" ? [ofNode(item, change, top, project)] : ofField(change, top),
-  }));
+  return item.changes.map((change) => {
+    const forbidden = forbiddenBy(change) ?? policyAgainst(item, change, project.findings);
+    const edits = kind === "SchemaConfig" ? [ofNode(item, change, top, project)] : ofField(change, top);
+    return { address, path: change.path, edits: forbidden === undefined ? edits : refused(forbidden) };
+  });
+}
+
+/** Why the live value must not be accepted, if a policy of severity error does not allow it. */
+function policyAgainst({ address }: Item, { path, risk }: Change, findings: Plan["policy"]): string | undefined {
+  const node = path.slice(0, path.lastIndexOf("/"));
+  const finding = findings.find(
+    (one) =>
+      one.severity === "error" &&
+      one.address === address &&
+      // To replicate a node also replicates what is below it.
+      (one.path === path || (risk === "exposed" && isWithin(one.path, node))),
+  );
+  if (finding === undefined) return undefined;
+  return `Policy/${finding.policy} does not allow the live value. Run apply to revert it, or add an exemption to the policy.`;
 }
 
 /** Why the live value must not be accepted, if the manifests changed. */
@@ -81,8 +101,6 @@ function scalarOf(value: JsonValue | undefined): JsonScalar | undefined {
  * because literals win over rules.
  */
 function ofNode(item: Item, change: Change, top: Resource, { resources, locate }: ProjectManifests): PlannedEdit {
-  const forbidden = forbiddenBy(change);
-  if (forbidden !== undefined) return { how: "refused", why: forbidden };
   const value = scalarOf(change.before);
   if (value === undefined) return { how: "refused", why: "The live value is not known." };
   const path = ["spec", ...fromPointer(change.path)];
@@ -104,8 +122,6 @@ function ofNode(item: Item, change: Change, top: Resource, { resources, locate }
 
 /** Name, description and owner of a tag, and the name of an asset: the service returns them. */
 function ofField(change: Change, resource: Resource): readonly PlannedEdit[] {
-  const forbidden = forbiddenBy(change);
-  if (forbidden !== undefined) return refused(forbidden);
   const value = scalarOf(change.before);
   if (value === undefined) return refused("The service returns no value here. Run apply to write the desired value, or delete the line.");
   if (atPointer(resource.spec, change.path) === undefined) return refused("The manifest has no value here.");

@@ -188,6 +188,37 @@ test("what can't be accepted is left alone and says why", async () => {
   expect(read("a.yaml")).toBe(before);
 });
 
+test("a live value that a policy of severity error does not allow is not accepted", async () => {
+  const { service, read, accept, report } = await story({
+    "a.yaml": integration,
+    "b.yaml": config(
+      "  schemas:\n    public:\n      tables:\n        customers: { enabled: true, columns: { phone: { hashed: true } } }\n        users: { enabled: false, columns: { email: { hashed: true } } }\n",
+    ),
+    "p.yaml":
+      "apiVersion: dimsync/v1\nkind: Policy\nmetadata: { name: pii }\nspec:\n  severity: error\n  when: { column: { name: email, enabled: true } }\n  require: { hashed: true }\n  message: personal data\n  exemptions: [{ table: customers, reason: test }]\n",
+  });
+  service.mutate((state) => {
+    for (const name of ["email", "phone"]) column(state, "customers", name).hashed = name === "email";
+    column(state, "users", "email").hashed = true;
+    Object.assign(state.integrations.find(({ id }) => id === "8f1c")?.schemas["public"]?.tables["users"] ?? {}, { enabled: false });
+  });
+  service.mutate((state) => {
+    column(state, "users", "email").hashed = false;
+    Object.assign(state.integrations.find(({ id }) => id === "8f1c")?.schemas["public"]?.tables["users"] ?? {}, { enabled: true });
+  });
+  const before = read("b.yaml");
+  const { accepted, unaccepted } = await accept();
+  expect(accepted).toBe(1);
+  expect(unaccepted.map(({ path, why }) => [path, why])).toEqual(
+    ["/schemas/public/tables/users/columns/email/hashed", "/schemas/public/tables/users/enabled"].map((path) => [
+      path,
+      "Policy/pii does not allow the live value. Run apply to revert it, or add an exemption to the policy.",
+    ]),
+  );
+  expect(read("b.yaml")).toBe(before.replace("phone: { hashed: true }", "phone: { hashed: false }"));
+  expect((await report()).items.filter(({ action }) => action === "update").flatMap(({ changes }) => changes)).toHaveLength(2);
+});
+
 test("a byte order mark and all that isn't touched stay as they are", async () => {
   const { service, read, accept, folder } = await story({ "a.yaml": "" });
   writeFileSync(join(folder, "manifests/a.yaml"), `\ufeff# first\r\n${integration.replaceAll("\n", "\r\n")}`);

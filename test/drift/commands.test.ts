@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from "node:fs";
+import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { acceptReport, checkDriftFlags, recordReport } from "../../src/commands/core/drift-actions.ts";
@@ -174,4 +174,16 @@ test("--resolve accept shows the edit, and what was not accepted, on stderr", as
     "Changed manifests/a.yaml. Differences accepted: 1, not accepted: 1.\n  Tag/gold#8f1c\n    The tag is not attached to this resource.",
   );
   expect(readFileSync(join(told.folder, "manifests/a.yaml"), "utf8")).toBe(manifest.replace("false", "true"));
+  expect(stderr).not.toContain("other targets");
+});
+
+test("--resolve accept reminds of the other targets that load the edited manifests", async () => {
+  const told = await story({ "a.yaml": manifest });
+  pause(told, true);
+  const { context, printed } = contextIn<DriftFlags>(told, { ...noFlags, resolve: "accept" });
+  const [project, report] = [await told.load(), await told.report()];
+  const config = join(told.folder, "dimsync.yaml");
+  writeFileSync(config, readFileSync(config, "utf8").replace("targets:", "targets:\n  staging: {}"));
+  await acceptReport(context, project, report);
+  expect(printed().stderr).toContain("may also apply to other targets. Check their plans before you commit:\n  dimsync plan -t staging\n");
 });

@@ -4,7 +4,7 @@ import { attribute, withoutAttribution, withPartialAttribution } from "../../dri
 import { endOfNow, readAudit } from "../../drift/audit.ts";
 import { appendHistory, type HistoryEntry, historyEntry, readHistory, stepsDone } from "../../drift/history.ts";
 import { parseNotify } from "../../drift/notify.ts";
-import type { Project } from "../../manifests/project.ts";
+import { listTargets, type Project } from "../../manifests/project.ts";
 import { ServiceError } from "../../model/errors.ts";
 import type { Plan } from "../../model/plan.ts";
 import { openAccount } from "../../operations/account.ts";
@@ -16,6 +16,7 @@ import { visible } from "../../text/control-characters.ts";
 import { momentFlag } from "../inspect/audit.ts";
 import type { Context } from "../shared/context.ts";
 import type { DriftFlags } from "../shared/flags.ts";
+import { loadOptions } from "../shared/project.ts";
 import { notifyWebhook, readLastNotified, saveLastNotified, webhookOf } from "./drift-notify.ts";
 
 /** Checks flags before any work. Throws E_USAGE. */
@@ -118,7 +119,8 @@ export async function recordReport(
 }
 
 /** `--resolve accept`: edits the manifests and prints the edits on stderr, with the differences that could not be accepted. Throws like `acceptDrift` and `writeEdits`. */
-export async function acceptReport({ cwd, io }: Context<DriftFlags>, project: Project, report: Plan): Promise<void> {
+export async function acceptReport(context: Context<DriftFlags>, project: Project, report: Plan): Promise<void> {
+  const { cwd, io } = context;
   const { edits, accepted, unaccepted } = await acceptDrift(report, project, cwd);
   await writeEdits(edits, writeAtomic);
   for (const { diff } of edits) io.stderr(`${diff.split(/\r?\n/u).map(visible).join("\n").trimEnd()}\n`);
@@ -126,6 +128,11 @@ export async function acceptReport({ cwd, io }: Context<DriftFlags>, project: Pr
   io.stderr(`${visible(files)} Differences accepted: ${accepted}, not accepted: ${unaccepted.length}.\n`);
   for (const { address, path, why } of unaccepted)
     io.stderr(`  ${visible(address)}${path === "" ? "" : ` ${visible(path)}`}\n    ${visible(why)}\n`);
+  if (edits.length === 0) return;
+  const others = (await listTargets(loadOptions(context, []))).filter((name) => name !== project.settings.target);
+  if (others.length === 0) return;
+  const commands = others.map((name) => `  dimsync plan -t ${name}\n`).join("");
+  io.stderr(`The manifests may also apply to other targets. Check their plans before you commit:\n${commands}`);
 }
 
 const reasonOf = (error: unknown): string =>
