@@ -75,6 +75,7 @@ export const canaries = {
 
 export interface MixedProject {
   readonly folder: string;
+  readonly env: Readonly<Record<string, string>>;
   readonly apply: (signal?: AbortSignal) => Promise<Result>;
   readonly plan: () => Promise<Plan>;
   /** Writes dimsync.yaml anew. */
@@ -87,6 +88,16 @@ export interface ClientParts {
   readonly retries: number;
   readonly settleSeconds: number;
   readonly concurrency?: number;
+}
+
+/** The files of the project for a service at `baseUrl`, without bindings; `records` of its target. */
+export function sharedFiles(
+  baseUrl: string,
+  client: ClientParts,
+  records: Readonly<Record<string, unknown>>,
+): Readonly<Record<string, string>> {
+  const target = { baseUrl, apiKey: { $secret: { env: keyVariable } }, records };
+  return { "dimsync.yaml": mixedConfig(baseUrl, client, { targets: { test: target } }), "manifests/all.yaml": manifests };
 }
 
 /** The files of the project for a service at `baseUrl`. */
@@ -102,8 +113,8 @@ export function mixedFiles(baseUrl: string, client: ClientParts): Readonly<Recor
   };
 }
 
-const mixedConfig = (baseUrl: string, client: ClientParts): string =>
-  configText(baseUrl, { defaults: { taggedBy: "data-platform@example.com" }, client: { schemaWaitSeconds: 1, ...client } });
+const mixedConfig = (baseUrl: string, client: ClientParts, parts: Readonly<Record<string, unknown>> = {}): string =>
+  configText(baseUrl, { defaults: { taggedBy: "data-platform@example.com" }, client: { schemaWaitSeconds: 1, ...client }, ...parts });
 
 export function mixedProject(service: Pick<EmbeddedService, "url">, client: ClientParts): MixedProject {
   const folder = writeFolder(mixedFiles(service.url, client));
@@ -111,11 +122,12 @@ export function mixedProject(service: Pick<EmbeddedService, "url">, client: Clie
 }
 
 /** Plans and applies the project in a folder, in this process. */
-export function projectIn(folder: string): MixedProject {
-  const load = (): Promise<Project> => loadProject({ cwd: folder, env: canaries });
-  const around = { env: canaries, signal: new AbortController().signal };
+export function projectIn(folder: string, env: Readonly<Record<string, string>> = canaries): MixedProject {
+  const load = (): Promise<Project> => loadProject({ cwd: folder, env });
+  const around = { env, signal: new AbortController().signal };
   return {
     folder,
+    env,
     apply: async (signal) => (await applyAccount(await load(), {}, signal === undefined ? around : { ...around, signal })).result,
     plan: async () => planAccount(await load(), {}, around),
     configure: (baseUrl, client) => writeFileSync(join(folder, "dimsync.yaml"), mixedConfig(baseUrl, client)),

@@ -56,7 +56,7 @@ export function unexplained(result: Result): readonly string[] {
 
 async function resolve(state: AccountState, project: MixedProject, address: string): Promise<void> {
   const id = liveIdOf(state, address);
-  const ran = await runCommand(["resolve", address, id === undefined ? "--not-created" : `--created=${id}`], project.folder, canaries);
+  const ran = await runCommand(["resolve", address, id === undefined ? "--not-created" : `--created=${id}`], project.folder, project.env);
   if (ran.code !== 0) throw new Error(`resolve ${address} ended with ${ran.code}: ${ran.stderr}`);
 }
 
