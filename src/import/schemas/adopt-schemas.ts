@@ -7,7 +7,7 @@ import type { ColumnTree, SchemaConfigSpec } from "../../model/resource.ts";
 import type { ChangedSpec } from "../adopt.ts";
 import { type DocumentText, schemaConfigText } from "../document-text.ts";
 import { type ImportFailure, notShared } from "../failure.ts";
-import { type Sharing, targetList } from "../other-targets.ts";
+import type { Sharing } from "../other-targets.ts";
 import type { Folder } from "../writer.ts";
 import { inferRules } from "./infer-rules.ts";
 import { literalSchemas } from "./literal-schemas.ts";
@@ -35,8 +35,8 @@ export interface SchemasAdoption {
   readonly created?: { readonly document: DocumentText; readonly configName: string; readonly folder: Folder };
   readonly notices?: readonly string[];
   readonly failure?: ImportFailure;
-  /** Something was not written because other targets would load it too. */
-  readonly isLimited?: boolean;
+  /** The account differs from the SchemaConfig, which was not changed because it also applies to these targets. */
+  readonly deviation?: { readonly config: Address; readonly targets: readonly string[] };
 }
 
 /** Pure. One integration at a time: its schemas can be freed afterwards. */
@@ -63,14 +63,13 @@ function reconcile(input: AdoptSchemasInput, unit: SchemaConfigUnit, targets: re
     isIgnored: (path, key) => account.ignored(address, nodePointer(path, key)),
   });
   if (spec === top.spec) return {};
-  const notices = exposureNotices(top.address, exposing, addedColumns);
+  const notices = exposureNotices(address, exposing, addedColumns);
   if (inPlace) return { changed: { resource: top, spec, untyped: [] }, notices };
   const priority = (top.spec.priority ?? 0) + 1;
   const override = { integration: name, priority, missing: "warn", schemas: addedLeaves(top.spec, spec) } as const;
-  if (top.spec.integrations !== undefined || input.hasOwnFolder)
-    return withNotices(create(input, override, [...new Set([...targets, ...input.sharing.inUse])]), notices);
-  const notice = `${top.address} also applies to ${targetList(targets)}, so import did not change it to match this account.`;
-  return { notices: [notice], isLimited: true };
+  const affected = [...new Set([...targets, ...input.sharing.inUse])];
+  if (affected.length > 0 && !input.hasOwnFolder) return { deviation: { config: top.address, targets: affected } };
+  return { ...create(input, override, affected), notices };
 }
 
 /** A new SchemaConfig. If other targets would plan it too, it goes to the folder of this target, or is a failure. */
@@ -81,12 +80,9 @@ function create(
 ): SchemasAdoption {
   const configName = freeName(name, takenNames);
   const document = schemaConfigText(configName, spec);
-  if (targets.length > 0 && !hasOwnFolder) return { failure: notShared(document.address, targets), isLimited: true };
+  if (targets.length > 0 && !hasOwnFolder) return { failure: notShared(document.address, targets) };
   return { created: { document, configName, folder: targets.length > 0 ? "own" : "shared" } };
 }
-
-const withNotices = (adoption: SchemasAdoption, notices: readonly string[]): SchemasAdoption =>
-  adoption.created === undefined ? adoption : { ...adoption, notices };
 
 const shownNodes = 50;
 
@@ -98,8 +94,8 @@ function exposureNotices(address: Address, exposing: readonly LeafDifference[], 
   };
   const leaves = exposing.map(({ path, key }) => `${nodeText(path)} ${key === "hashed" ? "unhashed" : "enabled"}`);
   return [
-    ...(leaves.length > 0 ? [`${address} was stricter than the account. It now declares: ${list(leaves)}.`] : []),
-    ...(added.length > 0 ? [`${address} now lists new columns that are replicated unhashed: ${list(added.map(nodeText))}.`] : []),
+    ...(leaves.length > 0 ? [`${address} was stricter than the account. The manifests now declare: ${list(leaves)}.`] : []),
+    ...(added.length > 0 ? [`${address} now covers new columns that are replicated unhashed: ${list(added.map(nodeText))}.`] : []),
   ];
 }
 

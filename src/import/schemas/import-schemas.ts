@@ -10,7 +10,7 @@ import type { LiveSchemas } from "../../model/live.ts";
 import type { OnProgress } from "../../model/progress.ts";
 import type { Adoption, NamedIntegration, NewDocument } from "../adopt.ts";
 import type { ImportFailure } from "../failure.ts";
-import type { Sharing } from "../other-targets.ts";
+import { type Sharing, targetList } from "../other-targets.ts";
 import type { Folder, Writer } from "../writer.ts";
 import { adoptSchemas, type SchemasAdoption } from "./adopt-schemas.ts";
 
@@ -49,6 +49,8 @@ interface State {
   readonly addresses: Address[];
   readonly notices: string[];
   readonly failures: ImportFailure[];
+  /** By the address of the SchemaConfig. */
+  readonly deviations: Map<Address, { readonly targets: readonly string[]; readonly names: string[] }>;
   isLimited: boolean;
 }
 
@@ -56,7 +58,15 @@ interface State {
 export async function importSchemas(adoption: Adoption, input: SchemasInput): Promise<ImportedSchemas> {
   const { reads, writer, account, onProgress } = input;
   const takenNames = new Set(schemaConfigs(account).map(({ name }) => name));
-  const state: State = { units: unitsById(account), takenNames, addresses: [], notices: [], failures: [], isLimited: false };
+  const state: State = {
+    units: unitsById(account),
+    takenNames,
+    addresses: [],
+    notices: [],
+    failures: [],
+    deviations: new Map(),
+    isLimited: false,
+  };
   const total = adoption.integrations.length;
   let done = 0;
   onProgress?.({ type: "phase", phase: "read", round: 1, total });
@@ -73,7 +83,18 @@ export async function importSchemas(adoption: Adoption, input: SchemasInput): Pr
     onProgress?.({ type: "step", phase: "read", done: ++done, total, label: toAddress("Integration", name) });
   }
   writer.end();
-  return state;
+  const { addresses, notices, failures, deviations } = state;
+  return {
+    ...{ addresses, failures },
+    notices: [...notices, ...[...deviations].map(([config, { targets, names }]) => deviationNotice(config, targets, names))],
+    isLimited: state.isLimited,
+  };
+}
+
+function deviationNotice(config: Address, targets: readonly string[], names: readonly string[]): string {
+  const rest = names.length - 5;
+  const integrations = `${names.slice(0, 5).join(", ")}${rest > 0 ? ` and ${rest} more` : ""}`;
+  return `${config} also applies to ${targetList(targets)}, so import did not change it to match this account. It differs for ${integrations}.`;
 }
 
 const schemaConfigs = ({ resources }: AccountView): AccountView["resources"] => resources.filter(({ kind }) => kind === "SchemaConfig");
@@ -116,7 +137,13 @@ function adoptOutcome(
   const adopted = adoptSchemas({ name, live: outcome.read, unit, account, literal, sharing, hasOwnFolder, takenNames });
   const { changed, created, failure } = adopted;
   notices.push(...(adopted.notices ?? []));
-  state.isLimited ||= adopted.isLimited === true;
+  state.isLimited ||= failure !== undefined || adopted.deviation !== undefined;
+  if (adopted.deviation !== undefined) {
+    const { config, targets } = adopted.deviation;
+    const known = state.deviations.get(config) ?? { targets, names: [] };
+    state.deviations.set(config, known);
+    known.names.push(name);
+  }
   const unwritten = changed === undefined ? undefined : writer.change(changed);
   for (const one of [failure, unwritten]) if (one !== undefined) failures.push(one);
   if (created === undefined) return undefined;
