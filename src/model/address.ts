@@ -6,7 +6,7 @@ export type Address = string;
 
 export const toAddress = (kind: string, name: string): Address => `${kind}/${name}`;
 
-/** The parts of an address; `on` is what follows `@`, `resource` what follows `#`. Undefined where the text is no address. */
+/** The parts of an address; `on` is what follows `@`, `resource` what follows `#`. Undefined if the text is not an address. */
 export function parseAddress(
   address: Address,
 ): { readonly kind: string; readonly name: string; readonly on?: string; readonly resource?: string } | undefined {

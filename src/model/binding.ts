@@ -1,6 +1,6 @@
 import type { Address } from "./address.ts";
 
-/** What is remembered of one live object: its id, and digests of what was sent, never a value (product §2.1, §3.3). */
+/** The record of one live object: its id, and digests of what was sent, never a value. */
 export interface Binding {
   readonly id: string;
   /** Digest per JSON Pointer of the non-secret members that were last sent or accepted: of an asset's spec, or of an integration's `create`. */

@@ -2,9 +2,9 @@ import type { JsonObject } from "./json.ts";
 import type { SourceLocation } from "./problem.ts";
 import type { SecretReference } from "./secret.ts";
 
-/** dimsync.yaml (product §2.1) for one target, all defaults filled in. Times in the unit that the name says. */
+/** dimsync.yaml for one target with all defaults. Names say the units of times. */
 export interface Settings {
-  /** The target's name; "default" where there is no config file. */
+  /** The name of the target; "default" without a config file. */
   readonly target: string;
   /** https, http on loopback, or `embedded:FILE`. */
   readonly baseUrl: string;
@@ -20,7 +20,7 @@ export interface Settings {
   readonly bindingsFile: string;
   /** Absolute path of the folder that holds dimsync.yaml (or the working directory): journal, lock and secret paths are relative to it. */
   readonly folder: string;
-  /** Told by `drift` where what differs has changed. */
+  /** A webhook that `drift` posts to when the differences change. */
   readonly notify?: NotifySettings;
   /** Where the records are kept. */
   readonly records: RecordsSettings;
@@ -28,7 +28,7 @@ export interface Settings {
   readonly connectors: Readonly<Record<string, JsonObject>>;
 }
 
-/** records/records.ts; "folder": beside dimsync.yaml. */
+/** Where the records are kept; "folder": beside dimsync.yaml. */
 export type RecordsSettings = { readonly store: "folder" } | GitRecordsSettings | PostgresRecordsSettings;
 
 /** A ref in the remote of the project's repository. */
@@ -39,7 +39,7 @@ export interface GitRecordsSettings {
   readonly ref: string;
   /** Identity of the store: another one is refused. */
   readonly id: string;
-  /** How long a run that is silent keeps its lease. */
+  /** How long a run keeps its lease without renewing it. */
   readonly ttlMs: number;
 }
 
@@ -62,7 +62,7 @@ export interface Guards {
 }
 
 export interface PolicySettings {
-  /** Whether findings that a plan does not cause refuse it, too. */
+  /** Whether findings that a plan does not cause refuse it too. */
   readonly existing: "report" | "refuse";
 }
 
@@ -72,21 +72,21 @@ export interface ClientSettings {
   readonly retries: number;
   readonly settleMs: number;
   readonly schemaWaitMs: number;
-  /** Columns of so many tables may be read one request each, in a run. */
+  /** Maximum number of tables in a run whose columns are read with one request each. */
   readonly maxColumnReads: number;
-  /** A PATCH of schemas with a larger body is split between tables; absent: 8 MiB. */
+  /** A PATCH of schemas with a larger body is split between tables. Default: 8 MiB. */
   readonly maxBodyBytes?: number;
-  /** Requests begun per second, at most; absent: no limit. */
+  /** Maximum number of requests started per second. Default: no limit. */
   readonly rate?: number;
 }
 
-/** A webhook. Whoever has its URL can write to it, so it is a secret like a key. */
+/** A webhook. Its URL is a secret: everyone who has it can post to it. */
 export interface NotifySettings {
   readonly url: SecretReference;
   readonly format?: "slack" | "json";
 }
 
-/** product §2.1 `ignore`. `until` is a day, YYYY-MM-DD. */
+/** An entry of `ignore` in the config. `until` is a date, YYYY-MM-DD. */
 export interface IgnoreEntry {
   readonly address: string;
   readonly path: string;

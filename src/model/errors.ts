@@ -21,12 +21,12 @@ export class DimsyncError extends Error {
   }
 }
 
-/** The user's mistakes that make it pointless to go on, all of them at once, each with its position in the file if it has one. */
+/** All problems that keep a command from running, each with its position in the file if it has one. */
 export class ProblemsError extends DimsyncError {
   override readonly name = "ProblemsError";
   readonly problems: readonly Problem[];
   readonly diagnostics: readonly Diagnostic[];
-  /** False if the problems were reported without looking up lines and columns; whoever knows the files can still do that. */
+  /** False if the problems were reported without looking up lines and columns; a caller that knows the files can still do that. */
   readonly isLocated: boolean;
 
   constructor(problems: readonly Problem[], locate?: Locate) {
@@ -38,8 +38,9 @@ export class ProblemsError extends DimsyncError {
 }
 
 /**
- * A call that did not end well. `sent` tells whether the service may have acted on it: "never" (refused, DNS, TLS, refused by the client itself)
- * or "maybe" (time-out, reset, 5xx, an answer that can't be read); "answered" is a definite refusal (4xx).
+ * A failed call. `sent` says whether the service may have acted on it. "never": refused by the network
+ * or by the client. "maybe": timeout, reset, 5xx, or an unreadable response. "answered": the service
+ * refused it (4xx).
  */
 export class ServiceError extends DimsyncError {
   override readonly name = "ServiceError";

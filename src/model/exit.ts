@@ -6,7 +6,7 @@ export interface Exit {
   readonly reasons: readonly string[];
 }
 
-/** Most serious first: an interruption, then 1 > 5 > 6 > 3 > 4 > 2 > 0 (product §4). */
+/** Most serious first: an interruption, then 1 > 5 > 6 > 3 > 4 > 2 > 0. */
 const bySeriousness: readonly ExitCode[] = [130, 1, 5, 6, 3, 4, 2, 0];
 
 /** The exit of several findings: the most serious code, every reason once, those of the most serious code first. */

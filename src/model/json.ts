@@ -4,12 +4,12 @@ export interface JsonObject {
   readonly [key: string]: JsonValue;
 }
 
-/** A plain map: neither null nor an array. Its keys may be anything, `__proto__` and `constructor` included: read them with `own`. */
+/** A plain map: neither null nor an array. Its keys can be anything, including `__proto__` and `constructor`: read them with `own`. */
 export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** The member `key` if the object itself has it: names that come from a database may equal those of Object.prototype. */
+/** The member `key` if the object itself has it: names that come from a database may be the same as those of Object.prototype. */
 export function own<T>(object: Readonly<Record<string, T>> | undefined, key: string): T | undefined {
   return object !== undefined && Object.hasOwn(object, key) ? object[key] : undefined;
 }
@@ -19,12 +19,12 @@ export function emptyRecord<T>(): Record<string, T> {
   return Object.create(null) as Record<string, T>;
 }
 
-/** One text per value: keys sorted, no white space. Equal values give equal texts. Undefined members are left out, as in JSON. */
+/** The same text for equal values: sorted keys, no white space. Undefined members are omitted, as in JSON. */
 export function canonicalJson(value: unknown): string {
   return JSON.stringify(inOrder(value));
 }
 
-/** The value with the keys of every map in order. What is in order already is not copied: a large tree mostly is. */
+/** The value with the keys of every map sorted. Maps that are already sorted are not copied. */
 function inOrder(value: unknown): unknown {
   if (typeof value !== "object" || value === null) return value;
   if ("toJSON" in value && typeof value.toJSON === "function") return inOrder(value.toJSON());
@@ -51,7 +51,7 @@ function inOrder(value: unknown): unknown {
   return copy ?? members;
 }
 
-/** Whether the keys are in order, and all its own. A loop over keys makes no list of them, which counts for a tree of a hundred thousand small maps. */
+/** Whether the keys are sorted and all its own. A loop allocates no list of keys, which matters for a hundred thousand small maps. */
 function isSorted(members: Readonly<Record<string, unknown>>): boolean {
   let previous: string | undefined;
   for (const key in members) {

@@ -1,4 +1,4 @@
-/** What the service's GET calls return, after decoding (interface §2). Nothing here is ever written to; both answer forms end up in this one. */
+/** What the service's GET calls return, after decoding (docs/service-interface.md#overview). Read-only; both response forms are decoded to this one. */
 
 export interface LiveReference {
   readonly id: string;
@@ -6,7 +6,7 @@ export interface LiveReference {
   readonly type: string;
 }
 
-/** interface §2.2 */
+/** docs/service-interface.md#integrations */
 export interface LiveIntegration {
   readonly id: string;
   readonly name: string;
@@ -16,7 +16,7 @@ export interface LiveIntegration {
   readonly destination: LiveReference;
 }
 
-/** interface §2.3, column entry */
+/** docs/service-interface.md#schema-configuration, column entry */
 export interface LiveColumn {
   readonly nameInDestination?: string;
   readonly enabled: boolean;
@@ -24,7 +24,7 @@ export interface LiveColumn {
   readonly isPrimaryKey?: boolean;
 }
 
-/** interface §2.3, table entry. `columns` absent means unknown, never empty. */
+/** docs/service-interface.md#schema-configuration, table entry. `columns` absent means unknown, never empty. */
 export interface LiveTable {
   readonly nameInDestination?: string;
   readonly enabled: boolean;
@@ -33,17 +33,17 @@ export interface LiveTable {
   readonly columns?: Readonly<Record<string, LiveColumn>>;
 }
 
-/** interface §2.3, schema entry */
+/** docs/service-interface.md#schema-configuration, schema entry */
 export interface LiveSchema {
   readonly nameInDestination?: string;
   readonly enabled: boolean;
   readonly tables: Readonly<Record<string, LiveTable>>;
 }
 
-/** By schema name. Names are the source's: look them up with `own`. */
+/** By schema name. Names come from the source: look them up with `own`. */
 export type LiveSchemas = Readonly<Record<string, LiveSchema>>;
 
-/** interface §2.4. `taggedResources` is returned by GET of one tag only. */
+/** docs/service-interface.md#tags. `taggedResources` is returned by GET of one tag only. */
 export interface LiveTag {
   readonly id: string;
   readonly name: string;
@@ -55,7 +55,7 @@ export interface LiveTag {
   readonly taggedResources?: readonly { readonly id: string }[];
 }
 
-/** interface §2.8 */
+/** docs/service-interface.md#users */
 export interface LiveUser {
   readonly id: string;
   readonly email: string;
@@ -63,7 +63,7 @@ export interface LiveUser {
   readonly createdAt: string | undefined;
 }
 
-/** interface §2.7 */
+/** docs/service-interface.md#audit-log */
 export interface AuditEntry {
   readonly id: string;
   readonly timestamp: string;

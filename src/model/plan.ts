@@ -9,13 +9,13 @@ import type { PlannedRequest } from "./service.ts";
 /** `bind` records an id and sends nothing. */
 export type Action = "create" | "update" | "relate" | "bind";
 
-/** What a change does to the data: "protects": less of it is readable afterwards; "exposes": more. */
+/** "protects": less data is readable after the change; "exposes": more. */
 export type Risk = "protects" | "exposes" | "neutral";
 
 /** What a difference means in a drift report. "exposed": the account protects less than the manifests; "stricter": more. */
 export type ReportRisk = "exposed" | "stricter" | "neutral";
 
-/** Why a node is to be as it is: the rule or literal that decided it. */
+/** The rule or literal entry that decides a value. */
 export interface Cause {
   /** A rule's id, or its position ("rule 3"); absent for a literal. */
   readonly rule?: string;
@@ -24,25 +24,25 @@ export interface Cause {
   readonly line?: number;
 }
 
-/** Where a difference comes from: the manifests changed since the base ref, the account changed, both did, or there is nothing to tell by (product §3.6). */
+/** The origin of a difference: the manifests changed since the base ref, the account changed, both did, or it is not known. */
 export type Origin = "config" | "drift" | "conflict" | "unknown";
 
-/** Who the audit log says caused a difference (interface §2.7). */
+/** Who caused a difference according to the audit log (docs/service-interface.md#audit-log). */
 export interface Attribution {
-  /** An e-mail address, where the entry has one. */
+  /** An e-mail address, if the entry has one. */
   readonly actor?: string;
   /** ISO 8601 */
   readonly at: string;
   readonly userAgent?: string;
   readonly ip?: string;
   readonly event: string;
-  /** "exact": the event quotes the id or name; "likely": it has the name as a word; "window": only the time fits. */
+  /** "exact": the event quotes the id or name; "likely": it has the name as a word; "window": only the time matches. */
   readonly confidence: "exact" | "likely" | "window";
-  /** Whether it was a run of dimsync. Such a run made the object as declared, so the difference is newer. */
+  /** Whether it was a run of dimsync. */
   readonly own: boolean;
 }
 
-/** One leaf. `before` absent: unknown or not there; `after` absent: what it becomes is the service's to say. Secrets are references. */
+/** One value. `before` absent: unknown or missing; `after` absent: the service decides. Secrets are references. */
 export interface Change {
   /** JSON Pointer into the live object: "/schemas/public/tables/users/columns/email/hashed". */
   readonly path: Pointer;
@@ -55,16 +55,16 @@ export interface Change {
   readonly attribution?: Attribution;
 }
 
-/** A change as a kind returns it: the cause still a place in a manifest. */
+/** A change as a kind returns it: its cause is a position in a manifest. */
 export interface DraftChange extends Omit<Change, "cause" | "risk"> {
   readonly risk: Risk;
   readonly cause?: { readonly rule?: string; readonly reason?: string; readonly place: SourceLocation };
 }
 
-/** What an item touches, as it was read: pointer into the live object -> value. A later read that differs makes the item stale. */
+/** The live values that an item touches, by pointer. The item is stale if a later read differs. */
 export type Observed = Readonly<Record<Pointer, JsonValue>>;
 
-/** What identifies an object among all others of its kind, before it has an id. */
+/** Identifies an object of a kind before it has an id. */
 export type NaturalKey = Readonly<Record<string, string>>;
 
 interface ItemCore {
@@ -73,27 +73,27 @@ interface ItemCore {
   readonly action: Action;
   /** Absent on create. */
   readonly liveId?: string;
-  /** The live object's name, for people. */
+  /** The name of the live object, for display. */
   readonly liveName?: string;
   /** In the order of sending. */
   readonly requests: readonly PlannedRequest[];
   readonly observed: Observed;
-  /** What identifies a created object among all: compared with live before the POST, and to settle an unknown outcome. */
+  /** Identifies the object to create: compared with live before the POST, and to settle an unknown outcome. */
   readonly naturalKey?: NaturalKey;
-  /** Recorded in the bindings file when the item is done; for a create, the id comes from the answer. */
+  /** Recorded in the bindings file when the item is done; for a create, the id comes from the response. */
   readonly binding?: Omit<Binding, "id"> & { readonly id?: string };
-  /** Columns that would flow in clear, or more than now, after this item. */
+  /** Columns that become readable with this item. */
   readonly exposedColumns?: number;
 }
 
-/** A step as a kind returns it: plain data, nothing sent, no permission implied. */
+/** A step as a kind returns it. Plain data: nothing is sent, and it may still be refused. */
 export interface DraftItem extends ItemCore {
   readonly changes: readonly DraftChange[];
   /** Items at these addresses must be done first. */
   readonly after?: readonly Address[];
 }
 
-/** One planned step on one live object (product §4.1). */
+/** One planned step on one live object. */
 export interface Item extends ItemCore {
   /** "i1", "i2", … in the order of the plan. */
   readonly id: string;
@@ -101,9 +101,9 @@ export interface Item extends ItemCore {
   readonly dependsOn: readonly string[];
 }
 
-/** A difference that no call of the interface can repair. */
+/** A difference that no request can fix. */
 export interface Manual {
-  /** "m-" and a digest of address and path: the same in every report until it is mended. */
+  /** "m-" and a digest of address and path: the same in every report until it is fixed. */
   readonly id: string;
   readonly address: Address;
   readonly path: Pointer;
@@ -114,7 +114,7 @@ export interface Manual {
   readonly attribution?: Attribution;
 }
 
-/** Something that may not run, and why; never blocks what does not depend on it. */
+/** An item that must not run, and why. Does not block items that do not depend on it. */
 export interface Blocked {
   readonly address: Address;
   readonly code: string;
@@ -123,23 +123,23 @@ export interface Blocked {
   readonly command?: string;
 }
 
-/** Waits for an id or a schema that another item of the same run creates; `desired` is its wish in full. */
+/** Waits for an id or a schema that another item of the same run creates; `desired` is its full desired state. */
 export interface Deferred {
   readonly address: Address;
   readonly waitsFor: readonly Address[];
-  /** Present where the integration is there and only its schema is awaited. */
+  /** Present if the integration exists and only its schema is missing. */
   readonly liveId?: string;
   readonly desired: JsonValue;
 }
 
-/** A declared value that the interface never returns. */
+/** A desired value that the interface never returns. */
 export interface Unverifiable {
   readonly address: Address;
   readonly paths: readonly Pointer[];
   readonly reason: string;
 }
 
-/** What a kind finds for one object: everything as values. */
+/** The result of comparing one object. */
 export interface Difference {
   readonly items: readonly DraftItem[];
   readonly manual: readonly Omit<Manual, "id">[];
@@ -147,7 +147,7 @@ export interface Difference {
   readonly deferred: readonly Deferred[];
   readonly unverifiable: readonly Unverifiable[];
   readonly unmanagedColumns: number;
-  /** Their names, where they were asked for. */
+  /** Their names, if requested. */
   readonly unmanagedTables?: readonly UnmanagedTable[];
 }
 
@@ -157,7 +157,7 @@ export interface UnmanagedTable {
   readonly address: Address;
   readonly schema: string;
   readonly table: string;
-  /** In order; absent where the service did not tell the table's columns. */
+  /** Sorted; absent if the service did not return the columns of the table. */
   readonly columns?: readonly string[];
 }
 
@@ -180,13 +180,13 @@ export interface PolicyFinding {
   readonly line?: number;
 }
 
-/** A refusal that a person can lift with `--allow NAME="reason"` (product §3.5). */
+/** A refusal that users can lift with `--allow NAME="reason"`. */
 export interface GuardFinding {
   readonly guard: string;
   readonly message: string;
   readonly limit?: number;
   readonly actual?: number;
-  /** Present where it was lifted. */
+  /** Present if it was lifted. */
   readonly allowed?: string;
 }
 
@@ -214,7 +214,7 @@ export interface Summary {
   readonly stricter?: number;
 }
 
-/** The plan file, format 1.0 (product §4.1); `kind` tells a plan from a drift report, which has the same shape. */
+/** The plan file, format 1.0; `kind` is different for a drift report, which has the same shape. */
 export interface Plan {
   readonly formatVersion: "1.0";
   readonly kind: "Plan" | "DriftReport";
@@ -223,16 +223,16 @@ export interface Plan {
   readonly createdAt: string;
   readonly tool: { readonly name: "dimsync"; readonly version: string };
   readonly target: string;
-  /** Where the account is: the base URL's origin, or "embedded:FILE". */
+  /** The account: the origin of the base URL, or "embedded:FILE". */
   readonly account: string;
   /** `dirty`: files that the plan depends on have uncommitted changes. `changedFiles` names them, relative to the project's folder. */
   readonly git?: { readonly commit: string; readonly dirty: boolean; readonly changedFiles?: readonly string[] };
   /** The target only accepts a saved plan that was made from a clean git tree. */
   readonly protected?: true;
-  /** When the snapshot was taken that stood for the account, ISO 8601. Such a plan can't be applied. */
+  /** When the snapshot was taken that was read instead of the account, ISO 8601. Such a plan cannot be applied. */
   readonly snapshot?: string;
   readonly manifestDigest: string;
-  /** False where a read failed: nothing is planned as create because of it. */
+  /** False if a read failed. Creates are then blocked. */
   readonly complete: boolean;
   /** Whether `apply` may run it: complete, without errors, and no guard refuses. */
   readonly executable: boolean;

@@ -17,7 +17,7 @@ export function fromPointer(pointer: Pointer): readonly string[] {
     .map((segment) => segment.replaceAll("~1", "/").replaceAll("~0", "~"));
 }
 
-/** The value at the pointer, or undefined where there is none. */
+/** The value at the pointer, or undefined if there is none. */
 export function atPointer(root: unknown, pointer: Pointer): unknown {
   let value = root;
   for (const segment of fromPointer(pointer)) {
@@ -27,7 +27,7 @@ export function atPointer(root: unknown, pointer: Pointer): unknown {
   return value;
 }
 
-/** Whether `pointer` is `ancestor` itself or lies below it. */
+/** Whether `pointer` is `ancestor` itself or is below it. */
 export function isWithin(pointer: Pointer, ancestor: Pointer): boolean {
   return pointer === ancestor || pointer.startsWith(`${ancestor}/`);
 }

@@ -3,7 +3,7 @@ import type { Pointer } from "./pointer.ts";
 
 export type Severity = "error" | "warning" | "info";
 
-/** A place in a manifest. Line and column are looked up only where a problem or a changed value is shown. */
+/** A position in a manifest. Line and column are only looked up to show a problem or a changed value. */
 export interface SourceLocation {
   /** As the user would type it: relative to the working directory, or absolute outside it. */
   readonly file: string;
@@ -11,25 +11,25 @@ export interface SourceLocation {
   readonly document: number;
   /** Within the document; "" is the document itself. */
   readonly pointer: Pointer;
-  /** Whether the key or the value is meant; the value where absent. */
+  /** The key or the value at the pointer. Default: the value. */
   readonly on?: "key" | "value";
 }
 
-/** What a user can mend: a value that is collected, never thrown. */
+/** A mistake that a user can fix. Problems are collected, not thrown. */
 export interface Problem {
   readonly code: string;
   readonly severity: Severity;
-  /** A few words that hold no text of the user's. */
+  /** A short title without text of the user. */
   readonly summary: string;
-  /** What is wrong, why, and what to do, in full sentences. Never holds a secret. */
+  /** What is wrong, why it matters, and what to do, in full sentences. Never contains a secret. */
   readonly message: string;
   readonly place?: SourceLocation;
   readonly address?: Address;
-  /** A command to run, alone. */
+  /** A command to run, on a line of its own. */
   readonly command?: string;
 }
 
-/** A problem with its place looked up. Lines and columns count from 1. */
+/** A problem with its position. Lines and columns count from 1. */
 export interface Diagnostic {
   readonly code: string;
   readonly severity: Severity;
@@ -40,11 +40,11 @@ export interface Diagnostic {
   readonly file?: string;
   readonly line?: number;
   readonly column?: number;
-  /** The source line and, under it, a caret line; secret literals are masked. */
+  /** The source line and a caret line below it; literal secrets are masked. */
   readonly excerpt?: readonly [source: string, caret: string];
 }
 
-/** Looks a place up; without a position in the text (a file that is gone), only the file is known. */
+/** Looks up a position. For a file that no longer exists, only the file is known. */
 export type Locate = (place: SourceLocation) => {
   readonly file: string;
   readonly line?: number;

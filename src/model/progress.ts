@@ -1,4 +1,4 @@
-/** What long work tells while it runs; the command line shows it, a library user listens. */
+/** Events of long-running work. The command line shows them; users of the library can listen to them. */
 export type ProgressEvent =
   | { readonly type: "phase"; readonly phase: "read" | "plan" | "apply" | "wait"; readonly round: number; readonly total?: number }
   | {

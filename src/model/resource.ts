@@ -2,7 +2,7 @@ import type { Address } from "./address.ts";
 import type { JsonObject } from "./json.ts";
 import type { SourceLocation } from "./problem.ts";
 
-/** One manifest after validation and substitution: what a kind works on. Values that were `${var}` are filled in; `$secret` stays a reference. */
+/** One manifest after validation and substitution. Variables are filled in; `$secret` stays a reference. */
 export interface Resource<Spec = unknown> {
   readonly kind: string;
   readonly name: string;
@@ -16,18 +16,18 @@ export interface Resource<Spec = unknown> {
   readonly place: SourceLocation;
 }
 
-/** A place within the resource's document: `placeIn(resource, "/spec/owner")`. */
+/** A position in the resource's document: `placeIn(resource, "/spec/owner")`. */
 export function locationIn(resource: Resource, pointer: string, on: SourceLocation["on"] = "value"): SourceLocation {
   return { ...resource.place, pointer, on };
 }
 
-/** A person as written in a manifest (product §2.3, Tag). */
+/** A user as written in a manifest. */
 export type UserRef = string | { readonly user: string; readonly as?: "id" | "email" | "name" };
 
 /** One integration or many: the name of a manifest or of a live integration, a live id, or a selector. */
 export type IntegrationRef = string | { readonly id: string };
 
-/** Names may be globs, and mean manifests and live integrations; labels mean manifests. Both given: both must hold. */
+/** Names can be globs and match manifests and live integrations; labels match manifests. If both are given, both must match. */
 export interface IntegrationSelector {
   readonly names?: readonly string[];
   readonly labels?: Readonly<Record<string, string>>;
@@ -36,7 +36,7 @@ export interface IntegrationSelector {
 export interface IntegrationSpec {
   readonly match?: { readonly name?: string; readonly sourceName?: string; readonly sourceType?: string; readonly destinationId?: string };
   readonly destination?: { readonly asset: string } | { readonly id: string };
-  /** The body of POST /v1/integrations without destinationId (interface §4.1). Absent: the integration must exist. */
+  /** The body of POST /v1/integrations without destinationId (docs/service-interface.md#integrations). Absent: the integration must exist. */
   readonly create?: {
     readonly destinationSchema: string;
     readonly replicationFrequency: string;
@@ -86,7 +86,7 @@ export interface SchemaConfigSpec {
   readonly unmatched?: Readonly<Partial<Record<"schemas" | "tables" | "columns", Unmatched>>>;
   readonly missing?: "error" | "warn" | "ignore";
   readonly rules?: readonly SchemaRule[];
-  /** The service's own shape, what is left out is not managed. */
+  /** The service's own format. Nodes that are left out are not managed. */
   readonly schemas?: SchemaTree;
   readonly expect?: readonly SchemaExpectation[];
 }
@@ -134,7 +134,7 @@ export interface RuleSetSpec {
   readonly rules: readonly SchemaRule[];
 }
 
-/** A name that one manifest uses of another, for checking before any call. `orLive`: the account may have it where no manifest does. */
+/** A reference from one manifest to another, checked before any request. `orLive`: it may also be the name of a live object. */
 export interface Reference {
   readonly kind: string;
   readonly name: string;
@@ -142,7 +142,7 @@ export interface Reference {
   readonly orLive: boolean;
 }
 
-/** product §2.3, Policy. All members of `when` must hold; `require` is what the state must then be. */
+/** If all members of `when` match, the state must be as in `require`. */
 export interface PolicySpec {
   readonly severity: "error" | "warning" | "info";
   readonly when?: {
@@ -157,7 +157,7 @@ export interface PolicySpec {
     readonly integration?: IntegrationSelector;
   };
   readonly require?: { readonly enabled?: boolean; readonly hashed?: boolean };
-  /** A JavaScript module that judges instead, relative to the config file. */
+  /** A JavaScript module that is run instead, relative to the config file. */
   readonly module?: string;
   readonly message: string;
   readonly exemptions?: readonly PolicyExemption[];
@@ -171,7 +171,7 @@ export interface ColumnCondition {
   readonly isPrimaryKey?: boolean;
 }
 
-/** `expires` is a day, YYYY-MM-DD: after it the exemption no longer counts, and a finding says so. */
+/** `expires` is a date, YYYY-MM-DD. After it, the exemption has no effect and a finding says so. */
 export interface PolicyExemption {
   readonly integration?: string;
   readonly schema?: string;

@@ -7,7 +7,7 @@ import type { Diagnostic } from "./problem.ts";
 export type Outcome = "done" | "recovered" | "failed" | "unknown" | "skipped" | "blocked" | "deferred" | "not-converged";
 
 export interface ItemResult {
-  /** The item's id in its plan; absent for what never became an item. */
+  /** The item's id in its plan; absent if it never became an item. */
   readonly id?: string;
   readonly address: Address;
   readonly kind: string;
@@ -15,12 +15,12 @@ export interface ItemResult {
   readonly outcome: Outcome;
   readonly liveId?: string;
   readonly code?: string;
-  /** Why, where it isn't "done". */
+  /** The reason, if it is not "done". */
   readonly message?: string;
   readonly changes?: readonly Change[];
 }
 
-/** What `apply` did (product §4.1). */
+/** The result of `apply`. */
 export interface Result {
   readonly formatVersion: "1.0";
   readonly kind: "Result";
@@ -36,7 +36,7 @@ export interface Result {
   readonly guards: readonly GuardFinding[];
   readonly policy: readonly PolicyFinding[];
   readonly diagnostics: readonly Diagnostic[];
-  /** Per method, what was sent in the whole run. */
+  /** The number of requests of the whole run, by method. */
   readonly calls: CallCounts;
   /** Every address that has an id, as recorded. */
   readonly bindings: Readonly<Record<Address, string>>;

@@ -1,6 +1,6 @@
 import { isObject, type JsonObject, type JsonValue } from "./json.ts";
 
-/** Where a secret comes from; exactly one of env, file, exec. */
+/** The source of a secret: exactly one of env, file, exec. */
 export interface SecretSource {
   readonly env?: string;
   readonly file?: string;
@@ -10,7 +10,7 @@ export interface SecretSource {
   readonly type?: "integer" | "number" | "boolean";
 }
 
-/** As it stands in a manifest, a plan and a request body until the moment of sending. */
+/** The form of a secret in a manifest, a plan and a request body until it is sent. */
 export interface SecretReference {
   readonly $secret: SecretSource & JsonObject;
 }
@@ -26,7 +26,7 @@ export function secretsIn(value: unknown): readonly SecretReference[] {
   return isObject(value) ? Object.values(value).flatMap(secretsIn) : [];
 }
 
-/** What is shown where the value would stand: where it comes from, never what it is. */
+/** Shown instead of the value: its source. */
 export function describeSecret({ $secret }: SecretReference): string {
   if ($secret.env !== undefined) return `secret env:${$secret.env}`;
   if ($secret.file !== undefined) return `secret file:${$secret.file}`;
@@ -67,7 +67,7 @@ export class Secret<T extends JsonValue = JsonValue> {
   }
 }
 
-/** Names whose value is secret wherever they stand (product §2.2). */
+/** Names whose value is always a secret. */
 const secretNames = /password|passwd|secret|token|private_?key|passphrase|api_?key/iu;
 
 export const isSecretName = (name: string): boolean => secretNames.test(name);

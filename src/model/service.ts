@@ -2,19 +2,19 @@ import type { JsonObject, JsonValue } from "./json.ts";
 import type { AuditEntry, LiveColumn, LiveIntegration, LiveSchemas, LiveTag, LiveUser } from "./live.ts";
 import type { Secret } from "./secret.ts";
 
-/** A list as the service gave it. */
+/** A list as the service returned it. */
 export interface Listing<T> {
   readonly items: readonly T[];
   /**
-   * "shown": the answer's own totals or cursors say that this is all; "unknown": nothing says so (interface §4.6); "short": they speak of more, and asking
-   * for it did not bring it.
+   * "shown": totals or cursors in the response show that the list is complete. "unknown": nothing shows it
+   * (docs/service-interface.md#users). "short": they announce more items, and dimsync could not read them.
    */
   readonly completeness: "shown" | "unknown" | "short";
   /** A sentence that says why a list is "short". */
   readonly why?: string;
 }
 
-/** The reads of the interface (§4), decoded. A failed or malformed read throws ServiceError; 404 of one object is `undefined`. */
+/** The GET requests of the interface, decoded. A failed or malformed read throws ServiceError; 404 of one object is `undefined`. */
 export interface Reads {
   integrations(): Promise<Listing<LiveIntegration>>;
   integration(id: string): Promise<LiveIntegration | undefined>;
@@ -26,7 +26,7 @@ export interface Reads {
   auditLogs(query: AuditQuery): Promise<{ readonly totalItems: number; readonly items: readonly AuditEntry[] }>;
 }
 
-/** interface §4.5; dates are ISO 8601, `startAt` inclusive, `endAt` exclusive. */
+/** docs/service-interface.md#audit-log; dates are ISO 8601, `startAt` inclusive, `endAt` exclusive. */
 export interface AuditQuery {
   readonly limit?: number;
   readonly offset?: number;
@@ -35,7 +35,7 @@ export interface AuditQuery {
   readonly endAt?: string;
 }
 
-/** One write as plain data. `body` in a plan holds `$secret` references; the values replace them as `Secret` just before sending. */
+/** One write as plain data. In a plan, `body` has `$secret` references; a `Secret` replaces them just before sending. */
 export interface PlannedRequest {
   readonly method: "POST" | "PUT" | "PATCH";
   /** Below the base URL, percent-encoded: "/v1/integrations/8f1c/schemas". */
@@ -43,7 +43,7 @@ export interface PlannedRequest {
   readonly body: JsonObject;
 }
 
-/** A body ready to be sent: `Secret` stands where a secret value goes. */
+/** A body ready to be sent, with a `Secret` for each secret value. */
 export type SendableValue = JsonValue | Secret | readonly SendableValue[] | { readonly [key: string]: SendableValue };
 
 export interface SendableRequest {
@@ -52,17 +52,17 @@ export interface SendableRequest {
   readonly body: { readonly [key: string]: SendableValue };
 }
 
-/** The answer to a write: the envelope's `data` undecoded, and the int64 `id` of create (interface §4.1) as exact decimal text. */
+/** The response to a write: the envelope's `data` undecoded, and the int64 `id` of create (docs/service-interface.md#integrations) as exact decimal text. */
 export interface WriteAnswer {
   readonly status: number;
   readonly data: JsonValue | undefined;
   readonly int64Id: string | undefined;
 }
 
-/** What the answers to writes show, decoded; malformed answers throw ServiceError. */
+/** Decodes the responses to writes. Malformed responses throw ServiceError. */
 export interface WriteDecoder {
-  /** PATCH of an integration's schemas: the full map (interface §4.3). */
+  /** PATCH of an integration's schemas: the full map (docs/service-interface.md#schema-configuration). */
   schemas(answer: WriteAnswer): LiveSchemas;
-  /** PUT of a tag: the tag without taggedResources (interface §4.2). */
+  /** PUT of a tag: the tag without taggedResources (docs/service-interface.md#tags). */
   tag(answer: WriteAnswer): LiveTag;
 }

@@ -5,8 +5,9 @@ import { syncFolder, writeAtomic } from "./atomic.ts";
 import { withFileLock } from "./file-lock.ts";
 import { isErrno } from "./fs-errors.ts";
 
-// A file of one JSON value a line that is only appended to. A line counts once it is fsynced with its line feed, and nothing is done in the world before
-// that. So a last line without one was never relied on: the process was killed, or the disk full, in mid-write.
+// An append-only file with one JSON object per line. A line counts once it is fsynced with its line
+// feed, and no request is sent before that. So nothing ever relied on a last line without a line feed:
+// the process was killed, or the disk was full, during the write.
 
 export type LogEntry = Readonly<Record<string, unknown>>;
 
@@ -16,12 +17,12 @@ export interface LogLine {
   readonly entry: LogEntry;
 }
 
-/** A line that is no JSON object, counted from 1. */
+/** A line that is not a JSON object, counted from 1. */
 export interface BrokenLine {
   readonly broken: number;
 }
 
-/** The lines of the log in order; empty where there is no file. A torn last line is left out. Throws what Node's calls throw. */
+/** The lines of the log in order; empty if there is no file. An incomplete last line is left out. Throws what Node's calls throw. */
 export async function readLog(file: string): Promise<readonly LogLine[] | BrokenLine> {
   let bytes: Buffer;
   try {
@@ -37,16 +38,18 @@ export async function readLog(file: string): Promise<readonly LogLine[] | Broken
     if (entry !== undefined) found.push({ number: index + 1, entry });
     else if (line.toString("latin1").trim() !== "") return { broken: index + 1 };
   }
-  // Whole, and only its line feed is missing: an editor may have dropped that, so it counts.
+  // Complete except for its line feed, which an editor may have removed. It counts.
   const last = parse(tail);
   if (last !== undefined) found.push({ number: lines.length + 1, entry: last });
   return found;
 }
 
 /**
- * Appends one line and returns when it is on the disk, as is the file's name in its folder. Processes take turns. A torn last line is moved to
- * `FILE.torn` first. Then `before` runs with the size of the file: it may throw to refuse, and returns how many of the last lines to keep, or undefined
- * for all. Throws what `before` and Node's calls throw, or an Error: the line may then be there or not, but what comes after it starts on a fresh line.
+ * Appends one line and returns when the line and the name of the file are on disk. Processes take
+ * turns. First, an incomplete last line is moved to `FILE.torn`. Then `before` is called with the size of
+ * the file: it can throw to refuse, and returns how many of the last lines to keep, or undefined for
+ * all. Throws what `before` and Node's calls throw, or an Error. The line may then be in the file or
+ * not, but the next line starts on a new line.
  */
 export async function appendLog(file: string, entry: LogEntry, before?: (bytes: number) => Promise<number | undefined>): Promise<void> {
   await withFileLock(`${file}.lock`, async () => {
@@ -56,7 +59,7 @@ export async function appendLog(file: string, entry: LogEntry, before?: (bytes: 
     const bytes = Buffer.from(`${JSON.stringify(entry)}\n`);
     const handle = await open(file, "a", 0o600);
     try {
-      // One call, so that lines of two processes never mix even where the lock fails; a short count means a full disk.
+      // One call, so that lines of two processes never mix even if the lock fails. A short count means a full disk.
       const { bytesWritten } = await handle.write(bytes);
       if (bytesWritten < bytes.length)
         throw new Error(`only ${bytesWritten} of ${bytes.length} bytes could be written; the disk may be full`);
@@ -68,7 +71,7 @@ export async function appendLog(file: string, entry: LogEntry, before?: (bytes: 
   });
 }
 
-/** Brings the file to an end in a line feed, or to no bytes at all, and returns its size. */
+/** Makes the file end with a line feed, or empty, and returns its size. */
 async function mendTail(file: string): Promise<number> {
   let handle: FileHandle;
   try {
@@ -124,7 +127,7 @@ function split(bytes: Buffer): { readonly lines: readonly Buffer[]; readonly tai
   return { lines, tail: bytes.subarray(start) };
 }
 
-/** Undefined where it is no JSON object in UTF-8: a torn number or string can be JSON by chance. */
+/** Undefined if it is not a JSON object in UTF-8. An incomplete number or string can be valid JSON by chance. */
 function parse(line: Buffer): LogEntry | undefined {
   try {
     const value: unknown = JSON.parse(strictUtf8.decode(line));

@@ -16,23 +16,24 @@ export interface AppliedPlans {
   readonly file: string;
   /** All applications on this machine, oldest first. Throws as `wasApplied` does. */
   readonly all: () => Promise<readonly AppliedPlan[]>;
-  /** The first application of the plan on this machine, if any. Throws E_APPLIED_FILE (exit 5) where the record can't be read. */
+  /** The first application of the plan on this machine, if any. Throws E_APPLIED_FILE (exit 5) if the record cannot be read. */
   readonly wasApplied: (planId: string) => Promise<AppliedPlan | undefined>;
   /**
-   * To be awaited before the first write of a saved plan: resolves when the mark is on the disk. Throws E_PLAN_APPLIED (exit 5) where a mark is there
-   * already, whichever process made it, and E_APPLIED_FILE (exit 5) where it can't be written: then send nothing.
+   * To be awaited before the first write of a saved plan. Resolves when the mark is on disk. Throws
+   * E_PLAN_APPLIED (exit 5) if any process has marked it before, and E_APPLIED_FILE (exit 5) if the mark
+   * cannot be written: then send nothing.
    */
   readonly markApplied: (planId: string, runId: string) => Promise<void>;
 }
 
-/** `.dimsync/applied.ndjson` below the project's folder: saved plans are applied once (product §4.1). Nothing is created before the first mark. */
+/** `.dimsync/applied.ndjson` below the project's folder: a saved plan is applied once. The file is created with the first mark. */
 export function appliedPlans(folder: string): AppliedPlans {
   const file = join(stateFolder(folder), "applied.ndjson");
   const all = async (): Promise<readonly AppliedPlan[]> => {
     const lines = await readLog(file).catch((error: unknown) => {
       throw unusable(file, reasonOf(error), error);
     });
-    if ("broken" in lines) throw unusable(file, `line ${lines.broken} is no JSON object`);
+    if ("broken" in lines) throw unusable(file, `line ${lines.broken} is not a JSON object`);
     return lines.map(({ number, entry }) => {
       const planId = own(entry, "planId");
       if (typeof planId !== "string") throw unusable(file, `line ${number} names no plan`);
@@ -45,7 +46,7 @@ export function appliedPlans(folder: string): AppliedPlans {
     if (before === undefined) return;
     throw new DimsyncError(
       "E_PLAN_APPLIED",
-      `This plan was applied before, by the run ${before.runId} at ${before.at}. A saved plan is applied once, since a create that is repeated makes a second object. Plan again.`,
+      `This plan was applied before, by the run ${before.runId} at ${before.at}. A saved plan can be applied only once, because a repeated create makes a second object. Make a new plan.`,
       { exit: 5 },
     );
   };
@@ -56,7 +57,7 @@ export function appliedPlans(folder: string): AppliedPlans {
     async markApplied(planId, runId) {
       try {
         await ensureStateFolder(folder);
-        // Asked under the log's lock, so that of two processes with the same plan one is refused.
+        // Checked under the lock of the log, so that one of two processes with the same plan is refused.
         await appendLog(file, { planId, runId, at: new Date().toISOString() }, () => refuseTwice(planId));
       } catch (error) {
         if (error instanceof DimsyncError) throw error;
@@ -69,6 +70,6 @@ export function appliedPlans(folder: string): AppliedPlans {
 const unusable = (file: string, why: string, cause?: unknown): DimsyncError =>
   new DimsyncError(
     "E_APPLIED_FILE",
-    `The record of applied plans ${file} can't be used: ${why}. Without it a plan could be applied twice, so nothing was sent. Mend the file or its folder, or make a new plan and delete the file.`,
+    `The record of applied plans ${file} cannot be used: ${why}. Without it, a plan could be applied twice, so nothing was sent. Fix the file or its folder, or delete the file and make a new plan.`,
     { exit: 5, cause },
   );

@@ -4,13 +4,15 @@ import { type FileHandle, open, realpath, rename, stat, unlink } from "node:fs/p
 import { basename, dirname, join } from "node:path";
 import { isErrno } from "./fs-errors.ts";
 
-// Not the package write-file-atomic: on a full disk it takes a short write for a whole one, renames the cut file over the good one and reports success.
+// Not the package write-file-atomic: on a full disk it treats a short write as complete, renames the
+// truncated file over the good one and reports success.
 
 /**
- * Writes a whole file so that a reader, or a kill at any moment, finds the old text or the new one: temporary file, fsync, rename, fsync of the folder.
- * A symbolic link is followed, mode and owner of an existing file are kept where `mode` is absent. What is no regular file (a pipe, `/dev/stdout`)
- * is simply written to. The temporary file lies beside the target, or in `tempFolder` where that is on the same file system. Throws what Node's calls
- * throw.
+ * Writes a whole file: temporary file, fsync, rename, fsync of the folder. A reader finds the old or the
+ * new content, even after a kill at any moment. Follows a symbolic link, and keeps mode and owner of an
+ * existing file unless `mode` is set. Anything but a regular file (a pipe, `/dev/stdout`) is written
+ * directly. The temporary file is beside the target, or in `tempFolder` if that is on the same file
+ * system. Throws what Node's calls throw.
  */
 export async function writeAtomic(
   file: string,
@@ -39,7 +41,7 @@ export async function writeAtomic(
   await syncFolder(beside);
 }
 
-/** Makes a new or renamed name in the folder survive a power cut. File systems that can't sync a folder are let be. */
+/** Makes a new or renamed entry of the folder survive a power cut. Ignores file systems that cannot sync a folder. */
 export async function syncFolder(folder: string): Promise<void> {
   let handle: FileHandle | undefined;
   try {
@@ -57,9 +59,9 @@ async function writeTemp(temp: string, content: string | Uint8Array, existing: S
   const handle = await open(temp, "wx", finalMode ?? 0o666);
   try {
     await handle.writeFile(content);
-    // Only root may give a file away; for everyone else the file becomes theirs, as with any editor.
+    // Only root may change the owner. For other users the file becomes theirs, as with any editor.
     if (existing !== undefined) await handle.chown(existing.uid, existing.gid).catch(() => undefined);
-    // The mode given to `open` is narrowed by the umask.
+    // The umask restricts the mode of `open`.
     if (finalMode !== undefined) await handle.chmod(finalMode);
     await handle.sync();
   } finally {

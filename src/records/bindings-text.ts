@@ -7,10 +7,11 @@ import { lineAndColumn, lineStartsOf } from "../text/lines.ts";
 import { isPlainScalar } from "../text/plain-scalar.ts";
 import { parserOptions } from "../yaml/parse.ts";
 
-// The syntax tree is changed and printed again, not rebuilt from values: comments, other targets and members of later versions stay as they are. Each
-// object is one line, and lines are sorted, so that git merges two branches that bound different objects.
+// The syntax tree is changed and printed, not rebuilt from values: comments, other targets and members
+// of later versions stay. Each object is one line, and lines are sorted, so that git can merge two
+// branches that bound different objects.
 
-/** The bindings file as a syntax tree that has been checked. */
+/** The bindings file as a checked syntax tree. */
 export interface BindingsText {
   readonly tree: Document;
   /** "FILE:LINE:COLUMN" of a node. */
@@ -18,8 +19,8 @@ export interface BindingsText {
 }
 
 const header =
-  " Written by dimsync; commit it. For each target: which live object a manifest stands for. Ids and digests, no values.\n" +
-  " One line an object, so that git can merge it. Change it with `dimsync bind` and `dimsync unbind`.";
+  " Written by dimsync; commit it. For each target: the live object of each manifest. Ids and digests, no values.\n" +
+  " One line per object, so that git can merge it. Change it with `dimsync bind` and `dimsync unbind`.";
 
 /** A file without any binding. */
 export function emptyBindingsText(): BindingsText {
@@ -28,15 +29,15 @@ export function emptyBindingsText(): BindingsText {
   return { tree, placeOf: () => "" };
 }
 
-/** Parses the text of the file `file`. Throws E_BINDINGS_FILE with the place where it is no bindings file, whichever target the mistake is in. */
+/** Parses the text of the file `file`. Throws E_BINDINGS_FILE with the position of a problem, in any target. */
 export function parseBindingsText(text: string, file: string): BindingsText {
   const conflict = /^(?:<{7}|={7}|>{7}|\|{7})(?=\s|$)/mu.exec(text);
   if (conflict !== null) {
     const line = text.slice(0, conflict.index).split("\n").length;
     throw broken(
       `${file}:${line}:1`,
-      "there is an unresolved merge conflict",
-      "Keep the lines of both sides, delete the lines with the markers, and where both sides bind one address, keep the id that is live.",
+      "it has an unresolved merge conflict",
+      "Keep the lines of both sides and delete the lines with the markers. If both sides bind the same address, keep the id that exists in the account.",
     );
   }
   const tree = parseDocument(text, { ...parserOptions, uniqueKeys: true, intAsBigInt: true });
@@ -50,17 +51,17 @@ export function parseBindingsText(text: string, file: string): BindingsText {
     return placeAt(Array.isArray(range) && typeof range[0] === "number" ? range[0] : 0);
   };
   const [error] = tree.errors;
-  if (error !== undefined) throw broken(placeAt(error.pos[0]), `it is no valid YAML: ${error.message}`, restore);
+  if (error !== undefined) throw broken(placeAt(error.pos[0]), `it is not valid YAML: ${error.message}`, restore);
   visit(tree, {
     Alias(_key, node) {
-      throw broken(placeOf(node), "an alias is used, and dimsync sorts and rewrites the lines", "Write the value out.");
+      throw broken(placeOf(node), "it uses an alias, and dimsync sorts and rewrites the lines", "Write the value out.");
     },
   });
   check(tree, placeOf);
   return { tree, placeOf };
 }
 
-/** The bindings of one target. Throws E_DUPLICATE_BINDING where two addresses of a kind have the same id. */
+/** The bindings of one target. Throws E_DUPLICATE_BINDING if two addresses of a kind have the same id. */
 export function readTarget({ tree, placeOf }: BindingsText, target: string): Map<Address, Binding> {
   const bindings = new Map<Address, Binding>();
   const addressById = new Map<string, Address>();
@@ -76,14 +77,14 @@ export function readTarget({ tree, placeOf }: BindingsText, target: string): Map
   return bindings;
 }
 
-/** One live object can't follow two manifests. `place` is "FILE:LINE:COLUMN" or the file. */
+/** One live object cannot have two manifests. `place` is "FILE:LINE:COLUMN" or the file. */
 export const duplicateBinding = (address: Address, other: Address, id: string, place: string): DimsyncError =>
   new DimsyncError(
     "E_DUPLICATE_BINDING",
-    `${place}: ${address} and ${other} are both bound to the id ${id}, and one live object can't follow two manifests. Unbind the one that is wrong.`,
+    `${place}: ${address} and ${other} are both bound to the id ${id}, but one live object cannot have two manifests. Unbind the wrong one.`,
   );
 
-/** Puts the changes into the tree: undefined removes the line. Members that this version doesn't know stay. */
+/** Puts the changes into the tree: undefined removes the line. Members that this version does not know stay. */
 export function changeTarget({ tree }: BindingsText, target: string, changes: ReadonlyMap<Address, Binding | undefined>): void {
   let lines = targetMap(tree, target);
   for (const [address, binding] of changes) {
@@ -102,7 +103,7 @@ export function changeTarget({ tree }: BindingsText, target: string, changes: Re
     if (pair === undefined) lines.items.push(tree.createPair(keyNode(address), entry));
   }
   if (lines !== undefined) sortLines(lines);
-  // What lies in a map in braces is one line whatever it holds.
+  // A map in braces is always one line.
   for (const outer of [tree.contents, tree.get("targets"), lines]) if (isMap(outer)) outer.flow = outer.items.length === 0;
 }
 
@@ -114,40 +115,40 @@ export function printBindingsText({ tree }: BindingsText): string {
 const restore = "Restore it from git, or delete it and bind the objects again with `dimsync bind ADDRESS=ID`.";
 
 const broken = (place: string, why: string, whatToDo: string): DimsyncError =>
-  new DimsyncError("E_BINDINGS_FILE", `${place}: The bindings file can't be used: ${why}. ${whatToDo}`);
+  new DimsyncError("E_BINDINGS_FILE", `${place}: The bindings file cannot be used: ${why}. ${whatToDo}`);
 
 function check(tree: Document, placeOf: (node: unknown) => string): void {
   const root = tree.contents;
-  // Not taken for "no bindings": a file that was cut to nothing must not make objects look as if they had never been created.
+  // An empty file is not "no bindings": a truncated file must not make objects look as if they were never created.
   if (root === null) throw broken(placeOf(undefined), "it is empty", restore);
-  if (!isMap(root)) throw broken(placeOf(root), "it is no map", restore);
+  if (!isMap(root)) throw broken(placeOf(root), "it must be a map", restore);
   const apiVersion = root.get("apiVersion");
   if (apiVersion !== "dimsync/v1")
     throw broken(placeOf(root.get("apiVersion", true)), "its apiVersion is not dimsync/v1", "Use the version of dimsync that wrote it.");
   if (root.get("kind") !== "Bindings") throw broken(placeOf(root.get("kind", true)), "its kind is not Bindings", restore);
   const targets = root.get("targets", true) ?? undefined;
   if (targets === undefined || isNull(targets)) return;
-  if (!isMap(targets)) throw broken(placeOf(targets), "`targets` is no map", restore);
+  if (!isMap(targets)) throw broken(placeOf(targets), "`targets` must be a map", restore);
   for (const { key: targetKey, value: lines } of targets.items) {
     if (isNull(lines)) continue;
-    if (!isMap(lines)) throw broken(placeOf(lines ?? targetKey), "a target is no map of addresses", restore);
+    if (!isMap(lines)) throw broken(placeOf(lines ?? targetKey), "a target must be a map of addresses", restore);
     for (const pair of lines.items) {
       if (parseAddress(keyOf(pair)) === undefined)
-        throw broken(placeOf(pair.key), "this is no address such as Integration/orders", "Correct or delete the line.");
+        throw broken(placeOf(pair.key), "this is not an address such as Integration/orders", "Correct or delete the line.");
       toBinding(pair.value ?? pair.key, placeOf);
     }
   }
 }
 
 function toBinding(node: unknown, placeOf: (node: unknown) => string): Binding {
-  if (!isMap(node)) throw broken(placeOf(node), "an address has no map with an id", 'Write { id: "…" } behind it, or delete the line.');
+  if (!isMap(node)) throw broken(placeOf(node), "an address must have a map with an id", 'Write { id: "…" } after it, or delete the line.');
   const id = node.get("id");
   if (typeof id !== "string" || id === "")
-    throw broken(placeOf(node.get("id", true) ?? node), "an id is missing or is no text", "Put the id into quotes.");
+    throw broken(placeOf(node.get("id", true) ?? node), "an id is missing or not a string", "Put the id in quotes.");
   const version = node.get("secretVersion");
   const secretVersion = typeof version === "bigint" ? Number(version) : version;
   if (secretVersion !== undefined && !Number.isSafeInteger(secretVersion))
-    throw broken(placeOf(node.get("secretVersion", true)), "a secretVersion is no whole number", restore);
+    throw broken(placeOf(node.get("secretVersion", true)), "a secretVersion must be an integer", restore);
   const sent = node.get("sent", true) as unknown;
   return {
     id,
@@ -157,11 +158,11 @@ function toBinding(node: unknown, placeOf: (node: unknown) => string): Binding {
 }
 
 function toDigests(node: unknown, placeOf: (node: unknown) => string): Readonly<Record<string, string>> {
-  if (!isMap(node)) throw broken(placeOf(node), "`sent` is no map of digests", restore);
+  if (!isMap(node)) throw broken(placeOf(node), "`sent` must be a map of digests", restore);
   const digests = emptyRecord<string>();
   for (const pair of node.items) {
     const digest = isScalar(pair.value) ? pair.value.value : undefined;
-    if (typeof digest !== "string") throw broken(placeOf(pair.value ?? pair.key), "a digest is no text", restore);
+    if (typeof digest !== "string") throw broken(placeOf(pair.value ?? pair.key), "a digest must be a string", restore);
     digests[keyOf(pair)] = digest;
   }
   return digests;
@@ -186,7 +187,7 @@ function addTarget(tree: Document, target: string): YAMLMap {
 }
 
 function sortLines(map: YAMLMap): void {
-  // The parser gives a comment above the first line to the map; it is to move with its line.
+  // The parser attaches a comment above the first line to the map. It must move with its line.
   const first = map.items[0]?.key;
   if (map.commentBefore && isScalar(first)) {
     first.commentBefore = map.commentBefore;
@@ -207,7 +208,7 @@ function sentMap(tree: Document, sent: Readonly<Record<string, string>>): YAMLMa
   return map;
 }
 
-/** Unquoted where no reader could take it for anything but a text. */
+/** Unquoted if every reader takes it for a string. */
 const keyNode = (key: string): Scalar<string> => (isPlainScalar(key) ? new Scalar(key) : text(key));
 
 function text(value: string): Scalar<string> {

@@ -2,7 +2,7 @@ import type { Binding } from "../model/binding.ts";
 import { isObject, own } from "../model/json.ts";
 import type { LogEntry } from "./append-log.ts";
 
-/** A POST that is about to be sent, and what is needed to find out later whether it acted (product §3.4). Holds no value of a body. */
+/** A POST that is about to be sent, and what is needed to find out later whether the service acted on it. Contains no value of a body. */
 export interface Intent {
   readonly runId: string;
   readonly address: string;
@@ -10,27 +10,28 @@ export interface Intent {
   readonly method: string;
   /** Path below the base URL. */
   readonly path: string;
-  /** What identifies the created object among all, as in its item. */
+  /** Identifies the created object, as in its item. */
   readonly naturalKey?: Readonly<Record<string, string>>;
   /** Made without secrets. */
   readonly bodyDigest: string;
-  /** The ids the list held before, so that a new one can be told. */
+  /** The ids in the list before the create, so that a new one can be recognised. */
   readonly idsSeenBefore: readonly string[];
-  /** What the binding is to hold beside the id: digests, never values. So a create that is recovered later is recorded as one whose answer came. */
+  /** The binding without the id: digests, never values. A create that is recovered later is recorded in the same way. */
   readonly record?: Omit<Binding, "id">;
   /** ISO 8601 */
   readonly at: string;
 }
 
 /**
- * "unknown" leaves the intent open: later plans block its address until it is settled otherwise. "answered" does so too: the service gave the id, and the
- * bindings file may not have it yet. "forgotten" says of an object that was created that nothing of dimsync's stands for it any more (unbind).
+ * "unknown" leaves the intent open: later plans block its address until it is settled. So does
+ * "answered": the service returned the id, and the bindings may not contain it yet. "forgotten" means
+ * that dimsync no longer manages an object that it created (unbind).
  */
 export interface Settlement {
   readonly outcome: "created" | "failed" | "unknown" | "not-created" | "recovered" | "answered" | "forgotten";
-  /** The live id, where there is one. */
+  /** The live id, if there is one. */
   readonly id?: string;
-  /** Who settled it, where it wasn't the run itself: for example "resolve". */
+  /** Who settled it, if it was not the run itself: for example "resolve". */
   readonly by?: string;
 }
 
@@ -38,7 +39,7 @@ export type JournalLine =
   | { readonly type: "intend"; readonly entryId: string; readonly target: string; readonly intent: Intent }
   | { readonly type: "settle"; readonly entryId: string; readonly settlement: Settlement };
 
-/** The line as it is written: flat, and with the known members only, whatever else the caller's objects hold. */
+/** The line as it is written: flat, and only with known members, whatever else the caller's objects contain. */
 export function toLogEntry(line: JournalLine, at: string): LogEntry {
   const { type, entryId } = line;
   if (line.type === "settle") {
@@ -63,7 +64,7 @@ export function toLogEntry(line: JournalLine, at: string): LogEntry {
   };
 }
 
-/** The meaning of a line; undefined where a member is missing or of another type, or the type is unknown. */
+/** The meaning of a line; undefined if a member is missing or has another type, or the type is unknown. */
 export function parseJournalLine(value: LogEntry): JournalLine | undefined {
   const entryId = own(value, "entryId");
   if (typeof entryId !== "string") return undefined;
@@ -92,7 +93,7 @@ function parseIntend(value: LogEntry, entryId: string): JournalLine | undefined 
   return { type: "intend", entryId, target, intent };
 }
 
-/** Null where it is there and can't be understood. */
+/** null if it is present and cannot be understood. */
 function parseRecord(value: unknown): Intent["record"] | null {
   if (value === undefined) return undefined;
   if (!isObject(value)) return null;

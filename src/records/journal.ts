@@ -23,11 +23,11 @@ export interface Journal {
   readonly file: string;
   /** Writes the line that must be on the disk before the POST is sent; resolves with the entry's id when it is. Throws E_JOURNAL_WRITE (exit 4): send nothing. */
   readonly intend: (entry: Intent) => Promise<string>;
-  /** Writes what became of it; resolves when that is on the disk. Throws E_JOURNAL_WRITE (exit 4); the entry then stays open. */
+  /** Writes the outcome; resolves when it is on disk. Throws E_JOURNAL_WRITE (exit 4); the entry then stays open. */
   readonly settle: (entryId: string, settlement: Settlement) => Promise<void>;
   /** The open intents of this target, oldest first. */
   readonly open: () => readonly OpenIntent[];
-  /** By address, what was created for it last and not forgotten since: tells that an object exists where its binding was lost. */
+  /** By address, what was created for it last and not forgotten since: shows that an object exists although its binding was lost. */
   readonly created: () => ReadonlyMap<string, CreatedEntry>;
 }
 
@@ -35,8 +35,8 @@ const compactBytes = 1024 * 1024;
 const keptLines = 1000;
 
 /**
- * Opens `.dimsync/journal.ndjson` below the project's folder; nothing is created before the first `intend`. Throws E_JOURNAL (exit 1) where a line can't
- * be understood, whichever target it was for.
+ * Opens `.dimsync/journal.ndjson` below the project's folder; nothing is created before the first `intend`. Throws E_JOURNAL (exit 1) if a line
+ * cannot be understood, for any target.
  */
 export async function openJournal(folder: string, target: string): Promise<Journal> {
   const file = join(stateFolder(folder), "journal.ndjson");
@@ -45,7 +45,7 @@ export async function openJournal(folder: string, target: string): Promise<Journ
 
   const compact = async (bytes: number): Promise<number | undefined> => {
     if (bytes <= nextCompaction) return undefined;
-    // A thousand long lines may stay above the limit: look again only when the file has doubled.
+    // A thousand long lines may still exceed the limit: check again when the file has doubled.
     nextCompaction = bytes * 2;
     return history(await readLines(file)).open.size === 0 ? keptLines : undefined;
   };
@@ -67,7 +67,7 @@ export async function openJournal(folder: string, target: string): Promise<Journ
       const entryId = randomUUID();
       await write(
         { type: "intend", entryId, target, intent },
-        `A create can't be undone and must not be sent twice, so ${intent.address} was not sent. Mend the folder or the disk, then apply again.`,
+        `A create cannot be undone and must not be sent twice, so ${intent.address} was not sent. Fix the folder or the disk, then run apply again.`,
       );
       open.set(entryId, { entryId, ...intent });
       return entryId;
@@ -76,7 +76,7 @@ export async function openJournal(folder: string, target: string): Promise<Journ
       const intent = open.get(entryId);
       await write(
         { type: "settle", entryId, settlement },
-        `The outcome of ${intent?.address ?? "a create"} was "${settlement.outcome}"${settlement.id === undefined ? "" : ` with the id ${settlement.id}`}; the next run will ask for it. Mend the folder or the disk.`,
+        `The outcome of ${intent?.address ?? "a create"} was "${settlement.outcome}"${settlement.id === undefined ? "" : ` with the id ${settlement.id}`}; the next run will look for it. Fix the folder or the disk.`,
       );
       settleIn({ open, created }, entryId, settlement);
     },
@@ -115,16 +115,16 @@ async function readLines(file: string): Promise<readonly JournalLine[]> {
   const lines = await readLog(file).catch((error: unknown) => {
     throw new DimsyncError(
       "E_JOURNAL",
-      `The journal ${file} can't be read: ${reasonOf(error)}. It tells which creates have no known outcome, so nothing is planned without it. Make it readable.`,
+      `The journal ${file} cannot be read: ${reasonOf(error)}. It records creates without a known outcome, so dimsync does not plan without it. Make it readable.`,
       {
         cause: error,
       },
     );
   });
-  if ("broken" in lines) throw broken(file, lines.broken, "is no JSON object");
+  if ("broken" in lines) throw broken(file, lines.broken, "is not a JSON object");
   return lines.map(({ number, entry }) => {
     const line = parseJournalLine(entry);
-    if (line === undefined) throw broken(file, number, "is no entry that this version of dimsync knows");
+    if (line === undefined) throw broken(file, number, "is not an entry that this version of dimsync can read");
     return line;
   });
 }
@@ -132,5 +132,5 @@ async function readLines(file: string): Promise<readonly JournalLine[]> {
 const broken = (file: string, line: number, why: string): DimsyncError =>
   new DimsyncError(
     "E_JOURNAL",
-    `${file}:${line} ${why}. The line may stand for a create whose outcome nobody knows, so dimsync neither skips it nor writes to the file. Look in the account for an object that was created at that time and record it with \`dimsync bind ADDRESS=ID\`; then delete the line.`,
+    `${file}:${line} ${why}. The line may be a create without a known outcome, so dimsync neither skips it nor writes to the file. Check the account for an object that was created at that time and record it with \`dimsync bind ADDRESS=ID\`; then delete the line.`,
   );

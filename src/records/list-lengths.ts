@@ -5,14 +5,15 @@ import { writeAtomic } from "./atomic.ts";
 import { ensureStateFolder, stateFolder } from "./state-folder.ts";
 
 /**
- * How many entries a page of a list certainly holds at least, by list name ("integrations"): earlier runs got so many in one list, or a person said that
- * a list of one less was whole. A list of a round length below it was not cut off at that length (product §3.1).
+ * The smallest possible page size of a list, by list name ("integrations"): earlier runs received that
+ * many entries, or a user confirmed that a list with one entry less was complete. A shorter list cannot
+ * be cut off by paging.
  */
 export type ListLengths = Readonly<Record<string, number>>;
 
 const fileOf = (folder: string): string => join(stateFolder(folder), "lists.json");
 
-/** What earlier runs on this machine saw of the target's lists; nothing where the file is missing or can't be understood: then a list is merely suspected again. */
+/** What earlier runs on this machine saw of the target's lists. Empty if the file is missing or cannot be understood: a list is then suspicious again. */
 export async function readListLengths(folder: string, target: string): Promise<ListLengths> {
   return own(await readAll(folder), target) ?? {};
 }

@@ -6,7 +6,7 @@ import { isErrno } from "./fs-errors.ts";
 import { parseJournalLine, type Settlement, toLogEntry } from "./journal-line.ts";
 import { ensureStateFolder, stateFolder } from "./state-folder.ts";
 
-// What became of a create must survive a kill before it reaches the shared store: the id of an asset
+// The outcome of a create must survive a kill before it reaches the shared store: the id of an asset
 // is known from the response alone. Each run appends its responses to a file of its own, and deletes
 // that when all of them are stored. What a killed run left behind, the next run on this machine adds.
 

@@ -6,13 +6,13 @@ import { isErrno } from "./fs-errors.ts";
 
 /** Who holds a lock, as written into the lock file. */
 export interface LockOwner {
-  /** Unlike for any two acquisitions, so that one is never taken for another. */
+  /** Different for any two acquisitions. */
   readonly token: string;
   readonly pid: number;
   readonly host: string;
-  /** Where pids are comparable: two containers may share a host name, but not the pids. "" where the system doesn't tell. */
+  /** Identifies the PID namespace: two containers may share a host name, but not the pids. "" if unknown. */
   readonly pidSpace: string;
-  /** When the process was started, in the kernel's ticks, against pids that are used again. "" where the system doesn't tell. */
+  /** When the process was started, in the kernel's ticks, against pids that are used again. "" if unknown. */
   readonly processStart: string;
   readonly runId: string;
   /** ISO 8601 */
@@ -27,7 +27,7 @@ export interface LockOwner {
   readonly until?: string;
 }
 
-/** What a new owner says about itself. */
+/** The details of a new owner. */
 export type OwnerDetails = Pick<LockOwner, "runId"> & Partial<Pick<LockOwner, "runUrl" | "reason" | "until">>;
 
 /** This process as the owner of a new lock. */
@@ -46,7 +46,7 @@ export function newOwner(details: OwnerDetails): LockOwner {
   };
 }
 
-/** The owner a lock file names; undefined where the text is none. */
+/** The owner in a lock file; undefined if the text is not one. */
 export function parseOwner(text: string): LockOwner | undefined {
   let value: unknown;
   try {
@@ -73,13 +73,13 @@ export function parseOwner(text: string): LockOwner | undefined {
   };
 }
 
-/** Why the owner can no longer be at work, as a clause for a message; undefined while it may be. */
+/** Why the owner cannot be running any more, as a clause for a message; undefined if it may be running. */
 export function whyStale(owner: LockOwner, ttlMs: number): string | undefined {
   if (owner.reason !== undefined)
     return owner.until !== undefined && Date.parse(owner.until) <= Date.now() ? `it ended at ${owner.until}` : undefined;
   if (owner.host === hostname() && owner.pidSpace === pidSpace() && !isAlive(owner)) return "that process is gone";
   const silentMs = Date.now() - Date.parse(owner.heartbeat);
-  return silentMs > ttlMs ? `it gave no sign of life for ${Math.round(silentMs / 1000)} s` : undefined;
+  return silentMs > ttlMs ? `it wrote no heartbeat for ${Math.round(silentMs / 1000)} s` : undefined;
 }
 
 function isAlive(owner: LockOwner): boolean {
@@ -91,7 +91,7 @@ function isAlive(owner: LockOwner): boolean {
   }
   const found = processStat(owner.pid);
   if (found === undefined) return true;
-  // A killed process that nobody has waited for still answers signals.
+  // A killed process that nobody has waited for still receives signals.
   if (found.state === "Z" || found.state === "X") return false;
   return owner.processStart === "" || found.start === owner.processStart;
 }
@@ -107,7 +107,7 @@ function pidSpace(): string {
 function processStat(pid: number): { readonly state: string; readonly start: string } | undefined {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
-    // proc(5): the second field, the command in parentheses, may hold anything; state is the 3rd field, start time the 22nd.
+    // proc(5): the second field, the command in parentheses, may contain anything; state is the 3rd field, start time the 22nd.
     const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
     return { state: fields[0] ?? "", start: fields[19] ?? "" };
   } catch {

@@ -6,7 +6,7 @@ import { type Instant, instant } from "./lease.ts";
 import type { LockOwner } from "./lock-owner.ts";
 import { ensureStateFolder, stateFolder } from "./state-folder.ts";
 
-/** A holder that gives no sign of life for so long, in milliseconds, has lost the lock. */
+/** A holder without a heartbeat for this long, in milliseconds, has lost the lock. */
 export const lockTtlMs = 60_000;
 
 export interface LockOptions {
@@ -14,7 +14,7 @@ export interface LockOptions {
   readonly runUrl?: string;
   /** How long to wait for another run to end, in milliseconds; 0: not at all. */
   readonly waitMs: number;
-  /** A holder that has given no sign of life for so long, in milliseconds, has lost the lock. */
+  /** A holder without a heartbeat for this long, in milliseconds, has lost the lock. */
   readonly ttlMs?: number;
   readonly signal?: AbortSignal;
 }
@@ -22,22 +22,22 @@ export interface LockOptions {
 export interface Lock {
   /** Absolute or relative as the folder was. */
   readonly file: string;
-  /** Present where a lock that had been left behind was taken over: a sentence for the user. */
+  /** Present if an abandoned lock was taken over: a sentence for the user. */
   readonly notice: string | undefined;
   /** Aborted when another run has taken the lock over, as after a long sleep of this machine: send nothing more. */
   readonly lost: AbortSignal;
-  /** Gives a sign of life, and aborts `lost` if the lock is another's. Never throws. */
+  /** Writes a heartbeat, and aborts `lost` if another run has the lock. Never throws. */
   readonly beat: () => Promise<void>;
-  /** When the last sign of life was written. */
+  /** When the last heartbeat was written. */
   readonly lastBeat: () => Instant;
   /** Removes the lock if it is still this run's. May be called twice. Never throws. */
   readonly release: () => Promise<void>;
 }
 
 /**
- * Takes the lock `.dimsync/lock-TARGET.json`: one apply per target and machine. A lock is taken over where its process is gone or silent for `ttlMs`.
- * Throws E_LOCKED (exit 6) when another run still holds it after `waitMs`, E_LOCK_FILE (exit 1) where the file can't be written, and the reason of an
- * aborted signal.
+ * Takes the lock `.dimsync/lock-TARGET.json`: one apply per target and machine. A lock is taken over if its process is gone, or
+ * has not written a heartbeat for `ttlMs`. Throws E_LOCKED (exit 6) if another run still holds it after
+ * `waitMs`, E_LOCK_FILE (exit 1) if the file cannot be written, and the reason of an aborted signal.
  */
 export async function acquireLock(folder: string, target: string, options: LockOptions): Promise<Lock> {
   const ttlMs = options.ttlMs ?? lockTtlMs;
@@ -58,7 +58,7 @@ export async function acquireLock(folder: string, target: string, options: LockO
   const lost = new AbortController();
   const beat = async (): Promise<void> => {
     const begun = instant();
-    // A heartbeat that can't be written is tried again; only a lock with another's name on it is lost.
+    // A failed heartbeat is retried. The lock is only lost if another run has it.
     const mine = await lock.beat().catch(() => undefined);
     if (mine === false) lost.abort(lostTo(file));
     if (mine === true) lastBeat = begun;
@@ -124,7 +124,7 @@ function locked(file: string, target: string, owner: LockOwner | undefined, ttlM
   const who = owner === undefined ? "another run" : describe(owner);
   return new DimsyncError(
     "E_LOCKED",
-    `The target ${target} is locked by ${who}. Two runs at once could create the same object twice, and nothing can be deleted. Wait until that run has ended, or give this one time with --lock-timeout. A lock whose process has ended, or has been silent for ${Math.round(ttlMs / 1000)} s, is taken over by itself (${file}).`,
+    `The target ${target} is locked by ${who}. Two runs at once could create the same object twice, and nothing can be deleted. Wait until that run has ended, or use --lock-timeout. dimsync takes over a lock whose process has ended or has written no heartbeat for ${Math.round(ttlMs / 1000)} s, is taken over by itself (${file}).`,
     { exit: 6 },
   );
 }
@@ -158,6 +158,6 @@ const lostTo = (file: string): DimsyncError =>
 const unusable = (file: string, error: unknown): DimsyncError =>
   new DimsyncError(
     "E_LOCK_FILE",
-    `The lock ${file} can't be used: ${reasonOf(error)}. Without a lock two runs could create the same object twice, so nothing was sent. Make the folder writable.`,
+    `The lock ${file} cannot be used: ${reasonOf(error)}. Without a lock two runs could create the same object twice, so nothing was sent. Make the folder writable.`,
     { cause: error },
   );

@@ -8,7 +8,7 @@ import { writeAtomic } from "./atomic.ts";
 import { reasonOf } from "./fs-errors.ts";
 
 export interface PlanFileOptions {
-  /** DIMSYNC_DIGEST_KEY: makes the digest one that only its holders can make. An empty text counts as none. */
+  /** DIMSYNC_DIGEST_KEY: makes the digest one that only its holders can make. An empty string counts as none. */
   readonly digestKey?: string | undefined;
 }
 
@@ -21,25 +21,26 @@ const supportedMajor = 1;
 
 /** Writes the plan with its digest (`integrity`), atomically and readable by its owner only. Throws E_PLAN_WRITE (exit 1). */
 export async function writePlanFile(file: string, plan: Plan, options: PlanFileOptions = {}): Promise<void> {
-  // The digest is made over what a reader will parse: without undefined members, and without the digest of a file the plan was read from.
+  // The digest covers what a reader parses: no undefined members, and not the digest of a file that the plan was read from.
   const { integrity: _, ...document } = JSON.parse(JSON.stringify(plan)) as JsonObject;
   const text = `${JSON.stringify({ ...document, integrity: { digest: digestOf(document, options.digestKey) } }, undefined, 2)}\n`;
   await writeAtomic(file, text, { mode: 0o600 }).catch((error: unknown) => {
     throw new DimsyncError(
       "E_PLAN_WRITE",
-      `The plan could not be saved as ${file}: ${reasonOf(error)}. Name another file with --out, or make the folder writable.`,
+      `The plan could not be saved as ${file}: ${reasonOf(error)}. Choose another file with --out, or make the folder writable.`,
       { cause: error },
     );
   });
 }
 
 /**
- * Reads a saved plan for `apply`. Throws E_PLAN_FILE where it is no plan that this version can apply, E_PLAN_TAMPERED, E_PLAN_KEY, E_PLAN_UNSIGNED
- * (all exit 5), and E_PLAN_FILE with exit 1 where the file can't be read.
+ * Reads a saved plan for `apply`. Throws E_PLAN_FILE if it is not a plan that this version can apply,
+ * E_PLAN_TAMPERED, E_PLAN_KEY, E_PLAN_UNSIGNED (all exit 5), and E_PLAN_FILE with exit 1 if the file
+ * cannot be read.
  */
 export async function readPlanFile(file: string, options: DocumentReadOptions = {}): Promise<Plan> {
   const { document, digest } = toDocument(file, await parse(file));
-  if (own(document, "kind") !== "Plan") throw notAPlan(file, "it is no plan", "Give it a file that `dimsync plan --out FILE` wrote.");
+  if (own(document, "kind") !== "Plan") throw notAPlan(file, "it is not a plan", "Use a file that `dimsync plan --out FILE` wrote.");
   refuseFault(file, integrityFault(document, digest, options.digestKey));
   if (!isPlan(document) || options.validate?.(document) === false)
     throw notAPlan(file, "members are missing or of the wrong type", "Make the plan again.");
@@ -47,13 +48,14 @@ export async function readPlanFile(file: string, options: DocumentReadOptions = 
 }
 
 /**
- * Reads any saved document for `show`: a plan, a drift report or a result, or a list of them, one per target. Looking takes less than applying: no digest,
- * as in what `-o json` writes, and no key. Only a digest that doesn't match is refused. Throws as `readPlanFile` does.
+ * Reads any saved document for `show`: a plan, a drift report or a result, or a list of them, one per
+ * target. Showing needs neither a digest, which `-o json` does not write, nor a key. Only a digest that
+ * does not match is refused. Throws as `readPlanFile` does.
  */
 export async function readDocuments(file: string, options: DocumentReadOptions = {}): Promise<readonly (Plan | Result)[]> {
   const value = await parse(file);
   if (!Array.isArray(value)) return [readDocument(file, value, options)];
-  if (value.length === 0) throw notAPlan(file, "it is an empty list", "Give it a file that dimsync wrote.");
+  if (value.length === 0) throw notAPlan(file, "it is an empty list", "Use a file that dimsync wrote.");
   return value.map((one: unknown) => readDocument(file, one, options));
 }
 
@@ -61,7 +63,7 @@ function readDocument(file: string, value: unknown, options: DocumentReadOptions
   const { document, digest } = toDocument(file, value);
   const kind = own(document, "kind");
   if (kind !== "Plan" && kind !== "DriftReport" && kind !== "Result") {
-    throw notAPlan(file, "it is neither a plan nor a drift report nor a result", "Give it a file that dimsync wrote.");
+    throw notAPlan(file, "it is neither a plan nor a drift report nor a result", "Use a file that dimsync wrote.");
   }
   const isSigned = typeof digest === "string" && digest.startsWith("hmac-sha256:");
   const fault = digest === undefined ? undefined : integrityFault(document, digest, isSigned ? options.digestKey : undefined);
@@ -74,20 +76,25 @@ function readDocument(file: string, value: unknown, options: DocumentReadOptions
 
 async function parse(file: string): Promise<unknown> {
   const text = await readFile(file, "utf8").catch((error: unknown) => {
-    throw new DimsyncError("E_PLAN_FILE", `The file ${file} can't be read: ${reasonOf(error)}. Check its name.`, { cause: error });
+    throw new DimsyncError("E_PLAN_FILE", `The file ${file} cannot be read: ${reasonOf(error)}. Check its name.`, { cause: error });
   });
   try {
     return JSON.parse(text);
   } catch (error) {
-    throw notAPlan(file, "it is no JSON", "It may have been cut off while it was copied: fetch it again, or make the plan again.", error);
+    throw notAPlan(
+      file,
+      "it is not valid JSON",
+      "It may have been truncated when it was copied. Copy it again, or make a new plan.",
+      error,
+    );
   }
 }
 
 function toDocument(file: string, value: unknown): { readonly document: Readonly<Record<string, unknown>>; readonly digest: unknown } {
-  if (!isObject(value)) throw notAPlan(file, "it is no JSON object", "Give it a file that dimsync wrote.");
+  if (!isObject(value)) throw notAPlan(file, "it is not a JSON object", "Use a file that dimsync wrote.");
   const version = own(value, "formatVersion");
   const major = typeof version === "string" ? /^(\d+)\.\d+$/u.exec(version)?.[1] : undefined;
-  if (major === undefined) throw notAPlan(file, "it has no formatVersion", "Give it a file that dimsync wrote.");
+  if (major === undefined) throw notAPlan(file, "it has no formatVersion", "Use a file that dimsync wrote.");
   if (Number(major) !== supportedMajor) {
     throw notAPlan(
       file,
@@ -108,26 +115,26 @@ function refuseFault(file: string, fault: IntegrityFault | undefined): void {
 const faults: Readonly<Record<IntegrityFault, { readonly code: string; readonly what: string }>> = {
   missing: {
     code: "E_PLAN_TAMPERED",
-    what: "it has no digest, so nobody can tell whether it was changed after it was reviewed. Make the plan again.",
+    what: "it has no digest, so it may have been changed after the review. Make a new plan.",
   },
   differs: {
     code: "E_PLAN_TAMPERED",
-    what: "its content does not match its digest. It was changed after it was made, or signed with another DIMSYNC_DIGEST_KEY. Make the plan again.",
+    what: "its content does not match its digest. It was changed after it was made, or signed with another DIMSYNC_DIGEST_KEY. Make a new plan.",
   },
   keyless: {
     code: "E_PLAN_KEY",
-    what: "it is signed, and there is no key to check it with. Set DIMSYNC_DIGEST_KEY to the key it was made with.",
+    what: "it is signed, and DIMSYNC_DIGEST_KEY is not set. Set it to the key that the plan was made with.",
   },
   unsigned: {
     code: "E_PLAN_UNSIGNED",
-    what: "DIMSYNC_DIGEST_KEY is set, and the plan was made without it, so anybody may have written it. Make the plan again with the key.",
+    what: "DIMSYNC_DIGEST_KEY is set, and the plan was made without it, so anyone may have written it. Make a new plan with the key.",
   },
 };
 
 const notAPlan = (file: string, why: string, whatToDo: string, cause?: unknown): DimsyncError =>
-  new DimsyncError("E_PLAN_FILE", `The file ${file} can't be used: ${why}. ${whatToDo}`, { exit: 5, cause });
+  new DimsyncError("E_PLAN_FILE", `The file ${file} cannot be used: ${why}. ${whatToDo}`, { exit: 5, cause });
 
-// The members every reader relies on; the rest is the JSON Schema's affair (`validate`).
+// The members that every reader needs. The JSON Schema checks the rest (`validate`).
 function isPlan(value: unknown): value is Plan {
   if (!isObject(value) || (own(value, "kind") !== "Plan" && own(value, "kind") !== "DriftReport")) return false;
   return (
@@ -147,12 +154,12 @@ const hasTexts = (value: Readonly<Record<string, unknown>>, ...keys: readonly st
 const hasLists = (value: Readonly<Record<string, unknown>>, ...keys: readonly string[]): boolean =>
   keys.every((key) => Array.isArray(own(value, key)));
 
-/** What is wrong with a document's digest: "keyless": it needs a key and none is given; "unsigned": a key is given and it was made without one. */
+/** The problem with the digest of a document. "keyless": it needs a key and there is none. "unsigned": there is a key and it was made without one. */
 export type IntegrityFault = "missing" | "differs" | "keyless" | "unsigned";
 
 /**
- * `sha256:HEX` of the document's canonical JSON, or `hmac-sha256:HEX` with a key. An empty key counts as none. The document must be as JSON.parse
- * gives it, without its `integrity` member.
+ * `sha256:HEX` of the document's canonical JSON, or `hmac-sha256:HEX` with a key. An empty key counts as none. The document must be the result of
+ * JSON.parse, without its `integrity` member.
  */
 export function digestOf(document: unknown, digestKey: string | undefined): string {
   const text = canonicalJson(document);
@@ -161,7 +168,7 @@ export function digestOf(document: unknown, digestKey: string | undefined): stri
     : `sha256:${createHash("sha256").update(text).digest("hex")}`;
 }
 
-/** Compares the document with the digest it came with; undefined where they agree. */
+/** Compares the document with its digest; undefined if they match. */
 export function integrityFault(document: unknown, digest: unknown, digestKey: string | undefined): IntegrityFault | undefined {
   if (digest === undefined) return digestKey ? "unsigned" : "missing";
   if (typeof digest !== "string") return "differs";
@@ -172,7 +179,7 @@ export function integrityFault(document: unknown, digest: unknown, digestKey: st
     const expected = Buffer.from(digestOf(document, digestKey));
     return expected.length === actual.length && timingSafeEqual(expected, actual) ? undefined : "differs";
   } catch (error) {
-    // Nested too deeply to be printed, so not printed by dimsync.
+    // Nested too deeply to be printed, so dimsync did not write it.
     if (error instanceof RangeError) return "differs";
     throw error;
   }

@@ -182,7 +182,7 @@ export interface RecordsRun {
    * `take` throws, and E_JOURNAL_WRITE (exit 4) in the folder store: then send nothing.
    */
   readonly intend: (intents: readonly Intent[]) => Promise<readonly string[]>;
-  /** Stores what became of an intent. Throws E_JOURNAL_WRITE (exit 4); the entry then stays open. */
+  /** Stores the outcome of an intent. Throws E_JOURNAL_WRITE (exit 4); the entry then stays open. */
   readonly settle: (entryId: string, settlement: Settlement) => Promise<void>;
   /**
    * Records an id. Throws E_DUPLICATE_BINDING (exit 1) if another address of the kind has the id,

@@ -3,10 +3,10 @@ import { join } from "node:path";
 import { syncFolder } from "./atomic.ts";
 import { isErrno } from "./fs-errors.ts";
 
-/** `.dimsync` below the folder of the project: journal, locks and the like, which belong to one machine and never to git. */
+/** `.dimsync` below the folder of the project: journal, locks and other files of one machine, which must not be in git. */
 export const stateFolder = (projectFolder: string): string => join(projectFolder, ".dimsync");
 
-/** Creates `.dimsync/` where it is missing, with a `.gitignore` that hides all of it, and returns its path. Throws what Node's calls throw. */
+/** Creates `.dimsync/` if it is missing, with a `.gitignore` for all of it, and returns its path. Throws what Node's calls throw. */
 export async function ensureStateFolder(projectFolder: string): Promise<string> {
   const folder = stateFolder(projectFolder);
   const created = await mkdir(folder, { recursive: true });

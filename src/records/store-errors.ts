@@ -11,15 +11,15 @@ export interface StorePlace {
 export const recordsGone = ({ target, place }: StorePlace, why: string): DimsyncError =>
   new DimsyncError(
     "E_RECORDS_GONE",
-    `The records of the target ${target} (${place}) can't be used: ${why}. Without them dimsync could create an object a second time, so nothing is sent. ` +
-      "If the records were deleted or moved back, restore them with `dimsync records restore`. Don't create new ones for an account in which dimsync has created objects.",
+    `The records of the target ${target} (${place}) cannot be used: ${why}. Without them dimsync could create an object a second time, so nothing is sent. ` +
+      "If the records were deleted or moved back, restore them with `dimsync records restore`. Do not create new ones for an account in which dimsync has created objects.",
   );
 
 /** E_RECORDS_READ: the store could not be reached or understood. `why` is a clause. */
 export const recordsUnreadable = ({ target, place }: StorePlace, why: string, cause?: unknown): DimsyncError =>
   new DimsyncError(
     "E_RECORDS_READ",
-    `The records of the target ${target} (${place}) can't be read: ${why}. They show which objects exist, so dimsync does nothing without them. Check the address, the network and the permission to read.`,
+    `The records of the target ${target} (${place}) cannot be read: ${why}. They show which objects exist, so dimsync does nothing without them. Check the address, the network and the permission to read.`,
     { cause },
   );
 
@@ -27,7 +27,7 @@ export const recordsUnreadable = ({ target, place }: StorePlace, why: string, ca
 export const recordsRefused = ({ target, place }: StorePlace, words: string): DimsyncError =>
   new DimsyncError(
     "E_RECORDS_REFUSED",
-    `The records of the target ${target} (${place}) can't be written: ${words || "the write was rejected"}. dimsync creates nothing that it can't record. Check that the token of this job may write, and that no rule or hook refuses the write.`,
+    `The records of the target ${target} (${place}) cannot be written: ${words || "the write was rejected"}. dimsync creates nothing that it cannot record. Check that the token of this job may write, and that no rule or hook refuses the write.`,
     { exit: 4 },
   );
 
@@ -61,7 +61,7 @@ export function leaseHeld({ target }: StorePlace, lease: Lease): DimsyncError {
 
 /** E_LOCKED: this run had the lease and lost it. `now` is the lease of today, if any. */
 export function leaseLost({ target }: StorePlace, now: Lease | undefined): DimsyncError {
-  const who = now === undefined ? "Somebody ended the lease of this run" : `The lease of this run was taken over by ${describeLease(now)}`;
+  const who = now === undefined ? "The lease of this run was ended" : `The lease of this run was taken over by ${describeLease(now)}`;
   return new DimsyncError(
     "E_LOCKED",
     `${who}. This run sends nothing more for the target ${target}. Run plan again to see the state of the account.`,
@@ -85,7 +85,7 @@ export const leaseStale = ({ target, place }: StorePlace, ageMs: number): Dimsyn
 export const planApplied = (runId: string, at: string): DimsyncError =>
   new DimsyncError(
     "E_PLAN_APPLIED",
-    `This plan was applied before, by the run ${runId} at ${at}. A saved plan is applied once, because a create that is repeated makes a second object. Plan again.`,
+    `This plan was applied before, by the run ${runId} at ${at}. A saved plan can be applied only once, because a repeated create makes a second object. Make a new plan.`,
     { exit: 5 },
   );
 

@@ -34,8 +34,8 @@ it("writes sorted, one line an object, with the header", async () => {
   await bindings.set("Tag/pii#Integration/orders", { id: "true" });
   await (await openBindings(file, "dev")).set("Tag/pii", { id: "12345678901234567890" });
   const text = await readFile(file, "utf8");
-  expect(text).toBe(`# Written by dimsync; commit it. For each target: which live object a manifest stands for. Ids and digests, no values.
-# One line an object, so that git can merge it. Change it with \`dimsync bind\` and \`dimsync unbind\`.
+  expect(text).toBe(`# Written by dimsync; commit it. For each target: the live object of each manifest. Ids and digests, no values.
+# One line per object, so that git can merge it. Change it with \`dimsync bind\` and \`dimsync unbind\`.
 
 apiVersion: dimsync/v1
 kind: Bindings
@@ -109,17 +109,17 @@ describe("refuses, with the place, and does not write to", () => {
       ":5:1",
       /merge conflict/,
     ],
-    "a syntax error": [withLines('    Asset/a: { id: "1"\n'), ":6:1", /no valid YAML/],
+    "a syntax error": [withLines('    Asset/a: { id: "1"\n'), ":6:1", /not valid YAML/],
     "one address twice": [withLines('    Asset/a: { id: "1" }\n    Asset/a: { id: "2" }\n'), ":6:5", /unique/],
-    "a list": ["- a\n", ":1:1", /no map/],
+    "a list": ["- a\n", ":1:1", /must be a map/],
     "several documents": ["a: 1\n---\nb: 2\n", ":2:1", /multiple documents/],
     "another version": ["apiVersion: dimsync/v2\nkind: Bindings\n", ":1:13", /apiVersion/],
     "another kind": ["apiVersion: dimsync/v1\nkind: Config\n", ":2:7", /kind is not/],
     "targets as a list": ["apiVersion: dimsync/v1\nkind: Bindings\ntargets: [prod]\n", ":3:10", /targets/],
-    "a target as text": ["apiVersion: dimsync/v1\nkind: Bindings\ntargets:\n  prod: x\n", ":4:9", /no map of addresses/],
-    "no address": [withLines('    orders: { id: "1" }\n'), ":5:5", /no address/],
-    "a line without a map": [withLines("    Asset/a: 1\n"), ":5:14", /no map with an id/],
-    "a line without anything": [withLines("    Asset/a:\n"), ":5:13", /no map with an id/],
+    "a target as text": ["apiVersion: dimsync/v1\nkind: Bindings\ntargets:\n  prod: x\n", ":4:9", /must be a map of addresses/],
+    "no address": [withLines('    orders: { id: "1" }\n'), ":5:5", /not an address/],
+    "a line without a map": [withLines("    Asset/a: 1\n"), ":5:14", /must have a map with an id/],
+    "a line without anything": [withLines("    Asset/a:\n"), ":5:13", /must have a map with an id/],
     "a number as id": [withLines("    Asset/a: { id: 12 }\n"), ":5:20", /quotes/],
     "no id": [withLines("    Asset/a: { secretVersion: 1 }\n"), ":5:14", /quotes/],
     "a text as secretVersion": [withLines('    Asset/a: { id: a, secretVersion: "1" }\n'), ":5:38", /secretVersion/],

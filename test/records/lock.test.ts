@@ -72,8 +72,8 @@ describe("takes over, with a notice, a lock", () => {
   const cases: Readonly<Record<string, readonly [owner: object, notice: RegExp]>> = {
     "whose process is gone": [{ ...mine, pid: 2 ** 30 }, /taken over from the run r1 \(process 1073741824 .*that process is gone\.$/u],
     "whose pid now belongs to a process that was started later": [{ ...mine, processStart: "1" }, /that process is gone/u],
-    "of another host that has been silent": [{ ...mine, host: "elsewhere", heartbeat: old }, /no sign of life for \d+ s/u],
-    "of this process that has been silent": [{ ...mine, heartbeat: old }, /no sign of life/u],
+    "of another host that has been silent": [{ ...mine, host: "elsewhere", heartbeat: old }, /no heartbeat for \d+ s/u],
+    "of this process that has been silent": [{ ...mine, heartbeat: old }, /no heartbeat/u],
   };
   for (const [name, [owner, notice]] of Object.entries(cases)) {
     it(name, async () => {

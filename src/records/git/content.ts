@@ -66,7 +66,7 @@ function journalIn(files: Files): readonly Fact[] {
   return segmentsIn(files).flatMap(({ path }) =>
     linesOf(files, path).map((value, index): Fact => {
       const line = isObject(value) ? parseJournalLine(value) : undefined;
-      if (line === undefined) throw new ContentError(`${path}:${index + 1} is no entry that this version of dimsync knows`);
+      if (line === undefined) throw new ContentError(`${path}:${index + 1} is not an entry that this version of dimsync can read`);
       return line.type === "intend" ? { type: "intend", entryId: line.entryId, intent: line.intent } : { ...line, at: "" };
     }),
   );

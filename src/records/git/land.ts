@@ -22,7 +22,7 @@ export type Landing =
 // Printed if the server let nobody in, so that it did not even look at the push.
 const denied = /error: 40[13]\b|authentication failed|could not read (?:username|password)|permission denied|access denied/iu;
 
-/** Pushes a commit until it is known what became of it, for at most `patienceMs`. Throws nothing of git's. */
+/** Pushes a commit until its outcome is known, for at most `patienceMs`. Throws nothing of git's. */
 export async function land(
   repository: RecordsRepository,
   { commit, parent }: { readonly commit: string; readonly parent: string | undefined },

@@ -89,7 +89,7 @@ interface Writing {
 }
 
 /**
- * Sends the script until it is known what became of it. A response that was lost is settled by
+ * Sends the script until its outcome is known. A response that was lost is settled by
  * reading: the version that the write would have made has the write's id, or another one's.
  */
 async function writeUntilKnown(writing: Writing, next: Prepared, parent: Prepared, patienceMs: number): Promise<WriteOutcome> {

@@ -121,7 +121,7 @@ function settleStatement(t: Table, { settlement: { outcome, id, by } }: Extract<
 const text = (value: string): string => escapeLiteral(value);
 const optional = (value: string | undefined): string => (value === undefined ? "null" : text(value));
 
-/** Never text: the numbers come from this program, but a script is no place for trust. */
+/** Throws for anything but a finite number, because it becomes part of a script. */
 function number(value: number): string {
   if (!Number.isFinite(value)) throw new Error("A number of the records is not finite.");
   return String(Math.round(value));

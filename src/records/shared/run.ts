@@ -19,7 +19,7 @@ export interface Writer {
   readonly holds: () => boolean;
   /** When the last write that was stored began. */
   readonly lastStored: () => Instant | undefined;
-  /** Aborted when nothing more may be sent: the lease is lost, or a write failed that somebody waited for. */
+  /** Aborted when nothing more may be sent: the lease is lost, or a write failed that a caller waited for. */
   readonly lost: AbortSignal;
   /** Facts of this run that are not stored. */
   readonly unstored: () => readonly Fact[];

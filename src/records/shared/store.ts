@@ -38,7 +38,7 @@ export interface Draft {
   readonly subject: string;
 }
 
-/** What became of a write. */
+/** The outcome of a write. */
 export type WriteOutcome =
   /** `newest` is the version that was seen last: the written one, or a later one. */
   | { readonly outcome: "stored"; readonly newest: string }
@@ -66,10 +66,10 @@ export interface SharedStore<V extends Version> extends StorePlace {
   readonly isAbandoned: (version: V, unmovedMs: number) => boolean;
   /** The version that the draft makes of `parent`. Nothing is sent. Throws E_RECORDS_REFUSED (exit 4). */
   readonly prepare: (parent: V, draft: Draft) => Promise<V>;
-  /** Writes a prepared version until it is known what became of it, or patience ends. */
+  /** Writes a prepared version until its outcome is known, or the time limit is reached. */
   readonly write: (next: V, parent: V) => Promise<WriteOutcome>;
   /**
-   * Finds out later what became of a write, by reading. "unchanged": `parent` is still the newest
+   * Finds the outcome of a write later, by reading. "unchanged": `parent` is still the newest
    * version. "unreadable": try again.
    */
   readonly outcomeOf: (next: V, parent: V) => Promise<WriteOutcome | "unchanged" | "unreadable">;

@@ -14,14 +14,14 @@ import type { SharedStore, Version } from "./store.ts";
 export interface WriterOptions<V extends Version> {
   /** What this run read last: its first write has to be on it. */
   readonly tip: V;
-  /** Facts of earlier runs on this machine. They alone are no reason to write. */
+  /** Facts of earlier runs on this machine. They alone do not cause a write. */
   readonly kept: readonly Fact[];
   readonly token: string;
   readonly runId: string;
   readonly runUrl: string | undefined;
 }
 
-/** Facts that somebody waits for: if they can't be stored, they are given up. */
+/** Facts that a caller waits for: if they can't be stored, they are given up. */
 interface Request {
   readonly facts: readonly Fact[];
   readonly resolve: () => void;
