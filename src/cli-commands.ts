@@ -161,13 +161,16 @@ function declareRecords({ program, add }: CommandLine): void {
   add<GlobalFlags, readonly [addresses: readonly string[]]>("unbind <address...>", "Remove a recorded id", async (context, addresses) =>
     (await import("./commands/records/bind.ts")).runUnbind(context, addresses),
   );
-  add<ResolveFlags, readonly [address: string]>(
-    "resolve <address>",
+  add<ResolveFlags, readonly [address?: string]>(
+    "resolve [address]",
     "Settle a create whose response was lost. Until then, plans do not touch the address.",
-    async (context, address) => (await import("./commands/records/bind.ts")).runResolve(context, address),
+    async (context, address) => (await import("./commands/records/resolve.ts")).runResolve(context, address),
   )
     .option("--created <id>", "The object was created with this id")
-    .option("--not-created", "The object was not created");
+    .option("--not-created", "The object was not created")
+    .option("--run <id>", "Instead of an address: every create that this run left open")
+    .option("--force", "Even if the run that was unlocked may still send the create; needs --reason")
+    .option("--reason <text>", "Why --force is safe; kept in the records");
   add<RecordsFlags, readonly [task: string, file?: string]>(
     "records <task> [file]",
     "Show, lock, move and save records. Tasks: show, lock, unlock, init, migrate, export, restore, check.",

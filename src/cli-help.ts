@@ -103,7 +103,11 @@ export const examples: Readonly<Record<string, readonly string[]>> = {
   test: ["dimsync test", "dimsync test tests/*.yaml --snapshot account.snapshot.gz -o junit=tests.xml"],
   bind: ["dimsync bind Asset/warehouse=d-12", "dimsync bind --accept Integration/orders"],
   unbind: ["dimsync unbind Asset/warehouse"],
-  resolve: ["dimsync resolve Integration/orders --created 8f1c", "dimsync resolve Integration/orders --not-created"],
+  resolve: [
+    "dimsync resolve Integration/orders --created 8f1c",
+    "dimsync resolve Integration/orders --not-created",
+    "dimsync resolve --run 6f1e5b2c --not-created",
+  ],
   init: ["dimsync init", "DIMSYNC_BASE_URL=https://api.example.com DIMSYNC_API_KEY=... dimsync init sync --from-live"],
   fmt: ["dimsync fmt", "dimsync fmt --check manifests"],
   serve: ["dimsync serve", "dimsync serve --port 8080 --data account.json --faults 'POST /v1/assets=reset-after'"],

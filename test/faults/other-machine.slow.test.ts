@@ -29,7 +29,7 @@ async function machinesFor(serviceUrl: string) {
       mkdirSync(dirname(join(folder, path)), { recursive: true });
       writeFileSync(join(folder, path), text);
     }
-    return projectIn(folder, env);
+    return projectIn(folder, env, ["--force", "--reason", "the process was killed"]);
   };
   const first = machine();
   const run = await records(first.folder).begin({ runId: "setup", waitMs: 0 });

@@ -1,15 +1,10 @@
-import { randomUUID } from "node:crypto";
 import { kindNamed } from "../../kinds/index.ts";
-import { parseAddress } from "../../model/address.ts";
 import { DimsyncError } from "../../model/errors.ts";
 import type { ExitCode } from "../../model/exit.ts";
-import type { Resource } from "../../model/resource.ts";
-import { openRecords } from "../../operations/records.ts";
-import type { RecordsRun } from "../../records/records.ts";
 import { didYouMean } from "../../text/suggest.ts";
 import type { Context } from "../shared/context.ts";
-import type { BindFlags, ResolveFlags } from "../shared/flags.ts";
-import { loadOneProject } from "../shared/project.ts";
+import type { BindFlags } from "../shared/flags.ts";
+import { withRecords } from "./with-records.ts";
 
 /** `dimsync bind ADDRESS=ID…` records ids; `bind --accept ADDRESS…` records that the account was changed by hand to match. Sends no request. */
 export async function runBind(context: Context<BindFlags>, texts: readonly string[]): Promise<ExitCode> {
@@ -58,74 +53,4 @@ export async function runUnbind(context: Context, addresses: readonly string[]):
     }
   });
   return 0;
-}
-
-/** `dimsync resolve ADDRESS --created=ID | --not-created` records the outcome of a create whose response was lost. Sends no request. */
-export async function runResolve(context: Context<ResolveFlags>, address: string): Promise<ExitCode> {
-  const { flags } = context;
-  if ((flags.created === undefined) === (flags.notCreated !== true))
-    throw new DimsyncError("E_USAGE", "resolve needs exactly one of --created=ID and --not-created.");
-  if (flags.created === "") throw new DimsyncError("E_USAGE", "The id of --created is empty. Use the id of the object in the account.");
-  await withRecords(context, async ({ records, say }) => {
-    const unknown = records.state().open;
-    const open = unknown.filter((intent) => intent.address === address);
-    if (open.length === 0)
-      throw new DimsyncError(
-        "E_UNKNOWN_ADDRESS",
-        `No create of ${JSON.stringify(address)} has an unknown outcome.${didYouMean(
-          address,
-          unknown.map((intent) => intent.address),
-        )}`,
-      );
-    const id = flags.created;
-    const relation = parseAddress(address)?.resource !== undefined;
-    const record = open.find((intent) => intent.record !== undefined)?.record;
-    if (id !== undefined && !relation) await records.bind(address, { ...record, id });
-    for (const { entryId } of open)
-      await records.settle(
-        entryId,
-        id === undefined ? { outcome: "not-created", by: "resolve" } : { outcome: "created", id, by: "resolve" },
-      );
-    const created = relation ? "was created" : `was created and is bound to ${id}`;
-    say(id === undefined ? `${address} was not created; the next apply may create it.` : `${address} ${created}.`);
-  });
-  return 0;
-}
-
-interface Opened {
-  readonly records: RecordsRun;
-  readonly resourceAt: (address: string) => Resource;
-  /** Prints what was recorded on stderr, once it is saved. */
-  readonly say: (text: string) => void;
-}
-
-/** Runs `work` under the lease, so that no apply uses the records at the same time. */
-async function withRecords(context: Context, work: (opened: Opened) => Promise<void>): Promise<void> {
-  const { io } = context;
-  const { settings, resources } = await loadOneProject(context);
-  const store = await openRecords(settings, io.env);
-  const lines: string[] = [];
-  const resourceAt = (address: string): Resource => {
-    const found = resources.find((resource) => resource.address === address);
-    if (found === undefined)
-      throw new DimsyncError(
-        "E_UNKNOWN_ADDRESS",
-        `No manifest has the address ${JSON.stringify(address)}.${didYouMean(
-          address,
-          resources.map((resource) => resource.address),
-        )}`,
-      );
-    return found;
-  };
-  try {
-    const records = await store.begin({ runId: randomUUID(), waitMs: 0, signal: io.interrupted });
-    try {
-      await work({ records, resourceAt, say: (text) => lines.push(text) });
-    } finally {
-      await records.release();
-      for (const line of lines) io.stderr(`dimsync: ${line}\n`);
-    }
-  } finally {
-    await store.close();
-  }
 }

@@ -115,6 +115,9 @@ export interface RecordsFlags extends GlobalFlags {
 export interface ResolveFlags extends GlobalFlags {
   readonly created?: string;
   readonly notCreated?: boolean;
+  readonly run?: string;
+  readonly force?: boolean;
+  readonly reason?: string;
 }
 
 export interface InitFlags extends GlobalFlags {

@@ -1,0 +1,98 @@
+import { parseAddress } from "../../model/address.ts";
+import { DimsyncError } from "../../model/errors.ts";
+import type { ExitCode } from "../../model/exit.ts";
+import type { OpenIntent } from "../../records/journal.ts";
+import type { RecordsRun, UnlockedRun } from "../../records/records.ts";
+import { didYouMean } from "../../text/suggest.ts";
+import type { Context } from "../shared/context.ts";
+import type { ResolveFlags } from "../shared/flags.ts";
+import { withRecords } from "./with-records.ts";
+
+/**
+ * `dimsync resolve ADDRESS --created=ID | --not-created` records the outcome of a create whose
+ * response was lost; `resolve --run ID --not-created` that of every create that a run left open.
+ * Sends no request.
+ */
+export async function runResolve(context: Context<ResolveFlags>, address: string | undefined): Promise<ExitCode> {
+  const { flags } = context;
+  checkFlags(flags, address);
+  await withRecords(context, async ({ records, settings, say }) => {
+    const open = flags.run === undefined ? ofAddress(records, address ?? "") : ofRun(records, flags.run);
+    const id = flags.created;
+    if (id === undefined) refuseStillSending(open, records.state().unlocked, settings.client.timeoutMs, flags);
+    const by = flags.force === true && flags.reason !== undefined ? `resolve: ${flags.reason}` : "resolve";
+    if (id !== undefined) await bindCreated(records, open, id);
+    for (const { entryId } of open)
+      await records.settle(entryId, id === undefined ? { outcome: "not-created", by } : { outcome: "created", id, by });
+    for (const settled of new Set(open.map((intent) => intent.address)))
+      say(id === undefined ? `${settled} was not created; the next apply may create it.` : createdText(settled, id));
+  });
+  return 0;
+}
+
+function checkFlags({ created, notCreated, run, force, reason }: ResolveFlags, address: string | undefined): void {
+  const usage = (message: string): DimsyncError => new DimsyncError("E_USAGE", message);
+  if ((address === undefined) === (run === undefined)) throw usage("resolve needs exactly one of ADDRESS and --run.");
+  if ((created === undefined) === (notCreated !== true)) throw usage("resolve needs exactly one of --created=ID and --not-created.");
+  if (created === "") throw usage("The id of --created is empty. Use the id of the object in the account.");
+  if (run !== undefined && created !== undefined)
+    throw usage("--run needs --not-created: each created object has an id of its own. Resolve it by its address.");
+  if (force === true && (reason ?? "").trim() === "") throw usage("--force needs --reason: it is kept in the records.");
+}
+
+function ofAddress(records: RecordsRun, address: string): readonly OpenIntent[] {
+  const { open } = records.state();
+  const found = open.filter((intent) => intent.address === address);
+  if (found.length > 0) return found;
+  const hint = didYouMean(
+    address,
+    open.map((intent) => intent.address),
+  );
+  throw new DimsyncError("E_UNKNOWN_ADDRESS", `No create of ${JSON.stringify(address)} has an unknown outcome.${hint}`);
+}
+
+function ofRun(records: RecordsRun, runId: string): readonly OpenIntent[] {
+  const { open } = records.state();
+  const found = open.filter((intent) => intent.runId === runId);
+  if (found.length > 0) return found;
+  const hint = didYouMean(
+    runId,
+    open.map((intent) => intent.runId),
+  );
+  throw new DimsyncError("E_UNKNOWN_RUN", `The run ${JSON.stringify(runId)} left no create with an unknown outcome.${hint}`);
+}
+
+/**
+ * A frozen process of a run that was unlocked may wake up and send what it had stored. After half of
+ * its lease's time-to-live it sends nothing more, and after the request timeout nothing of it is on
+ * the way. Throws E_RUN_MAY_SEND (exit 6).
+ */
+function refuseStillSending(
+  open: readonly OpenIntent[],
+  unlocked: readonly UnlockedRun[],
+  timeoutMs: number,
+  { force }: ResolveFlags,
+): void {
+  if (force === true) return;
+  for (const { runId, at, graceMs } of unlocked) {
+    const end = Date.parse(at) + graceMs + timeoutMs;
+    if (Date.now() >= end || open.every((intent) => intent.runId !== runId)) continue;
+    throw new DimsyncError(
+      "E_RUN_MAY_SEND",
+      `The run ${runId} was unlocked at ${at}. If its process still exists, it may send this create until ${new Date(end).toISOString()}. Wait until then. If you know that the process is gone, use --force with --reason.`,
+      { exit: 6 },
+    );
+  }
+}
+
+async function bindCreated(records: RecordsRun, open: readonly OpenIntent[], id: string): Promise<void> {
+  const [intent] = open;
+  if (intent === undefined || isRelation(intent.address)) return;
+  const record = open.find((one) => one.record !== undefined)?.record;
+  await records.bind(intent.address, { ...record, id });
+}
+
+const isRelation = (address: string): boolean => parseAddress(address)?.resource !== undefined;
+
+const createdText = (address: string, id: string): string =>
+  `${address} ${isRelation(address) ? "was created" : `was created and is bound to ${id}`}.`;

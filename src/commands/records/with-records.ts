@@ -1,0 +1,49 @@
+import { randomUUID } from "node:crypto";
+import type { Settings } from "../../model/config.ts";
+import { DimsyncError } from "../../model/errors.ts";
+import type { Resource } from "../../model/resource.ts";
+import { openRecords } from "../../operations/records.ts";
+import type { RecordsRun } from "../../records/records.ts";
+import { didYouMean } from "../../text/suggest.ts";
+import type { Context } from "../shared/context.ts";
+import { loadOneProject } from "../shared/project.ts";
+
+export interface OpenedRecords {
+  readonly records: RecordsRun;
+  readonly settings: Settings;
+  /** Throws E_UNKNOWN_ADDRESS. */
+  readonly resourceAt: (address: string) => Resource;
+  /** Prints what was recorded on stderr, once it is saved. */
+  readonly say: (text: string) => void;
+}
+
+/** Runs `work` under the lease, so that no apply uses the records at the same time. */
+export async function withRecords(context: Context, work: (opened: OpenedRecords) => Promise<void>): Promise<void> {
+  const { io } = context;
+  const { settings, resources } = await loadOneProject(context);
+  const store = await openRecords(settings, io.env);
+  const lines: string[] = [];
+  const resourceAt = (address: string): Resource => {
+    const found = resources.find((resource) => resource.address === address);
+    if (found === undefined)
+      throw new DimsyncError(
+        "E_UNKNOWN_ADDRESS",
+        `No manifest has the address ${JSON.stringify(address)}.${didYouMean(
+          address,
+          resources.map((resource) => resource.address),
+        )}`,
+      );
+    return found;
+  };
+  try {
+    const records = await store.begin({ runId: randomUUID(), waitMs: 0, signal: io.interrupted });
+    try {
+      await work({ records, settings, resourceAt, say: (text) => lines.push(text) });
+    } finally {
+      await records.release();
+      for (const line of lines) io.stderr(`dimsync: ${line}\n`);
+    }
+  } finally {
+    await store.close();
+  }
+}
