@@ -11,6 +11,7 @@ const checked: readonly RegExp[] = [
   /^docs\/reference\/(?:commands\.md|dimsync\.1)$/u,
   /^\.github\/[^/]+\.md$/u,
   /^examples\/.+\.(?:md|mjs|ya?ml)$/u,
+  /^schema\/.+\.json$/u,
 ];
 
 interface Phrase {

@@ -8,20 +8,20 @@ const text = (description: string): Schema => ({ type: "string", description });
 const count = (description: string): Schema => ({ type: "integer", minimum: 0, description });
 const to = (name: string): Schema => ({ $ref: `#/definitions/${name}` });
 
-/** What each event says beside `formatVersion` and `event`; those with a target are about one account. */
+/** The member of each event beside `formatVersion`, `event` and `target`. */
 const findings: Readonly<Record<string, readonly [definition: string, description: string]>> = {
-  item: ["item", "A planned step, or a difference."],
-  outcome: ["itemResult", "What became of a step."],
-  manual: ["manual", "A difference that a person has to settle."],
-  blocked: ["blocked", "A step that may not run."],
-  deferred: ["deferred", "What waits for something that the same apply creates."],
+  item: ["item", "A planned item, or a difference."],
+  outcome: ["itemResult", "The outcome of an item."],
+  manual: ["manual", "A difference that a user must resolve."],
+  blocked: ["blocked", "An item that is blocked."],
+  deferred: ["deferred", "Items that wait for an object that the same apply creates."],
   unverifiable: ["unverifiable", "Declared values that the service never returns."],
-  policy: ["policyFinding", "A policy that something breaks."],
-  guard: ["guardFinding", "A guard that refuses, or was lifted."],
-  diagnostic: ["diagnostic", "A problem of the manifests or of reading the account."],
+  policy: ["policyFinding", "A policy that is violated."],
+  guard: ["guardFinding", "A guard that refuses the plan, or that was lifted."],
+  diagnostic: ["diagnostic", "A problem in the manifests or with reading the account."],
 };
 
-/** What is left of a document without its lists, which were told as events. */
+/** A document without its lists, whose entries are events of their own. */
 function rest(name: string): Schema {
   const { $schema: _dialect, $id: _id, definitions: _definitions, properties, required, ...body } = read(name);
   const kept = Object.entries(properties as Schema).filter(([key]) => !lists.includes(key));
@@ -40,8 +40,8 @@ function event(name: string, description: string, members: Schema, optional: rea
     additionalProperties: false,
     required: ["formatVersion", "event", ...Object.keys(members).filter((key) => !optional.includes(key))],
     properties: {
-      formatVersion: { const: "1.0", description: "Version of the format; a higher minor version only adds." },
-      event: { const: name, description: "What this tells." },
+      formatVersion: { const: "1.0", description: "Version of the format. A higher minor version only adds members." },
+      event: { const: name, description: "Kind of the event." },
       ...members,
     },
   };
@@ -51,6 +51,7 @@ const target = text("Name of the target.");
 
 const definitionsOf = (name: string): Schema => read(name)["definitions"] as Schema;
 const ofEither = (definition: string): Schema => ({
+  description: (definitionsOf("plan")[definition] as Schema)["description"],
   anyOf: [definitionsOf("plan")[definition], definitionsOf("drift")[definition]],
 });
 
@@ -58,15 +59,15 @@ const ofEither = (definition: string): Schema => ({
 export function eventSchema(): Schema {
   const progress = event(
     "progress",
-    "What is being done, while it is.",
+    "Progress of a phase.",
     {
-      at: { type: "string", format: "date-time", description: "When." },
-      step: { enum: ["phase", "step"], description: "Whether a phase begins, or one of its steps is done." },
-      phase: { enum: ["read", "plan", "apply", "wait"], description: "What is being done." },
-      round: count("phase: which round of an apply, from 1."),
-      done: count("step: how many are done."),
-      total: count("How many there are, as far as is known."),
-      label: text("step: which one."),
+      at: { type: "string", format: "date-time", description: "Time, ISO 8601." },
+      step: { enum: ["phase", "step"], description: "Whether a phase starts, or one of its steps is done." },
+      phase: { enum: ["read", "plan", "apply", "wait"], description: "The phase." },
+      round: count("phase: the round of an apply, from 1."),
+      done: count("step: how many steps are done."),
+      total: count("How many there are, if known."),
+      label: text("step: name of the step."),
     },
     ["round", "done", "total", "label"],
   );
@@ -75,11 +76,11 @@ export function eventSchema(): Schema {
   );
   const end = event(
     "end",
-    "The last event about a target: all that is left of the document.",
+    "The last event about a target: the remaining members of the document.",
     { target, document: { anyOf: ["plan", "drift", "result", "validation"].map(rest), description: "The document without its lists." } },
     ["target"],
   );
-  const error = event("error", "Instead of `end`: the command failed before it had a document.", {
+  const error = event("error", "Sent instead of `end` if the command failed before it had a document.", {
     code: text("Diagnostic code."),
     message: text("What is wrong, and what to do."),
     exit: { type: "integer", description: "The exit code." },
@@ -88,7 +89,7 @@ export function eventSchema(): Schema {
     $schema: "http://json-schema.org/draft-07/schema#",
     $id: "urn:dimsync:schema:event",
     title: "Event",
-    description: "One line of `-o ndjson`: progress while a command runs, what it found, and one `end` for each target.",
+    description: "One line of `-o ndjson`: progress while a command runs, the findings, and one `end` for each target.",
     anyOf: [progress, ...found, end, error],
     // The definitions of a drift report are those of a plan with origin and attribution. Only the words for risks differ.
     definitions: { ...definitionsOf("result"), ...definitionsOf("drift"), change: ofEither("change"), summary: ofEither("summary") },
