@@ -72,10 +72,11 @@ async function auditEvidenceOf<Live>({ step, at }: SentCreate<Live>): Promise<st
   const { reads, records } = session.writer;
   const entries = await auditEvidence(reads, { runId: records.runId, name, at });
   if (entries.length === 0) return "";
-  const values = [...secrets.values()].map((secret) => String(secret.reveal()));
-  return containsSecret(entries, values) ? " The audit log shows that it was created." : describeEvidence(entries);
+  return quotesSecret(entries, secrets) ? " The audit log shows that it was created." : describeEvidence(entries);
 }
 
-/** An event that repeats a secret of this run is not shown. */
-const containsSecret = (entries: readonly AuditEntry[], values: readonly string[]): boolean =>
-  entries.some(({ event }) => values.some((value) => value !== "" && event.includes(value)));
+/** Whether an event repeats a secret of this run. Then it is not shown. */
+export function quotesSecret(entries: readonly AuditEntry[], secrets: Step["secrets"]): boolean {
+  const values = [...secrets.values()].map((secret) => String(secret.reveal())).filter((value) => value !== "");
+  return entries.some(({ event }) => values.some((value) => event.includes(value)));
+}

@@ -1,10 +1,11 @@
 import { createHash } from "node:crypto";
+import { assetCreations, describeEntry } from "../engine/audit-log.ts";
 import { blockedByEarlierRun } from "../engine/recover.ts";
 import { DimsyncError, ServiceError } from "../model/errors.ts";
 import { canonicalJson, isObject, own } from "../model/json.ts";
 import type { PlannedRequest, SendableRequest, WriteAnswer } from "../model/service.ts";
 import type { Settlement } from "../records/journal-line.ts";
-import { type Confirmation, confirmCreate, type SentCreate } from "./confirm-create.ts";
+import { type Confirmation, confirmCreate, quotesSecret, type SentCreate } from "./confirm-create.ts";
 import { inlineSecrets } from "./inline-secrets.ts";
 import type { Ending, Step } from "./step.ts";
 
@@ -25,7 +26,7 @@ export async function sendCreate<Live>(step: Step<Live>): Promise<Ending> {
   const { item, session, secrets } = step;
   const [request] = item.requests;
   if (request === undefined) return { outcome: "done" };
-  const refused = refusedByRecords(step) ?? (await refusedByAccount(step));
+  const refused = refusedByRecords(step) ?? (await refusedByAccount(step)) ?? (await refusedByAuditLog(step));
   if (refused !== undefined) return refused;
   const ready = inlineSecrets(request, secrets);
   if (session.signal.aborted) return { outcome: "skipped", code: "E_INTERRUPTED", message: "The run was interrupted before it was sent." };
@@ -66,7 +67,7 @@ function refusedByRecords({ item, records }: Step): Ending | undefined {
       message: `It was bound to ${bound} after the plan was made, so it is not created again.`,
     };
   const unknown = new Map(open.map(({ address }) => [address, "Run plan to look for it in the account."] as const));
-  const blocked = blockedByEarlierRun(item, { unknown, created: earlier });
+  const blocked = blockedByEarlierRun(item, { unknown, created: earlier, bindings });
   return blocked === undefined ? undefined : { outcome: "blocked", code: blocked.code, message: blocked.message };
 }
 
@@ -79,6 +80,22 @@ async function refusedByAccount<Live>({ item, kind, session }: Step<Live>): Prom
     outcome: "skipped",
     code: "E_STALE",
     message: `It appeared in the account after the plan was made: ${existing.join(", ")}.`,
+  };
+}
+
+/** An object that no list shows, such as an asset, may have been created by someone else, or by a run whose records were lost. */
+async function refusedByAuditLog<Live>({ item, kind, records, auditLog, secrets }: Step<Live>): Promise<Ending | undefined> {
+  const name = item.naturalKey?.["name"];
+  if (item.action !== "create" || kind.listed !== undefined || name === undefined) return undefined;
+  const { bindings, forgotten = [] } = records.state();
+  const knownIds = new Set([...[...bindings.values()].map(({ id }) => id), ...forgotten]);
+  const [entry] = assetCreations(await auditLog(), name, knownIds);
+  if (entry === undefined) return undefined;
+  const evidence = quotesSecret([entry], secrets) ? `an entry of ${entry.timestamp}` : describeEntry(entry);
+  return {
+    outcome: "blocked",
+    code: "E_UNBOUND",
+    message: `The audit log shows that an object with this name was created: ${evidence}. It can't be read back, so it is not created again. If it is the same, take its id from there and run: dimsync bind ${item.address}=ID. Otherwise, change spec.name.`,
   };
 }
 

@@ -100,7 +100,9 @@ async function recordId(item: Item, { records }: Execution): Promise<Ending> {
   const intents = open.filter(({ address }) => address === item.address);
   // Digests describe what was sent to one object, so they are not kept for another id.
   const record = bound?.id === id ? bound : intents.find(({ idsSeenBefore }) => !idsSeenBefore.includes(id))?.record;
-  await records.bind(item.address, { ...record, ...item.binding, id });
+  // Both at once, so that they are written together: an id that no address has could be created again.
+  const unbound = item.renamedFrom === undefined ? undefined : records.unbind(item.renamedFrom);
+  await Promise.all([unbound, records.bind(item.address, { ...record, ...item.binding, id })]);
   for (const { entryId } of intents) await records.settle(entryId, { outcome: "recovered", id });
   return { outcome: "done" };
 }

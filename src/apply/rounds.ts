@@ -1,4 +1,5 @@
-import { cachedReads } from "../engine/cached-reads.ts";
+import { newestEntries } from "../engine/audit-log.ts";
+import { cachedReads, once } from "../engine/cached-reads.ts";
 import { planRound } from "../engine/pipeline.ts";
 import { scopeOfAddresses } from "../engine/scope.ts";
 import type { Round, WriteSession } from "../engine/session.ts";
@@ -43,9 +44,10 @@ export async function executeRounds({ session, options, first, plan, secrets }: 
     reads.remember(one);
   };
   const records = gatherIntents(session.writer.records);
+  const auditLog = once(() => newestEntries(session.writer.reads));
   const stopped = (): boolean => session.signal.aborted || (options.failFast === true && outcomes.failed());
   for (;;) {
-    const execution: Execution = { session, records, secrets, failFast: options.failFast === true, remember };
+    const execution: Execution = { session, records, secrets, auditLog, failFast: options.failFast === true, remember };
     const progressed = outcomes.add(current.items, await execute(current.items, execution));
     throwIfUnsent(session);
     if (stopped()) break;

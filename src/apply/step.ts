@@ -1,5 +1,6 @@
 import type { WriteSession } from "../engine/session.ts";
 import type { Kind, ListedObject, Unit } from "../kinds/kind.ts";
+import type { AuditEntry } from "../model/live.ts";
 import type { Item } from "../model/plan.ts";
 import type { ItemResult, Outcome } from "../model/result.ts";
 import type { Secret } from "../model/secret.ts";
@@ -11,6 +12,8 @@ export interface Execution {
   readonly records: RunRecords;
   /** By the canonical JSON of their references. */
   readonly secrets: ReadonlyMap<string, Secret>;
+  /** The newest entries of the audit log, newest first; none if it can't be read. */
+  readonly auditLog: () => Promise<readonly AuditEntry[]>;
   /** Start nothing more after a failure. */
   readonly failFast: boolean;
   /** Adds a created object to the list that later rounds have read already. */

@@ -8,7 +8,7 @@ import type { RecordsRun } from "../records/records.ts";
 const longestWaitMs = 5_000;
 
 /** The records as items use them. */
-export interface RunRecords extends Pick<RecordsRun, "settle" | "bind" | "state" | "flush" | "take"> {
+export interface RunRecords extends Pick<RecordsRun, "settle" | "bind" | "unbind" | "state" | "flush" | "take"> {
   /** Stores one intent, perhaps together with those of other items. Throws as `RecordsRun.intend` does. */
   readonly intend: (intent: Intent) => Promise<string>;
   /** Runs one item that will store an intent, so that it is known how many intents are still to come. */
@@ -23,8 +23,8 @@ interface Waiting {
 
 /** The records of a run, for many items at a time. */
 export function gatherIntents(records: RecordsRun): RunRecords {
-  const { settle, bind, state, flush, waveSize } = records;
-  const same = { settle, bind, state, flush };
+  const { settle, bind, unbind, state, flush, waveSize } = records;
+  const same = { settle, bind, unbind, state, flush };
   if (waveSize <= 1)
     return {
       ...{ ...same, take: records.take, during: (work) => work() },

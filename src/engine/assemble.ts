@@ -62,7 +62,8 @@ interface CreateContext {
 /** Why an object or relation that looks missing may not be created, if so. */
 function whyNotCreate(item: DraftItem, { round, parts, complete }: CreateContext): Blocked | undefined {
   const { unknown } = parts.recovered;
-  const blocked = blockedByEarlierRun(item, { unknown, created: round.session.records().created });
+  const { created, bindings } = round.session.records();
+  const blocked = blockedByEarlierRun(item, { unknown, created, bindings });
   if (blocked !== undefined || item.action !== "create") return blocked;
   const { address } = item;
   if (!complete)

@@ -68,12 +68,42 @@ export async function auditEvidence(reads: Reads, { runId, name, at }: SentCreat
   }
 }
 
+const newestLimit = 1_000;
+
+/** The newest entries, newest first; none if the log can't be read. */
+export async function newestEntries(reads: Reads): Promise<readonly AuditEntry[]> {
+  try {
+    return (await readAuditLog(reads, { sortOrder: "desc" }, { limit: newestLimit })).items;
+  } catch (error) {
+    if (!(error instanceof ServiceError)) throw error;
+    return [];
+  }
+}
+
+/**
+ * Entries that show that an asset of this name was created. The text of events is not specified, so
+ * any event counts that quotes the name, says that something was created and does not name another
+ * kind of object. `knownIds` belong to other assets.
+ */
+export function assetCreations(entries: readonly AuditEntry[], name: string, knownIds: ReadonlySet<string>): readonly AuditEntry[] {
+  return entries.filter(({ event }) => {
+    const isAsset = /\bassets?\b/iu.test(event) || !/\b(?:integration|tag|user|schema|column|table|relation|key)s?\b/iu.test(event);
+    const isKnown = event.split(/[\s"'`“”‘’«»(),;:]+/u).some((word) => knownIds.has(word));
+    return isAsset && !isKnown && /\bcreat/iu.test(event) && quotes(event, name);
+  });
+}
+
+/** `Asset d-12 "Lake" created (2026-02-02T09:30:00Z, dana@example.com)` */
+export function describeEntry({ event, timestamp, actor }: AuditEntry): string {
+  const text = event.length > 200 ? `${event.slice(0, 199)}…` : event;
+  return `${text} (${[timestamp, actor.email ?? ""].filter((part) => part !== "").join(", ")})`;
+}
+
 /** One sentence about the newest entry, after a space; "" without entries. */
 export function describeEvidence(entries: readonly AuditEntry[]): string {
   const [first] = entries;
   if (first === undefined) return "";
-  const event = first.event.length > 200 ? `${first.event.slice(0, 199)}…` : first.event;
-  return ` It was created: the audit log has an entry of this run from ${first.timestamp}: ${JSON.stringify(event)}. Take the id from there.`;
+  return ` It was created: the audit log has an entry of this run: ${describeEntry(first)}. Take the id from there.`;
 }
 
 const isRun = (userAgent: string | undefined, runId: string): boolean => userAgent?.includes(`run/${runId}`) === true;

@@ -46,7 +46,8 @@ function withAdded<T extends { readonly id: string }>(
   };
 }
 
-function once<T>(read: () => Promise<T>): () => Promise<T> {
+/** The same result for every call. */
+export function once<T>(read: () => Promise<T>): () => Promise<T> {
   let result: Promise<T> | undefined;
   return () => {
     result ??= read();

@@ -114,7 +114,7 @@ async function compared(session: Session, addresses: readonly Address[]) {
   const { account: world, problems } = await observeAccount({
     project,
     compared: configs,
-    bindings: session.records().bindings,
+    records: session.records(),
     reads,
     ignored: ignoring(project.settings.ignore, today).ignored,
   });

@@ -1,11 +1,13 @@
-import { kindNamed, kinds } from "../kinds/index.ts";
+import { conflicts, kindNamed, kinds } from "../kinds/index.ts";
 import type { AccountView, Identity, ListedObject, ListedObjects, ListName } from "../kinds/kind.ts";
 import type { Address } from "../model/address.ts";
+import type { EarlierCreate, NaturalKey } from "../model/binding.ts";
 import { ServiceError } from "../model/errors.ts";
 import { own } from "../model/json.ts";
 import type { Problem } from "../model/problem.ts";
 import { locationIn, type Resource } from "../model/resource.ts";
 import type { Listing, Reads } from "../model/service.ts";
+import type { RecordsState } from "../records/records.ts";
 import type { LoadedProject } from "./session.ts";
 
 /** What is read before anything is compared, and the live object of each manifest. */
@@ -24,7 +26,7 @@ export interface ObserveInput {
   readonly project: Pick<LoadedProject, "settings" | "resources">;
   /** The manifests that are compared; the others can only be referred to. */
   readonly compared: readonly Resource[];
-  readonly bindings: AccountView["bindings"];
+  readonly records: KnownRecords;
   readonly reads: Reads;
   readonly ignored: AccountView["ignored"];
   /** Default: nothing. */
@@ -35,11 +37,12 @@ export interface ObserveInput {
   readonly writeSecrets?: AccountView["writeSecrets"];
   /** Default: false. */
   readonly listUnmanaged?: boolean | undefined;
-  /** The longest lists that earlier runs have read (records/list-lengths.ts). */
-  readonly longestSeen?: Readonly<Record<string, number>>;
   /** Lists to read although no manifest needs them. */
   readonly alsoNeeded?: readonly ListName[];
 }
+
+/** What earlier runs recorded, as far as it says which live object a manifest has. */
+export type KnownRecords = Pick<RecordsState, "bindings" | "open" | "created" | "longestSeen">;
 
 /** Reads the lists and ids that the manifests need, and identifies every manifest. */
 export async function observeAccount(input: ObserveInput): Promise<ObservedAccount> {
@@ -52,6 +55,7 @@ export async function observeAccount(input: ObserveInput): Promise<ObservedAccou
     ...lists.problems,
     ...ids.flatMap((one) => (one.state === "failed" ? [failedRead(one.error)] : [])),
     ...problems,
+    ...conflicts(input.project.resources, input.records.bindings),
     ...sharedIdentities(input.project.resources, identities),
   ];
   return {
@@ -73,7 +77,7 @@ interface ObservedLists {
   readonly problems: readonly Problem[];
 }
 
-async function observeLists({ project, compared, reads, longestSeen, alsoNeeded = [] }: ObserveInput): Promise<ObservedLists> {
+async function observeLists({ project, compared, reads, records, alsoNeeded = [] }: ObserveInput): Promise<ObservedLists> {
   const { taggedBy } = project.settings.defaults;
   const needed = new Set<ListName>([
     ...alsoNeeded,
@@ -86,7 +90,7 @@ async function observeLists({ project, compared, reads, longestSeen, alsoNeeded 
     if (!needed.has(name)) return [];
     try {
       const listing = await read();
-      suspicions.push(...suspicionOf(name, listing, own(longestSeen, name) ?? 0));
+      suspicions.push(...suspicionOf(name, listing, own(records.longestSeen, name) ?? 0));
       return listing.items;
     } catch (error) {
       if (!(error instanceof ServiceError)) throw error;
@@ -144,11 +148,12 @@ function observeIds(input: ObserveInput, { lists, needed, unread }: ObservedList
 const leftOut = ({ state, list, id }: ReadById): readonly string[] =>
   state === "found" ? [`GET /v1/${list} does not contain ${id}, but GET /v1/${list}/${id} returns it.`] : [];
 
-const knownId = (resource: Resource, { bindings }: ObserveInput): string | undefined => resource.id ?? bindings.get(resource.address)?.id;
+const knownId = (resource: Resource, { records }: ObserveInput): string | undefined =>
+  resource.id ?? records.bindings.get(resource.address)?.id;
 
 /** The account without identities. */
 function viewOf(input: ObserveInput, { lists }: ObservedLists, readById: readonly ReadById[]): AccountView {
-  const { project, bindings, ignored, recovered = new Map(), fresh = new Set(), writeSecrets = () => false } = input;
+  const { project, records, ignored, recovered = new Map(), fresh = new Set(), writeSecrets = () => false } = input;
   const found = readById.flatMap((one) => (one.state === "found" ? [one.found] : []));
   return {
     resources: project.resources,
@@ -157,7 +162,8 @@ function viewOf(input: ObserveInput, { lists }: ObservedLists, readById: readonl
     tags: [...lists.tags, ...found.flatMap((one) => (one.list === "tags" ? [one.object] : []))],
     users: lists.users,
     goneIds: new Set(readById.flatMap(({ state, id }) => (state === "gone" ? [id] : []))),
-    bindings,
+    bindings: records.bindings,
+    earlierCreates: earlierCreates(records, recovered),
     recovered,
     fresh,
     taggedBy: project.settings.defaults.taggedBy,
@@ -167,6 +173,17 @@ function viewOf(input: ObserveInput, { lists }: ObservedLists, readById: readonl
     maxBodyBytes: project.settings.client.maxBodyBytes,
   };
 }
+
+const earlierCreates = ({ open, created }: KnownRecords, recovered: ReadonlyMap<Address, string>): readonly EarlierCreate[] => [
+  ...[...created].map(([address, { id, naturalKey }]) => createOf(address, id, naturalKey)),
+  ...open.map(({ address, naturalKey }) => createOf(address, recovered.get(address), naturalKey)),
+];
+
+const createOf = (address: Address, id: string | undefined, naturalKey: NaturalKey | undefined): EarlierCreate => ({
+  address,
+  ...(id === undefined ? {} : { id }),
+  ...(naturalKey === undefined ? {} : { naturalKey }),
+});
 
 interface Unread {
   readonly unreadLists: ReadonlySet<ListName>;

@@ -1,9 +1,8 @@
 import type { AccountView } from "../kinds/kind.ts";
 import type { Project } from "../manifests/project.ts";
-import type { RecordsState } from "../records/records.ts";
 import type { RunReads } from "./cached-reads.ts";
 import { ignoring } from "./ignore.ts";
-import { observeAccount } from "./observe.ts";
+import { type KnownRecords, observeAccount } from "./observe.ts";
 
 /**
  * The whole account: every list, whether or not a manifest needs it, and each manifest's live
@@ -12,7 +11,7 @@ import { observeAccount } from "./observe.ts";
  */
 export async function readAccount(
   project: Project,
-  { bindings, longestSeen }: Pick<RecordsState, "bindings" | "longestSeen">,
+  records: KnownRecords,
   { reads, today }: { readonly reads: RunReads; readonly today: string },
 ): Promise<{ readonly account: AccountView; readonly suspicions: readonly string[] }> {
   const { resources, settings } = project;
@@ -21,10 +20,9 @@ export async function readAccount(
   const { account, suspicions } = await observeAccount({
     project,
     compared: resources,
-    bindings,
+    records,
     reads,
     ignored: ignoring(settings.ignore, today).ignored,
-    longestSeen,
     alsoNeeded: ["integrations", "tags", "users"],
   });
   return { account, suspicions };

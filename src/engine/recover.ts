@@ -101,18 +101,20 @@ export interface EarlierRuns {
   /** Addresses whose last create has no known outcome, with the reason. */
   readonly unknown: ReadonlyMap<Address, string>;
   readonly created: RecordsState["created"];
+  readonly bindings: Bindings;
 }
 
 /** Why an object or relation may not be created: its last create has no known outcome, or its id was lost from the bindings. */
 export function blockedByEarlierRun(
   { address, kind, action }: Pick<DraftItem, "address" | "kind" | "action">,
-  { unknown, created }: EarlierRuns,
+  { unknown, created, bindings }: EarlierRuns,
 ): Blocked | undefined {
   const why = unknown.get(address);
   if (why !== undefined) return unknownOutcome(address, why);
   // An object that can be looked up was looked up. For an asset, the journal is the last record.
   const earlier = action === "create" && kindNamed(kind)?.listed === undefined ? created.get(address) : undefined;
-  if (earlier === undefined) return undefined;
+  // After a manifest was renamed, its object is bound to the new address.
+  if (earlier === undefined || [...bindings.values()].some(({ id }) => id === earlier.id)) return undefined;
   return {
     address,
     code: "E_UNBOUND",

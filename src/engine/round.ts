@@ -29,7 +29,7 @@ export async function observeRound(round: Round, recovered: Recovered): Promise<
   const { session, options, reads, scope, fresh, today } = round;
   const { project } = session;
   const { settings } = project;
-  const { bindings, longestSeen } = session.records();
+  const records = session.records();
   const { ignored, problems: expiredIgnores } = ignoring([...settings.ignore, ...(options.ignore ?? [])], today);
   const inScope = manifestsInScope(project.resources, scope);
   const compared = hasErrors(project) ? [] : inScope;
@@ -37,12 +37,11 @@ export async function observeRound(round: Round, recovered: Recovered): Promise<
     observeAccount({
       project: { settings, resources },
       compared: of,
-      bindings,
+      records,
       reads,
       ignored,
       recovered: recovered.ids,
       fresh,
-      longestSeen,
       listUnmanaged: options.listUnmanaged,
       ...(options.writeSecrets === undefined ? {} : { writeSecrets: options.writeSecrets }),
     });

@@ -1,9 +1,10 @@
+import { type Address, parseAddress } from "../model/address.ts";
 import type { Binding } from "../model/binding.ts";
 import type { DraftItem } from "../model/plan.ts";
 import type { Resource } from "../model/resource.ts";
 import type { AccountView, Identity } from "./kind.ts";
 
-/** The pinned id, then the bound one, then one that was recovered; undefined where there is none (product §3.2). */
+/** The pinned id, else the bound one, else one that was recovered; undefined if there is none. */
 export function boundIdentity(resource: Resource, account: AccountView): Identity | undefined {
   const bound = account.bindings.get(resource.address)?.id;
   const id = resource.id ?? bound;
@@ -12,53 +13,68 @@ export function boundIdentity(resource: Resource, account: AccountView): Identit
   return account.goneIds.has(id) ? { state: "gone", id } : { state: "found", id, by: resource.id === undefined ? "binding" : "pin" };
 }
 
-/** A `bind` item where the id is not on record yet, or another one is, or `record` has a version to note. It sends nothing. */
+/** What is recorded for the object `id`, under the resource's address or under the one that it was renamed from. */
+export function recordOf(resource: Resource, id: string, account: AccountView): Binding | undefined {
+  const own = account.bindings.get(resource.address);
+  if (own?.id === id) return own;
+  const from = renamedFrom(resource, id, account);
+  return from === undefined ? undefined : account.bindings.get(from);
+}
+
+/** The address that the object `id` is or was recorded under, if no manifest has that address any more. */
+function renamedFrom(resource: Resource, id: string, { bindings, earlierCreates, resources }: AccountView): Address | undefined {
+  const isFormer = (address: Address): boolean =>
+    address !== resource.address && parseAddress(address)?.kind === resource.kind && resources.every((other) => other.address !== address);
+  for (const [address, binding] of bindings) if (binding.id === id && isFormer(address)) return address;
+  return earlierCreates.find((create) => create.id === id && isFormer(create.address))?.address;
+}
+
+/**
+ * A `bind` item if the id is not recorded yet, or another one is, or if `record` has a version to
+ * record. It sends nothing.
+ */
 export function bindItem(
   resource: Resource,
-  id: string,
-  liveName: string | undefined,
+  live: { readonly id: string; readonly name: string | undefined },
   account: AccountView,
   record: Omit<Binding, "id"> = {},
 ): readonly DraftItem[] {
+  const { id } = live;
   const before = account.bindings.get(resource.address);
-  if (before?.id === id) return noted(resource, id, liveName, record);
+  if (before?.id === id) return record.secretVersion === undefined ? [] : [versionItem(resource, live, record.secretVersion)];
+  const from = renamedFrom(resource, id, account);
   return [
     {
-      address: resource.address,
-      kind: resource.kind,
-      action: "bind",
-      liveId: id,
-      ...(liveName === undefined ? {} : { liveName }),
+      ...emptyBind(resource, live),
+      ...(from === undefined ? {} : { renamedFrom: from }),
       changes: [{ path: "/id", ...(before === undefined ? {} : { before: before.id }), after: id, risk: "neutral" }],
-      requests: [],
-      observed: {},
-      binding: { id, ...record },
+      binding: { ...recordOf(resource, id, account), ...record, id },
     },
   ];
 }
 
-/** The secretVersion that holds from now on, for an object whose id alone is on record. */
-function noted(resource: Resource, id: string, liveName: string | undefined, { secretVersion }: Omit<Binding, "id">): readonly DraftItem[] {
-  if (secretVersion === undefined) return [];
-  return [
-    {
-      address: resource.address,
-      kind: resource.kind,
-      action: "bind",
-      liveId: id,
-      ...(liveName === undefined ? {} : { liveName }),
-      changes: [{ path: "/secretVersion", after: secretVersion, risk: "neutral" }],
-      requests: [],
-      observed: {},
-      binding: { id, secretVersion },
-    },
-  ];
-}
+/** Records the secretVersion of an object whose record has none. */
+const versionItem = (resource: Resource, live: Parameters<typeof bindItem>[1], secretVersion: number): DraftItem => ({
+  ...emptyBind(resource, live),
+  changes: [{ path: "/secretVersion", after: secretVersion, risk: "neutral" }],
+  binding: { id: live.id, secretVersion },
+});
 
-/** What a person has to do about an object whose id answers 404: it is never created again by itself. */
+const emptyBind = ({ address, kind }: Resource, { id, name }: Parameters<typeof bindItem>[1]) => ({
+  address,
+  kind,
+  action: "bind" as const,
+  liveId: id,
+  ...(name === undefined ? {} : { liveName: name }),
+  requests: [],
+  observed: {},
+});
+
+/** What the user has to do about an object whose id returns 404: it is never created again automatically. */
 export function goneInstruction(resource: Resource, id: string): string {
+  const unpin = resource.id === undefined ? "" : ", remove metadata.id,";
   return (
-    `${resource.address} stands for ${id}, which is gone from the account. dimsync never creates it again by itself. ` +
-    `If that is wanted, run dimsync unbind ${resource.address}${resource.id === undefined ? "" : " and remove metadata.id"}; otherwise remove the manifest.`
+    `${resource.address} stands for ${id}, which is gone from the account. dimsync never creates it again automatically. ` +
+    `Remove the manifest; or run dimsync unbind ${resource.address}${unpin} and plan again to look for another object, or to create one.`
   );
 }

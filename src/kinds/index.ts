@@ -1,3 +1,6 @@
+import type { Bindings } from "../model/binding.ts";
+import type { Problem } from "../model/problem.ts";
+import type { Resource } from "../model/resource.ts";
 import { asset } from "./asset/index.ts";
 import { integration } from "./integration/index.ts";
 import type { Kind, ManifestKind } from "./kind.ts";
@@ -22,3 +25,10 @@ const manifestKindsByName = new Map(manifestKinds.map((kind) => [kind.name, kind
 export const kindNamed = (name: string): Kind | undefined => kindsByName.get(name);
 
 export const manifestKindNamed = (name: string): ManifestKind | undefined => manifestKindsByName.get(name);
+
+/** Manifests that describe the same object, as far as the manifests and the bindings show it. */
+export const conflicts = (resources: readonly Resource[], bindings: Bindings): readonly Problem[] =>
+  kinds.flatMap((kind) => {
+    const ofKind = resources.filter((resource) => resource.kind === kind.name);
+    return kind.conflicts?.(ofKind, bindings) ?? [];
+  });

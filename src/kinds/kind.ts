@@ -1,8 +1,8 @@
 import type { Address } from "../model/address.ts";
-import type { Binding, Bindings } from "../model/binding.ts";
+import type { Binding, Bindings, EarlierCreate, NaturalKey } from "../model/binding.ts";
 import type { JsonObject, JsonValue } from "../model/json.ts";
 import type { LiveIntegration, LiveTag, LiveUser } from "../model/live.ts";
-import type { Blocked, Deferred, Difference, Item, NaturalKey } from "../model/plan.ts";
+import type { Blocked, Deferred, Difference, Item } from "../model/plan.ts";
 import type { Pointer } from "../model/pointer.ts";
 import type { Problem } from "../model/problem.ts";
 import type { Reference, Resource } from "../model/resource.ts";
@@ -10,7 +10,7 @@ import type { Reads, WriteAnswer, WriteDecoder } from "../model/service.ts";
 
 /** The live object of a manifest. */
 export type Identity =
-  | { readonly state: "found"; readonly id: string; readonly by: "pin" | "binding" | "look-up" | "recovered" }
+  | { readonly state: "found"; readonly id: string; readonly by: "pin" | "binding" | "look-up" | "recovered" | "renamed" }
   /** There is none, and the manifest says how to create it. */
   | { readonly state: "absent" }
   /** It can be looked up only after those exist. */
@@ -37,6 +37,7 @@ export interface AccountView {
   /** Pinned and bound ids for which GET returned 404. */
   readonly goneIds: ReadonlySet<string>;
   readonly bindings: Bindings;
+  readonly earlierCreates: readonly EarlierCreate[];
   /** Ids of objects whose create response an earlier run did not receive, found by reading. */
   readonly recovered: ReadonlyMap<Address, string>;
   /** Ids of integrations that this run has created; their schemas may not be discovered yet. */
@@ -150,6 +151,8 @@ export interface Kind<U extends Unit = Unit, Live = unknown> extends ManifestKin
   /** How the service shows these objects; absent if it has no call that does (assets). */
   readonly listed?: ListedObjects;
   identify?(resource: Resource, account: AccountView): Identity;
+  /** Manifests that describe the same object, as far as the manifests and the records show it. */
+  conflicts?(resources: readonly Resource[], bindings: Bindings): readonly Problem[];
   /** What `bind --accept` records for a live object; absent: only the id. */
   baseline?(resource: Resource): Omit<Binding, "id">;
   /**

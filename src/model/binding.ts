@@ -9,4 +9,16 @@ export interface Binding {
   readonly secretVersion?: number;
 }
 
+/** What identifies an object among all others of its kind, before it has an id. */
+export type NaturalKey = Readonly<Record<string, string>>;
+
+/** A create of an earlier run, as the journal has it. */
+export interface EarlierCreate {
+  readonly address: Address;
+  /** Absent if the outcome is unknown. */
+  readonly id?: string;
+  /** Absent in entries that do not have it. */
+  readonly naturalKey?: NaturalKey;
+}
+
 export type Bindings = ReadonlyMap<Address, Binding>;

@@ -1,5 +1,5 @@
 import type { Address } from "./address.ts";
-import type { Binding } from "./binding.ts";
+import type { Binding, NaturalKey } from "./binding.ts";
 import type { Exit } from "./exit.ts";
 import type { JsonValue } from "./json.ts";
 import type { Pointer } from "./pointer.ts";
@@ -64,9 +64,6 @@ export interface DraftChange extends Omit<Change, "cause" | "risk"> {
 /** The live values that an item touches, by pointer. The item is stale if a later read differs. */
 export type Observed = Readonly<Record<Pointer, JsonValue>>;
 
-/** Identifies an object of a kind before it has an id. */
-export type NaturalKey = Readonly<Record<string, string>>;
-
 interface ItemCore {
   readonly address: Address;
   readonly kind: string;
@@ -80,6 +77,8 @@ interface ItemCore {
   readonly observed: Observed;
   /** Identifies the object to create: compared with live before the POST, and to settle an unknown outcome. */
   readonly naturalKey?: NaturalKey;
+  /** Of a `bind`: the address of a manifest that no longer exists and had this id. */
+  readonly renamedFrom?: Address;
   /** Recorded in the bindings file when the item is done; for a create, the id comes from the response. */
   readonly binding?: Omit<Binding, "id"> & { readonly id?: string };
   /** Columns that become readable with this item. */

@@ -2,7 +2,7 @@ import { type Address, parseAddress } from "../model/address.ts";
 import type { Binding, Bindings } from "../model/binding.ts";
 import { own, sameJson } from "../model/json.ts";
 import type { AppliedPlan } from "./applied-plans.ts";
-import type { CreatedEntry, OpenIntent } from "./journal.ts";
+import { createdEntry, forget, type History } from "./journal.ts";
 import type { Intent, Settlement } from "./journal-line.ts";
 import type { ListLengths } from "./list-lengths.ts";
 import type { RecordsState } from "./records.ts";
@@ -32,20 +32,21 @@ export function withFacts(state: RecordsState, facts: readonly Fact[]): RecordsS
   const open = new Map(state.open.map((intent) => [intent.entryId, intent]));
   const created = new Map(state.created);
   const bindings = new Map(state.bindings);
+  const forgotten = new Set(state.forgotten);
   let { longestSeen } = state;
   for (const fact of facts) {
     if (fact.type === "intend") open.set(fact.entryId, { entryId: fact.entryId, ...fact.intent });
-    else if (fact.type === "settle") settleIn(open, created, fact);
+    else if (fact.type === "settle") settleIn({ open, created, forgotten }, fact);
     else if (fact.type === "bind") bindings.set(fact.address, fact.binding);
     else if (fact.type === "unbind") bindings.delete(fact.address);
     else if (fact.type === "lists") longestSeen = longer(longestSeen, fact.seen);
   }
-  return { ...state, open: [...open.values()], created, bindings, longestSeen };
+  const ofForgotten = forgotten.size === 0 ? {} : { forgotten: [...forgotten] };
+  return { ...state, open: [...open.values()], created, ...ofForgotten, bindings, longestSeen };
 }
 
 function settleIn(
-  open: Map<string, OpenIntent>,
-  created: Map<Address, CreatedEntry>,
+  { open, created, forgotten }: History,
   { entryId, settlement: { outcome, id } }: Extract<Fact, { type: "settle" }>,
 ): void {
   const intent = open.get(entryId);
@@ -55,8 +56,8 @@ function settleIn(
   }
   open.delete(entryId);
   if (intent !== undefined && id !== undefined && (outcome === "created" || outcome === "recovered"))
-    created.set(intent.address, { entryId, id });
-  if (outcome === "forgotten") for (const [address, entry] of created) if (entry.entryId === entryId) created.delete(address);
+    created.set(intent.address, createdEntry(intent, id));
+  if (outcome === "forgotten") forget({ created, forgotten }, entryId);
 }
 
 /** The larger of each pair of lengths, names sorted. */

@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { join } from "node:path";
+import type { NaturalKey } from "../model/binding.ts";
 import { DimsyncError } from "../model/errors.ts";
 import { appendLog, readLog } from "./append-log.ts";
 import { reasonOf } from "./fs-errors.ts";
@@ -17,6 +18,8 @@ export interface OpenIntent extends Intent {
 export interface CreatedEntry {
   readonly entryId: string;
   readonly id: string;
+  /** As in its intent. */
+  readonly naturalKey?: NaturalKey;
 }
 
 export interface Journal {
@@ -29,6 +32,8 @@ export interface Journal {
   readonly open: () => readonly OpenIntent[];
   /** By address, what was created for it last and not forgotten since: shows that an object exists although its binding was lost. */
   readonly created: () => ReadonlyMap<string, CreatedEntry>;
+  /** Ids of created objects that the user unbound. */
+  readonly forgotten: () => readonly string[];
 }
 
 const compactBytes = 1024 * 1024;
@@ -40,7 +45,7 @@ const keptLines = 1000;
  */
 export async function openJournal(folder: string, target: string): Promise<Journal> {
   const file = join(stateFolder(folder), "journal.ndjson");
-  const { open, created } = history((await readLines(file)).filter((line) => line.type === "settle" || line.target === target));
+  const { open, created, forgotten } = history((await readLines(file)).filter((line) => line.type === "settle" || line.target === target));
   let nextCompaction = compactBytes;
 
   const compact = async (bytes: number): Promise<number | undefined> => {
@@ -78,20 +83,35 @@ export async function openJournal(folder: string, target: string): Promise<Journ
         { type: "settle", entryId, settlement },
         `The outcome of ${intent?.address ?? "a create"} was "${settlement.outcome}"${settlement.id === undefined ? "" : ` with the id ${settlement.id}`}; the next run will look for it. Fix the folder or the disk.`,
       );
-      settleIn({ open, created }, entryId, settlement);
+      settleIn({ open, created, forgotten }, entryId, settlement);
     },
     open: () => [...open.values()],
     created: () => created,
+    forgotten: () => [...forgotten],
   };
 }
 
-interface History {
+/** What the lines of a journal amount to. */
+export interface History {
+  /** By entry id. */
   readonly open: Map<string, OpenIntent>;
+  /** By address. */
   readonly created: Map<string, CreatedEntry>;
+  /** Ids of created objects that the user unbound. */
+  readonly forgotten: Set<string>;
+}
+
+/** The object of an entry was unbound: no address stands for it any more. */
+export function forget({ created, forgotten }: Pick<History, "created" | "forgotten">, entryId: string): void {
+  for (const [address, entry] of created)
+    if (entry.entryId === entryId) {
+      created.delete(address);
+      forgotten.add(entry.id);
+    }
 }
 
 function history(lines: readonly JournalLine[]): History {
-  const found: History = { open: new Map(), created: new Map() };
+  const found: History = { open: new Map(), created: new Map(), forgotten: new Set() };
   for (const line of lines) {
     if (line.type === "intend") found.open.set(line.entryId, { entryId: line.entryId, ...line.intent });
     else settleIn(found, line.entryId, line.settlement);
@@ -99,7 +119,14 @@ function history(lines: readonly JournalLine[]): History {
   return found;
 }
 
-function settleIn({ open, created }: History, entryId: string, { outcome, id }: Settlement): void {
+/** What is kept of an intent once its object is known to exist. */
+export const createdEntry = ({ entryId, naturalKey }: OpenIntent, id: string): CreatedEntry => ({
+  entryId,
+  id,
+  ...(naturalKey === undefined ? {} : { naturalKey }),
+});
+
+function settleIn({ open, created, forgotten }: History, entryId: string, { outcome, id }: Settlement): void {
   const intent = open.get(entryId);
   if (outcome === "unknown" || outcome === "answered") {
     if (intent !== undefined && id !== undefined) open.set(entryId, { ...intent, answeredId: id });
@@ -107,8 +134,8 @@ function settleIn({ open, created }: History, entryId: string, { outcome, id }: 
   }
   open.delete(entryId);
   if (intent !== undefined && id !== undefined && (outcome === "created" || outcome === "recovered"))
-    created.set(intent.address, { entryId, id });
-  if (outcome === "forgotten") for (const [address, entry] of created) if (entry.entryId === entryId) created.delete(address);
+    created.set(intent.address, createdEntry(intent, id));
+  if (outcome === "forgotten") forget({ created, forgotten }, entryId);
 }
 
 async function readLines(file: string): Promise<readonly JournalLine[]> {

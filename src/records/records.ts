@@ -80,6 +80,8 @@ export interface RecordsState {
    * exists although its binding was lost.
    */
   readonly created: ReadonlyMap<Address, CreatedEntry>;
+  /** Ids of created objects that the user unbound. Default: none. */
+  readonly forgotten?: readonly string[];
   readonly longestSeen: ListLengths;
   /** Runs whose lease was ended by `unlock`, oldest first. */
   readonly unlocked: readonly UnlockedRun[];

@@ -111,7 +111,7 @@ describe("a create whose answer is lost", () => {
     });
     expect((await at.apply()).code).toBe(4);
     const [id = ""] = archives(at.service.state());
-    expect((await at.run(["resolve", "Asset/archive", `--created=${id}`])).stderr).toContain(`was created as ${id}, and is bound to it`);
+    expect((await at.run(["resolve", "Asset/archive", `--created=${id}`])).stderr).toContain(`was created and is bound to ${id}`);
     const { plan } = await at.plan();
     expect(plan).toMatchObject({ items: [], blocked: [], unverifiable: [] });
     at.write("manifests/all.yaml", assetManifest("archive", ", description: very old files"));

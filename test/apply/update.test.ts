@@ -91,7 +91,7 @@ describe("a PUT or PATCH whose outcome is unclear", () => {
     expect(code).toBe(4);
     expect(result.items.at(-1)).toMatchObject({
       outcome: "failed",
-      message: expect.stringContaining("Whether the service acted on it is not known"),
+      message: expect.stringContaining("It is not known whether the service acted on it"),
     });
     at.service.clearFaults();
     expect((await at.apply()).code).toBe(0);

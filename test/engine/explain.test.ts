@@ -357,7 +357,10 @@ describe("render --expand", () => {
       "spec: { create: { destinationSchema: o, replicationFrequency: 1h, onSchemaUpdate: x, enabled: false, sourceConfig: { type: mysql, name: none, authMethod: p, connectionType: source, owners: [], connection: {} }, sourceSettings: {} }, destination: { id: d-12 } }";
     const { run } = await world({ text: manifests.replace("spec: { match: { name: Orders } }", create) });
     const { code, stdout, stderr } = await run("render", "SchemaConfig/orders", "--expand");
-    expect([code, stderr]).toEqual([0, "Left as written, because their integrations are not in the account yet: SchemaConfig/orders.\n"]);
+    expect([code, stderr]).toEqual([
+      0,
+      "dimsync: not expanded, because their integrations are not in the account yet: SchemaConfig/orders.\n",
+    ]);
     expect(stdout).toContain("use: pii");
     expect(await run("explain", "SchemaConfig/orders@orders", "public")).toMatchObject({
       code: 1,

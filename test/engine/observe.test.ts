@@ -42,7 +42,7 @@ describe("a list that may not be all there is blocks creates, and updates go on"
           ? { ...(answer as object), data: { ...(answer as { data: object }).data, totalItems: 9 } }
           : undefined,
     });
-    expect(await expectBlocked(at)).toContain("there is more than it holds");
+    expect(await expectBlocked(at)).toContain("announces more items, but the next page has no new ones");
   });
 
   it("a bound id is missing from it, although GET by id answers", async () => {

@@ -240,7 +240,7 @@ describe("what --base costs and touches", () => {
     });
     write({ "tag.yaml": tag("Personal") });
     const { code, stderr } = await runCommand(["plan", "--base", "HEAD"], folder, { [keyVariable]: service.apiKey });
-    expect([code, stderr]).toEqual([0, expect.stringContaining("The project at HEAD could be read only in part")]);
+    expect([code, stderr]).toEqual([0, expect.stringContaining("The project at HEAD could only be read in part")]);
   });
 });
 
@@ -288,7 +288,7 @@ describe("a base that isn't there", () => {
       [keyVariable]: "k",
       GIT_CEILING_DIRECTORIES: tmpdir(),
     });
-    expect([code, stderr]).toEqual([1, expect.stringMatching(/E_NO_GIT.*is in no git repository/u)]);
+    expect([code, stderr]).toEqual([1, expect.stringMatching(/E_NO_GIT: --base needs the git repository/u)]);
     expect(readFileSync(join(folder, "manifests/a.yaml"), "utf8")).toBe(start["tag.yaml"]);
   });
 

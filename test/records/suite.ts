@@ -133,10 +133,12 @@ function journalTests(openStore: OpenStore): void {
     await first.settle(entryId, { outcome: "created", id: "d-1" });
     await first.release();
     const second = await begun(await opened(store), { runId: "run-2" });
-    expect([...second.state().created]).toEqual([["Asset/a", { entryId, id: "d-1" }]]);
+    const { naturalKey } = intentOf("Asset/a");
+    expect([...second.state().created]).toEqual([["Asset/a", { entryId, id: "d-1", naturalKey }]]);
     await second.settle(entryId, { outcome: "forgotten", by: "unbind" });
     await second.release();
-    expect((await (await opened(store)).read()).created.size).toBe(0);
+    const read = await (await opened(store)).read();
+    expect([read.created.size, read.forgotten]).toEqual([0, ["d-1"]]);
   });
 
   it("lets a later run settle what an earlier one left open", async () => {

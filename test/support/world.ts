@@ -56,6 +56,7 @@ export function worldOf(resources: readonly Resource[], more: Partial<AccountVie
     users: [user("u-1", "dana@example.com", "Dana"), user("u-2", "bot@example.com", "Automation")],
     goneIds: new Set(),
     bindings: new Map(),
+    earlierCreates: [],
     recovered: new Map(),
     fresh: new Set(),
     taggedBy: undefined,

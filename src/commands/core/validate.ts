@@ -1,8 +1,11 @@
 import { sortDiagnostics } from "../../engine/plan.ts";
+import { conflicts } from "../../kinds/index.ts";
 import { ruleProblems } from "../../kinds/schema-config/compiled-config.ts";
 import type { Project } from "../../manifests/project.ts";
+import type { Settings } from "../../model/config.ts";
 import { combineExits, type Exit, type ExitCode } from "../../model/exit.ts";
-import { toDiagnostic } from "../../model/problem.ts";
+import { type Problem, toDiagnostic } from "../../model/problem.ts";
+import type { Resource } from "../../model/resource.ts";
 import type { Validation } from "../../model/result.ts";
 import { missingModules } from "../../operations/policy-modules.ts";
 import { literalProblems } from "../../policies/offline.ts";
@@ -14,12 +17,12 @@ import { loadProjects } from "../shared/project.ts";
 /** `dimsync validate [PATH…]`: everything that can be checked without the account. Sends no request. */
 export async function runValidate(context: Context, paths: readonly string[]): Promise<ExitCode> {
   checkOutputs(context);
-  const validations = (await loadProjects(context, paths)).map(validationOf);
+  const validations = await Promise.all((await loadProjects(context, paths)).map(validationOf));
   await deliver(context, validations);
   return combineExits(validations.map(({ exit }) => exit)).code;
 }
 
-function validationOf({ problems, locate, resources, files, settings }: Project): Validation {
+async function validationOf({ problems, locate, resources, files, settings }: Project): Promise<Validation> {
   const today = new Date().toISOString().slice(0, 10);
   const hasIgnores = settings.ignore.some(({ address }) => /^(?:SchemaConfig\/|[^/]*[*?[{!])/u.test(address));
   const found = [
@@ -28,9 +31,21 @@ function validationOf({ problems, locate, resources, files, settings }: Project)
     ...policyProblems(resources),
     ...missingModules(resources, settings.folder),
     ...literalProblems(resources, { today, ignoring: hasIgnores }),
+    ...(await conflictProblems(resources, settings)),
   ];
   const diagnostics = sortDiagnostics(found.map((problem) => toDiagnostic(problem, locate)));
   const failed = diagnostics.some(({ severity }) => severity === "error");
   const exit: Exit = failed ? { code: 1, reasons: ["errors"] } : { code: 0, reasons: [] };
   return { kind: "Validation", manifests: resources.length, files: files.length, diagnostics, exit };
+}
+
+/**
+ * Manifests that describe the same object, unless they are bound to different ids. Only bindings in
+ * a file are read: `validate` sends no request, and `plan` checks it with any store.
+ */
+async function conflictProblems(resources: readonly Resource[], { records, bindingsFile, target }: Settings): Promise<readonly Problem[]> {
+  const found = conflicts(resources, new Map());
+  if (found.length === 0 || records.store !== "folder") return [];
+  const { openBindings } = await import("../../records/bindings.ts");
+  return conflicts(resources, (await openBindings(bindingsFile, target)).all());
 }

@@ -11,21 +11,24 @@ export function referencesIn(integrations: readonly LiveIntegration[]): readonly
 }
 
 /**
- * Live assets that this manifest may mean although no id is on record: same name and type; or, where an integration's manifest uses the asset
- * as destination, the destination of a live integration with that manifest's source. Creating beside one of them could double it.
+ * Live assets that no address is bound to and that may be this one: those with its name and type,
+ * and the destinations of live integrations whose manifest has this asset as destination. Creating
+ * it could duplicate one of them.
  */
 export function lookalikes(resource: Resource<AssetSpec>, account: AccountView): readonly LiveReference[] {
   const { name, type } = resource.spec;
-  const users = account.resources.filter(({ kind }) => kind === "Integration").map(({ spec }) => spec as IntegrationSpec);
-  const sources = users
+  const sources = account.resources
+    .filter(({ kind }) => kind === "Integration")
+    .map(({ spec }) => spec as IntegrationSpec)
     .filter(({ destination }) => destination !== undefined && "asset" in destination && destination.asset === resource.name)
     .flatMap(({ create }) => (create === undefined ? [] : [create.sourceConfig]));
-  const taken = new Set([...account.bindings.values()].map(({ id }) => id));
-  const bySource = account.integrations
-    .filter(({ source }) => sources.some((config) => config.name === source.name && config.type === source.type))
-    .map(({ destination }) => destination);
+  const usedBy = new Set(
+    account.integrations
+      .filter(({ source }) => sources.some((config) => config.name === source.name && config.type === source.type))
+      .map(({ destination }) => destination.id),
+  );
+  const bound = new Set([...account.bindings.values()].map(({ id }) => id));
   return referencesIn(account.integrations).filter(
-    (reference) =>
-      !taken.has(reference.id) && ((reference.name === name && reference.type === type) || bySource.some(({ id }) => id === reference.id)),
+    (reference) => !bound.has(reference.id) && ((reference.name === name && reference.type === type) || usedBy.has(reference.id)),
   );
 }

@@ -11,7 +11,7 @@ import type { IntegrationUnit } from "./unit.ts";
 type Create = NonNullable<IntegrationSpec["create"]>;
 
 /** What is remembered of a create: a digest per member, since the interface never returns most of them. */
-export const recordOf = (create: Create): { readonly sent: Readonly<Record<Pointer, string>> } => ({
+export const recordOfCreate = (create: Create): { readonly sent: Readonly<Record<Pointer, string>> } => ({
   sent: leafDigests(create, "/create"),
 });
 
@@ -57,7 +57,7 @@ export function compare(
       `The manifest says this of the source in spec${dotted(path)}. Correct the manifest, or make a new integration.`,
     );
   const written = Object.keys(declared).filter((path) => shown[path] === undefined);
-  const recorded = binding?.id === live.id ? binding.sent : undefined;
+  const recorded = binding?.sent;
   if (recorded === undefined)
     return {
       manual,

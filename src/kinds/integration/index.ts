@@ -4,10 +4,10 @@ import type { Blocked } from "../../model/plan.ts";
 import type { IntegrationSpec, Resource } from "../../model/resource.ts";
 import { locationIn } from "../../model/resource.ts";
 import { urlPath } from "../../model/url-path.ts";
-import { bindItem, goneInstruction } from "../identity.ts";
+import { bindItem, goneInstruction, recordOf } from "../identity.ts";
 import { type AccountView, type DiffResult, emptyDiff, type Kind } from "../kind.ts";
 import { createBody, ownersNeedUsers } from "./create.ts";
-import { compare, recordOf } from "./diff.ts";
+import { compare, recordOfCreate } from "./diff.ts";
 import { identify, matchesKey } from "./identify.ts";
 import { destinationOf, type IntegrationUnit } from "./unit.ts";
 
@@ -52,7 +52,7 @@ export const integration: Kind<IntegrationUnit> = {
 
   baseline: ({ spec }) => {
     const { create } = spec as IntegrationSpec;
-    return create === undefined ? {} : recordOf(create);
+    return create === undefined ? {} : recordOfCreate(create);
   },
 
   units(resources, account) {
@@ -128,16 +128,16 @@ function created(unit: IntegrationUnit, account: AccountView): DiffResult {
         requests: [{ method: "POST", path: "/v1/integrations", body: made.body }],
         observed: {},
         naturalKey: { sourceName: create.sourceConfig.name, sourceType: create.sourceConfig.type, destinationId: destination.id },
-        binding: recordOf(create),
+        binding: recordOfCreate(create),
       },
     ],
   };
 }
 
 function adopted(unit: IntegrationUnit, id: string, account: AccountView): DiffResult {
-  const { resource, address } = unit;
+  const { resource } = unit;
   const live = account.integrations.find((candidate) => candidate.id === id);
   if (live === undefined) return emptyDiff;
-  const differences = compare(unit, live, account.bindings.get(address));
-  return { ...emptyDiff, items: bindItem(resource, id, live.name, account), ...differences };
+  const differences = compare(unit, live, recordOf(resource, id, account));
+  return { ...emptyDiff, items: bindItem(resource, live, account), ...differences };
 }

@@ -109,7 +109,7 @@ export const tag: Kind<TagUnit, LiveTag> = {
     const related = relations(unit, live, account);
     return {
       ...emptyDiff,
-      items: [...bindItem(resource, liveId, live.name, account), ...fields.items, ...related.items],
+      items: [...bindItem(resource, live, account), ...fields.items, ...related.items],
       manual: related.manual,
       blocked: related.blocked,
       deferred: related.deferred,

@@ -54,7 +54,15 @@ async function readFolder({ folder, target, bindingsFile }: FolderStoreOptions):
     readListLengths(folder, target),
     readUnlocked(folder, target),
   ]);
-  return { version: "", bindings: bindings.all(), open: journal.open(), created: new Map(journal.created()), longestSeen, unlocked };
+  return {
+    version: "",
+    bindings: bindings.all(),
+    open: journal.open(),
+    created: new Map(journal.created()),
+    forgotten: journal.forgotten(),
+    longestSeen,
+    unlocked,
+  };
 }
 
 function leaseOf(owner: LockOwner, ttlMs: number): Lease {

@@ -31,7 +31,13 @@ export async function beginInFolder(store: FolderStoreOptions, options: BeginOpt
       notice: lock.notice,
       waveSize: 1,
       state: (): RecordsState => ({
-        ...{ version: "", bindings: bindings.all(), open: journal.open(), created: new Map(journal.created()) },
+        ...{
+          version: "",
+          bindings: bindings.all(),
+          open: journal.open(),
+          created: new Map(journal.created()),
+          forgotten: journal.forgotten(),
+        },
         ...{ longestSeen: longer(longestSeen, lengths), unlocked },
       }),
       lost: lock.lost,

@@ -2,7 +2,8 @@ import type { Binding } from "../../model/binding.ts";
 import { isObject, own } from "../../model/json.ts";
 import type { AppliedPlan } from "../applied-plans.ts";
 import { emptyState, type Fact, withFacts } from "../facts.ts";
-import { parseJournalLine } from "../journal-line.ts";
+import { createdEntry } from "../journal.ts";
+import { type Intent, parseJournalLine } from "../journal-line.ts";
 import type { Lease, RecordsState, UnlockedRun } from "../records.ts";
 import type { Version } from "../shared/store.ts";
 import type { Database } from "./connection.ts";
@@ -39,10 +40,11 @@ export async function readVersion(database: Database, schema: string, target: st
     version: lease?.version ?? "0",
     bindings: new Map((row.bindings ?? []).map(({ address, binding }) => [address, toBinding(binding)])),
     created: new Map(
-      (row.created ?? []).flatMap(({ address, entry_id, live_id, outcome }) =>
-        outcome === "forgotten" ? [] : [[address, { entryId: entry_id, id: live_id }] as const],
+      (row.created ?? []).flatMap(({ address, entry_id, entry, live_id, outcome }) =>
+        outcome === "forgotten" ? [] : [[address, createdEntry({ entryId: entry_id, ...toIntent(entry_id, entry) }, live_id)] as const],
       ),
     ),
+    forgotten: (row.created ?? []).flatMap(({ outcome, live_id }) => (outcome === "forgotten" ? [live_id] : [])),
     longestSeen: Object.fromEntries((row.lists ?? []).map(({ name, length }) => [name, length])),
     unlocked: (row.unlocked ?? []).map(({ run_id, at, grace_ms }): UnlockedRun => ({ runId: run_id, at, graceMs: grace_ms })),
   };
@@ -72,7 +74,7 @@ interface Row {
   readonly format: number;
   readonly lease: LeaseRow | null;
   readonly open: readonly { readonly entry_id: string; readonly entry: string; readonly live_id: string | null }[] | null;
-  readonly created: readonly Readonly<Record<"address" | "entry_id" | "live_id" | "outcome", string>>[] | null;
+  readonly created: readonly Readonly<Record<"address" | "entry_id" | "entry" | "live_id" | "outcome", string>>[] | null;
   readonly bindings: readonly Readonly<Record<"address" | "binding", string>>[] | null;
   readonly applied: readonly Readonly<Record<"plan_id" | "run_id" | "at", string>>[] | null;
   readonly lists: readonly { readonly name: string; readonly length: number }[] | null;
@@ -107,7 +109,7 @@ function readStatement(schema: string): string {
   (select json_agg(json_build_object('entry_id', entry_id, 'entry', entry, 'live_id', live_id) order by seq)
     from ${t("intent")} where target = $1 and is_open) as open,
   (select json_agg(c) from (
-    select distinct on (address) address, entry_id, live_id, outcome from ${t("intent")}
+    select distinct on (address) address, entry_id, entry, live_id, outcome from ${t("intent")}
     where target = $1 and outcome in ('created', 'recovered', 'forgotten') and live_id is not null
     order by address, settled_version desc, seq desc) c) as created,
   (select json_agg(json_build_object('address', address, 'binding', binding) order by address)
@@ -145,13 +147,17 @@ function toFacts({
   readonly entry: string;
   readonly live_id: string | null;
 }): readonly Fact[] {
-  const value = parsed(entry, `the journal entry ${entry_id}`);
-  const line = isObject(value) ? parseJournalLine(value) : undefined;
-  if (line?.type !== "intend") throw new ContentError(`this version of dimsync cannot read the journal entry ${entry_id}`);
-  const intend: Fact = { type: "intend", entryId: entry_id, intent: line.intent };
+  const intend: Fact = { type: "intend", entryId: entry_id, intent: toIntent(entry_id, entry) };
   return live_id === null
     ? [intend]
     : [intend, { type: "settle", entryId: entry_id, settlement: { outcome: "answered", id: live_id }, at: "" }];
+}
+
+function toIntent(entryId: string, entry: string): Intent {
+  const value = parsed(entry, `the journal entry ${entryId}`);
+  const line = isObject(value) ? parseJournalLine(value) : undefined;
+  if (line?.type !== "intend") throw new ContentError(`this version of dimsync cannot read the journal entry ${entryId}`);
+  return line.intent;
 }
 
 function parsed(text: string, what: string): unknown {

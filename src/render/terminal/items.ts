@@ -60,12 +60,13 @@ function itemBlock(item: Item, addresses: ReadonlyMap<string, string>, grouping:
   return { lines, tight: lines.length === 1 };
 }
 
-function header({ action, address, liveName, liveId }: Item, { paint }: Screen): string {
+function header({ action, address, liveName, liveId, renamedFrom }: Item, { paint }: Screen): string {
   const color = { create: paint.green, update: paint.yellow, relate: paint.cyan, bind: paint.dim }[action];
   const id = liveId === undefined ? "" : `(${visible(liveId)})`;
   const live = [liveName === undefined ? "" : visible(liveName), id].filter((part) => part !== "").join(" ");
   const name = action === "bind" ? paint.dim(visible(address)) : paint.bold(visible(address));
-  return `${color(signs[action])} ${name}${live === "" ? "" : `   ${paint.dim(live)}`}`;
+  const former = renamedFrom === undefined ? "" : `, renamed from ${visible(renamedFrom)}`;
+  return `${color(signs[action])} ${name}${live === "" ? "" : `   ${paint.dim(live + former)}`}`;
 }
 
 function callLines({ requests, dependsOn }: Item, addresses: ReadonlyMap<string, string>, { paint, verbose }: Screen): readonly string[] {

@@ -149,9 +149,23 @@ describe("an asset without an id", () => {
     }
   });
 
-  test("is not taken for one that another manifest stands for", () => {
-    const world = worldOf([asset({}, ifMissing)], { bindings: new Map([["Asset/other", { id: "d-12" }]]) });
-    expect(foundIn(world, "Asset").items.map(({ action }) => action)).toEqual(["create"]);
+  test("takes over the id of an address without a manifest, with what was recorded", () => {
+    const account = worldOf([asset({}, ifMissing)], { bindings: new Map([["Asset/other", { ...recorded, id: "d-12" }]]) });
+    expect(foundIn(account, "Asset").items).toMatchObject([{ action: "bind", renamedFrom: "Asset/other", binding: recorded }]);
+  });
+
+  test("is blocked if another manifest stands for the asset with its name and type", () => {
+    const other = resourceOf("Asset", "other", { name: "Other" });
+    const account = worldOf([asset({}, ifMissing), other], { bindings: new Map([["Asset/other", { id: "d-12" }]]) });
+    expect(foundIn(account, "Asset")).toMatchObject({ blocked: [{ code: "E_UNBOUND", command: "dimsync bind Asset/warehouse=d-12" }] });
+  });
+
+  test("is created if another manifest stands for an asset with another name or type", () => {
+    const other = resourceOf("Asset", "other", { name: "Other" });
+    for (const change of [{ name: "Lake" }, { type: "s3" }]) {
+      const account = worldOf([asset(change, ifMissing), other], { bindings: new Map([["Asset/other", { id: "d-12" }]]) });
+      expect(foundIn(account, "Asset").items.map(({ action, address }) => `${action} ${address}`)).toContain("create Asset/warehouse");
+    }
   });
 
   test("is created with exactly what the manifest says, each leaf shown", () => {

@@ -105,6 +105,7 @@ export function worldOf(manifests: readonly Resource[], names: readonly string[]
     users: [],
     goneIds: new Set(),
     bindings: new Map(),
+    earlierCreates: [],
     recovered: new Map(),
     fresh: new Set(),
     taggedBy: undefined,

@@ -1,0 +1,190 @@
+import type { Binding } from "../../model/binding.ts";
+import type { JsonObject, JsonValue } from "../../model/json.ts";
+import { leavesOf } from "../../model/leaves.ts";
+import type { LiveReference } from "../../model/live.ts";
+import type { DraftChange, DraftItem, Manual, Unverifiable } from "../../model/plan.ts";
+import { atPointer, isWithin, type Pointer } from "../../model/pointer.ts";
+import { type AssetSpec, locationIn, type Resource } from "../../model/resource.ts";
+import { isSecretReference } from "../../model/secret.ts";
+import { urlPath } from "../../model/url-path.ts";
+import { bindItem, recordOf } from "../identity.ts";
+import { type AccountView, type DiffResult, emptyDiff } from "../kind.ts";
+import { changedLeaves, leafDigests } from "../leaves.ts";
+import { naturalKeyOf, recordOfSpec, writable } from "./record.ts";
+import { referencesIn } from "./references.ts";
+
+type AssetResource = Resource<AssetSpec>;
+
+export function createdAsset(resource: AssetResource): DiffResult {
+  const { spec, address } = resource;
+  const body: JsonObject = {
+    ...writable(spec),
+    ...(spec.type === undefined ? {} : { type: spec.type }),
+    ...(spec.connectionType === undefined ? {} : { connectionType: spec.connectionType }),
+  };
+  const item: DraftItem = {
+    address,
+    kind: resource.kind,
+    action: "create",
+    changes: leavesOf(body).map((leaf) => changeAt(resource, leaf.path, { after: leaf.value })),
+    requests: [{ method: "POST", path: urlPath(["v1", "assets"]), body }],
+    observed: {},
+    naturalKey: naturalKeyOf(spec),
+    binding: recordOfSpec(spec),
+  };
+  return { ...emptyDiff, items: [item] };
+}
+
+/** What is known about an existing asset. */
+interface Known {
+  readonly resource: AssetResource;
+  readonly id: string;
+  readonly account: AccountView;
+  readonly declared: JsonObject;
+  readonly digests: Readonly<Record<Pointer, string>>;
+  /** The asset as integrations show it; undefined if none uses it. */
+  readonly shown: LiveReference | undefined;
+  readonly record: Binding | undefined;
+  /** The recorded version; 0 if dimsync has sent the asset without one; undefined if it has sent nothing. */
+  readonly versionBefore: number | undefined;
+  readonly isVersionRaised: boolean;
+  /** The user asked for the connection to be sent, or raised secretVersion. */
+  readonly resend: boolean;
+}
+
+/**
+ * Compares with what integrations show (name and type) and with the digests of what was sent. If
+ * nothing is recorded, nothing is sent unless the user asks for it; then everything is sent, so
+ * that it is recorded from then on.
+ */
+export function updatedAsset(resource: AssetResource, id: string, account: AccountView): DiffResult {
+  const known = knownOf(resource, id, account);
+  const { record, resend, digests, shown, versionBefore } = known;
+  const { spec, address } = resource;
+  const manual = typeDifference(known);
+  const unverifiable = unverifiableMembers(known);
+  const { changes, sendConnection } = changesOf(known);
+  const body = bodyOf(spec, changes, sendConnection);
+  if (Object.keys(body).length === 0) {
+    const version = spec.secretVersion === undefined || versionBefore !== undefined ? {} : { secretVersion: spec.secretVersion };
+    return { ...emptyDiff, items: bindItem(resource, { id, name: shown?.name }, account, version), manual, unverifiable };
+  }
+  const item: DraftItem = {
+    address,
+    kind: resource.kind,
+    action: "update",
+    liveId: id,
+    ...(shown === undefined ? {} : { liveName: shown.name }),
+    changes,
+    requests: [{ method: "PATCH", path: urlPath(["v1", "assets", id]), body }],
+    observed: shown !== undefined && body["name"] !== undefined ? { "/name": shown.name } : {},
+    binding: {
+      id,
+      ...(record?.sent === undefined && !resend ? {} : { sent: digests }),
+      ...versionAfter(spec, record?.secretVersion, sendConnection),
+    },
+  };
+  // A renamed manifest takes over the id first; any other update records the id itself.
+  const renames = bindItem(resource, { id, name: shown?.name }, account).filter(({ renamedFrom }) => renamedFrom !== undefined);
+  return { ...emptyDiff, items: [...renames, item], manual, unverifiable: resend ? [] : unverifiable };
+}
+
+function knownOf(resource: AssetResource, id: string, account: AccountView): Known {
+  const { spec, address } = resource;
+  const declared = writable(spec);
+  const record = recordOf(resource, id, account);
+  const versionBefore = record?.secretVersion ?? (record?.sent === undefined ? undefined : 0);
+  const isVersionRaised = versionBefore !== undefined && (spec.secretVersion ?? 0) > versionBefore;
+  return {
+    resource,
+    id,
+    account,
+    declared,
+    digests: leafDigests(declared),
+    shown: referencesIn(account.integrations).find((reference) => reference.id === id),
+    record,
+    versionBefore,
+    isVersionRaised,
+    resend: account.writeSecrets(address) || isVersionRaised,
+  };
+}
+
+/** The declared members that differ from the record, or from what integrations show. */
+function differingPaths({ resource, account, declared, digests, shown, record, resend }: Known): readonly Pointer[] {
+  const differing = record?.sent === undefined ? (resend ? Object.keys(digests) : []) : changedLeaves(digests, record.sent);
+  const isRenamed = shown !== undefined && shown.name !== resource.spec.name;
+  return [...(isRenamed && !differing.includes("/name") ? ["/name"] : []), ...differing]
+    .filter((path) => !account.ignored(resource.address, path))
+    .filter((path) => path !== "/name" || isRenamed || shown === undefined)
+    .filter((path) => atPointer(declared, path) !== undefined || (isWithin(path, "/connection") && declared["connection"] !== undefined));
+}
+
+function changesOf(known: Known): { readonly changes: readonly DraftChange[]; readonly sendConnection: boolean } {
+  const { resource, declared, shown, record, resend, isVersionRaised } = known;
+  const paths = differingPaths(known);
+  const sendConnection = declared["connection"] !== undefined && (resend || paths.some((path) => isWithin(path, "/connection")));
+  const secrets = sendConnection ? leavesOf(declared).filter(({ value }) => isSecretReference(value)) : [];
+  const leaves = [...paths, ...secrets.map(({ path }) => path)];
+  const changes = leaves.map((path) =>
+    changeAt(resource, path, { ...(path === "/name" && shown !== undefined ? { before: shown.name } : {}), ...valueAt(declared, path) }),
+  );
+  if (!sendConnection) return { changes, sendConnection };
+  if (isVersionRaised) {
+    const before = record?.secretVersion === undefined ? {} : { before: record.secretVersion };
+    return {
+      changes: [...changes, changeAt(resource, "/secretVersion", { ...before, after: resource.spec.secretVersion ?? 0 })],
+      sendConnection,
+    };
+  }
+  const isShown = leaves.some((path) => isWithin(path, "/connection"));
+  return { changes: isShown ? changes : [...changes, changeAt(resource, "/connection", valueAt(declared, "/connection"))], sendConnection };
+}
+
+/** The connection is sent whole or not at all. */
+function bodyOf({ name, description, connection }: AssetSpec, changes: readonly DraftChange[], sendConnection: boolean): JsonObject {
+  const isChanged = (path: Pointer): boolean => changes.some((change) => change.path === path);
+  return {
+    ...(isChanged("/name") ? { name } : {}),
+    ...(isChanged("/description") && description !== undefined ? { description } : {}),
+    ...(sendConnection && connection !== undefined ? { connection } : {}),
+  };
+}
+
+function typeDifference({ resource: { spec, address }, shown }: Known): readonly Omit<Manual, "id">[] {
+  if (spec.type === undefined || shown === undefined || shown.type === spec.type) return [];
+  return [
+    {
+      address,
+      path: "/type",
+      expected: spec.type,
+      actual: shown.type,
+      instruction: `The type of an asset can only be set when it is created. Correct spec.type of ${address}, or bind the asset that has this type.`,
+    },
+  ];
+}
+
+function unverifiableMembers({ resource, digests, shown, record }: Known): readonly Unverifiable[] {
+  const paths = Object.keys(digests).filter((path) => path !== "/name" || shown === undefined);
+  if (record?.sent !== undefined || paths.length === 0) return [];
+  const reason = "The interface never returns the description and connection of an asset, and what was sent is not recorded.";
+  return [{ address: resource.address, paths, reason }];
+}
+
+/** The recorded version changes only if the connection is sent, or if none was recorded. */
+function versionAfter(spec: AssetSpec, recorded: number | undefined, isSent: boolean): Pick<Binding, "secretVersion"> {
+  const version = isSent || recorded === undefined ? spec.secretVersion : recorded;
+  return version === undefined ? {} : { secretVersion: version };
+}
+
+function valueAt(declared: JsonObject, path: Pointer): { readonly after?: JsonValue } {
+  const value = atPointer(declared, path);
+  // Everything in a declared value is JSON.
+  return value === undefined ? {} : { after: value as JsonValue };
+}
+
+const changeAt = (resource: Resource, path: Pointer, values: Pick<DraftChange, "before" | "after">): DraftChange => ({
+  path,
+  ...values,
+  risk: "neutral",
+  cause: { place: locationIn(resource, `/spec${path}`) },
+});
