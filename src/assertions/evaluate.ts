@@ -1,6 +1,6 @@
 import type { AccountView } from "../kinds/kind.ts";
 import { namesMatcher } from "../kinds/patterns/names.ts";
-import { expand } from "../kinds/schema-config/expand.ts";
+import { expand } from "../kinds/schema-config/coverage.ts";
 import { type NodePath, nodeText } from "../kinds/schema-config/tree.ts";
 import type { SchemaConfigUnit } from "../kinds/schema-config/units.ts";
 import { labelOf, selectIntegration, selectIntegrations } from "../kinds/select.ts";
@@ -67,7 +67,7 @@ export function evaluateAssertions(assertions: readonly Assertion[], account: Ac
     needsSchemas: (live) => running.some(({ assertion, selects }) => assertion.nodes !== undefined && selects(live)),
     check(live, schemas = {}, unit) {
       const integration = labelOf(live.id, account);
-      const planned = unit === undefined ? {} : expand(unit.program, schemas);
+      const planned = unit === undefined ? {} : expand(unit.rules, schemas);
       for (const test of running) {
         if (!test.selects(live)) continue;
         const { nodes, state } = test.assertion;

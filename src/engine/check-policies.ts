@@ -1,13 +1,12 @@
 import pLimit from "p-limit";
 import type { AccountView, DiffResult, Kind, TableTest, Unit } from "../kinds/kind.ts";
 import { policyTablesWithoutColumns } from "../kinds/schema-config/coverage.ts";
-import { withColumns } from "../kinds/schema-config/index.ts";
+import { type ObservedSchemas, withColumns } from "../kinds/schema-config/index.ts";
 import { nodeText } from "../kinds/schema-config/tree.ts";
 import type { SchemaConfigUnit } from "../kinds/schema-config/units.ts";
 import { type IntegrationNames, integrationNames, selectIntegration, selectIntegrations } from "../kinds/select.ts";
 import { type Address, byText, parseAddress } from "../model/address.ts";
 import { ServiceError } from "../model/errors.ts";
-import type { LiveSchemas } from "../model/live.ts";
 import type { Deferred, DraftChange, Plan, PolicyFinding } from "../model/plan.ts";
 import type { Pointer } from "../model/pointer.ts";
 import type { Locate, Problem } from "../model/problem.ts";
@@ -128,8 +127,8 @@ function checkUnit(check: Check, { kind, unit, live, difference }: CheckedUnit):
   if (live === undefined || isDiscovering || !evaluator.selects(integration)) return;
   const changes = difference.items.flatMap((item) => item.changes);
   // The kind is checked above: its units and live objects are these.
-  const { program } = unit as SchemaConfigUnit;
-  const tree = live as LiveSchemas;
+  const { rules } = unit as SchemaConfigUnit;
+  const { tree } = live as ObservedSchemas;
   evaluate(check, {
     ...integration,
     address: unit.address,
@@ -137,7 +136,7 @@ function checkUnit(check: Check, { kind, unit, live, difference }: CheckedUnit):
     planned: input.kindOfPlan === "Plan" ? plannedValues(changes) : new Map(),
     isCreated: input.account.fresh.has(unit.liveId),
     exposes: changes.some(({ risk }) => risk === "exposes"),
-    ...causesOf({ program, live: tree, changes, kindOfPlan: input.kindOfPlan, locate: input.locate }),
+    ...causesOf({ rules, live: tree, changes, kindOfPlan: input.kindOfPlan, locate: input.locate }),
   });
 }
 
@@ -152,13 +151,13 @@ async function checkOthers(check: Check, reads: RunReads, compared: ReadonlySet<
   );
   const readAndEvaluate = async ({ address, id, integration }: (typeof others)[number]): Promise<void> => {
     try {
-      const live = await reads.schemas(id);
+      const read = await reads.schemas(id);
       collected.done.add(id);
-      if (live === undefined) return;
+      if (read === undefined) return;
       const needed = evaluator.columnsNeeded(integration);
-      const tables = needed === undefined ? [] : policyTablesWithoutColumns(live, needed);
+      const tables = needed === undefined ? [] : policyTablesWithoutColumns(read, needed);
       input.claimColumns(id, tables.length);
-      const tree = await withColumns(id, live, tables, reads);
+      const { tree } = await withColumns({ id, tree: read }, tables, reads);
       evaluate(check, { ...integration, address, live: tree, ...unchanged });
     } catch (error) {
       if (!(error instanceof ServiceError)) throw error;

@@ -34,7 +34,8 @@ export async function readSchemas(
     const schema = own(live, name);
     return schema !== undefined && hasNoColumns(name, table) && !isReplicated(schema, table);
   });
-  return withColumns(id, live, [...replicated, ...others], reads);
+  const { tree } = await withColumns({ id, tree: live }, [...replicated, ...others], reads);
+  return tree;
 }
 
 /** The result of reading for an item, or why the read failed. */

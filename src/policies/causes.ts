@@ -1,5 +1,5 @@
-import type { Program } from "../kinds/schema-config/compiled-config.ts";
 import { decisionOf } from "../kinds/schema-config/explain.ts";
+import type { RuleCache } from "../kinds/schema-config/rule-cache.ts";
 import { type Field, type NodePath, nodePointer } from "../kinds/schema-config/tree.ts";
 import type { LiveSchemas } from "../model/live.ts";
 import type { Cause, DraftChange, Plan } from "../model/plan.ts";
@@ -7,7 +7,7 @@ import type { Locate, SourceLocation } from "../model/problem.ts";
 import type { PolicyTarget } from "./evaluate.ts";
 
 export interface CauseInput {
-  readonly program: Program;
+  readonly rules: RuleCache;
   readonly live: LiveSchemas;
   readonly changes: readonly DraftChange[];
   readonly kindOfPlan: Plan["kind"];
@@ -15,7 +15,7 @@ export interface CauseInput {
 }
 
 /** Which line of a manifest findings name: a plan's findings those of the planned state, a drift report's those of the live state. */
-export function causesOf({ program, live, changes, kindOfPlan, locate }: CauseInput): Pick<PolicyTarget, "causeOf" | "fixedBy"> {
+export function causesOf({ rules, live, changes, kindOfPlan, locate }: CauseInput): Pick<PolicyTarget, "causeOf" | "fixedBy"> {
   const changeAt = new Map(changes.map((change) => [change.path, change]));
   const located = (cause: { readonly rule?: string; readonly place: SourceLocation } | undefined): Cause | undefined => {
     if (cause === undefined) return undefined;
@@ -28,7 +28,7 @@ export function causesOf({ program, live, changes, kindOfPlan, locate }: CauseIn
       .map((node) => changeAt.get(nodePointer(node, "enabled")))
       .find((change) => change?.after === value)?.cause;
   const decidedAs = (path: NodePath, key: Field, value: boolean) => {
-    const decision = decisionOf(program, live, path, key);
+    const decision = decisionOf(rules, live, { path, key });
     return decision?.value === value ? decision.cause : undefined;
   };
   return {

@@ -1,8 +1,12 @@
-/** How many names a message gives before it counts the others. */
-const shownNames = 3;
+export interface ListOptions {
+  /** How many names to give before counting the others. */
+  readonly shown?: number;
+  /** How many there are, if `names` are only the first of them. */
+  readonly total?: number;
+}
 
 /** "a, b, c and 4 more"; the names in the given order. */
-export function andMore(names: readonly string[], shown = shownNames): string {
-  const first = names.slice(0, shown).join(", ");
-  return names.length > shown ? `${first} and ${names.length - shown} more` : first;
+export function andMore(names: readonly string[], { shown = 3, total = names.length }: ListOptions = {}): string {
+  const first = names.slice(0, shown);
+  return total > first.length ? `${first.join(", ")} and ${total - first.length} more` : first.join(", ");
 }

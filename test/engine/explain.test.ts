@@ -1,8 +1,8 @@
 import { writeFileSync } from "node:fs";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { parseAllDocuments } from "yaml";
+import { nodePath } from "../../src/commands/inspect/node-path.ts";
 import type { EmbeddedOptions } from "../../src/embedded/index.ts";
-import { nodePath } from "../../src/engine/explain.ts";
 import type { Plan } from "../../src/index.ts";
 import { type Ran, runCommand } from "../support/command.ts";
 import { configText, keyVariable, writeProject } from "../support/project-folder.ts";

@@ -1,6 +1,6 @@
 import { readAudit } from "../../drift/audit.ts";
 import { eventsAbout } from "../../drift/events.ts";
-import { type Explained, explainNode, nodePath } from "../../engine/explain.ts";
+import { type Explained, explainNode } from "../../engine/explain.ts";
 import type { Project } from "../../manifests/project.ts";
 import { parseAddress } from "../../model/address.ts";
 import { DimsyncError, ServiceError } from "../../model/errors.ts";
@@ -14,6 +14,7 @@ import type { Context } from "../shared/context.ts";
 import type { ExplainFlags } from "../shared/flags.ts";
 import { checkOutputs, deliverForms } from "../shared/output.ts";
 import { loadValidProject, withLocations } from "../shared/project.ts";
+import { nodePath } from "./node-path.ts";
 
 /** Limits of what is read from the audit log. */
 const windowMs = 30 * 86_400_000;
@@ -63,14 +64,14 @@ async function lastEntries(reads: Pick<Reads, "auditLogs">, signal: AbortSignal)
   }
 }
 
-function located({ names, ...one }: Explained, { locate }: Project, log: Log) {
+function located({ names, applied, ...one }: Explained, { locate }: Project, log: Log) {
   const at = (place: Parameters<typeof locate>[0]): { readonly file: string; readonly line?: number } => {
     const { file, line } = locate(place);
     return { file, ...(line === undefined ? {} : { line }) };
   };
   return {
     ...one,
-    said: one.said.map(({ place, ...said }) => ({ ...said, ...at(place) })),
+    said: applied.map(({ place, ...setting }) => ({ ...setting, ...at(place) })),
     changes: one.changes.map(({ path: _, by: __, cause: { place, ...cause }, ...change }) => ({
       ...change,
       cause: { ...cause, ...at(place) },

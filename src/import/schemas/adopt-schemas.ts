@@ -56,10 +56,10 @@ export function adoptSchemas(input: AdoptSchemasInput): SchemasAdoption {
 /** A SchemaConfig of many integrations or targets is not changed for one: another one, of higher priority, holds the differences. */
 function reconcile(input: AdoptSchemasInput, unit: SchemaConfigUnit, targets: readonly string[]): SchemasAdoption {
   const { name, live, account, literal } = input;
-  const { resource: top, program, address } = unit;
+  const { resource: top, rules, address } = unit;
   const inPlace = top.spec.integrations === undefined && targets.length === 0;
   const { spec, exposing, addedColumns } = reconcileSchemas({
-    ...{ resources: account.resources, program, live, literal, inPlace },
+    ...{ resources: account.resources, rules, live, literal, inPlace },
     isIgnored: (path, key) => account.ignored(address, nodePointer(path, key)),
   });
   if (spec === top.spec) return {};

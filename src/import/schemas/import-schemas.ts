@@ -114,7 +114,7 @@ function documentsOf({ documents }: Adoption, name: string): readonly [readonly 
 const tablesOfPlan =
   (unit: SchemaConfigUnit | undefined) =>
   (live: LiveSchemas): Tables =>
-    unit === undefined ? [] : tablesToRead(unit.program, live, undefined);
+    unit === undefined ? [] : tablesToRead(unit.rules, live, undefined);
 
 /** Adopts one integration's schemas if they were read, and returns the new SchemaConfig if there is one. */
 function adoptOutcome(

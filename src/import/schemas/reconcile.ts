@@ -1,6 +1,7 @@
 import { isReplicated } from "../../engine/read-schemas.ts";
-import { compileConfig, makeRuleProgram, type Program } from "../../kinds/schema-config/compiled-config.ts";
-import { expand } from "../../kinds/schema-config/expand.ts";
+import { compileConfig, makeRuleProgram } from "../../kinds/schema-config/compiled-config.ts";
+import { expand } from "../../kinds/schema-config/coverage.ts";
+import { newRuleCache, type RuleCache } from "../../kinds/schema-config/rule-cache.ts";
 import { ruleSetsIn } from "../../kinds/schema-config/rule-sets.ts";
 import { type Field, type NodePath, riskOf } from "../../kinds/schema-config/tree.ts";
 import { own } from "../../model/json.ts";
@@ -19,8 +20,8 @@ import { listsAllTables, type Managed, uncoveredNodes } from "./uncovered.ts";
 
 export interface Reconciliation {
   readonly resources: readonly Resource[];
-  /** What decides for the integration now, lowest priority first. */
-  readonly program: Program;
+  /** The rules of the SchemaConfigs that select the integration now. */
+  readonly rules: RuleCache;
   readonly live: LiveSchemas;
   /** Whether names that nothing covers are written into the literal tree (--literal). */
   readonly literal: boolean;
@@ -39,20 +40,21 @@ export interface Reconciled {
   readonly addedColumns: readonly NodePath[];
 }
 
-export function reconcileSchemas({ resources, program, live, literal, inPlace, isIgnored }: Reconciliation): Reconciled {
-  const top = program.layers.at(-1)?.config;
+export function reconcileSchemas({ resources, rules, live, literal, inPlace, isIgnored }: Reconciliation): Reconciled {
+  const { layers } = rules.program;
+  const top = layers.at(-1)?.config;
   if (top === undefined) return { spec: {}, exposing: [], addedColumns: [] };
   const sets = ruleSetsIn(resources);
-  const lower = program.layers.slice(0, -1).map(({ compiled }) => compiled);
-  const programOf = (spec: SchemaConfigSpec): Program =>
-    spec === top.spec ? program : makeRuleProgram([...lower, compileConfig({ ...top, spec }, sets)]);
+  const lower = layers.slice(0, -1).map(({ compiled }) => compiled);
+  const rulesOf = (spec: SchemaConfigSpec): RuleCache =>
+    spec === top.spec ? rules : newRuleCache(makeRuleProgram([...lower, compileConfig({ ...top, spec }, sets)]));
 
   const pruned = inPlace ? pruneMissing(top.spec, live) : top.spec;
-  const prunedProgram = programOf(pruned);
-  const prunedDesired = expand(prunedProgram, live);
-  const names = { program: prunedProgram, desired: prunedDesired, live, literal, original: top.spec };
+  const prunedRules = rulesOf(pruned);
+  const prunedDesired = expand(prunedRules, live);
+  const names = { rules: prunedRules, desired: prunedDesired, live, literal, original: top.spec };
   const extended = inPlace ? withNewNames(pruned, names) : { spec: pruned, addedColumns: [] };
-  const desired = extended.spec === pruned ? prunedDesired : expand(programOf(extended.spec), live);
+  const desired = extended.spec === pruned ? prunedDesired : expand(rulesOf(extended.spec), live);
   const differing = differences(desired, live).filter(({ path, key }) => !isIgnored(path, key));
   if (differing.length === 0) return { ...extended, exposing: [] };
 
@@ -108,12 +110,12 @@ interface NewNames extends Managed {
 const isWrittenByImport = (rule: SchemaRule): boolean => "id" in rule && rule.id !== undefined && liveRuleId.test(rule.id);
 
 /** The spec with the nodes that nothing covers: in the rules that import wrote, else with --literal in the literal tree. */
-function withNewNames(spec: SchemaConfigSpec, { program, live, desired, literal, original }: NewNames): Omit<Reconciled, "exposing"> {
+function withNewNames(spec: SchemaConfigSpec, { rules: current, live, desired, literal, original }: NewNames): Omit<Reconciled, "exposing"> {
   // Even if none of its rules is left, as after the only schema was renamed.
   const hasRules = (original.rules ?? []).some(isWrittenByImport);
   if (!hasRules && !literal) return { spec, addedColumns: [] };
   const rules = spec.rules ?? [];
-  const uncovered = uncoveredNodes({ program, live, desired }, (schema) => !literal && listsAllTables(rules, schema));
+  const uncovered = uncoveredNodes({ rules: current, live, desired }, (schema) => !literal && listsAllTables(rules, schema));
   if (Object.keys(uncovered.schemas).length === 0) return { spec, addedColumns: [] };
   const addedColumns = readableColumns(uncovered.schemas);
   const draft = draftOf(spec.schemas);

@@ -1,6 +1,6 @@
 import { isReplicated } from "../../engine/read-schemas.ts";
-import type { Program } from "../../kinds/schema-config/compiled-config.ts";
 import { explain } from "../../kinds/schema-config/explain.ts";
+import type { RuleCache } from "../../kinds/schema-config/rule-cache.ts";
 import type { NodePath } from "../../kinds/schema-config/tree.ts";
 import { emptyRecord, own } from "../../model/json.ts";
 import type { LiveColumn, LiveSchema, LiveSchemas, LiveTable } from "../../model/live.ts";
@@ -10,18 +10,18 @@ import type { Uncovered } from "./add-rules.ts";
 import { nameOfPattern } from "./escape-glob.ts";
 
 export interface Managed {
-  readonly program: Program;
+  readonly rules: RuleCache;
   readonly live: LiveSchemas;
-  /** The program expanded over the live schemas. */
+  /** The rules expanded over the live schemas. */
   readonly desired: SchemaTree;
 }
 
 /** The nodes that nothing covers. `leavesOut`: the columns of the schema's tables that are not replicated stay unmanaged. */
-export function uncoveredNodes({ program, live, desired }: Managed, leavesOut: (schema: string) => boolean): Uncovered {
+export function uncoveredNodes({ rules, live, desired }: Managed, leavesOut: (schema: string) => boolean): Uncovered {
   const nodes = new Set<string>();
   // What has a desired value is covered; only the rest needs an explanation, which is slow.
   const isUncovered = (wanted: ColumnTree | undefined, path: NodePath): boolean =>
-    wanted?.enabled === undefined && wanted?.hashed === undefined && explain(program, live, path).state === "unmanaged";
+    wanted?.enabled === undefined && wanted?.hashed === undefined && explain(rules, live, path).state === "unmanaged";
   const schemas = emptyRecord<LiveSchema>();
   for (const [name, schema] of Object.entries(live)) {
     const wantedSchema = own(desired, name);

@@ -6,25 +6,38 @@ import {
   type SchemaConfigSpec,
   type SchemaExpectation,
   type SchemaMatch,
+  type SchemaRule,
 } from "../../model/resource.ts";
-import { type NamePatterns, namePatterns } from "../patterns/names.ts";
-import type { PlacedRule } from "./rule-sets.ts";
+import { type NodePatterns, nodePatterns } from "../patterns/nodes.ts";
 import { type Depth, type LiveNode, levelNames, type NodeCause } from "./tree.ts";
 
 export type Where = NonNullable<SchemaMatch["where"]>;
 export type Expected = Omit<SchemaExpectation, "match">;
 
-/** A rule or an `expect` entry of a configuration, ready to be asked of names. */
+/** A rule with its own `match`, not one that uses a RuleSet. */
+export type OwnRule = Exclude<SchemaRule, { readonly use: string }>;
+
+/** A rule and where it is written: in the SchemaConfig, or in a RuleSet that it uses. */
+export interface WrittenRule {
+  readonly rule: OwnRule;
+  /** What changes name as their cause: the id, or "rule 3", in a RuleSet "pii-columns rule 3". Counted from 1. */
+  readonly name: string;
+  readonly owner: Resource;
+  /** "/spec/rules/2" */
+  readonly pointer: string;
+}
+
+/** A rule or an `expect` entry of a SchemaConfig, with compiled patterns. */
 export interface CompiledRule {
   readonly type: "rule";
-  /** The deepest level that the match names: the rule speaks of nodes there, and of nothing above or below. */
+  /** The deepest level that the match names. The rule applies to nodes of this level only. */
   readonly depth: Depth;
-  /** By depth; undefined means any name. */
-  readonly parts: readonly (NamePatterns | undefined)[];
+  /** By depth; undefined matches every name. */
+  readonly parts: NodePatterns["parts"];
   readonly where: Where | undefined;
   readonly ignores: boolean;
   readonly set: ColumnTree | undefined;
-  /** Of an `expect` entry, which sets nothing. */
+  /** For an `expect` entry, which sets nothing. */
   readonly expected: Expected | undefined;
   readonly name: string;
   /** One object for all changes that the rule causes. */
@@ -34,11 +47,12 @@ export interface CompiledRule {
 }
 
 interface Compiled {
+  /** Undefined if the match names no level. */
   readonly rule: CompiledRule | undefined;
   readonly problems: readonly Problem[];
 }
 
-/** Attributes that nodes of each depth have, for `where`. A column's syncMode is its table's. */
+/** The attributes of each level that `where` can compare. A column has the syncMode of its table. */
 const attributes: readonly (readonly (keyof Where)[])[] = [
   ["enabled"],
   ["enabled", "syncMode"],
@@ -49,28 +63,28 @@ const assertable: readonly (readonly (keyof Expected)[])[] = [
   ["nameInDestination", "syncMode", "cursorField"],
   ["nameInDestination", "isPrimaryKey"],
 ];
+export const expectedKeys = ["nameInDestination", "syncMode", "cursorField", "isPrimaryKey"] as const;
 
-export function compileRule({ rule, name, owner, pointer }: PlacedRule): Compiled {
-  const problems: Problem[] = [];
-  const core = compileMatch(rule.match, owner, pointer, problems);
-  if (rule.ignore === true && rule.set !== undefined)
-    problems.push(
-      problem(
-        owner,
-        pointer,
-        "E_IGNORE_AND_SET",
-        "A rule ignores and sets",
-        "The rule ignores its nodes and sets them, which contradict each other. Write two rules: the later one counts.",
-      ),
-    );
-  if (core === undefined) return { rule: undefined, problems };
+export function compileRule({ rule, name, owner, pointer }: WrittenRule): Compiled {
+  const { match, problems } = compileMatch(rule.match, owner, pointer);
+  const ignores = rule.ignore === true;
+  const both: readonly Problem[] =
+    ignores && rule.set !== undefined
+      ? [
+          problem(owner, pointer, {
+            code: "E_IGNORE_AND_SET",
+            summary: "A rule ignores and sets",
+            message: "The rule has both ignore and set, which contradict each other. Write two rules; the later one wins.",
+          }),
+        ]
+      : [];
   const place = locationIn(owner, pointer);
   return {
-    problems,
-    rule: {
-      ...core,
-      ignores: rule.ignore === true,
-      set: rule.ignore === true ? undefined : rule.set,
+    problems: [...both, ...problems],
+    rule: match && {
+      ...match,
+      ignores,
+      set: ignores ? undefined : rule.set,
       expected: undefined,
       name,
       cause: { rule: name, ...(rule.reason === undefined ? {} : { reason: rule.reason }), place },
@@ -80,28 +94,28 @@ export function compileRule({ rule, name, owner, pointer }: PlacedRule): Compile
   };
 }
 
-export function compileExpectation({ match, ...expected }: SchemaExpectation, owner: Resource<SchemaConfigSpec>, index: number): Compiled {
-  const problems: Problem[] = [];
+export function compileExpectation(
+  { match: written, ...expected }: SchemaExpectation,
+  owner: Resource<SchemaConfigSpec>,
+  index: number,
+): Compiled {
   const pointer = `/spec/expect/${index}`;
-  const core = compileMatch(match, owner, pointer, problems);
-  if (core === undefined) return { rule: undefined, problems };
-  const given = (["nameInDestination", "syncMode", "cursorField", "isPrimaryKey"] as const).filter((key) => expected[key] !== undefined);
-  for (const key of given)
-    if (!assertable[core.depth]?.includes(key))
-      problems.push(
-        problem(
-          owner,
-          `${pointer}/${key}`,
-          "E_EXPECT_LEVEL",
-          "Nothing to assert there",
-          `A ${levelNames[core.depth]} has no ${key}. The deepest level that the match names is the one that is meant.`,
-        ),
-      );
+  const { match, problems } = compileMatch(written, owner, pointer);
+  if (match === undefined) return { rule: undefined, problems };
+  const wrongLevel = expectedKeys
+    .filter((key) => expected[key] !== undefined && !assertable[match.depth]?.includes(key))
+    .map((key) =>
+      problem(owner, `${pointer}/${key}`, {
+        code: "E_EXPECT_LEVEL",
+        summary: "Nothing to assert there",
+        message: `A ${levelNames[match.depth]} has no ${key}. An expect entry applies to the deepest level that its match names.`,
+      }),
+    );
   const name = `expect ${index + 1}`;
   return {
-    problems,
+    problems: [...problems, ...wrongLevel],
     rule: {
-      ...core,
+      ...match,
       ignores: false,
       set: undefined,
       expected,
@@ -117,52 +131,36 @@ function compileMatch(
   match: SchemaMatch,
   owner: Resource,
   pointer: string,
-  problems: Problem[],
-): Pick<CompiledRule, "type" | "depth" | "parts" | "where"> | undefined {
-  const written = [match.schema, match.table, match.column].map((part) => (part?.length === 0 ? undefined : part));
-  const depth = written.findLastIndex((part) => part !== undefined) as -1 | Depth;
-  if (depth === -1) {
-    problems.push(
-      problem(
-        owner,
-        `${pointer}/match`,
-        "E_EMPTY_MATCH",
-        "A match names nothing",
-        'The match names no schema, table or column, so it says nothing of what is meant. For every table write table: "*".',
-      ),
-    );
-    return undefined;
+): { readonly match: Pick<CompiledRule, "type" | "depth" | "parts" | "where"> | undefined; readonly problems: readonly Problem[] } {
+  const { ignoreCase, where } = match;
+  const { depth, parts } = nodePatterns(
+    [match.schema, match.table, match.column].map((name) => (name === undefined || name.length === 0 ? undefined : { name, ignoreCase })),
+  );
+  if (depth === undefined) {
+    const message = 'The match names no schema, table or column. For every table, write table: "*".';
+    return { match: undefined, problems: [problem(owner, `${pointer}/match`, { code: "E_EMPTY_MATCH", summary: "Empty match", message })] };
   }
-  for (const key of Object.keys(match.where ?? {}) as (keyof Where)[])
-    if (!attributes[depth]?.includes(key))
-      problems.push(
-        problem(
-          owner,
-          `${pointer}/match/where/${key}`,
-          "E_WHERE_LEVEL",
-          "Nothing to narrow by",
-          `A ${levelNames[depth]} has no ${key}, so no node could ever match. The deepest level that the match names is the one that is meant.`,
-        ),
-      );
-  const options = { ignoreCase: match.ignoreCase === true };
-  return {
-    type: "rule",
-    depth,
-    parts: written.map((part) => (part === undefined ? undefined : namePatterns(part, options))),
-    where: match.where,
-  };
+  // `where` comes from JSON that the schema has checked: its keys are those of its type.
+  const problems = (Object.keys(where ?? {}) as (keyof Where)[])
+    .filter((key) => !attributes[depth]?.includes(key))
+    .map((key) =>
+      problem(owner, `${pointer}/match/where/${key}`, {
+        code: "E_WHERE_LEVEL",
+        summary: "Nothing to narrow by",
+        message: `A ${levelNames[depth]} has no ${key}, so the rule could never match. A rule applies to the deepest level that its match names.`,
+      }),
+    );
+  return { match: { type: "rule", depth, parts, where }, problems };
 }
 
-const problem = (owner: Resource, pointer: string, code: string, summary: string, message: string): Problem => ({
-  code,
+const problem = (owner: Resource, pointer: string, text: Pick<Problem, "code" | "summary" | "message">): Problem => ({
+  ...text,
   severity: "error",
-  summary,
-  message,
   place: locationIn(owner, pointer),
   address: owner.address,
 });
 
-/** Whether the live node has the attributes. One that the service did not tell equals nothing: it is unknown. */
+/** Whether the live node has these attributes. An attribute that the service did not return is unknown and equals nothing. */
 export function holds(where: Where, node: LiveNode, syncMode: string | undefined): boolean {
   return (
     (where.enabled === undefined || where.enabled === node.enabled) &&

@@ -1,69 +1,64 @@
 import { byText } from "../../model/address.ts";
 import type { Problem } from "../../model/problem.ts";
-import { locationIn, type Resource, type SchemaConfigSpec } from "../../model/resource.ts";
+import { locationIn, type Resource, type SchemaConfigSpec, type SchemaTree } from "../../model/resource.ts";
 import type { NamePattern } from "../patterns/names.ts";
-import { type CompiledRule, compileExpectation, compileRule } from "./compile-rule.ts";
-import { type Context, newContext } from "./rule-cache.ts";
-import { type PlacedRule, type RuleSets, ruleSetsIn, spliceRules } from "./rule-sets.ts";
+import { type CompiledRule, compileExpectation, compileRule, type WrittenRule } from "./compile-rule.ts";
+import { type RuleSets, ruleSetsIn, spliceRules } from "./rule-sets.ts";
 import type { Depth, NodeCause } from "./tree.ts";
 
 export type Config = Resource<SchemaConfigSpec>;
 
-/** One configuration, compiled once however many integrations it governs. */
+/** One SchemaConfig, compiled once for all integrations that it selects. */
 export interface CompiledConfig {
   readonly config: Config;
   readonly rules: readonly CompiledRule[];
-  /** As they are written, RuleSets in place. */
-  readonly written: readonly PlacedRule[];
+  /** The rules as they are written, with those of RuleSets in place. */
+  readonly written: readonly WrittenRule[];
   readonly problems: readonly Problem[];
 }
 
-/** A rule in the order in which a program speaks. */
-export interface Rule extends CompiledRule {
-  /** Position in `Program.rules`. */
+/** A rule in a program. */
+export interface ProgramRule extends CompiledRule {
+  /** Position in `RuleProgram.rules`: the order in which rules apply. */
   readonly index: number;
-  /** Of the configuration that it belongs to; a layer's literal tree speaks after its rules. */
+  /** The layer of its SchemaConfig, whose literal tree applies after the rules of the layer. */
   readonly layer: number;
   readonly compiled: CompiledRule;
-  /** By depth, the position in `Program.patterns` of its first positive pattern. */
+  /** By depth, the position in `RuleProgram.patterns` of its first positive pattern. */
   readonly firstPattern: readonly number[];
 }
 
+/** One SchemaConfig of those that select an integration. As the source of a value: its literal tree. */
 export interface Layer {
   readonly type: "literal";
   readonly config: Config;
   readonly compiled: CompiledConfig;
 }
 
-/** What a configuration makes of nodes that nothing covers. */
-export interface Unmatched {
+/** What `unmatched` does with nodes that nothing covers. */
+export interface UnmatchedMode {
   readonly type: "unmatched";
   readonly mode: "enable" | "disable" | "error";
   readonly config: Config;
   readonly cause: NodeCause;
 }
 
-/** Who decided a value. */
-export type Speaker = Rule | Layer | Unmatched;
-
-/** Everything that the configurations of an integration say, in the order in which they say it. */
-export interface Statements {
-  /** Lowest priority first. */
-  readonly layers: readonly Layer[];
-  readonly rules: readonly Rule[];
-  readonly patterns: readonly { readonly rule: Rule; readonly depth: Depth; readonly pattern: NamePattern }[];
-  /** By depth; of the highest layer that says something. */
-  readonly unmatched: readonly (Unmatched | undefined)[];
-}
+/** What decides a value. */
+export type ValueSource = ProgramRule | Layer | UnmatchedMode;
 
 /**
- * Statements ready to be put to trees; shared by all integrations with the same ones. Contexts remember what they have learned of names, which can be
- * as large as a tree: whatever outlives the comparison of a program's integrations keeps `statements` only.
+ * All SchemaConfigs that select an integration, in the order in which they apply. One value for all integrations with the
+ * same SchemaConfigs.
  */
-export interface Program extends Statements {
-  readonly statements: Statements;
-  /** Where a walk begins. */
-  readonly root: Context;
+export interface RuleProgram {
+  /** Lowest priority first. */
+  readonly layers: readonly Layer[];
+  /** `spec.schemas` by layer. */
+  readonly literalTrees: readonly (SchemaTree | undefined)[];
+  readonly rules: readonly ProgramRule[];
+  readonly patterns: readonly { readonly rule: ProgramRule; readonly depth: Depth; readonly pattern: NamePattern }[];
+  /** By depth; of the highest layer that sets it. */
+  readonly unmatched: readonly (UnmatchedMode | undefined)[];
 }
 
 export function compileConfig(config: Config, sets: RuleSets): CompiledConfig {
@@ -80,39 +75,40 @@ export function compileConfig(config: Config, sets: RuleSets): CompiledConfig {
   };
 }
 
-/** `configs` lowest priority first: each speaks with its rules, then with its literal tree. */
-export function makeRuleProgram(configs: readonly CompiledConfig[]): Program {
-  const patterns: { rule: Rule; depth: Depth; pattern: NamePattern }[] = [];
-  const rules: Rule[] = [];
-  for (const [layer, { rules: compiled }] of configs.entries())
-    for (const one of compiled) {
+/** `configs` with the lowest priority first. */
+export function makeRuleProgram(configs: readonly CompiledConfig[]): RuleProgram {
+  const layers = configs.map((compiled): Layer => ({ type: "literal", config: compiled.config, compiled }));
+  const patterns: { rule: ProgramRule; depth: Depth; pattern: NamePattern }[] = [];
+  const rules: ProgramRule[] = [];
+  for (const [layer, { rules: ofConfig }] of configs.entries())
+    for (const compiled of ofConfig) {
       const firstPattern: number[] = [];
-      const rule: Rule = { ...one, index: rules.length, layer, compiled: one, firstPattern };
+      const rule: ProgramRule = { ...compiled, index: rules.length, layer, compiled, firstPattern };
       for (const depth of [0, 1, 2] as const) {
         firstPattern.push(patterns.length);
-        for (const pattern of one.parts[depth]?.positive ?? []) patterns.push({ rule, depth, pattern });
+        for (const pattern of compiled.parts[depth]?.positive ?? []) patterns.push({ rule, depth, pattern });
       }
       rules.push(rule);
     }
-  const layers = configs.map((compiled): Layer => ({ type: "literal", config: compiled.config, compiled }));
-  const unmatched = (["schemas", "tables", "columns"] as const).map((level): Unmatched | undefined => {
-    const config = layers.findLast((layer) => layer.config.spec.unmatched?.[level] !== undefined)?.config;
-    const mode = config?.spec.unmatched?.[level];
-    if (config === undefined || mode === undefined || mode === "ignore") return undefined;
-    return {
-      type: "unmatched",
-      mode,
-      config,
-      cause: { rule: `unmatched.${level}`, place: locationIn(config, `/spec/unmatched/${level}`) },
-    };
-  });
-  const statements: Statements = { layers, rules, patterns, unmatched };
-  return { ...statements, statements, root: newContext(rules) };
+  return {
+    layers,
+    literalTrees: layers.map(({ config }) => config.spec.schemas),
+    rules,
+    patterns,
+    unmatched: (["schemas", "tables", "columns"] as const).map((level) => unmatchedMode(layers, level)),
+  };
+}
+
+function unmatchedMode(layers: readonly Layer[], level: "schemas" | "tables" | "columns"): UnmatchedMode | undefined {
+  const config = layers.findLast((layer) => layer.config.spec.unmatched?.[level] !== undefined)?.config;
+  const mode = config?.spec.unmatched?.[level];
+  if (config === undefined || mode === undefined || mode === "ignore") return undefined;
+  return { type: "unmatched", mode, config, cause: { rule: `unmatched.${level}`, place: locationIn(config, `/spec/unmatched/${level}`) } };
 }
 
 /**
- * What is wrong with rules before any account is looked at: unknown RuleSets, circles, empty matches, attributes that a level doesn't have.
- * Covers every SchemaConfig and every RuleSet, used or not; each mistake once, at its line.
+ * Problems of rules that are known without an account: unknown RuleSets, cycles, empty matches, attributes that a level
+ * does not have. Checks every SchemaConfig and RuleSet, used or not; each problem once, at its line.
  */
 export function ruleProblems(resources: readonly Resource[]): readonly Problem[] {
   const sets = ruleSetsIn(resources);
@@ -122,11 +118,11 @@ export function ruleProblems(resources: readonly Resource[]): readonly Problem[]
     const { rules, problems } = spliceRules(resource as Resource<{ readonly rules: [] }>, sets);
     return [...problems, ...rules.filter(({ owner }) => owner === resource).flatMap((rule) => compileRule(rule).problems)];
   });
-  return eachOnce(found);
+  return uniqueProblems(found);
 }
 
-/** A mistake in a RuleSet shows in every configuration that uses it. */
-export function eachOnce(problems: readonly Problem[]): readonly Problem[] {
+/** One problem per code and place: a problem in a RuleSet is found in every SchemaConfig that uses it. */
+export function uniqueProblems(problems: readonly Problem[]): readonly Problem[] {
   const byPlace = new Map(
     problems.map((problem) => [`${problem.code} ${problem.place?.file} ${problem.place?.document} ${problem.place?.pointer}`, problem]),
   );

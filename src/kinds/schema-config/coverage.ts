@@ -1,107 +1,214 @@
-import { own } from "../../model/json.ts";
-import type { LiveSchemas } from "../../model/live.ts";
+import { emptyRecord } from "../../model/json.ts";
+import type { LiveColumn, LiveSchema, LiveSchemas, LiveTable } from "../../model/live.ts";
 import type { UnmanagedTable } from "../../model/plan.ts";
+import type { ColumnTree, SchemaTree } from "../../model/resource.ts";
 import type { TableTest } from "../kind.ts";
-import type { Program } from "./compiled-config.ts";
-import { newVerdict, resolve } from "./resolve-rules.ts";
-import { type Context, caseOf, namedIn } from "./rule-cache.ts";
-import { type Depth, literalColumnMaps, literalColumns, literalSchemas, literalTables } from "./tree.ts";
+import { type Literals, newResolution, type Resolution, resolve } from "./resolve-rules.ts";
+import { type CachedMatch, matchIn, type RuleCache } from "./rule-cache.ts";
+import {
+  type ColumnPath,
+  type Depth,
+  literalColumnMaps,
+  literalColumns,
+  literalSchemas,
+  literalTables,
+  type SchemaPath,
+  type TablePath,
+  type WalkOrder,
+  walk,
+} from "./tree.ts";
+
+/** A live node with what rules and literal trees set for it. */
+interface ResolvedNode<Node, Path> {
+  readonly node: Node;
+  readonly path: Path;
+  readonly match: CachedMatch;
+  readonly literals: Literals | undefined;
+  /** To be read before the next node: it is reused. */
+  readonly resolution: Resolution;
+}
+
+interface ResolvedTable extends ResolvedNode<LiveTable, TablePath> {
+  /** The literal entries of its columns. */
+  readonly columnLiterals: ReturnType<typeof literalColumnMaps>;
+}
+
+/** Called for each node of its level. Returning false leaves out the nodes below. */
+interface ResolvedVisitor {
+  readonly schema?: (schema: ResolvedNode<LiveSchema, SchemaPath>) => boolean | undefined;
+  readonly table?: (table: ResolvedTable) => boolean | undefined;
+  readonly column?: (column: ResolvedNode<LiveColumn, ColumnPath>) => void;
+}
+
+/** Walks a live tree with its rules. */
+function walkResolved(cache: RuleCache, live: LiveSchemas, visitor: ResolvedVisitor, order?: WalkOrder): void {
+  const { program, root } = cache;
+  const { layers, literalTrees } = program;
+  const resolution = newResolution();
+  const resolveNode = (match: CachedMatch, literals: Literals | undefined, depth: Depth): Resolution => {
+    resolve(resolution, match.applied, literals, { layers, depth });
+    return resolution;
+  };
+  let inSchema = root;
+  let schemaLiterals: ReturnType<typeof literalSchemas>;
+  let inTable = root;
+  let columnMaps: ReturnType<typeof literalColumnMaps>;
+  const { column } = visitor;
+  const columnVisitor = column && {
+    column: (node: LiveColumn, path: ColumnPath, { syncMode }: LiveTable): void => {
+      const match = matchIn(inTable, path[2], node, syncMode);
+      const literals = columnMaps && literalColumns(columnMaps, path[2]);
+      column({ node, path, match, literals, resolution: resolveNode(match, literals, 2) });
+    },
+  };
+  walk(
+    live,
+    {
+      schema(node, path) {
+        const match = matchIn(root, path[0], node, undefined);
+        inSchema = match.below;
+        schemaLiterals = literalSchemas(literalTrees, path[0]);
+        return visitor.schema?.({ node, path, match, literals: schemaLiterals, resolution: resolveNode(match, schemaLiterals, 0) });
+      },
+      table(node, path) {
+        const match = matchIn(inSchema, path[1], node, node.syncMode);
+        const literals = literalTables(schemaLiterals, path[1]);
+        inTable = match.below;
+        columnMaps = literalColumnMaps(literals);
+        return visitor.table?.({ node, path, match, literals, columnLiterals: columnMaps, resolution: resolveNode(match, literals, 1) });
+      },
+      ...columnVisitor,
+    },
+    order,
+  );
+}
+
+/** The value of `enabled`, with what `unmatched` sets for nodes that nothing covers; undefined if it stays as it is. */
+function resolvedEnabled({ program }: RuleCache, resolution: Resolution, depth: Depth): boolean | undefined {
+  if (resolution.enabled !== undefined) return resolution.enabled;
+  const mode = resolution.covered || resolution.ignored ? undefined : program.unmatched[depth]?.mode;
+  return mode === undefined || mode === "error" ? undefined : mode === "enable";
+}
+
+type MutableSchema = { enabled?: boolean; tables?: Record<string, MutableTable> };
+type MutableTable = { enabled?: boolean; columns?: Record<string, ColumnTree> };
 
 /**
- * The columns that `evaluate` counts as unmanaged, by name and in order: a walk of its own, since it is taken only where somebody asks. Of an enabled
- * table whose columns the service did not tell nobody knows; it stands in the list without columns.
+ * What the SchemaConfigs of an integration manage, as one literal tree: rules and `unmatched` are resolved over the live
+ * names (`render --expand`). A manifest with this tree and no rules manages the same, as long as the account has the same
+ * names. Names are sorted; nodes for which nothing is set are left out.
  */
-export function unmanagedTables(program: Program, live: LiveSchemas): readonly Omit<UnmanagedTable, "address">[] {
-  const mode = program.unmatched[2]?.mode;
+export function expand(cache: RuleCache, live: LiveSchemas): SchemaTree {
+  const schemas = emptyRecord<MutableSchema>();
+  const fieldsOf = (resolution: Resolution, depth: Depth): ColumnTree => {
+    const enabled = resolvedEnabled(cache, resolution, depth);
+    return { ...(enabled === undefined ? {} : { enabled }), ...(resolution.hashed === undefined ? {} : { hashed: resolution.hashed }) };
+  };
+  // Entries of the current schema and table. They get into the tree once something is set in them.
+  let schemaEntry: MutableSchema = {};
+  let tableEntry: MutableTable = {};
+  const keepSchema = (schema: string): Record<string, MutableTable> => {
+    schemas[schema] = schemaEntry;
+    schemaEntry.tables ??= emptyRecord<MutableTable>();
+    return schemaEntry.tables;
+  };
+  walkResolved(
+    cache,
+    live,
+    {
+      schema({ path: [schema], resolution }) {
+        schemaEntry = fieldsOf(resolution, 0);
+        if (schemaEntry.enabled !== undefined) schemas[schema] = schemaEntry;
+      },
+      table({ path: [schema, table], resolution }) {
+        tableEntry = fieldsOf(resolution, 1);
+        if (tableEntry.enabled !== undefined) keepSchema(schema)[table] = tableEntry;
+      },
+      column({ path: [schema, table, column], resolution }) {
+        const fields = fieldsOf(resolution, 2);
+        if (Object.keys(fields).length === 0) return;
+        keepSchema(schema)[table] = tableEntry;
+        tableEntry.columns ??= emptyRecord<ColumnTree>();
+        tableEntry.columns[column] = fields;
+      },
+    },
+    "by-name",
+  );
+  return schemas;
+}
+
+/** The columns that `evaluate` counts as unmanaged, by name. An enabled table with unknown columns is listed without columns. */
+export function unmanagedTables(cache: RuleCache, live: LiveSchemas): readonly Omit<UnmanagedTable, "address">[] {
+  const mode = cache.program.unmatched[2]?.mode;
   if (mode !== undefined && mode !== "error") return [];
-  const verdict = newVerdict();
-  const found: Omit<UnmanagedTable, "address">[] = [];
-  for (const schema of Object.keys(live).sort()) {
-    const liveSchema = live[schema];
-    if (liveSchema === undefined) continue;
-    const says = literalSchemas(program.layers, schema);
-    const inSchema = caseOf(program.root, namedIn(program.root, schema), liveSchema, undefined).child;
-    for (const table of Object.keys(liveSchema.tables).sort()) {
-      const liveTable = liveSchema.tables[table];
-      if (liveTable === undefined) continue;
-      const { columns, syncMode } = liveTable;
-      const context = caseOf(inSchema, namedIn(inSchema, table), liveTable, syncMode).child;
-      if (columns === undefined) {
-        // Of a table that is ignored every column is: what a later rule sets again is managed, the rest left to others.
-        if (liveTable.enabled && context.above.length === 0) found.push({ schema, table });
-        continue;
-      }
-      const maps = literalColumnMaps(literalTables(says, table));
-      const names = Object.keys(columns).filter((column) => {
-        const node = columns[column];
-        if (node === undefined) return false;
-        const { spoken } = caseOf(context, namedIn(context, column), node, syncMode);
-        resolve(verdict, spoken, maps === undefined ? undefined : literalColumns(maps, column, []), program.layers, 2);
-        return !verdict.covered && !verdict.ignored;
-      });
-      if (names.length > 0) found.push({ schema, table, columns: names.sort() });
-    }
-  }
+  const found: { schema: string; table: string; columns?: string[] }[] = [];
+  let columns: string[] | undefined;
+  walkResolved(
+    cache,
+    live,
+    {
+      table({ node, path: [schema, table], match }) {
+        columns = undefined;
+        // Columns of an ignored table are ignored, or managed by a later rule.
+        if (node.columns === undefined && node.enabled && match.below.ignoring.length === 0) found.push({ schema, table });
+        return true;
+      },
+      column({ path: [schema, table, column], resolution }) {
+        if (resolution.covered || resolution.ignored) return;
+        if (columns === undefined) {
+          columns = [];
+          found.push({ schema, table, columns });
+        }
+        columns.push(column);
+      },
+    },
+    "by-name",
+  );
   return found;
 }
 
 /**
- * Tables whose columns the answer left out although they are needed: a rule, literal, assertion or `unmatched.columns` speaks of them, and the table
- * is or will be enabled (product §3.1). Nothing else is read column by column, unless it is `judged` by a policy and may flow.
+ * The tables whose columns must be read with a request each: the response has none, the table is or will be enabled, and a
+ * rule, literal entry, `expect` entry or `unmatched.columns` needs them, or a policy (`policyColumns`) if they may be
+ * replicated.
  */
-export function tablesToRead(
-  program: Program,
-  live: LiveSchemas,
-  judged: TableTest | undefined,
-): readonly (readonly [schema: string, table: string])[] {
-  const wanted: (readonly [string, string])[] = [];
-  const verdict = newVerdict();
-  const unmatchedMode = (depth: Depth) => (verdict.covered || verdict.ignored ? undefined : program.unmatched[depth]?.mode);
-  for (const schema of Object.keys(live)) {
-    const liveSchema = live[schema];
-    if (liveSchema === undefined) continue;
-    const says = literalSchemas(program.layers, schema);
-    const { spoken: ofSchema, child: inSchema } = caseOf(program.root, namedIn(program.root, schema), liveSchema, undefined);
-    resolve(verdict, ofSchema, says, program.layers, 0);
-    const mayFlow = liveSchema.enabled || (verdict.enabled ?? unmatchedMode(0) === "enable");
-    for (const table of Object.keys(liveSchema.tables)) {
-      const liveTable = liveSchema.tables[table];
-      if (liveTable === undefined || liveTable.columns !== undefined) continue;
-      const { syncMode } = liveTable;
-      const { spoken, child } = caseOf(inSchema, namedIn(inSchema, table), liveTable, syncMode);
-      const tableSays = literalTables(says, table);
-      resolve(verdict, spoken, tableSays, program.layers, 1);
-      const enabled = liveTable.enabled || (verdict.enabled ?? unmatchedMode(1) === "enable");
-      if (!enabled) continue;
-      const asked = asksForColumns(child, syncMode);
-      const uncovered = program.unmatched[2] !== undefined && child.above.length === 0;
-      if (asked || (mayFlow && judged?.(schema, table, syncMode) === true) || uncovered || literalColumnMaps(tableSays) !== undefined)
-        wanted.push([schema, table]);
-    }
-  }
-  return wanted;
+export function tablesToRead(cache: RuleCache, live: LiveSchemas, policyColumns: TableTest | undefined): readonly TablePath[] {
+  const found: TablePath[] = [];
+  let schemaMayBeEnabled = false;
+  walkResolved(cache, live, {
+    schema({ node, resolution }) {
+      schemaMayBeEnabled = node.enabled || resolvedEnabled(cache, resolution, 0) === true;
+      return true;
+    },
+    table({ node, path, match, columnLiterals, resolution }) {
+      if (node.columns !== undefined || !(node.enabled || resolvedEnabled(cache, resolution, 1) === true)) return;
+      const forUnmatched = cache.program.unmatched[2] !== undefined && match.below.ignoring.length === 0;
+      const forPolicy = schemaMayBeEnabled && policyColumns?.(path[0], path[1], node.syncMode) === true;
+      if (forUnmatched || forPolicy || columnLiterals !== undefined || needsColumns(match, node.syncMode)) found.push(path);
+    },
+  });
+  return found;
 }
 
-/** Whether a rule or an assertion speaks of columns in here, and is not forgotten because a later rule ignores the table or its schema. */
-function asksForColumns({ rules, above }: Context, syncMode: string | undefined): boolean {
-  const forgotten = above.at(-1)?.index ?? -1;
+/** Whether a rule or `expect` entry may match columns of the table, and no later rule ignores the table or its schema. */
+function needsColumns({ below: { rules, ignoring } }: CachedMatch, syncMode: string | undefined): boolean {
+  const lastIgnoring = ignoring.at(-1)?.index ?? -1;
   return rules.some(
     ({ ignores, where, expected, minMatches = 0, index }) =>
       !ignores &&
       (where?.syncMode === undefined || where.syncMode === syncMode) &&
-      (index > forgotten || expected !== undefined || minMatches > 0),
+      (index > lastIgnoring || expected !== undefined || minMatches > 0),
   );
 }
 
-/** Enabled tables whose columns the answer left out, as far as a policy judges them: what is read where no configuration decides anything. */
-export function policyTablesWithoutColumns(live: LiveSchemas, judged: TableTest): readonly (readonly [schema: string, table: string])[] {
-  return Object.keys(live).flatMap((schema) => {
-    const liveSchema = own(live, schema);
-    if (liveSchema?.enabled !== true) return [];
-    return Object.keys(liveSchema.tables).flatMap((table) => {
-      const entry = own(liveSchema.tables, table);
-      const isUnread = entry?.enabled === true && entry.columns === undefined;
-      return isUnread && judged(schema, table, entry.syncMode) ? [[schema, table] as const] : [];
-    });
+/** The enabled tables of an integration without SchemaConfig whose columns must be read for policies. */
+export function policyTablesWithoutColumns(live: LiveSchemas, policyColumns: TableTest): readonly TablePath[] {
+  const found: TablePath[] = [];
+  walk(live, {
+    schema: ({ enabled }) => enabled,
+    table(node, path) {
+      if (node.enabled && node.columns === undefined && policyColumns(path[0], path[1], node.syncMode)) found.push(path);
+    },
   });
+  return found;
 }

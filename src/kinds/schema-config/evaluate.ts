@@ -1,161 +1,196 @@
-import type { LiveColumn, LiveSchemas, LiveTable } from "../../model/live.ts";
+import type { LiveColumn, LiveSchemas } from "../../model/live.ts";
 import type { ColumnTree } from "../../model/resource.ts";
-import type { Program } from "./compiled-config.ts";
-import { type Judgement, newJudgement } from "./evaluation.ts";
-import { newVerdict, resolve, type Says, type Verdict } from "./resolve-rules.ts";
-import { type Case, type Context, caseOf, isSilent, namedAt, namedIn } from "./rule-cache.ts";
-import { countNode, countPlace, countUnknown } from "./rule-stats.ts";
 import {
-  comparePaths,
-  type Depth,
-  type Field,
-  literalColumnMaps,
-  literalColumns,
-  literalSchemas,
-  literalTables,
-  memberOf,
+  type Collected,
+  checkColumnChanges,
+  checkExpectations,
+  collectValue,
+  type IsIgnored,
   type NodeChange,
-  type NodePath,
-} from "./tree.ts";
+  newCollected,
+  type TableState,
+  warnIneffective,
+} from "./evaluation.ts";
+import { effectiveRules, type Literals, newResolution, type Place, type Resolution, resolve } from "./resolve-rules.ts";
+import { type CachedMatch, hasNoRules, matchAt, matchIn, type RuleCache } from "./rule-cache.ts";
+import { countMatch, countScope, countUnknownColumns } from "./rule-stats.ts";
+import { comparePaths, type Depth, literalColumnMaps, literalColumns, literalSchemas, literalTables, memberOf } from "./tree.ts";
 
-// What the configurations of one integration make of its live schemas. The walk follows the live tree and allocates only where something differs:
-// a fleet has millions of columns, few different names, and fewer differences.
+// Compares the SchemaConfigs of one integration with its live schemas. This is the hot loop: a fleet has millions of
+// columns, few different names and even fewer differences, so it has its own walk, in which a column without a difference
+// costs one look-up (rule-cache.ts) and allocates nothing.
 
-export interface Evaluation extends Pick<Judgement, "unmet" | "unmatched" | "refused" | "tally"> {
-  /** In the order of names, whatever the order in the answer. */
+export interface Evaluation extends Pick<Collected, "unmet" | "uncovered" | "refused" | "stats"> {
+  /** By name, whatever the order of the response. */
   readonly changes: readonly NodeChange[];
   /** Live columns that nothing covers. */
   readonly unmanagedColumns: number;
-  /** Columns that would flow, or flow in clear, after the changes and do not now. */
+  /** Columns that become readable: newly replicated, or no longer hashed. */
   readonly exposedColumns: number;
   /** Whether literal trees name columns that a live table lacks. */
-  readonly isIncomplete: boolean;
+  readonly hasMissingColumns: boolean;
 }
 
-/** One verdict a depth is enough for a walk: it is read before the next node of that depth is judged. */
-type Scratch = readonly [Verdict, Verdict, Verdict];
+/** A walk in progress. */
+interface Walk {
+  readonly collected: Collected;
+  /** By depth. One resolution per depth is enough: it is read before the next node of that depth is resolved. */
+  readonly resolutions: readonly [Resolution, Resolution, Resolution];
+  readonly places: readonly [Place, Place, Place];
+  unmanaged: number;
+  exposed: number;
+  hasMissingColumns: boolean;
+}
 
-/** `ignored`: leaves that stay as they are because the project's config leaves them to others. */
-export function evaluate(program: Program, live: LiveSchemas, ignored: (path: NodePath, key: Field) => boolean = () => false): Evaluation {
-  const judgement = newJudgement(program, ignored);
-  const scratch: Scratch = [newVerdict(), newVerdict(), newVerdict()];
-  const { tally } = judgement;
-  const counts: Counts = { unmanaged: 0, exposed: 0, isIncomplete: false };
-  countPlace(tally, program.root);
+export function evaluate(cache: RuleCache, live: LiveSchemas, isIgnored: IsIgnored = () => false): Evaluation {
+  const { program, root } = cache;
+  const { layers } = program;
+  const collected = newCollected(cache, isIgnored);
+  const walk: Walk = {
+    collected,
+    resolutions: [newResolution(), newResolution(), newResolution()],
+    places: [0, 1, 2].map((depth) => ({ layers, depth })) as unknown as Walk["places"],
+    unmanaged: 0,
+    exposed: 0,
+    hasMissingColumns: false,
+  };
+  countScope(collected.stats, root);
   for (const schema of Object.keys(live)) {
     const liveSchema = live[schema];
     if (liveSchema === undefined) continue;
-    const says = literalSchemas(program.layers, schema);
-    const met = caseOf(program.root, namedIn(program.root, schema), liveSchema, undefined);
-    const verdict = judge(judgement, scratch, met, says, 0);
-    const schemaOn = judgement.settle([schema], 0, "enabled", liveSchema.enabled, verdict);
-    judgement.compare([schema], met, liveSchema);
-    const inSchema = met.child;
-    countPlace(tally, inSchema);
-    for (const table of Object.keys(liveSchema.tables)) {
-      const liveTable = liveSchema.tables[table];
-      if (liveTable === undefined) continue;
-      const tableSays = literalTables(says, table);
-      const tableMet = caseOf(inSchema, namedIn(inSchema, table), liveTable, liveTable.syncMode);
-      const tableVerdict = judge(judgement, scratch, tableMet, tableSays, 1);
-      const path: NodePath = [schema, table];
-      const tableOn = judgement.settle(path, 1, "enabled", liveTable.enabled, tableVerdict);
-      judgement.compare(path, tableMet, liveTable);
-      const place: Place = {
-        schema,
-        table,
-        liveTable,
-        tableOn,
-        flows: schemaOn && tableOn,
-        flowed: liveSchema.enabled && liveTable.enabled,
-        context: tableMet.child,
-        maps: literalColumnMaps(tableSays),
-      };
-      evaluateColumns(program, judgement, scratch, place, counts);
-    }
+    const path = [schema] as const;
+    const literals = literalSchemas(program.literalTrees, schema);
+    const match = matchIn(root, schema, liveSchema, undefined);
+    const resolution = resolveNode(walk, match, literals, 0);
+    const enabled = collectValue(collected, { path, key: "enabled", before: liveSchema.enabled }, resolution);
+    checkExpectations(collected, match, path, liveSchema);
+    evaluateTables(walk, { schema, live: liveSchema, enabled, match, literals });
   }
+  const { unmet, uncovered, refused, stats } = collected;
   return {
-    changes: judgement.changes.sort((a, b) => comparePaths(a.path, b.path) || (a.key < b.key ? -1 : 1)),
-    unmet: judgement.unmet,
-    unmatched: judgement.unmatched,
-    refused: judgement.refused,
-    tally,
-    unmanagedColumns: counts.unmanaged,
-    exposedColumns: counts.exposed,
-    isIncomplete: counts.isIncomplete,
+    changes: collected.changes.sort((a, b) => comparePaths(a.path, b.path) || (a.key < b.key ? -1 : 1)),
+    unmet,
+    uncovered,
+    refused,
+    stats,
+    unmanagedColumns: walk.unmanaged,
+    exposedColumns: walk.exposed,
+    hasMissingColumns: walk.hasMissingColumns,
   };
 }
 
-interface Counts {
-  unmanaged: number;
-  exposed: number;
-  isIncomplete: boolean;
-}
-
-interface Place {
+interface SchemaState {
   readonly schema: string;
-  readonly table: string;
-  readonly liveTable: LiveTable;
-  readonly tableOn: boolean;
-  /** Whether the table's data flows after the changes, and before. */
-  readonly flows: boolean;
-  readonly flowed: boolean;
-  readonly context: Context;
-  readonly maps: readonly (Readonly<Record<string, ColumnTree>> | undefined)[] | undefined;
+  readonly live: LiveSchemas[string];
+  readonly enabled: boolean;
+  readonly match: CachedMatch;
+  readonly literals: ReturnType<typeof literalSchemas>;
 }
 
-function evaluateColumns(program: Program, judgement: Judgement, scratch: Scratch, place: Place, counts: Counts): void {
-  const { schema, table, liveTable, flows, flowed, context, maps } = place;
-  const { tally } = judgement;
-  const columns = liveTable.columns;
-  const silent = isSilent(context);
+function evaluateTables(walk: Walk, { schema, live, enabled: schemaEnabled, match: { below }, literals: ofSchema }: SchemaState): void {
+  const { collected } = walk;
+  countScope(collected.stats, below);
+  for (const table of Object.keys(live.tables)) {
+    const liveTable = live.tables[table];
+    if (liveTable === undefined) continue;
+    const path = [schema, table] as const;
+    const literals = literalTables(ofSchema, table);
+    const match = matchIn(below, table, liveTable, liveTable.syncMode);
+    const resolution = resolveNode(walk, match, literals, 1);
+    const enabled = collectValue(collected, { path, key: "enabled", before: liveTable.enabled }, resolution);
+    checkExpectations(collected, match, path, liveTable);
+    evaluateColumns(walk, {
+      path,
+      live: liveTable,
+      enabled,
+      replicated: schemaEnabled && enabled,
+      wasReplicated: live.enabled && liveTable.enabled,
+      scope: match.below,
+      literals: literalColumnMaps(literals),
+    });
+  }
+}
+
+function evaluateColumns(walk: Walk, table: TableState): void {
+  const { collected } = walk;
+  const { scope, literals, replicated, wasReplicated } = table;
+  const { columns } = table.live;
+  const isExposing = replicated && !wasReplicated;
   if (columns === undefined) {
-    if (flows && !flowed) counts.exposed++;
-    countUnknown(tally, context);
-    if (!place.tableOn) judgement.pointless(place, undefined);
+    if (isExposing) walk.exposed++;
+    countUnknownColumns(collected.stats, scope);
+    if (!table.enabled) warnIneffective(collected, table, undefined);
     return;
   }
-  countPlace(tally, context);
+  countScope(collected.stats, scope);
+  const isUnruled = hasNoRules(scope);
+  // Nothing to do for a table without rules and literals.
+  if (isUnruled && literals === undefined && collected.program.unmatched[2] === undefined && !isExposing) {
+    walk.unmanaged += Object.keys(columns).length;
+    return;
+  }
+  if (!table.enabled && !(isUnruled && literals === undefined)) warnIneffective(collected, table, Object.keys(columns));
+  // Nor if the literal tree of the only layer sets the live values.
+  if (isUnruled && literals?.length === 1 && !isExposing && isAsWritten(literals[0], columns)) return;
+  compareColumns(walk, table, columns);
+}
+
+/** The loop over columns. */
+function compareColumns(walk: Walk, table: TableState, columns: Readonly<Record<string, LiveColumn>>): void {
+  const { scope, literals: maps, replicated, wasReplicated } = table;
+  const { syncMode } = table.live;
+  const { stats, program } = walk.collected;
   const unmatched = program.unmatched[2];
-  // The fast way through tables that nobody speaks of.
-  if (silent && maps === undefined && unmatched === undefined && !(flows && !flowed)) {
-    counts.unmanaged += Object.keys(columns).length;
-    return;
-  }
-  if (!place.tableOn && (!silent || maps !== undefined)) judgement.pointless(place, Object.keys(columns));
-  // And through those of which one literal tree alone speaks, and says what is so already.
-  if (silent && maps?.length === 1 && !(flows && !flowed) && isAsWritten(maps[0], columns)) return;
-  const { changes } = judgement;
+  const isExposing = replicated && !wasReplicated;
   const entries: (ColumnTree | undefined)[] = [];
   let position = 0;
-  let named = 0;
-  // Answers are plain JSON and inherit nothing that could be listed here; this form of loop is three times as fast as the others.
-  for (const column in columns) {
-    const liveColumn = columns[column];
-    if (liveColumn === undefined) continue;
-    const before = changes.length;
-    const met = caseOf(context, namedAt(context, position++, column), liveColumn, liveTable.syncMode);
-    const says = maps === undefined ? undefined : literalColumns(maps, column, entries);
-    if (says !== undefined) for (let layer = 0; layer < says.length; layer++) if (says[layer] !== undefined) named++;
-    const verdict = judge(judgement, scratch, met, says, 2);
-    const { enabled, hashed } = verdict;
-    const covered = verdict.covered || verdict.ignored;
-    const differs = (enabled !== undefined && enabled !== liveColumn.enabled) || (hashed !== undefined && hashed !== liveColumn.hashed);
-    if (differs || (!covered && unmatched !== undefined)) {
-      const path: NodePath = [schema, table, column];
-      judgement.settle(path, 2, "enabled", liveColumn.enabled, verdict);
-      if (hashed !== undefined && hashed !== liveColumn.hashed) judgement.settle(path, 2, "hashed", liveColumn.hashed, verdict);
-      if (changes.length > before) judgement.lookAt(path, liveColumn, place, before);
-    }
-    if (!covered && (unmatched === undefined || unmatched.mode === "error")) counts.unmanaged++;
-    if ((changes.length > before || (flows && !flowed)) && isExposed(changes, before, liveColumn, flows, flowed)) counts.exposed++;
-    if (met.expectations.length > 0) judgement.compare([schema, table, column], met, liveColumn);
+  let literalCount = 0;
+  // Responses are plain JSON and inherit nothing that could be listed here; this form of loop is three times as fast as the others.
+  for (const name in columns) {
+    const column = columns[name];
+    if (column === undefined) continue;
+    const match = matchAt(scope, position++, name, column, syncMode);
+    const literals = maps === undefined ? undefined : literalColumns(maps, name, entries);
+    if (literals !== undefined) literalCount += countEntries(literals);
+    countMatch(stats, match, literals !== undefined);
+    const resolution = literals === undefined ? match.resolution : resolveLiterals(walk, match, literals, 2);
+    const { enabled, hashed } = resolution;
+    const isUncovered = !resolution.covered && !resolution.ignored;
+    if (isUncovered && (unmatched === undefined || unmatched.mode === "error")) walk.unmanaged++;
+    const differs = (enabled !== undefined && enabled !== column.enabled) || (hashed !== undefined && hashed !== column.hashed);
+    if (differs || isExposing || (isUncovered && unmatched !== undefined) || match.expectations.length > 0)
+      compareColumn(walk, table, { name, column, match, resolution });
   }
-  for (const map of maps ?? []) if (map !== undefined) named -= Object.keys(map).length;
-  if (named !== 0) counts.isIncomplete = true;
+  for (const map of maps ?? []) if (map !== undefined) literalCount -= Object.keys(map).length;
+  if (literalCount !== 0) walk.hasMissingColumns = true;
 }
 
-/** Whether the literal tree names the same columns, and sets nothing that is otherwise. */
+interface ColumnState {
+  readonly name: string;
+  readonly column: LiveColumn;
+  readonly match: CachedMatch;
+  readonly resolution: Resolution;
+}
+
+function compareColumn(walk: Walk, table: TableState, { name, column, match, resolution }: ColumnState): void {
+  const { collected } = walk;
+  const path = [table.path[0], table.path[1], name] as const;
+  const since = collected.changes.length;
+  collectValue(collected, { path, key: "enabled", before: column.enabled }, resolution);
+  collectValue(collected, { path, key: "hashed", before: column.hashed }, resolution);
+  const changes = collected.changes.slice(since);
+  checkColumnChanges(collected, changes, { column, table });
+  if (isExposed(changes, column, table)) walk.exposed++;
+  checkExpectations(collected, match, path, column);
+}
+
+function countEntries(literals: Literals): number {
+  let count = 0;
+  for (let layer = 0; layer < literals.length; layer++) if (literals[layer] !== undefined) count++;
+  return count;
+}
+
+/** Whether the literal map names the same columns, and sets nothing that differs. */
 function isAsWritten(map: Readonly<Record<string, ColumnTree>> | undefined = {}, columns: Readonly<Record<string, LiveColumn>>): boolean {
   let more = 0;
   for (const column in columns) {
@@ -170,27 +205,29 @@ function isAsWritten(map: Readonly<Record<string, ColumnTree>> | undefined = {},
   return more === 0;
 }
 
-/** Whether the column would flow, or flow in clear, and does not now. Its changes are those from `since` on. */
-function isExposed(changes: readonly NodeChange[], since: number, column: LiveColumn, flows: boolean, flowed: boolean): boolean {
+/** Whether the column becomes readable with these changes of its own. */
+function isExposed(changes: readonly NodeChange[], column: LiveColumn, { replicated, wasReplicated }: TableState): boolean {
   let { enabled, hashed } = column;
-  for (let index = since; index < changes.length; index++) {
-    const change = changes[index];
-    if (change?.key === "enabled") enabled = change.after;
-    else if (change !== undefined) hashed = change.after;
+  for (const change of changes) {
+    if (change.key === "enabled") enabled = change.after;
+    else hashed = change.after;
   }
-  const appears = flows && enabled && !(flowed && column.enabled);
-  const clears = flows && enabled && !hashed && !(flowed && column.enabled && !column.hashed);
-  return appears || clears;
+  const wasEnabled = wasReplicated && column.enabled;
+  return replicated && enabled && (!wasEnabled || (!hashed && column.hashed));
 }
 
-function judge(judgement: Judgement, scratch: Scratch, met: Case, says: Says | undefined, depth: Depth): Verdict {
-  countNode(judgement.tally, met);
-  if (says === undefined) {
-    met.plain = true;
-    return met.verdict;
-  }
-  const verdict = scratch[depth];
-  resolve(verdict, met.spoken, says, judgement.program.layers, depth);
-  if (met.spoken.length > 0) judgement.countSpecial(met, says, depth);
-  return verdict;
+function resolveNode(walk: Walk, match: CachedMatch, literals: Literals | undefined, depth: Depth): Resolution {
+  countMatch(walk.collected.stats, match, literals !== undefined);
+  return literals === undefined ? match.resolution : resolveLiterals(walk, match, literals, depth);
+}
+
+/** The result for a node with literal entries, to be read before the next node of this depth. */
+function resolveLiterals(walk: Walk, match: CachedMatch, literals: Literals, depth: Depth): Resolution {
+  const { stats } = walk.collected;
+  const resolution = walk.resolutions[depth];
+  const place = walk.places[depth];
+  resolve(resolution, match.applied, literals, place);
+  if (match.applied.some(({ index }) => stats.effective[index] !== 1))
+    for (const { index } of effectiveRules(match.applied, literals, place)) stats.effective[index] = 1;
+  return resolution;
 }

@@ -1,22 +1,36 @@
 import { own } from "../../model/json.ts";
 import type { LiveColumn, LiveSchema, LiveTable } from "../../model/live.ts";
+import type { Risk } from "../../model/plan.ts";
 import { type ColumnTree, locationIn } from "../../model/resource.ts";
-import type { Expected } from "./compile-rule.ts";
-import type { Program, Rule, Speaker } from "./compiled-config.ts";
-import { effectiveRules, type Says, type Verdict } from "./resolve-rules.ts";
-import { type Case, type Context, namedIn } from "./rule-cache.ts";
-import { addTo, beginTally, type Counting, emptySample, type Sample, warn } from "./rule-stats.ts";
-import { type Depth, type Field, literalPointer, type NodeCause, type NodeChange, type NodePath, nodePointer, riskOf } from "./tree.ts";
+import { type Expected, expectedKeys } from "./compile-rule.ts";
+import type { ProgramRule, RuleProgram, ValueSource } from "./compiled-config.ts";
+import type { Resolution } from "./resolve-rules.ts";
+import { type CachedMatch, type RuleCache, type RuleScope, rulesNaming } from "./rule-cache.ts";
+import { addTo, addWarning, emptySample, newStats, type RunningStats, type Sample } from "./rule-stats.ts";
+import { type Depth, type Field, literalPointer, type NodeCause, type NodePath, nodePointer, riskOf, type TablePath } from "./tree.ts";
 
-/** Columns that may not be switched off, by who would do so. */
+// What evaluate.ts collects while it walks a tree. Only nodes that differ get here, so it may allocate.
+
+/** One boolean of one node that changes. */
+export interface NodeChange {
+  readonly path: NodePath;
+  readonly key: Field;
+  readonly before: boolean;
+  readonly after: boolean;
+  readonly risk: Risk;
+  readonly cause: NodeCause;
+  readonly by: ValueSource;
+}
+
+/** Columns that must not be disabled, by what disables them. */
 export interface Refused {
   readonly role: "primary key" | "cursor";
-  readonly by: Speaker;
+  readonly by: ValueSource;
   readonly cause: NodeCause;
   readonly columns: Sample;
 }
 
-/** An assertion that the live node does not meet. */
+/** An `expect` entry that does not hold. */
 export interface Unmet {
   readonly path: NodePath;
   readonly key: keyof Expected;
@@ -24,127 +38,145 @@ export interface Unmet {
   readonly actual: string | boolean | undefined;
 }
 
-/** The table whose columns are looked at. */
-interface TablePlace {
-  readonly schema: string;
-  readonly table: string;
-  readonly liveTable: LiveTable;
-  readonly tableOn: boolean;
-  readonly context: Context;
-  readonly maps: readonly (Readonly<Record<string, ColumnTree>> | undefined)[] | undefined;
-}
+/** Whether differences of a leaf are excluded by `ignore` in dimsync.yaml, so that it keeps its value. */
+export type IsIgnored = (path: NodePath, key: Field) => boolean;
 
-/** What a walk collects: everything that differs or has to be said. Only nodes that differ come here, so it may allocate. */
-export interface Judgement {
-  readonly program: Program;
+/** Mutable while a tree is walked. */
+export interface Collected {
+  readonly program: RuleProgram;
+  readonly isIgnored: IsIgnored;
   readonly changes: NodeChange[];
   readonly refused: Map<string, Refused>;
-  /** By depth: nodes that nothing covers where `unmatched` says `error`. */
-  readonly unmatched: readonly [Sample, Sample, Sample];
+  /** By depth: nodes that nothing covers, if `unmatched` is `error`. */
+  readonly uncovered: readonly [Sample, Sample, Sample];
   readonly unmet: Unmet[];
-  readonly tally: Counting;
-  /** The value that the field is to have; where it differs, a change is recorded. */
-  settle(path: NodePath, depth: Depth, key: Field, before: boolean, verdict: Verdict): boolean;
-  /** Checks the changes of a column from `since` on against what the column is. */
-  lookAt(path: NodePath, column: LiveColumn, place: TablePlace, since: number): void;
-  /** Compares a node with what is expected of it. */
-  compare(path: NodePath, met: Case, node: LiveSchema | LiveTable | LiveColumn): void;
-  /** Looks for rules and literals that speak of columns of a table that ends up disabled; `names` undefined where they are unknown. */
-  pointless(place: TablePlace, names: readonly string[] | undefined): void;
-  /** Counts the rules to which a node is owed that literals speak of as well. */
-  countSpecial(met: Case, says: Says, depth: Depth): void;
+  readonly stats: RunningStats;
+  /** The last table for which a rule got the warning about disabled tables. */
+  readonly warnedTables: Map<ProgramRule, string>;
 }
 
-export function newJudgement(program: Program, ignored: (path: NodePath, key: Field) => boolean): Judgement {
-  const tally = beginTally(program);
-  const changes: NodeChange[] = [];
-  const refused = new Map<string, Refused>();
-  const unmatched = [emptySample(), emptySample(), emptySample()] as const;
-  const unmet: Unmet[] = [];
-  const warnedTables = new Map<Rule, string>();
+export const newCollected = (cache: RuleCache, isIgnored: IsIgnored): Collected => ({
+  program: cache.program,
+  isIgnored,
+  changes: [],
+  refused: new Map(),
+  uncovered: [emptySample(), emptySample(), emptySample()],
+  unmet: [],
+  stats: newStats(cache),
+  warnedTables: new Map(),
+});
 
-  const warnOfTable = (rule: Rule, schema: string, table: string): void => {
-    const pointer = nodePointer([schema, table]);
-    if (warnedTables.get(rule) === pointer) return;
-    warnedTables.set(rule, pointer);
-    warn(tally, "W_COLUMN_RULES_IN_DISABLED_TABLE", rule, [schema, table], `disabled ${rule.index}`);
-  };
-
-  return {
-    program,
-    changes,
-    refused,
-    unmatched,
-    unmet,
-    tally,
-
-    settle(path, depth, key, before, verdict) {
-      const said = key === "enabled" ? verdict.enabled : verdict.hashed;
-      const fallback = verdict.covered || verdict.ignored || key === "hashed" ? undefined : program.unmatched[depth];
-      if (fallback?.mode === "error") {
-        if (!ignored(path, key)) addTo(unmatched[depth], path);
-        return before;
-      }
-      const after = said ?? (fallback === undefined ? before : fallback.mode === "enable");
-      if (after === before || ignored(path, key)) return before;
-      const by: Speaker | undefined = said === undefined ? fallback : key === "enabled" ? verdict.enabledBy : verdict.hashedBy;
-      if (by !== undefined) changes.push({ path, key, before, after, risk: riskOf(key, after), cause: causeOf(by, path, key), by });
-      return after;
-    },
-
-    lookAt(path, column, { schema, table, liveTable, tableOn }, since) {
-      const name = path[2] ?? "";
-      for (const { key, after, by, cause } of changes.slice(since)) {
-        if (by.type === "rule" && !tableOn) warnOfTable(by, schema, table);
-        const role = column.isPrimaryKey === true ? "primary key" : liveTable.cursorField === name ? "cursor" : undefined;
-        const teller = by.type === "rule" ? `rule ${by.index}` : by.type === "unmatched" ? "unmatched" : cause.place.pointer;
-        if (key === "hashed" && after && role === "primary key") warn(tally, "W_HASHES_PRIMARY_KEY", by, path, `key ${teller}`);
-        if (key !== "enabled" || after || role === undefined) continue;
-        const known = refused.get(`${role} ${teller}`) ?? { role, by, cause, columns: emptySample() };
-        refused.set(`${role} ${teller}`, known);
-        addTo(known.columns, path);
-      }
-    },
-
-    compare(path, { expectations }, node) {
-      if (expectations.length === 0) return;
-      const wanted: Partial<Record<keyof Expected, string | boolean>> = {};
-      for (const { expected } of expectations) Object.assign(wanted, expected);
-      const actual: Partial<Record<keyof Expected, string | boolean>> = node;
-      for (const key of ["nameInDestination", "syncMode", "cursorField", "isPrimaryKey"] as const) {
-        const expected = wanted[key];
-        if (expected !== undefined && actual[key] !== expected) unmet.push({ path, key, expected, actual: actual[key] });
-      }
-    },
-
-    pointless({ schema, table, liveTable, context, maps }, names) {
-      // Rules that name no table mean every table, disabled ones too: only where they would change a column is that worth a word (lookAt).
-      const aimed = context.rules.filter((rule) => rule.parts[1] !== undefined && rule.set !== undefined);
-      for (const rule of aimed)
-        if (names === undefined || names.some((name) => namedIn(context, name).here.includes(rule))) warnOfTable(rule, schema, table);
-      for (const [layer, map] of (maps ?? []).entries()) {
-        const by = program.layers[layer];
-        if (map !== undefined && by !== undefined && (names === undefined || isUnlike(map, liveTable)))
-          warn(tally, "W_COLUMN_RULES_IN_DISABLED_TABLE", by, [schema, table], `disabled ${layer} ${nodePointer([schema, table])}`);
-      }
-    },
-
-    countSpecial({ spoken }, says, depth) {
-      if (spoken.every(({ index }) => tally.effective[index] === 1)) return;
-      for (const { index } of effectiveRules(spoken, says, program.layers, depth)) tally.effective[index] = 1;
-    },
-  };
+/** A leaf with its live value. */
+interface Leaf {
+  readonly path: NodePath;
+  readonly key: Field;
+  readonly before: boolean;
 }
 
-/** Whether the columns of a literal differ from those that are live. What only says what is so already needs no word: an import writes it. */
-function isUnlike(literal: Readonly<Record<string, ColumnTree>>, { columns }: LiveTable): boolean {
+/** Returns the value that the leaf should have, and records a change if it differs. */
+export function collectValue(collected: Collected, { path, key, before }: Leaf, resolution: Resolution): boolean {
+  const depth = (path.length - 1) as Depth;
+  const set = key === "enabled" ? resolution.enabled : resolution.hashed;
+  const isCovered = resolution.covered || resolution.ignored;
+  const unmatched = isCovered || key === "hashed" ? undefined : collected.program.unmatched[depth];
+  if (unmatched?.mode === "error") {
+    if (!collected.isIgnored(path, key)) addTo(collected.uncovered[depth], path);
+    return before;
+  }
+  const after = set ?? (unmatched === undefined ? before : unmatched.mode === "enable");
+  if (after === before || collected.isIgnored(path, key)) return before;
+  const by = set === undefined ? unmatched : key === "enabled" ? resolution.enabledBy : resolution.hashedBy;
+  if (by !== undefined) collected.changes.push({ path, key, before, after, risk: riskOf(key, after), cause: causeOf(by, path, key), by });
+  return after;
+}
+
+/** The table that the walk is in. */
+export interface TableState {
+  readonly path: TablePath;
+  readonly live: LiveTable;
+  /** Whether the table is enabled after the changes. */
+  readonly enabled: boolean;
+  /** Whether the table and its schema are enabled: after the changes, and before. */
+  readonly replicated: boolean;
+  readonly wasReplicated: boolean;
+  /** The scope of its columns. */
+  readonly scope: RuleScope;
+  /** The literal columns by layer. */
+  readonly literals: readonly (Readonly<Record<string, ColumnTree>> | undefined)[] | undefined;
+}
+
+/** Checks changes of a column of the table: disabled or hashed key columns, and changes that a disabled table makes pointless. */
+export function checkColumnChanges(
+  collected: Collected,
+  changes: readonly NodeChange[],
+  { column, table }: { readonly column: LiveColumn; readonly table: TableState },
+): void {
+  for (const { path, key, after, by, cause } of changes) {
+    if (by.type === "rule" && !table.enabled) warnOfDisabledTable(collected, by, table.path);
+    const role = column.isPrimaryKey === true ? "primary key" : table.live.cursorField === path[2] ? "cursor" : undefined;
+    const source = by.type === "rule" ? `rule ${by.index}` : by.type === "unmatched" ? "unmatched" : cause.place.pointer;
+    if (key === "hashed" && after && role === "primary key")
+      addWarning(collected.stats, { key: `key ${source}`, code: "W_HASHES_PRIMARY_KEY", by }, path);
+    if (key !== "enabled" || after || role === undefined) continue;
+    const known = collected.refused.get(`${role} ${source}`) ?? { role, by, cause, columns: emptySample() };
+    collected.refused.set(`${role} ${source}`, known);
+    addTo(known.columns, path);
+  }
+}
+
+/** Compares a node with the `expect` entries that match it; the last one counts for each member. */
+export function checkExpectations(
+  { unmet }: Collected,
+  { expectations }: CachedMatch,
+  path: NodePath,
+  node: LiveSchema | LiveTable | LiveColumn,
+): void {
+  if (expectations.length === 0) return;
+  const wanted: Partial<Record<keyof Expected, string | boolean>> = {};
+  for (const { expected } of expectations) Object.assign(wanted, expected);
+  const actual: Partial<Record<keyof Expected, string | boolean>> = node;
+  for (const key of expectedKeys) {
+    const expected = wanted[key];
+    if (expected !== undefined && actual[key] !== expected) unmet.push({ path, key, expected, actual: actual[key] });
+  }
+}
+
+/** Warns of column rules and literal columns in a table that is disabled after the changes. `columns` undefined: unknown. */
+export function warnIneffective(
+  collected: Collected,
+  { path, live, scope, literals }: TableState,
+  columns: readonly string[] | undefined,
+): void {
+  // A rule without a table pattern is meant for all tables, disabled ones too. It gets a warning only if it changes a column.
+  for (const rule of scope.rules) {
+    if (rule.parts[1] === undefined || rule.set === undefined) continue;
+    if (columns === undefined || columns.some((column) => rulesNaming(scope, column).includes(rule)))
+      warnOfDisabledTable(collected, rule, path);
+  }
+  for (const [layer, map] of (literals ?? []).entries()) {
+    const by = collected.program.layers[layer];
+    if (map === undefined || by === undefined || (columns !== undefined && !differsFrom(map, live))) continue;
+    const key = `disabled ${layer} ${nodePointer(path)}`;
+    addWarning(collected.stats, { key, code: "W_COLUMN_RULES_IN_DISABLED_TABLE", by }, path);
+  }
+}
+
+function warnOfDisabledTable({ stats, warnedTables }: Collected, rule: ProgramRule, table: TablePath): void {
+  const pointer = nodePointer(table);
+  if (warnedTables.get(rule) === pointer) return;
+  warnedTables.set(rule, pointer);
+  addWarning(stats, { key: `disabled ${rule.index}`, code: "W_COLUMN_RULES_IN_DISABLED_TABLE", by: rule }, table);
+}
+
+/** Whether literal columns differ from the live ones. Import writes literals that do not: they need no warning. */
+function differsFrom(literal: Readonly<Record<string, ColumnTree>>, { columns }: LiveTable): boolean {
   return Object.entries(literal).some(([name, { enabled, hashed }]) => {
     const live = own(columns, name);
     return live === undefined || (enabled ?? live.enabled) !== live.enabled || (hashed ?? live.hashed) !== live.hashed;
   });
 }
 
-/** Why a value is as it is: the rule, the `unmatched` entry, or the leaf of the literal tree. */
-export function causeOf(by: Speaker, path: NodePath, key: Field): NodeCause {
+/** Where a value is set: the rule, the `unmatched` entry, or the leaf of the literal tree. */
+export function causeOf(by: ValueSource, path: NodePath, key: Field): NodeCause {
   return by.type === "literal" ? { place: locationIn(by.config, literalPointer(path, key)) } : by.cause;
 }

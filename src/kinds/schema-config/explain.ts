@@ -1,176 +1,189 @@
 import type { Address } from "../../model/address.ts";
 import { own } from "../../model/json.ts";
 import type { LiveColumn, LiveSchema, LiveSchemas, LiveTable } from "../../model/live.ts";
+import type { Pointer } from "../../model/pointer.ts";
 import type { SourceLocation } from "../../model/problem.ts";
 import { type ColumnTree, locationIn } from "../../model/resource.ts";
-import type { Layer, Program, Rule } from "./compiled-config.ts";
+import { nearest } from "../../text/suggest.ts";
+import type { RuleProgram, UnmatchedMode } from "./compiled-config.ts";
 import { evaluate } from "./evaluate.ts";
-import { causeOf } from "./evaluation.ts";
-import { isAboutItself, newVerdict, resolve, type Says, type Statement, statements } from "./resolve-rules.ts";
-import { type Case, type Context, caseOf, namedIn } from "./rule-cache.ts";
+import { causeOf, type IsIgnored, type NodeChange } from "./evaluation.ts";
+import { coversItself, type Literals, newResolution, type Resolution, resolve, type Step, steps } from "./resolve-rules.ts";
+import { type CachedMatch, matchIn, type RuleCache, type RuleScope } from "./rule-cache.ts";
 import {
   type Depth,
   type Field,
+  levelNames,
   literalColumnMaps,
+  literalColumns,
   literalPointer,
   literalSchemas,
   literalTables,
   type NodeCause,
-  type NodeChange,
   type NodePath,
+  nodePointer,
+  nodeText,
 } from "./tree.ts";
 
-/** One voice that spoke of a node, in the order of speaking. */
-export interface Said {
-  /** A rule's name; absent for a literal; "unmatched.tables" for what becomes of nodes that nothing covers. */
+/** A rule, a literal entry or an `unmatched` mode that applies to a node. */
+export interface AppliedSetting {
+  /** A rule's name; absent for a literal entry; "unmatched.tables" for a mode. */
   readonly rule?: string;
   readonly reason?: string;
-  /** The SchemaConfig by which it has a say. */
+  /** The SchemaConfig that contains it, or that uses its RuleSet. */
   readonly config: Address;
   readonly place: SourceLocation;
   /**
-   * "ignore-above": a rule ignores a node above, and with it this one. "narrowed": its `where` leaves this node out. "refuse": `unmatched: error`, and
-   * nothing covers it.
+   * "ignore-above": the rule ignores a node above, and with it this one. "narrowed": its `where` excludes this node.
+   * "refuse": `unmatched` is `error`, and nothing covers the node.
    */
   readonly effect: "set" | "ignore" | "ignore-above" | "narrowed" | "refuse";
   readonly set: ColumnTree;
-  /** Which of the fields that it sets are the final ones. */
+  /** The fields that it decides. */
   readonly wins: readonly Field[];
 }
 
 export interface Explanation {
   readonly path: NodePath;
-  /** Undefined where the account has no such node, or its columns are unknown. */
+  /** Undefined if the account has no such node, or its columns are unknown. */
   readonly live: LiveSchema | LiveTable | LiveColumn | undefined;
-  readonly said: readonly Said[];
+  /** In the order in which they apply. */
+  readonly applied: readonly AppliedSetting[];
   readonly state: "managed" | "ignored" | "unmanaged";
-  /** The wanted values; a field that is left out stays as it is. */
+  /** The desired values; a field that is left out stays as it is. */
   readonly outcome: ColumnTree;
-  /** What a plan would change of this node; empty too where the evaluation of the integration is refused. */
+  /** What a plan would change in this node. */
   readonly changes: readonly NodeChange[];
 }
 
-/** A node where it stands among contexts and literals. */
-interface Standing {
-  readonly context: Context;
-  readonly met: Case;
-  readonly says: Says | undefined;
+/** A node, which need not be live, with what applies to it. */
+interface Located {
+  readonly depth: Depth;
+  /** The scope that its name is matched in. */
+  readonly scope: RuleScope;
+  readonly match: CachedMatch;
+  readonly literals: Literals | undefined;
   readonly node: LiveSchema | LiveTable | LiveColumn | undefined;
+  readonly resolution: Resolution;
+  /** What `unmatched` does with the node, if nothing covers it. */
+  readonly unmatched: UnmatchedMode | undefined;
 }
 
-/** What a field of a node is to be, and why; undefined where nobody speaks of it. */
+/** The value that manifests set for a field of a node, and where; undefined if they set none. */
 export function decisionOf(
-  program: Program,
+  cache: RuleCache,
   live: LiveSchemas,
-  path: NodePath,
-  key: Field,
+  { path, key }: { readonly path: NodePath; readonly key: Field },
 ): { readonly value: boolean; readonly cause: NodeCause } | undefined {
-  const depth = (path.length - 1) as Depth;
-  const { met, says } = stand(program, live, path);
-  const verdict = newVerdict();
-  resolve(verdict, met.spoken, says, program.layers, depth);
-  const [value, by] = key === "enabled" ? [verdict.enabled, verdict.enabledBy] : [verdict.hashed, verdict.hashedBy];
+  const { resolution, unmatched } = locate(cache, live, path);
+  const [value, by] = key === "enabled" ? [resolution.enabled, resolution.enabledBy] : [resolution.hashed, resolution.hashedBy];
   if (value !== undefined && by !== undefined) return { value, cause: causeOf(by, path, key) };
-  const fallback = verdict.covered || verdict.ignored || key === "hashed" ? undefined : program.unmatched[depth];
-  if (fallback === undefined || fallback.mode === "error") return undefined;
-  return { value: fallback.mode === "enable", cause: fallback.cause };
+  if (key === "hashed" || unmatched === undefined || unmatched.mode === "error") return undefined;
+  return { value: unmatched.mode === "enable", cause: unmatched.cause };
 }
 
-/**
- * Everything that was said of one node, and what came of it (product §4, `explain`). The node need not be live. `ignored` are leaves that the
- * project's config leaves to others.
- */
-export function explain(
-  program: Program,
-  live: LiveSchemas,
-  path: NodePath,
-  ignored: (path: NodePath, key: Field) => boolean = () => false,
-): Explanation {
-  const depth = (path.length - 1) as Depth;
-  const { context, met, says, node } = stand(program, live, path);
-  const verdict = newVerdict();
-  resolve(verdict, met.spoken, says, program.layers, depth);
-  const fallback = verdict.covered || verdict.ignored ? undefined : program.unmatched[depth];
-
-  const winners: Readonly<Record<Field, Rule | Layer | undefined>> = {
-    enabled: verdict.enabled === undefined ? undefined : verdict.enabledBy,
-    hashed: verdict.hashed === undefined ? undefined : verdict.hashedBy,
-  };
-  const heard = [...context.above, ...met.named.here].sort((a, b) => a.index - b.index);
-  // An entry of a literal tree that is only there for what is below it says nothing of this node.
-  const voices = statements(heard, says, program.layers).filter(({ entry }) => entry === undefined || isAboutItself(entry, depth));
-  const said = voices.map((statement): Said => {
-    const isNarrowed = statement.by.type === "rule" && !met.spoken.includes(statement.by);
-    return toSaid(program, statement, path, isNarrowed, (key) => winners[key] === statement.by);
-  });
-  const byFallback: readonly Said[] =
-    fallback === undefined
-      ? []
-      : [
-          {
-            ...(fallback.cause.rule === undefined ? {} : { rule: fallback.cause.rule }),
-            config: fallback.config.address,
-            place: fallback.cause.place,
-            effect: fallback.mode === "error" ? "refuse" : "set",
-            set: fallback.mode === "error" ? {} : { enabled: fallback.mode === "enable" },
-            wins: fallback.mode === "error" ? [] : ["enabled"],
-          },
-        ];
-  const enabled = verdict.enabled ?? byFallback[0]?.set.enabled;
-  const isManaged = verdict.covered || (fallback !== undefined && fallback.mode !== "error");
+/** Everything that applies to a node, and the result. The node need not be live. */
+export function explain(cache: RuleCache, live: LiveSchemas, path: NodePath, isIgnored: IsIgnored = () => false): Explanation {
+  const located = locate(cache, live, path);
+  const { depth, node, resolution, unmatched } = located;
+  const mode = unmatched?.mode === "error" ? undefined : unmatched?.mode;
+  const enabled = resolution.enabled ?? (mode === undefined ? undefined : mode === "enable");
   return {
     path,
     live: node,
-    said: [...said, ...byFallback],
-    state: verdict.ignored ? "ignored" : isManaged ? "managed" : "unmanaged",
-    outcome: { ...(enabled === undefined ? {} : { enabled }), ...(verdict.hashed === undefined ? {} : { hashed: verdict.hashed }) },
+    applied: [...appliedSteps(cache.program, located, path), ...(unmatched === undefined ? [] : [appliedMode(unmatched)])],
+    state: resolution.ignored ? "ignored" : resolution.covered || mode !== undefined ? "managed" : "unmanaged",
+    outcome: { ...(enabled === undefined ? {} : { enabled }), ...(resolution.hashed === undefined ? {} : { hashed: resolution.hashed }) },
     changes:
       node === undefined
         ? []
-        : evaluate(program, onlyAt(live, path, context.depth), ignored).changes.filter((change) => change.path.length === path.length),
+        : evaluate(cache, onlyNode(live, path, depth), isIgnored).changes.filter((change) => change.path.length === path.length),
   };
 }
 
-function stand(program: Program, live: LiveSchemas, [schema, table, column]: NodePath): Standing {
-  const { root, layers } = program;
+function locate({ program, root }: RuleCache, live: LiveSchemas, path: NodePath): Located {
+  const { layers, literalTrees } = program;
+  const [schema, table, column] = path;
+  const depth = (path.length - 1) as Depth;
   const liveSchema = own(live, schema);
-  const schemaSays = literalSchemas(layers, schema);
-  const schemaMet = caseOf(root, namedIn(root, schema), liveSchema, undefined);
-  if (table === undefined) return { context: root, met: schemaMet, says: schemaSays, node: liveSchema };
-  const inSchema = schemaMet.child;
-  const liveTable = own(liveSchema?.tables, table);
-  const tableSays = literalTables(schemaSays, table);
-  const tableMet = caseOf(inSchema, namedIn(inSchema, table), liveTable, liveTable?.syncMode);
-  if (column === undefined) return { context: inSchema, met: tableMet, says: tableSays, node: liveTable };
-  const inTable = tableMet.child;
-  const liveColumn = own(liveTable?.columns, column);
-  const met = caseOf(inTable, namedIn(inTable, column), liveColumn, liveTable?.syncMode);
-  return { context: inTable, met, says: literalColumnMaps(tableSays)?.map((map) => own(map, column)), node: liveColumn };
+  const liveTable = own(liveSchema?.tables, table ?? "");
+  const schemaLiterals = literalSchemas(literalTrees, schema);
+  const schemaMatch = matchIn(root, schema, liveSchema, undefined);
+  const at = ({ scope, match, literals, node }: Pick<Located, "scope" | "match" | "literals" | "node">): Located => {
+    const resolution = newResolution();
+    resolve(resolution, match.applied, literals, { layers, depth });
+    const unmatched = resolution.covered || resolution.ignored ? undefined : program.unmatched[depth];
+    return { depth, scope, match, literals, node, resolution, unmatched };
+  };
+  if (table === undefined) return at({ scope: root, match: schemaMatch, literals: schemaLiterals, node: liveSchema });
+  const tableLiterals = literalTables(schemaLiterals, table);
+  const tableMatch = matchIn(schemaMatch.below, table, liveTable, liveTable?.syncMode);
+  if (column === undefined) return at({ scope: schemaMatch.below, match: tableMatch, literals: tableLiterals, node: liveTable });
+  const maps = literalColumnMaps(tableLiterals);
+  const node = own(liveTable?.columns, column);
+  const match = matchIn(tableMatch.below, column, node, liveTable?.syncMode);
+  return at({ scope: tableMatch.below, match, literals: maps && literalColumns(maps, column), node });
 }
 
-function toSaid(program: Program, { by, entry }: Statement, path: NodePath, isNarrowed: boolean, wins: (key: Field) => boolean): Said {
-  const fields = (["enabled", "hashed"] as const).filter((key) => (key === "enabled" || path.length === 3) && wins(key));
-  if (by.type === "literal") {
-    const { enabled, hashed }: ColumnTree = entry ?? {};
-    const set: ColumnTree = { ...(enabled === undefined ? {} : { enabled }), ...(hashed === undefined ? {} : { hashed }) };
-    return { config: by.config.address, place: locationIn(by.config, literalPointer(path)), effect: "set", set, wins: fields };
-  }
-  const { name, cause, ignores, set = {}, depth, layer } = by;
-  const effect = isNarrowed ? "narrowed" : !ignores ? "set" : depth < path.length - 1 ? "ignore-above" : "ignore";
-  const config = program.layers[layer]?.config.address ?? by.owner.address;
+function appliedSteps(
+  program: RuleProgram,
+  { scope, match, literals, resolution, depth }: Located,
+  path: NodePath,
+): readonly AppliedSetting[] {
+  const winners = {
+    enabled: resolution.enabled === undefined ? undefined : resolution.enabledBy,
+    hashed: resolution.hashed === undefined || depth < 2 ? undefined : resolution.hashedBy,
+  };
+  const rules = [...scope.ignoring, ...match.namedBy].sort((a, b) => a.index - b.index);
+  return steps(rules, literals, program.layers)
+    .filter(({ entry }) => entry === undefined || coversItself(entry, depth))
+    .map((step) => {
+      const wins = (["enabled", "hashed"] as const).filter((key) => winners[key] === step.by);
+      return step.entry === undefined ? appliedRule(program, step, { match, depth, wins }) : appliedEntry(step, path, wins);
+    });
+}
+
+function appliedEntry(
+  { by, entry: { enabled, hashed } }: Extract<Step, { readonly entry: object }>,
+  path: NodePath,
+  wins: readonly Field[],
+): AppliedSetting {
+  const set: ColumnTree = { ...(enabled === undefined ? {} : { enabled }), ...(hashed === undefined ? {} : { hashed }) };
+  return { config: by.config.address, place: locationIn(by.config, literalPointer(path)), effect: "set", set, wins };
+}
+
+function appliedRule(
+  program: RuleProgram,
+  { by }: Extract<Step, { readonly entry?: undefined }>,
+  { match, depth, wins }: { readonly match: CachedMatch; readonly depth: Depth; readonly wins: readonly Field[] },
+): AppliedSetting {
+  const { name, cause, ignores, set = {}, layer } = by;
+  const isNarrowed = !match.applied.includes(by);
   return {
     rule: name,
     ...(cause.reason === undefined ? {} : { reason: cause.reason }),
-    config,
+    config: program.layers[layer]?.config.address ?? by.owner.address,
     place: cause.place,
-    effect,
+    effect: isNarrowed ? "narrowed" : !ignores ? "set" : by.depth < depth ? "ignore-above" : "ignore",
     set,
-    wins: fields,
+    wins,
   };
 }
 
-/** The tree with nothing in it but the way to one node. */
-function onlyAt(live: LiveSchemas, [schema, table, column]: NodePath, depth: Depth): LiveSchemas {
+function appliedMode({ cause, config, mode }: UnmatchedMode): AppliedSetting {
+  const isError = mode === "error";
+  return {
+    ...(cause.rule === undefined ? {} : { rule: cause.rule }),
+    config: config.address,
+    place: cause.place,
+    effect: isError ? "refuse" : "set",
+    set: isError ? {} : { enabled: mode === "enable" },
+    wins: isError ? [] : ["enabled"],
+  };
+}
+
+/** The tree with nothing but the path to one node. */
+function onlyNode(live: LiveSchemas, [schema, table, column]: NodePath, depth: Depth): LiveSchemas {
   const liveSchema = own(live, schema);
   const liveTable = own(liveSchema?.tables, table ?? "");
   const liveColumn = own(liveTable?.columns, column ?? "");
@@ -178,4 +191,39 @@ function onlyAt(live: LiveSchemas, [schema, table, column]: NodePath, depth: Dep
   const columns = depth === 2 && liveColumn !== undefined ? { [column ?? ""]: liveColumn } : {};
   const tables = depth > 0 && liveTable !== undefined ? { [table ?? ""]: { ...liveTable, columns } } : {};
   return { [schema]: { ...liveSchema, tables } };
+}
+
+/** Why there is no live node to show, with a suggestion; undefined if there is one. */
+export function absenceOf(live: LiveSchemas, [schema, table, column]: NodePath): string | undefined {
+  const liveSchema = own(live, schema);
+  if (liveSchema === undefined) return notInAccount([schema], Object.keys(live));
+  if (table === undefined) return undefined;
+  const liveTable = own(liveSchema.tables, table);
+  if (liveTable === undefined) return notInAccount([schema, table], Object.keys(liveSchema.tables));
+  if (column === undefined) return undefined;
+  if (liveTable.columns === undefined) return `unknown: the service returned no columns for ${nodeText([schema, table])}`;
+  return Object.hasOwn(liveTable.columns, column) ? undefined : notInAccount([schema, table, column], Object.keys(liveTable.columns));
+}
+
+function notInAccount(path: readonly string[], known: readonly string[]): string {
+  const similar = nearest(path.at(-1) ?? "", [...known].sort());
+  const suggestion = similar === undefined ? "" : ` Did you mean ${nodeText([...path.slice(0, -1), similar])}?`;
+  return `not in the account: there is no ${levelNames[path.length - 1]} ${nodeText(path)}.${suggestion}`;
+}
+
+/**
+ * The node above that is disabled after the changes, so that this one is not replicated; undefined if none is. `after` has
+ * the new values by JSON Pointer.
+ */
+export function disabledAbove(
+  live: LiveSchemas,
+  [schema, table, column]: NodePath,
+  after: ReadonlyMap<Pointer, unknown>,
+): NodePath | undefined {
+  const above: readonly NodePath[] = table === undefined ? [] : column === undefined ? [[schema]] : [[schema], [schema, table]];
+  return above.find((node) => {
+    const liveSchema = own(live, node[0]);
+    const entry = node[1] === undefined ? liveSchema : own(liveSchema?.tables, node[1]);
+    return entry !== undefined && (after.get(nodePointer(node, "enabled")) ?? entry.enabled) === false;
+  });
 }

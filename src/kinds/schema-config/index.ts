@@ -3,32 +3,34 @@ import type { LiveSchemas, LiveTable } from "../../model/live.ts";
 import type { Problem } from "../../model/problem.ts";
 import type { Reference, Resource, SchemaConfigSpec } from "../../model/resource.ts";
 import type { Reads } from "../../model/service.ts";
+import { andMore } from "../../text/lists.ts";
 import { type AccountView, type DiffResult, emptyDiff, type Kind } from "../kind.ts";
 import { labelOf } from "../select.ts";
 import { tablesToRead, unmanagedTables } from "./coverage.ts";
-import { evaluate } from "./evaluate.ts";
+import { type Evaluation, evaluate } from "./evaluate.ts";
 import { liveView } from "./live-view.ts";
 import { isLabel, readOnlyNodeField } from "./manifest.ts";
-import { missingNames } from "./missing.ts";
 import { observedBy, patches, tablesTouched, unintendedChanges } from "./patch.ts";
-import { manualSteps, refusals } from "./problems.ts";
-import { addTo, emptySample, endTally, sampleText, type UnitTally } from "./rule-stats.ts";
+import { manualSteps, missingNames, refusals } from "./problems.ts";
+import { finishStats, type UnitTally } from "./rule-stats.ts";
 import { ruleWarnings } from "./rule-warnings.ts";
-import { nodePointer } from "./tree.ts";
-import type { SchemaConfigUnit } from "./units.ts";
-import { units, wish } from "./units.ts";
+import { nodePointer, nodeText, type TablePath } from "./tree.ts";
+import { desiredOf, type SchemaConfigUnit, units } from "./units.ts";
 
-// One PATCH changes what of an integration's schemas is replicated and hashed (interface §4.3); its answer is the whole new state.
+// What is replicated and hashed of an integration is changed by one PATCH; its response is the whole new state.
 
-/** Above so many reads for one integration a person should know why a plan takes so long. */
-const manyColumnReads = 1_000;
-
-/** Tables whose columns took reads of their own, by the tree that they are in: the tree itself is the service's answer and has no place for it. */
-const columnReads = new WeakMap<LiveSchemas, number>();
+/** The schemas of one integration as they were read. */
+export interface ObservedSchemas {
+  readonly tree: LiveSchemas;
+  /** How many tables had their columns read with a request of their own. */
+  readonly columnReads: number;
+  /** Those of them for which the service returned no columns (404). */
+  readonly withoutColumns: readonly TablePath[];
+}
 
 const specOf = (resource: Resource): SchemaConfigSpec => resource.spec as SchemaConfigSpec;
 
-export const schemaConfig: Kind<SchemaConfigUnit, LiveSchemas> = {
+export const schemaConfig: Kind<SchemaConfigUnit, ObservedSchemas> = {
   name: "SchemaConfig",
 
   references(resource): readonly Reference[] {
@@ -38,14 +40,14 @@ export const schemaConfig: Kind<SchemaConfigUnit, LiveSchemas> = {
 
   lists: (resource) => (typeof specOf(resource).integration === "object" ? [] : ["integrations"]),
 
-  units: (resources, world) => units(resources as readonly Resource<SchemaConfigSpec>[], world),
+  units: (resources, account) => units(resources as readonly Resource<SchemaConfigSpec>[], account),
 
   observe: async (unit, reads, needs) => {
-    const live = await reads.schemas(unit.liveId);
-    if (live === undefined) return undefined;
-    const tables = tablesToRead(unit.program, live, needs.policyColumns(unit.liveId));
+    const tree = await reads.schemas(unit.liveId);
+    if (tree === undefined) return undefined;
+    const tables = tablesToRead(unit.rules, tree, needs.policyColumns(unit.liveId));
     needs.claimColumns(unit.liveId, tables.length);
-    return withColumns(unit.liveId, live, tables, reads);
+    return withColumns({ id: unit.liveId, tree }, tables, reads);
   },
 
   namesBelow: ["spec", "schemas"],
@@ -59,132 +61,143 @@ export const schemaConfig: Kind<SchemaConfigUnit, LiveSchemas> = {
   isLayered: true,
   readsSchemas: true,
 
-  diff: compare,
+  diff,
 
-  // The engine hands a kind only tallies that the kind itself made.
+  // The engine passes only tallies that this kind has returned.
   conclude: (tallies) => ruleWarnings(tallies as readonly UnitTally[]),
 
   update: {
     async reread(item, reads) {
       const id = item.liveId ?? "";
-      const live = await reads.schemas(id);
-      if (live === undefined) return undefined;
+      const tree = await reads.schemas(id);
+      if (tree === undefined) return undefined;
       const touched = tablesTouched(item.requests).filter(([schema, table]) => {
-        const known = own(own(live, schema)?.tables, table);
+        const known = own(own(tree, schema)?.tables, table);
         return known !== undefined && known.columns === undefined;
       });
-      return withColumns(id, live, touched, reads);
+      return withColumns({ id, tree }, touched, reads);
     },
 
-    // Live schemas are JSON; their types only don't say so.
-    document: (_item, live) => ({ schemas: (live ?? {}) as unknown as JsonObject }),
+    // Live schemas are JSON, although their types do not say so.
+    document: (_item, live) => ({ schemas: (live?.tree ?? {}) as unknown as JsonObject }),
 
-    answered: (_before, answer, decode) => decode.schemas(answer),
+    answered: (_before, answer, decode) => observedAt(decode.schemas(answer)),
 
-    unintended: unintendedChanges,
+    unintended: (before, after, sent) => unintendedChanges(before.tree, after.tree, sent),
   },
 };
 
-function compare(unit: SchemaConfigUnit, live: LiveSchemas | undefined, world: AccountView): DiffResult {
-  const { address, liveId, label, program, targets } = unit;
-  if (live === undefined)
-    return {
-      ...emptyDiff,
-      blocked: [
-        {
-          address,
-          code: "E_GONE",
-          message: `The integration ${liveId} answers 404: it is gone from the account. Correct spec.integration.`,
-        },
-      ],
-    };
-  const discovering = (): DiffResult => ({
-    ...emptyDiff,
-    deferred: [{ address, waitsFor: [`Integration/${label}`], liveId, desired: wish(program.layers.map(({ compiled }) => compiled)) }],
-  });
-  if (Object.keys(live).length === 0) return discovering();
-  const evaluation = evaluate(program, live, (path, key) => world.ignored(address, nodePointer(path, key)));
-  const tally = endTally(evaluation.tally);
-  const missing = missingNames(program, live, evaluation, label);
-  if (missing.required > 0 && world.fresh.has(liveId)) return discovering();
-  const { changes, unmanagedColumns, exposedColumns, unmet } = evaluation;
-  const problems = [...missing.problems, ...refusals(program, evaluation, label), ...patience(live, label), ...unseen(unit, live)];
-  const found: DiffResult = {
-    ...emptyDiff,
-    problems: problems.map((problem) => ({ address, ...problem })),
-    manual: manualSteps(address, label, unmet),
-    unmanagedColumns,
-    ...(world.listUnmanaged === true ? { unmanagedTables: unmanagedTables(program, live).map((one) => ({ address, ...one })) } : {}),
-    ...(tally === undefined ? {} : { tally: { ...tally, label, targets } satisfies UnitTally }),
-  };
-  if (changes.length === 0 || problems.some(({ severity }) => severity === "error")) return found;
-  const requests = patches(liveId, changes, live, world.maxBodyBytes);
+/** A tree for which no columns were read table by table. */
+export const observedAt = (tree: LiveSchemas): ObservedSchemas => ({ tree, columnReads: 0, withoutColumns: [] });
+
+function diff(unit: SchemaConfigUnit, live: ObservedSchemas | undefined, account: AccountView): DiffResult {
+  const { address, liveId, label, rules } = unit;
+  if (live === undefined) {
+    const message = `GET of the integration ${liveId} returns 404: it is gone from the account. Correct spec.integration.`;
+    return { ...emptyDiff, blocked: [{ address, code: "E_GONE", message }] };
+  }
+  const { tree } = live;
+  if (Object.keys(tree).length === 0) return discovering(unit);
+  const evaluation = evaluate(rules, tree, (path, key) => account.ignored(address, nodePointer(path, key)));
+  const tally = finishStats(evaluation.stats);
+  const missing = missingNames(rules.program, tree, { ...evaluation, label });
+  if (missing.required > 0 && account.fresh.has(liveId)) return discovering(unit);
+  const problems = [...missing.problems, ...refusals(rules.program, evaluation, label), ...columnProblems(unit, live)];
+  const isRefused = problems.some(({ severity }) => severity === "error");
   return {
-    ...found,
-    items: [
-      {
-        address,
-        kind: "SchemaConfig",
-        action: "update",
-        liveId,
-        liveName: label === liveId ? world.integrations.find(({ id }) => id === liveId)?.name || label : labelOf(liveId, world),
-        changes: changes.map(({ path, key, before, after, risk, cause }) => ({ path: nodePointer(path, key), before, after, risk, cause })),
-        requests,
-        observed: observedBy(requests, live),
-        exposedColumns,
-        after: [`Integration/${label}`],
-      },
-    ],
+    ...emptyDiff,
+    items: isRefused || evaluation.changes.length === 0 ? [] : [updateItem(unit, { tree, evaluation, account })],
+    problems: problems.map((problem) => ({ address, ...problem })),
+    manual: manualSteps(address, label, evaluation.unmet),
+    unmanagedColumns: evaluation.unmanagedColumns,
+    ...(account.listUnmanaged === true ? { unmanagedTables: unmanagedTables(rules, tree).map((one) => ({ address, ...one })) } : {}),
+    ...(tally === undefined ? {} : { tally: { ...tally, label, targets: unit.targets } satisfies UnitTally }),
   };
 }
 
-function patience(live: LiveSchemas, label: string): readonly Problem[] {
-  const reads = columnReads.get(live) ?? 0;
-  if (reads <= manyColumnReads) return [];
-  return [
+/** The schema of a new integration may not be discovered yet. */
+const discovering = ({ address, label, liveId, rules }: SchemaConfigUnit): DiffResult => ({
+  ...emptyDiff,
+  deferred: [
     {
+      address,
+      waitsFor: [`Integration/${label}`],
+      liveId,
+      desired: desiredOf(rules.program.layers.map(({ compiled }) => compiled)),
+    },
+  ],
+});
+
+interface UpdateInput {
+  readonly tree: LiveSchemas;
+  readonly evaluation: Evaluation;
+  readonly account: AccountView;
+}
+
+function updateItem({ address, liveId, label }: SchemaConfigUnit, { tree, evaluation, account }: UpdateInput): DiffResult["items"][number] {
+  const requests = patches(liveId, evaluation.changes, tree, account.maxBodyBytes);
+  return {
+    address,
+    kind: "SchemaConfig",
+    action: "update",
+    liveId,
+    liveName: label === liveId ? account.integrations.find(({ id }) => id === liveId)?.name || label : labelOf(liveId, account),
+    changes: evaluation.changes.map(({ path, key, before, after, risk, cause }) => ({
+      path: nodePointer(path, key),
+      before,
+      after,
+      risk,
+      cause,
+    })),
+    requests,
+    observed: observedBy(requests, tree),
+    exposedColumns: evaluation.exposedColumns,
+    after: [`Integration/${label}`],
+  };
+}
+
+/** More column reads for one integration get a warning, because they make a plan slow. */
+const manyColumnReads = 1_000;
+
+function columnProblems(
+  { label, resource, rules }: SchemaConfigUnit,
+  { tree, columnReads, withoutColumns }: ObservedSchemas,
+): readonly Problem[] {
+  const problems: Problem[] = [];
+  if (columnReads > manyColumnReads)
+    problems.push({
       code: "W_MANY_COLUMN_READS",
       severity: "warning",
       summary: "Many column reads",
-      message: `The service answers the schemas of ${label} without columns, so the columns of ${reads} tables were read one table at a time. Narrow the column rules by schema and table, or unmatched.columns, so that fewer tables come into question.`,
-    },
-  ];
-}
-
-/**
- * Tables whose columns were asked for and not told (404): what the configuration says of them takes no effect, which nobody would notice otherwise.
- */
-function unseen({ program, label, resource }: SchemaConfigUnit, live: LiveSchemas): readonly Problem[] {
-  const tables = columnReads.has(live) ? tablesToRead(program, live, undefined) : [];
-  if (tables.length === 0) return [];
-  const sample = emptySample();
-  for (const path of tables) addTo(sample, path);
-  return [
-    {
+      message: `The service returns the schemas of ${label} without columns, so the columns of ${columnReads} tables were read one table at a time. Add schema and table patterns to column rules, or remove unmatched.columns, so that fewer tables need their columns.`,
+    });
+  const needed = withoutColumns.length === 0 ? [] : tablesToRead(rules, tree, undefined);
+  if (needed.length > 0)
+    problems.push({
       code: "W_COLUMNS_UNKNOWN",
       severity: "warning",
-      summary: "Columns could not be seen",
-      message: `The service tells no columns of ${sampleText(sample)} in ${label}, so what is said of ${tables.length === 1 ? "its" : "their"} columns takes no effect. Have the schema discovered again, or look at the columns in the service.`,
+      summary: "Unknown columns",
+      message: `The service returned no columns for ${andMore(needed.map(nodeText).sort(), { shown: 5 })} of ${label}, so column settings there have no effect. Have the service discover the schema again, or check the columns in its user interface.`,
       place: resource.place,
-    },
-  ];
+    });
+  return problems;
 }
 
-/** The same tree with the columns of some tables read on their own. */
+/** Reads the columns of some tables with one request each, and adds them to the tree. */
 export async function withColumns(
-  id: string,
-  live: LiveSchemas,
-  tables: readonly (readonly [schema: string, table: string])[],
+  { id, tree }: { readonly id: string; readonly tree: LiveSchemas },
+  tables: readonly TablePath[],
   reads: Reads,
-): Promise<LiveSchemas> {
-  if (tables.length === 0) return live;
-  const read = await Promise.all(
-    tables.map(async ([schema, table]) => ({ schema, table, columns: await reads.columns(id, schema, table) })),
-  );
-  const schemas = Object.assign(emptyRecord<LiveSchemas[string]>(), live);
+): Promise<ObservedSchemas> {
+  if (tables.length === 0) return observedAt(tree);
+  const read = await Promise.all(tables.map(async (path) => ({ path, columns: await reads.columns(id, ...path) })));
+  const schemas = Object.assign(emptyRecord<LiveSchemas[string]>(), tree);
   const copied = new Map<string, Record<string, LiveTable>>();
-  for (const { schema, table, columns } of read) {
-    const known = own(live, schema);
+  for (const {
+    path: [schema, table],
+    columns,
+  } of read) {
+    const known = own(tree, schema);
     const entry = own(known?.tables, table);
     if (known === undefined || entry === undefined || columns === undefined) continue;
     const tablesAfter = copied.get(schema) ?? Object.assign(emptyRecord<LiveTable>(), known.tables);
@@ -192,6 +205,9 @@ export async function withColumns(
     tablesAfter[table] = { ...entry, columns };
     schemas[schema] = { ...known, tables: tablesAfter };
   }
-  columnReads.set(schemas, tables.length);
-  return schemas;
+  return {
+    tree: schemas,
+    columnReads: tables.length,
+    withoutColumns: read.flatMap(({ path, columns }) => (columns === undefined ? [path] : [])),
+  };
 }

@@ -1,44 +1,53 @@
 import type { Address } from "../../model/address.ts";
+import { own } from "../../model/json.ts";
+import type { LiveSchemas } from "../../model/live.ts";
 import type { Difference } from "../../model/plan.ts";
-import type { Problem } from "../../model/problem.ts";
-import type { Program, Speaker } from "./compiled-config.ts";
+import type { Problem, SourceLocation } from "../../model/problem.ts";
+import { locationIn } from "../../model/resource.ts";
+import { didYouMean } from "../../text/suggest.ts";
+import { patternPlace } from "./compile-rule.ts";
+import type { Config, Layer, ProgramRule, RuleProgram, ValueSource } from "./compiled-config.ts";
 import type { Evaluation } from "./evaluate.ts";
 import type { Refused, Unmet } from "./evaluation.ts";
 import { sampleText } from "./rule-stats.ts";
-import { levelNames, nodePointer, nodeText } from "./tree.ts";
+import { type Depth, levelNames, literalPointer, type NodePath, nodePointer, nodeText, walk } from "./tree.ts";
 
-/** Who says it, as the subject of a sentence. */
-export function speakerText(by: Speaker): string {
+/** What sets a value, as the subject of a sentence. */
+export function sourceText(by: ValueSource): string {
   if (by.type === "literal") return "The literal tree";
   return by.type === "rule" ? `Rule ${JSON.stringify(by.name)}` : `${by.cause.rule}: ${by.mode}`;
 }
 
-/** What makes an evaluation unfit to be sent, each at the line that is to blame, with a few of the nodes and the number of all. */
+/** Errors because of which nothing is sent for an integration, each at its line, with a few of the nodes and their number. */
 export function refusals(
-  { unmatched }: Program,
-  { refused, unmatched: nodesByDepth }: Pick<Evaluation, "refused" | "unmatched">,
+  { unmatched }: RuleProgram,
+  { refused, uncovered }: Pick<Evaluation, "refused" | "uncovered">,
   label: string,
 ): readonly Problem[] {
-  const uncovered = nodesByDepth.flatMap((nodes, depth): readonly Problem[] => {
+  const ofUncovered = uncovered.flatMap((nodes, depth): readonly Problem[] => {
     const by = unmatched[depth];
     if (nodes.count === 0 || by === undefined) return [];
     const level = levelNames[depth];
+    const [which, them] =
+      nodes.count === 1
+        ? [`the ${level} ${sampleText(nodes)} of ${label}`, "it"]
+        : [`${nodes.count} ${level}s of ${label}: ${sampleText(nodes)}`, "them"];
     return [
       {
         code: "E_UNMATCHED",
         severity: "error",
-        summary: `A ${level} that nothing covers`,
-        message: `No rule and no literal covers ${nodes.count === 1 ? `the ${level} ${sampleText(nodes)} of ${label}` : `${nodes.count} ${level}s of ${label}: ${sampleText(nodes)}`}. Add a rule that sets or ignores ${nodes.count === 1 ? "it" : "them"}, or change ${by.cause.rule}.`,
+        summary: `An uncovered ${level}`,
+        message: `No rule and no literal entry covers ${which}. Add a rule that sets or ignores ${them}, or change ${by.cause.rule}.`,
         place: by.cause.place,
       },
     ];
   });
-  return [...[...refused.values()].map((one) => disabled(one, label)), ...uncovered];
+  return [...[...refused.values()].map((one) => disabledKey(one, label)), ...ofUncovered];
 }
 
-function disabled({ role, by, cause, columns }: Refused, label: string): Problem {
+function disabledKey({ role, by, cause, columns }: Refused, label: string): Problem {
   const names = sampleText(columns);
-  const [what, them, tables] =
+  const [which, them, tables] =
     columns.count > 1
       ? [`${columns.count} ${role} columns of ${label}: ${names}`, "them", "their tables"]
       : [`the ${role} column ${names} of ${label}`, "it", "the table"];
@@ -46,25 +55,127 @@ function disabled({ role, by, cause, columns }: Refused, label: string): Problem
     code: role === "cursor" ? "E_DISABLES_CURSOR" : "E_DISABLES_PRIMARY_KEY",
     severity: "error",
     summary: `Disables a ${role} column`,
-    message: `${speakerText(by)} disables ${what}. Without ${them} ${tables} can't be replicated. Hash instead, disable the table, or leave ${them} out of the match.`,
+    message: `${sourceText(by)} disables ${which}. Without ${them}, the service cannot replicate ${tables}. Hash ${them} instead, disable ${tables}, or exclude ${them} from the match.`,
     place: cause.place,
   };
 }
 
-/** Assertions that don't hold, as what a person has to do: the interface has no call that changes these members (interface §4.3). */
+/** `expect` entries that do not hold: no request changes these values, so they are fixed by hand. */
 export function manualSteps(address: Address, label: string, unmet: readonly Unmet[]): Difference["manual"] {
   return unmet.map(({ path, key, expected, actual }) => {
-    const what = `${levelNames[path.length - 1]} ${nodeText(path)} of ${label}`;
+    const node = `${levelNames[path.length - 1]} ${nodeText(path)} of ${label}`;
     const advice =
       key === "isPrimaryKey"
-        ? "The primary key is the source's: change it there and have the schema discovered again"
-        : `No call of the interface changes ${key}: set it in the service's own user interface`;
+        ? `Change the primary key in the source and have the service discover the schema again: ${node}`
+        : `No request changes ${key}. Set it in the service's user interface: ${node}`;
+    const values = `expected ${JSON.stringify(expected)}, ${actual === undefined ? "but it is not set" : `actual ${JSON.stringify(actual)}`}`;
     return {
       address,
       path: nodePointer(path, key),
       expected,
       ...(actual === undefined ? {} : { actual }),
-      instruction: `${advice} for ${what} (wanted: ${JSON.stringify(expected)}, ${actual === undefined ? "not set now" : `now: ${JSON.stringify(actual)}`}), or correct spec.expect.`,
+      instruction: `${advice} (${values}). Or correct spec.expect.`,
     };
   });
+}
+
+/** How many names are compared for a suggestion. */
+const maxCandidates = 5_000;
+
+export interface Missing {
+  readonly problems: readonly Problem[];
+  /** How many of them are errors. A new integration is given time to discover these names; names that `missing` allows may never exist. */
+  readonly required: number;
+}
+
+/**
+ * Literal names, in trees and matches, that this integration does not have. A name in a match is missing if no node that
+ * the other patterns of the match allow has it. A missing schema or table is reported once, not again for the names below.
+ */
+export function missingNames(
+  program: RuleProgram,
+  live: LiveSchemas,
+  { stats, hasMissingColumns, label }: Pick<Evaluation, "stats" | "hasMissingColumns"> & { readonly label: string },
+): Missing {
+  const inRules = program.patterns.flatMap(({ rule, depth, pattern }, id): readonly MissingName[] => {
+    const config = program.layers[rule.layer]?.config;
+    if (pattern.literal === undefined || stats.hits[id] === 1 || rule.minMatches === 0 || config === undefined) return [];
+    if ((stats.levels[rule.index] ?? 0) <= depth || (depth === 2 && stats.unknownColumns[rule.index] === 1)) return [];
+    const known = namesFor(rule, depth, live);
+    const where = depth === 0 ? "" : ` in the ${levelNames[depth - 1]}s that the rule matches`;
+    const hint = " If the rule may match nothing, set minMatches: 0.";
+    return [{ config, depth, name: pattern.literal, known, where, hint, place: patternPlace(rule, depth, pattern.position) }];
+  });
+  const inTrees = program.layers.flatMap((layer) => missingInTree(layer, live, hasMissingColumns));
+  const reported = [...inRules, ...inTrees].filter(({ config }) => config.spec.missing !== "ignore");
+  return {
+    problems: reported.map((name) => missingProblem(name, label)),
+    required: reported.filter(({ config }) => config.spec.missing !== "warn").length,
+  };
+}
+
+interface MissingName {
+  readonly config: Config;
+  readonly depth: Depth;
+  readonly name: string;
+  /** Live names, for a suggestion. */
+  readonly known: readonly string[];
+  readonly where: string;
+  readonly hint: string;
+  readonly place: SourceLocation;
+}
+
+function missingProblem({ config, depth, name, known, where, hint, place }: MissingName, label: string): Problem {
+  const isWarning = config.spec.missing === "warn";
+  return {
+    code: isWarning ? "W_MISSING_NAME" : "E_MISSING_NAME",
+    severity: isWarning ? "warning" : "error",
+    summary: `Unknown ${levelNames[depth]}`,
+    message: `${label} has no ${levelNames[depth]} ${JSON.stringify(name)}${where}.${didYouMean(name, known)} Correct the name, or set spec.missing to warn or ignore.${hint}`,
+    place,
+  };
+}
+
+function missingInTree({ config }: Layer, live: LiveSchemas, withColumns: boolean): readonly MissingName[] {
+  const found: MissingName[] = [];
+  const check = (path: NodePath, siblings: object): boolean => {
+    const name = path.at(-1) ?? "";
+    if (Object.hasOwn(siblings, name)) return true;
+    const known = Object.keys(siblings).sort().slice(0, maxCandidates);
+    const where = path.length === 1 ? "" : ` in ${nodeText(path.slice(0, -1))}`;
+    const depth = (path.length - 1) as Depth;
+    found.push({ config, depth, name, known, where, hint: "", place: locationIn(config, literalPointer(path), "key") });
+    return false;
+  };
+  const columnsOf = (schema: string, table: string) => own(own(live, schema)?.tables, table)?.columns;
+  walk(config.spec.schemas ?? {}, {
+    schema: (_, path) => check(path, live),
+    table: (_, path) => check(path, own(live, path[0])?.tables ?? {}) && withColumns,
+    column(_, path) {
+      const columns = columnsOf(path[0], path[1]);
+      if (columns !== undefined) check(path, columns);
+    },
+  });
+  return found;
+}
+
+/** The live names that the rule compares at this depth, sorted. */
+function namesFor(rule: ProgramRule, depth: Depth, live: LiveSchemas): readonly string[] {
+  const names = new Set<string>();
+  const matches = (at: Depth, name: string): boolean => rule.parts[at]?.matches(name) ?? true;
+  const add = (at: Depth, name: string): void => {
+    if (at === depth && names.size < maxCandidates) names.add(name);
+  };
+  walk(live, {
+    schema(_, [schema]) {
+      add(0, schema);
+      return depth > 0 && matches(0, schema);
+    },
+    table(_, [, table]) {
+      add(1, table);
+      return depth > 1 && matches(1, table);
+    },
+    column: (_, [, , column]) => add(2, column),
+  });
+  return [...names].sort();
 }

@@ -1,28 +1,28 @@
 import type { ColumnTree } from "../../model/resource.ts";
-import type { Layer, Rule } from "./compiled-config.ts";
-import type { Depth } from "./tree.ts";
+import type { Layer, ProgramRule } from "./compiled-config.ts";
+import type { Depth, Field } from "./tree.ts";
 
-/** What a literal tree says of a node; of schemas and tables, the maps below are part of it. */
+/** The literal entry of a node; for schemas and tables with the maps below. */
 export interface LiteralEntry extends ColumnTree {
   readonly tables?: unknown;
   readonly columns?: unknown;
 }
 
-/** By layer; undefined where the layer's tree doesn't name the node. */
-export type Says = readonly (LiteralEntry | undefined)[];
+/** By layer; undefined if the layer's tree has no entry for the node. */
+export type Literals = readonly (LiteralEntry | undefined)[];
 
-/** What rules and literals come to for one node, live state aside. Reused from node to node, because there are millions. */
-export interface Verdict {
+/** What rules and literal entries set for one node, whatever its live values are. Mutable, because it is reused for millions of nodes. */
+export interface Resolution {
   enabled: boolean | undefined;
-  enabledBy: Rule | Layer | undefined;
+  enabledBy: ProgramRule | Layer | undefined;
   hashed: boolean | undefined;
-  hashedBy: Rule | Layer | undefined;
-  /** Whether a rule or literal speaks of the node itself, so that `unmatched` does not. */
+  hashedBy: ProgramRule | Layer | undefined;
+  /** Whether a rule or literal entry covers the node, so that `unmatched` does not apply. */
   covered: boolean;
   ignored: boolean;
 }
 
-export const newVerdict = (): Verdict => ({
+export const newResolution = (): Resolution => ({
   enabled: undefined,
   enabledBy: undefined,
   hashed: undefined,
@@ -31,105 +31,124 @@ export const newVerdict = (): Verdict => ({
   ignored: false,
 });
 
+/** Of the nodes to resolve. */
+export interface Place {
+  readonly layers: readonly Layer[];
+  readonly depth: Depth;
+}
+
 /**
- * Lets everything that has a say speak in order: layer by layer its rules, then its literal tree; fields merge, later wins, and `ignore` forgets
- * what was said before (product §2.4.3). `spoken` are the rules of the node and ignoring ones of nodes above, those whose `where` holds.
+ * Applies rules and literal entries in order: layer by layer its rules, then its literal tree. Fields merge, later ones
+ * win, and `ignore` drops what was set before. `applied` are the rules that match the node, and the rules that ignore a
+ * node above.
  */
-export function resolve(into: Verdict, spoken: readonly Rule[], says: Says | undefined, layers: readonly Layer[], depth: Depth): void {
+export function resolve(into: Resolution, applied: readonly ProgramRule[], literals: Literals | undefined, { layers, depth }: Place): void {
   into.enabled = undefined;
   into.hashed = undefined;
   into.covered = false;
   into.ignored = false;
   let next = 0;
-  const layerCount = says === undefined ? 1 : says.length;
+  const layerCount = literals === undefined ? 1 : literals.length;
   for (let layer = 0; layer < layerCount; layer++) {
-    for (; next < spoken.length; next++) {
-      const rule = spoken[next];
-      if (rule === undefined || (says !== undefined && rule.layer > layer)) break;
+    for (; next < applied.length; next++) {
+      const rule = applied[next];
+      if (rule === undefined || (literals !== undefined && rule.layer > layer)) break;
       if (rule.ignores) {
         into.enabled = undefined;
         into.hashed = undefined;
         into.covered = false;
         into.ignored = true;
       } else if (rule.set !== undefined) {
-        take(into, rule.set, rule, depth);
+        merge(into, rule.set, rule, depth);
         into.covered = true;
       }
     }
-    const entry = says?.[layer];
-    const speaker = layers[layer];
-    if (entry === undefined || speaker === undefined) continue;
-    take(into, entry, speaker, depth);
-    if (isAboutItself(entry, depth)) into.covered = true;
+    const entry = literals?.[layer];
+    const source = layers[layer];
+    if (entry === undefined || source === undefined) continue;
+    merge(into, entry, source, depth);
+    if (coversItself(entry, depth)) into.covered = true;
   }
 }
 
-function take(into: Verdict, said: ColumnTree, speaker: Rule | Layer, depth: Depth): void {
-  if (said.enabled !== undefined) {
-    into.enabled = said.enabled;
-    into.enabledBy = speaker;
+function merge(into: Resolution, fields: ColumnTree, source: ProgramRule | Layer, depth: Depth): void {
+  if (fields.enabled !== undefined) {
+    into.enabled = fields.enabled;
+    into.enabledBy = source;
     into.ignored = false;
   }
-  if (said.hashed !== undefined && depth === 2) {
-    into.hashed = said.hashed;
-    into.hashedBy = speaker;
+  if (fields.hashed !== undefined && depth === 2) {
+    into.hashed = fields.hashed;
+    into.hashedBy = source;
     into.ignored = false;
   }
 }
 
-/** An entry that is only there to hold entries below it says nothing of the node itself, as a rule on a column says nothing of its table. */
-export function isAboutItself(entry: LiteralEntry, depth: Depth): boolean {
+/** False for an entry that only contains entries for nodes below: like a rule on a column, it does not cover its table. */
+export function coversItself(entry: LiteralEntry, depth: Depth): boolean {
   return depth === 2 || entry.enabled !== undefined || (depth === 1 ? entry.columns : entry.tables) === undefined;
 }
 
-/** One voice in the order of speaking. */
-export type Statement = { readonly by: Rule; readonly entry?: undefined } | { readonly by: Layer; readonly entry: LiteralEntry };
+/** A rule, or a literal entry and its layer. */
+export type Step = { readonly by: ProgramRule; readonly entry?: undefined } | { readonly by: Layer; readonly entry: LiteralEntry };
 
-/** The same voices as `resolve` hears, one by one. */
-export function statements(spoken: readonly Rule[], says: Says | undefined, layers: readonly Layer[]): readonly Statement[] {
-  const voices: Statement[] = [];
+/** What `resolve` applies, as a list in the same order. */
+export function steps(applied: readonly ProgramRule[], literals: Literals | undefined, layers: readonly Layer[]): readonly Step[] {
+  const found: Step[] = [];
   let next = 0;
-  for (const [layer, entry] of (says ?? []).entries()) {
-    for (let rule = spoken[next]; rule !== undefined && rule.layer <= layer; rule = spoken[++next]) voices.push({ by: rule });
+  for (const [layer, entry] of (literals ?? []).entries()) {
+    for (let rule = applied[next]; rule !== undefined && rule.layer <= layer; rule = applied[++next]) found.push({ by: rule });
     const by = layers[layer];
-    if (entry !== undefined && by !== undefined) voices.push({ by, entry });
+    if (entry !== undefined && by !== undefined) found.push({ by, entry });
   }
-  return [...voices, ...spoken.slice(next).map((by) => ({ by }))];
+  return [...found, ...applied.slice(next).map((by) => ({ by }))];
 }
 
+/** A value and the first step that set it without being overridden. */
+interface Decision {
+  readonly value: boolean | undefined;
+  readonly by: ProgramRule | Layer | undefined;
+}
+const undecided: Decision = { value: undefined, by: undefined };
+
+const fields: readonly Field[] = ["enabled", "hashed"];
+
 /**
- * The rules that the node owes its state to. A value is owed to the first that said it and was not contradicted since: those before it were
- * overruled, those after it said nothing new. All rules that no node owes anything to could go at once, and nothing would change.
+ * The rules without which the node would have another state. A value is decided by the first step that sets it and is not
+ * overridden later: steps before it are overridden, steps after it repeat it. If no node of any integration has a rule
+ * here, the rule can be removed without consequences, and so can all such rules together.
  */
-export function effectiveRules(spoken: readonly Rule[], says: Says | undefined, layers: readonly Layer[], depth: Depth): readonly Rule[] {
-  // Alone it is owed all there is; of most nodes one rule speaks.
-  if (spoken.length === 0 || (spoken.length === 1 && says === undefined)) return spoken;
-  type Field = { readonly value: boolean | undefined; readonly by: Rule | Layer | undefined };
-  const nothing: Field = { value: undefined, by: undefined };
-  let fields = { enabled: nothing, hashed: nothing };
-  let ignoredBy: Rule | undefined;
-  let coveredBy: Rule | Layer | undefined;
-  const takenBy: { enabled?: Rule; hashed?: Rule } = {};
-  for (const { by, entry } of statements(spoken, says, layers)) {
+export function effectiveRules(
+  applied: readonly ProgramRule[],
+  literals: Literals | undefined,
+  { layers, depth }: Place,
+): readonly ProgramRule[] {
+  // Alone, a rule decides everything; most nodes match one rule.
+  if (applied.length === 0 || (applied.length === 1 && literals === undefined)) return applied;
+  let decisions = { enabled: undecided, hashed: undecided };
+  let ignoredBy: ProgramRule | undefined;
+  let coveredBy: ProgramRule | Layer | undefined;
+  const droppedBy: { enabled?: ProgramRule; hashed?: ProgramRule } = {};
+  for (const { by, entry } of steps(applied, literals, layers)) {
     if (by.type === "rule" && by.ignores) {
-      for (const key of ["enabled", "hashed"] as const) if (fields[key].value !== undefined) takenBy[key] = by;
-      fields = { enabled: nothing, hashed: nothing };
+      for (const key of fields) if (decisions[key].value !== undefined) droppedBy[key] = by;
+      decisions = { enabled: undecided, hashed: undecided };
       ignoredBy ??= by;
       coveredBy = undefined;
       continue;
     }
-    const said: ColumnTree | undefined = by.type === "rule" ? by.set : entry;
-    if (said === undefined) continue;
-    if (by.type === "rule" || (entry !== undefined && isAboutItself(entry, depth))) coveredBy ??= by;
-    for (const key of ["enabled", "hashed"] as const) {
-      const value = said[key];
+    const set: ColumnTree | undefined = by.type === "rule" ? by.set : entry;
+    if (set === undefined) continue;
+    if (by.type === "rule" || (entry !== undefined && coversItself(entry, depth))) coveredBy ??= by;
+    for (const key of fields) {
+      const value = set[key];
       if (value === undefined || (key === "hashed" && depth !== 2)) continue;
-      if (value !== fields[key].value) fields[key] = { value, by };
+      if (value !== decisions[key].value) decisions[key] = { value, by };
       ignoredBy = undefined;
     }
   }
-  const taken = (["enabled", "hashed"] as const).map((key) => (fields[key].value === undefined ? takenBy[key] : undefined));
-  // Who is owed a value covers the node as well.
-  const covering = fields.enabled.by ?? fields.hashed.by ?? coveredBy;
-  return [fields.enabled.by, fields.hashed.by, ignoredBy, covering, ...taken].filter((by) => by?.type === "rule");
+  const dropped = fields.map((key) => (decisions[key].value === undefined ? droppedBy[key] : undefined));
+  // A rule that decides a value also covers the node.
+  const covering = decisions.enabled.by ?? decisions.hashed.by ?? coveredBy;
+  return [decisions.enabled.by, decisions.hashed.by, ignoredBy, covering, ...dropped].filter((by) => by?.type === "rule");
 }

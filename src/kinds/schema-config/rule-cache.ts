@@ -1,124 +1,179 @@
 import { holds, type Where } from "./compile-rule.ts";
-import type { Rule } from "./compiled-config.ts";
-import { effectiveRules, newVerdict, resolve, type Verdict } from "./resolve-rules.ts";
+import type { ProgramRule, RuleProgram } from "./compiled-config.ts";
+import { effectiveRules, newResolution, type Resolution, resolve } from "./resolve-rules.ts";
 import type { Depth, LiveNode } from "./tree.ts";
 
-// A fleet has millions of columns, and few different names: what rules say of a name in a place where the same rules may speak is worked out once
-// and remembered. A context is such a place. Every table for which the same column rules come into question has the same context, in whatever
-// integration, so that a column costs hardly more than a look at its name. `where` depends on live attributes, which have few combinations: each
-// that occurs is a case of its own, worked out once as well.
+// Rules are evaluated with memoisation. A fleet has millions of columns but few different names, so what rules do with a
+// name is worked out once and remembered:
+//
+// - A scope is a place in the tree where the same rules can apply. All tables for which the same column rules are left
+//   share one scope, in whatever integration they are. Entering a node (`matchIn`) gives the scope of the nodes below.
+// - In a scope, a name matches the same rules every time. Without `where`, that is the whole answer: one CachedMatch.
+// - `where` compares live attributes. They have few combinations, so each combination that occurs has its own CachedMatch.
+//
+// The cache holds nothing but results of pure functions: it saves time, and no result depends on what was asked before.
+// It is created with a program, passed in explicitly, and dropped with the last unit of the program, since names can take
+// as much memory as a tree.
 
-/** The rules that may speak of the nodes in one place. */
-export interface Context {
+/** A program with the results that have been worked out for it. */
+export interface RuleCache {
+  readonly program: RuleProgram;
+  /** The scope of schemas. */
+  readonly root: RuleScope;
+  readonly memo: Memo;
+}
+
+/** What the scopes of one cache share. */
+interface Memo {
+  readonly program: RuleProgram;
+  /** By their rules. */
+  readonly scopes: Map<string, RuleScope>;
+  /** How many matches have been created; their ids are smaller. */
+  matches: number;
+}
+
+/** A place where the same rules can apply. */
+export interface RuleScope {
   readonly depth: Depth;
-  /** Rules that ignore a node above, in order: they end the management of everything in here. */
-  readonly above: readonly Rule[];
-  /** Rules whose upper parts match this place. */
-  readonly rules: readonly Rule[];
-  readonly byName: Map<string, Named>;
-  /** Which name came last in each position: tables of one shape have their columns in one order, and comparing is cheaper than looking up. */
-  readonly byPosition: Named[];
-  /** Contexts of a program by their rules, shared by all places of the tree. */
-  readonly shared: Map<string, Context>;
-  /** The walk that last came here. */
-  epoch: number;
-  /** What no rule says of any name. */
-  silence?: Named;
+  /** Rules that ignore a node above, in order. */
+  readonly ignoring: readonly ProgramRule[];
+  /** Rules whose patterns for the nodes above match. */
+  readonly rules: readonly ProgramRule[];
+  readonly memo: Memo;
+  readonly byName: Map<string, NameMatch>;
+  /** The last name at each position: tables of one shape list their columns in one order, and comparing is faster than a look-up. */
+  readonly byPosition: NameMatch[];
+  /** For every name, if the scope has no rules. */
+  noRules: NameMatch | undefined;
 }
 
-/** What rules have to say of one name in one context. */
-export interface Named {
+/** The rules that match a name in a scope, before `where`. */
+interface NameMatch {
   readonly name: string;
-  /** Rules that speak of the node itself, before `where`; without expectations. */
-  readonly here: readonly Rule[];
-  readonly expectations: readonly Rule[];
-  /** Rules that may speak of nodes below. */
-  readonly below: readonly Rule[];
-  /** Positions in `Program.patterns` of patterns that match the name. */
+  readonly rules: readonly ProgramRule[];
+  readonly expectations: readonly ProgramRule[];
+  /** Rules that may match nodes below. */
+  readonly below: readonly ProgramRule[];
+  /** Positions in `RuleProgram.patterns` of the patterns that match the name. */
   readonly hits: readonly number[];
-  /** The only case, where nothing depends on live attributes. */
-  readonly only: Case | undefined;
-  /** By the attributes that nodes have of their own, and by syncMode where one of the rules asks for it. */
-  readonly cases: Case[];
-  readonly casesByMode: Map<string | undefined, Case[]> | undefined;
+  /** The only result, if no rule has a `where`. */
+  readonly only: CachedMatch | undefined;
+  /** By `attributesKey`; by syncMode first if a rule compares it. */
+  readonly byAttributes: CachedMatch[];
+  readonly bySyncMode: Map<string | undefined, CachedMatch[]> | undefined;
 }
 
-/** What is said of nodes of one name whose live attributes are the same, as far as rules ask for them. */
-export interface Case {
-  readonly named: Named;
-  /** Those of `Named` whose `where` holds. */
-  readonly here: readonly Rule[];
-  readonly expectations: readonly Rule[];
-  /** Ignoring rules from above and `here`, in the order in which they speak. */
-  readonly spoken: readonly Rule[];
-  /** What they come to, where no literal has a say; and the rules to which that is owed. */
-  readonly verdict: Verdict;
-  readonly effective: readonly Rule[];
-  /** The context of the nodes below; of a column, nothing. */
-  readonly child: Context;
-  /** Of the walk that last came here: its number, how many such nodes it met, and whether one of them had no literal. */
-  epoch: number;
-  count: number;
-  plain: boolean;
+/** What the rules do with nodes of one name and, if a rule has a `where`, of the same live attributes. */
+export interface CachedMatch {
+  /** Counted from 0 within the cache. */
+  readonly id: number;
+  /** The rules that match the node itself. */
+  readonly rules: readonly ProgramRule[];
+  /** Those that match it by name, with or without their `where`. */
+  readonly namedBy: readonly ProgramRule[];
+  readonly expectations: readonly ProgramRule[];
+  /** Positions in `RuleProgram.patterns` of the patterns that match the name. */
+  readonly hits: readonly number[];
+  /** `rules`, and the rules that ignore a node above, in the order in which they apply. */
+  readonly applied: readonly ProgramRule[];
+  /** The result for a node without literal entries, and the rules that decide it. */
+  readonly resolution: Resolution;
+  readonly effective: readonly ProgramRule[];
+  /** The scope of the nodes below; for a column, its own. */
+  readonly below: RuleScope;
 }
 
-/** So many names are remembered in a context, and so many contexts in a program: memory stays flat, whatever the account holds. */
+/** Limits that keep memory flat, whatever the account contains. */
 const maxNames = 20_000;
-const maxContexts = 5_000;
+const maxScopes = 5_000;
 
-export const newContext = (rules: readonly Rule[]): Context => makeContext(0, [], rules, new Map());
-
-function makeContext(depth: Depth, above: readonly Rule[], rules: readonly Rule[], shared: Map<string, Context>): Context {
-  return { depth, above, rules, byName: new Map(), byPosition: [], shared, epoch: 0 };
+export function newRuleCache(program: RuleProgram): RuleCache {
+  const memo: Memo = { program, scopes: new Map(), matches: 0 };
+  return { program, memo, root: newScope({ depth: 0, ignoring: [], rules: program.rules, memo }) };
 }
 
-/** Whether no rule has a say in here. */
-export const isSilent = (context: Context): boolean => context.rules.length === 0 && context.above.length === 0;
+const newScope = (scope: Pick<RuleScope, "depth" | "ignoring" | "rules" | "memo">): RuleScope => ({
+  ...scope,
+  byName: new Map(),
+  byPosition: [],
+  noRules: undefined,
+});
 
-export function namedIn(context: Context, name: string): Named {
-  if (isSilent(context)) {
-    context.silence ??= learn(context, "");
-    return context.silence;
+export const hasNoRules = (scope: RuleScope): boolean => scope.rules.length === 0 && scope.ignoring.length === 0;
+
+/** The match of a node. One that is not live (`node` undefined) matches rules without `where` only. */
+export function matchIn(scope: RuleScope, name: string, node: LiveNode | undefined, syncMode: string | undefined): CachedMatch {
+  const match = nameMatch(scope, name);
+  return match.only ?? withAttributes(scope, match, node, syncMode);
+}
+
+/** The same for the name at a position of a list of columns. */
+export function matchAt(scope: RuleScope, position: number, name: string, node: LiveNode, syncMode: string | undefined): CachedMatch {
+  const known = scope.noRules ?? scope.byPosition[position];
+  if (known !== undefined && (known.name === name || known === scope.noRules)) return known.only ?? withAttributes(scope, known, node, syncMode);
+  const match = nameMatch(scope, name);
+  scope.byPosition[position] = match;
+  return match.only ?? withAttributes(scope, match, node, syncMode);
+}
+
+/** The rules that match a name, whatever the live attributes are. */
+export const rulesNaming = (scope: RuleScope, name: string): readonly ProgramRule[] => nameMatch(scope, name).rules;
+
+function nameMatch(scope: RuleScope, name: string): NameMatch {
+  if (hasNoRules(scope)) {
+    scope.noRules ??= newNameMatch(scope, "");
+    return scope.noRules;
   }
-  const known = context.byName.get(name);
+  const known = scope.byName.get(name);
   if (known !== undefined) return known;
-  const learned = learn(context, name);
-  if (context.byName.size >= maxNames) context.byName.clear();
-  context.byName.set(name, learned);
-  return learned;
+  const match = newNameMatch(scope, name);
+  if (scope.byName.size >= maxNames) scope.byName.clear();
+  scope.byName.set(name, match);
+  return match;
 }
 
-/** The same, for the name in that position of a list. */
-export function namedAt(context: Context, position: number, name: string): Named {
-  if (isSilent(context)) return namedIn(context, name);
-  const guess = context.byPosition[position];
-  if (guess !== undefined && guess.name === name) return guess;
-  const named = namedIn(context, name);
-  context.byPosition[position] = named;
-  return named;
+function newNameMatch(scope: RuleScope, name: string): NameMatch {
+  const { depth } = scope;
+  const rules: ProgramRule[] = [];
+  const expectations: ProgramRule[] = [];
+  const below: ProgramRule[] = [];
+  const hits: number[] = [];
+  for (const rule of scope.rules) {
+    const part = rule.parts[depth];
+    if (part !== undefined) {
+      const positions = part.matching(name);
+      if (positions === undefined) continue;
+      const first = rule.firstPattern[depth] ?? 0;
+      for (const position of positions) hits.push(first + position);
+    }
+    if (rule.depth > depth) below.push(rule);
+    else (rule.expected === undefined ? rules : expectations).push(rule);
+  }
+  const compares = (test: (where: Where) => boolean): boolean =>
+    [...rules, ...expectations].some(({ where }) => where !== undefined && test(where));
+  const bySyncMode = compares(({ syncMode }) => syncMode !== undefined) ? new Map<string | undefined, CachedMatch[]>() : undefined;
+  const match: NameMatch = { name, rules, expectations, below, hits, only: undefined, byAttributes: [], bySyncMode };
+  return compares(() => true) ? match : { ...match, only: newMatch(scope, match, () => true) };
 }
 
-/** What is said of the node; of one that isn't live (undefined), by rules without `where` alone. */
-export function caseOf(context: Context, named: Named, node: LiveNode | undefined, syncMode: string | undefined): Case {
-  if (named.only !== undefined) return named.only;
-  const cases = named.casesByMode === undefined ? named.cases : casesFor(named.casesByMode, syncMode);
-  const state = stateOf(node);
-  const known = cases[state];
+function withAttributes(scope: RuleScope, match: NameMatch, node: LiveNode | undefined, syncMode: string | undefined): CachedMatch {
+  const matches = match.bySyncMode === undefined ? match.byAttributes : matchesFor(match.bySyncMode, syncMode);
+  const key = attributesKey(node);
+  const known = matches[key];
   if (known !== undefined) return known;
-  const applies = ({ where }: Rule): boolean => where === undefined || (node !== undefined && holds(where, node, syncMode));
-  const found = makeCase(context, named, applies);
-  cases[state] = found;
+  const found = newMatch(scope, match, ({ where }) => where === undefined || (node !== undefined && holds(where, node, syncMode)));
+  matches[key] = found;
   return found;
 }
 
-function casesFor(casesByMode: Map<string | undefined, Case[]>, syncMode: string | undefined): Case[] {
-  const known = casesByMode.get(syncMode) ?? [];
-  if (known.length === 0) casesByMode.set(syncMode, known);
+function matchesFor(bySyncMode: Map<string | undefined, CachedMatch[]>, syncMode: string | undefined): CachedMatch[] {
+  const known = bySyncMode.get(syncMode) ?? [];
+  if (known.length === 0) bySyncMode.set(syncMode, known);
   return known;
 }
 
-/** A number for each combination of attributes that `where` can tell apart. */
-function stateOf(node: LiveNode | undefined): number {
+/** A number for each combination of the attributes that `where` compares, without syncMode. */
+function attributesKey(node: LiveNode | undefined): number {
   if (node === undefined) return 0;
   const { hashed, isPrimaryKey } = node;
   return (
@@ -129,73 +184,47 @@ function stateOf(node: LiveNode | undefined): number {
   );
 }
 
-function learn(context: Context, name: string): Named {
-  const { depth } = context;
-  const here: Rule[] = [];
-  const expectations: Rule[] = [];
-  const below: Rule[] = [];
-  const hits: number[] = [];
-  for (const rule of context.rules) {
-    const part = rule.parts[depth];
-    if (part !== undefined) {
-      const positions = part.matching(name);
-      if (positions === undefined) continue;
-      const first = rule.firstPattern[depth] ?? 0;
-      for (const position of positions) hits.push(first + position);
-    }
-    if (rule.depth > depth) below.push(rule);
-    else (rule.expected === undefined ? here : expectations).push(rule);
-  }
-  const asks = (test: (where: Where) => boolean): boolean => {
-    const isAsking = ({ where }: Rule): boolean => where !== undefined && test(where);
-    return here.some(isAsking) || expectations.some(isAsking);
-  };
-  const casesByMode = asks(({ syncMode }) => syncMode !== undefined) ? new Map<string | undefined, Case[]>() : undefined;
-  const named: Named = { name, here, expectations, below, hits, only: undefined, cases: [], casesByMode };
-  return asks(() => true) ? named : { ...named, only: makeCase(context, named, undefined) };
-}
-
-/** `applies` undefined: nothing depends on live attributes. */
-function makeCase(context: Context, named: Named, applies: ((rule: Rule) => boolean) | undefined): Case {
-  const { depth } = context;
-  const here = applies === undefined ? named.here : named.here.filter(applies);
-  const spoken = inOrder(context.above, here);
-  const verdict = newVerdict();
-  resolve(verdict, spoken, undefined, [], depth);
+function newMatch(
+  scope: RuleScope,
+  { rules: namedBy, expectations, below, hits }: NameMatch,
+  applies: (rule: ProgramRule) => boolean,
+): CachedMatch {
+  const { depth, memo } = scope;
+  const place = { layers: memo.program.layers, depth };
+  const rules = namedBy.filter(applies);
+  const applied = inOrder(scope.ignoring, rules);
+  const resolution = newResolution();
+  resolve(resolution, applied, undefined, place);
   return {
-    named,
-    here,
-    expectations: applies === undefined ? named.expectations : named.expectations.filter(applies),
-    spoken,
-    verdict,
-    effective: effectiveRules(spoken, undefined, [], depth),
-    child:
-      depth === 2
-        ? context
-        : childOf(
-            context,
-            named.below,
-            here.filter(({ ignores }) => ignores),
-          ),
-    epoch: 0,
-    count: 0,
-    plain: false,
+    id: memo.matches++,
+    rules,
+    namedBy,
+    expectations: expectations.filter(applies),
+    hits,
+    applied,
+    resolution,
+    effective: effectiveRules(applied, undefined, place),
+    below: depth === 2 ? scope : scopeBelow(scope, below, rules),
   };
 }
 
-function childOf(context: Context, below: readonly Rule[], ignoring: readonly Rule[]): Context {
-  const above = inOrder(context.above, ignoring);
-  const depth: Depth = context.depth === 0 ? 1 : 2;
-  const key = `${depth}:${above.map(({ index }) => index).join()}|${below.map(({ index }) => index).join()}`;
-  const known = context.shared.get(key);
+function scopeBelow(scope: RuleScope, below: readonly ProgramRule[], rules: readonly ProgramRule[]): RuleScope {
+  const { memo } = scope;
+  const ignoring = inOrder(
+    scope.ignoring,
+    rules.filter(({ ignores }) => ignores),
+  );
+  const depth: Depth = scope.depth === 0 ? 1 : 2;
+  const key = `${depth}:${ignoring.map(({ index }) => index).join()}|${below.map(({ index }) => index).join()}`;
+  const known = memo.scopes.get(key);
   if (known !== undefined) return known;
-  if (context.shared.size >= maxContexts) context.shared.clear();
-  const child = makeContext(depth, above, below, context.shared);
-  context.shared.set(key, child);
-  return child;
+  if (memo.scopes.size >= maxScopes) memo.scopes.clear();
+  const found = newScope({ depth, ignoring, rules: below, memo });
+  memo.scopes.set(key, found);
+  return found;
 }
 
-function inOrder(a: readonly Rule[], b: readonly Rule[]): readonly Rule[] {
+function inOrder(a: readonly ProgramRule[], b: readonly ProgramRule[]): readonly ProgramRule[] {
   if (a.length === 0 || b.length === 0) return a.length === 0 ? b : a;
   return [...a, ...b].sort((one, other) => one.index - other.index);
 }

@@ -1,19 +1,7 @@
 import type { Problem } from "../../model/problem.ts";
 import { locationIn, type Resource, type RuleSetSpec, type SchemaRule } from "../../model/resource.ts";
 import { didYouMean } from "../../text/suggest.ts";
-
-/** A rule that says something itself, in contrast to `use`. */
-export type SpeakingRule = Exclude<SchemaRule, { readonly use: string }>;
-
-/** A rule where it is written: in the configuration, or in a RuleSet that it uses. */
-export interface PlacedRule {
-  readonly rule: SpeakingRule;
-  /** What changes name as their cause: the id, or "rule 3", in a RuleSet "pii-columns rule 3". Counted from 1. */
-  readonly name: string;
-  readonly owner: Resource;
-  /** "/spec/rules/2" */
-  readonly pointer: string;
-}
+import type { WrittenRule } from "./compile-rule.ts";
 
 export type RuleSets = ReadonlyMap<string, Resource<RuleSetSpec>>;
 
@@ -21,34 +9,26 @@ export function ruleSetsIn(resources: readonly Resource[]): RuleSets {
   return new Map(resources.filter(({ kind }) => kind === "RuleSet").map((resource) => [resource.name, resource as Resource<RuleSetSpec>]));
 }
 
-/** Sets that use sets twice each would double with every step: more rules than anyone means are refused. */
+/** RuleSets that each use two others double the rules at every step. */
 const maxRules = 20_000;
 
+interface SplicedRules {
+  readonly rules: readonly WrittenRule[];
+  readonly problems: readonly Problem[];
+}
+
 /**
- * The rules of a configuration or RuleSet with those of the sets that it uses in the place of `use`, and what is wrong on the way: unknown sets,
- * circles, too many rules. What can't be spliced is left out, so that the rest can still be checked.
+ * The rules of a SchemaConfig or RuleSet, with the rules of a RuleSet in place of each `use`. A `use` that cannot be
+ * replaced (unknown RuleSet, cycle, too many rules) is a problem and is left out, so that the other rules are still checked.
  */
-export function spliceRules(
-  resource: Resource<Partial<RuleSetSpec>>,
-  sets: RuleSets,
-): { readonly rules: readonly PlacedRule[]; readonly problems: readonly Problem[] } {
-  const rules: PlacedRule[] = [];
+export function spliceRules(resource: Resource<Partial<RuleSetSpec>>, sets: RuleSets): SplicedRules {
+  const rules: WrittenRule[] = [];
   const problems: Problem[] = [];
-  const report = (owner: Resource, pointer: string, code: string, summary: string, message: string): void => {
-    problems.push({ code, severity: "error", summary, message, place: locationIn(owner, pointer), address: owner.address });
-  };
   const splice = (owner: Resource<Partial<RuleSetSpec>>, route: readonly string[]): void => {
     for (const [index, rule] of (owner.spec.rules ?? []).entries()) {
       const pointer = `/spec/rules/${index}`;
       if (rules.length >= maxRules) {
-        if (problems.every(({ code }) => code !== "E_TOO_MANY_RULES"))
-          report(
-            owner,
-            pointer,
-            "E_TOO_MANY_RULES",
-            "Too many rules",
-            `With the sets that it uses, ${resource.address} has more than ${maxRules} rules. Sets that use sets more than once multiply them.`,
-          );
+        if (!problems.some(({ code }) => code === "E_TOO_MANY_RULES")) problems.push(tooManyRules(resource, owner, pointer));
         return;
       }
       if (!("use" in rule)) {
@@ -57,26 +37,40 @@ export function spliceRules(
         continue;
       }
       const used = sets.get(rule.use);
-      if (used === undefined)
-        report(
-          owner,
-          `${pointer}/use`,
-          "E_UNKNOWN_RULE_SET",
-          "Unknown RuleSet",
-          `${owner.address} uses RuleSet ${JSON.stringify(rule.use)}, which no manifest defines.${didYouMean(rule.use, [...sets.keys()].sort())}`,
-        );
-      else if (route.includes(rule.use)) {
-        const circle = [...route.slice(route.indexOf(rule.use)), rule.use].join(" uses ");
-        report(
-          owner,
-          `${pointer}/use`,
-          "E_RULE_SET_CYCLE",
-          "RuleSets use each other in a circle",
-          `${circle}, so its rules would never end. Remove one of these uses.`,
-        );
-      } else splice(used, [...route, rule.use]);
+      if (used === undefined) problems.push(unknownRuleSet(rule, owner, `${pointer}/use`, sets));
+      else if (route.includes(rule.use)) problems.push(cycle([...route.slice(route.indexOf(rule.use)), rule.use], owner, `${pointer}/use`));
+      else splice(used, [...route, rule.use]);
     }
   };
   splice(resource, resource.kind === "RuleSet" ? [resource.name] : []);
   return { rules, problems };
 }
+
+const problem = (owner: Resource, pointer: string, text: Pick<Problem, "code" | "summary" | "message">): Problem => ({
+  ...text,
+  severity: "error",
+  place: locationIn(owner, pointer),
+  address: owner.address,
+});
+
+const tooManyRules = ({ address }: Resource, owner: Resource, pointer: string): Problem =>
+  problem(owner, pointer, {
+    code: "E_TOO_MANY_RULES",
+    summary: "Too many rules",
+    message: `With the RuleSets that it uses, ${address} has more than ${maxRules} rules. RuleSets that use others more than once multiply them.`,
+  });
+
+function unknownRuleSet({ use }: Extract<SchemaRule, { readonly use: string }>, owner: Resource, pointer: string, sets: RuleSets): Problem {
+  return problem(owner, pointer, {
+    code: "E_UNKNOWN_RULE_SET",
+    summary: "Unknown RuleSet",
+    message: `${owner.address} uses RuleSet ${JSON.stringify(use)}, which no manifest defines.${didYouMean(use, [...sets.keys()].sort())}`,
+  });
+}
+
+const cycle = (names: readonly string[], owner: Resource, pointer: string): Problem =>
+  problem(owner, pointer, {
+    code: "E_RULE_SET_CYCLE",
+    summary: "RuleSets use each other in a cycle",
+    message: `${names.join(" uses ")}. Remove one of these uses.`,
+  });

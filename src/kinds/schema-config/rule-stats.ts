@@ -1,112 +1,124 @@
-import type { CompiledConfig, Layer, Program, Rule, Statements, Unmatched } from "./compiled-config.ts";
-import { type Case, type Context, isSilent } from "./rule-cache.ts";
+import { andMore } from "../../text/lists.ts";
+import type { CompiledConfig, Layer, ProgramRule, RuleProgram, UnmatchedMode } from "./compiled-config.ts";
+import { type CachedMatch, hasNoRules, type RuleCache, type RuleScope } from "./rule-cache.ts";
 import { comparePaths, type NodePath, nodeText } from "./tree.ts";
 
-// Whether a glob matches nothing, or a rule never decides anything, shows only over all integrations of a configuration, which are compared one by
-// one and forgotten. So each comparison leaves a tally of a few bytes a rule, and `conclude` adds them up.
+// Whether a glob matches nothing, or a rule never decides anything, is known only for all integrations of a SchemaConfig
+// together. They are compared one by one and then dropped, so each comparison leaves statistics of a few bytes per rule,
+// and rule-warnings.ts adds them up.
 
-/** A warning that is told once for a rule or literal, however many nodes and integrations it concerns. */
+/** A warning that is reported once for a rule or literal tree, with all nodes and integrations that it concerns. */
 export interface Warning {
   readonly code: "W_HASHES_PRIMARY_KEY" | "W_COLUMN_RULES_IN_DISABLED_TABLE";
-  readonly by: Rule | Layer | Unmatched;
-  /** Columns or tables, as the code has it. */
+  readonly by: ProgramRule | Layer | UnmatchedMode;
+  /** Columns or tables, depending on the code. */
   readonly nodes: Sample;
 }
 
+/** Of one integration. Arrays by rule have the positions of `program.rules`, arrays by pattern those of `program.patterns`. */
 export interface RuleStats {
-  readonly statements: Statements;
-  /** By rule: nodes that it spoke of. */
+  readonly program: RuleProgram;
+  /** By rule: the number of nodes that it matches. */
   readonly matches: Uint32Array;
-  /** By rule: 1 where some node would be another without it. */
+  /** By rule: 1 if some node would differ without it. */
   readonly effective: Uint8Array;
-  /** By rule: 1 where it may speak of columns that are unknown. */
-  readonly blind: Uint8Array;
-  /** By rule: down to which depth, counted from 1, there were places in which it looked for names. */
-  readonly reached: Uint8Array;
-  /** By pattern: 1 where it matches a name. */
+  /** By rule: 1 if it may match columns that are unknown. */
+  readonly unknownColumns: Uint8Array;
+  /** By rule: how many levels of names it was compared with. */
+  readonly levels: Uint8Array;
+  /** By pattern: 1 if it matches a name. */
   readonly hits: Uint8Array;
   readonly warnings: Map<string, Warning>;
 }
 
-/** What the comparison of one integration leaves behind. */
+/** What the comparison of one integration leaves for `conclude`. */
 export interface UnitTally extends RuleStats {
-  /** What people call the integration. */
+  /** What addresses show of the integration. */
   readonly label: string;
-  /** How many integrations each configuration of the run selects; only where all of them were compared may "nothing" be said. */
+  /** How many integrations each SchemaConfig of the run selects. Conclusions need all of them. */
   readonly targets: ReadonlyMap<CompiledConfig, number>;
 }
 
-/** A tally while one tree is walked. */
-export interface Counting extends RuleStats {
-  readonly epoch: number;
-  readonly seen: Case[];
+/** Statistics while one tree is walked. Counts are kept per match of the cache and added up by rule at the end. */
+export interface RunningStats extends RuleStats {
+  /** How many nodes have a match: at 2 × its id those without literal entries, at 2 × its id + 1 those with some. */
+  counts: Uint32Array;
+  /** One match per count that is not 0. */
+  readonly counted: { readonly match: CachedMatch; readonly slot: number }[];
+  readonly scopes: Set<RuleScope>;
 }
 
-/** Numbers walks, so that what contexts have counted for one is not taken for another's. The value means nothing else. */
-let walks = 0;
-
-export function beginTally(program: Program): Counting {
+export function newStats({ program, memo }: RuleCache): RunningStats {
   const rules = program.rules.length;
   return {
-    statements: program.statements,
+    program,
     matches: new Uint32Array(rules),
     effective: new Uint8Array(rules),
-    blind: new Uint8Array(rules),
-    reached: new Uint8Array(rules),
+    unknownColumns: new Uint8Array(rules),
+    levels: new Uint8Array(rules),
     hits: new Uint8Array(program.patterns.length),
     warnings: new Map(),
-    epoch: ++walks,
-    seen: [],
+    counts: new Uint32Array(2 * memo.matches + 128),
+    counted: [],
+    scopes: new Set(),
   };
 }
 
-/** The walk looks names up in this place. */
-export function countPlace(tally: Counting, context: Context): void {
-  if (context.epoch === tally.epoch || isSilent(context)) return;
-  context.epoch = tally.epoch;
-  for (const { index } of context.rules) tally.reached[index] = Math.max(tally.reached[index] ?? 0, context.depth + 1);
+/** The rules of the scope are compared with names. */
+export function countScope(stats: RunningStats, scope: RuleScope): void {
+  if (!hasNoRules(scope)) stats.scopes.add(scope);
 }
 
-/** The walk can't look: the columns of this place are unknown. */
-export function countUnknown(tally: Counting, context: Context): void {
-  for (const { index } of context.rules) tally.blind[index] = 1;
+/** The rules of the scope may match columns that are unknown. */
+export function countUnknownColumns(stats: RunningStats, { rules }: RuleScope): void {
+  for (const { index } of rules) stats.unknownColumns[index] = 1;
 }
 
-/** One node of that case was met. */
-export function countNode(tally: Counting, met: Case): void {
-  if (met.epoch !== tally.epoch) {
-    met.epoch = tally.epoch;
-    met.count = 0;
-    met.plain = false;
-    tally.seen.push(met);
-  }
-  met.count++;
+/** A node has this match. */
+export function countMatch(stats: RunningStats, match: CachedMatch, hasLiteral: boolean): void {
+  const slot = 2 * match.id + (hasLiteral ? 1 : 0);
+  if (slot >= stats.counts.length) grow(stats, slot);
+  const count = stats.counts[slot] ?? 0;
+  if (count === 0) stats.counted.push({ match, slot });
+  stats.counts[slot] = count + 1;
 }
 
-export function warn(tally: Counting, code: Warning["code"], by: Warning["by"], path: NodePath, key: string): void {
-  const known = tally.warnings.get(key) ?? { code, by, nodes: emptySample() };
-  tally.warnings.set(key, known);
+function grow(stats: RunningStats, slot: number): void {
+  const counts = new Uint32Array(2 * (slot + 1));
+  counts.set(stats.counts);
+  stats.counts = counts;
+}
+
+export function addWarning(
+  stats: RunningStats,
+  { key, code, by }: Pick<Warning, "code" | "by"> & { readonly key: string },
+  path: NodePath,
+): void {
+  const known = stats.warnings.get(key) ?? { code, by, nodes: emptySample() };
+  stats.warnings.set(key, known);
   addTo(known.nodes, path);
 }
 
-/** Adds up what contexts have counted; undefined where there is nothing to tell. */
-export function endTally(tally: Counting): RuleStats | undefined {
-  const { statements, matches, effective, blind, reached, hits, warnings } = tally;
-  for (const { named, here, expectations, effective: owed, count, plain } of tally.seen) {
-    for (const pattern of named.hits) hits[pattern] = 1;
-    for (const { index } of here) matches[index] = (matches[index] ?? 0) + count;
-    for (const { index } of expectations) matches[index] = (matches[index] ?? 0) + count;
-    if (plain) for (const { index } of owed) effective[index] = 1;
+/** Adds the counts up; undefined if there is nothing to conclude from. */
+export function finishStats(stats: RunningStats): RuleStats | undefined {
+  const { program, matches, effective, unknownColumns, levels, hits, warnings } = stats;
+  if (program.rules.length === 0 && warnings.size === 0) return undefined;
+  for (const { depth, rules } of stats.scopes) for (const { index } of rules) levels[index] = Math.max(levels[index] ?? 0, depth + 1);
+  for (const { match, slot } of stats.counted) {
+    const count = stats.counts[slot] ?? 0;
+    for (const pattern of match.hits) hits[pattern] = 1;
+    for (const { index } of match.rules) matches[index] = (matches[index] ?? 0) + count;
+    for (const { index } of match.expectations) matches[index] = (matches[index] ?? 0) + count;
+    // With literal entries, evaluate.ts has worked out which rules are effective.
+    if (slot % 2 === 0) for (const { index } of match.effective) effective[index] = 1;
   }
-  return statements.rules.length === 0 && warnings.size === 0
-    ? undefined
-    : { statements, matches, effective, blind, reached, hits, warnings };
+  return { program, matches, effective, unknownColumns, levels, hits, warnings };
 }
 
-/** How many examples a message names; the rest it counts. */
-const shown = 5;
+/** How many examples a sample keeps. */
+const examples = 5;
 
-/** Any number of nodes: how many, and the first few in the order of names. A value that is added to while one tree is walked. */
+/** Any number of nodes: how many, and the first ones by name. Mutable while one tree is walked. */
 export interface Sample {
   count: number;
   readonly first: NodePath[];
@@ -117,13 +129,10 @@ export const emptySample = (): Sample => ({ count: 0, first: [] });
 export function addTo(sample: Sample, path: NodePath): void {
   sample.count++;
   const at = sample.first.findIndex((other) => comparePaths(path, other) < 0);
-  if (at === -1 && sample.first.length >= shown) return;
+  if (at === -1 && sample.first.length >= examples) return;
   sample.first.splice(at === -1 ? sample.first.length : at, 0, path);
-  if (sample.first.length > shown) sample.first.pop();
+  if (sample.first.length > examples) sample.first.pop();
 }
 
 /** "public.users.id, public.users.key and 12 more" */
-export function sampleText({ count, first }: Sample): string {
-  const names = first.map(nodeText).join(", ");
-  return count > first.length ? `${names} and ${count - first.length} more` : names;
-}
+export const sampleText = ({ count, first }: Sample): string => andMore(first.map(nodeText), { shown: examples, total: count });

@@ -4,7 +4,7 @@ import type { LiveColumn } from "../../model/live.ts";
 import type { DraftChange, Risk } from "../../model/plan.ts";
 import { type Pointer, toPointer } from "../../model/pointer.ts";
 import type { ColumnTree, SchemaTree, TableTree } from "../../model/resource.ts";
-import type { Layer, Speaker } from "./compiled-config.ts";
+import { nameText } from "../../text/paths.ts";
 
 /** How deep a node is: schemas 0, tables 1, columns 2. */
 export type Depth = 0 | 1 | 2;
@@ -17,12 +17,21 @@ export type SchemaPath = readonly [schema: string];
 export type TablePath = readonly [schema: string, table: string];
 export type ColumnPath = readonly [schema: string, table: string, column: string];
 
+/** The attributes of a live node that a rule's `where` can compare, whatever the node is. */
+export type LiveNode = Pick<LiveColumn, "enabled"> & { readonly hashed?: boolean; readonly isPrimaryKey?: boolean };
+
+export type Field = "enabled" | "hashed";
+
+export type NodeCause = NonNullable<DraftChange["cause"]>;
+
+export const riskOf = (key: Field, after: boolean): Risk => ((key === "hashed") === after ? "protects" : "exposes");
+
 /** What `walk` needs of a tree: a live tree has all members, a literal one those that its manifest sets. */
 interface SchemaEntryLike {
   readonly tables?: Readonly<Record<string, { readonly columns?: Readonly<Record<string, object>> }>>;
 }
-type TableOf<Schema extends SchemaEntryLike> = NonNullable<Schema["tables"]>[string];
-type ColumnOf<Schema extends SchemaEntryLike> = NonNullable<TableOf<Schema>["columns"]>[string];
+export type TableOf<Schema extends SchemaEntryLike> = NonNullable<Schema["tables"]>[string];
+export type ColumnOf<Schema extends SchemaEntryLike> = NonNullable<TableOf<Schema>["columns"]>[string];
 
 /** Called for each node of its level. Returning false leaves out the nodes below. */
 export interface Visitor<Schema extends SchemaEntryLike> {
@@ -31,6 +40,8 @@ export interface Visitor<Schema extends SchemaEntryLike> {
   readonly column?: (entry: ColumnOf<Schema>, path: ColumnPath, table: TableOf<Schema>, schema: Schema) => void;
 }
 
+export type WalkOrder = "as-given" | "by-name";
+
 /**
  * Visits each schema, then its tables, and after each table the table's columns: in the order of the keys, or by name for
  * output that must not depend on the order of a response. Columns that are unknown are not visited.
@@ -38,7 +49,7 @@ export interface Visitor<Schema extends SchemaEntryLike> {
 export function walk<Schema extends SchemaEntryLike>(
   tree: Readonly<Record<string, Schema>>,
   visitor: Visitor<Schema>,
-  order: "as-given" | "by-name" = "as-given",
+  order: WalkOrder = "as-given",
 ): void {
   const entriesOf = order === "by-name" ? sortedEntries : Object.entries;
   for (const [schema, entry] of entriesOf<Schema>(tree)) {
@@ -54,44 +65,25 @@ export function walk<Schema extends SchemaEntryLike>(
 
 const sortedEntries = <T>(record: Readonly<Record<string, T>>): [string, T][] => Object.entries(record).sort(([a], [b]) => byText(a, b));
 
-/** The attributes of a live node that rules may ask for, whatever it is. */
-export type LiveNode = Pick<LiveColumn, "enabled"> & { readonly hashed?: boolean; readonly isPrimaryKey?: boolean };
-
-export type Field = "enabled" | "hashed";
-
-export type NodeCause = NonNullable<DraftChange["cause"]>;
-
-/** One boolean of one node that is to change. */
-export interface NodeChange {
-  readonly path: NodePath;
-  readonly key: Field;
-  readonly before: boolean;
-  readonly after: boolean;
-  readonly risk: Risk;
-  readonly cause: NodeCause;
-  readonly by: Speaker;
-}
-
-export const riskOf = (key: Field, after: boolean): Risk => ((key === "hashed") === after ? "protects" : "exposes");
-
-function below(root: readonly string[], [schema, table, column]: NodePath, key: string | undefined): Pointer {
+function pointerBelow(root: readonly string[], [schema, table, column]: NodePath, key: string | undefined): Pointer {
   const tables = table === undefined ? [] : ["tables", table];
   const columns = column === undefined ? [] : ["columns", column];
   return toPointer([...root, schema, ...tables, ...columns, ...(key === undefined ? [] : [key])]);
 }
 
-/** Into the live object: "/schemas/public/tables/users/columns/email/hashed", without a key the node itself. */
-export const nodePointer = (path: NodePath, key?: string): Pointer => below(["schemas"], path, key);
+/** Into the live object: "/schemas/public/tables/users/columns/email/hashed"; without a key, the node itself. */
+export const nodePointer = (path: NodePath, key?: string): Pointer => pointerBelow(["schemas"], path, key);
 
 /** Into the manifest: "/spec/schemas/public/tables/users/enabled". */
-export const literalPointer = (path: NodePath, key?: string): Pointer => below(["spec", "schemas"], path, key);
+export const literalPointer = (path: NodePath, key?: string): Pointer => pointerBelow(["spec", "schemas"], path, key);
 
-/** For people: public.users.email; a name that would blur the dots stands in quotes. */
-export function nodeText(path: NodePath): string {
-  return path.map((name) => (name !== undefined && /^[\p{L}\p{N}_$-]+$/u.test(name) ? name : JSON.stringify(name))).join(".");
-}
+/** For messages: public.users.email; unusual names are quoted. */
+export const nodeText = (path: readonly (string | undefined)[]): string => namesOf(path).map(nameText).join(".");
 
-/** An order that doesn't depend on the order of an answer's keys. */
+/** The names of a path, without the levels that it does not have. */
+export const namesOf = (path: readonly (string | undefined)[]): readonly string[] => path.filter((name) => name !== undefined);
+
+/** By name, level by level, so that the order does not depend on a response. */
 export function comparePaths(a: NodePath, b: NodePath): number {
   for (let depth = 0; depth < 3; depth++) {
     const [one, other] = [a[depth], b[depth]];
@@ -102,35 +94,36 @@ export function comparePaths(a: NodePath, b: NodePath): number {
   return 0;
 }
 
-// The literal trees of all layers side by side while a walk goes down. Undefined instead of a list of nothing: most places have no literal.
+// The literal trees of all layers, entered side by side while a live tree is walked. Most nodes have no literal entry in
+// any layer, so the functions return undefined for them instead of a list of nothing.
 
 type SchemaEntry = SchemaTree[string];
+type ColumnMap = Readonly<Record<string, ColumnTree>>;
+/** By layer; undefined if the layer's tree has no entry. */
+type ByLayer<T> = readonly (T | undefined)[];
 
-function anyOf<T>(entries: readonly (T | undefined)[]): readonly (T | undefined)[] | undefined {
+function anyOf<T>(entries: ByLayer<T>): ByLayer<T> | undefined {
   return entries.some((entry) => entry !== undefined) ? entries : undefined;
 }
 
-export const literalSchemas = (layers: readonly Layer[], schema: string): readonly (SchemaEntry | undefined)[] | undefined =>
-  anyOf(layers.map(({ config }) => own(config.spec.schemas, schema)));
+export const literalSchemas = (trees: ByLayer<SchemaTree>, schema: string): ByLayer<SchemaEntry> | undefined =>
+  anyOf(trees.map((tree) => own(tree, schema)));
 
-export const literalTables = (
-  schemas: readonly (SchemaEntry | undefined)[] | undefined,
-  table: string,
-): readonly (TableTree | undefined)[] | undefined => schemas && anyOf(schemas.map((entry) => own(entry?.tables, table)));
+export const literalTables = (schemas: ByLayer<SchemaEntry> | undefined, table: string): ByLayer<TableTree> | undefined =>
+  schemas && anyOf(schemas.map((entry) => own(entry?.tables, table)));
 
-/** The maps of columns; a map that is there and empty counts as none. */
-export const literalColumnMaps = (
-  tables: readonly (TableTree | undefined)[] | undefined,
-): readonly (Readonly<Record<string, ColumnTree>> | undefined)[] | undefined =>
-  tables &&
-  anyOf(tables.map((entry) => (entry?.columns === undefined || Object.keys(entry.columns).length === 0 ? undefined : entry.columns)));
+/** The column maps of the layers; an empty map counts as none. */
+export const literalColumnMaps = (tables: ByLayer<TableTree> | undefined): ByLayer<ColumnMap> | undefined =>
+  tables && anyOf(tables.map((entry) => (entry?.columns === undefined || isEmpty(entry.columns) ? undefined : entry.columns)));
 
-/** What each layer's literal tree says of the column, in a list that is used again for the next one. */
+const isEmpty = (map: object): boolean => Object.keys(map).length === 0;
+
+/** The entries for one column. `into` is reused for the next column, because there are millions. */
 export function literalColumns(
-  maps: readonly (Readonly<Record<string, ColumnTree>> | undefined)[],
+  maps: ByLayer<ColumnMap>,
   column: string,
-  into: (ColumnTree | undefined)[],
-): readonly (ColumnTree | undefined)[] | undefined {
+  into: (ColumnTree | undefined)[] = [],
+): ByLayer<ColumnTree> | undefined {
   let any = false;
   for (let layer = 0; layer < maps.length; layer++) {
     const entry = memberOf(maps[layer], column);
@@ -140,7 +133,7 @@ export function literalColumns(
   return any ? into : undefined;
 }
 
-/** The same as `own`, in half the time: entries are objects, and what objects inherit are functions, but for `__proto__`. */
+/** The same as `own`, in half the time: entries are objects, and what objects inherit are functions, except `__proto__`. */
 export function memberOf<T extends object>(map: Readonly<Record<string, T>> | undefined, name: string): T | undefined {
   const member: unknown = map?.[name];
   if (member === undefined) return undefined;

@@ -3,76 +3,92 @@ import type { JsonObject } from "../../model/json.ts";
 import type { Blocked, Deferred } from "../../model/plan.ts";
 import type { Problem } from "../../model/problem.ts";
 import { locationIn, type Resource, type SchemaConfigSpec } from "../../model/resource.ts";
+import { andMore } from "../../text/lists.ts";
 import type { AccountView, Unit, Units } from "../kind.ts";
 import { type Selected, selectIntegration, selectIntegrations } from "../select.ts";
-import { type CompiledConfig, type Config, compileConfig, eachOnce, makeRuleProgram, type Program } from "./compiled-config.ts";
+import { type CompiledConfig, type Config, compileConfig, makeRuleProgram, uniqueProblems } from "./compiled-config.ts";
+import { newRuleCache, type RuleCache } from "./rule-cache.ts";
 import { ruleSetsIn } from "./rule-sets.ts";
 
-/** All schema configurations that select one integration, compared as one. */
+/** All SchemaConfigs that select one integration, compared as one. */
 export interface SchemaConfigUnit extends Unit {
-  /** The one of the highest priority, which names the unit. */
+  /** The one with the highest priority, which gives the unit its address. */
   readonly resource: Resource<SchemaConfigSpec>;
-  /** What they say together; one value for all integrations with the same ones. */
-  readonly program: Program;
+  /** Their rules; one value for all integrations with the same SchemaConfigs. */
+  readonly rules: RuleCache;
   readonly liveId: string;
   /** What addresses show of the integration. */
   readonly label: string;
-  /** How many integrations each configuration of the run selects. */
+  /** How many integrations each SchemaConfig of the run selects. */
   readonly targets: ReadonlyMap<CompiledConfig, number>;
 }
 
+/** The SchemaConfigs that select one integration. */
+interface Target {
+  readonly selected: Selected;
+  /** Lowest priority first. */
+  readonly configs: CompiledConfig[];
+}
+
 /**
- * One unit per selected integration, with every configuration that selects it; equal priorities contradict (product §2.4.6). A configuration whose
- * rules are wrong selects nothing: a part of its rules could do what the whole would not.
+ * One unit per selected integration, with every SchemaConfig that selects it; equal priorities are an error. A
+ * SchemaConfig with invalid rules selects nothing, because its other rules alone could do the opposite of what is meant.
  */
-export function units(configs: readonly Config[], world: AccountView): Units<SchemaConfigUnit> {
+export function units(configs: readonly Config[], account: AccountView): Units<SchemaConfigUnit> {
   const problems: Problem[] = [];
+  const sets = ruleSetsIn(account.resources);
+  const compiled = configs.map((config) => compileConfig(config, sets));
+  problems.push(...uniqueProblems(compiled.flatMap((config) => config.problems)));
+  const valid = compiled.filter((config) => config.problems.length === 0).sort(byPriority);
+  const selections = valid.map((config) => ({ config, selected: selectedBy(config.config, account, problems) }));
+  const targets = new Map(selections.map(({ config, selected }) => [config, selected.length]));
+  const rulesOf = newRules();
+  const found: SchemaConfigUnit[] = [];
   const blocked: Blocked[] = [];
   const deferred: Deferred[] = [];
-  const sets = ruleSetsIn(world.resources);
-  const compiled = configs.map((config) => compileConfig(config, sets));
-  problems.push(...eachOnce(compiled.flatMap((config) => config.problems)));
-  const sound = compiled.filter((config) => config.problems.length === 0);
-
-  const byTarget = new Map<string, { readonly selected: Selected; readonly configs: CompiledConfig[] }>();
-  const targets = new Map<CompiledConfig, number>(sound.map((config) => [config, 0]));
-  for (const one of sound.sort(byPriority)) {
-    for (const selected of selectedBy(one.config, world, problems)) {
-      targets.set(one, (targets.get(one) ?? 0) + 1);
-      const target = selected.state === "found" ? selected.id : `${selected.state} ${selected.label}`;
-      const known = byTarget.get(target);
-      if (known === undefined) byTarget.set(target, { selected, configs: [one] });
-      else known.configs.push(one);
-    }
-  }
-  const programs = new Map<string, Program>();
-  const programOf = (layers: readonly CompiledConfig[]): Program => {
-    const key = layers.map(({ config }) => config.address).join(" ");
-    const known = programs.get(key) ?? makeRuleProgram(layers);
-    programs.set(key, known);
-    return known;
-  };
-  const found: SchemaConfigUnit[] = [];
   const conflicts = new Map<string, Conflict>();
-  for (const { selected, configs: layers } of byTarget.values()) {
+  for (const { selected, configs: layers } of targetsOf(selections)) {
     const top = layers.at(-1)?.config;
-    if (top === undefined || contradicts(layers, selected, conflicts)) continue;
-    const address: Address = `${top.address}@${selected.label}`;
-    if (selected.state === "found")
-      found.push({ address, resource: top, program: programOf(layers), liveId: selected.id, label: selected.label, targets });
-    else if (selected.state === "waits") deferred.push({ address, waitsFor: [selected.on], desired: wish(layers) });
+    if (top === undefined || isConflict(layers, selected, conflicts)) continue;
+    const { label } = selected;
+    const address: Address = `${top.address}@${label}`;
+    if (selected.state === "found") found.push({ address, resource: top, rules: rulesOf(layers), liveId: selected.id, label, targets });
+    else if (selected.state === "waits") deferred.push({ address, waitsFor: [selected.on], desired: desiredOf(layers) });
     else blocked.push({ address, code: selected.code, message: selected.message });
   }
   problems.push(...[...conflicts.values()].map(conflictProblem));
   return { units: found.sort((a, b) => byText(a.address, b.address)), blocked, deferred, problems };
 }
 
+function targetsOf(selections: readonly { readonly config: CompiledConfig; readonly selected: readonly Selected[] }[]): Iterable<Target> {
+  const targets = new Map<string, Target>();
+  for (const { config, selected: all } of selections)
+    for (const selected of all) {
+      const key = selected.state === "found" ? selected.id : `${selected.state} ${selected.label}`;
+      const known = targets.get(key);
+      if (known === undefined) targets.set(key, { selected, configs: [config] });
+      else known.configs.push(config);
+    }
+  return targets.values();
+}
+
+/** One value for equal lists of SchemaConfigs. */
+function newRules(): (layers: readonly CompiledConfig[]) => RuleCache {
+  const known = new Map<string, RuleCache>();
+  return (layers) => {
+    const key = layers.map(({ config }) => config.address).join(" ");
+    const rules = known.get(key) ?? newRuleCache(makeRuleProgram(layers));
+    known.set(key, rules);
+    return rules;
+  };
+}
+
 const byPriority = (a: CompiledConfig, b: CompiledConfig): number =>
   (a.config.spec.priority ?? 0) - (b.config.spec.priority ?? 0) || byText(a.config.name, b.config.name);
 
-/** What a deferred unit wants, in full: as its manifests say it, with the rules of RuleSets in place. */
-export function wish(layers: readonly CompiledConfig[]): JsonObject {
-  const wishes = layers.map(
+/** The desired state of a deferred unit: what its manifests contain, with the rules of RuleSets in place. */
+export function desiredOf(layers: readonly CompiledConfig[]): JsonObject {
+  const desired = layers.map(
     ({
       written,
       config: {
@@ -84,74 +100,67 @@ export function wish(layers: readonly CompiledConfig[]): JsonObject {
       ...(schemas === undefined ? {} : { schemas }),
     }),
   );
-  // Specs are JSON; their types only don't say so.
-  return (wishes.length === 1 ? wishes[0] : { layers: wishes }) as unknown as JsonObject;
+  // Specs are JSON, although their types do not say so.
+  return (desired.length === 1 ? desired[0] : { layers: desired }) as unknown as JsonObject;
 }
 
-function selectedBy(config: Config, world: AccountView, problems: Problem[]): readonly Selected[] {
+function selectedBy(config: Config, account: AccountView, problems: Problem[]): readonly Selected[] {
   const { integration, integrations } = config.spec;
   if (integration !== undefined) {
-    const selected = selectIntegration(integration, world);
+    const selected = selectIntegration(integration, account);
     if (selected.state !== "unresolved" || selected.code === "E_DEPENDENCY") return [selected];
     problems.push({
       code: selected.code,
       severity: "error",
       summary: selected.code === "E_AMBIGUOUS" ? "Ambiguous reference" : "Unknown reference",
-      message: `${config.address} acts on an integration. ${selected.message}`,
+      message: selected.message,
       place: locationIn(config, "/spec/integration"),
       address: config.address,
     });
     return [];
   }
-  const selected = integrations === undefined ? [] : selectIntegrations(integrations, world);
+  const selected = integrations === undefined ? [] : selectIntegrations(integrations, account);
   if (selected.length === 0)
     problems.push({
       code: "W_SELECTOR_EMPTY",
       severity: "warning",
       summary: "Selector matches nothing",
-      message: `${config.address} selects no integration, so it does nothing. Names mean manifests and live integrations, labels mean manifests.`,
+      message: `${config.address} selects no integration, so it has no effect. Names match manifests and live integrations, labels match manifests.`,
       place: locationIn(config, "/spec/integrations"),
       address: config.address,
     });
   return selected;
 }
 
-/** Configurations of one priority, and the integrations that all of them select. */
+/** SchemaConfigs with the same priority, and the integrations that all of them select. */
 interface Conflict {
   readonly configs: readonly Config[];
-  readonly twin: Config;
+  /** The second of two with the same priority. */
+  readonly second: Config;
   readonly labels: string[];
 }
 
-function contradicts(all: readonly CompiledConfig[], { label }: Selected, conflicts: Map<string, Conflict>): boolean {
+function isConflict(all: readonly CompiledConfig[], { label }: Selected, conflicts: Map<string, Conflict>): boolean {
   const configs = all.map(({ config }) => config);
-  const twin = configs.find((layer, index) => index > 0 && (configs[index - 1]?.spec.priority ?? 0) === (layer.spec.priority ?? 0));
-  if (twin === undefined) return false;
+  const second = configs.find((layer, index) => index > 0 && (configs[index - 1]?.spec.priority ?? 0) === (layer.spec.priority ?? 0));
+  if (second === undefined) return false;
   const key = configs.map(({ address }) => address).join(" ");
-  const known = conflicts.get(key) ?? { configs, twin, labels: [] };
+  const known = conflicts.get(key) ?? { configs, second, labels: [] };
   conflicts.set(key, known);
   known.labels.push(label);
   return true;
 }
 
-/** How many of the integrations a message names; the rest it counts. */
-const shownLabels = 3;
-
-function conflictProblem({ configs, twin, labels }: Conflict): Problem {
+function conflictProblem({ configs, second, labels }: Conflict): Problem {
   const names = configs.map(({ address }) => address).join(" and ");
-  const [first = ""] = labels;
-  const shown = labels.slice(0, shownLabels).map((label) => JSON.stringify(label));
-  const rest = labels.length > shownLabels ? ` and ${labels.length - shownLabels} more` : "";
-  const what =
-    labels.length === 1
-      ? `the same integration, ${JSON.stringify(first)},`
-      : `the same ${labels.length} integrations, ${shown.join(", ")}${rest},`;
+  const shown = andMore(labels.map((label) => JSON.stringify(label)));
+  const which = labels.length === 1 ? `the same integration, ${shown},` : `the same ${labels.length} integrations, ${shown},`;
   return {
     code: "E_CONFLICTING_CONFIGS",
     severity: "error",
     summary: "Conflicting schema configurations",
-    message: `${names} select ${what} with the same priority, so neither decides. Give them different spec.priority (the higher wins, field by field), or select each integration once.`,
-    place: locationIn(twin, twin.spec.integration === undefined ? "/spec/integrations" : "/spec/integration"),
-    address: twin.address,
+    message: `${names} select ${which} with the same priority, so neither has precedence. Set different values of spec.priority (the higher one wins per field), or select each integration once.`,
+    place: locationIn(second, second.spec.integration === undefined ? "/spec/integrations" : "/spec/integration"),
+    address: second.address,
   };
 }

@@ -4,7 +4,8 @@ import { inferRules } from "../../../src/import/schemas/infer-rules.ts";
 import { literalSchemas } from "../../../src/import/schemas/literal-schemas.ts";
 import { differences } from "../../../src/import/schemas/reconcile.ts";
 import { compileConfig, makeRuleProgram } from "../../../src/kinds/schema-config/compiled-config.ts";
-import { expand } from "../../../src/kinds/schema-config/expand.ts";
+import { expand } from "../../../src/kinds/schema-config/coverage.ts";
+import { newRuleCache } from "../../../src/kinds/schema-config/rule-cache.ts";
 import { ruleSetsIn } from "../../../src/kinds/schema-config/rule-sets.ts";
 import type { LiveColumn, LiveSchemas, LiveTable } from "../../../src/model/live.ts";
 import type { SchemaConfigSpec, SchemaTree } from "../../../src/model/resource.ts";
@@ -20,7 +21,7 @@ const schema = (tables: Readonly<Record<string, LiveTable>>, enabled = true): Li
 /** The desired state of a SchemaConfig over live schemas. */
 function desiredBy(spec: SchemaConfigSpec, live: LiveSchemas): SchemaTree {
   const config = resourceOf("SchemaConfig", "c", { integration: "i", ...spec });
-  return expand(makeRuleProgram([compileConfig(config as never, ruleSetsIn([]))]), live); // resourceOf does not keep the type of the spec
+  return expand(newRuleCache(makeRuleProgram([compileConfig(config as never, ruleSetsIn([]))])), live); // resourceOf does not keep the type of the spec
 }
 
 const idsOf = (live: LiveSchemas): readonly string[] => inferRules(live).rules.map((rule) => ("id" in rule ? (rule.id ?? "") : ""));

@@ -1,15 +1,17 @@
 import { describe, expect, test } from "vitest";
-import { compileConfig, makeRuleProgram, type Program } from "../../../src/kinds/schema-config/compiled-config.ts";
-import { expand } from "../../../src/kinds/schema-config/expand.ts";
+import { expand } from "../../../src/kinds/schema-config/coverage.ts";
 import { explain } from "../../../src/kinds/schema-config/explain.ts";
-import { ruleSetsIn } from "../../../src/kinds/schema-config/rule-sets.ts";
+import type { RuleCache } from "../../../src/kinds/schema-config/rule-cache.ts";
 import type { NodePath } from "../../../src/kinds/schema-config/tree.ts";
 import type { Resource, SchemaConfigSpec } from "../../../src/model/resource.ts";
-import { column, config, ruleSet, schema, shop, table } from "./fleet.ts";
+import { column, config, ruleSet, rulesOf, schema, shop, table } from "./fleet.ts";
 
 const hash = { hashed: true } as const;
-const program = (specs: readonly SchemaConfigSpec[], others: readonly Resource[] = []): Program =>
-  makeRuleProgram(specs.map((spec, index) => compileConfig(config(spec, `c${index}`), ruleSetsIn(others))));
+const program = (specs: readonly SchemaConfigSpec[], others: readonly Resource[] = []): RuleCache =>
+  rulesOf(
+    specs.map((spec, index) => config(spec, `c${index}`)),
+    others,
+  );
 
 describe("explain", () => {
   const pii = ruleSet("pii", [{ id: "emails", match: { column: "*mail*" }, set: hash, reason: "register 12" }]);
@@ -31,9 +33,9 @@ describe("explain", () => {
     [pii],
   );
   const chain = (path: NodePath) => {
-    const { said, state, outcome, changes } = explain(given, shop(), path);
+    const { applied, state, outcome, changes } = explain(given, shop(), path);
     return {
-      said: said.map(
+      applied: applied.map(
         ({ rule, config: by, place, effect, wins }) =>
           `${by.slice(-2)} ${rule ?? "literal"} ${place.file}${place.pointer} ${effect}${wins.length > 0 ? ` wins ${wins.join()}` : ""}`,
       ),
@@ -48,7 +50,7 @@ describe("explain", () => {
       "shows every rule that spoke, what won, and what follows",
       ["public", "orders", "email"],
       {
-        said: [
+        applied: [
           "c0 rule 1 c0.yaml/spec/rules/0 set wins enabled",
           "c0 emails pii.yaml/spec/rules/0 set wins hashed",
           "c0 big c0.yaml/spec/rules/2 narrowed",
@@ -62,7 +64,7 @@ describe("explain", () => {
       "shows the literal that overrules",
       ["sales", "customers", "email"],
       {
-        said: [
+        applied: [
           "c0 rule 1 c0.yaml/spec/rules/0 set wins enabled",
           "c0 emails pii.yaml/spec/rules/0 set",
           "c0 big c0.yaml/spec/rules/2 narrowed",
@@ -77,7 +79,7 @@ describe("explain", () => {
       "shows what ignores from above",
       ["public", "audit_log", "email"],
       {
-        said: [
+        applied: [
           "c0 rule 1 c0.yaml/spec/rules/0 set",
           "c0 emails pii.yaml/spec/rules/0 set",
           "c0 big c0.yaml/spec/rules/2 narrowed",
@@ -92,18 +94,18 @@ describe("explain", () => {
       "shows what unmatched makes of a node",
       ["public", "orders"],
       {
-        said: ["c0 unmatched.tables c0.yaml/spec/unmatched/tables set wins enabled"],
+        applied: ["c0 unmatched.tables c0.yaml/spec/unmatched/tables set wins enabled"],
         state: "managed",
         outcome: { enabled: false },
         changes: ["enabled false"],
       },
     ],
-    ["shows that nobody spoke", ["public"], { said: [], state: "unmanaged", outcome: {}, changes: [] }],
+    ["shows that nobody spoke", ["public"], { applied: [], state: "unmanaged", outcome: {}, changes: [] }],
     [
       "answers for nodes that aren't live",
       ["new", "t", "my_email"],
       {
-        said: ["c0 emails pii.yaml/spec/rules/0 set wins hashed", "c0 big c0.yaml/spec/rules/2 narrowed"],
+        applied: ["c0 emails pii.yaml/spec/rules/0 set wins hashed", "c0 big c0.yaml/spec/rules/2 narrowed"],
         state: "managed",
         outcome: { hashed: true },
         changes: [],

@@ -1,5 +1,8 @@
 import { type AccountView, type DiffResult, emptyDiff } from "../../../src/kinds/kind.ts";
-import { schemaConfig } from "../../../src/kinds/schema-config/index.ts";
+import { compileConfig, makeRuleProgram } from "../../../src/kinds/schema-config/compiled-config.ts";
+import { type ObservedSchemas, observedAt, schemaConfig } from "../../../src/kinds/schema-config/index.ts";
+import { newRuleCache, type RuleCache } from "../../../src/kinds/schema-config/rule-cache.ts";
+import { ruleSetsIn } from "../../../src/kinds/schema-config/rule-sets.ts";
 import type { UnitTally } from "../../../src/kinds/schema-config/rule-stats.ts";
 import { ruleWarnings } from "../../../src/kinds/schema-config/rule-warnings.ts";
 import type { SchemaConfigUnit } from "../../../src/kinds/schema-config/units.ts";
@@ -68,10 +71,18 @@ export const config = (spec: SchemaConfigSpec, name = "shops"): Resource<SchemaC
 
 export const ruleSet = (name: string, rules: RuleSetSpec["rules"]): Resource<RuleSetSpec> => resource("RuleSet", name, { rules });
 
+/** The rules of SchemaConfigs that select one integration, lowest priority first. */
+export const rulesOf = (configs: readonly Resource<SchemaConfigSpec>[], others: readonly Resource[] = []): RuleCache =>
+  newRuleCache(makeRuleProgram(configs.map((one) => compileConfig(one, ruleSetsIn(others)))));
+
+const observed = (tree: LiveSchemas | undefined) => (tree === undefined ? undefined : observedAt(tree));
+
 export interface Fleet {
   readonly manifests: readonly Resource[];
   /** Live schemas by the name of the integration, which is its id too; "shop" alone unless given. */
   readonly live?: Readonly<Record<string, LiveSchemas | undefined>>;
+  /** How "shop" was read, in place of `live`. */
+  readonly read?: ObservedSchemas | undefined;
   readonly world?: Partial<AccountView>;
   /** Which units are compared; all unless given. */
   readonly only?: (label: string) => boolean;
@@ -115,14 +126,14 @@ export function worldOf(manifests: readonly Resource[], names: readonly string[]
 }
 
 /** What the engine does with schema configurations, without reading: units, their differences, and the conclusion over all. */
-export function compareFleet({ manifests, live = { shop: shop() }, world: more, only = () => true }: Fleet): Compared {
+export function compareFleet({ manifests, live = { shop: shop() }, read, world: more, only = () => true }: Fleet): Compared {
   const world = { ...worldOf(manifests, Object.keys(live)), ...more };
   const { units, problems, blocked, deferred } = schemaConfig.units(
     manifests.filter(({ kind }) => kind === "SchemaConfig"),
     world,
   );
   const compared = units.filter(({ label }) => only(label));
-  const found = compared.map((unit) => schemaConfig.diff(unit, live[unit.liveId], world));
+  const found = compared.map((unit) => schemaConfig.diff(unit, read ?? observed(live[unit.liveId]), world));
   // The kind's own tallies, given back to it.
   const concluded = ruleWarnings(found.flatMap(({ tally }) => (tally === undefined ? [] : [tally as UnitTally])));
   const all = [...problems, ...found.flatMap((difference) => difference.problems), ...concluded];

@@ -1,29 +1,28 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { compileConfig, makeRuleProgram, type Program } from "../../../src/kinds/schema-config/compiled-config.ts";
-import { tablesToRead, unmanagedTables } from "../../../src/kinds/schema-config/coverage.ts";
+import { expand, tablesToRead, unmanagedTables } from "../../../src/kinds/schema-config/coverage.ts";
 import { evaluate } from "../../../src/kinds/schema-config/evaluate.ts";
-import { expand } from "../../../src/kinds/schema-config/expand.ts";
 import { explain } from "../../../src/kinds/schema-config/explain.ts";
 import { patches } from "../../../src/kinds/schema-config/patch.ts";
+import type { RuleCache } from "../../../src/kinds/schema-config/rule-cache.ts";
+import { finishStats, type RunningStats } from "../../../src/kinds/schema-config/rule-stats.ts";
 import type { NodePath } from "../../../src/kinds/schema-config/tree.ts";
 import type { LiveSchemas, LiveTable } from "../../../src/model/live.ts";
 import { fromPointer } from "../../../src/model/pointer.ts";
 import type { SchemaConfigSpec, SchemaRule } from "../../../src/model/resource.ts";
-import { compareFleet, config, ruleSet } from "./fleet.ts";
+import { compareFleet, config, ruleSet, rulesOf } from "./fleet.ts";
 import { layers, live, name, rule, sparse, tree, withSets } from "./generators.ts";
 import { reference, type Sets, type Wanted } from "./reference.ts";
 
-const programOf = (specs: readonly SchemaConfigSpec[], sets: Sets = {}): Program => {
-  const compiledSets = new Map(Object.entries(sets).map(([key, rules]) => [key, ruleSet(key, rules)]));
-  return makeRuleProgram(
-    specs.map((one, index) => compileConfig(config({ ...one, integration: "shop", priority: index }, `c${index}`), compiledSets)),
+const cacheOf = (specs: readonly SchemaConfigSpec[], sets: Sets = {}): RuleCache =>
+  rulesOf(
+    specs.map((one, index) => config({ ...one, integration: "shop", priority: index }, `c${index}`)),
+    Object.entries(sets).map(([key, rules]) => ruleSet(key, rules)),
   );
-};
 
 type Line = readonly [path: string, key: string, before: boolean, after: boolean];
-const lines = (program: Program, tree: LiveSchemas): readonly Line[] =>
-  evaluate(program, tree).changes.map(({ path, key, before, after }) => [JSON.stringify(path), key, before, after]);
+const lines = (rules: RuleCache, tree: LiveSchemas): readonly Line[] =>
+  evaluate(rules, tree).changes.map(({ path, key, before, after }) => [JSON.stringify(path), key, before, after]);
 const byText = (a: Line, b: Line): number => (`${a[0]}${a[1]}` < `${b[0]}${b[1]}` ? -1 : 1);
 
 function differences(wanted: readonly Wanted[]): readonly Line[] {
@@ -63,13 +62,18 @@ function flows(wanted: readonly Wanted[], when: "before" | "after"): ReadonlyMap
   );
 }
 
+const countsOf = (stats: RunningStats) => {
+  const { matches, effective, unknownColumns, levels, hits } = finishStats(stats) ?? stats;
+  return [matches, effective, unknownColumns, levels, hits];
+};
+
 const runs = { numRuns: 400 };
 
 describe("for any rules and any account", () => {
   test("evaluation equals the sentences of 2.4, told literally", () => {
     fc.assert(
       fc.property(withSets, live, ([specs, sets], tree) => {
-        expect([...lines(programOf(specs, sets), tree)].sort(byText)).toEqual([...differences(reference(specs, tree, sets))].sort(byText));
+        expect([...lines(cacheOf(specs, sets), tree)].sort(byText)).toEqual([...differences(reference(specs, tree, sets))].sort(byText));
       }),
       { numRuns: 2_000 },
     );
@@ -82,7 +86,7 @@ describe("for any rules and any account", () => {
           ...Object.fromEntries(specs.map((one, index) => [`c${index}.yaml`, { spec: one }])),
           ...Object.fromEntries(Object.entries(sets).map(([key, rules]) => [`${key}.yaml`, { spec: { rules } }])),
         };
-        for (const { key, after, cause } of evaluate(programOf(specs, sets), tree).changes) {
+        for (const { key, after, cause } of evaluate(cacheOf(specs, sets), tree).changes) {
           const said = fromPointer(cause.place.pointer).reduce<unknown>(
             (value, segment) => (value as Record<string, unknown>)[segment],
             documents[cause.place.file],
@@ -100,11 +104,32 @@ describe("for any rules and any account", () => {
     );
   });
 
+  test("a cache that has seen other accounts gives the same results as a new one", () => {
+    fc.assert(
+      fc.property(withSets, fc.array(live, { minLength: 2, maxLength: 4 }), ([specs, sets], trees) => {
+        const rules = cacheOf(specs, sets);
+        for (const tree of trees) {
+          const { stats, ...evaluation } = evaluate(rules, tree);
+          const fresh = cacheOf(specs, sets);
+          const { stats: freshStats, ...freshEvaluation } = evaluate(fresh, tree);
+          expect(JSON.stringify(evaluation.changes)).toBe(JSON.stringify(freshEvaluation.changes));
+          expect([evaluation.unmanagedColumns, evaluation.exposedColumns, evaluation.uncovered]).toEqual([
+            freshEvaluation.unmanagedColumns,
+            freshEvaluation.exposedColumns,
+            freshEvaluation.uncovered,
+          ]);
+          expect(countsOf(stats)).toEqual(countsOf(freshStats));
+        }
+      }),
+      runs,
+    );
+  });
+
   test("leaves that the config leaves to others stay as they are, and no other", () => {
     fc.assert(
       fc.property(layers, live, fc.array(name, { maxLength: 3 }), sparse(fc.constantFrom("enabled", "hashed")), (specs, tree, of, only) => {
         const ignored = (path: NodePath, key: string): boolean => of.includes(path.at(-1) ?? "") && (only === undefined || key === only);
-        const { changes } = evaluate(programOf(specs), tree, ignored);
+        const { changes } = evaluate(cacheOf(specs), tree, ignored);
         const wanted = differences(reference(specs, tree)).filter(([path, key]) => !ignored(JSON.parse(path), key));
         const told = changes.map(({ path, key, before, after }): Line => [JSON.stringify(path), key, before, after]);
         expect([...told].sort(byText)).toEqual([...wanted].sort(byText));
@@ -124,20 +149,20 @@ describe("for any rules and any account", () => {
     fc.assert(
       fc.property(withSets, live, ([specs, sets], made) => {
         const tree = mapTables(made, (one) => ({ ...one, columns: one.columns ?? {} }));
-        const program = programOf(specs, sets);
+        const rules = cacheOf(specs, sets);
         const bare = mapTables(tree, ({ columns: _, ...one }) => one);
-        const read = new Set(tablesToRead(program, bare, undefined).map((path) => JSON.stringify(path)));
+        const read = new Set(tablesToRead(rules, bare, undefined).map((path) => JSON.stringify(path)));
         const filled = mapTables(tree, (one, ...path) => {
           const { columns: _, ...rest } = one;
           return read.has(JSON.stringify(path)) ? one : rest;
         });
-        const whole = lines(program, tree);
+        const whole = lines(rules, tree);
         const wanted = reference(specs, tree, sets);
         // Columns of a table that is off, and stays off, are not read.
         const mayFlow = (path: readonly string[]): boolean =>
           path.length < 3 ||
           wanted.some((one) => JSON.stringify(one.path) === JSON.stringify(path.slice(0, 2)) && (one.enabled || one.live.enabled));
-        expect(lines(program, filled)).toEqual(whole.filter(([path]) => mayFlow(JSON.parse(path))));
+        expect(lines(rules, filled)).toEqual(whole.filter(([path]) => mayFlow(JSON.parse(path))));
         // No table is read that is off and stays off.
         for (const path of read) expect(mayFlow([...JSON.parse(path), ""])).toBe(true);
       }),
@@ -148,13 +173,13 @@ describe("for any rules and any account", () => {
   test("the columns that nothing covers are listed by name, as many as are counted", () => {
     fc.assert(
       fc.property(withSets, live, ([specs, sets], tree) => {
-        const program = programOf(specs, sets);
-        const listed = unmanagedTables(program, tree).flatMap(({ schema: top, table: middle, columns = [] }) =>
+        const rules = cacheOf(specs, sets);
+        const listed = unmanagedTables(rules, tree).flatMap(({ schema: top, table: middle, columns = [] }) =>
           columns.map((bottom) => JSON.stringify([top, middle, bottom])),
         );
         const wanted = reference(specs, tree, sets).filter(({ path, state: is }) => path.length === 3 && is === "unmanaged");
         expect([...listed].sort()).toEqual(wanted.map(({ path }) => JSON.stringify(path)).sort());
-        expect(listed).toHaveLength(evaluate(program, tree).unmanagedColumns);
+        expect(listed).toHaveLength(evaluate(rules, tree).unmanagedColumns);
       }),
       runs,
     );
@@ -163,8 +188,8 @@ describe("for any rules and any account", () => {
   test("what was learned of one account does not colour another", () => {
     fc.assert(
       fc.property(layers, fc.array(live, { minLength: 2, maxLength: 4 }), (specs, trees) => {
-        const shared = programOf(specs);
-        for (const tree of [...trees, ...trees]) expect(lines(shared, tree)).toEqual(lines(programOf(specs), tree));
+        const shared = cacheOf(specs);
+        for (const tree of [...trees, ...trees]) expect(lines(shared, tree)).toEqual(lines(cacheOf(specs), tree));
       }),
       runs,
     );
@@ -173,7 +198,7 @@ describe("for any rules and any account", () => {
   test("the PATCHes, one after the other, make exactly the evaluated tree, whole or split", () => {
     fc.assert(
       fc.property(layers, live, fc.constantFrom(undefined, 1, 200), (specs, tree, maxBytes) => {
-        const { changes } = evaluate(programOf(specs), tree);
+        const { changes } = evaluate(cacheOf(specs), tree);
         const after = patches("i", changes, tree, maxBytes).reduce((now, { body }) => merged(now, body["schemas"]), tree);
         expect(state(after)).toEqual(reference(specs, tree).map(({ path, enabled, hashed }) => [path, enabled, hashed]));
       }),
@@ -184,7 +209,7 @@ describe("for any rules and any account", () => {
   test("nothing is exposed before everything that protects is done", () => {
     fc.assert(
       fc.property(layers, live, fc.constantFrom(undefined, 1), (specs, tree, maxBytes) => {
-        const { changes } = evaluate(programOf(specs), tree);
+        const { changes } = evaluate(cacheOf(specs), tree);
         const requests = patches("i", changes, tree, maxBytes);
         let now = tree;
         let exposing = false;
@@ -210,7 +235,7 @@ describe("for any rules and any account", () => {
     fc.assert(
       fc.property(layers, live, (specs, tree) => {
         const wanted = reference(specs, tree);
-        const { exposedColumns, unmanagedColumns } = evaluate(programOf(specs), tree);
+        const { exposedColumns, unmanagedColumns } = evaluate(cacheOf(specs), tree);
         const before = flows(wanted, "before");
         const exposed = [...flows(wanted, "after")].filter(
           ([path, after]) => (after === "clear" && before.get(path) !== "clear") || (after !== "not" && before.get(path) === "not"),
@@ -236,8 +261,8 @@ describe("for any rules and any account", () => {
   test("the expanded tree manages the same without rules", () => {
     fc.assert(
       fc.property(layers, live, (specs, tree) => {
-        const program = programOf(specs);
-        expect(lines(programOf([{ schemas: expand(program, tree) }]), tree)).toEqual(lines(program, tree));
+        const rules = cacheOf(specs);
+        expect(lines(cacheOf([{ schemas: expand(rules, tree) }]), tree)).toEqual(lines(rules, tree));
       }),
       runs,
     );
@@ -246,17 +271,17 @@ describe("for any rules and any account", () => {
   test("explanations agree with the evaluation, node by node", () => {
     fc.assert(
       fc.property(layers, live, (specs, tree) => {
-        const program = programOf(specs);
+        const rules = cacheOf(specs);
         for (const { path, live: before, enabled, hashed, state: is } of reference(specs, tree)) {
           const [top = "", ...rest] = path;
-          const told = explain(program, tree, [top, ...rest] as unknown as NodePath);
+          const told = explain(rules, tree, [top, ...rest] as unknown as NodePath);
           expect([
             told.state,
             told.outcome.enabled ?? before.enabled,
             path.length < 3 ? undefined : (told.outcome.hashed ?? before.hashed),
           ]).toEqual([is, enabled, hashed]);
           for (const key of ["enabled", "hashed"] as const) {
-            const winners = told.said.filter(({ wins }) => wins.includes(key));
+            const winners = told.applied.filter(({ wins }) => wins.includes(key));
             expect(winners.map(({ set }) => set[key])).toEqual(told.outcome[key] === undefined ? [] : [told.outcome[key]]);
           }
         }

@@ -1,9 +1,8 @@
 import { expect, test } from "vitest";
-import { compileConfig, makeRuleProgram } from "../../../src/kinds/schema-config/compiled-config.ts";
 import { tablesToRead, unmanagedTables } from "../../../src/kinds/schema-config/coverage.ts";
 import type { LiveSchemas } from "../../../src/model/live.ts";
 import type { SchemaConfigSpec } from "../../../src/model/resource.ts";
-import { config, schema, table } from "./fleet.ts";
+import { config, rulesOf, schema, table } from "./fleet.ts";
 
 // GET columns costs a request for each table, so what isn't needed isn't read (product §3.1).
 
@@ -70,23 +69,20 @@ test.each<[string, readonly SchemaConfigSpec[], readonly string[]]>([
   ["all where it is not", [{ unmatched: { columns: "error" } }], every],
   ["all but ignored ones then", [{ unmatched: { columns: "disable" }, rules: [ignoreOrders] }], ["public.users"]],
 ])("%s", (_sentence, specs, expected) => {
-  const program = makeRuleProgram(specs.map((spec, priority) => compileConfig(config({ ...spec, priority }, `c${priority}`), new Map())));
-  const read = tablesToRead(program, live, undefined).map((path) => path.join("."));
+  const rules = rulesOf(specs.map((spec, priority) => config({ ...spec, priority }, `c${priority}`)));
+  const read = tablesToRead(rules, live, undefined).map((path) => path.join("."));
   expect(read.sort()).toEqual([...expected].sort());
 });
 
 test("tables whose columns were not read are listed as unmanaged, but for ignored ones", () => {
-  const program = makeRuleProgram([
-    compileConfig(
-      config({
-        rules: [
-          { match: { column: "email" }, set: hash },
-          { match: { schema: "sales" }, ignore: true },
-          { match: { table: "users" }, ignore: true },
-        ],
-      }),
-      new Map(),
-    ),
+  const rules = rulesOf([
+    config({
+      rules: [
+        { match: { column: "email" }, set: hash },
+        { match: { schema: "sales" }, ignore: true },
+        { match: { table: "users" }, ignore: true },
+      ],
+    }),
   ]);
-  expect(unmanagedTables(program, live)).toEqual([{ schema: "public", table: "orders" }]);
+  expect(unmanagedTables(rules, live)).toEqual([{ schema: "public", table: "orders" }]);
 });

@@ -1,12 +1,11 @@
 import { describe, expect, test } from "vitest";
-import { compileConfig, makeRuleProgram } from "../../../src/kinds/schema-config/compiled-config.ts";
 import { evaluate } from "../../../src/kinds/schema-config/evaluate.ts";
-import { schemaConfig } from "../../../src/kinds/schema-config/index.ts";
+import { type ObservedSchemas, schemaConfig } from "../../../src/kinds/schema-config/index.ts";
 import { patches } from "../../../src/kinds/schema-config/patch.ts";
 import type { LiveSchemas } from "../../../src/model/live.ts";
 import type { SchemaConfigSpec } from "../../../src/model/resource.ts";
 import type { Reads } from "../../../src/model/service.ts";
-import { column, compareFleet, config, schema, shop, table } from "./fleet.ts";
+import { column, compareFleet, config, rulesOf, schema, shop, table } from "./fleet.ts";
 
 const bodies = (spec: SchemaConfigSpec, live: LiveSchemas): readonly unknown[] =>
   compareFleet({ manifests: [config(spec)], live: { shop: live } }).found.flatMap(({ items }) =>
@@ -128,19 +127,16 @@ test("a PATCH that would be too large is split between tables, and no table is",
         }),
       ]),
   );
-  const program = makeRuleProgram([
-    compileConfig(
-      config({
-        rules: [
-          { match: { column: "*" }, set: { hashed: true } },
-          { match: { table: "t7" }, set: { enabled: false } },
-          { match: { schema: "*" }, set: { enabled: true } },
-        ],
-      }),
-      new Map(),
-    ),
+  const rules = rulesOf([
+    config({
+      rules: [
+        { match: { column: "*" }, set: { hashed: true } },
+        { match: { table: "t7" }, set: { enabled: false } },
+        { match: { schema: "*" }, set: { enabled: true } },
+      ],
+    }),
   ]);
-  const { changes } = evaluate(program, live);
+  const { changes } = evaluate(rules, live);
   const whole = patches("i", changes, live);
   const split = patches("i", changes, live, 5_000);
   expect(whole).toHaveLength(2);
@@ -230,7 +226,7 @@ describe("reads of columns (product §3.1)", () => {
     manifests: Parameters<typeof compareFleet>[0]["manifests"],
     live: LiveSchemas,
     columns: Reads["columns"],
-  ): Promise<LiveSchemas | undefined> => {
+  ): Promise<ObservedSchemas | undefined> => {
     const [unit] = compareFleet({ manifests, live: { shop: live } }).units;
     if (unit === undefined) throw new Error("no unit");
     const refuse = () => Promise.reject(new Error("not to be read"));
@@ -254,7 +250,7 @@ describe("reads of columns (product §3.1)", () => {
     const live = { s: schema(Object.fromEntries(Array.from({ length: 1_001 }, (_, index) => [`t${index}`, table(undefined)]))) };
     const manifests = [config({ rules: [{ match: { column: "a" }, set: { hashed: true } }] })];
     const read = await readWith(manifests, live, async () => ({ a: column() }));
-    const { problems, found } = compareFleet({ manifests, live: { shop: read } });
+    const { problems, found } = compareFleet({ manifests, read });
     expect(problems).toEqual(["W_MANY_COLUMN_READS "]);
     expect(found[0]?.items[0]?.changes).toHaveLength(1_001);
   });
@@ -265,7 +261,7 @@ describe("reads of columns (product §3.1)", () => {
     };
     const manifests = [config({ rules: [{ match: { table: "!other", column: "a" }, set: { hashed: true } }] })];
     const read = await readWith(manifests, live, async (_id, _schema, name) => (name === "seen" ? { a: column() } : undefined));
-    const { problems, found } = compareFleet({ manifests, live: { shop: read } });
+    const { problems, found } = compareFleet({ manifests, read });
     expect(problems).toEqual(["W_COLUMNS_UNKNOWN "]);
     expect(found[0]?.problems[0]?.message).toContain("The service tells no columns of s.gone in shop, so");
     expect(found[0]?.items[0]?.changes).toHaveLength(1);
