@@ -466,10 +466,10 @@ describe("modules", () => {
   const faults: readonly (readonly [string, string | undefined, RegExp])[] = [
     ["throws", "export default () => { throw new Error('boom'); };", /pii\.mjs threw Error: boom\. It was run for integration "orders"/u],
     ["returns nothing", "export default () => {};", /pii\.mjs returned nothing, not a list/u],
-    ["has no default export", "export const check = () => [];", /pii\.mjs has no function as its default export/u],
+    ["has no default export", "export const check = () => [];", /The default export of policies\/pii\.mjs is not a function/u],
     ["is not JavaScript", "export default (", /pii\.mjs could not be loaded: \w*Error: /u],
     ["fails while it is loaded", "throw new Error('at once');", /pii\.mjs could not be loaded: Error: at once\./u],
-    ["does not exist", undefined, /There is no file policies\/pii\.mjs/u],
+    ["does not exist", undefined, /The file policies\/pii\.mjs does not exist/u],
   ];
   test.each(faults)("one that %s stops plan and apply, with its line and without a stack trace", async (_sentence, source, message) => {
     const { run, service } = await world({

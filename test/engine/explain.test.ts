@@ -60,7 +60,7 @@ async function world({
   return { service, folder, run: (...argv) => runCommand(argv, folder, { [keyVariable]: service.apiKey }) };
 }
 const events = ["  events    none about its schemas in the last 30 days", ""];
-describe("explain tells of a node", () => {
+describe("explain shows", () => {
   test.each<[string, string, readonly string[]]>([
     [
       "the rule that decides, what changes and what would be sent",
@@ -194,7 +194,7 @@ describe("explain tells of a node", () => {
     expect((await run("explain", "SchemaConfig/orders@orders", path)).stdout).toContain(`  live      not in the account: ${expected}\n`);
   });
 
-  test("that unmatched refuses it, and that an empty literal says nothing and is not overruled", async () => {
+  test("that unmatched refuses a node, and that an empty literal entry sets nothing", async () => {
     const text = manifests
       .replace("tables: disable", "tables: error")
       .replace("customers: { columns", "products: {}, customers: { columns");
@@ -205,13 +205,13 @@ describe("explain tells of a node", () => {
     expect(covered).toContain("\n  literal   nothing      manifests/a.yaml:27\n");
   });
 
-  test("that the columns of its table can't be known", async () => {
+  test("that the columns of a table are unknown", async () => {
     const { run } = await world({ options: { schemaForm: "snake", faults: ["GET /columns$=status:404"] } });
     const { stdout } = await run("explain", "SchemaConfig/orders@orders", "public.audit_events.actor_email");
-    expect(stdout).toContain("  live      unknown: the service does not tell the columns of public.audit_events\n");
+    expect(stdout).toContain("  live      unknown: the service returned no columns for public.audit_events\n");
   });
 
-  test("the request that would follow is the one that plan shows", async () => {
+  test("the request that plan shows", async () => {
     const { run } = await world();
     const [explained] = JSON.parse((await run("explain", "SchemaConfig/orders@orders", "public.users.email", "-o", "json")).stdout);
     const { items } = JSON.parse((await run("plan", "-o", "json")).stdout) as Plan;
@@ -230,7 +230,7 @@ describe("explain tells of a node", () => {
     });
   });
 
-  test("that the config leaves it to others", async () => {
+  test("that the config ignores a node", async () => {
     const ignore = [{ address: "SchemaConfig/orders", path: "/schemas/public/tables/users", reason: "theirs" }];
     const { run } = await world({ parts: { ignore } });
     const { stdout } = await run("explain", "SchemaConfig/orders@orders", "public.users.email");
@@ -250,7 +250,7 @@ describe("explain tells of a node", () => {
     expect(stdout).not.toContain("request");
   });
 
-  test("what the audit log says of the integration's schemas, the newest first", async () => {
+  test("the audit log entries about the schemas, the newest first", async () => {
     const { run, service } = await world();
     const dana = { email: "dana@example.com", userAgent: "Mozilla/5.0" };
     for (const event of [
@@ -267,13 +267,13 @@ describe("explain tells of a node", () => {
     );
   });
 
-  test("all the same where the audit log can't be read", async () => {
+  test("everything else if the audit log cannot be read", async () => {
     const { run } = await world({ options: { faults: ["GET /v1/audit-logs=status:403"] } });
     const { code, stdout } = await run("explain", "SchemaConfig/orders@orders", "public.users.email");
     expect([code, stdout]).toEqual([0, expect.stringMatching(/ {2}change {4}hashed[\s\S]*\n {2}events {4}not available: .*403/u)]);
   });
 
-  test("a column of a table that was answered without columns: one read for it", async () => {
+  test("a column of a table that the response has no columns for, with one read", async () => {
     const { run, service } = await world({
       text: manifests.replace(/ {4}- \{ id: keys.*\n/u, "").replace(/ {4}- use: pii\n/u, ""),
       options: { schemaForm: "snake" },
@@ -284,7 +284,7 @@ describe("explain tells of a node", () => {
     expect(columns.sort()).toEqual(["customers", "orders", "products"]);
   });
 
-  test("in every integration that a configuration acts on", async () => {
+  test("a node in every integration that a SchemaConfig selects", async () => {
     const { run } = await world({ text: manifests.replace("  integration: orders", '  integrations: { names: ["shop-shard-*"] }') });
     const { stdout } = await run("explain", "SchemaConfig/orders", "public.users.email", "-o", "json");
     expect(JSON.parse(stdout).map(({ address }: { address: string }) => address)).toEqual([
@@ -299,20 +299,20 @@ describe("explain refuses", () => {
     ["another kind", ["Tag/pii", "x"], "E_USAGE"],
     ["no path", ["SchemaConfig/orders"], "E_USAGE"],
     ["too deep a path", ["SchemaConfig/orders", "a.b.c.d"], "E_USAGE"],
-    ["a pointer that is none", ["SchemaConfig/orders", "--pointer", "public/users"], "E_USAGE"],
-    ["an address that nothing has", ["SchemaConfig/order", "public"], "Did you mean SchemaConfig/orders"],
-    ["a format that it doesn't have", ["SchemaConfig/orders", "public", "-o", "html"], "E_OUTPUT"],
+    ["an invalid pointer", ["SchemaConfig/orders", "--pointer", "public/users"], "E_USAGE"],
+    ["an unknown address", ["SchemaConfig/order", "public"], "Did you mean SchemaConfig/orders"],
+    ["an unsupported format", ["SchemaConfig/orders", "public", "-o", "html"], "E_OUTPUT"],
   ])("%s", async (_sentence, argv, expected) => {
     const { run } = await world();
     expect(await run("explain", ...argv)).toMatchObject({ code: 1, stdout: "", stderr: expect.stringContaining(expected) });
   });
-  test("manifests with mistakes, each at its line", async () => {
+  test("invalid manifests, with the line of each problem", async () => {
     const { run, service } = await world({ text: manifests.replace("set: { enabled: true } }", "set: { enabled: maybe } }") });
     const { code, stderr } = await run("explain", "SchemaConfig/orders", "public");
     expect([code, stderr]).toEqual([1, expect.stringMatching(/manifests\/a\.yaml:20:\d+/u)]);
     expect(service.requests).toEqual([]);
   });
-  test("a configuration whose rules are wrong, with what is wrong", async () => {
+  test("a SchemaConfig with invalid rules, with the problems", async () => {
     const { run } = await world({ text: manifests.replace("use: pii", "use: nope") });
     expect(await run("explain", "SchemaConfig/orders", "public")).toMatchObject({
       code: 1,
@@ -330,7 +330,7 @@ test("a path is names between dots, or a pointer in either form", () => {
 });
 
 describe("render --expand", () => {
-  test("writes rules out over what is live: a manifest that says the same without them", async () => {
+  test("writes a manifest that does the same without rules", async () => {
     const { run, service, folder } = await world();
     const rendered = await run("render", "--expand");
     expect([rendered.code, rendered.stderr]).toEqual([0, ""]);
@@ -343,7 +343,7 @@ describe("render --expand", () => {
     expect(bodies(after)).not.toEqual([]);
     expect(service.requests.every(({ method }) => method === "GET")).toBe(true);
   });
-  test("one document for each integration, with names of its own", async () => {
+  test("writes one document for each integration, with its own name", async () => {
     const text = manifests.replace("  integration: orders", '  integrations: { names: ["shop-shard-*"] }');
     const { run } = await world({ text });
     const documents = parseAllDocuments((await run("render", "SchemaConfig/orders", "--expand")).stdout).map((document) => document.toJS());
@@ -352,7 +352,7 @@ describe("render --expand", () => {
       ["orders.shop-shard-02", "shop-shard-02"],
     ]);
   });
-  test("leaves a configuration as it is written whose integration isn't there yet, and says so", async () => {
+  test("leaves a SchemaConfig as it is if its integration does not exist yet, and says so", async () => {
     const create =
       "spec: { create: { destinationSchema: o, replicationFrequency: 1h, onSchemaUpdate: x, enabled: false, sourceConfig: { type: mysql, name: none, authMethod: p, connectionType: source, owners: [], connection: {} }, sourceSettings: {} }, destination: { id: d-12 } }";
     const { run } = await world({ text: manifests.replace("spec: { match: { name: Orders } }", create) });
@@ -369,7 +369,7 @@ describe("render --expand", () => {
   });
 });
 
-test("a configuration of lower priority explains the same as the one that gives the name", async () => {
+test("the address of a SchemaConfig with lower priority explains the same", async () => {
   const above =
     "apiVersion: dimsync/v1\nkind: SchemaConfig\nmetadata: { name: above }\nspec:\n  integration: orders\n  priority: 1\n  rules: [{ match: { table: users }, set: { enabled: false } }]\n";
   const { run } = await world({ text: `${manifests}---\n${above}` });

@@ -110,7 +110,10 @@ interface NewNames extends Managed {
 const isWrittenByImport = (rule: SchemaRule): boolean => "id" in rule && rule.id !== undefined && liveRuleId.test(rule.id);
 
 /** The spec with the nodes that nothing covers: in the rules that import wrote, else with --literal in the literal tree. */
-function withNewNames(spec: SchemaConfigSpec, { rules: current, live, desired, literal, original }: NewNames): Omit<Reconciled, "exposing"> {
+function withNewNames(
+  spec: SchemaConfigSpec,
+  { rules: current, live, desired, literal, original }: NewNames,
+): Omit<Reconciled, "exposing"> {
   // Even if none of its rules is left, as after the only schema was renamed.
   const hasRules = (original.rules ?? []).some(isWrittenByImport);
   if (!hasRules && !literal) return { spec, addedColumns: [] };

@@ -37,7 +37,7 @@ export function refusals(
         code: "E_UNMATCHED",
         severity: "error",
         summary: `An uncovered ${level}`,
-        message: `No rule and no literal entry covers ${which}. Add a rule that sets or ignores ${them}, or change ${by.cause.rule}.`,
+        message: `No rule or literal entry covers ${which}. Add a rule that sets or ignores ${them}, or change ${by.cause.rule}.`,
         place: by.cause.place,
       },
     ];
@@ -55,7 +55,7 @@ function disabledKey({ role, by, cause, columns }: Refused, label: string): Prob
     code: role === "cursor" ? "E_DISABLES_CURSOR" : "E_DISABLES_PRIMARY_KEY",
     severity: "error",
     summary: `Disables a ${role} column`,
-    message: `${sourceText(by)} disables ${which}. Without ${them}, the service cannot replicate ${tables}. Hash ${them} instead, disable ${tables}, or exclude ${them} from the match.`,
+    message: `${sourceText(by)} disables ${which}. Without ${them}, the service cannot replicate ${tables}. Hash ${them} instead, disable ${tables}, or leave ${them} enabled.`,
     place: cause.place,
   };
 }

@@ -110,7 +110,8 @@ export function matchIn(scope: RuleScope, name: string, node: LiveNode | undefin
 /** The same for the name at a position of a list of columns. */
 export function matchAt(scope: RuleScope, position: number, name: string, node: LiveNode, syncMode: string | undefined): CachedMatch {
   const known = scope.noRules ?? scope.byPosition[position];
-  if (known !== undefined && (known.name === name || known === scope.noRules)) return known.only ?? withAttributes(scope, known, node, syncMode);
+  if (known !== undefined && (known.name === name || known === scope.noRules))
+    return known.only ?? withAttributes(scope, known, node, syncMode);
   const match = nameMatch(scope, name);
   scope.byPosition[position] = match;
   return match.only ?? withAttributes(scope, match, node, syncMode);

@@ -4,7 +4,7 @@ import type { LiveSchemas } from "../../../src/model/live.ts";
 import type { SchemaConfigSpec } from "../../../src/model/resource.ts";
 import { config, rulesOf, schema, table } from "./fleet.ts";
 
-// GET columns costs a request for each table, so what isn't needed isn't read (product §3.1).
+// Columns cost a request for each table, so only the necessary ones are read.
 
 const live: LiveSchemas = {
   public: schema({ orders: table(undefined), users: table(undefined, { syncMode: "full" }), off: table(undefined, { enabled: false }) }),
@@ -15,15 +15,15 @@ const hash = { hashed: true };
 const ignoreOrders = { match: { table: "orders" }, ignore: true };
 
 test.each<[string, readonly SchemaConfigSpec[], readonly string[]]>([
-  ["nothing where only tables are spoken of", [{ rules: [{ match: { table: "*" }, set: { enabled: true } }] }], []],
+  ["none if the rules match only tables", [{ rules: [{ match: { table: "*" }, set: { enabled: true } }] }], []],
   [
-    "those of the tables that a rule names",
+    "those of the tables that a column rule matches",
     [{ rules: [{ match: { table: "orders", column: "email" }, set: hash }] }],
     ["public.orders", "sales.orders"],
   ],
-  ["all that are on, where a rule names no table", [{ rules: [{ match: { column: "email" }, set: hash }] }], every],
+  ["all enabled ones for a column rule without a table pattern", [{ rules: [{ match: { column: "email" }, set: hash }] }], every],
   [
-    "one that is off, where it is switched on",
+    "a disabled one that a rule enables",
     [
       {
         rules: [
@@ -34,10 +34,14 @@ test.each<[string, readonly SchemaConfigSpec[], readonly string[]]>([
     ],
     [...every, "public.off"],
   ],
-  ["those of one syncMode", [{ rules: [{ match: { column: "email", where: { syncMode: "full" } }, set: hash }] }], ["public.users"]],
-  ["none of a table that a later rule ignores", [{ rules: [{ match: { column: "email" }, set: hash }, ignoreOrders] }], ["public.users"]],
   [
-    "none of a schema that a later rule ignores",
+    "those with the syncMode in where",
+    [{ rules: [{ match: { column: "email", where: { syncMode: "full" } }, set: hash }] }],
+    ["public.users"],
+  ],
+  ["not a table that a later rule ignores", [{ rules: [{ match: { column: "email" }, set: hash }, ignoreOrders] }], ["public.users"]],
+  [
+    "not a schema that a later rule ignores",
     [
       {
         rules: [
@@ -48,33 +52,33 @@ test.each<[string, readonly SchemaConfigSpec[], readonly string[]]>([
     ],
     [],
   ],
-  ["those of a table that an earlier rule ignores", [{ rules: [ignoreOrders, { match: { column: "email" }, set: hash }] }], every],
+  ["a table that an earlier rule ignores", [{ rules: [ignoreOrders, { match: { column: "email" }, set: hash }] }], every],
   [
-    "those of a table that only the configuration of lower priority ignores",
+    "a table that only the SchemaConfig with lower priority ignores",
     [{ rules: [ignoreOrders] }, { rules: [{ match: { column: "email" }, set: hash }] }],
     every,
   ],
   [
-    "those of an ignored table that an assertion is about",
+    "an ignored table with an expect entry",
     [{ rules: [ignoreOrders], expect: [{ match: { schema: "public", table: "orders", column: "id" }, isPrimaryKey: true }] }],
     ["public.orders"],
   ],
   [
-    "those of an ignored table where the matches are counted",
+    "an ignored table if minMatches counts its columns",
     [{ rules: [{ match: { column: "email" }, set: hash, minMatches: 2 }, ignoreOrders] }],
     every,
   ],
-  ["those of a literal", [{ schemas: { sales: { tables: { orders: { columns: { email: hash } } } } } }], ["sales.orders"]],
-  ["none where what nothing covers is left alone", [{ unmatched: { columns: "ignore" } }], []],
-  ["all where it is not", [{ unmatched: { columns: "error" } }], every],
-  ["all but ignored ones then", [{ unmatched: { columns: "disable" }, rules: [ignoreOrders] }], ["public.users"]],
+  ["the table of a literal column", [{ schemas: { sales: { tables: { orders: { columns: { email: hash } } } } } }], ["sales.orders"]],
+  ["none for unmatched.columns: ignore", [{ unmatched: { columns: "ignore" } }], []],
+  ["all for unmatched.columns: error", [{ unmatched: { columns: "error" } }], every],
+  ["all but ignored ones for unmatched.columns: disable", [{ unmatched: { columns: "disable" }, rules: [ignoreOrders] }], ["public.users"]],
 ])("%s", (_sentence, specs, expected) => {
   const rules = rulesOf(specs.map((spec, priority) => config({ ...spec, priority }, `c${priority}`)));
   const read = tablesToRead(rules, live, undefined).map((path) => path.join("."));
   expect(read.sort()).toEqual([...expected].sort());
 });
 
-test("tables whose columns were not read are listed as unmanaged, but for ignored ones", () => {
+test("tables with unknown columns are listed as unmanaged, except ignored ones", () => {
   const rules = rulesOf([
     config({
       rules: [

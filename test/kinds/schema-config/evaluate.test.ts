@@ -14,16 +14,16 @@ function outcome(spec: SchemaConfigSpec, live = shop()): readonly string[] {
 
 const rules = (...list: SchemaRule[]): SchemaConfigSpec => ({ rules: list });
 
-describe("a rule (product §2.4)", () => {
+describe("a rule", () => {
   test.each<[string, SchemaConfigSpec, readonly string[]]>([
-    ["on a schema touches no table", rules({ match: { schema: "public" }, set: off }), ["public enabled false"]],
+    ["on a schema does not apply to its tables", rules({ match: { schema: "public" }, set: off }), ["public enabled false"]],
     [
-      "on a table touches no column and no schema",
+      "on a table applies to neither its columns nor its schema",
       rules({ match: { schema: "public", table: "audit_log" }, set: off }),
       ["public.audit_log enabled false"],
     ],
     [
-      "on a table without a schema means that table in every schema",
+      "on a table without a schema pattern applies to the table in every schema",
       rules({ match: { table: "*" }, set: off }),
       [
         "public.audit_log enabled false",
@@ -33,49 +33,49 @@ describe("a rule (product §2.4)", () => {
       ],
     ],
     [
-      "on a column alone means it in every table of every schema",
+      "on a column alone applies to the column in every table of every schema",
       rules({ match: { column: "email" }, set: hash }),
       ["public.audit_log.email hashed true", "public.orders.email hashed true", "sales.customers.email hashed true"],
     ],
     [
-      "on a column of a schema means it in every table of that",
+      "on a column with a schema pattern applies to the column in every table of that schema",
       rules({ match: { schema: "sales", column: "email" }, set: hash }),
       ["sales.customers.email hashed true"],
     ],
     [
-      "on a column of a table means it in such tables of every schema",
+      "on a column with a table pattern applies to the column in such tables of every schema",
       rules({ match: { table: "audit_*", column: "email" }, set: hash }),
       ["public.audit_log.email hashed true"],
     ],
     [
-      "with a list means any of it",
+      "with a list matches any of its patterns",
       rules({ match: { table: ["audit_log", "cust*"] }, set: off }),
       ["public.audit_log enabled false", "sales.customers enabled false"],
     ],
     [
-      "with ! leaves out of its list",
+      "with ! excludes from its list",
       rules({ match: { schema: "public", table: ["*", "!order*"] }, set: off }),
       ["public.audit_log enabled false"],
     ],
     [
-      "with only ! means everything else",
+      "with only ! matches everything else",
       rules({ match: { schema: "public", table: ["!order*"] }, set: off }),
       ["public.audit_log enabled false"],
     ],
-    ["takes case as it is", rules({ match: { column: "E*" }, set: hash }), []],
+    ["is case-sensitive", rules({ match: { column: "E*" }, set: hash }), []],
     [
-      "takes no case with ignoreCase",
+      "ignores case with ignoreCase",
       rules({ match: { schema: "SALES", column: "EMAIL", ignoreCase: true }, set: hash }),
       ["sales.customers.email hashed true"],
     ],
-    ["that is wanted already changes nothing", rules({ match: { table: "*" }, set: { enabled: true } }), []],
+    ["that sets the live value changes nothing", rules({ match: { table: "*" }, set: { enabled: true } }), []],
     [
-      "merges its fields with other rules'",
+      "merges its fields with those of other rules",
       rules({ match: { table: "customers", column: "email" }, set: hash }, { match: { column: "email", schema: "sales" }, set: off }),
       ["sales.customers.email enabled false", "sales.customers.email hashed true"],
     ],
     [
-      "is overruled by a later one, field by field",
+      "is overridden by a later one, field by field",
       rules(
         { match: { table: "customers", column: "*" }, set: hash },
         { match: { table: "customers", column: ["id", "email"] }, set: { hashed: false } },
@@ -83,7 +83,7 @@ describe("a rule (product §2.4)", () => {
       ["sales.customers.phone hashed true"],
     ],
     [
-      "is not overruled by a narrower one that comes before",
+      "is not overridden by a narrower one before it",
       rules(
         { match: { table: "customers", column: "email" }, set: { hashed: false } },
         { match: { schema: "sales", column: ["email", "phone"] }, set: hash },
@@ -91,7 +91,7 @@ describe("a rule (product §2.4)", () => {
       ["sales.customers.email hashed true", "sales.customers.phone hashed true"],
     ],
     [
-      "is overruled by the literal tree",
+      "is overridden by the literal tree",
       {
         rules: [{ match: { schema: "sales", column: ["email", "phone"] }, set: hash }],
         schemas: { sales: { tables: { customers: { columns: { email: { hashed: false } } } } } },
@@ -114,19 +114,19 @@ describe("a rule (product §2.4)", () => {
 describe("where", () => {
   test.each<[string, SchemaRule, readonly string[]]>([
     [
-      "isPrimaryKey narrows to key columns",
+      "isPrimaryKey selects primary keys",
       { match: { schema: "sales", column: "*", where: { isPrimaryKey: true } }, set: hash },
       ["sales.customers.id hashed true"],
     ],
     [
-      "isPrimaryKey: false leaves key columns out",
+      "isPrimaryKey: false excludes primary keys",
       { match: { schema: "sales", column: "*", where: { isPrimaryKey: false } }, set: hash },
       ["sales.customers.email hashed true", "sales.customers.phone hashed true"],
     ],
-    ["enabled looks at the node itself", { match: { table: "*", where: { enabled: false } }, set: { enabled: true } }, []],
-    ["syncMode narrows tables", { match: { table: "*", where: { syncMode: "full" } }, set: off }, ["public.audit_log enabled false"]],
+    ["enabled compares the node itself", { match: { table: "*", where: { enabled: false } }, set: { enabled: true } }, []],
+    ["syncMode selects tables", { match: { table: "*", where: { syncMode: "full" } }, set: off }, ["public.audit_log enabled false"]],
     [
-      "syncMode narrows columns by their table",
+      "syncMode selects columns by their table",
       { match: { column: "email", where: { syncMode: "full" } }, set: hash },
       ["public.audit_log.email hashed true"],
     ],
@@ -135,7 +135,7 @@ describe("where", () => {
     expect(outcome(rules(rule))).toEqual(changes);
   });
 
-  test("sees the live state, not what earlier rules set", () => {
+  test("compares the live state, not what earlier rules set", () => {
     const spec = rules(
       { match: { schema: "sales", column: "email" }, set: hash },
       { match: { schema: "sales", column: "*", where: { hashed: true } }, set: off },
@@ -143,7 +143,7 @@ describe("where", () => {
     expect(outcome(spec)).toEqual(["sales.customers.email hashed true"]);
   });
 
-  test("an attribute that the service does not tell equals neither value", () => {
+  test("an attribute that the service does not return equals neither value", () => {
     const { isPrimaryKey: _untold, ...untold } = column();
     const live = { s: schema({ t: table({ a: untold, b: column() }) }) };
     expect(outcome(rules({ match: { column: "*", where: { isPrimaryKey: false } }, set: hash }), live)).toEqual(["s.t.b hashed true"]);
@@ -155,7 +155,7 @@ describe("ignore", () => {
   const all: SchemaRule = { match: { column: ["email", "note", "phone"] }, set: hash };
   test.each<[string, SchemaConfigSpec, readonly string[]]>([
     [
-      "of a column forgets what was set",
+      "of a column drops what earlier rules set",
       rules(all, { match: { table: ["orders", "audit_log"], column: "email" }, ignore: true }),
       ["public.orders.note hashed true", "sales.customers.email hashed true", "sales.customers.phone hashed true"],
     ],
@@ -170,17 +170,17 @@ describe("ignore", () => {
       ["sales.customers.email hashed true", "sales.customers.phone hashed true"],
     ],
     [
-      "ends when a later rule sets the node again, and for that node only",
+      "ends for a node that a later rule sets, and for that node only",
       rules(all, { match: { schema: "*" }, ignore: true }, { match: { table: "customers", column: "email" }, set: hash }),
       ["sales.customers.email hashed true"],
     ],
     [
-      "of a table does not end for its columns when the table is set again",
+      "of a table does not end for its columns if a later rule sets the table",
       rules(all, { match: { schema: "*" }, ignore: true }, { match: { table: "customers" }, set: off }),
       ["sales.customers enabled false"],
     ],
     [
-      "ends where the literal tree sets the node",
+      "ends for a node that the literal tree sets",
       {
         rules: [all, { match: { schema: "*" }, ignore: true }],
         schemas: { sales: { tables: { customers: { columns: { phone: { hashed: true } } } } } },
@@ -188,7 +188,7 @@ describe("ignore", () => {
       ["sales.customers.phone hashed true"],
     ],
     [
-      "forgets every field, also those that are not set again",
+      "drops every field, also those that later rules do not set",
       rules(
         { match: { table: "customers", column: "email" }, set: { enabled: false, hashed: true } },
         { match: { table: "customers" }, ignore: true },
@@ -197,17 +197,17 @@ describe("ignore", () => {
       ["sales.customers.email enabled false"],
     ],
     [
-      "before a rule does not hold it back",
+      "before a rule has no effect on it",
       rules({ match: { table: "customers" }, ignore: true }, { match: { table: "customers", column: "email" }, set: hash }),
       ["sales.customers.email hashed true"],
     ],
     [
-      "may be narrowed by where",
+      "can have a where",
       rules({ match: { column: "email" }, set: hash }, { match: { table: "*", where: { syncMode: "full" } }, ignore: true }),
       ["public.orders.email hashed true", "sales.customers.email hashed true"],
     ],
     [
-      "keeps a node from unmatched",
+      "excludes a node from unmatched",
       { unmatched: { tables: "disable" }, rules: [{ match: { schema: "public" }, ignore: true }] },
       ["sales.customers enabled false"],
     ],
@@ -215,7 +215,7 @@ describe("ignore", () => {
     expect(outcome(spec)).toEqual(changes);
   });
 
-  test("takes columns out of those that are counted as unmanaged", () => {
+  test("excludes columns from the unmanaged ones", () => {
     const count = (spec: SchemaConfigSpec): number | undefined => compareFleet({ manifests: [config(spec)] }).found[0]?.unmanagedColumns;
     expect(count({ rules: [] })).toBe(11);
     expect(count(rules({ match: { table: "orders" }, ignore: true }))).toBe(7);
@@ -227,19 +227,19 @@ describe("ignore", () => {
 
 describe("unmatched", () => {
   test.each<[string, SchemaConfigSpec, readonly string[]]>([
-    ["ignores by default", {}, []],
+    ["is ignore by default", {}, []],
     [
-      "schemas: disable takes schemas that nothing covers",
+      "schemas: disable disables schemas that nothing covers",
       { unmatched: { schemas: "disable" }, rules: [{ match: { schema: "public" }, set: { enabled: true } }] },
       ["sales enabled false"],
     ],
     [
-      "tables: disable takes tables that nothing covers",
+      "tables: disable disables tables that nothing covers",
       { unmatched: { tables: "disable" }, rules: [{ match: { table: "order*" }, set: { enabled: true } }] },
       ["public.audit_log enabled false", "sales.customers enabled false"],
     ],
     [
-      "is not held back by a rule on a column, which covers no table",
+      "applies to a table whose column a rule covers",
       {
         unmatched: { tables: "disable" },
         rules: [
@@ -250,7 +250,7 @@ describe("unmatched", () => {
       ["sales.customers enabled false"],
     ],
     [
-      "is held back by a rule that sets another field",
+      "does not apply to a node for which a rule sets another field",
       {
         unmatched: { columns: "disable" },
         rules: [
@@ -261,7 +261,7 @@ describe("unmatched", () => {
       ["sales.customers.phone enabled false"],
     ],
     [
-      "is held back by a literal, also an empty one",
+      "does not apply to a node with a literal entry, even an empty one",
       {
         unmatched: { tables: "disable" },
         schemas: {
@@ -272,7 +272,7 @@ describe("unmatched", () => {
       [],
     ],
     [
-      "is not held back by a literal that only holds others",
+      "applies to a node whose literal entry only contains entries below it",
       {
         unmatched: { tables: "disable" },
         rules: [{ match: { schema: "public", table: "*" }, set: { enabled: true } }],
@@ -281,17 +281,17 @@ describe("unmatched", () => {
       ["sales.customers enabled false"],
     ],
     [
-      "is not held back by a rule that where keeps from the node",
+      "applies to a node that the where of a rule excludes",
       { unmatched: { tables: "disable" }, rules: [{ match: { table: "*", where: { syncMode: "incremental" } }, set: { enabled: true } }] },
       ["public.audit_log enabled false"],
     ],
     [
-      "error refuses",
+      "error refuses uncovered nodes",
       { unmatched: { columns: "error" }, rules: [{ match: { column: ["id", "email", "sku", "note"] }, set: { enabled: true } }] },
       ["E_UNMATCHED"],
     ],
     [
-      "error is content where everything is covered",
+      "error accepts an account in which everything is covered",
       { unmatched: { tables: "error" }, rules: [{ match: { table: "*" }, set: { enabled: true } }] },
       [],
     ],
@@ -299,7 +299,7 @@ describe("unmatched", () => {
     expect(outcome(spec)).toEqual(changes);
   });
 
-  test("enable takes what is off", () => {
+  test("enable enables what is disabled", () => {
     const live = {
       s: schema({ a: table({ x: column({ enabled: false }) }, { enabled: false }), b: table({}, { enabled: false }) }, { enabled: false }),
     };
@@ -311,7 +311,7 @@ describe("unmatched", () => {
     ]);
   });
 
-  test("error names a few of the nodes and counts all", () => {
+  test("error names some of the nodes and counts all", () => {
     const tables = Object.fromEntries(Array.from({ length: 40 }, (_, index) => [`t${String(index).padStart(2, "0")}`, table({})]));
     const { problemsInFull } = compareFleet({
       manifests: [config({ unmatched: { tables: "error" } })],
@@ -319,14 +319,14 @@ describe("unmatched", () => {
     });
     expect(problemsInFull.map(({ message, place }) => [message, place?.pointer])).toEqual([
       [
-        "No rule and no literal covers 40 tables of shop: s.t00, s.t01, s.t02, s.t03, s.t04 and 35 more. Add a rule that sets or ignores them, or change unmatched.tables.",
+        "No rule or literal entry covers 40 tables of shop: s.t00, s.t01, s.t02, s.t03, s.t04 and 35 more. Add a rule that sets or ignores them, or change unmatched.tables.",
         "/spec/unmatched/tables",
       ],
     ]);
   });
 });
 
-test("what was learned of a column that is no key does not count for one of which the service tells nothing", () => {
+test("a column without isPrimaryKey is not treated like one with isPrimaryKey: false of the same name", () => {
   const { isPrimaryKey: _untold, ...untold } = column();
   const live = { s: schema({ a: table({ x: column() }), b: table({ x: untold }), c: table({ x: column({ isPrimaryKey: true }) }) }) };
   expect(outcome({ rules: [{ match: { column: "x", where: { isPrimaryKey: false } }, set: { hashed: true } }] }, live)).toEqual([
@@ -339,38 +339,38 @@ describe("priority", () => {
   const high = (spec: SchemaConfigSpec) => config({ integration: "shop", priority: 2, ...spec }, "high");
   test.each<[string, SchemaConfigSpec, SchemaConfigSpec, readonly string[]]>([
     [
-      "the higher rule wins over the lower literal",
+      "a rule with higher priority overrides a literal with lower priority",
       { schemas: { sales: { tables: { customers: { columns: { email: { hashed: true } } } } } } },
       { rules: [{ match: { column: "email" }, set: { hashed: false } }] },
       [],
     ],
     [
-      "fields that the higher one leaves out are the lower one's",
+      "fields that the higher priority does not set come from the lower one",
       { rules: [{ match: { schema: "sales", column: "email" }, set: { enabled: false, hashed: true } }] },
       { rules: [{ match: { column: "email" }, set: { hashed: false } }] },
       ["sales.customers.email enabled false"],
     ],
     [
-      "the higher one may ignore what the lower one sets",
+      "the higher priority can ignore what the lower one sets",
       { rules: [{ match: { table: "*" }, set: off }] },
       { rules: [{ match: { schema: "public" }, ignore: true }] },
       ["sales.customers enabled false"],
     ],
     [
-      "the higher one may set what the lower one ignores",
+      "the higher priority can set what the lower one ignores",
       { rules: [{ match: { schema: "*" }, ignore: true }] },
       { rules: [{ match: { table: "customers" }, set: off }] },
       ["sales.customers enabled false"],
     ],
     [
-      "what either covers is not unmatched",
+      "unmatched does not apply to what either covers",
       { rules: [{ match: { schema: "sales", table: "*" }, set: { enabled: true } }] },
       { unmatched: { tables: "disable" }, rules: [{ match: { table: "order*" }, set: { enabled: true } }] },
       ["public.audit_log enabled false"],
     ],
     ["the higher unmatched wins", { unmatched: { tables: "disable" } }, { unmatched: { tables: "ignore" } }, []],
     [
-      "the lower unmatched holds where the higher says nothing",
+      "the lower unmatched applies if the higher priority has none",
       { unmatched: { schemas: "disable" } },
       { unmatched: { tables: "ignore" } },
       ["public enabled false", "sales enabled false"],
@@ -380,20 +380,20 @@ describe("priority", () => {
     expect(compareFleet({ manifests: [low(lower), high(higher)] }).changes).toEqual(changes);
   });
 
-  test("equal ones contradict", () => {
+  test("equal ones are an error", () => {
     expect(compareFleet({ manifests: [config({}, "a"), config({}, "b")] }).problems).toEqual([
       "E_CONFLICTING_CONFIGS b.yaml/spec/integration",
     ]);
   });
 
-  test("equal ones are told once, however many integrations both select", () => {
+  test("equal ones are reported once, for all integrations that both select", () => {
     const both: SchemaConfigSpec = { integrations: { names: ["shop-*"] } };
     const live = Object.fromEntries(["shop-1", "shop-2", "shop-3", "shop-4", "shop-5"].map((name) => [name, shop()]));
     const { problemsInFull } = compareFleet({ manifests: [config(both, "a"), config(both, "b")], live });
     expect(problemsInFull.map(({ place, message }) => [place?.pointer, message])).toEqual([
       [
         "/spec/integrations",
-        'SchemaConfig/a and SchemaConfig/b select the same 5 integrations, "shop-1", "shop-2", "shop-3" and 2 more, with the same priority, so neither decides. Give them different spec.priority (the higher wins, field by field), or select each integration once.',
+        'SchemaConfig/a and SchemaConfig/b select the same 5 integrations, "shop-1", "shop-2", "shop-3" and 2 more, with the same priority, so neither has precedence. Set different values of spec.priority (the higher one wins per field), or select each integration once.',
       ],
     ]);
   });
@@ -403,7 +403,7 @@ describe("names", () => {
   const hostile = ["__proto__", "constructor", "a/b", "a.b", "100%", "..", " x ", "ü", "~1", "toString", "*", "{a}"];
   const made = <T>(value: T): Record<string, T> => Object.fromEntries(hostile.map((name) => [name, value]));
 
-  test.each(hostile)("%s is an ordinary one, in patterns and trees", (name) => {
+  test.each(hostile)("%s is an ordinary name, in patterns and trees", (name) => {
     const live = { [name]: schema({ ...made(table({ ...made(column()) })) }) };
     const escaped = name.replaceAll(/[*{}[\]?\\]/gu, "\\$&");
     const spec = { rules: [{ match: { schema: escaped, table: escaped, column: escaped }, set: hash }] };
@@ -427,7 +427,7 @@ describe("names", () => {
   });
 });
 
-test("a plan is the same for answers in another order", () => {
+test("a plan does not depend on the order of the response", () => {
   const reversed = <T>(map: Readonly<Record<string, T>>, inner: (value: T) => T = (value) => value): Record<string, T> =>
     Object.fromEntries(
       Object.entries(map)
@@ -458,7 +458,7 @@ test("a plan is the same for answers in another order", () => {
   expect(item(shop())).toContain("hashed");
 });
 
-describe("a literal tree with every column of a table as it is", () => {
+describe("a literal tree with the live values of every column of a table", () => {
   const asItIs = { id: { enabled: true }, email: { enabled: true, hashed: false }, phone: {} };
   const tree = (schemas: NonNullable<SchemaConfigSpec["schemas"]>): SchemaConfigSpec => ({ schemas });
   const customers = (more: object = {}, columns: object = {}): SchemaConfigSpec =>
@@ -468,28 +468,28 @@ describe("a literal tree with every column of a table as it is", () => {
     const { found, problems } = compareFleet({ manifests: [config(customers())] });
     expect([found[0]?.items, problems, found[0]?.unmanagedColumns]).toEqual([[], [], 8]);
   });
-  test("and one that the table lacks, misses that", () => {
+  test("and one that the table lacks, reports that one", () => {
     expect(compareFleet({ manifests: [config(customers({}, { fax: {} }))] }).problems).toEqual([
       "E_MISSING_NAME /spec/schemas/sales/tables/customers/columns/fax",
     ]);
   });
-  test("but one, leaves that one unmanaged", () => {
+  test("except one, leaves that one unmanaged", () => {
     const { id, email } = asItIs;
     const { found } = compareFleet({ manifests: [config(tree({ sales: { tables: { customers: { columns: { id, email } } } } }))] });
     expect(found[0]?.unmanagedColumns).toBe(9);
   });
-  test("but one that differs, changes that one", () => {
+  test("except one that differs, changes that one", () => {
     expect(outcome(customers({}, { phone: hash }))).toEqual(["sales.customers.phone hashed true"]);
     expect(outcome(customers({}, { phone: off }))).toEqual(["sales.customers.phone enabled false"]);
   });
-  test("exposes them all where it switches the table on", () => {
+  test("exposes them all if it enables the table", () => {
     const live = shop();
     const { customers: before } = live["sales"]?.tables ?? {};
     const closed = { ...live, sales: schema({ customers: { ...table(before?.columns), enabled: false } }) };
     const { found, changes } = compareFleet({ manifests: [config(customers({ enabled: true }))], live: { shop: closed } });
     expect([changes, found[0]?.items[0]?.exposedColumns]).toEqual([["sales.customers enabled true"], 3]);
   });
-  test("does not silence rules", () => {
+  test("does not keep rules from applying", () => {
     const hashing: SchemaRule = { match: { column: ["phone", "email"] }, set: hash };
     expect(outcome({ ...customers(), rules: [{ ...hashing, match: { table: "customers", column: ["phone", "email"] } }] })).toEqual([
       "sales.customers.phone hashed true",

@@ -47,7 +47,7 @@ describe("explain", () => {
 
   test.each<[string, NodePath, ReturnType<typeof chain>]>([
     [
-      "shows every rule that spoke, what won, and what follows",
+      "shows every rule that applies, what decides, and the result",
       ["public", "orders", "email"],
       {
         applied: [
@@ -61,7 +61,7 @@ describe("explain", () => {
       },
     ],
     [
-      "shows the literal that overrules",
+      "shows the literal entry that overrides",
       ["sales", "customers", "email"],
       {
         applied: [
@@ -76,7 +76,7 @@ describe("explain", () => {
       },
     ],
     [
-      "shows what ignores from above",
+      "shows what ignores a node above",
       ["public", "audit_log", "email"],
       {
         applied: [
@@ -91,7 +91,7 @@ describe("explain", () => {
       },
     ],
     [
-      "shows what unmatched makes of a node",
+      "shows what unmatched does",
       ["public", "orders"],
       {
         applied: ["c0 unmatched.tables c0.yaml/spec/unmatched/tables set wins enabled"],
@@ -100,9 +100,9 @@ describe("explain", () => {
         changes: ["enabled false"],
       },
     ],
-    ["shows that nobody spoke", ["public"], { applied: [], state: "unmanaged", outcome: {}, changes: [] }],
+    ["shows that nothing applies", ["public"], { applied: [], state: "unmanaged", outcome: {}, changes: [] }],
     [
-      "answers for nodes that aren't live",
+      "explains nodes that are not live",
       ["new", "t", "my_email"],
       {
         applied: ["c0 emails pii.yaml/spec/rules/0 set wins hashed", "c0 big c0.yaml/spec/rules/2 narrowed"],
@@ -115,13 +115,13 @@ describe("explain", () => {
     expect(chain(path)).toEqual(expected);
   });
 
-  test("gives the live node", () => {
+  test("contains the live node", () => {
     expect(explain(given, shop(), ["public", "orders", "id"]).live).toEqual(column({ isPrimaryKey: true }));
     expect(explain(given, shop(), ["nope"]).live).toBeUndefined();
   });
 });
 
-test("expand gives the managed tree with rules worked out, names in order", () => {
+test("expand returns the managed tree with rules resolved, sorted by name", () => {
   const given = program([
     {
       unmatched: { tables: "disable" },

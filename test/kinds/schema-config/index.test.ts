@@ -5,7 +5,7 @@ import { everything } from "../../../src/engine/scope.ts";
 import type { LiveSchemas } from "../../../src/model/live.ts";
 import { column, config, schema, shop, table, worldOf } from "./fleet.ts";
 
-test("the engine concludes over all integrations once, after the last", async () => {
+test("the engine reports conclusions over all integrations once, after the last", async () => {
   const live: Readonly<Record<string, LiveSchemas>> = { a: shop(), b: { s: schema({ t: table({ c: column() }) }) } };
   const manifest = config({
     integrations: { names: ["?"] },

@@ -12,7 +12,7 @@ const bodies = (spec: SchemaConfigSpec, live: LiveSchemas): readonly unknown[] =
     items.flatMap(({ requests }) => requests.map(({ body }) => body)),
   );
 
-describe("a PATCH (interface §4.3, product §3.3)", () => {
+describe("a PATCH", () => {
   const live = {
     public: schema({
       orders: table({ email: column(), note: column({ enabled: false }) }),
@@ -22,7 +22,7 @@ describe("a PATCH (interface §4.3, product §3.3)", () => {
   };
   test.each<[string, SchemaConfigSpec, readonly unknown[]]>([
     [
-      "has both fields of a column, and of its ancestors what they are",
+      "has both fields of a column, and the live values of its ancestors",
       { schemas: { public: { tables: { orders: { columns: { email: { hashed: true } } } } } } },
       [
         {
@@ -33,22 +33,22 @@ describe("a PATCH (interface §4.3, product §3.3)", () => {
       ],
     ],
     [
-      "repeats that an ancestor is off",
+      "repeats that an ancestor is disabled",
       { rules: [{ match: { column: "x" }, set: { hashed: true } }] },
       [{ schemas: { public: { enabled: true, tables: { other: { enabled: false, columns: { x: { enabled: true, hashed: true } } } } } } }],
     ],
     [
-      "of a table has an empty map of columns",
+      "for a table has an empty map of columns",
       { rules: [{ match: { table: "orders" }, set: { enabled: false } }] },
       [{ schemas: { public: { enabled: true, tables: { orders: { enabled: false, columns: {} } } } } }],
     ],
     [
-      "of a schema has an empty map of tables",
+      "for a schema has an empty map of tables",
       { rules: [{ match: { schema: "sales" }, set: { enabled: true } }] },
       [{ schemas: { sales: { enabled: true, tables: {} } } }],
     ],
     [
-      "protects first, and exposes in a second one that repeats what the first left",
+      "protects first, and exposes in a second one that repeats the values of the first",
       {
         rules: [
           { match: { table: "orders", column: "*" }, set: { enabled: true, hashed: true } },
@@ -80,7 +80,7 @@ describe("a PATCH (interface §4.3, product §3.3)", () => {
     expect(bodies(spec, live)).toEqual(sent);
   });
 
-  test("goes to the integration's id, encoded", () => {
+  test("has the encoded id of the integration in its path", () => {
     const requests = compareFleet({
       manifests: [config({ integration: { id: "a/b" }, rules: [{ match: { table: "orders" }, set: { enabled: false } }] })],
       live: { "a/b": shop() },
@@ -88,7 +88,7 @@ describe("a PATCH (interface §4.3, product §3.3)", () => {
     expect(requests?.map(({ method, path }) => `${method} ${path}`)).toEqual(["PATCH /v1/integrations/a%2Fb/schemas"]);
   });
 
-  test("comes with what it touches as it was read", () => {
+  test("comes with the live values of the leaves that it sends", () => {
     const item = compareFleet({
       manifests: [config({ rules: [{ match: { table: "orders", column: "email" }, set: { hashed: true } }] })],
       live: { shop: live },
@@ -101,21 +101,21 @@ describe("a PATCH (interface §4.3, product §3.3)", () => {
     });
   });
 
-  test("leaves out what the project's config leaves to others", () => {
+  test("leaves out what `ignore` in the config excludes", () => {
     const manifests = [config({ rules: [{ match: { column: "email" }, set: { hashed: true } }] })];
     const ignored = (address: string, path: string): boolean => address === "SchemaConfig/shops@shop" && path.startsWith("/schemas/sales");
     expect(compareFleet({ manifests, live: { shop: live }, world: { ignored } }).changes).toEqual(["public.orders.email hashed true"]);
   });
 });
 
-test("how large a body may be is the project's to say", () => {
+test("client.maxBodyBytes limits the size of a body", () => {
   const manifests = [config({ rules: [{ match: { column: "email" }, set: { hashed: true } }] })];
   const bodies = (maxBodyBytes: number | undefined): number | undefined =>
     compareFleet({ manifests, world: { maxBodyBytes } }).found[0]?.items[0]?.requests.length;
   expect([bodies(undefined), bodies(300), bodies(1)]).toEqual([1, 2, 3]);
 });
 
-test("a PATCH that would be too large is split between tables, and no table is", () => {
+test("a PATCH that is too large is split between tables, never within one", () => {
   const names = (prefix: string): readonly string[] => Array.from({ length: 20 }, (_, index) => `${prefix}${index}`);
   const live = Object.fromEntries(
     names("s")
@@ -153,14 +153,14 @@ test("a PATCH that would be too large is split between tables, and no table is",
   expect(patches("i", changes, live, 10).length).toBe(60 + 3);
 });
 
-describe("reads of columns (product §3.1)", () => {
+describe("reads of columns", () => {
   const unknown = { on: table(undefined), off: table(undefined, { enabled: false }), known: table({ a: column() }) };
   const snake = (): LiveSchemas => ({ s: schema(unknown), "a/b": schema({ "c.d": table(undefined) }) });
 
   async function reads(spec: SchemaConfigSpec): Promise<readonly string[]> {
     const asked: string[] = [];
     const { units } = compareFleet({ manifests: [config(spec)], live: { shop: snake() } });
-    const refuse = () => Promise.reject(new Error("not to be read"));
+    const refuse = () => Promise.reject(new Error("unexpected read"));
     const [unit] = units;
     if (unit === undefined) throw new Error("no unit");
     await schemaConfig.observe?.(
@@ -184,10 +184,18 @@ describe("reads of columns (product §3.1)", () => {
   }
 
   test.each<[string, SchemaConfigSpec, readonly string[]]>([
-    ["none where only tables are spoken of", { rules: [{ match: { table: "*" }, set: { enabled: true } }] }, []],
-    ["enabled tables that a column rule may mean", { rules: [{ match: { column: "x" }, set: { hashed: true } }] }, ["s on", "a/b c.d"]],
-    ["only those that the rule may mean", { rules: [{ match: { schema: "a/*", column: "x" }, set: { hashed: true } }] }, ["a/b c.d"]],
-    ["only those that where may mean", { rules: [{ match: { column: "x", where: { syncMode: "full" } }, set: { hashed: true } }] }, []],
+    ["none if the rules match only tables", { rules: [{ match: { table: "*" }, set: { enabled: true } }] }, []],
+    ["enabled tables that a column rule may match", { rules: [{ match: { column: "x" }, set: { hashed: true } }] }, ["s on", "a/b c.d"]],
+    [
+      "only tables that the patterns of the rule match",
+      { rules: [{ match: { schema: "a/*", column: "x" }, set: { hashed: true } }] },
+      ["a/b c.d"],
+    ],
+    [
+      "only tables that the where of the rule matches",
+      { rules: [{ match: { column: "x", where: { syncMode: "full" } }, set: { hashed: true } }] },
+      [],
+    ],
     [
       "also tables that will be enabled",
       {
@@ -199,25 +207,21 @@ describe("reads of columns (product §3.1)", () => {
       ["s on", "s off"],
     ],
     [
-      "also those that unmatched will enable",
+      "also tables that unmatched will enable",
       { unmatched: { tables: "enable" }, rules: [{ match: { schema: "s", column: "x" }, set: { hashed: true } }] },
       ["s on", "s off"],
     ],
     [
-      "tables whose columns a literal names",
+      "tables with literal columns",
       { schemas: { s: { tables: { on: { columns: { a: { hashed: true } } }, off: { columns: { a: {} } } } } } },
       ["s on"],
     ],
     ["none for an empty map of columns", { schemas: { s: { tables: { on: { columns: {} } } } } }, []],
     ["all enabled ones for unmatched columns", { unmatched: { columns: "disable" } }, ["s on", "a/b c.d"]],
-    [
-      "none of tables that are ignored",
-      { unmatched: { columns: "disable" }, rules: [{ match: { schema: "s" }, ignore: true }] },
-      ["a/b c.d"],
-    ],
+    ["not ignored tables", { unmatched: { columns: "disable" }, rules: [{ match: { schema: "s" }, ignore: true }] }, ["a/b c.d"]],
     ["none for rules that only ignore", { rules: [{ match: { column: "x*" }, ignore: true }] }, []],
-    ["those that assertions speak of", { expect: [{ match: { table: "on", column: "a" }, isPrimaryKey: true }] }, ["s on"]],
-    ["none for assertions on tables", { expect: [{ match: { table: "on" }, syncMode: "full" }] }, []],
+    ["tables with expect entries for columns", { expect: [{ match: { table: "on", column: "a" }, isPrimaryKey: true }] }, ["s on"]],
+    ["none for expect entries on tables", { expect: [{ match: { table: "on" }, syncMode: "full" }] }, []],
   ])("%s", async (_sentence, spec, asked) => {
     expect(await reads(spec)).toEqual(asked);
   });
@@ -229,7 +233,7 @@ describe("reads of columns (product §3.1)", () => {
   ): Promise<ObservedSchemas | undefined> => {
     const [unit] = compareFleet({ manifests, live: { shop: live } }).units;
     if (unit === undefined) throw new Error("no unit");
-    const refuse = () => Promise.reject(new Error("not to be read"));
+    const refuse = () => Promise.reject(new Error("unexpected read"));
     return schemaConfig.observe?.(
       unit,
       {
@@ -246,7 +250,7 @@ describe("reads of columns (product §3.1)", () => {
     );
   };
 
-  test("many of them are told, since they take long", async () => {
+  test("many of them are reported, because they take long", async () => {
     const live = { s: schema(Object.fromEntries(Array.from({ length: 1_001 }, (_, index) => [`t${index}`, table(undefined)]))) };
     const manifests = [config({ rules: [{ match: { column: "a" }, set: { hashed: true } }] })];
     const read = await readWith(manifests, live, async () => ({ a: column() }));
@@ -255,7 +259,7 @@ describe("reads of columns (product §3.1)", () => {
     expect(found[0]?.items[0]?.changes).toHaveLength(1_001);
   });
 
-  test("tables whose columns the service does not tell although something is said of them are told", async () => {
+  test("tables for which the service returns no columns are reported if a rule or literal needs them", async () => {
     const live = {
       s: schema({ seen: table(undefined), gone: table(undefined), other: table(undefined) }),
     };
@@ -263,15 +267,15 @@ describe("reads of columns (product §3.1)", () => {
     const read = await readWith(manifests, live, async (_id, _schema, name) => (name === "seen" ? { a: column() } : undefined));
     const { problems, found } = compareFleet({ manifests, read });
     expect(problems).toEqual(["W_COLUMNS_UNKNOWN "]);
-    expect(found[0]?.problems[0]?.message).toContain("The service tells no columns of s.gone in shop, so");
+    expect(found[0]?.problems[0]?.message).toContain("The service returned no columns for s.gone of shop, so");
     expect(found[0]?.items[0]?.changes).toHaveLength(1);
   });
 });
 
-describe("assertions", () => {
+describe("expect entries", () => {
   test.each<[string, NonNullable<SchemaConfigSpec["expect"]>, readonly (readonly [path: string, expected: unknown, actual: unknown])[]]>([
     [
-      "that hold are silent",
+      "that hold are not reported",
       [
         { match: { table: "orders" }, syncMode: "incremental", cursorField: "updated_at" },
         { match: { column: "id" }, isPrimaryKey: true },
@@ -279,23 +283,23 @@ describe("assertions", () => {
       [],
     ],
     [
-      "on a table that don't are manual",
+      "that do not hold are manual",
       [{ match: { table: "audit_log" }, syncMode: "incremental" }],
       [["/schemas/public/tables/audit_log/syncMode", "incremental", "full"]],
     ],
     [
-      "on what is not set have no actual value",
+      "have no actual value if nothing is set",
       [{ match: { table: "customers" }, cursorField: "id" }],
       [["/schemas/sales/tables/customers/cursorField", "id", undefined]],
     ],
     [
-      "on columns",
+      "apply to columns",
       [{ match: { schema: "sales", column: "email" }, isPrimaryKey: true }],
       [["/schemas/sales/tables/customers/columns/email/isPrimaryKey", true, false]],
     ],
-    ["on schemas", [{ match: { schema: "sales" }, nameInDestination: "x" }], [["/schemas/sales/nameInDestination", "x", "s"]]],
+    ["apply to schemas", [{ match: { schema: "sales" }, nameInDestination: "x" }], [["/schemas/sales/nameInDestination", "x", "s"]]],
     [
-      "where a later one differs follow that one",
+      "are overridden by later ones",
       [
         { match: { table: "*" }, syncMode: "none" },
         { match: { table: "*" }, syncMode: "incremental" },
@@ -303,7 +307,7 @@ describe("assertions", () => {
       [["/schemas/public/tables/audit_log/syncMode", "incremental", "full"]],
     ],
     [
-      "narrowed by where",
+      "can have a where",
       [{ match: { table: "*", where: { syncMode: "full" } }, nameInDestination: "x" }],
       [["/schemas/public/tables/audit_log/nameInDestination", "x", "t"]],
     ],
@@ -312,10 +316,10 @@ describe("assertions", () => {
     expect(found[0]?.manual.map(({ path, expected, actual }) => [path, expected, actual])).toEqual(steps);
   });
 
-  test("say what a person has to do", () => {
+  test("have instructions", () => {
     const { found } = compareFleet({ manifests: [config({ expect: [{ match: { table: "audit_log" }, syncMode: "incremental" }] })] });
     expect(found[0]?.manual[0]?.instruction).toBe(
-      `No call of the interface changes syncMode: set it in the service's own user interface for table public.audit_log of shop (wanted: "incremental", now: "full"), or correct spec.expect.`,
+      `No request changes syncMode. Set it in the service's user interface: table public.audit_log of shop (expected "incremental", actual "full"). Or correct spec.expect.`,
     );
   });
 });

@@ -28,17 +28,17 @@ describe("a plan", () => {
       ["E_DISABLES_CURSOR /spec/rules/0"],
     ],
     [
-      "refuses it from a literal, at its line",
+      "refuses it in a literal entry, at its line",
       { schemas: { public: { tables: { orders: { columns: { id: off } } } } } },
       ["E_DISABLES_PRIMARY_KEY /spec/schemas/public/tables/orders/columns/id/enabled"],
     ],
     [
-      "refuses it from unmatched",
+      "refuses it in unmatched",
       { unmatched: { columns: "disable" }, rules: [{ match: { schema: "public", column: "*" }, set: on }] },
       ["E_DISABLES_PRIMARY_KEY /spec/unmatched/columns"],
     ],
     [
-      "takes no offence where a later rule keeps the key",
+      "accepts it if a later rule keeps the key enabled",
       {
         rules: [
           { match: { schema: "sales", column: "*" }, set: off },
@@ -48,17 +48,17 @@ describe("a plan", () => {
       [],
     ],
     [
-      "warns of hashing a primary key",
+      "warns about hashing a primary key",
       { rules: [{ match: { table: "orders", column: "id" }, set: hash }] },
       ["W_HASHES_PRIMARY_KEY /spec/rules/0"],
     ],
     [
-      "warns of a literal that hashes a primary key",
+      "warns about a literal entry that hashes a primary key",
       { schemas: { public: { tables: { orders: { columns: { id: hash } } } } } },
       ["W_HASHES_PRIMARY_KEY /spec/schemas/public/tables/orders/columns/id/hashed"],
     ],
     [
-      "warns of column rules in a table that ends up disabled",
+      "warns about column rules in a table that is disabled after apply",
       {
         rules: [
           { match: { table: "customers" }, set: off },
@@ -68,17 +68,17 @@ describe("a plan", () => {
       ["W_COLUMN_RULES_IN_DISABLED_TABLE /spec/rules/1"],
     ],
     [
-      "warns of such literals",
+      "warns about literal columns in such a table",
       { schemas: { sales: { tables: { customers: { enabled: false, columns: { email: { hashed: true } } } } } } },
       ["W_COLUMN_RULES_IN_DISABLED_TABLE /spec/schemas/sales/tables/customers/columns"],
     ],
     [
-      "keeps silent about literals that only say what is so already, as imported ones do",
+      "accepts literal columns with the live values there, which import writes",
       { schemas: { sales: { tables: { customers: { enabled: false, columns: { email: { enabled: true, hashed: false } } } } } } },
       [],
     ],
     [
-      "warns of rules for every table only where they would change a column of a disabled one",
+      "warns about rules for every table only if they change a column of a disabled one",
       {
         rules: [
           { match: { table: "customers" }, set: off },
@@ -89,12 +89,12 @@ describe("a plan", () => {
       ["W_COLUMN_RULES_IN_DISABLED_TABLE /spec/rules/1"],
     ],
     [
-      "misses a literal table of a match",
+      "reports a missing table of a match",
       { rules: [{ match: { schema: "public", table: ["orders", "ordr_items"] }, set: on }] },
       ["E_MISSING_NAME /spec/rules/0/match/table/1"],
     ],
     [
-      "misses a literal only where no place has it",
+      "reports a missing name only if no matching table has it",
       {
         rules: [
           { match: { table: "customers", column: "phone" }, set: on },
@@ -104,22 +104,22 @@ describe("a plan", () => {
       [],
     ],
     [
-      "misses a schema once, not what would be in it",
+      "reports a missing schema once, without what would be in it",
       { rules: [{ match: { schema: "sale", table: "customers", column: "email" }, set: on }] },
       ["E_MISSING_NAME /spec/rules/0/match/schema"],
     ],
     [
-      "misses a column",
+      "reports a missing column",
       { rules: [{ match: { table: "customers", column: "e-mail" }, set: on }] },
       ["E_MISSING_NAME /spec/rules/0/match/column"],
     ],
     [
-      "misses names of rules that ignore, and of assertions",
+      "reports missing names of rules that ignore, and of expect entries",
       { rules: [{ match: { table: "nope" }, ignore: true }], expect: [{ match: { table: "none" }, syncMode: "full" }] },
       ["E_MISSING_NAME /spec/expect/0/match/table", "E_MISSING_NAME /spec/rules/0/match/table"],
     ],
     [
-      "misses names of the literal tree, at the key",
+      "reports missing names of the literal tree, at the key",
       { schemas: { sale: {}, public: { tables: { order: {}, orders: { columns: { mail: on } } } } } },
       [
         "E_MISSING_NAME /spec/schemas/public/tables/order",
@@ -128,35 +128,39 @@ describe("a plan", () => {
       ],
     ],
     [
-      "only warns with missing: warn",
+      "warns with missing: warn",
       { missing: "warn", rules: [{ match: { table: "nope" }, set: on }], schemas: { nope: {} } },
       ["W_MISSING_NAME /spec/rules/0/match/table", "W_MISSING_NAME /spec/schemas/nope"],
     ],
-    ["says nothing with missing: ignore", { missing: "ignore", rules: [{ match: { table: "nope" }, set: on }], schemas: { nope: {} } }, []],
-    ["does not miss what minMatches: 0 allows to be absent", { rules: [{ match: { table: "nope" }, set: on, minMatches: 0 }] }, []],
-    ["does not miss what a list leaves out", { rules: [{ match: { table: ["*", "!nope"] }, set: on }] }, []],
     [
-      "takes an escaped glob sign as part of a literal",
+      "does not report missing names with missing: ignore",
+      { missing: "ignore", rules: [{ match: { table: "nope" }, set: on }], schemas: { nope: {} } },
+      [],
+    ],
+    ["does not report a missing name with minMatches: 0", { rules: [{ match: { table: "nope" }, set: on, minMatches: 0 }] }, []],
+    ["does not report a missing name that a list excludes", { rules: [{ match: { table: ["*", "!nope"] }, set: on }] }, []],
+    [
+      "reads an escaped glob character as part of a literal name",
       { rules: [{ match: { table: "a\\*" }, set: on }] },
       ["E_MISSING_NAME /spec/rules/0/match/table"],
     ],
     [
-      "warns of a glob that matches nothing",
+      "warns about a glob that matches nothing",
       { rules: [{ match: { table: ["orders", "tmp_*"] }, set: on }] },
       ["W_GLOB_NO_MATCH /spec/rules/0/match/table/1"],
     ],
     [
-      "warns of the uppermost glob only",
+      "warns about the uppermost glob only",
       { rules: [{ match: { schema: "x*", table: "y*", column: "z" }, set: on }] },
       ["W_GLOB_NO_MATCH /spec/rules/0/match/schema"],
     ],
     [
-      "does not warn of a glob whose nodes where leaves out",
+      "does not warn about a glob whose nodes where excludes",
       { rules: [{ match: { table: "*", where: { enabled: false } }, set: off }] },
       [],
     ],
     [
-      "warns of a rule whose nodes where leaves out by what no apply changes",
+      "warns about a rule whose where excludes every node by attributes that apply does not change",
       {
         rules: [
           { match: { column: "email", where: { syncMode: "increment" } }, set: on },
@@ -170,7 +174,7 @@ describe("a plan", () => {
       ["W_RULE_NO_MATCH /spec/expect/0", "W_RULE_NO_MATCH /spec/rules/0", "W_RULE_NO_MATCH /spec/rules/3"],
     ],
     [
-      "warns of a rule that leaves every name out",
+      "warns about a rule whose patterns exclude every name",
       {
         rules: [
           { match: { table: "!*" }, set: on },
@@ -181,29 +185,29 @@ describe("a plan", () => {
       ["W_RULE_NO_MATCH /spec/rules/0", "W_RULE_NO_MATCH /spec/rules/1"],
     ],
     [
-      "warns of a glob that matches nothing in a rule that matches enough",
+      "warns about a glob that matches nothing in a rule with enough matches",
       { rules: [{ match: { table: ["orders", "tmp_*"] }, set: on, minMatches: 1 }] },
       ["W_GLOB_NO_MATCH /spec/rules/0/match/table/1"],
     ],
     [
-      "tells what minMatches refuses once",
+      "reports a rule with too few matches once",
       { rules: [{ match: { table: "tmp_*" }, set: on, minMatches: 1 }] },
       ["E_MIN_MATCHES /spec/rules/0/minMatches"],
     ],
-    ["is silent with minMatches: 0", { rules: [{ match: { table: "tmp_*" }, set: on, minMatches: 0 }] }, []],
+    ["does not warn with minMatches: 0", { rules: [{ match: { table: "tmp_*" }, set: on, minMatches: 0 }] }, []],
     [
       "refuses fewer nodes than minMatches",
       { rules: [{ match: { column: "email" }, set: { hashed: false }, minMatches: 4 }] },
       ["E_MIN_MATCHES /spec/rules/0/minMatches"],
     ],
-    ["is content with as many as minMatches", { rules: [{ match: { column: "email" }, set: { hashed: false }, minMatches: 3 }] }, []],
+    ["accepts exactly minMatches", { rules: [{ match: { column: "email" }, set: { hashed: false }, minMatches: 3 }] }, []],
     [
-      "counts for minMatches what where leaves",
+      "counts only what where matches",
       { rules: [{ match: { column: "*", where: { isPrimaryKey: true } }, set: on, minMatches: 5 }] },
       ["E_MIN_MATCHES /spec/rules/0/minMatches"],
     ],
     [
-      "tells of a rule whose nodes later ones all overrule",
+      "reports a rule that later ones override in all nodes",
       {
         rules: [
           { match: { table: "orders" }, set: off },
@@ -213,7 +217,7 @@ describe("a plan", () => {
       ["I_RULE_SHADOWED /spec/rules/0"],
     ],
     [
-      "tells of a rule that earlier ones make needless",
+      "reports a rule that repeats earlier ones",
       {
         rules: [
           { match: { column: "*" }, set: on },
@@ -223,12 +227,12 @@ describe("a plan", () => {
       ["I_RULE_SHADOWED /spec/rules/1"],
     ],
     [
-      "tells of a rule that the literal tree overrules",
+      "reports a rule that the literal tree overrides",
       { rules: [{ match: { table: "customers" }, set: off }], schemas: { sales: { tables: { customers: on } } } },
       ["I_RULE_SHADOWED /spec/rules/0"],
     ],
     [
-      "tells of an ignoring rule whose nodes are all set again",
+      "reports an ignoring rule whose nodes are all set by later rules",
       {
         rules: [
           { match: { table: "customers", column: "email" }, ignore: true },
@@ -238,7 +242,7 @@ describe("a plan", () => {
       ["I_RULE_SHADOWED /spec/rules/0"],
     ],
     [
-      "does not tell of a rule that decides one node",
+      "does not report a rule that decides one node",
       {
         rules: [
           { match: { column: "email" }, set: hash },
@@ -251,12 +255,12 @@ describe("a plan", () => {
     expect(problemsOf(spec)).toEqual(problems);
   });
 
-  test("does not mind columns that are off or hashed already", () => {
+  test("accepts key columns that are already disabled or hashed", () => {
     const live = { s: schema({ t: table({ id: column({ isPrimaryKey: true, enabled: false, hashed: true }) }) }) };
     expect(problemsOf({ rules: [{ match: { column: "id" }, set: { enabled: false, hashed: true } }] }, live)).toEqual([]);
   });
 
-  test("tells what a name may have been meant for, and where it was looked for", () => {
+  test("suggests a similar name", () => {
     const { problemsInFull } = compareFleet({
       manifests: [
         config({ rules: [{ match: { schema: "public", table: "ordres" }, set: on }], schemas: { sales: { tables: { customer: {} } } } }),
@@ -269,12 +273,12 @@ describe("a plan", () => {
       ],
       [
         "SchemaConfig/shops@shop",
-        'shop has no table "ordres" where the rule looks for it. Did you mean orders? Correct the name, or set spec.missing to warn or ignore. In a rule that may match nothing, set minMatches: 0.',
+        'shop has no table "ordres" in the schemas that the rule matches. Did you mean orders? Correct the name, or set spec.missing to warn or ignore. If the rule may match nothing, set minMatches: 0.',
       ],
     ]);
   });
 
-  test("refuses a rule once, however many columns it disables", () => {
+  test("refuses a rule once, for all columns that it disables", () => {
     const live = {
       s: schema(
         Object.fromEntries(Array.from({ length: 30 }, (_, index) => [`t${index + 10}`, table({ id: column({ isPrimaryKey: true }) })])),
@@ -286,45 +290,45 @@ describe("a plan", () => {
     });
     expect(changes).toEqual([]);
     expect(problemsInFull.map(({ message }) => message)).toEqual([
-      'Rule "no-ids" disables 30 primary key columns of shop: s.t10.id, s.t11.id, s.t12.id, s.t13.id, s.t14.id and 25 more. Without them their tables can\'t be replicated. Hash instead, disable the table, or leave them out of the match.',
+      'Rule "no-ids" disables 30 primary key columns of shop: s.t10.id, s.t11.id, s.t12.id, s.t13.id, s.t14.id and 25 more. Without them, the service cannot replicate their tables. Hash them instead, disable their tables, or leave them enabled.',
     ]);
   });
 });
 
-describe("rules that can't be right are refused before any account is looked at", () => {
+describe("invalid rules are refused without an account", () => {
   const rule = { match: { table: "orders" }, set: on };
   test.each<[string, SchemaConfigSpec, Readonly<Record<string, RuleSetSpec["rules"]>>, readonly string[]]>([
-    ["a match that names nothing", { rules: [{ match: { ignoreCase: true }, set: on }] }, {}, ["E_EMPTY_MATCH /spec/rules/0/match"]],
+    ["a match without a level", { rules: [{ match: { ignoreCase: true }, set: on }] }, {}, ["E_EMPTY_MATCH /spec/rules/0/match"]],
     ["a match of empty lists", { rules: [{ match: { table: [] }, set: on }] }, {}, ["E_EMPTY_MATCH /spec/rules/0/match"]],
     [
-      "a where that the level lacks",
+      "a where with an attribute that the level does not have",
       { rules: [{ match: { table: "*", where: { isPrimaryKey: true } }, set: on }] },
       {},
       ["E_WHERE_LEVEL /spec/rules/0/match/where/isPrimaryKey"],
     ],
-    ["ignore and set in one", { rules: [{ match: { table: "*" }, set: on, ignore: true }] }, {}, ["E_IGNORE_AND_SET /spec/rules/0"]],
+    ["a rule with ignore and set", { rules: [{ match: { table: "*" }, set: on, ignore: true }] }, {}, ["E_IGNORE_AND_SET /spec/rules/0"]],
     [
-      "an assertion that the level lacks",
+      "an expect entry with an attribute that the level does not have",
       { expect: [{ match: { column: "id" }, syncMode: "full" }] },
       {},
       ["E_EXPECT_LEVEL /spec/expect/0/syncMode"],
     ],
-    ["an unknown set", { rules: [rule, { use: "pi" }] }, { pii: [rule] }, ["E_UNKNOWN_RULE_SET /spec/rules/1/use"]],
+    ["an unknown RuleSet", { rules: [rule, { use: "pi" }] }, { pii: [rule] }, ["E_UNKNOWN_RULE_SET /spec/rules/1/use"]],
     [
-      "an unknown set that a set uses, once at its line",
+      "an unknown RuleSet that a RuleSet uses, once at its line",
       { rules: [{ use: "pii" }, { use: "pii" }] },
       { pii: [{ use: "no" }] },
       ["E_UNKNOWN_RULE_SET pii.yaml/spec/rules/0/use"],
     ],
     [
-      "sets that use each other",
+      "RuleSets that use each other",
       { rules: [{ use: "a" }] },
       { a: [rule, { use: "b" }], b: [{ use: "a" }] },
       ["E_RULE_SET_CYCLE b.yaml/spec/rules/0/use"],
     ],
-    ["a set that uses itself", { rules: [{ use: "a" }] }, { a: [{ use: "a" }] }, ["E_RULE_SET_CYCLE a.yaml/spec/rules/0/use"]],
+    ["a RuleSet that uses itself", { rules: [{ use: "a" }] }, { a: [{ use: "a" }] }, ["E_RULE_SET_CYCLE a.yaml/spec/rules/0/use"]],
     [
-      "a mistake in a set, at its line in the set",
+      "an invalid rule in a RuleSet, at its line there",
       { rules: [{ use: "a" }] },
       { a: [rule, { match: {}, set: on }] },
       ["E_EMPTY_MATCH a.yaml/spec/rules/1/match"],
@@ -340,17 +344,17 @@ describe("rules that can't be right are refused before any account is looked at"
     expect(offline).toEqual(expect.arrayContaining([...problems]));
   });
 
-  test("an unknown set comes with the nearest name", () => {
+  test("an unknown RuleSet is reported with a similar name", () => {
     const [problem] = ruleProblems([config({ rules: [{ use: "pi" }] }), ruleSet("pii", [])]);
     expect(problem?.message).toBe('SchemaConfig/shops uses RuleSet "pi", which no manifest defines. Did you mean pii?');
   });
 
-  test("sets that nobody uses are checked as well", () => {
+  test("unused RuleSets are checked too", () => {
     const manifests = [ruleSet("a", [{ use: "b" }, { match: {}, set: on }])];
     expect(ruleProblems(manifests).map(({ code }) => code)).toEqual(["E_EMPTY_MATCH", "E_UNKNOWN_RULE_SET"]);
   });
 
-  test("sets that use sets twice each are not multiplied out without end", () => {
+  test("the number of rules is limited if RuleSets use others twice each", () => {
     const sets = Array.from({ length: 40 }, (_, index) =>
       ruleSet(`s${index}`, index === 39 ? [rule] : [{ use: `s${index + 1}` }, { use: `s${index + 1}` }]),
     );
@@ -358,7 +362,7 @@ describe("rules that can't be right are refused before any account is looked at"
     expect(problems).toEqual([expect.stringMatching(/^E_TOO_MANY_RULES s\d+\.yaml/u)]);
   });
 
-  test("one configuration's mistake does not keep another from being compared", () => {
+  test("a SchemaConfig is compared although another one is invalid", () => {
     const { units, problems } = compareFleet({
       manifests: [config({ integration: "shop", rules: [{ match: {}, set: on }] }, "a"), config({ integration: "b" }, "b")],
       live: { shop: shop(), b: shop() },
@@ -373,7 +377,7 @@ describe("a RuleSet", () => {
     { id: "emails", match: { column: "*email*" }, set: hash, reason: "register 12" },
     { match: { column: "phone" }, set: hash },
   ]);
-  test("stands in the place of use, and its rules name themselves", () => {
+  test("applies in place of use, and its rules have their own names", () => {
     const spec: SchemaConfigSpec = {
       rules: [{ use: "pii" }, { match: { table: ["orders", "audit_log"], column: "email" }, set: { hashed: false } }],
     };
@@ -385,7 +389,7 @@ describe("a RuleSet", () => {
     ]);
   });
 
-  test("before a use is overruled by it", () => {
+  test("overrides the rules before its use", () => {
     expect(
       compareFleet({
         manifests: [config({ rules: [{ match: { table: "customers", column: "email" }, set: { hashed: false } }, { use: "pii" }] }), pii],
@@ -399,7 +403,7 @@ describe("a RuleSet", () => {
     );
   });
 
-  test("is spelled out in a wish that waits for its integration", () => {
+  test("is written out in a deferred desired state", () => {
     const { found } = compareFleet({ manifests: [config({ rules: [{ use: "pii" }] }), pii], live: { shop: {} } });
     expect(found[0]?.deferred).toMatchObject([{ liveId: "shop", desired: { rules: [{ id: "emails" }, { set: { hashed: true } }] } }]);
   });

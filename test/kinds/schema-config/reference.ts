@@ -2,7 +2,7 @@ import type { LiveColumn, LiveSchemas, LiveTable } from "../../../src/model/live
 import type { ColumnTree, RuleSetSpec, SchemaConfigSpec, SchemaMatch, SchemaRule } from "../../../src/model/resource.ts";
 import { slowMatch } from "./slow-match.ts";
 
-// The sentences of product §2.4, told as slowly and as literally as can be: for every live node every rule is asked, nothing is remembered.
+// The semantics of rules (docs/schema-config.md), implemented as slowly and as literally as possible: every rule is compared with every node.
 
 export interface Wanted {
   readonly path: readonly string[];

@@ -16,8 +16,8 @@ const problems = (
 ): readonly string[] =>
   compareFleet({ manifests: [config({ ...all, ...spec }), ...others], live, ...(only === undefined ? {} : { only }) }).problems;
 
-describe("over all integrations of a configuration", () => {
-  test("a glob that matches in one of them is fine, one that matches in none is told once", () => {
+describe("over all integrations of a SchemaConfig", () => {
+  test("a glob must match in one of them; one that matches in none is reported once", () => {
     expect(
       problems({
         rules: [
@@ -28,7 +28,7 @@ describe("over all integrations of a configuration", () => {
     ).toEqual(["W_GLOB_NO_MATCH /spec/rules/1/match/table"]);
   });
 
-  test("minMatches counts them together", () => {
+  test("minMatches counts all of them together", () => {
     expect(
       problems({
         rules: [
@@ -39,7 +39,7 @@ describe("over all integrations of a configuration", () => {
     ).toEqual(["E_MIN_MATCHES /spec/rules/1/minMatches"]);
   });
 
-  test("a rule that decides something in one of them is not shadowed", () => {
+  test("a rule must decide something in one of them", () => {
     const rules = [
       { match: { table: "orders", column: "email" }, set: hash, minMatches: 0 },
       { match: { table: "bill*", column: "email" }, set: hash },
@@ -48,7 +48,7 @@ describe("over all integrations of a configuration", () => {
     expect(problems({ rules: [...rules, { match: { column: "email" }, set: hash }] })).toEqual(["I_RULE_SHADOWED /spec/rules/2"]);
   });
 
-  test("nothing is said of what matches nothing while some of them were not compared", () => {
+  test("nothing is reported if some of them were not compared", () => {
     const spec: SchemaConfigSpec = {
       rules: [
         { match: { table: "x*" }, set: on },
@@ -60,7 +60,7 @@ describe("over all integrations of a configuration", () => {
     expect(problems(spec, { ...two, "shard-3": undefined })).toEqual([]);
   });
 
-  test("a literal that one of them lacks is told for that one", () => {
+  test("a missing name is reported for the integration that lacks it", () => {
     const { problemsInFull } = compareFleet({
       manifests: [config({ ...all, rules: [{ match: { table: "orders" }, set: on }] })],
       live: two,
@@ -68,7 +68,7 @@ describe("over all integrations of a configuration", () => {
     expect(problemsInFull.map(({ code, address }) => [code, address])).toEqual([["E_MISSING_NAME", "SchemaConfig/shops@shard-2"]]);
   });
 
-  test("a RuleSet's rule is fine where any configuration that uses it has work for it", () => {
+  test("a rule of a RuleSet must match in one of the SchemaConfigs that use it", () => {
     const pii = ruleSet("pii", [
       { match: { column: "*mail" }, set: hash },
       { match: { column: "*ssn*" }, set: hash },
@@ -80,7 +80,7 @@ describe("over all integrations of a configuration", () => {
     expect(compareFleet({ manifests: [a, b, pii], live: two, only: (label) => label === "shard-1" }).problems).toEqual([]);
   });
 
-  test("a warning is told once, with examples and the number of all", () => {
+  test("a warning is reported once, with examples and the number of all nodes", () => {
     const live = Object.fromEntries(
       Array.from({ length: 9 }, (_, index) => [`shard-${index}`, { s: schema({ t: table({ id: column({ isPrimaryKey: true }) }) }) }]),
     );
@@ -89,7 +89,7 @@ describe("over all integrations of a configuration", () => {
       live,
     });
     expect(problemsInFull.map(({ message }) => message)).toEqual([
-      'Rule "hash-all" hashes primary key columns: s.t.id of shard-0, s.t.id of shard-1, s.t.id of shard-2 and 6 more, in 9 integrations in all. Rows are told apart by the hash then, and joins on the clear value find nothing. Leave them out with where: { isPrimaryKey: false } if that is not meant.',
+      'Rule "hash-all" hashes primary key columns: s.t.id of shard-0, s.t.id of shard-1, s.t.id of shard-2 and 6 more, in 9 integrations. Rows are then identified by the hash, and joins on the readable value find nothing. To exclude them, add where: { isPrimaryKey: false }.',
     ]);
   });
 
@@ -115,9 +115,9 @@ describe("over all integrations of a configuration", () => {
   });
 });
 
-describe("columns that are unknown", () => {
+describe("unknown columns", () => {
   const live = { "shard-1": { s: schema({ t: table(undefined, { enabled: false }) }) } };
-  test("are not missing, and globs and shadows are not judged by them", () => {
+  test("are not missing, and neither globs nor rules without effect are reported because of them", () => {
     expect(
       problems(
         {
@@ -132,7 +132,7 @@ describe("columns that are unknown", () => {
   });
 });
 
-describe("a new integration whose schema lacks names", () => {
+describe("a new integration that lacks names", () => {
   const rules = [{ match: { column: "email" }, set: hash }];
   const schemas = { s: { tables: { nope: on } } };
   const live = { shop: { s: schema({ t: table({ email: column() }) }) } };
