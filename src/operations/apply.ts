@@ -11,7 +11,7 @@ import type { Client } from "../service/client.ts";
 import { openAccount, resolveAll } from "./account.ts";
 import { listLengthRecorder } from "./list-lengths.ts";
 import { loadPolicyModules } from "./policy-modules.ts";
-import { jobUrl, openRecords } from "./records.ts";
+import { jobUrl, openRecords, versionText } from "./records.ts";
 import { accountSession, projectGitState, type RunEnvironment } from "./session.ts";
 
 export interface ApplyAccountOptions extends ApplyOptions {
@@ -46,7 +46,12 @@ export async function applyAccount(
     const begin = { runId: randomUUID(), waitMs: options.lockTimeoutMs ?? 0, signal: run.signal };
     const writes = await records.begin({ ...begin, ...(runUrl === undefined ? {} : { runUrl }) });
     if (writes.notice !== undefined) options.onNotice?.(writes.notice);
-    return await thenRelease(writes, () => applyWith(project, { policyFunctions, ...options }, { run, git, writes }));
+    const before = writes.state();
+    if (before.version !== "") run.onRecords?.(versionText("read", records, before));
+    const done = await thenRelease(writes, () => applyWith(project, { policyFunctions, ...options }, { run, git, writes }));
+    const after = writes.state();
+    if (after.version !== before.version) run.onRecords?.(versionText("written", records, after));
+    return done;
   } finally {
     await records.close();
   }

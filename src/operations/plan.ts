@@ -22,7 +22,7 @@ export async function withReadSession<T>(project: Project, run: RunEnvironment, 
     projectGitState(project),
   ]);
   try {
-    const state = await readRecords(settings, run.env);
+    const state = await readRecords(settings, run);
     return await work(accountSession(project, account.client, () => state, git, run));
   } finally {
     await account.close();

@@ -1,7 +1,7 @@
 import type { Settings } from "../model/config.ts";
 import { canonicalJson } from "../model/json.ts";
 import { openFolderRecords } from "../records/folder/index.ts";
-import type { Records } from "../records/records.ts";
+import type { Records, RecordsState } from "../records/records.ts";
 import { resolveAll } from "./account.ts";
 
 /** The store that the settings name. Opening makes no connection and writes nothing. Throws ProblemsError if its URL is missing. */
@@ -20,14 +20,29 @@ export async function openRecords(settings: Settings, env: NodeJS.ProcessEnv): P
 }
 
 /** Reads the records once. Throws as `Records.read` does. */
-export async function readRecords(settings: Settings, env: NodeJS.ProcessEnv): ReturnType<Records["read"]> {
+export async function readRecords(settings: Settings, { env, onRecords }: RecordsReader): ReturnType<Records["read"]> {
   const records = await openRecords(settings, env);
   try {
-    return await records.read();
+    const state = await records.read();
+    if (state.version !== "") onRecords?.(versionText("read", records, state));
+    return state;
   } finally {
     await records.close();
   }
 }
+
+export interface RecordsReader {
+  readonly env: NodeJS.ProcessEnv;
+  /** See RunEnvironment. */
+  readonly onRecords?: ((text: string) => void) | undefined;
+}
+
+/** "Records read: refs/dimsync/prod of origin at 3afd97dfca22". */
+export const versionText = (
+  what: "read" | "written",
+  { place }: Pick<Records, "place">,
+  { version }: Pick<RecordsState, "version">,
+): string => `Records ${what}: ${place} at ${version.slice(0, 12)}`;
 
 /** The page of the CI job that this process runs in, if there is one: whoever finds the target locked looks there. */
 export function jobUrl(env: NodeJS.ProcessEnv): string | undefined {

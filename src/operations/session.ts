@@ -16,6 +16,11 @@ export interface RunEnvironment {
   /** When aborted, the run starts nothing new and finishes writes in flight. */
   readonly signal: AbortSignal;
   readonly onProgress?: OnProgress | undefined;
+  /**
+   * Called with a sentence that names the version of shared records that was read, and the one that
+   * was written last. Nobody can protect a ref against being moved back, but logs can be compared.
+   */
+  readonly onRecords?: ((text: string) => void) | undefined;
   /** A snapshot file to read instead of the account; needs no key and no network. */
   readonly snapshotFile?: string | undefined;
 }
@@ -43,7 +48,7 @@ export async function snapshotSession(project: Project, file: string, run: RunEn
     import("../snapshot/file.ts"),
     import("../snapshot/snapshot.ts"),
   ]);
-  const [snapshot, state, git] = await Promise.all([readSnapshotFile(file), readRecords(settings, run.env), projectGitState(project)]);
+  const [snapshot, state, git] = await Promise.all([readSnapshotFile(file), readRecords(settings, run), projectGitState(project)]);
   const problem = snapshotOfAnother(snapshot, settings, file);
   const problems = problem === undefined ? project.problems : [...project.problems, problem];
   return {

@@ -30,7 +30,7 @@ export async function runTest(context: Context<TestFlags>, files: readonly strin
   const { reads, close } = await openReads(project, snapshot, { env: io.env, signal: io.interrupted });
   try {
     const today = systemClock.now().toISOString().slice(0, 10);
-    const records = await readRecords(project.settings, io.env);
+    const records = await readRecords(project.settings, { env: io.env });
     const outcomes = await runAssertions(project, assertions, { reads, records, today, onProgress: progress.onProgress });
     const report = testReport(target, outcomes);
     progress.end();

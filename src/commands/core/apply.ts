@@ -7,7 +7,7 @@ import { combineExits, type Exit, type ExitCode } from "../../model/exit.ts";
 import type { Plan } from "../../model/plan.ts";
 import type { Result } from "../../model/result.ts";
 import { type ApplyAccountOptions, applyAccount } from "../../operations/apply.ts";
-import { type Context, wantsColor } from "../shared/context.ts";
+import { type Context, recordsNotice, wantsColor } from "../shared/context.ts";
 import type { ApplyFlags } from "../shared/flags.ts";
 import { checkOutputs, checkWritable, deliver } from "../shared/output.ts";
 import { planOptions } from "../shared/plan-options.ts";
@@ -86,8 +86,9 @@ async function applyTarget(context: Context<ApplyFlags>, project: Project, file:
     ...(saved === undefined ? {} : { saved }),
     ...(flags.yes === true || saved !== undefined ? {} : { confirm: (plan) => ask(context, plan, progress.end) }),
   };
+  const run = { env: io.env, signal: io.interrupted, onProgress: progress.onProgress, onRecords: recordsNotice(context) };
   try {
-    return (await applyAccount(project, options, { env: io.env, signal: io.interrupted, onProgress: progress.onProgress })).result;
+    return (await applyAccount(project, options, run)).result;
   } finally {
     progress.end();
   }

@@ -42,7 +42,7 @@ export async function attributeReport(project: Project, report: Plan, since: str
   const account = await openAccount(settings, { readOnly: true, env: run.env, signal: run.signal });
   try {
     const log = await readAudit(account.client, window, { signal: run.signal });
-    const { bindings } = await readRecords(settings, run.env);
+    const { bindings } = await readRecords(settings, { env: run.env });
     const idByAddress = new Map([...bindings].map(([address, { id }]) => [address, id]));
     const attributed = attribute(report, log.items, { idByAddress });
     return counted(

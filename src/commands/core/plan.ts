@@ -8,7 +8,7 @@ import { loadBase } from "../../operations/base.ts";
 import { planAccount } from "../../operations/plan.ts";
 import { visible } from "../../text/control-characters.ts";
 import { didYouMean } from "../../text/suggest.ts";
-import type { Context } from "../shared/context.ts";
+import { type Context, recordsNotice } from "../shared/context.ts";
 import type { PlanFlags } from "../shared/flags.ts";
 import { checkOutputs, checkWritable, deliver } from "../shared/output.ts";
 import { planOptions } from "../shared/plan-options.ts";
@@ -66,6 +66,7 @@ export async function planTargets(
           env: io.env,
           signal: io.interrupted,
           onProgress: progress.onProgress,
+          onRecords: recordsNotice(context),
           ...(flags.snapshot === undefined ? {} : { snapshotFile: resolve(context.cwd, flags.snapshot) }),
         },
         kind,

@@ -74,7 +74,7 @@ export async function runGet(context: Context<GetFlags>, kind: string, id: strin
 async function liveIdOf(id: string, name: string, settings: Settings, env: NodeJS.ProcessEnv): Promise<string> {
   const kind = views[name]?.idOf ?? name;
   if (!id.startsWith(`${kind}/`)) return id;
-  const bound = (await readRecords(settings, env)).bindings.get(id)?.id;
+  const bound = (await readRecords(settings, { env })).bindings.get(id)?.id;
   if (bound !== undefined) return bound;
   throw new DimsyncError("E_UNKNOWN_ADDRESS", `${id} is not bound in target ${JSON.stringify(settings.target)}. The list shows the ids.`, {
     command: `dimsync get ${kind.toLowerCase()}s`,

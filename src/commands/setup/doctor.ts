@@ -16,7 +16,7 @@ export async function runDoctor(context: Context): Promise<ExitCode> {
     env: io.env,
     versions: { dimsync: version, node: process.versions.node },
     now: () => systemClock.now().getTime(),
-    readRecords: () => readRecords(project.settings, io.env),
+    readRecords: () => readRecords(project.settings, { env: io.env }),
     openAccount: (onCall) => openAccount(project.settings, { readOnly: true, env: io.env, signal: io.interrupted, onCall }),
   });
   // Reads that an interruption ended look like failed checks.

@@ -29,3 +29,10 @@ export function wantsColor({ io, flags }: Context, isTty: boolean): boolean {
   if (!flags.color || noColor !== "") return false;
   return forceColor === undefined ? isTty : forceColor === "" || isEnabled(forceColor);
 }
+
+/** Prints on stderr which version of shared records a run read or wrote; nothing with --quiet. */
+export const recordsNotice =
+  ({ io, flags }: Context) =>
+  (text: string): void => {
+    if (flags.quiet !== true) io.stderr(`dimsync: ${text}\n`);
+  };

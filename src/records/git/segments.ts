@@ -1,11 +1,10 @@
-import { isObject } from "../../model/json.ts";
+import { isObject, own } from "../../model/json.ts";
 import type { LogEntry } from "../append-log.ts";
-import { parseJournalLine } from "../journal-line.ts";
 import type { Files } from "./tree.ts";
 
-// The journal is kept in segments of 64 lines, so that no write rewrites a large file. Old segments
-// are dropped: the last 16 stay, and each with an open intent. A segment that settles an intent of
-// one that stays has to stay too, or that intent would look open again.
+// The journal is kept in segments of 64 lines, so that no write rewrites a large file. The last 16
+// segments stay as they are. Older ones are reduced to the lines of open intents when a new segment
+// begins. So an intent is never kept longer than the line that settles it.
 
 const linesPerSegment = 64;
 const keptSegments = 16;
@@ -23,11 +22,11 @@ export function segmentsIn(files: Files): readonly Segment[] {
     .sort((a, b) => a.number - b.number);
 }
 
-/** Appends lines to the journal, and drops old segments when a new one begins. `openIds`: the entries that are open afterwards. */
+/** Appends lines to the journal, and reduces old segments when a new one begins. `openIds`: the entries that are open afterwards. */
 export function appendJournal(files: Map<string, string>, lines: readonly LogEntry[], openIds: ReadonlySet<string>): void {
-  let last = segmentsIn(files).at(-1)?.number ?? 1;
+  const before = segmentsIn(files).at(-1)?.number ?? 1;
+  let last = before;
   let count = lineCount(files.get(pathOf(last)));
-  const before = last;
   for (const line of lines) {
     if (count >= linesPerSegment) {
       last += 1;
@@ -36,32 +35,19 @@ export function appendJournal(files: Map<string, string>, lines: readonly LogEnt
     files.set(pathOf(last), `${files.get(pathOf(last)) ?? ""}${JSON.stringify(line)}\n`);
     count += 1;
   }
-  if (last !== before) dropOld(files, last, openIds);
+  if (last === before) return;
+  for (const { number, path } of segmentsIn(files)) if (number <= last - keptSegments) reduce(files, path, openIds);
 }
 
-function dropOld(files: Map<string, string>, last: number, openIds: ReadonlySet<string>): void {
-  const segments = segmentsIn(files).map((segment) => ({ ...segment, ...entriesOf(files.get(segment.path) ?? "") }));
-  const kept = new Set(segments.filter(({ number, intended }) => number > last - keptSegments || intended.some((id) => openIds.has(id))));
-  for (let grown = true; grown; ) {
-    const needed = new Set([...kept].flatMap(({ intended }) => intended));
-    const more = segments.filter((segment) => !kept.has(segment) && segment.settled.some((id) => needed.has(id)));
-    for (const segment of more) kept.add(segment);
-    grown = more.length > 0;
-  }
-  for (const segment of segments) if (!kept.has(segment)) files.delete(segment.path);
+function reduce(files: Map<string, string>, path: string, openIds: ReadonlySet<string>): void {
+  const kept = (files.get(path) ?? "").split("\n").filter((line) => line !== "" && openIds.has(entryIdOf(line)));
+  if (kept.length === 0) files.delete(path);
+  else files.set(path, kept.map((line) => `${line}\n`).join(""));
 }
 
-function entriesOf(text: string): { readonly intended: readonly string[]; readonly settled: readonly string[] } {
-  const lines = text
-    .split("\n")
-    .filter((line) => line !== "")
-    .map((line): unknown => JSON.parse(line))
-    .map((value) => (isObject(value) ? parseJournalLine(value) : undefined))
-    .filter((line) => line !== undefined);
-  return {
-    intended: lines.filter(({ type }) => type === "intend").map(({ entryId }) => entryId),
-    settled: lines.filter(({ type }) => type === "settle").map(({ entryId }) => entryId),
-  };
+function entryIdOf(line: string): string {
+  const value: unknown = JSON.parse(line);
+  return isObject(value) ? String(own(value, "entryId")) : "";
 }
 
 const pathOf = (number: number): string => `journal/${String(number).padStart(6, "0")}.ndjson`;

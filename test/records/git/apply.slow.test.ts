@@ -97,6 +97,32 @@ describe("without permission to write", () => {
   });
 });
 
+it("prints which commit it read and which one it wrote, so that logs show a ref that was moved back", async () => {
+  const { machine, store } = await machines();
+  const one = machine(integrations(1));
+  const before = store.remote.tip(ref)?.slice(0, 12);
+  expect((await one.run("plan")).stderr).toContain(`dimsync: Records read: ${ref} of origin at ${before}\n`);
+  const { stderr } = await one.run("apply", "--yes");
+  expect(stderr).toContain(`dimsync: Records read: ${ref} of origin at ${before}\n`);
+  expect(stderr).toContain(`dimsync: Records written: ${ref} of origin at ${store.remote.tip(ref)?.slice(0, 12)}\n`);
+  expect((await one.run("plan", "-q")).stderr).toBe("");
+});
+
+it("puts no secret into any object of the ref", async () => {
+  const { machine, store } = await machines();
+  const { env, run } = machine(integrations(2));
+  expect((await run("apply", "--yes")).code).toBe(0);
+  const objects = git(store.remote.bare, "rev-list", "--objects", ref)
+    .split("\n")
+    .map((line) => line.split(" ")[0] ?? "");
+  const texts = objects.map((id) => git(store.remote.bare, "cat-file", "-p", id));
+  expect(texts.join("\n")).toContain("Integration/i1");
+  for (const secret of [env["DB_PASSWORD"] ?? "", env["TEST_API_KEY"] ?? ""]) {
+    expect(secret).not.toBe("");
+    expect(texts.filter((text) => text.includes(secret))).toEqual([]);
+  }
+});
+
 it("creates nothing without its records", async () => {
   const { machine, store, creates } = await machines();
   git(store.remote.bare, "update-ref", "-d", ref);

@@ -1,0 +1,32 @@
+import { expect, it } from "vitest";
+import { git } from "../../support/git-remote.ts";
+import { intentOf } from "../suite.ts";
+import { begun, diskStore, ref } from "./git-store.ts";
+
+it("stays small over 1,000 creates: 64 commits, 17 segments, old outcomes are dropped", { timeout: 240_000 }, async () => {
+  const { open, remote } = await diskStore();
+  const run = await begun(open());
+  const [first = ""] = await run.intend([intentOf("Asset/open-from-the-beginning")]);
+  for (let wave = 0; wave < 63; wave += 1) {
+    const addresses = Array.from({ length: wave < 62 ? 16 : 8 }, (_, index) => `Integration/i${wave * 16 + index}`);
+    const ids = await run.intend(addresses.map((address) => intentOf(address)));
+    for (const [index, entryId] of ids.entries()) {
+      const id = `${wave * 16 + index}`;
+      await run.settle(entryId, { outcome: "answered", id });
+      await run.bind(addresses[index] ?? "", { id });
+      await run.settle(entryId, { outcome: "created", id });
+    }
+  }
+  await run.release();
+  // The first commit made the records, the second one stored the intent that stays open.
+  expect(Number(git(remote.bare, "rev-list", "--count", ref))).toBe(1 + 1 + 63 + 1);
+  const state = await open().read();
+  expect(state.bindings.size).toBe(1000);
+  expect(state.open.map(({ entryId }) => entryId)).toEqual([first]);
+  const segments = git(remote.bare, "ls-tree", "-r", "--name-only", ref, "journal/").split("\n");
+  expect(segments.length).toBeLessThanOrEqual(17);
+  expect(segments[0]).toBe("journal/000001.ndjson");
+  git(remote.bare, "gc", "--quiet");
+  const [, kibibytes = ""] = /size-pack: (\d+)/u.exec(git(remote.bare, "count-objects", "-v")) ?? [];
+  expect(Number(kibibytes)).toBeLessThan(1_024);
+});
