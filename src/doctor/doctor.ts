@@ -131,6 +131,7 @@ function serviceFailure(error: unknown, source: string): NoConnection {
     return {
       failed: [
         fail("key", `The service refused the API key with status ${error.status}. ${source}`, "Put a valid key of this account there."),
+        ok("service", "It responds."),
       ],
       because: "the service refused the API key.",
     };

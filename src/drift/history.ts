@@ -2,14 +2,14 @@ import { createHash } from "node:crypto";
 import { mkdir, readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { byText } from "../model/address.ts";
-import { canonicalJson, isObject, type JsonObject, own } from "../model/json.ts";
+import { canonicalJson, isObject, own } from "../model/json.ts";
 import type { Manual, Origin, Plan } from "../model/plan.ts";
 
-/** What is remembered of one report: counts, a digest and the open manual steps; no value of the account. */
+/** One report as the history keeps it: counts, a fingerprint and the open manual steps, but no values from the account. */
 export interface HistoryEntry {
   readonly formatVersion: "1.0";
   readonly kind: "DriftHistory";
-  /** ISO 8601: when the report was made. */
+  /** ISO 8601: when the report was created. */
   readonly at: string;
   readonly target: string;
   readonly fingerprint: string;
@@ -19,25 +19,28 @@ export interface HistoryEntry {
   /** Differences per origin, manual ones included. */
   readonly origins: Readonly<Record<Origin, number>>;
   readonly manual: readonly OpenStep[];
-  /** Fingerprint of the report that the webhook was last told of; absent where it never was. */
+  /** Fingerprint of the report of which the webhook was last notified; absent if it never was. */
   readonly notified?: string;
 }
 
 export interface HistoryCounts {
-  /** Leaves that a call could set right, and objects that are missing. */
+  /** Leaves that a request could fix, and missing objects. */
   readonly differences: number;
-  /** Of those, how many leave the account more exposed than declared. */
+  /** Leaves that are less protected than declared. */
   readonly exposed: number;
   readonly manual: number;
   readonly blocked: number;
   readonly policy: number;
+  /** Integrations and tags that no manifest covers. */
   readonly unmanaged: number;
+  /** Columns of managed integrations that nothing covers. Absent in entries of older versions. */
+  readonly unmanagedColumns?: number;
 }
 
-/** A manual step as a later report recognises it. */
+/** A manual step, as later reports recognise it. */
 export type OpenStep = Pick<Manual, "id" | "address" | "path" | "instruction">;
 
-/** Writes a whole file at once; `records/atomic.ts` does, and this room doesn't know it. */
+/** Writes a whole file at once, as records/atomic.ts does. */
 export type WriteFile = (file: string, text: string) => Promise<void>;
 
 export function historyEntry(report: Plan): HistoryEntry {
@@ -60,6 +63,7 @@ export function historyEntry(report: Plan): HistoryEntry {
       blocked: report.blocked.length,
       policy: report.policy.length,
       unmanaged: report.unmanaged.integrations.length + report.unmanaged.tags.length,
+      unmanagedColumns: report.unmanaged.columns,
     },
     origins,
     manual: report.manual.map(({ id, address, path, instruction }) => ({ id, address, path, instruction })),
@@ -68,7 +72,7 @@ export function historyEntry(report: Plan): HistoryEntry {
 
 const fileName = /^drift-\d{8}T\d{9}Z-.+\.json$/u;
 
-/** "drift-20260301T090000000Z-prod.json": sorted by name is sorted by time; any target's name is safe in it. */
+/** "drift-20260301T090000000Z-prod.json": sorts by time, and is safe for any target name. */
 export function historyFileName({ at, target }: Pick<HistoryEntry, "at" | "target">): string {
   const name = encodeURIComponent(target)
     .replaceAll(/[*~'()!]/gu, "_")
@@ -76,7 +80,7 @@ export function historyFileName({ at, target }: Pick<HistoryEntry, "at" | "targe
   return `drift-${new Date(at).toISOString().replaceAll(/[-:.]/gu, "")}-${name}.json`;
 }
 
-/** Adds the report to the folder, which is made where it is missing, and returns the file. Throws what Node's calls and `write` throw. */
+/** Adds the report to the folder, which is created if missing, and returns the file. Throws system errors and what `write` throws. */
 export async function appendHistory(folder: string, entry: HistoryEntry, write: WriteFile): Promise<string> {
   await mkdir(folder, { recursive: true });
   const file = join(folder, historyFileName(entry));
@@ -85,8 +89,9 @@ export async function appendHistory(folder: string, entry: HistoryEntry, write: 
 }
 
 /**
- * The target's entries in the folder, oldest first, at most `limit`, the newest. Files that are no history are let be; those that look like it
- * and can't be read are in `unread`. A folder that isn't there is empty.
+ * The newest entries of the target in the folder, at most `limit`, oldest first. Other files are
+ * ignored; files with the name of an entry that are not valid entries are in `unread`. A missing
+ * folder is empty.
  */
 export async function readHistory(
   folder: string,
@@ -108,7 +113,7 @@ export async function readHistory(
   return { entries: entries.sort((a, b) => Date.parse(a.at) - Date.parse(b.at)), unread };
 }
 
-/** The steps of the earlier report that the later one no longer lists. An incomplete report, and one that did not look there, shows nothing done. */
+/** The steps of the earlier report that the later one no longer lists. Steps out of scope, and all steps of an incomplete report, do not count. */
 export function stepsDone(
   before: HistoryEntry | undefined,
   report: Plan,
@@ -126,26 +131,37 @@ function parseEntry(text: string): HistoryEntry | undefined {
   } catch {
     return undefined;
   }
-  if (!isObject(value) || own(value, "kind") !== "DriftHistory" || own(value, "formatVersion") !== "1.0") return undefined;
-  const { at, target, fingerprint, counts, origins, manual, notified } = value as JsonObject;
-  const numbers = (of: unknown, names: readonly string[]) => isObject(of) && names.every((name) => Number.isSafeInteger(own(of, name)));
-  const isWhole =
-    typeof at === "string" &&
+  return isEntry(value) ? value : undefined;
+}
+
+const isText = (value: unknown): value is string => typeof value === "string";
+
+function hasNumbers(value: unknown, names: readonly string[]): boolean {
+  return isObject(value) && names.every((name) => Number.isSafeInteger(own(value, name)));
+}
+
+const isOpenStep = (step: unknown): boolean =>
+  isObject(step) && ["id", "address", "path", "instruction"].every((name) => isText(own(step, name)));
+
+/** Checks every member that is used. */
+function isEntry(value: unknown): value is HistoryEntry {
+  if (!isObject(value) || own(value, "kind") !== "DriftHistory" || own(value, "formatVersion") !== "1.0") return false;
+  const { at, target, fingerprint, counts, origins, manual, notified } = value;
+  return (
+    isText(at) &&
     !Number.isNaN(Date.parse(at)) &&
-    typeof target === "string" &&
-    typeof fingerprint === "string" &&
-    (notified === undefined || typeof notified === "string") &&
-    numbers(counts, ["differences", "exposed", "manual", "blocked", "policy", "unmanaged"]) &&
-    numbers(origins, ["config", "drift", "conflict", "unknown"]) &&
+    [target, fingerprint].every(isText) &&
+    (notified === undefined || isText(notified)) &&
+    hasNumbers(counts, ["differences", "exposed", "manual", "blocked", "policy", "unmanaged"]) &&
+    hasNumbers(origins, ["config", "drift", "conflict", "unknown"]) &&
     Array.isArray(manual) &&
-    manual.every((step) => isObject(step) && ["id", "address", "path", "instruction"].every((name) => typeof own(step, name) === "string"));
-  // Every member that is read was checked above.
-  return isWhole ? (value as unknown as HistoryEntry) : undefined;
+    manual.every(isOpenStep)
+  );
 }
 
 /**
- * "sha256:…" of what differs: addresses, paths and values, in any order; neither when it was seen, nor who did it, nor how many columns nobody
- * manages (sources grow columns by themselves). Two reports with one fingerprint tell a person the same.
+ * "sha256:…" of the differences: addresses, paths and values, in any order. Times, attribution and
+ * the number of unmanaged columns do not count, because sources add columns all the time.
  */
 export function fingerprintOf(report: Plan): string {
   const facts = [

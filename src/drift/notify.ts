@@ -1,29 +1,30 @@
+import { isLoopback } from "../model/base-url.ts";
 import { DimsyncError } from "../model/errors.ts";
 import type { Change, Manual, Plan } from "../model/plan.ts";
-import { fromPointer } from "../model/pointer.ts";
 import type { Secret, SecretReference } from "../model/secret.ts";
+import { wholePath } from "../text/paths.ts";
 import type { HistoryEntry, OpenStep } from "./history.ts";
 
 export interface NotifyOptions extends NotificationInput {
-  /** Where to post. It opens a channel to whoever has it, so it is never shown, nor any part of it. */
+  /** Never shown, not even in part: whoever has it can post to the channel. */
   readonly url: Secret;
-  /** Sends the body, once, without following redirects. `failure` is a code that says nothing of the URL. */
+  /** Sends the body once, without following redirects. `failure` is a code without any part of the URL. */
   readonly post: (url: URL, body: string, timeoutMs: number) => Promise<{ readonly status: number } | { readonly failure: string }>;
-  /** "json" also has `text`, which Slack-compatible receivers show; "slack" has nothing but `text`, and is what hooks.slack.com gets. */
+  /** "json" also has `text`, which Slack-compatible receivers show; "slack" is only `text`. hooks.slack.com always gets "slack". */
   readonly format?: WebhookFormat | undefined;
-  /** 10 s where absent. */
+  /** Default: 10 s. */
   readonly timeoutMs?: number | undefined;
 }
 
-/** What became of it: a warning is a sentence for stderr and changes no exit code. */
+/** `warning` is a sentence for stderr; it does not change the exit code. */
 export type Notified =
   | { readonly outcome: "sent" }
   | { readonly outcome: "unchanged" }
   | { readonly outcome: "failed"; readonly warning: string };
 
 /**
- * Posts the report to the webhook where its fingerprint differs from the previous one; without a previous one, where there is drift. Never
- * throws by itself, only what `post` throws. https only, http on loopback; redirects are not followed.
+ * Posts the report to the webhook if its fingerprint differs from the previous one; without a
+ * previous one, if there is drift. Only https, or http on loopback. Throws what `post` throws.
  */
 export async function notify(options: NotifyOptions): Promise<Notified> {
   const { entry, previous } = options;
@@ -34,34 +35,33 @@ export async function notify(options: NotifyOptions): Promise<Notified> {
   const answer = await options.post(url, notificationBody(options, format), options.timeoutMs ?? 10_000);
   if ("failure" in answer) return failed(`it could not be reached (${answer.failure})`);
   if (answer.status >= 300 && answer.status < 400)
-    return failed(`it answered ${answer.status}, a redirect, which is not followed; give the final address`);
-  return answer.status >= 200 && answer.status < 300 ? { outcome: "sent" } : failed(`it answered ${answer.status}`);
+    return failed(`it answered with status ${answer.status}, a redirect, which dimsync does not follow; use the final URL`);
+  return answer.status >= 200 && answer.status < 300 ? { outcome: "sent" } : failed(`it answered with status ${answer.status}`);
 }
 
 const failed = (why: string): Notified => ({
   outcome: "failed",
-  warning: `The webhook was not told of the drift: ${why}. The report is complete all the same, and the next run tries again.`,
+  warning: `The webhook was not notified: ${why}. The report is complete, and the next run tries again.`,
 });
 
-/** The URL, or why it can't be used. */
+/** The URL, or why it cannot be used. */
 function webhookUrl(value: unknown): URL | string {
   const text = typeof value === "string" ? value.trim() : "";
-  if (!URL.canParse(text)) return "its secret holds no URL";
+  if (!URL.canParse(text)) return "its secret is not a URL";
   const url = new URL(text);
-  const isLoopback = url.hostname === "localhost" || url.hostname === "[::1]" || /^127\.\d+\.\d+\.\d+$/u.test(url.hostname);
-  return url.protocol === "https:" || (url.protocol === "http:" && isLoopback)
+  return url.protocol === "https:" || (url.protocol === "http:" && isLoopback(url.hostname))
     ? url
-    : "its URL must begin with https:// (http is for loopback only)";
+    : "its URL must begin with https:// (http is only allowed on loopback)";
 }
 
-/** `--notify env:NAME` or `file:PATH`: where the URL is, never the URL. Throws E_USAGE, without repeating what may be one. */
+/** `--notify env:NAME` or `file:PATH`: where the URL is stored. Throws E_USAGE without the text, which may be a URL. */
 export function parseNotify(text: string): SecretReference {
   const [, source, name = ""] = /^(env|file):(.+)$/su.exec(text) ?? [];
   if (source === "env" && /^[A-Za-z_]\w*$/u.test(name)) return { $secret: { env: name } };
   if (source === "file") return { $secret: { file: name } };
   throw new DimsyncError(
     "E_USAGE",
-    "--notify takes env:NAME or file:PATH, the place where the webhook's URL is kept. The URL itself is a secret: in an argument, every user of this machine and the CI log could read it.",
+    "--notify takes env:NAME or file:PATH, where the URL of the webhook is stored. The URL is a secret: as an argument, all users of this machine and the CI log could read it.",
   );
 }
 
@@ -70,16 +70,16 @@ export type WebhookFormat = "slack" | "json";
 export interface NotificationInput {
   readonly report: Plan;
   readonly entry: HistoryEntry;
-  /** The fingerprint of the report before; absent where there was none. */
+  /** The fingerprint of the previous report, if there was one. */
   readonly previous?: string | undefined;
-  /** Manual steps that were done since. */
+  /** Manual steps that were done since then. */
   readonly done: readonly OpenStep[];
 }
 
-const mostLines = 10;
-const mostSteps = 50;
+const maxLines = 10;
+const maxSteps = 50;
 
-/** The body to post: `text` for people in the markup of Slack, and in the "json" format the same as data. It holds no value of the account. */
+/** The body to post: `text` in the markup of Slack, and in the "json" format also data. It contains no values from the account. */
 function notificationBody(input: NotificationInput, format: WebhookFormat): string {
   const text = slackText(input);
   if (format === "slack") return JSON.stringify({ text });
@@ -97,25 +97,25 @@ function notificationBody(input: NotificationInput, format: WebhookFormat): stri
     exit,
     counts,
     origins,
-    manual: manual.slice(0, mostSteps),
-    done: done.slice(0, mostSteps),
+    manual: manual.slice(0, maxSteps),
+    done: done.slice(0, maxSteps),
   });
 }
 
 function slackText({ report, entry: { counts, exit }, done }: NotificationInput): string {
   const lines = linesOf(report);
-  const finished = done.map(({ id, address, path }) => `:white_check_mark: done: ${code(`${address}${spoken(path)}`)} (${plain(id)})`);
-  const rest = lines.length - mostLines;
+  const finished = done.map(({ id, address, path }) => `:white_check_mark: done: ${code(`${address}${shownPath(path)}`)} (${plain(id)})`);
+  const rest = lines.length - maxLines;
   return [
     `*${!report.complete ? "Incomplete drift report" : exit === 0 ? "No drift" : "Drift"} in ${plain(report.target)}* (${plain(report.account)})`,
-    `${counts.differences} differences, ${counts.exposed} of them exposed; ${counts.manual} to do by hand; ${counts.policy} policy findings`,
-    ...lines.slice(0, mostLines),
+    `${counts.differences} differences, ${counts.exposed} of them exposed; ${counts.manual} manual; ${counts.policy} policy findings`,
+    ...lines.slice(0, maxLines),
     ...(rest > 0 ? [`… and ${rest} more`] : []),
-    ...finished.slice(0, mostLines),
+    ...finished.slice(0, maxLines),
   ].join("\n");
 }
 
-/** What exposes first, then the rest of what a call can repair, then what a person must. */
+/** Exposed differences, then the other differences, then manual steps. */
 function linesOf(report: Plan): readonly string[] {
   const changes = report.items.flatMap(({ address, action, changes: all }) =>
     action === "bind" ? [] : all.map((change) => ({ address, change, isExposed: change.risk === "exposed" })),
@@ -123,9 +123,9 @@ function linesOf(report: Plan): readonly string[] {
   const sorted = [...changes.filter(({ isExposed }) => isExposed), ...changes.filter(({ isExposed }) => !isExposed)];
   return [
     ...sorted.map(
-      ({ address, change, isExposed }) => `• ${isExposed ? ":warning: " : ""}${code(`${address}${spoken(change.path)}`)}${by(change)}`,
+      ({ address, change, isExposed }) => `• ${isExposed ? ":warning: " : ""}${code(`${address}${shownPath(change.path)}`)}${by(change)}`,
     ),
-    ...report.manual.map((step) => `• by hand: ${code(`${step.address}${spoken(step.path)}`)}${by(step)}`),
+    ...report.manual.map((step) => `• manual: ${code(`${step.address}${shownPath(step.path)}`)}${by(step)}`),
   ];
 }
 
@@ -139,13 +139,8 @@ function by({ origin, attribution }: Pick<Change | Manual, "origin" | "attributi
   return parts.length === 0 ? "" : ` (${parts.join("; ")})`;
 }
 
-/** " public.users.email hashed" of a pointer, near enough for a message. */
-function spoken(path: string): string {
-  const segments = fromPointer(path);
-  const names =
-    segments[0] === "schemas" ? segments.slice(1).filter((_, index) => index % 2 === 0 || index === segments.length - 2) : segments;
-  return names.length === 0 ? "" : ` ${names.join(".")}`;
-}
+/** " public.users.email hashed". */
+const shownPath = (path: string): string => (path === "" ? "" : ` ${wholePath(path)}`);
 
 const unseen = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu;
 const plain = (text: string): string =>

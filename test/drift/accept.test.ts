@@ -28,7 +28,7 @@ interface Row {
 }
 
 const rows: Readonly<Record<string, Row>> = {
-  "a literal is changed where it stands": {
+  "a literal is changed in place": {
     files: {
       "a.yaml": integration,
       "b.yaml": config("  schemas:\n    public:\n      tables:\n        users: { columns: { email: { hashed: true } } } # GDPR\n"),
@@ -39,7 +39,7 @@ const rows: Readonly<Record<string, Row>> = {
       "+        users: { columns: { email: { hashed: false } } } # GDPR",
     ],
   },
-  "a rule is overruled by a literal below the literals that are there": {
+  "a rule is overridden by a literal after the existing literals": {
     files: {
       "a.yaml": integration,
       "b.yaml": config(
@@ -49,7 +49,7 @@ const rows: Readonly<Record<string, Row>> = {
     change: hashed("users", "email", false),
     diff: ["+          columns:", "+            email: { hashed: false }"],
   },
-  "a rule is overruled by a literal tree where there is none yet": {
+  "a rule is overridden by a new literal tree": {
     files: {
       "a.yaml": integration,
       "b.yaml": config("  rules:\n    - { id: pii, match: { table: users, column: email }, set: { hashed: true } } # why\n  # the end\n"),
@@ -57,7 +57,7 @@ const rows: Readonly<Record<string, Row>> = {
     change: hashed("users", "email", false),
     diff: ["+  schemas:", "+    public:", "+      tables:", "+        users: { columns: { email: { hashed: false } } }"],
   },
-  "a rule of a set that others use stays, too": {
+  "a rule of a shared RuleSet is overridden by a literal": {
     files: {
       "a.yaml": integration,
       "b.yaml": `${config("  rules: [{ use: pii }]\n  schemas: {}\n")}---\napiVersion: dimsync/v1\nkind: RuleSet\nmetadata: { name: pii }\nspec:\n  rules:\n    - { match: { table: users, column: email }, set: { hashed: true } }\n`,
@@ -65,7 +65,7 @@ const rows: Readonly<Record<string, Row>> = {
     change: hashed("users", "email", false),
     diff: ["-  schemas: {}", "+  schemas: { public: { tables: { users: { columns: { email: { hashed: false } } } } } }"],
   },
-  "of two configurations the one whose literal decided": {
+  "of two SchemaConfigs, the one whose literal decides is changed": {
     files: {
       "a.yaml": integration,
       "b.yaml": config("  schemas: { public: { tables: { users: { columns: { email: { hashed: true } } } } } }\n"),
@@ -77,7 +77,7 @@ const rows: Readonly<Record<string, Row>> = {
       "+  schemas: { public: { tables: { users: { columns: { email: { hashed: false } } } } } }",
     ],
   },
-  "one integration of a fleet gets a configuration of its own": {
+  "one integration of several gets its own SchemaConfig": {
     files: {
       "b.yaml":
         'apiVersion: dimsync/v1\nkind: SchemaConfig\nmetadata: { name: fleet }\nspec:\n  integrations: { names: ["shop-shard-*"] }\n  priority: 2\n  rules:\n    - { match: { table: payments, column: iban }, set: { hashed: true } }\n',
@@ -137,7 +137,7 @@ const rows: Readonly<Record<string, Row>> = {
   },
 };
 
-describe("accepting drift edits as little as possible, and the next report is clean", () => {
+describe("accepting drift makes the smallest edit, and the next report has no drift", () => {
   test.each(Object.entries(rows))("%s", async (_, { files, change, diff }) => {
     const { service, report, accept } = await story(files);
     // What the seed and the manifests differ in at first is made equal, so that only the row's change is drift.
@@ -165,7 +165,7 @@ describe("accepting drift edits as little as possible, and the next report is cl
   });
 });
 
-test("what can't be accepted is left alone and says why", async () => {
+test("differences that cannot be accepted are left unchanged, with a reason", async () => {
   const { service, read, accept } = await story(
     {
       "a.yaml": integration.replace("paused: false", "paused: '${" + "var.paused}'"),
@@ -219,7 +219,7 @@ test("a live value that a policy of severity error does not allow is not accepte
   expect((await report()).items.filter(({ action }) => action === "update").flatMap(({ changes }) => changes)).toHaveLength(2);
 });
 
-test("a byte order mark and all that isn't touched stay as they are", async () => {
+test("a byte order mark and all other bytes stay", async () => {
   const { service, read, accept, folder } = await story({ "a.yaml": "" });
   writeFileSync(join(folder, "manifests/a.yaml"), `\ufeff# first\r\n${integration.replaceAll("\n", "\r\n")}`);
   service.mutate((state) => {

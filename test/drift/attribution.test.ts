@@ -26,7 +26,7 @@ const paused = (id = "orders"): Plan =>
 
 const found = (made: Plan) => made.items[0]?.changes[0]?.attribution ?? made.manual[0]?.attribution;
 
-describe("the best entry for a difference of a column", () => {
+describe("the best event for a difference of a column", () => {
   test.each<[what: string, entries: readonly AuditEntry[], event: string | undefined, confidence?: string]>([
     [
       "the id in the text is exact",
@@ -36,48 +36,48 @@ describe("the best entry for a difference of a column", () => {
     ],
     ["the name in quotes is exact", [entry(1, "Schema of 'Orders' edited")], "Schema of 'Orders' edited", "exact"],
     ["the name as a word is likely", [entry(1, "schema of orders edited")], "schema of orders edited", "likely"],
-    ["a part of a word is nothing", [entry(1, "schema of reorders edited"), entry(2, "schema of orders-eu edited")], undefined],
+    ["a part of a word does not count", [entry(1, "schema of reorders edited"), entry(2, "schema of orders-eu edited")], undefined],
     [
-      "of equals the newest",
+      "of equally good events, the newest",
       [entry(1, "8f1c schema changed early"), entry(3, "8f1c schema changed late"), entry(2, "8f1c schema changed between")],
       "8f1c schema changed late",
     ],
     [
-      "the column's name beats a newer entry",
+      "the column's name beats a newer event",
       [entry(1, "8f1c: column email un-hashed"), entry(3, "8f1c: column phone un-hashed")],
       "8f1c: column email un-hashed",
     ],
     [
-      "exact beats a newer likely one",
+      "exact beats a newer likely event",
       [entry(1, "8f1c schema changed"), entry(3, "orders schema changed")],
       "8f1c schema changed",
       "exact",
     ],
     [
-      "the same matter beats a newer entry that leaves it open",
+      "the same topic beats a newer event without a topic",
       [entry(1, "8f1c schema changed"), entry(3, "8f1c updated")],
       "8f1c schema changed",
     ],
     [
-      "an entry about another matter never counts",
+      "an event about another topic never counts",
       [entry(1, "Integration 8f1c paused"), entry(2, "Tag t-1 attached to Integration 8f1c"), entry(3, "8f1c viewed")],
       undefined,
     ],
-    ["words in a name are no matter", [entry(1, '8f1c "paused orders" changed')], '8f1c "paused orders" changed', "exact"],
+    ["words in a quoted name are not a topic", [entry(1, '8f1c "paused orders" changed')], '8f1c "paused orders" changed', "exact"],
     [
-      "the only write that nobody else explains",
+      "the only write without another explanation",
       [entry(1, "Account changed"), entry(2, 'Tag t-9 "temp" updated')],
       "Account changed",
       "window",
     ],
-    ["of two such writes neither", [entry(1, "Account changed"), entry(2, "Settings changed")], undefined],
+    ["two such writes: none", [entry(1, "Account changed"), entry(2, "Settings changed")], undefined],
     [
-      "a run of ours explains itself",
+      "a dimsync run is not such a write",
       [entry(1, "Account changed"), entry(2, "Something updated", "bot@example.com", "dimsync/0.1.0 (run/7c)")],
       "Account changed",
       "window",
     ],
-    ["no entries, nobody", [], undefined],
+    ["no events: none", [], undefined],
   ])("%s", (_, entries, event, confidence) => {
     const attribution = found(
       attribute(report({ unmanaged: { integrations: [], tags: [{ id: "t-9", name: "temp" }], columns: 0 } }), entries),
@@ -86,7 +86,7 @@ describe("the best entry for a difference of a column", () => {
     if (confidence !== undefined) expect(attribution?.confidence).toBe(confidence);
   });
 
-  test("it tells who, when, from where and with what", () => {
+  test("an attribution has actor, time, address, user agent, event and confidence", () => {
     expect(found(attribute(report(), [entry(9, "8f1c schema changed")]))).toEqual({
       actor: "dana@example.com",
       at: "2026-03-01T09:00:00.000Z",
@@ -106,7 +106,7 @@ describe("the best entry for a difference of a column", () => {
     expect(found(attribute(report(), [entry(9, "8f1c schema changed", "bot@example.com", userAgent)]))?.own).toBe(own);
   });
 
-  test("what only the manifests changed has nobody", () => {
+  test("a change of the manifests has no attribution", () => {
     const made = attribute(report({ items: [item({ changes: [change({ path: column, origin: "config" })] })] }), [
       entry(1, "8f1c schema changed"),
     ]);
@@ -115,7 +115,7 @@ describe("the best entry for a difference of a column", () => {
 });
 
 describe("other differences", () => {
-  test("a pause is found by the bound id, the newest word on it counting", () => {
+  test("a pause is found by the bound id", () => {
     const entries = [
       entry(1, 'Integration 8f1c "Main" paused', "sam@example.com"),
       entry(2, 'Schema configuration of integration 8f1c "Main" changed'),
@@ -123,20 +123,20 @@ describe("other differences", () => {
     expect(found(attribute(paused(), entries, { idByAddress: new Map([["Integration/orders", "8f1c"]]) }))?.actor).toBe("sam@example.com");
   });
 
-  test("an id that only another item of the report shows serves as well", () => {
+  test("an id from another item of the report is used too", () => {
     const made = attribute({ ...report(), manual: paused().manual }, [entry(1, "Integration 8f1c paused")]);
     expect(made.manual[0]?.attribution?.confidence).toBe("exact");
     expect(made.items[0]?.changes[0]?.attribution).toBeUndefined();
   });
 
-  test("an object that is gone was deleted by someone, not updated", () => {
+  test("an object that is gone is explained by a deletion, not by an update", () => {
     const gone = plan({ manual: [{ id: "m-1", address: "Integration/orders", path: "", instruction: "Gone." }] });
     const known = { idByAddress: new Map([["Integration/orders", "8f1c"]]) };
     expect(found(attribute(gone, [entry(1, "Integration 8f1c updated")], known))).toBeUndefined();
     expect(found(attribute(gone, [entry(1, "Integration 8f1c deleted")], known))?.event).toBe("Integration 8f1c deleted");
   });
 
-  test("a relation that is missing was detached from this resource, by whoever did that", () => {
+  test("a missing relation is explained by detaching the tag from this resource", () => {
     const relate = plan({
       items: [
         item({
@@ -157,7 +157,7 @@ describe("other differences", () => {
     expect(found(attribute(relate, entries))?.event).toBe('Tag t-1 "PII" detached from Integration 8f1c');
   });
 
-  test("what was changed in the manifest only, and what is to be created, has nobody", () => {
+  test("creates and changed manifests have no attribution", () => {
     const made = attribute(
       plan({
         items: [item({ action: "create", address: "Integration/orders", changes: [change({ path: "/enabled" })] })],
@@ -168,7 +168,7 @@ describe("other differences", () => {
     expect(found(made)).toBeUndefined();
   });
 
-  test("short numbers and hostile names find nothing by accident, and break nothing", () => {
+  test("short numbers and unusual names match nothing by accident", () => {
     for (const id of ["1", "12", "2026", "a.b", "__proto__", "constructor", "(", "*", ""])
       expect(
         found(
@@ -199,7 +199,7 @@ test("ten thousand differences and ten thousand entries are attributed", () => {
   );
 });
 
-test("without the audit log the report says so, and is the same otherwise", () => {
+test("without the audit log, the report has a note and is otherwise the same", () => {
   const { diagnostics, ...rest } = withoutAttribution(report(), "The key may not read it.");
   const { diagnostics: _, ...before } = report();
   expect(rest).toEqual(before);

@@ -36,7 +36,7 @@ describe("every page is read", () => {
     [100, 1],
     [101, 2],
     [250, 3],
-  ])("%i entries in %i pages, each once, newest first, with one end for all", async (total, pages) => {
+  ])("%i entries in %i pages: each once, newest first, with a fixed end", async (total, pages) => {
     const log = logOf(total);
     const { items, totalItems, complete } = await readAudit(log, { until, since: "2026-01-01T00:00:00Z" });
     expect(items.map(({ id }) => id)).toEqual(
@@ -51,26 +51,26 @@ describe("every page is read", () => {
     );
   });
 
-  test("entries that appear while it is read neither double nor hide others", async () => {
+  test("entries that are added meanwhile cause neither duplicates nor gaps", async () => {
     const { items } = await readAudit(logOf(250, 3), { until });
     const ids = items.map(({ id }) => id);
     expect(new Set(ids).size).toBe(ids.length);
     for (let index = 0; index < 250; index++) expect(ids).toContain(`e-${index}`);
   });
 
-  test("the limit keeps the newest and says that there is more", async () => {
+  test("with a limit, the newest entries are kept and the log is incomplete", async () => {
     const { items, totalItems, complete } = await readAudit(logOf(500), { until }, { limit: 150 });
     expect(items).toHaveLength(150);
     expect(items[0]?.id).toMatch(/^e-49[789]$/u);
     expect({ totalItems, complete }).toEqual({ totalItems: 500, complete: false });
   });
 
-  test("a log whose total promises more than its pages give ends, and is incomplete", async () => {
+  test("if pages contain less than the total, reading ends and the log is incomplete", async () => {
     const auditLogs = async ({ offset = 0 }: AuditQuery) => ({ totalItems: 300, items: offset === 0 ? [entryAt(1)] : [] });
     expect(await readAudit({ auditLogs }, { until })).toMatchObject({ totalItems: 300, complete: false, items: [{ id: "e-1" }] });
   });
 
-  test("over HTTP, as the service documents it", async () => {
+  test("reads the log over HTTP", async () => {
     const service = await startService();
     onTestFinished(() => service.close());
     for (let index = 0; index < 240; index++) service.mutate(() => {}, { email: "sam@example.com" }, `event ${index}`);
@@ -92,7 +92,7 @@ describe("every page is read", () => {
   });
 });
 
-describe("a moment as people give it", () => {
+describe("times as users write them", () => {
   const now = Date.parse("2026-03-02T12:00:00.000Z");
   test.each([
     ["24h", "2026-03-01T12:00:00.000Z"],

@@ -54,7 +54,7 @@ describe("dimsync audit", () => {
     return { code, ...printed() };
   };
 
-  test("prints a table, newest first, of all pages", async () => {
+  test("prints a table of all pages, newest first", async () => {
     const { code, stdout, stderr } = await audit({}, (told) => {
       for (let index = 0; index < 120; index++) told.service.mutate(() => {}, { email: "sam@example.com" }, `event ${index}`);
       pause(told, true);
@@ -73,7 +73,7 @@ describe("dimsync audit", () => {
     expect(log.items.map(({ event }) => event)).toEqual(['Tag t-1 "PII" attached to Integration 8f1c "Orders"', 'Tag t-1 "PII" created']);
   });
 
-  test("nothing in the window", async () => {
+  test("an empty window", async () => {
     expect(await audit({ since: "2020-01-01", until: "2020-01-02" })).toMatchObject({ code: 0, stdout: "No entries.\n" });
   });
 
@@ -92,8 +92,8 @@ describe("history and notification", () => {
 
   test.each([
     ["with a history", "history"],
-    ["with .dimsync alone", undefined],
-  ])("%s: told once, told again after a failure and when it changes, and the URL stays secret", async (_, history) => {
+    ["without a history", undefined],
+  ])("%s: notified once, again after a failure and after a change, and the URL stays secret", async (_, history) => {
     const told = await story({ "a.yaml": manifest });
     const hook = await startReceiver();
     const printed: string[] = [];
@@ -109,7 +109,7 @@ describe("history and notification", () => {
     expect(await record()).toMatchObject({ received: 0, stderr: "" });
     pause(told, true);
     hook.status = 500;
-    expect(await record()).toMatchObject({ received: 1, stderr: expect.stringContaining("answered 500") });
+    expect(await record()).toMatchObject({ received: 1, stderr: expect.stringContaining("status 500") });
     hook.status = 200;
     expect(await record()).toMatchObject({ received: 2, stderr: "" });
     expect(await record()).toMatchObject({ received: 2, stderr: "" });
@@ -126,7 +126,7 @@ describe("history and notification", () => {
     for (const [path, text] of filesIn(told.folder)) expect(text, path).not.toContain("canary");
   });
 
-  test("a variable that isn't set is a warning", async () => {
+  test("an unset variable is a warning", async () => {
     const told = await story({ "a.yaml": manifest });
     pause(told, true);
     const { context, printed } = contextIn<DriftFlags>(told, { ...noFlags, notify: "env:HOOK" });
@@ -134,7 +134,7 @@ describe("history and notification", () => {
     expect(printed().stderr).toContain("HOOK is not set");
   });
 
-  test("without --history and --notify nothing is written", async () => {
+  test("without --history and --notify, no file is written", async () => {
     const told = await story({ "a.yaml": manifest });
     pause(told, true);
     const { context } = contextIn<DriftFlags>(told, noFlags);
@@ -151,13 +151,13 @@ describe("history and notification", () => {
   });
 });
 
-test("flags that can't be meant are refused before any work", () => {
+test("invalid flags are refused before any request", () => {
   expect(() => checkDriftFlags({ since: "soon" })).toThrow("Invalid --since");
   expect(() => checkDriftFlags({ notify: "https://hooks.example.com/canary" })).toThrow("--notify takes env:NAME");
   expect(() => checkDriftFlags({ since: "7d", notify: "env:HOOK" })).not.toThrow();
 });
 
-test("--resolve accept shows the edit, and what was not accepted, on stderr", async () => {
+test("--resolve accept prints the edit and what was not accepted on stderr", async () => {
   const told = await story({
     "a.yaml": manifest,
     "t.yaml":

@@ -17,7 +17,7 @@ beforeEach(() => {
 
 const at = (day: number, members: Partial<Plan> = {}): Plan => ({ ...driftReport, createdAt: `2026-03-0${day}T09:00:00.000Z`, ...members });
 
-test("reports are kept a file each and read in the order of time, those of other targets and other files left out", async () => {
+test("each report is a file; reading sorts by time and leaves out other targets and other files", async () => {
   const nested = join(folder, "a", "b");
   for (const report of [at(3), at(1), at(2), at(1, { target: "../staging" })])
     await appendHistory(nested, historyEntry(report), writeAtomic);
@@ -36,7 +36,7 @@ test("reports are kept a file each and read in the order of time, those of other
   expect((await readHistory(nested, "../staging")).entries).toHaveLength(1);
 });
 
-test("a broken file is named and does no harm; a folder that isn't there is empty", async () => {
+test("a broken file is named, and a missing folder is empty", async () => {
   await appendHistory(folder, historyEntry(at(1)), writeAtomic);
   const broken = [
     "{",
@@ -52,22 +52,22 @@ test("a broken file is named and does no harm; a folder that isn't there is empt
   expect(await readHistory(join(folder, "absent"), "prod")).toEqual({ entries: [], unread: [] });
 });
 
-test("an entry counts, and holds no value of the account", async () => {
+test("an entry has counts, and no values from the account", async () => {
   const secretive = at(1, {
     items: [item({ changes: [change({ path: "/description", before: "canary-1", after: "canary-2", origin: "drift" })] })],
   });
   const entry = historyEntry(secretive);
   const file = await appendHistory(folder, entry, writeAtomic);
   expect(readFileSync(file, "utf8")).not.toMatch(/canary/u);
-  expect(entry.counts).toEqual({ differences: 1, exposed: 4, manual: 2, blocked: 2, policy: 2, unmanaged: 3 });
+  expect(entry.counts).toEqual({ differences: 1, exposed: 4, manual: 2, blocked: 2, policy: 2, unmanaged: 3, unmanagedColumns: 612 });
   expect(historyEntry(tracedReport).origins).toEqual({ config: 1, drift: 4, conflict: 1, unknown: 2 });
   expect(historyFileName({ at: "2026-03-01T10:00:00+01:00", target: "a*b c" })).toBe("drift-20260301T090000000Z-a_b%20c.json");
 });
 
-describe("what was done by hand since", () => {
+describe("manual steps that were done", () => {
   const before = historyEntry(at(1));
   const [first] = driftReport.manual;
-  test("is what the earlier report listed and this one doesn't", () => {
+  test("are those of the earlier report that this one does not list", () => {
     expect(stepsDone(before, at(2, { manual: driftReport.manual.slice(0, 1) })).map(({ id }) => id)).toEqual(["m-b07c11"]);
     expect(stepsDone(before, at(2, { manual: [] }))[0]).toEqual({
       id: first?.id,
@@ -76,7 +76,7 @@ describe("what was done by hand since", () => {
       instruction: first?.instruction,
     });
   });
-  test("is nothing where nothing changed, nothing went before, or not everything was read", () => {
+  test("are none if nothing changed, there is no earlier report, or the report is incomplete", () => {
     expect(stepsDone(before, at(2))).toEqual([]);
     expect(stepsDone(undefined, at(2, { manual: [] }))).toEqual([]);
     expect(stepsDone(before, at(2, { manual: [], complete: false }))).toEqual([]);
@@ -114,7 +114,7 @@ describe("the fingerprint", () => {
     expect(fingerprintOf(changed)).not.toBe(print);
   });
 
-  test("is not fooled by moving text between members", () => {
+  test("differs if text moves from one member to another", () => {
     const make = (address: string, path: string) => fingerprintOf(plan({ items: [item({ address, changes: [change({ path })] })] }));
     expect(make("Tag/a", "/b")).not.toBe(make("Tag/a/b", ""));
   });

@@ -26,7 +26,7 @@ const input = (report: Plan = tracedReport, previous?: string) => ({
 });
 const clean = plan({ kind: "DriftReport" });
 
-describe("the webhook is told only of what is new", () => {
+describe("the webhook is notified only if the drift changed", () => {
   const same = historyEntry(tracedReport).fingerprint;
   test.each<[string, Plan, string | undefined, "sent" | "unchanged"]>([
     ["first drift", tracedReport, undefined, "sent"],
@@ -41,8 +41,8 @@ describe("the webhook is told only of what is new", () => {
   });
 });
 
-describe("what it is told", () => {
-  test("is text in Slack's markup beside the same as data", async () => {
+describe("the body of a notification", () => {
+  test("has text in Slack's markup, and the same as data", async () => {
     const { url, received } = await receiver(204);
     await notify({ ...input(tracedReport, "sha256:other"), url });
     const [{ body, headers } = { body: {}, headers: {} }] = received;
@@ -59,18 +59,18 @@ describe("what it is told", () => {
     expect(body["manual"]).toEqual([expect.objectContaining({ id: "m-3f2a91" }), expect.objectContaining({ id: "m-b07c11" })]);
     expect(body["done"]).toEqual([expect.objectContaining({ id: "m-51c0de" })]);
     expect(body["text"]).toContain("*Drift in prod*");
-    expect(body["text"]).toContain("`SchemaConfig/shops@orders public.users.email.hashed` (drift; dana@example.com)");
-    expect(body["text"]).toContain("by hand: `Integration/orders paused`");
+    expect(body["text"]).toContain("`SchemaConfig/shops@orders public.users.email hashed` (drift; dana@example.com)");
+    expect(body["text"]).toContain("manual: `Integration/orders paused`");
     expect(body["text"]).toContain("done: `Integration/billing paused`");
   });
 
-  test("is nothing but text in Slack's own format", async () => {
+  test("is only text in the format for Slack", async () => {
     const { url, received } = await receiver();
     await notify({ ...input(), url, format: "slack" });
     expect(Object.keys(received[0]?.body ?? {})).toEqual(["text"]);
   });
 
-  test("holds no value of the account, pings nobody and stays short however much differs", async () => {
+  test("has no values from the account, mentions nobody, and stays short", async () => {
     const { url, received } = await receiver();
     const changes = Array.from({ length: 10_000 }, (_, index) =>
       change({ path: `/schemas/p/tables/<!channel>&${index}/columns/a\`b/hashed`, before: "canary-1", after: "canary-2" }),
@@ -87,7 +87,7 @@ describe("what it is told", () => {
   });
 });
 
-describe("a failure is a warning that tells nothing of the URL", () => {
+describe("a failure is a warning without any part of the URL", () => {
   const failed = async (url: Secret, timeoutMs = 10_000): Promise<string> => {
     const outcome = await notify({ ...input(), url, timeoutMs });
     expect(outcome.outcome).toBe("failed");
@@ -96,29 +96,29 @@ describe("a failure is a warning that tells nothing of the URL", () => {
   };
 
   test.each([
-    [404, /answered 404/u],
-    [500, /answered 500/u],
-    [302, /redirect, which is not followed/u],
+    [404, /status 404/u],
+    [500, /status 500/u],
+    [302, /a redirect, which dimsync does not follow/u],
   ])("status %i", async (status, message) => {
     const { url, received } = await receiver(status);
     expect(await failed(url)).toMatch(message);
     expect(received).toHaveLength(1);
   });
 
-  test("no answer in time", async () => {
+  test("no response in time", async () => {
     expect(await failed((await receiver("hang")).url, 200)).toContain("timeout");
   });
 
   test.each([
     ["http://example.com/canary", /must begin with https/u],
     ["ftp://127.0.0.1/canary", /must begin with https/u],
-    ["canary", /holds no URL/u],
+    ["canary", /is not a URL/u],
     ["http://127.0.0.1:1/canary", /ECONNREFUSED/u],
   ])("%s", async (url, message) => {
     expect(await failed(new Secret(url))).toMatch(message);
   });
 
-  test("an abort is one", async () => {
+  test("an abort is no failure: its reason is thrown", async () => {
     const { url } = await receiver("hang");
     const signal = AbortSignal.abort(new Error("stop"));
     const stopped = (to: URL, body: string, timeoutMs: number) => postJson(to, body, { timeoutMs, env: {}, signal });
@@ -126,7 +126,7 @@ describe("a failure is a warning that tells nothing of the URL", () => {
   });
 });
 
-describe("the flag names where the URL is, never the URL", () => {
+describe("--notify says where the URL is stored", () => {
   test("env and file", () => {
     expect(parseNotify("env:DRIFT_WEBHOOK")).toEqual({ $secret: { env: "DRIFT_WEBHOOK" } });
     expect(parseNotify("file:/run/secrets/hook")).toEqual({ $secret: { file: "/run/secrets/hook" } });

@@ -43,7 +43,7 @@ const email = "/schemas/public/tables/users/columns/email/hashed";
 const customerEmail = "/schemas/public/tables/customers/columns/email/hashed";
 const phone = "/schemas/public/tables/customers/columns/phone/hashed";
 
-test("a colleague un-hashes a column and pauses an integration, a pull request changes a rule: the report tells who and which, and accepting makes it clean", async () => {
+test("a colleague unhashes a column and pauses an integration while a pull request changes a rule: the report says who did what, and accepting resolves it", async () => {
   const service = await startService({ apiKeys: { "bot-key": "bot@example.com", "dana-key": "dana@example.com" } });
   onTestFinished(() => service.close());
   const folder = writeProject({ "dimsync.yaml": configText(service.url), "manifests/orders.yaml": manifests, ".gitignore": ".dimsync\n" });
@@ -63,14 +63,14 @@ test("a colleague un-hashes a column and pauses an integration, a pull request c
     }
   };
 
-  // The account is as main says, made so by a run of dimsync.
+  // A run of dimsync makes the account match main.
   git("init", "-q", "-b", "main");
   expect((await apply(await load(), { env })).exit.code).toBe(0);
   git("add", "-A");
   git("commit", "-qm", "orders");
   expect((await report()).exit.code).toBe(0);
 
-  // Dana works in the service's own pages.
+  // Dana works in the web console of the service.
   const console = async (method: string, path: string, body: object): Promise<void> => {
     const headers = { "x-api-key": "dana-key", "content-type": "application/json", "user-agent": "Mozilla/5.0" };
     const answer = await fetch(`${service.url}/_console${path}`, { method, headers, body: JSON.stringify(body) });
@@ -99,7 +99,7 @@ test("a colleague un-hashes a column and pauses an integration, a pull request c
   );
   git("commit", "-qam", "phones, too");
 
-  // The report tells the three origins apart, and names the person.
+  // The report distinguishes the three origins and names the user.
   const seen = await report();
   expect(seen.exit.code).toBe(2);
   const byPath = new Map(seen.items.flatMap(({ changes }) => changes).map((change) => [change.path, change]));
@@ -135,7 +135,7 @@ test("a colleague un-hashes a column and pauses an integration, a pull request c
     expect(renderers[format](seen, { color: false, verbose: false })).toMatch(/dana(?:@|&#64;&#8203;)example\.com/u);
   expect(service.requests.filter(({ method, path }) => method !== "GET" && !path.includes("tags/t-1")).length).toBe(1);
 
-  // Accepting takes over what the account moved by itself, touches nothing else, and leaves the rest to people.
+  // Accepting edits the manifests for what changed in the account, and nothing else.
   const before = readFileSync(file, "utf8");
   const project = await load();
   const accepted = await acceptDrift(seen, project, folder);
@@ -163,7 +163,7 @@ test("a colleague un-hashes a column and pauses an integration, a pull request c
   ).toEqual(["/description", phone]);
   expect(stepsDone(historyEntry(seen), rest).map(({ id }) => id)).toEqual([step?.id]);
 
-  // The pull request is merged and applied; the accepted values stay, and the next report is clean.
+  // After the pull request is merged and applied, the accepted values stay and the next report has no drift.
   git("commit", "-qam", "accept what Dana did");
   expect((await apply(await load(), { env })).exit.code).toBe(0);
   const clean = await report();
@@ -173,7 +173,7 @@ test("a colleague un-hashes a column and pauses an integration, a pull request c
   );
 });
 
-test("a run of ours is told from a person, and a key without the audit log still gets its report", async () => {
+test("a dimsync run is recognised, and a key without access to the audit log still gets a report", async () => {
   const service = await startService();
   onTestFinished(() => service.close());
   const folder = writeProject({ "dimsync.yaml": configText(service.url), "manifests/orders.yaml": manifests });
@@ -199,7 +199,7 @@ test("a run of ours is told from a person, and a key without the audit log still
   expect(told.calls.read["GET"]).toBe((blind.calls.read["GET"] ?? 0) + 1);
 });
 
-test("ten thousand differences of a real account keep Markdown valid and within its budget", async () => {
+test("ten thousand differences of an account keep the Markdown valid and within its budget", async () => {
   const service = await startService();
   onTestFinished(() => service.close());
   const names = Array.from({ length: 10_000 }, (_, index) => `column_${index}`);

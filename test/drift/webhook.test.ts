@@ -34,7 +34,7 @@ async function drifting(notify: unknown, ofTarget?: unknown) {
   return { hook, other, drift, counts };
 }
 
-describe("dimsync.yaml names the webhook", () => {
+describe("notify in dimsync.yaml", () => {
   const rows: Readonly<Record<string, readonly [argv: readonly string[], counts: readonly [hook: number, other: number]]>> = {
     "and drift tells it": [[], [1, 0]],
     "unless the flag names another": [
@@ -62,13 +62,13 @@ describe("dimsync.yaml names the webhook", () => {
     expect(counts()).toEqual(wanted);
   });
 
-  test("a target's own is told in the place of the one for all", async () => {
+  test("the webhook of a target replaces the common one", async () => {
     const { drift, counts } = await drifting(webhook("HOOK"), webhook("OTHER_HOOK"));
     await drift();
     expect(counts()).toEqual([0, 1]);
   });
 
-  test("and the form of the body; the flag comes first", async () => {
+  test("dimsync.yaml sets the format, and the flag overrides it", async () => {
     const bodies = ({ received }: Receiver) => received.map(({ body }) => Object.keys(body).length === 1);
     const { hook, drift } = await drifting(webhook("HOOK", { format: "slack" }));
     await drift();
@@ -78,12 +78,12 @@ describe("dimsync.yaml names the webhook", () => {
     expect(bodies(asJson.hook)).toEqual([false]);
   });
 
-  test("what is not there is a warning, and the exit code stays", async () => {
+  test("a missing variable is a warning and does not change the exit code", async () => {
     const { drift } = await drifting(webhook("NO_HOOK"));
     expect(await drift()).toMatchObject({ code: 2, stderr: expect.stringContaining("The environment variable NO_HOOK is not set") });
   });
 
-  test("a URL written out is refused, and not shown", async () => {
+  test("a literal URL is refused and not shown", async () => {
     const { drift, counts } = await drifting({ url: "https://hooks.example.com/canary" });
     const { code, stdout } = await drift();
     expect(code).toBe(1);
@@ -92,7 +92,7 @@ describe("dimsync.yaml names the webhook", () => {
   });
 });
 
-describe("the way to the webhook", () => {
+describe("the connection to the webhook", () => {
   const host = "hooks.example.com";
   const certificate = selfSigned(host);
 
@@ -107,7 +107,7 @@ describe("the way to the webhook", () => {
     return { ...ran, received: receiver.received };
   }
 
-  test("leads through HTTPS_PROXY, in a tunnel that doesn't show the URL", async () => {
+  test("uses HTTPS_PROXY, with a tunnel that hides the URL", async () => {
     let tunnels: Awaited<ReturnType<typeof proxyTo>>["tunnels"] = [];
     const { code, stderr, received } = await drift(async (port) => {
       const proxy = await proxyTo(port);
@@ -120,7 +120,7 @@ describe("the way to the webhook", () => {
     expect(JSON.stringify(tunnels)).not.toContain("canary");
   });
 
-  test("leads around it where NO_PROXY says so, and a certificate for another name ends it", async () => {
+  test("bypasses the proxy for hosts in NO_PROXY, and fails if the certificate is for another name", async () => {
     const proxy = await serveSockets((socket) => socket.destroy());
     const { code, stderr, received } = await drift(async (port) => ({
       HOOK: `https://0.0.0.0:${port}/canary`,
@@ -132,7 +132,7 @@ describe("the way to the webhook", () => {
     expect({ received, asked: proxy.connections() }).toEqual({ received: [], asked: 0 });
   });
 
-  test("ends at a proxy that opens no tunnel, with a warning", async () => {
+  test("fails with a warning if the proxy opens no tunnel", async () => {
     const proxy = await serveSockets((socket) =>
       socket.on("data", () => socket.end("HTTP/1.1 403 Forbidden\r\ncontent-length: 0\r\n\r\n")),
     );

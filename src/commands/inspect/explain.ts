@@ -1,5 +1,5 @@
 import { readAudit } from "../../drift/audit.ts";
-import { eventsAbout } from "../../drift/events.ts";
+import { eventsAbout } from "../../drift/event-matching.ts";
 import { type Explained, explainNode } from "../../engine/explain.ts";
 import type { Project } from "../../manifests/project.ts";
 import { parseAddress } from "../../model/address.ts";
