@@ -227,7 +227,7 @@ function declareSetUp({ program, io, done, add }: CommandLine): void {
   });
   add<GlobalFlags, readonly [name?: string]>("help [command]", "Print help for a command", async (_, name) => {
     const command = name === undefined ? program : program.commands.find((one) => one.name() === name || one.aliases().includes(name));
-    if (command === undefined) throw (await import("./commands/shared/report-error.ts")).unknownCommand(name ?? "", program);
+    if (command === undefined) throw (await import("./commands/shared/usage-error.ts")).unknownCommand(name ?? "", program);
     command.outputHelp();
     return 0;
   });

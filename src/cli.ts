@@ -35,6 +35,7 @@ export async function main(argv: readonly string[], io: Io): Promise<ExitCode> {
     exit = code;
   });
   try {
+    if (argv.some((word) => /^-[a-z]{2}/u.test(word))) await refuseSingleDash(program, argv);
     await program.parseAsync([...argv], { from: "user" });
     return exit;
   } catch (error) {
@@ -43,11 +44,18 @@ export async function main(argv: readonly string[], io: Io): Promise<ExitCode> {
     if (io.interrupted.aborted) return 130;
     const [{ reportError }, { usageError }] = await Promise.all([
       import("./commands/shared/report-error.ts"),
-      import("./commands/shared/report-error.ts"),
+      import("./commands/shared/usage-error.ts"),
     ]);
     const context = contextOf(io, running() ?? program.opts<GlobalFlags>());
     return reportError(context, error instanceof CommanderError ? usageError(error, program, argv) : error);
   }
+}
+
+/** Throws E_USAGE for a long option with one dash. */
+async function refuseSingleDash(program: Command, argv: readonly string[]): Promise<void> {
+  const { singleDashError } = await import("./commands/shared/usage-error.ts");
+  const error = singleDashError(program, argv);
+  if (error !== undefined) throw error;
 }
 
 /** The commander program. Calls `done` with the exit code of the command that ran; `running` returns that command's flags. */

@@ -1,7 +1,7 @@
 import type { ProjectFiles } from "../git/state.ts";
 import { byText } from "../model/address.ts";
 import type { Settings } from "../model/config.ts";
-import { ProblemsError } from "../model/errors.ts";
+import { DimsyncError, ProblemsError } from "../model/errors.ts";
 import type { Locate, Problem } from "../model/problem.ts";
 import type { Resource } from "../model/resource.ts";
 import { read, type YamlParser } from "../yaml/read.ts";
@@ -47,6 +47,7 @@ export async function loadProject(options: LoadOptions): Promise<Project> {
   const locate = makeLocate(options.cwd, (file) => sources.get(file)?.text, parser);
   const { settings } = config;
   if (settings === undefined) throw new ProblemsError(config.problems, locate);
+  if (options.needsAccount === true && settings.baseUrl === "") throw whyNoAccount(config, locate);
 
   const { cwd } = options;
   const { folder, manifests: patterns } = config;
@@ -71,7 +72,8 @@ export async function loadProject(options: LoadOptions): Promise<Project> {
   const ofManifests = manifests.flatMap((manifest) => manifest.problems);
   const resources = withoutDuplicates(manifests.flatMap(({ resource }) => resource ?? [])).sort((a, b) => byText(a.address, b.address));
   problems.push(...ofManifests, ...duplicateProblems(manifests, locate), ...referenceProblems(resources, manifests));
-  if (manifests.length === 0 && problems.every(({ severity }) => severity !== "error")) problems.push(noManifests(config));
+  if (manifests.length === 0 && problems.every(({ severity }) => severity !== "error"))
+    problems.push(noManifests(config, (options.paths ?? []).length > 0));
 
   return {
     settings,
@@ -84,6 +86,26 @@ export async function loadProject(options: LoadOptions): Promise<Project> {
     files: discovered.paths.map((path) => shownPath(options.cwd, path)),
     sourceFiles: { files: [...config.except, ...discovered.paths], covers: (path) => covers(config.wanted, config.folder, path) },
   };
+}
+
+/** Problems of the config say more than that there is no base URL. */
+function whyNoAccount({ problems, settings, configPath }: LoadedConfig, locate: Locate): DimsyncError {
+  const errors = problems.filter(({ severity }) => severity === "error");
+  return errors.length > 0 ? new ProblemsError(errors, locate) : noAccount(settings?.target ?? "", configPath !== undefined);
+}
+
+/** There is no base URL. */
+export function noAccount(target: string, hasConfig: boolean): DimsyncError {
+  return hasConfig
+    ? new DimsyncError(
+        "E_NO_ACCOUNT",
+        `Target ${JSON.stringify(target)} has no base URL. Set its baseUrl in dimsync.yaml, or set DIMSYNC_BASE_URL and DIMSYNC_API_KEY.`,
+      )
+    : new DimsyncError(
+        "E_NO_ACCOUNT",
+        "There is no dimsync.yaml in this directory or above it, and DIMSYNC_BASE_URL is not set. Set DIMSYNC_BASE_URL and DIMSYNC_API_KEY, or create a project.",
+        { command: "dimsync init" },
+      );
 }
 
 /** Reading is done without pause, and a signal is heard in a pause only. */
@@ -132,8 +154,14 @@ function withoutDuplicates(resources: readonly Resource[]): Resource[] {
   return [...new Map([...resources].reverse().map((resource) => [resource.address, resource])).values()];
 }
 
-function noManifests({ wanted }: LoadedConfig): Problem {
+/** An error if the user named the paths: they are probably wrong. */
+function noManifests({ wanted }: LoadedConfig, hasPaths: boolean): Problem {
   const place = wanted[0]?.place;
-  const message = `There is no manifest in ${wanted.map(({ pattern }) => pattern).join(", ")}. Name files, folders or globs under \`manifests\` in dimsync.yaml, or on the command line.`;
-  return { code: "W_NO_MANIFESTS", severity: "warning", summary: "No manifests", message, ...(place === undefined ? {} : { place }) };
+  const where = wanted.map(({ pattern }) => pattern).join(", ");
+  return {
+    ...(hasPaths ? { code: "E_NO_MANIFESTS", severity: "error" } : { code: "W_NO_MANIFESTS", severity: "warning" }),
+    summary: "No manifests",
+    message: `There are no manifests in ${where}. Set files, folders or globs as \`manifests\` in dimsync.yaml, or pass them on the command line.`,
+    ...(place === undefined ? {} : { place }),
+  };
 }

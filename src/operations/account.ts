@@ -2,6 +2,7 @@ import { mkdir } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
 import { setTimeout as sleepFor } from "node:timers/promises";
 import type { Clock, LoadedProject } from "../engine/session.ts";
+import { noAccount } from "../manifests/project.ts";
 import { resolveSecrets, secretKey, secretPlaces } from "../manifests/secrets/resolve.ts";
 import type { Settings } from "../model/config.ts";
 import { DimsyncError, ProblemsError } from "../model/errors.ts";
@@ -30,11 +31,7 @@ export interface AccountOptions {
 
 /** Opens the target's account; `embedded:FILE` starts the embedded service in this process. Throws DimsyncError if the settings do not lead to one. */
 export async function openAccount(settings: Settings, options: AccountOptions): Promise<Account> {
-  if (settings.baseUrl === "")
-    throw new DimsyncError(
-      "E_NO_ACCOUNT",
-      `No base URL is set for target ${JSON.stringify(settings.target)}. Set DIMSYNC_BASE_URL and DIMSYNC_API_KEY, or set the baseUrl of the target in dimsync.yaml.`,
-    );
+  if (settings.baseUrl === "") throw noAccount(settings.target, true);
   const embedded = settings.baseUrl.startsWith("embedded:") ? await startEmbedded(settings) : undefined;
   try {
     const [{ createClient }, { deferWasmTiering }] = await Promise.all([

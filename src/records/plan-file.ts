@@ -34,16 +34,15 @@ export async function writePlanFile(file: string, plan: Plan, options: PlanFileO
 }
 
 /**
- * Reads a saved plan for `apply`. Throws E_PLAN_FILE if it is not a plan that this version can apply,
- * E_PLAN_TAMPERED, E_PLAN_KEY, E_PLAN_UNSIGNED (all exit 5), and E_PLAN_FILE with exit 1 if the file
- * cannot be read.
+ * Reads a saved plan for `apply`. Throws E_PLAN_TAMPERED, E_PLAN_KEY, E_PLAN_UNSIGNED, and E_PLAN_FILE if this version cannot use it (all exit 5);
+ * E_PLAN_FILE with exit 1 if the file cannot be read or is not a saved plan.
  */
 export async function readPlanFile(file: string, options: DocumentReadOptions = {}): Promise<Plan> {
   const { document, digest } = toDocument(file, await parse(file));
   if (own(document, "kind") !== "Plan") throw notAPlan(file, "it is not a plan", "Use a file that `dimsync plan --out FILE` wrote.");
   refuseFault(file, integrityFault(document, digest, options.digestKey));
   if (!isPlan(document) || options.validate?.(document) === false)
-    throw notAPlan(file, "members are missing or of the wrong type", "Make the plan again.");
+    throw unusable(file, "members are missing or have the wrong type", "Make the plan again.");
   return document;
 }
 
@@ -55,7 +54,7 @@ export async function readPlanFile(file: string, options: DocumentReadOptions = 
 export async function readDocuments(file: string, options: DocumentReadOptions = {}): Promise<readonly (Plan | Result)[]> {
   const value = await parse(file);
   if (!Array.isArray(value)) return [readDocument(file, value, options)];
-  if (value.length === 0) throw notAPlan(file, "it is an empty list", "Use a file that dimsync wrote.");
+  if (value.length === 0) throw notAPlan(file, "it is an empty list", written);
   return value.map((one: unknown) => readDocument(file, one, options));
 }
 
@@ -63,7 +62,7 @@ function readDocument(file: string, value: unknown, options: DocumentReadOptions
   const { document, digest } = toDocument(file, value);
   const kind = own(document, "kind");
   if (kind !== "Plan" && kind !== "DriftReport" && kind !== "Result") {
-    throw notAPlan(file, "it is neither a plan nor a drift report nor a result", "Use a file that dimsync wrote.");
+    throw notAPlan(file, "it is not a plan, drift report or result", written);
   }
   const isSigned = typeof digest === "string" && digest.startsWith("hmac-sha256:");
   const fault = digest === undefined ? undefined : integrityFault(document, digest, isSigned ? options.digestKey : undefined);
@@ -71,7 +70,7 @@ function readDocument(file: string, value: unknown, options: DocumentReadOptions
   const valid = options.validate?.(document) !== false;
   if (valid && isPlan(document)) return document;
   if (valid && isResult(document)) return document;
-  throw notAPlan(file, "members are missing or of the wrong type", "Make it again.");
+  throw unusable(file, "members are missing or have the wrong type", "Make it again.");
 }
 
 async function parse(file: string): Promise<unknown> {
@@ -81,22 +80,23 @@ async function parse(file: string): Promise<unknown> {
   try {
     return JSON.parse(text);
   } catch (error) {
-    throw notAPlan(
+    if (text.trim() !== "" && !/^\s*[{[]/u.test(text)) throw notAPlan(file, "it is not JSON", written);
+    throw unusable(
       file,
       "it is not valid JSON",
-      "It may have been truncated when it was copied. Copy it again, or make a new plan.",
+      "It may have been truncated when it was copied. Copy it again, or make the plan again.",
       error,
     );
   }
 }
 
 function toDocument(file: string, value: unknown): { readonly document: Readonly<Record<string, unknown>>; readonly digest: unknown } {
-  if (!isObject(value)) throw notAPlan(file, "it is not a JSON object", "Use a file that dimsync wrote.");
+  if (!isObject(value)) throw notAPlan(file, "it is not a JSON object", written);
   const version = own(value, "formatVersion");
   const major = typeof version === "string" ? /^(\d+)\.\d+$/u.exec(version)?.[1] : undefined;
-  if (major === undefined) throw notAPlan(file, "it has no formatVersion", "Use a file that dimsync wrote.");
+  if (major === undefined) throw notAPlan(file, "it has no formatVersion", written);
   if (Number(major) !== supportedMajor) {
-    throw notAPlan(
+    throw unusable(
       file,
       `its format is ${version}, and this version of dimsync reads ${supportedMajor}.x`,
       "Use the version of dimsync that wrote it, or make the plan again.",
@@ -131,8 +131,15 @@ const faults: Readonly<Record<IntegrityFault, { readonly code: string; readonly 
   },
 };
 
-const notAPlan = (file: string, why: string, whatToDo: string, cause?: unknown): DimsyncError =>
+const written = "Use a file that dimsync wrote.";
+
+/** A saved document that cannot be used. */
+const unusable = (file: string, why: string, whatToDo: string, cause?: unknown): DimsyncError =>
   new DimsyncError("E_PLAN_FILE", `The file ${file} cannot be used: ${why}. ${whatToDo}`, { exit: 5, cause });
+
+/** Another file, which is a usage error. */
+const notAPlan = (file: string, why: string, whatToDo: string): DimsyncError =>
+  new DimsyncError("E_PLAN_FILE", `The file ${file} cannot be used: ${why}. ${whatToDo}`);
 
 // The members that every reader needs. The JSON Schema checks the rest (`validate`).
 function isPlan(value: unknown): value is Plan {

@@ -1,4 +1,6 @@
 import { spawnSync } from "node:child_process";
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { builtCli, dimsync, emptyFolder, quickstart } from "./built-cli.ts";
 
@@ -21,6 +23,24 @@ const rows: Readonly<Record<string, Row>> = {
     shows: ["Unknown option", "Did you mean --detailed-exitcode?", "dimsync plan --help"],
   },
   "an unknown flag of an alias": { args: ["diff", "--foo"], shows: ["Unknown option '--foo'", "dimsync plan --help"] },
+  "an option of Terraform with one dash": {
+    args: ["plan", "-out=p.json"],
+    shows: ["Unknown option '-out=p.json'", "two dashes: --out=p.json", "dimsync plan --help"],
+  },
+  "-target of Terraform": {
+    args: ["plan", "-target=Tag/pii"],
+    shows: ["--target=Tag/pii", "To select addresses, use --only", "dimsync plan --help"],
+  },
+  "-auto-approve of Terraform": { args: ["apply", "-auto-approve"], shows: ["Unknown option '-auto-approve'", "use --yes"] },
+  "--auto-approve": { args: ["apply", "--auto-approve"], shows: ["Unknown option '--auto-approve'", "use --yes", "dimsync apply --help"] },
+  "--force": { args: ["apply", "--force"], shows: ["Unknown option '--force'", "--allow NAME="] },
+  "-f of kubectl": { args: ["apply", "-f", "manifests"], shows: ["Unknown option '-f'", "use --only"] },
+  "a manifest as a saved plan": {
+    args: ["apply", "manifests/tags.yaml"],
+    shows: ["apply takes a saved plan", '"manifests/tags.yaml" is a YAML file', "dimsync apply --only Tag/"],
+  },
+  "a directory as a saved plan": { args: ["apply", "./manifests/"], shows: ["is a directory", "dimsync apply --only Kind/name"] },
+  "a JSON file as a saved plan": { args: ["apply", "account.json"], shows: ["E_PLAN_FILE", "account.json"] },
   "a flag without its value": { args: ["plan", "--out"], shows: ["--out <file>", "argument missing", "dimsync plan --help"] },
   "a missing argument": { args: ["show"], shows: ["Missing required argument 'file'", "dimsync show --help"] },
   "an argument too many": { args: ["version", "1"], shows: ["Too many arguments"] },
@@ -103,16 +123,46 @@ describe("a usage error", () => {
 });
 
 describe("a folder without a project", () => {
-  test("needs an account for plan", async () => {
-    const { code, stderr } = await dimsync(["plan"], { cwd: emptyFolder() });
-    expect(stderr).toMatch(/E_NO_ACCOUNT.*DIMSYNC_BASE_URL.*dimsync\.yaml/u);
+  const folder = () => emptyFolder({ "broken.yaml": "a: [1\n" });
+
+  test.each(["plan", "drift", "apply --yes", "get tags", "audit", "import", "snapshot --out s.json"])(
+    "has no account for %s, which does not read the files in it",
+    async (command) => {
+      const { code, stdout, stderr } = await dimsync(command.split(" "), { cwd: folder() });
+      expect(stderr).toMatch(/^dimsync: E_NO_ACCOUNT: There is no dimsync\.yaml .*DIMSYNC_BASE_URL/u);
+      expect(stderr).not.toContain("broken.yaml");
+      expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
+    },
+  );
+
+  test("is not valid, because there is nothing to validate", async () => {
+    const { code, stdout } = await dimsync(["validate"], { cwd: emptyFolder() });
+    expect(stdout).toContain("E_NO_MANIFESTS");
+    expect(code).toBe(1);
+  });
+});
+
+describe("a project without manifests", () => {
+  const config = "apiVersion: dimsync/v1\nkind: Config\nmanifests: [manifests]\ntargets: { demo: {} }\n";
+
+  test("is valid, with a warning", async () => {
+    const { code, stdout } = await dimsync(["validate"], { cwd: emptyFolder({ "dimsync.yaml": config, "manifests/README.md": "" }) });
+    expect(stdout).toContain("W_NO_MANIFESTS");
+    expect(code).toBe(0);
+  });
+
+  test.each(["validate", "plan"])("%s of a path without manifests is an error", async (command) => {
+    const cwd = quickstart();
+    mkdirSync(join(cwd, "none"));
+    const { code, stdout } = await dimsync([command, "none"], { cwd });
+    expect(stdout).toContain("E_NO_MANIFESTS");
     expect(code).toBe(1);
   });
 
-  test("is valid, with a warning that there are no manifests", async () => {
-    const { code, stdout } = await dimsync(["validate"], { cwd: emptyFolder() });
-    expect(stdout).toContain("W_NO_MANIFESTS");
-    expect(code).toBe(0);
+  test("needs a base URL for plan", async () => {
+    const { code, stderr } = await dimsync(["plan"], { cwd: emptyFolder({ "dimsync.yaml": config }) });
+    expect(stderr).toMatch(/^dimsync: E_NO_ACCOUNT: Target "demo" has no base URL\./u);
+    expect(code).toBe(1);
   });
 });
 

@@ -104,12 +104,7 @@ describe("refuses with exit 5", () => {
     "a plan without a digest where a key is given": ["E_PLAN_UNSIGNED", () => edited(integrity(undefined)), key],
     "a cut file": ["E_PLAN_FILE", () => edited((text) => text.slice(0, 200))],
     "an empty file": ["E_PLAN_FILE", () => edited(() => "")],
-    "a list": ["E_PLAN_FILE", () => edited(() => "[]")],
-    "any other object": ["E_PLAN_FILE", () => edited(() => "{}")],
     "a newer major format": ["E_PLAN_FILE", () => edited((text) => text.replace('"1.0"', '"2.0"'))],
-    "a format that is no version": ["E_PLAN_FILE", () => edited((text) => text.replace('"1.0"', "1"))],
-    "a result": ["E_PLAN_FILE", () => edited(() => JSON.stringify(result))],
-    "a drift report": ["E_PLAN_FILE", () => edited((text) => text.replace('"Plan"', '"DriftReport"'))],
     "a plan that the schema refuses": ["E_PLAN_FILE", () => saved(), { validate: () => false }],
     "nesting without end": [
       "E_PLAN_TAMPERED",
@@ -137,8 +132,20 @@ it("reads a newer minor format, whose additions are under the digest too", async
   expect(await readPlanFile(file)).toMatchObject({ formatVersion: "1.7", extra: 1 });
 });
 
-it("names a file that isn't there as the user's mistake", async () => {
-  await expect(readPlanFile(join(await tempFolder(), "none.json"))).rejects.toMatchObject({ code: "E_PLAN_FILE", exit: 1 });
+describe("reports a usage error (exit 1) for", () => {
+  const cases: Readonly<Record<string, () => Promise<string>>> = {
+    "a file that does not exist": async () => join(await tempFolder(), "none.json"),
+    "a YAML file": () => edited(() => "kind: Tag\n"),
+    "a list": () => edited(() => "[]"),
+    "another JSON object": () => edited(() => "{}"),
+    "a format that is not a version": () => edited((text) => text.replace('"1.0"', "1")),
+    "a result": () => edited(() => JSON.stringify(result)),
+    "a drift report": () => edited((text) => text.replace('"Plan"', '"DriftReport"')),
+  };
+  for (const [name, file] of Object.entries(cases))
+    it(name, async () => {
+      await expect(readPlanFile(await file())).rejects.toMatchObject({ code: "E_PLAN_FILE", exit: 1 });
+    });
 });
 
 it("says so where the plan can't be saved", async () => {
@@ -164,7 +171,7 @@ describe("for show", () => {
     expect(await kinds(file(), options)).toEqual(wanted);
   });
 
-  it.each<[string, () => Promise<string>, PlanFileOptions, string]>([
+  it.each<[string, () => Promise<string>, PlanFileOptions, string, number?]>([
     ["a plan that was changed", () => edited((text) => text.replace('"p1"', '"p2"')), {}, "E_PLAN_TAMPERED"],
     ["a plan that was changed, where a key is given", () => edited((text) => text.replace('"p1"', '"p2"')), key, "E_PLAN_TAMPERED"],
     ["a signed plan with another key", () => saved({ digestKey: "other" }), key, "E_PLAN_TAMPERED"],
@@ -176,11 +183,11 @@ describe("for show", () => {
     ],
     ["a digest that is none", () => edited(() => JSON.stringify({ ...plan, integrity: 1 })), {}, "E_PLAN_TAMPERED"],
     ["members of the wrong type", () => edited(() => JSON.stringify({ ...result, items: 1 })), {}, "E_PLAN_FILE"],
-    ["what is neither", () => edited(() => JSON.stringify({ ...result, kind: "Validation" })), {}, "E_PLAN_FILE"],
-    ["a list in which one is neither", () => edited((text) => `[${text},{}]`), {}, "E_PLAN_FILE"],
-    ["an empty list", () => edited(() => "[]"), {}, "E_PLAN_FILE"],
-  ])("refuses %s", async (_sentence, file, options, code) => {
-    await expect(kinds(file(), options)).rejects.toMatchObject({ code, exit: 5 });
+    ["what is neither", () => edited(() => JSON.stringify({ ...result, kind: "Validation" })), {}, "E_PLAN_FILE", 1],
+    ["a list in which one is neither", () => edited((text) => `[${text},{}]`), {}, "E_PLAN_FILE", 1],
+    ["an empty list", () => edited(() => "[]"), {}, "E_PLAN_FILE", 1],
+  ])("refuses %s", async (_sentence, file, options, code, exit = 5) => {
+    await expect(kinds(file(), options)).rejects.toMatchObject({ code, exit });
   });
 });
 

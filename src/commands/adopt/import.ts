@@ -25,7 +25,7 @@ import { loadOneProject, loadOptions } from "../shared/project.ts";
 export async function runImport(context: Context<ImportFlags>, addresses: readonly string[]): Promise<ExitCode> {
   const { io, flags, cwd } = context;
   checkOutputs(context, ["human", "json"]);
-  const project = await loadOneProject(context);
+  const project = await loadOneProject(context, { account: true });
   const folders = importFolders(project, flags.out === undefined ? undefined : resolve(cwd, flags.out));
   refuseProblems(project, folders);
   const progress = showProgress(context);

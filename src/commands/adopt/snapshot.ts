@@ -23,7 +23,7 @@ export async function runSnapshot(context: Context<SnapshotFlags>): Promise<Exit
     });
   const file = resolve(cwd, flags.out);
   checkWritable("--out", flags.out, file);
-  const { settings } = await loadOneProject(context);
+  const { settings } = await loadOneProject(context, { account: true });
   const { target, baseUrl } = settings;
   const head: SnapshotHead = {
     ...{ takenAt: systemClock.now().toISOString(), target, account: accountName(baseUrl) },

@@ -19,7 +19,7 @@ const defaultFile = "dimsync.tests.yaml";
 export async function runTest(context: Context<TestFlags>, files: readonly string[]): Promise<ExitCode> {
   const { io, flags, cwd } = context;
   checkOutputs(context, ["human", "json", "junit"]);
-  const project = await loadOneProject(context);
+  const project = await loadOneProject(context, { account: flags.snapshot === undefined });
   const { folder, target } = project.settings;
   const paths = files.length > 0 ? files.map((file) => resolve(cwd, file)) : [join(folder, defaultFile)];
   const assertions = paths.flatMap((path) => readAssertions(cwd, path));

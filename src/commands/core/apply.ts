@@ -1,3 +1,4 @@
+import { statSync } from "node:fs";
 import { resolve } from "node:path";
 import { planExit } from "../../engine/exit-codes.ts";
 import type { Project } from "../../manifests/project.ts";
@@ -32,7 +33,8 @@ export async function runApply(context: Context<ApplyFlags>, file: string | unde
     });
   const resultFile = flags.result === undefined ? undefined : resolve(cwd, flags.result);
   if (flags.result !== undefined && resultFile !== undefined) checkWritable("--result", flags.result, resultFile);
-  const projects = await loadProjects(context);
+  const projects = await loadProjects(context, { account: true });
+  if (file !== undefined) refuseManifests(file, resolve(cwd, file), projects);
   if (file !== undefined && projects.length > 1)
     throw new DimsyncError("E_USAGE", "A saved plan is for one target. Select it with -t NAME.");
 
@@ -56,6 +58,26 @@ export async function runApply(context: Context<ApplyFlags>, file: string | unde
   const failed = failures.map((error): Exit => ({ code: reportError(context, error), reasons: [] }));
   return combineExits([...results.map(({ exit }) => exit), ...failed]).code;
 }
+
+/** `apply manifests/orders.yaml`, as in kubectl. Throws E_USAGE with the command that applies these manifests. */
+function refuseManifests(shown: string, path: string, projects: readonly Project[]): void {
+  const isFolder = statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
+  if (!isFolder && !/\.ya?ml$/iu.test(path)) return;
+  const prefix = shown.replace(/^\.\//u, "").replace(/\/+$/u, "");
+  const addresses = projects.flatMap(({ resources }) =>
+    resources.filter(({ place: { file } }) => file === prefix || file.startsWith(`${prefix}/`)).map(({ address }) => address),
+  );
+  const unique = [...new Set(addresses)];
+  const isFew = unique.length > 0 && unique.length <= maxOnly;
+  throw new DimsyncError(
+    "E_USAGE",
+    `apply takes a saved plan, and ${JSON.stringify(shown)} is ${isFolder ? "a directory" : "a YAML file"}. The config names the manifests that apply uses; to apply only some of them, use --only.`,
+    { command: `dimsync apply ${(isFew ? unique : ["Kind/name"]).map((address) => `--only ${address}`).join(" ")}` },
+  );
+}
+
+/** Longer commands are not readable. */
+const maxOnly = 5;
 
 /** Throws E_RESULT_WRITE (exit 4): the account was changed, but the result is not recorded. */
 async function keepResults(file: string, results: readonly Result[]): Promise<void> {

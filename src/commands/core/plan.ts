@@ -13,7 +13,7 @@ import type { PlanFlags } from "../shared/flags.ts";
 import { checkOutputs, checkWritable, deliver } from "../shared/output.ts";
 import { planOptions } from "../shared/plan-options.ts";
 import { showProgress } from "../shared/progress.ts";
-import { checkAccountSettings, loadOptions, loadProjects } from "../shared/project.ts";
+import { loadOptions, loadProjects } from "../shared/project.ts";
 
 /** `dimsync plan`: shows what apply would change. Only sends GET. */
 export async function runPlan(context: Context<PlanFlags>, paths: readonly string[]): Promise<ExitCode> {
@@ -48,10 +48,9 @@ export async function planTargets(
 ): Promise<readonly PlannedTarget[]> {
   const { io, flags } = context;
   const options = planOptions(flags);
-  const projects = await loadProjects(context, paths);
+  const projects = await loadProjects(context, { paths, account: flags.snapshot === undefined });
   const planned: PlannedTarget[] = [];
   for (const project of projects) {
-    if (flags.snapshot === undefined) checkAccountSettings(project);
     const base = flags.base === undefined ? undefined : await loadBase(project, flags.base, loadOptions(context, paths));
     if (base !== undefined && base.errors > 0 && flags.quiet !== true)
       io.stderr(

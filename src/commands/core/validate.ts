@@ -17,12 +17,12 @@ import { loadProjects } from "../shared/project.ts";
 /** `dimsync validate [PATH…]`: everything that can be checked without the account. Sends no request. */
 export async function runValidate(context: Context, paths: readonly string[]): Promise<ExitCode> {
   checkOutputs(context);
-  const validations = await Promise.all((await loadProjects(context, paths)).map(validationOf));
+  const validations = await Promise.all((await loadProjects(context, { paths })).map(validationOf));
   await deliver(context, validations);
   return combineExits(validations.map(({ exit }) => exit)).code;
 }
 
-async function validationOf({ problems, locate, resources, files, settings }: Project): Promise<Validation> {
+async function validationOf({ problems, locate, resources, files, settings, configFile }: Project): Promise<Validation> {
   const today = new Date().toISOString().slice(0, 10);
   const hasIgnores = settings.ignore.some(({ address }) => /^(?:SchemaConfig\/|[^/]*[*?[{!])/u.test(address));
   const found = [
@@ -33,7 +33,7 @@ async function validationOf({ problems, locate, resources, files, settings }: Pr
     ...literalProblems(resources, { today, ignoring: hasIgnores }),
     ...(await conflictProblems(resources, settings)),
   ];
-  const diagnostics = sortDiagnostics(found.map((problem) => toDiagnostic(problem, locate)));
+  const diagnostics = sortDiagnostics(found.map((problem) => toDiagnostic(configFile === undefined ? required(problem) : problem, locate)));
   const failed = diagnostics.some(({ severity }) => severity === "error");
   const exit: Exit = failed ? { code: 1, reasons: ["errors"] } : { code: 0, reasons: [] };
   return { kind: "Validation", manifests: resources.length, files: files.length, diagnostics, exit };
@@ -48,4 +48,9 @@ async function conflictProblems(resources: readonly Resource[], { records, bindi
   if (found.length === 0 || records.store !== "folder") return [];
   const { openBindings } = await import("../../records/bindings.ts");
   return conflicts(resources, (await openBindings(bindingsFile, target)).all());
+}
+
+/** Without a config, an empty folder is probably the wrong one. */
+function required(problem: Problem): Problem {
+  return problem.code === "W_NO_MANIFESTS" ? { ...problem, code: "E_NO_MANIFESTS", severity: "error" } : problem;
 }

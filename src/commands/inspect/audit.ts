@@ -24,7 +24,7 @@ export async function runAudit(context: Context<AuditFlags>): Promise<ExitCode> 
   checkOutputs(context, isRaw ? listingFormats.filter((format) => format !== "markdown") : listingFormats);
   if (isRaw && flags.actor !== undefined)
     throw new DimsyncError("E_USAGE", "--actor cannot be combined with --raw: the service cannot filter by actor.");
-  const { settings } = await loadOneProject(context);
+  const { settings } = await loadOneProject(context, { account: true });
   const account = await openAccount(settings, { readOnly: true, env: io.env, signal: io.interrupted });
   let log: AuditLog;
   try {

@@ -35,7 +35,7 @@ export async function runExplain(context: Context<ExplainFlags>, address: string
       { command: `dimsync plan --only ${JSON.stringify(address)}` },
     );
   const node = nodePath(path, flags.pointer);
-  const project = await loadValidProject(context);
+  const project = await loadValidProject(context, { account: true });
   if (project === undefined) return 1;
   const { explained, log } = await withReadSession(project, { env: io.env, signal: io.interrupted }, async (session) => ({
     explained: await withLocations(project, explainNode(session, address, node)),

@@ -10,7 +10,7 @@ import { didYouMean } from "../../text/suggest.ts";
 import type { Context } from "../shared/context.ts";
 import type { GetFlags } from "../shared/flags.ts";
 import { checkOutputs, deliverForms } from "../shared/output.ts";
-import { checkAccountSettings, loadOneProject } from "../shared/project.ts";
+import { loadOneProject } from "../shared/project.ts";
 import { listingFormats, listingForms, rawForms } from "./listing-forms.ts";
 
 /** Users have no manifests, so they are no kind. */
@@ -49,9 +49,7 @@ export async function runGet(context: Context<GetFlags>, kind: string, id: strin
       "E_USAGE",
       `--raw cannot print a single ${name.toLowerCase()}: the service only has a list. Omit the id or --raw.`,
     );
-  const project = await loadOneProject(context);
-  checkAccountSettings(project);
-  const { settings } = project;
+  const { settings } = await loadOneProject(context, { account: true });
   const liveId = id === undefined ? undefined : await liveIdOf(id, name, settings, io.env);
   const path = liveId === undefined ? live.list?.path : live.one.path?.(liveId);
   const account = await openAccount(settings, { readOnly: true, env: io.env, signal: io.interrupted });

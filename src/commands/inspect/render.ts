@@ -18,7 +18,7 @@ import { loadValidProject, withLocations } from "../shared/project.ts";
 export async function runRender(context: Context<RenderFlags>, address: string | undefined): Promise<ExitCode> {
   const { flags } = context;
   checkOutputs(context, ["human", "json"]);
-  const project = await loadValidProject(context);
+  const project = await loadValidProject(context, { account: flags.expand === true && flags.snapshot === undefined });
   if (project === undefined) return 1;
   const matches = address === undefined ? () => true : nameMatcher([address]);
   const found = project.resources.filter((resource) => matches(resource.address));

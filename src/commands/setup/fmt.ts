@@ -22,7 +22,7 @@ import { diagnosticText } from "../shared/report-error.ts";
  */
 export async function runFmt(context: Context<FmtFlags>, paths: readonly string[]): Promise<ExitCode> {
   const { io, flags, cwd } = context;
-  const projects = await loadAnyProjects({ ...context, flags: { ...flags, only: [], exclude: [] } }, paths);
+  const projects = await loadAnyProjects({ ...context, flags: { ...flags, only: [], exclude: [] } }, { paths });
   const config =
     paths.length > 0 ? undefined : findConfig({ cwd, env: io.env, ...(flags.config === undefined ? {} : { configFile: flags.config }) });
   const files = new Set([

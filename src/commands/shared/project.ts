@@ -7,10 +7,17 @@ import { toDiagnostic } from "../../model/problem.ts";
 import { didYouMean } from "../../text/suggest.ts";
 import type { Context } from "./context.ts";
 
-/** Loads the project for each target of the flags; `paths` replace the manifests of the config. Throws what loading throws, and E_USAGE. */
-export async function loadProjects(context: Context, paths: readonly string[] = []): Promise<readonly Project[]> {
+export interface ProjectNeeds {
+  /** Paths on the command line, which replace the manifests of the config. */
+  readonly paths?: readonly string[];
+  /** Throws E_NO_ACCOUNT before any manifest is read if there is no base URL. */
+  readonly account?: boolean;
+}
+
+/** Loads the project for each target of the flags. Throws what loading throws, and E_USAGE. */
+export async function loadProjects(context: Context, { paths = [], account = false }: ProjectNeeds = {}): Promise<readonly Project[]> {
   const { flags } = context;
-  const options = loadOptions(context, paths);
+  const options = { ...loadOptions(context, paths), needsAccount: account };
   if (flags.allTargets === true && flags.target.length > 0)
     throw new DimsyncError("E_USAGE", "--all-targets and --target cannot be combined.");
   const targets = flags.allTargets === true ? await listTargets(options) : [...new Set(flags.target)];
@@ -18,13 +25,6 @@ export async function loadProjects(context: Context, paths: readonly string[] = 
   const projects = await Promise.all(several.map((target) => loadProject(target === undefined ? options : { ...options, target })));
   for (const project of projects) checkSelection(flags, project);
   return projects;
-}
-
-/** If there is no base URL because of problems in the config or environment, throws them as ProblemsError: they say more than E_NO_ACCOUNT. */
-export function checkAccountSettings({ settings, problems, files, locate }: Project): void {
-  if (settings.baseUrl !== "") return;
-  const errors = problems.filter(({ severity, place }) => severity === "error" && (place === undefined || !files.includes(place.file)));
-  if (errors.length > 0) throw new ProblemsError(errors, locate);
 }
 
 /** A mistyped --only would plan nothing, a mistyped --exclude too much. Throws E_USAGE. */
@@ -47,21 +47,21 @@ function checkSelection({ only, exclude }: Context["flags"], { resources, proble
 }
 
 /** Like `loadProjects`, for commands that use one target. */
-export async function loadOneProject(context: Context, paths: readonly string[] = []): Promise<Project> {
-  const [project, second] = await loadProjects(context, paths);
+export async function loadOneProject(context: Context, needs: ProjectNeeds = {}): Promise<Project> {
+  const [project, second] = await loadProjects(context, needs);
   if (project === undefined || second !== undefined)
     throw new DimsyncError("E_USAGE", "This command uses one target. Select it with -t NAME.");
   return project;
 }
 
 /** Like `loadProjects`, for commands that only need files and names: if several targets exist and none is selected, it loads all. */
-export async function loadAnyProjects(context: Context, paths: readonly string[] = []): Promise<readonly Project[]> {
+export async function loadAnyProjects(context: Context, needs: ProjectNeeds = {}): Promise<readonly Project[]> {
   try {
-    return await loadProjects(context, paths);
+    return await loadProjects(context, needs);
   } catch (error) {
     const isAmbiguous = error instanceof ProblemsError && error.problems.some(({ code }) => code === "E_AMBIGUOUS_TARGET");
     if (!isAmbiguous) throw error;
-    return await loadProjects({ ...context, flags: { ...context.flags, allTargets: true } }, paths);
+    return await loadProjects({ ...context, flags: { ...context.flags, allTargets: true } }, needs);
   }
 }
 
@@ -119,8 +119,8 @@ export function wholeFlag(flag: string, text: string, minimum: number): number {
 }
 
 /** Loads the project for commands whose output would be misleading if manifests have errors: then prints the errors and returns undefined. */
-export async function loadValidProject(context: Context): Promise<Project | undefined> {
-  const project = await loadOneProject(context);
+export async function loadValidProject(context: Context, needs: ProjectNeeds = {}): Promise<Project | undefined> {
+  const project = await loadOneProject(context, needs);
   const errors = project.problems.filter(({ severity }) => severity === "error");
   if (errors.length === 0) return project;
   const { diagnosticText } = await import("./report-error.ts");

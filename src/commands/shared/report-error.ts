@@ -1,4 +1,3 @@
-import type { Command, CommanderError } from "commander";
 import { DimsyncError, ProblemsError } from "../../model/errors.ts";
 import type { ExitCode } from "../../model/exit.ts";
 import type { Diagnostic } from "../../model/problem.ts";
@@ -9,7 +8,6 @@ import { findingsOf } from "../../render/report/findings.ts";
 import { diagnosticLines } from "../../render/terminal/diagnostics.ts";
 import { screenOf } from "../../render/terminal/layout.ts";
 import { visible } from "../../text/control-characters.ts";
-import { didYouMean } from "../../text/suggest.ts";
 import { type Context, wantsColor } from "./context.ts";
 import { writeGithubFailure, writeGithubFiles } from "./github-outputs.ts";
 import { filePrefix } from "./output.ts";
@@ -77,22 +75,4 @@ function printError(context: Context, error: unknown): ExitCode {
 /** The problems that an error consists of, if any. */
 function diagnosticsOf(error: unknown): readonly Diagnostic[] {
   return error instanceof ProblemsError ? error.diagnostics : [];
-}
-
-/** Commander's error in the form of all other errors, with the help command for the command line. */
-export function usageError(error: CommanderError, program: Command, argv: readonly string[]): DimsyncError {
-  // "error: unknown option '--foo'\n(Did you mean --four?)"
-  const [what = "", hint = ""] = error.message.replace(/^error: /u, "").split("\n");
-  const sentence = `${what.slice(0, 1).toUpperCase()}${what.slice(1)}`.replace(/\.?$/u, ".");
-  const suggestion = hint === "" ? "" : ` ${hint.replace(/^\(|\)$/gu, "")}`;
-  const command = program.commands.find((one) => argv.some((word) => word === one.name() || one.aliases().includes(word)));
-  return new DimsyncError("E_USAGE", sentence + suggestion, {
-    command: command === undefined ? "dimsync --help" : `dimsync ${command.name()} --help`,
-  });
-}
-
-/** For `dimsync help NAME`. */
-export function unknownCommand(name: string, program: Command): DimsyncError {
-  const names = program.commands.map((command) => command.name());
-  return new DimsyncError("E_USAGE", `Unknown command '${name}'.${didYouMean(name, names)}`, { command: "dimsync --help" });
 }

@@ -21,6 +21,8 @@ export interface ConfigOptions {
 }
 
 export interface LoadOptions extends ConfigOptions {
+  /** Throws E_NO_ACCOUNT, before any manifest is read, if there is no base URL. */
+  readonly needsAccount?: boolean | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
