@@ -30,19 +30,21 @@ export interface ManifestContext {
   readonly variables: Variables;
   readonly connectors: Connectors;
   readonly textLength: number;
-  /** As in `Values`. */
-  readonly isInert: boolean;
 }
 
 /** Checks one document and makes a resource of it: variables, secrets, JSON Schema, the connector's schema. */
-export function readManifest({ value: document, digest }: ValueDocument, place: SourceLocation, context: ManifestContext): ReadManifest {
+export function readManifest(
+  { value: document, digest, isInert }: ValueDocument,
+  place: SourceLocation,
+  context: ManifestContext,
+): ReadManifest {
   const kind = isObject(document) ? own(document, "kind") : undefined;
   const validator = typeof kind === "string" ? manifestValidators.get(kind) : undefined;
   const effective = makeEffective(document, place, {
     kind: typeof kind === "string" ? kind : undefined,
     variables: context.variables,
     textLength: context.textLength,
-    isInert: context.isInert,
+    isInert,
   });
   if (typeof kind !== "string" || validator === undefined)
     return { place, problems: [...effective.problems, unknownKind(document, place)] };

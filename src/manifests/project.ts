@@ -141,8 +141,8 @@ function readManifests(
   { variables, connectors }: LoadedConfig,
   parser: YamlParser,
 ): { readonly manifests: readonly ReadManifest[]; readonly problems: readonly Problem[] } {
-  const { documents, problems, isInert } = read(source.text, { parser, digestOf: documentDigest });
-  const context = { variables, connectors, textLength: source.text.length, isInert };
+  const { documents, problems } = read(source.text, { parser, digestOf: documentDigest });
+  const context = { variables, connectors, textLength: source.text.length };
   return {
     manifests: documents.map((document) => readManifest(document, { file: source.file, document: document.index, pointer: "" }, context)),
     problems: yamlProblems(source, problems),

@@ -10,7 +10,6 @@ import {
   tooDeep,
   type YamlProblem,
 } from "./problems.ts";
-import type { ValueDocument } from "./read.ts";
 import { firstSyntaxError } from "./syntax-errors.ts";
 
 /**
@@ -18,7 +17,7 @@ import { firstSyntaxError } from "./syntax-errors.ts";
  * Never throws.
  */
 export function readByLibrary(text: string): {
-  readonly documents: readonly ValueDocument[];
+  readonly documents: readonly { readonly index: number; readonly value: unknown }[];
   readonly problems: readonly YamlProblem[];
 } {
   let composed: readonly Document.Parsed[];
@@ -27,7 +26,7 @@ export function readByLibrary(text: string): {
   } catch {
     return { documents: [], problems: [tooDeep(0)] };
   }
-  const documents: ValueDocument[] = [];
+  const documents: { index: number; value: unknown }[] = [];
   const problems: YamlProblem[] = [];
   composed.forEach((document, index) => {
     const found = problemsOf(document, index, text);

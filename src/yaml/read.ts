@@ -1,8 +1,9 @@
+import { documentRanges } from "./document-ranges.ts";
 import { parsePlainYaml } from "./fast/transcode.ts";
 import { readByLibrary } from "./library.ts";
 import type { YamlProblem } from "./problems.ts";
 
-/** One document as plain values. Maps and lists behind one anchor are the same object. */
+/** One document as plain values. Maps and lists behind one anchor can be the same object. */
 export interface ValueDocument {
   /** Position in the file, from 0, empty documents counted. */
   readonly index: number;
@@ -11,17 +12,17 @@ export interface ValueDocument {
    * Of its canonical JSON, if `digestOf` was given and the fast path could compute it in passing.
    */
   readonly digest?: string;
+  /**
+   * Certainly JSON without references (`${…}`, `$secret`), aliases that expand far, deep nesting,
+   * and numbers or characters that JSON cannot hold.
+   */
+  readonly isInert: boolean;
 }
 
 export interface YamlText {
   /** Without empty documents, and without those that have a problem. */
   readonly documents: readonly ValueDocument[];
   readonly problems: readonly YamlProblem[];
-  /**
-   * The text has no references (`${…}`, `$secret`, aliases), no deep nesting and no number that
-   * JSON cannot hold.
-   */
-  readonly isInert: boolean;
 }
 
 /** "library": read everything with the YAML library, never with the fast path. */
@@ -34,12 +35,50 @@ export interface ReadOptions {
 
 /**
  * The values of a text and the problems in its YAML. Callers cannot see which parser ran: the fast
- * path gives the same result as the library, or leaves the text to it (test/yaml/fast). Never
+ * path gives the same result as the library, or leaves the document to it (test/yaml/fast). Never
  * throws. Positions: `positionsIn`.
  */
 export function read(text: string, { parser, digestOf }: ReadOptions = {}): YamlText {
-  const plain = parser === "library" ? undefined : parsePlainYaml(text, digestOf);
-  if (plain === undefined) return { ...readByLibrary(text), isInert: false };
-  // The fast path reads no escape for a dollar sign, no aliases and no such numbers.
-  return { documents: plain, problems: [], isInert: !text.includes("$") };
+  if (parser === "library") return fromLibrary(text);
+  return readPlain(text, digestOf) ?? readEach(text, digestOf) ?? fromLibrary(text);
+}
+
+function readPlain(text: string, digestOf: ReadOptions["digestOf"]): YamlText | undefined {
+  const documents = parsePlainYaml(text, digestOf);
+  if (documents === undefined) return undefined;
+  // The fast path reads no escape for a dollar sign, and none of the other things.
+  const isInert = !text.includes("$");
+  return { documents: documents.map((document) => ({ ...document, isInert })), problems: [] };
+}
+
+function fromLibrary(text: string): YamlText {
+  const { documents, problems } = readByLibrary(text);
+  return { documents: documents.map((document) => ({ ...document, isInert: false })), problems };
+}
+
+/**
+ * The documents of a text one by one, so that one that needs the library does not slow the others;
+ * undefined if the text has only one document, or if markers other than `---` separate them.
+ */
+function readEach(text: string, digestOf: ReadOptions["digestOf"]): YamlText | undefined {
+  if (!text.includes("\n---") || /^(?:%|\.\.\.)/mu.test(text)) return undefined;
+  const documents: ValueDocument[] = [];
+  const problems: YamlProblem[] = [];
+  for (const [index, [start, end]] of documentRanges(text).entries()) {
+    const one = readPlain(text.slice(start, end), digestOf) ?? readFrom(text, start, end);
+    if (one.documents.some((document) => document.index > 0)) return undefined;
+    documents.push(...one.documents.map((document) => ({ ...document, index })));
+    problems.push(...one.problems.map((problem) => ({ ...problem, document: index })));
+  }
+  return { documents, problems };
+}
+
+/** A part of a text by the library, with the offsets and lines of the whole text. */
+function readFrom(text: string, start: number, end: number): YamlText {
+  const before = text.slice(0, start).replaceAll(/[^\n]/gu, "");
+  const { documents, problems } = fromLibrary(before + text.slice(start, end));
+  return {
+    documents,
+    problems: problems.map((problem) => ({ ...problem, offset: Math.max(problem.offset, before.length) - before.length + start })),
+  };
 }

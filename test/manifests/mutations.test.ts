@@ -8,12 +8,12 @@ import { toDiagnostic } from "../../src/model/problem.ts";
 import { read } from "../../src/yaml/read.ts";
 
 const text = readFileSync(new URL("every-kind.yaml", import.meta.url), "utf8");
-const context = { variables: { byName: new Map(), env: {} }, connectors: noConnectors, textLength: text.length, isInert: false };
+const context = { variables: { byName: new Map(), env: {} }, connectors: noConnectors, textLength: text.length };
 
 function problemsOf(mutated: string) {
-  const { documents, problems: invalid, isInert } = read(mutated);
+  const { documents, problems: invalid } = read(mutated);
   const problems = documents.flatMap(
-    (document) => readManifest(document, { file: "m.yaml", document: document.index, pointer: "" }, { ...context, isInert }).problems,
+    (document) => readManifest(document, { file: "m.yaml", document: document.index, pointer: "" }, context).problems,
   );
   const locate = makeLocate("/", () => mutated);
   return [
@@ -89,7 +89,11 @@ test("however the values of a manifest are mutated", () => {
   fc.assert(
     fc.property(fc.constantFrom(...pointers), leaf, ({ index, path }, value) => {
       const mutated = replaced(structuredClone(documents[index]), path, value);
-      const { problems } = readManifest({ index, value: mutated }, { file: "m.yaml", document: index, pointer: "" }, context);
+      const { problems } = readManifest(
+        { index, value: mutated, isInert: false },
+        { file: "m.yaml", document: index, pointer: "" },
+        context,
+      );
       for (const { message } of problems) expect(message).not.toMatch(/undefined|\[object|NaN|one of[ ,.]*,/u);
     }),
     { numRuns: 500 },

@@ -17,6 +17,10 @@ export interface JsonBuffer {
   /** Length of `json` so far. */
   length: number;
   readonly members: Members;
+  /** Where the values with anchors are in `json`, by name. Undefined: the value is not complete. */
+  readonly anchors: Map<string, { readonly start: number; readonly end: number } | undefined>;
+  /** Bytes of `json` that are copies of values behind aliases. */
+  copied: number;
   /**
    * Where the JSON comes from, if a caller needs it: for each key, scalar and collection its start
    * in `json`, and its start and end in `input` (the end for scalars only), in this order. The null
@@ -47,16 +51,20 @@ export const byte = {
   space: 0x20,
   quote: 0x22,
   hash: 0x23,
+  ampersand: 0x26,
   apostrophe: 0x27,
+  asterisk: 0x2a,
   comma: 0x2c,
   dash: 0x2d,
   dot: 0x2e,
   slash: 0x2f,
   colon: 0x3a,
+  greater: 0x3e,
   openList: 0x5b,
   backslash: 0x5c,
   closeList: 0x5d,
   openMap: 0x7b,
+  pipe: 0x7c,
   closeMap: 0x7d,
 } as const;
 

@@ -1,3 +1,4 @@
+import { putAlias } from "./anchors.ts";
 import { bail, byte, type JsonBuffer, noteMember, put, putText } from "./buffer.ts";
 
 /** In flow collections, brackets, braces and commas end a scalar. */
@@ -42,6 +43,7 @@ export function putScalar(buffer: JsonBuffer, style: Style): void {
   const first = buffer.input[at] ?? 0;
   if (first === byte.quote) putDoubleQuoted(buffer);
   else if (first === byte.apostrophe) putSingleQuoted(buffer);
+  else if (first === byte.asterisk) putAlias(buffer);
   else if (untextual[first] === 0) putPlain(buffer, style, false);
   else if (!putFlag(buffer, style)) putUntextual(buffer, style);
   if (marks !== undefined) marks.push(length, at, buffer.at);

@@ -45,7 +45,9 @@ function compared(text: string): readonly [fast: readonly string[], library: rea
 
 test("the fast path has positions of a plain text only", () => {
   expect(fastPositions("a: 1\n", isSecretMember)?.offsetOf({ document: 0, pointer: "/a" })).toBe(3);
-  expect(fastPositions("a: &x 1\n", isSecretMember)).toBeUndefined();
+  expect(fastPositions("a: !x 1\n", isSecretMember)).toBeUndefined();
+  expect(fastPositions("a: &x 1\nb: *x\n", isSecretMember)).toBeUndefined();
+  expect(fastPositions("a: |\n  b\n", isSecretMember)).toBeUndefined();
 });
 
 test.each([

@@ -16,16 +16,20 @@ const content = fc.oneof(
 /** One line after another, each a step deeper, as deep, or shallower, so that many fit together. */
 const line = fc.tuple(fc.constantFrom(0, 0, 0, 2, 2, -2, -4, 1, -1), content, ending);
 
+function linesOf(lines: fc.Arbitrary<readonly (readonly [step: number, text: string, end: string])[]>): fc.Arbitrary<string> {
+  return lines.map((all) => {
+    let column = 0;
+    return all
+      .map(([step, text, end], index) => {
+        column = index === 0 ? 0 : Math.max(0, column + step);
+        return `${" ".repeat(column)}${text}${end}`;
+      })
+      .join("\n");
+  });
+}
+
 /** Texts of a few lines. */
-export const yamlLines: fc.Arbitrary<string> = fc.array(line, { minLength: 1, maxLength: 7 }).map((lines) => {
-  let column = 0;
-  return lines
-    .map(([step, text, end], index) => {
-      column = index === 0 ? 0 : Math.max(0, column + step);
-      return `${" ".repeat(column)}${text}${end}`;
-    })
-    .join("\n");
-});
+export const yamlLines: fc.Arbitrary<string> = linesOf(fc.array(line, { minLength: 1, maxLength: 7 }));
 
 const manifests = [
   `kind: Asset
@@ -106,6 +110,20 @@ spec:
       }
     - match: { table: [
         a, b ] }
+      reason: &why |
+        Two lines,
+          one deeper
+
+        and an end.
+    - match: &tables
+        table: [c, d]
+      reason: *why
+      note: >-
+        Folded
+        text.
+
+        More.
+    - match: *tables
   tokens: [ # all
     { $secret: { env: A,
         token: hunter2 } },
@@ -148,6 +166,46 @@ const piece = fc.oneof(
   { weight: 3, arbitrary: fc.constantFrom(...ordinary, ...nasty, ...flow, "\n", " ", "  ", "\n  ") },
   { weight: 1, arbitrary: lineBreak },
 );
+
+const anchored = fc.constantFrom("&x ", "&y ", "&x ", "");
+const indented = fc
+  .array(
+    fc.oneof(
+      { weight: 8, arbitrary: fc.constantFrom("text", "more text", "a: b", "- c", '"e\\', "# d", "  deeper") },
+      { weight: 2, arbitrary: fc.constantFrom("", " ", "      ") },
+    ),
+    {
+      minLength: 1,
+      maxLength: 5,
+    },
+  )
+  .map((lines) => lines.map((text) => (text.trim() === "" ? text : `    ${text}`)).join("\n"));
+const blockScalar = fc
+  .tuple(anchored, fc.constantFrom("|", ">", "|-", ">-", "|", ">", "| # c", "|+", ">2"), indented)
+  .map(([at, header, lines]) => `${at}${header}\n${lines}`);
+const alias = fc.constantFrom("*x", "*y", "[*x, 1]", "{ a: *y }", "*x # c", "&x *y");
+const member = fc.oneof(
+  { weight: 3, arbitrary: blockScalar.map((value) => `: ${value}`) },
+  { weight: 2, arbitrary: fc.tuple(anchored, scalar).map(([at, value]) => `: ${at}${value}`) },
+  { weight: 3, arbitrary: alias.map((value) => `: ${value}`) },
+  { weight: 1, arbitrary: anchored.map((at) => `: ${at}\n  b: 1\n  a: *x`) },
+  { weight: 1, arbitrary: blockScalar.map((value) => `:\n  - c\n  - ${value}`) },
+  { weight: 1, arbitrary: fc.constantFrom(":", ": &x", ":\n  - &x d: 1", ":\n- &y\n  - *x\n- *y") },
+);
+
+/** Maps of block scalars, anchors and aliases, half of them with an edit anywhere. */
+export const blocksAndAnchors: fc.Arbitrary<string> = fc
+  .tuple(
+    fc.constantFrom("x: &x 1\ny: &y { b: 1, a: [x y] }\n", "x: &x\n  d: 1\ny: &y\n- e\n- f\n", "x: &x |\n  a\n\ny: &y 'b'\n"),
+    fc.array(member, { minLength: 1, maxLength: 5 }),
+    fc.option(fc.tuple(fc.constantFrom(...edits), fc.nat(200), piece)),
+  )
+  .map(([head, members, change]) => {
+    const text = head + members.map((value, index) => `${"abcde"[index]}${value}\n`).join("");
+    if (change === null) return text;
+    const [edit, at, inserted] = change;
+    return edit(text, at % text.length, inserted);
+  });
 
 /** Manifests with one to four edits anywhere. */
 export const mutatedManifest: fc.Arbitrary<string> = fc

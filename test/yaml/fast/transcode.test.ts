@@ -4,7 +4,7 @@ import { canonicalJson } from "../../../src/model/json.ts";
 import { parsePlainYaml } from "../../../src/yaml/fast/transcode.ts";
 import { readByLibrary } from "../../../src/yaml/library.ts";
 import { brokenFlows } from "./flow-texts.ts";
-import { mutatedManifest, yamlLines } from "./texts.ts";
+import { blocksAndAnchors, mutatedManifest, yamlLines } from "./texts.ts";
 
 /** The documents as JSON, keys in their order; `-0` and `__proto__` are distinguishable from 0 and an absent member. */
 function asText(documents: readonly { readonly index: number; readonly value: unknown }[]): string {
@@ -64,6 +64,18 @@ describe("the fast path reads", () => {
     ["text beyond ASCII", "ü: „ß“ 😀\n", { ü: "„ß“ 😀" }],
     ["Windows line breaks", "a:\r\n  b: c\r\n", { a: { b: "c" } }],
     ["a text without a last line break", "a: b", { a: "b" }],
+    [
+      "literal block scalars",
+      'a: | # why\n  one\n   two "x"\n\n  three\n\n\nb:\n  - |-\n   four\n  # c\n  - 5\n',
+      { a: 'one\n two "x"\n\nthree\n', b: ["four", 5] },
+    ],
+    ["folded block scalars", "a: >\n\n  one\n  two\n\n\n  three\nb: >-\n  four\n  five", { a: "\none two\n\nthree\n", b: "four five" }],
+    [
+      "anchors and aliases",
+      "a: &x { c: 1, b: [2] }\nd: *x\ne: &y\n  - &z f\n  - *x\ng: [*z, *y]\n",
+      { a: { c: 1, b: [2] }, d: { c: 1, b: [2] }, e: ["f", { c: 1, b: [2] }], g: ["f", ["f", { c: 1, b: [2] }]] },
+    ],
+    ["an anchor of a value on the next line", "a: &x\n  [1]\nb: &y\n- c\nd: [*x, *y]\n", { a: [1], b: ["c"], d: [[1], ["c"]] }],
   ];
   test.each(rows)("%s", (_sentence, text, value) => {
     expect(parsePlainYaml(text)).toStrictEqual([{ index: 0, value }]);
@@ -85,9 +97,24 @@ describe("the fast path leaves to the library", () => {
     ["a duplicate key", "a: 1\nb: 2\na: 1\n"],
     ["a duplicate key in braces", "a: { b: 1, b: 2 }\n"],
     ["a duplicate key in two notations", `a: 1\n"a": 2\n`],
-    ["anchors and aliases", "a: &x 1\nb: *x\n"],
+    ["anchors in braces", "a: { b: &x 1 }\n"],
+    ["anchors of keys", "&x a: 1\n"],
+    ["anchors of nothing", "a: &x\nb: 1\n"],
+    ["anchors that are defined twice", "a: &x 1\nb: &x 2\n"],
+    ["anchors with unusual names", "a: &x.y 1\n"],
+    ["aliases without an anchor", "a: *x\n"],
+    ["aliases inside the value that they refer to", "a: &x\n  b: *x\n"],
+    ["aliases inside the value with the same anchor again", "a: &x 1\nb: &x\n  c: *x\n"],
+    ["aliases as keys", "a: &x b\n*x : c\n"],
+    ["aliases that repeat more than the text", `a: &x [${"long, ".repeat(50)}]\nb: &y [*x, *x, *x]\nc: [*y, *y]\n`],
     ["tags", "a: !!str 1\n"],
-    ["block scalars", "a: |\n  text\n"],
+    ["block scalars with explicit indentation", "a: |2\n  text\n"],
+    ["block scalars that keep line breaks", "a: |+\n  text\n\n"],
+    ["block scalars without text", "a: |\nb: 1\n"],
+    ["block scalars with tabs", "a: |\n  b\tc\n"],
+    ["block scalars with more spaces in an empty line", "a: |\n  b\n    \n  c\n"],
+    ["block scalars that begin with too many spaces", "a: |\n    \n  b\n"],
+    ["more-indented lines in folded scalars", "a: >\n  b\n    c\n"],
     ["plain text over several lines", "a: b\n  c\n"],
     ["quoted text over several lines", `a: "b\n  c"\n`],
     ["brackets that are not indented", "a: [\nb ]\n"],
@@ -174,7 +201,9 @@ describe("if the fast path reads a text, it agrees with the library, on", () => 
     ["lines made of ordinary and unusual pieces", yamlLines],
     ["manifests with mistakes", mutatedManifest],
     ["flow collections over several lines", brokenFlows],
-  ])("%s", (_sentence, texts) => {
+    ["block scalars, anchors and aliases", blocksAndAnchors],
+  ])("%s", (_sentence, lines) => {
+    const texts = fc.tuple(lines, fc.boolean()).map(([text, isWindows]) => (isWindows ? text.replaceAll("\n", "\r\n") : text));
     let answered = 0;
     let inOrder = 0;
     fc.assert(
