@@ -1,7 +1,8 @@
 import type { AccountView } from "../kinds/kind.ts";
 import { namesMatcher } from "../kinds/patterns/names.ts";
+import { matchesName } from "../kinds/patterns/nodes.ts";
 import { expand } from "../kinds/schema-config/coverage.ts";
-import { type NodePath, nodeText } from "../kinds/schema-config/tree.ts";
+import { type NodePath, nodeText, walk } from "../kinds/schema-config/tree.ts";
 import type { SchemaConfigUnit } from "../kinds/schema-config/units.ts";
 import { labelOf, selectIntegration, selectIntegrations } from "../kinds/select.ts";
 import { own } from "../model/json.ts";
@@ -110,33 +111,26 @@ const integrationNode = ({ name, paused, source, destination }: LiveIntegration)
   },
 });
 
-/** The matching nodes with their live values, and the desired ones over them. */
-function* nodesIn(match: NodeMatch, live: LiveSchemas, desired: SchemaTree): Generator<CheckedNode> {
-  const found = (path: NodePath, values: CheckedNode["values"]): CheckedNode => ({ node: nodeText(path), values });
-  for (const [schema, entry] of sorted(live, match.schema)) {
-    const wanted = own(desired, schema);
-    const enabled = wanted?.enabled ?? entry.enabled;
-    if (match.replicated && !enabled) continue;
-    if (match.depth === 0) yield found([schema], { ...entry, enabled });
-    else
-      for (const [table, tableEntry] of sorted(entry.tables, match.table)) {
-        const wantedTable = own(wanted?.tables, table);
-        const isTableEnabled = wantedTable?.enabled ?? tableEntry.enabled;
-        if (match.replicated && !isTableEnabled) continue;
-        if (match.depth === 1) yield found([schema, table], { ...tableEntry, enabled: isTableEnabled });
-        else
-          for (const [column, columnEntry] of sorted(tableEntry.columns ?? {}, match.column)) {
-            const values = { ...columnEntry, ...own(wantedTable?.columns, column) };
-            if (!match.replicated || values.enabled) yield found([schema, table, column], values);
-          }
-      }
-  }
+/** The matching nodes by name, with their live values and the desired ones over them. */
+function nodesIn({ depth, patterns, replicated }: NodeMatch, live: LiveSchemas, desired: SchemaTree): readonly CheckedNode[] {
+  const found: CheckedNode[] = [];
+  /** Whether the nodes below are visited; the checked level is collected. */
+  const visit = (path: NodePath, level: 0 | 1 | 2, values: CheckedNode["values"] & { readonly enabled: boolean }): boolean => {
+    if (!matchesName(patterns, level, path[level] ?? "") || (replicated && !values.enabled)) return false;
+    if (level === depth) found.push({ node: nodeText(path), values });
+    return level < depth;
+  };
+  walk(
+    live,
+    {
+      schema: (entry, path) => visit(path, 0, { ...entry, enabled: own(desired, path[0])?.enabled ?? entry.enabled }),
+      table: (entry, path) => visit(path, 1, { ...entry, enabled: own(own(desired, path[0])?.tables, path[1])?.enabled ?? entry.enabled }),
+      column: (entry, path) => void visit(path, 2, { ...entry, ...own(own(own(desired, path[0])?.tables, path[1])?.columns, path[2]) }),
+    },
+    "by-name",
+  );
+  return found;
 }
-
-const sorted = <T>(entries: Readonly<Record<string, T>>, matches: (name: string) => boolean): readonly (readonly [string, T])[] =>
-  Object.entries(entries)
-    .filter(([name]) => matches(name))
-    .sort(([a], [b]) => (a < b ? -1 : 1));
 
 function integrationSelector({ integrations }: Assertion, account: AccountView): (live: LiveIntegration) => boolean {
   const { names, labels = {}, tagged } = integrations;

@@ -1,4 +1,4 @@
-import { nameMatcher } from "../kinds/patterns/names.ts";
+import { type NodePatterns, nodePatterns } from "../kinds/patterns/nodes.ts";
 import { yamlProblems } from "../manifests/config/file.ts";
 import { makeLocate } from "../manifests/locate.ts";
 import { schemaProblems } from "../manifests/schema/validate.ts";
@@ -31,9 +31,7 @@ export interface Assertion {
 export interface NodeMatch {
   /** The level that is checked: 0 schemas, 1 tables, 2 columns. */
   readonly depth: 0 | 1 | 2;
-  readonly schema: (name: string) => boolean;
-  readonly table: (name: string) => boolean;
-  readonly column: (name: string) => boolean;
+  readonly patterns: NodePatterns;
   /** Only replicated nodes: enabled together with everything above. */
   readonly replicated: boolean;
 }
@@ -43,14 +41,14 @@ interface TestsFile {
   readonly tests: readonly {
     readonly name: string;
     readonly integrations?: Assertion["integrations"];
-    readonly that?: NodePatterns;
+    readonly that?: That;
     readonly is: Assertion["expected"];
     readonly state?: Assertion["state"];
     readonly atLeast?: number;
   }[];
 }
 
-interface NodePatterns {
+interface That {
   readonly schema?: string | readonly string[];
   readonly table?: string | readonly string[];
   readonly column?: string | readonly string[];
@@ -98,14 +96,8 @@ function structureProblems(value: unknown, documents: number, place: SourceLocat
   return schemaProblems(errors, { kind: "Tests", value, place, replaced: new Set(), known: new Set() });
 }
 
-function nodeMatch({ schema, table, column, ignoreCase = false, flows = false }: NodePatterns): NodeMatch {
-  const matcher = (patterns: string | readonly string[] | undefined): ((name: string) => boolean) =>
-    patterns === undefined ? () => true : nameMatcher(typeof patterns === "string" ? [patterns] : patterns, { ignoreCase });
-  return {
-    depth: column !== undefined ? 2 : table !== undefined ? 1 : 0,
-    schema: matcher(schema),
-    table: matcher(table),
-    column: matcher(column),
-    replicated: flows,
-  };
+function nodeMatch({ schema, table, column, ignoreCase, flows = false }: That): NodeMatch {
+  const patterns = nodePatterns([schema, table, column].map((name) => (name === undefined ? undefined : { name, ignoreCase })));
+  // The schema of the file requires a level.
+  return { depth: patterns.depth ?? 0, patterns, replicated: flows };
 }
