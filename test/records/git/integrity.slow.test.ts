@@ -106,7 +106,7 @@ describe("records are refused, and nothing is created, if", () => {
   });
 
   for (const [path, text, words] of [
-    ["journal/000001.ndjson", '{"type":"other"}\n', "journal/000001.ndjson:1 is no entry"],
+    ["journal/000001.ndjson", '{"type":"other"}\n', "journal/000001.ndjson:1 is not an entry"],
     ["journal/000001.ndjson", "not json\n", "journal/000001.ndjson:1 is not valid JSON"],
     ["bindings.yaml", "", "it is empty"],
     ["lease.json", "{}", "lease.json"],
