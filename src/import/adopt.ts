@@ -227,7 +227,7 @@ function adoptTag(draft: Draft, tag: LiveTag): void {
   }
   const { entries, untyped } = tagResources(tag, written, account);
   draft.hasNewRelations ||= entries.length > 0;
-  documents.push(tagText(name, tag, userRefFor(tag.owner, account.users), entries, untyped));
+  documents.push(tagText(name, tag, { owner: userRefFor(tag.owner, account.users), resources: entries, untyped }));
 }
 
 /** The integration that alone uses the asset, as its source. */

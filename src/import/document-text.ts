@@ -64,14 +64,14 @@ export function assetText(name: string, live: LiveReference, connectionType: "so
   );
 }
 
-/** `untyped`: ids that the tag is attached to and whose type the service does not return. */
-export function tagText(
-  name: string,
-  live: LiveTag,
-  owner: UserRef | undefined,
-  resources: readonly JsonValue[],
-  untyped: readonly string[],
-): DocumentText {
+export interface TagReferences {
+  readonly owner: UserRef | undefined;
+  readonly resources: readonly JsonValue[];
+  /** Ids that the tag is attached to and whose type the service does not return. */
+  readonly untyped: readonly string[];
+}
+
+export function tagText(name: string, live: LiveTag, { owner, resources, untyped }: TagReferences): DocumentText {
   return documentText(
     "Tag",
     name,
