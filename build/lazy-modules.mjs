@@ -1,12 +1,13 @@
 // Some modules cost milliseconds to load and most runs never use them: `yaml` 10 (the fast path,
-// src/yaml/fast/transcode.ts, makes it needless), `picomatch` 3, node:crypto 3, node:child_process
-// 1. The code that uses them is synchronous, which rules import() out. So the bundles get stand-ins
-// for their functions that load the module when the first of them is used.
+// src/yaml/fast/transcode.ts, makes it needless), `picomatch` 3, `string-width` 20 (Intl.Segmenter),
+// node:crypto 3, node:child_process 1. The code that uses them is synchronous, which rules import()
+// out. So the bundles get stand-ins for their functions that load the module when the first of them
+// is used.
 import { createRequire } from "node:module";
 
 const require = createRequire(import.meta.url);
 /** The packages among them: each has to be a file NAME.cjs beside the bundles. */
-export const lazyPackages = ["yaml", "picomatch"];
+export const lazyPackages = ["yaml", "picomatch", "string-width"];
 const lazyModules = [...lazyPackages, "node:crypto", "node:child_process"];
 const prefix = "\0lazy:";
 const noHttp2 = "\0no-http2";
@@ -31,7 +32,8 @@ export const lazyLoading = {
 
 function standIns(module) {
   const library = require(module);
-  const names = Object.entries(library).flatMap(([name, member]) => (typeof member === "function" ? [name] : []));
+  const functions = Object.entries(library).flatMap(([name, member]) => (typeof member === "function" ? [name] : []));
+  const names = functions.filter((name) => name !== "default");
   const path = lazyPackages.includes(module) ? `./${module}.cjs` : module;
   return `import { createRequire } from "node:module";
 let loaded;
@@ -42,5 +44,6 @@ const standIn = (member) => new Proxy(function () {}, {
   get: (_, key) => member()[key],
 });
 ${typeof library === "function" ? "export default /* @__PURE__ */ standIn(library);" : ""}
+${functions.includes("default") ? "export default /* @__PURE__ */ standIn(() => library().default);" : ""}
 ${names.map((name) => `export const ${name} = /* @__PURE__ */ standIn(() => library().${name});`).join("\n")}`;
 }

@@ -1,8 +1,7 @@
 import type { Plan } from "../model/plan.ts";
-import { summaryLine } from "../render/machine/github.ts";
 import { details, prose } from "../render/markdown/escape.ts";
 import { renderMarkdown } from "../render/markdown/index.ts";
-import { isEmpty } from "../render/report/totals.ts";
+import { isEmpty, summaryLine } from "../render/report/totals.ts";
 
 /** A comment on a pull or merge request. */
 export interface Comment {

@@ -1,6 +1,6 @@
 import type { Plan } from "../model/plan.ts";
-import { hasChanges, summaryLine } from "../render/machine/github.ts";
 import { renderMarkdown } from "../render/markdown/index.ts";
+import { hasChanges, summaryLine } from "../render/report/totals.ts";
 import { cutMiddle } from "../text/values.ts";
 
 export interface Issue {

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { byText } from "../model/address.ts";
 import { canonicalJson, isObject, own } from "../model/json.ts";
 import type { Manual, Origin, Plan } from "../model/plan.ts";
+import { unmanagedCounts } from "../render/report/unmanaged.ts";
 
 /** One report as the history keeps it: counts, a fingerprint and the open manual steps, but no values from the account. */
 export interface HistoryEntry {
@@ -62,8 +63,8 @@ export function historyEntry(report: Plan): HistoryEntry {
       manual: report.manual.length,
       blocked: report.blocked.length,
       policy: report.policy.length,
-      unmanaged: report.unmanaged.integrations.length + report.unmanaged.tags.length,
-      unmanagedColumns: report.unmanaged.columns,
+      unmanaged: unmanagedCounts(report.unmanaged).objects,
+      unmanagedColumns: unmanagedCounts(report.unmanaged).columns,
     },
     origins,
     manual: report.manual.map(({ id, address, path, instruction }) => ({ id, address, path, instruction })),

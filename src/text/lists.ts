@@ -10,3 +10,6 @@ export function andMore(names: readonly string[], { shown = 3, total = names.len
   const first = names.slice(0, shown);
   return total > first.length ? `${first.join(", ")} and ${total - first.length} more` : first.join(", ");
 }
+
+/** The parts that are not empty, `between` them. */
+export const joinParts = (parts: readonly string[], between: string): string => parts.filter((part) => part !== "").join(between);

@@ -1,22 +1,26 @@
 import { fromPointer, type Pointer } from "../model/pointer.ts";
 import { visible } from "./control-characters.ts";
+import { joinParts } from "./lists.ts";
 
 const plainName = /^[\p{L}\p{M}\p{N}_$-]+$/u;
 
-/** A member's or column's name; one with dots, spaces or other unusual characters as a JSON string. */
+/** A name; as a JSON string if it has dots, spaces or other unusual characters. */
 export function nameText(name: string): string {
   return plainName.test(name) && visible(name) === name ? name : visible(JSON.stringify(name));
 }
 
-/** A pointer as people say it: `public.users.email hashed` in a schema, `sourceConfig.connection.port` elsewhere; "" for the whole object. */
+/**
+ * A JSON Pointer in the form that users write: `public.users.email` and `hashed` in a schema,
+ * `sourceConfig.connection.port` elsewhere.
+ */
 export interface PathText {
-  /** "public.users", where the path lies in a table. */
+  /** "public.users" if the path is in a table. */
   readonly table: string | undefined;
   /** "public.users.email"; "" outside schemas. */
   readonly node: string;
-  /** The node's name within its table, "email"; "" for the table itself. */
+  /** The column, "email"; "" for the table itself. */
   readonly nodeInTable: string;
-  /** "hashed", or the whole dotted path outside schemas. */
+  /** "hashed", or the whole dotted path outside schemas; "" for the whole object. */
   readonly leaf: string;
 }
 
@@ -34,17 +38,16 @@ export function pathText(pointer: Pointer): PathText {
   };
 }
 
-/** The path in one piece. */
+/** "public.users.email hashed"; "" for the whole object. */
 export function wholePath(pointer: Pointer): string {
   const { node, leaf } = pathText(pointer);
   return spaced(node, leaf);
 }
 
-/** Those that are there, with a space between. */
-export function spaced(...parts: readonly string[]): string {
-  return parts.filter((part) => part !== "").join(" ");
-}
+/** The parts that are not empty, a space between them. */
+export const spaced = (...parts: readonly string[]): string => joinParts(parts, " ");
 
-function dotted(names: readonly string[]): string {
+/** "public.users.email" of the names of a schema, table and column, or of any other path. */
+export function dotted(names: readonly string[]): string {
   return names.map(nameText).join(".");
 }

@@ -1,10 +1,14 @@
 import { isObject, type JsonValue } from "../model/json.ts";
+import { fromPointer, type Pointer } from "../model/pointer.ts";
 import { describeSecret, isSecretName, isSecretReference } from "../model/secret.ts";
 import { visible } from "./control-characters.ts";
 import { nameText } from "./paths.ts";
 import { isPlainScalar } from "./plain-scalar.ts";
 
-/** A value on one line, near to JSON. A secret is shown as where it comes from; a literal under a secret's name (which validation refuses) not at all. */
+/**
+ * A value on one line, similar to JSON. A secret is shown as its source. A string whose `name` is
+ * that of a secret is masked, although validation refuses it.
+ */
 export function valueText(value: JsonValue, name = ""): string {
   if (typeof value === "string") return isSecretName(name) ? "(secret)" : visible(JSON.stringify(value));
   if (isSecretReference(value)) return `(${visible(describeSecret(value))})`;
@@ -16,7 +20,10 @@ export function valueText(value: JsonValue, name = ""): string {
   return String(value);
 }
 
-/** A value as indented lines of YAML (secrets aside): an object's members one a line, short lists of scalars on one. */
+/** The value at a JSON Pointer on one line. The last name of the pointer decides whether it is a secret. */
+export const valueAt = (pointer: Pointer, value: JsonValue): string => valueText(value, fromPointer(pointer).at(-1));
+
+/** A value as lines of YAML, except for secrets. Short lists of scalars take one line. */
 export function valueLines(value: JsonValue, name = ""): readonly string[] {
   if (isShort(value)) return [plainText(value, name)];
   if (Array.isArray(value)) return value.flatMap((element: JsonValue) => hanging("- ", valueLines(element, name)));
@@ -27,7 +34,7 @@ export function valueLines(value: JsonValue, name = ""): readonly string[] {
   });
 }
 
-/** At most `limit` characters, the middle left out; both ends of a long value tell more than one. */
+/** At most `limit` characters; what is left out is in the middle, because both ends can differ. */
 export function cutMiddle(text: string, limit: number): string {
   const characters = [...text];
   if (characters.length <= limit) return text;
@@ -40,7 +47,7 @@ function plainText(value: JsonValue, name: string): string {
   return Array.isArray(value) ? `[${value.map((element: JsonValue) => plainText(element, name)).join(", ")}]` : valueText(value, name);
 }
 
-/** What stands on one line: a scalar, a secret, something empty, a short list of scalars. */
+/** Whether it fits on one line: a scalar, a secret, something empty or a short list of scalars. */
 function isShort(value: JsonValue): boolean {
   if (Array.isArray(value))
     return value.every((element: JsonValue) => !isObject(element) && !Array.isArray(element)) && valueText(value).length <= 70;

@@ -76,6 +76,6 @@ test.each([
     env: { TEST_KEY: "key", NODE_OPTIONS: `--max-old-space-size=${heapMiB}` },
   });
   expect(stderr).toBe("");
-  expect(stdout).toContain(`No changes. The account equals the manifests (${integrations} objects compared).`);
+  expect(stdout).toContain(`No changes. The account matches the manifests (${integrations} objects compared).`);
   expect(code).toBe(0);
 });

@@ -193,8 +193,8 @@ describe("manifests with errors", () => {
 
   test("are reported all at once, with line, excerpt and suggestion", async () => {
     const { code, stdout, stderr } = await dimsync(["validate"], { cwd: emptyFolder(broken) });
-    expect(stdout).toMatch(/^manifests\/a\.yaml:\d+:\d+ {2}E_YAML_SYNTAX/mu);
-    expect(stdout).toMatch(/^manifests\/b\.yaml:2:7 {2}E_UNKNOWN_KIND/mu);
+    expect(stdout).toMatch(/^manifests\/a\.yaml:\d+:\d+ {3}E_YAML_SYNTAX/mu);
+    expect(stdout).toMatch(/^manifests\/b\.yaml:2:7 {3}E_UNKNOWN_KIND/mu);
     expect(stdout).toContain("2 | kind: Tagg");
     expect(stdout).toMatch(/Did\s+you\s+mean\s+Tag\?/u);
     expect({ code, stderr }).toEqual({ code: 1, stderr: "" });
@@ -211,7 +211,7 @@ describe("manifests with errors", () => {
 
   test("are not called a failed read", async () => {
     const { stdout } = await dimsync(["plan"], { cwd: emptyFolder(broken) });
-    expect(stdout).toContain("The account was not looked at");
+    expect(stdout).toContain("The account was not read. Fix the errors first.");
     expect(stdout).not.toContain("a read failed");
   });
 });

@@ -37,7 +37,7 @@ test("a column that appears in one shard is counted, named on demand, and can fa
   for (const command of ["plan", "drift"]) {
     const failed = await run(command, "--fail-on", "unmanaged");
     expect(failed.code).toBe(2);
-    expect(failed.stdout).toMatch(/^ {4}public\.orders +shop-shard-02 .*\bsocial_security_no\b/mu);
+    expect(failed.stdout).toMatch(/^ {4}public\.orders +[^\n]*\bsocial_security_no\b/mu);
   }
   expect((await run("drift")).stdout).toContain(`${after.unmanaged.columns} columns (--list-unmanaged names them).`);
 });

@@ -61,7 +61,7 @@ describe("a saved plan", () => {
     const at = await scene(manifests);
     expect((await at.run(["snapshot", "--out", "account.json"])).code).toBe(0);
     const made = await at.run(["plan", "--snapshot", "account.json", "--out", "plan.json"], { DIMSYNC_API_KEY: "" });
-    expect(made).toMatchObject({ code: 0, stdout: expect.stringContaining("the plan stands on a snapshot of ") });
+    expect(made).toMatchObject({ code: 0, stdout: expect.stringContaining("The plan was made from a snapshot taken ") });
     const { code, stderr } = await at.run(["apply", "plan.json", "--yes"], { DIMSYNC_API_KEY: "" });
     expect(code).toBe(1);
     expect(stderr).toContain("E_PLAN_FROM_SNAPSHOT");
@@ -265,7 +265,7 @@ describe("a protected target", () => {
     const planned = await at.run(["plan", "--out", "plan.json"]);
     expect(planned.code).toBe(0);
     expect(planned.stdout.replaceAll(/\s+/gu, " ")).toContain(
-      "Apply will refuse this plan: the target is protected, and there are uncommitted changes in manifests/all.yaml.",
+      "Apply refuses this plan: The target is protected, and there are uncommitted changes in manifests/all.yaml.",
     );
     const ran = await at.run(["apply", "plan.json"]);
     expect(ran).toMatchObject({ code: 3, stdout: "" });

@@ -187,6 +187,18 @@ export const fullPlan: Plan = plan({
       path: column("orders", "contact_email", "hashed"),
       message: "The exemption ends on 2026-03-31.",
     },
+    {
+      policy: "pii-must-be-hashed",
+      severity: "error",
+      state: "fixed",
+      address: "SchemaConfig/shops@orders",
+      path: column("users", "email", "hashed"),
+      message: "personal data would be copied in clear",
+      actual: false,
+      required: true,
+      file: "policies/pii.yaml",
+      line: 4,
+    },
   ],
   guards: [
     { guard: "policy", message: "One finding of severity error.", actual: 1, limit: 0 },
@@ -205,7 +217,7 @@ export const driftReport: Plan = plan({
   blocked,
   unmanaged,
   unverifiable,
-  policy,
+  policy: policy.flatMap((finding) => (finding.state === "fixed" ? [] : [{ ...finding, state: "existing" as const }])),
   exit: { code: 2, reasons: ["drift", "manual"] },
 });
 

@@ -4,7 +4,7 @@ import { type Document, type RenderOptions, renderers } from "../../src/render/i
 import { invalid } from "./diagnostics.ts";
 import { driftReport, fullPlan, planOfColumns } from "./full-plan.ts";
 import { withName } from "./hostile.ts";
-import { faults } from "./markdown-structure.ts";
+import { faults } from "./markdown/structure.ts";
 import { fullResult } from "./results.ts";
 
 const documents: readonly Document[] = [fullPlan, driftReport, fullResult, invalid, planOfColumns(26)];

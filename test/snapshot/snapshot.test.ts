@@ -83,7 +83,7 @@ describe("snapshot", () => {
     await take("a.json");
     const file = join(project.folder, "a.json");
     const plan = () => project.run<PlanFlags>(runPlan, { snapshot: "a.json", quiet: false, failOn: [], allow: [], ignore: [] });
-    expect((await plan()).out).toMatch(/No changes\. The snapshot of \S+Z equals the manifests/u);
+    expect((await plan()).out).toMatch(/No changes\. The snapshot of \S+Z matches the manifests/u);
     expect((await plan()).out).not.toContain("W_SNAPSHOT_OF_ANOTHER");
     const snapshot = JSON.parse(await readFile(file, "utf8")) as Draft;
     await writeFile(file, JSON.stringify({ ...snapshot, target: "staging", account: "https://staging.example.com" }));

@@ -51,11 +51,11 @@ async function show(context: Context<RecordsFlags>): Promise<ExitCode> {
       bindings: [...state.bindings].map(([address, { id }]) => ({ address, id })).sort((a, b) => (a.address < b.address ? -1 : 1)),
     };
     await deliverForms(context, {
-      human: () =>
-        recordsText({
-          ...shown,
-          holder: lease === undefined ? undefined : [describeLease(lease), lease.reason].filter((part) => part !== undefined).join(": "),
-        }),
+      human: (options) => {
+        const holder =
+          lease === undefined ? undefined : [describeLease(lease), lease.reason].filter((part) => part !== undefined).join(": ");
+        return recordsText({ ...shown, holder }, options);
+      },
       json: () => `${JSON.stringify(shown, undefined, 2)}\n`,
     });
     return 0;

@@ -1,89 +1,141 @@
-import type { Change } from "../../model/plan.ts";
 import { counted } from "../../text/counts.ts";
-import { pathText, spaced, wholePath } from "../../text/paths.ts";
-import { valueText } from "../../text/values.ts";
-import { attributionText, originText, type Traced, traceOfAll } from "../report/attribution.ts";
-import { causeText } from "../report/changes.ts";
-import { groupByRule } from "../report/groups.ts";
-import type { Wording } from "../report/wording.ts";
-import { chip, code, escaped, type Tone } from "./escape.ts";
+import { andMore, joinParts } from "../../text/lists.ts";
+import { attributionText, originText, type Traced } from "../report/attribution.ts";
+import type { ChangeLine } from "../report/changes.ts";
+import type { ItemGroup, ReportGroup, RulesGroup } from "../report/groups.ts";
+import type { ReportObject } from "../report/objects.ts";
+import type { RuleChanges } from "../report/rules.ts";
+import type { Words } from "../report/words.ts";
+import { blocks, chip, code, escaped, type Tone, table } from "./escape.ts";
 
-// From this many changes on, the table shows them by rule and all of them are folded away below it.
-const mostOpenRows = 40;
+// Examples of what a rule changes; more if data becomes readable.
+const fewExamples = 3;
+const manyExamples = 10;
 
-/** The changes of one object as a table; of many, one row per rule, and every single one in a second table that opens. */
-export function changeTables(changes: readonly Change[], caption: string, wording: Wording): string {
-  if (changes.length === 0) return "";
-  const isTraced = changes.some(({ origin, attribution }) => attribution !== undefined || originText(origin) !== "");
-  const draw = (change: Change, what: string, trace: Traced): string => row(change, what, isTraced ? trace : undefined, wording);
-  const table = (rows: readonly string[], title: string): string => tableHtml(rows, title, isTraced, wording);
-  const all = (): string =>
-    table(
-      changes.map((change) => draw(change, pathHtml(change.path), change)),
-      caption,
-    );
-  const groups = changes.length <= mostOpenRows ? [] : groupByRule(changes);
-  if (groups.length === 0 || groups.length === changes.length) return all();
-  const rows = groups.map(({ first, changes: group }) =>
-    draw(first, group.length === 1 ? pathHtml(first.path) : groupHtml(first, group), traceOfAll(group)),
+/** What each rule changes, in all integrations together. */
+export function ruleTable({ rules, integrations, exposed, exposedBy }: RulesGroup): string {
+  const isTraced = rules.some(({ trace }) => traceHtml(trace) !== "");
+  const heads = ["What", ...(isTraced ? ["Origin"] : []), "Rule"];
+  const rows = rules.map((one) => [
+    `<span class="strong">${escaped(one.what)}</span> ${riskChip(one)}<br><span class="quiet small">${examples(one)}</span>`,
+    ...(isTraced ? [traceHtml(one.trace)] : []),
+    whyHtml(joinParts([one.rule, one.place], ", "), one.reason),
+  ]);
+  return blocks(
+    `<p>${counted(integrations.length, "integration")}: ${escaped(andMore(integrations, { shown: manyExamples }))}</p>`,
+    exposed === 0 ? "" : `<p class="note bad">${escaped(`${exposedText(exposed)}: ${andMore(exposedBy, { shown: manyExamples })}`)}</p>`,
+    table("Changes by rule", heads, rows, "rules"),
   );
-  return `${table(rows, `${caption}, by rule`)}
-<details><summary>All ${counted(changes.length, "difference")} one by one</summary>
-${all()}</details>`;
 }
 
-function tableHtml(rows: readonly string[], caption: string, isTraced: boolean, wording: Wording): string {
-  const isDrift = wording.title === "Drift";
-  const heads = ["What", "Live", isDrift ? "Declared" : "After apply", ...(isTraced ? ["Origin and person"] : []), "Why"];
-  return `<table class="${isDrift ? "t-drift" : "t-plan"} ${isTraced ? "traced" : "bare"}"><caption>${escaped(caption)}</caption>
-<thead><tr>${heads.map((head) => `<th scope="col">${head}</th>`).join("")}</tr></thead>
-<tbody>
-${rows.join("\n")}
-</tbody></table>`;
+const examples = ({ nodes, isAlarm }: RuleChanges): string => {
+  const most = isAlarm ? manyExamples : fewExamples;
+  return `${nodes.length > most ? "such as " : ""}${andMore(nodes.map(code), { shown: most })}`;
+};
+
+// A browser lays out only what is open, so many objects are in bundles of this size.
+const bundleSize = 100;
+
+/** The objects with all their changes; many of them in bundles. */
+export function objectCards(objects: readonly ReportObject[], words: Words, isOpen: boolean): string {
+  const drawn = (some: readonly ReportObject[]): string => some.map((object) => objectCard(object, words, isOpen)).join("\n");
+  const bundles: string[] = [];
+  for (let from = bundleSize; from < objects.length; from += bundleSize) {
+    const some = objects.slice(from, from + bundleSize);
+    const names = `${some[0]?.title ?? ""} to ${some.at(-1)?.title ?? ""}`;
+    bundles.push(
+      `<details class="card"><summary>Objects ${from + 1} to ${from + some.length} of ${objects.length} <span class="quiet">${escaped(names)}</span></summary><div class="inside">\n${drawn(some)}\n</div></details>`,
+    );
+  }
+  return blocks(drawn(objects.slice(0, bundleSize)), ...bundles);
 }
 
-/** Without `trace` the table has no column for it. */
-function row({ path, before, after, risk, cause }: Change, what: string, trace: Traced | undefined, wording: Wording): string {
-  const name = path.slice(path.lastIndexOf("/") + 1);
-  const value = (of: Change["before"], unknown: string): string =>
-    of === undefined ? `<span class="quiet">${unknown}</span>` : code(valueText(of, name));
-  const reason = cause?.reason === undefined ? "" : `<br><span class="quiet">${escaped(cause.reason)}</span>`;
-  const cells = [
-    value(before, "not shown"),
-    value(after, "open"),
-    ...(trace === undefined ? [] : [traceHtml(trace)]),
-    cause === undefined ? "" : code(causeText(cause, false)) + reason,
-  ];
-  const risks = chip(wording.risk[risk], risk === wording.alarm ? "bad" : "good");
-  return `<tr><th scope="row">${what} ${risks}</th>${cells.map((cell) => `<td>${cell}</td>`).join("")}</tr>`;
+function objectCard({ title, address, liveId, items, changes, alarms, users }: ReportObject, words: Words, isOpen: boolean): string {
+  const id = liveId === undefined ? "" : `<span class="quiet small">${escaped(liveId)}</span>`;
+  const who = users.length === 0 ? "" : `<span class="quiet small">by ${escaped(andMore(users, { shown: 2 }))}</span>`;
+  const summary = joinParts(
+    [
+      `<h3>${escaped(title)}</h3>`,
+      id,
+      chip(counted(changes, words.change), "quiet"),
+      alarms === 0 ? "" : chip(`${alarms} ${words.alarm === "exposes" ? "expose" : words.alarm}`, "bad"),
+      who,
+    ],
+    " ",
+  );
+  return `<details class="card"${isOpen ? " open" : ""}><summary>${summary}</summary><div class="inside">
+${items.map((item) => itemHtml(item, address, words)).join("\n")}
+</div></details>`;
 }
 
-/** The origin as a chip, who did it and when, and the event as the audit log tells it. */
+const actionTexts: Readonly<Record<ItemGroup["action"], readonly [plan: string, report: string]>> = {
+  create: ["will be created", "is missing"],
+  update: ["will be updated", "differs"],
+  relate: ["will be attached", "is not attached"],
+  bind: ["id will be recorded", "id is not recorded"],
+};
+
+function itemHtml(item: ItemGroup, objectAddress: string, words: Words): string {
+  const { address, action, liveName, liveId, renamedFrom, lines, on, exposed, isShort } = item;
+  const former = renamedFrom === undefined ? "" : `renamed from ${escaped(renamedFrom)}`;
+  const live = joinParts([escaped(liveName ?? ""), liveId === undefined ? "" : code(liveId), former], " ");
+  const target = on === undefined ? "" : ` on ${escaped(on.type)} ${code(on.id)}`;
+  const text = actionTexts[action][words.kind === "DriftReport" ? 1 : 0];
+  const [only] = lines;
+  const cause = isShort && only !== undefined ? joinParts([traceHtml(only.trace), whyHtml(only.cause, only.reason)], " ") : "";
+  return blocks(
+    `<h4>${escaped(address)} ${text}${target} <span class="quiet small">${live}</span></h4>`,
+    isShort ? "" : changeTable(lines, address === objectAddress ? "Changes" : `Changes of ${address}`, words),
+    cause === "" ? "" : `<p>${cause}</p>`,
+    exposed === 0 ? "" : `<p class="note bad">${exposedText(exposed)}.</p>`,
+    requestsHtml(item),
+  );
+}
+
+function requestsHtml({ calls }: ReportGroup): string {
+  const texts = calls.map(({ method, path, bodies }) => `${bodies.length > 1 ? `${bodies.length} × ` : ""}${code(`${method} ${path}`)}`);
+  return texts.length === 0 ? "" : `<p class="small">Requests: ${texts.join(", ")}</p>`;
+}
+
+/** Every change as a row. */
+export function changeTable(lines: readonly ChangeLine[], caption: string, words: Words): string {
+  if (lines.length === 0) return "";
+  const isTraced = lines.some(({ origin, who }) => origin + who !== "");
+  const isNew = lines.every(({ live }) => live === "");
+  const heads = ["What", ...(isNew ? [] : [words.before]), words.after, ...(isTraced ? ["Origin"] : []), "Why"];
+  const rows = lines.map((line) => [
+    `${pathHtml(line.path)} ${riskChip(line)}`,
+    ...(isNew ? [] : [valueHtml(line.live)]),
+    valueHtml(line.desired),
+    ...(isTraced ? [traceHtml(line.trace)] : []),
+    whyHtml(line.cause, line.reason),
+  ]);
+  return table(caption, heads, rows);
+}
+
+const valueHtml = (text: string): string => (text.startsWith("(") ? `<span class="quiet">${escaped(text)}</span>` : code(text));
+
+function pathHtml({ node, leaf }: ChangeLine["path"]): string {
+  return `<code>${escaped(node)}${node === "" || leaf === "" ? "" : " "}<b>${escaped(leaf)}</b></code>`;
+}
+
+const riskChip = ({ risk, isAlarm }: { readonly risk: string; readonly isAlarm: boolean }): string => chip(risk, isAlarm ? "bad" : "good");
+
+const whyHtml = (cause: string, reason: string): string =>
+  joinParts([cause === "" ? "" : code(cause), reason === "" ? "" : `<span class="quiet">${escaped(reason)}</span>`], "<br>");
+
+/** The origin as a chip, the user with the time, and the event of the audit log. */
 export function traceHtml({ origin, attribution }: Traced): string {
   const who = attributionText(attribution);
-  const event = attribution === undefined || attribution.own ? "" : ` <span class="quiet small">“${escaped(attribution.event)}”</span>`;
-  return `${originChip(origin)}${who === "" ? "" : ` <span class="who">${escaped(who)}</span>${event}`}`.trim();
+  const event = attribution === undefined || attribution.own ? "" : `<span class="quiet small">“${escaped(attribution.event)}”</span>`;
+  return joinParts([originChip(origin), who === "" ? "" : `<span class="who">${escaped(who)}</span>`, event], " ");
 }
 
-/** Where a difference comes from, as a coloured word; "" where that isn't known. */
 function originChip(origin: Traced["origin"]): string {
   const tones: Readonly<Record<string, Tone>> = { config: "info", drift: "warn", conflict: "bad" };
   return origin === undefined ? "" : chip(originText(origin), tones[origin] ?? "quiet");
 }
 
-function pathHtml(path: string): string {
-  const { node, leaf } = pathText(path);
-  return `<code>${escaped(node)}${node === "" || leaf === "" ? "" : " "}<b>${escaped(leaf)}</b></code>`;
-}
-
-function groupHtml({ path }: Change, group: readonly Change[]): string {
-  const { node, leaf } = pathText(path);
-  return `${group.length} × ${leaf === "" ? "" : `<code><b>${escaped(leaf)}</b></code>`}<br><span class="quiet">such as ${code(node === "" ? wholePath(path) : node)}</span>`;
-}
-
-/** "12 differences, 3 exposed". */
-export function changeCounts(changes: readonly Change[], wording: Wording): readonly string[] {
-  const alarming = changes.filter(({ risk }) => risk === wording.alarm).length;
-  const noun = wording.title === "Drift" ? "difference" : "change";
-  return [counted(changes.length, noun), ...(alarming === 0 ? [] : [spaced(String(alarming), wording.risk[wording.alarm])])];
-}
+/** "6 columns become readable" */
+const exposedText = (count: number): string =>
+  `${count === 1 ? "1 column becomes" : `${count} columns become`} readable (newly replicated or no longer hashed)`;

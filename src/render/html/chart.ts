@@ -1,18 +1,19 @@
 import type { HistoryPoint, ReportHistory } from "../document.ts";
 import { timeText } from "../report/attribution.ts";
-import { escaped } from "./escape.ts";
+import { escaped, folded, table } from "./escape.ts";
 
 const lines = [
   { key: "differences", label: "Differences", style: "c1" },
   { key: "exposed", label: "Exposed", style: "c2" },
-  { key: "manual", label: "To do by hand", style: "c3" },
+  { key: "manual", label: "Manual steps", style: "c3" },
 ] as const;
 
-// Drawn in a box of 1000 × 100 that is stretched to its place: lines keep their width, and the labels are text of the page, legible at any size.
+// The box is stretched to its place. Lines keep their width, and labels are text of the page, so that
+// they can be read at any size.
 const [width, height] = [1000, 100];
 const mostRows = 200;
 
-/** Drift over time as steps, since what a report found holds until the next one; below it the same as a table. "" without a report before. */
+/** Drift over time as steps, because a report holds until the next one, and as a table. "" without an earlier report. */
 export function chart({ points }: ReportHistory): string {
   const [first] = points;
   const last = points.at(-1);
@@ -32,23 +33,23 @@ export function chart({ points }: ReportHistory): string {
 <div class="x" aria-hidden="true"><span>${escaped(timeText(first.at))}</span><span>${escaped(timeText(last.at))}</span></div>
 </div>
 <ul class="legend small">${lines.map(({ label, style }) => `<li><svg aria-hidden="true" viewBox="0 0 32 12"><path class="${style}" d="M0 6h32"/></svg>${label}</li>`).join("")}</ul>
-<details><summary>The chart as a table</summary>
-<table class="t-chart"><caption>${points.length > mostRows ? `The newest ${mostRows} of ${points.length} reports` : "Every report"}, newest first</caption>
-<thead><tr><th scope="col">Report</th>${lines.map(({ label }) => `<th scope="col">${label}</th>`).join("")}</tr></thead>
-<tbody>
-${[...points]
-  .reverse()
-  .slice(0, mostRows)
-  .map(
-    (point) => `<tr><th scope="row">${escaped(timeText(point.at))}</th>${lines.map(({ key }) => `<td>${point[key]}</td>`).join("")}</tr>`,
-  )
-  .join("\n")}
-</tbody></table></details>`;
+${folded("The chart as a table", chartTable(points))}`;
+}
+
+function chartTable(points: readonly HistoryPoint[]): string {
+  const isCut = points.length > mostRows;
+  const caption = `${isCut ? `The newest ${mostRows} of ${points.length} reports` : "Every report"}, newest first`;
+  const rows = [...points].reverse().slice(0, mostRows);
+  return table(
+    caption,
+    ["Report", ...lines.map(({ label }) => label)],
+    rows.map((point) => [escaped(timeText(point.at)), ...lines.map(({ key }) => String(point[key]))]),
+  );
 }
 
 const round = (value: number): number => Math.round(value * 10) / 10;
 
-/** The next of 5, 10, 20, 50, 100, … that isn't smaller. */
+/** The smallest of 5, 10, 20, 50, 100, … that is not smaller than the value. */
 function niceTop(value: number): number {
   let top = 5;
   for (let factor = 0; top < value; factor++) top *= factor % 3 === 2 ? 2.5 : 2;

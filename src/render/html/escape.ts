@@ -2,7 +2,7 @@ import { visible, visibleLines } from "../../text/control-characters.ts";
 
 const entities: Readonly<Record<string, string>> = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&#39;" };
 
-/** Text for an element's content or a quoted attribute. What a reader couldn't see is written out, so that no two names look the same. */
+/** Text for the content of an element or a quoted attribute. Invisible characters are written as escapes. */
 export function escaped(text: string): string {
   return visible(text).replace(/[&<>"']/gu, (character) => entities[character] ?? character);
 }
@@ -14,10 +14,36 @@ export function prose(text: string): string {
 
 export const code = (text: string): string => `<code>${escaped(text)}</code>`;
 
-/** A word that stands out, with a colour that is never the only sign. */
+/** A command that can be copied; "" if there is none. */
+export const command = (text: string | undefined): string => (text === undefined ? "" : `<pre>${escaped(text)}</pre>`);
+
+/** The colour of a chip or note. It is never the only sign. */
 export type Tone = "bad" | "good" | "warn" | "info" | "quiet";
 
 export const chip = (text: string, tone: Tone): string => (text === "" ? "" : `<span class="chip ${tone}">${escaped(text)}</span>`);
 
-/** The parts that are there, with a line between. */
+/** The parts that are not empty, one per line. */
 export const blocks = (...parts: readonly string[]): string => parts.filter((part) => part !== "").join("\n");
+
+/** A table; the cells are HTML. On a narrow screen each row is a block, and cells show their head. */
+export function table(caption: string, heads: readonly string[], rows: readonly (readonly string[])[], style = ""): string {
+  const body = rows.map(([first = "", ...cells]) => {
+    const rest = cells.map((cell, index) => `<td data-head="${escaped(heads[index + 1] ?? "")}">${cell}</td>`);
+    return `<tr><th scope="row">${first}</th>${rest.join("")}</tr>`;
+  });
+  return `<table${style === "" ? "" : ` class="${style}"`}><caption>${escaped(caption)}</caption>
+<thead><tr>${heads.map((head) => `<th scope="col">${escaped(head)}</th>`).join("")}</tr></thead>
+<tbody>
+${body.join("\n")}
+</tbody></table>`;
+}
+
+/** A list; the entries are HTML. "" if it is empty. */
+export const list = (entries: readonly string[], style = ""): string =>
+  entries.length === 0
+    ? ""
+    : `<ul${style === "" ? "" : ` class="${style}"`}>\n${entries.map((entry) => `<li>${entry}</li>`).join("\n")}\n</ul>`;
+
+/** Content that is folded; "" if it is empty. The summary is HTML. */
+export const folded = (summary: string, content: string): string =>
+  content === "" ? "" : `<details><summary>${summary}</summary>\n${content}</details>`;

@@ -1,29 +1,245 @@
+import { counted } from "../../text/counts.ts";
+import { joinParts } from "../../text/lists.ts";
 import type { Document, RenderOptions } from "../document.ts";
-import { type Page, page } from "./page.ts";
-import { planPage } from "./plan.ts";
-import { resultPage } from "./result.ts";
-import { validationPage } from "./validation.ts";
+import { timeText } from "../report/attribution.ts";
+import { changeLines } from "../report/changes.ts";
+import { objectsOf } from "../report/objects.ts";
+import type { ReportOutcome } from "../report/outcomes.ts";
+import { nodeCount } from "../report/policies.ts";
+import { partTitles } from "../report/words.ts";
+import { type Report, reportOf } from "../report.ts";
+import { changeTable, objectCards, ruleTable } from "./changes.ts";
+import { chart } from "./chart.ts";
+import { blocks, chip, code, command, escaped, folded, list, prose, type Tone, table } from "./escape.ts";
+import {
+  blockedList,
+  checklist,
+  deferredList,
+  guardNotes,
+  policiesHtml,
+  problemList,
+  unmanagedHtml,
+  unverifiableList,
+} from "./findings.ts";
+import { type Page, type Part, page, type Tile } from "./page.ts";
 
 /** For a browser: one file that loads nothing and runs nothing. */
 export function renderHtml(document: Document, options: RenderOptions): string {
-  return page(pageOf(document, options));
+  return page(pageOf(document, reportOf(document, options), options));
 }
 
-/** The documents of several targets as one page, one after the other. */
+/** The documents of several targets as one page: a table of the targets, then each of them. */
 export function renderHtmlAll(documents: readonly Document[], options: RenderOptions): string {
-  const pages = documents.map((document) => pageOf(document, options));
+  const all = documents.map((document) => ({ document, report: reportOf(document, options) }));
+  const pages = all.map(({ document, report }) => pageOf(document, report, options));
+  const [first] = all;
   return page({
-    title: [...new Set(pages.map(({ title }) => title))].join(", "),
-    lead: "",
-    parts: pages.flatMap(({ title, lead, parts, footer }, index) => [
-      { id: `target-${index + 1}`, title, html: `${lead}\n${footer}` },
-      ...parts.map((part) => ({ ...part, id: `target-${index + 1}-${part.id}`, title: `${title}: ${part.title}` })),
-    ]),
+    title: `${first?.report.words.title ?? ""}: ${counted(all.length, "target")}`,
+    about: "",
+    lead: targetTable(all),
+    tiles: [],
+    parts: pages.flatMap(({ title, about, lead, tiles, parts, footer }, index) => {
+      const prefix = `target-${index + 1}`;
+      const linked = tiles.map((tile) => ({ ...tile, part: `${prefix}-${tile.part}` }));
+      return [
+        { id: prefix, title, html: blocks(about, lead, footer), tiles: linked },
+        ...parts.map((part) => ({ ...part, id: `${prefix}-${part.id}`, isBelow: true })),
+      ];
+    }),
     footer: "<p>dimsync</p>",
   });
 }
 
-function pageOf(document: Document, options: RenderOptions): Page {
-  if (document.kind === "Result") return resultPage(document);
-  return document.kind === "Validation" ? validationPage(document) : planPage(document, options);
+interface Rendered {
+  readonly document: Document;
+  readonly report: Report;
+}
+
+/** Target by state, so that the one that needs attention is seen at once. */
+function targetTable(all: readonly Rendered[]): string {
+  const labels = [...new Set(all.flatMap(({ document, report }) => tilesOf(document, report).map(({ label }) => label)))];
+  const rows = all.map(({ document, report }, index) => {
+    const tiles = new Map(tilesOf(document, report).map((tile) => [tile.label, tile]));
+    const target = document.kind === "Validation" ? report.title : document.target;
+    return [
+      `<a href="#target-${index + 1}">${escaped(target)}</a> ${chip(report.verdict.word, report.verdict.tone)}`,
+      ...labels.map((label) => numberHtml(tiles.get(label))),
+      escaped(timeText(report.about.times.at(-1) ?? "")),
+    ];
+  });
+  return table("Targets", ["Target", ...labels, "Last run"], rows, "targets");
+}
+
+const numberHtml = (tile: Tile | undefined): string =>
+  tile === undefined
+    ? ""
+    : tile.isAlarm
+      ? `<strong class="alarm">${tile.count}</strong>`
+      : tile.count === 0
+        ? `<span class="quiet">0</span>`
+        : String(tile.count);
+
+function pageOf(document: Document, report: Report, options: RenderOptions): Page {
+  return {
+    title: report.title,
+    about: aboutHtml(report),
+    lead: leadHtml(report),
+    tiles: tilesOf(document, report),
+    parts: partsOf(document, report, options),
+    footer: footerHtml(report),
+  };
+}
+
+function aboutHtml({ about }: Report): string {
+  const times = about.times.map((time) => `<time datetime="${escaped(time)}">${escaped(timeText(time))}</time>`).join(" to ");
+  const parts = [escaped(about.account ?? ""), times, escaped(about.commit ?? "")];
+  const text = joinParts(parts, " · ");
+  return text === "" ? "" : `<p class="quiet">${text}</p>`;
+}
+
+function leadHtml({ verdict, refusals, words }: Report): string {
+  const reasons = refusals.length < 2 ? refusals.map((text) => `<p>${prose(text)}</p>`).join("") : list(refusals.map(prose));
+  const title = words.kind === "Plan" ? "<p><strong>Apply refuses this plan.</strong></p>" : "";
+  return blocks(
+    `<p class="verdict">${chip(verdict.word, verdict.tone)} <span>${escaped(verdict.text)}</span></p>`,
+    refusals.length === 0 ? "" : `<div class="note bad">${title}${reasons}</div>`,
+  );
+}
+
+/** The numbers that a reader looks for first, each with the part that explains it. */
+function tilesOf(document: Document, report: Report): readonly Tile[] {
+  if (document.kind === "Validation") return [];
+  const { words, manual, blocked, policies, unmanaged } = report;
+  const violations = [...policies.open, ...policies.existing];
+  const shared = [
+    { label: "manual", count: manual.length, part: "manual" },
+    {
+      label: "policy findings",
+      count: nodeCount(violations),
+      part: "policies",
+      isAlarm: policies.open.some(({ severity }) => severity === "error"),
+    },
+  ];
+  if (document.kind === "Result") {
+    const open = document.items.length - report.outcomes.filter(({ isDone }) => isDone).length;
+    return [{ label: "not done", count: open, part: "open", isAlarm: open > 0 }, ...shared];
+  }
+  const isReport = document.kind === "DriftReport";
+  const { exposes = 0, exposed = 0 } = document.summary;
+  const alarms = isReport ? exposed : exposes;
+  return [
+    { label: isReport ? "exposed" : "expose", count: alarms, part: "changes", isAlarm: alarms > 0 },
+    { label: `${words.change}s`, count: report.changes, part: "changes" },
+    ...shared,
+    { label: "blocked", count: blocked.length, part: "blocked" },
+    { label: "unmanaged objects", count: unmanaged.objects.length, part: "unmanaged" },
+    { label: "unmanaged columns", count: unmanaged.columns, part: "unmanaged" },
+  ];
+}
+
+function partsOf(document: Document, report: Report, options: RenderOptions): readonly Part[] {
+  const { words, guards, policies, problems, blocked, deferred, unverifiable, manual, isGrouped } = report;
+  const isReport = words.kind === "DriftReport";
+  const history = document.kind === "Plan" || isReport ? options.history?.get("planId" in document ? document.planId : "") : undefined;
+  const guardsPart = { id: "guards", title: partTitles.guards, count: guards.length, html: guardNotes(guards) };
+  return [
+    { id: "next", title: "What to do next", html: nextHtml(report) },
+    ...outcomeParts(report),
+    ...(isReport ? [] : [guardsPart]),
+    {
+      id: "policies",
+      title: partTitles.policies,
+      count: nodeCount([...policies.open, ...policies.existing]),
+      html: policiesHtml(policies),
+    },
+    { id: "problems", title: partTitles.problems, count: problems.length, html: problemList(problems) },
+    { id: "rules", title: `${isReport ? "Differences" : "Changes"} by rule`, html: rulesHtml(report) },
+    {
+      id: "changes",
+      title: `${isReport ? "Differences" : "Changes"}${isGrouped ? " by object" : ""}`,
+      count: report.changes,
+      html:
+        document.kind === "Plan" || document.kind === "DriftReport" ? objectCards(objectsOf(document.items, words), words, !isGrouped) : "",
+    },
+    { id: "manual", title: partTitles.manual, count: manual.length, html: checklist(report) },
+    { id: "blocked", title: partTitles.blocked, count: blocked.length, html: blockedList(blocked) },
+    { id: "deferred", title: partTitles.deferred, count: deferred.length, html: deferredList(deferred) },
+    { id: "over-time", title: "Drift over time", html: history === undefined ? "" : chart(history) },
+    { id: "unmanaged", title: partTitles.unmanaged, html: unmanagedHtml(report) },
+    { id: "unverifiable", title: partTitles.unverifiable, count: unverifiable.length, html: unverifiableList(unverifiable) },
+    { id: "recorded", title: "Recorded ids", html: idsHtml(report) },
+    ...(isReport ? [guardsPart] : []),
+  ];
+}
+
+/** What to do about drift: commands beside each other, then the rest. */
+function nextHtml({ next }: Report): string {
+  const cards = next.filter(({ commands }) => commands.length > 0);
+  const notes = next.filter(({ commands }) => commands.length === 0);
+  return blocks(
+    list(
+      cards.map(({ text, commands }) => `<p>${prose(text)}</p>${commands.map(command).join("")}`),
+      "steps beside",
+    ),
+    list(notes.map(({ text }) => prose(text))),
+  );
+}
+
+/** The changes of schemas by rule, if there are many, and lists of names that are only counted. */
+function rulesHtml({ groups, isGrouped }: Report): string {
+  if (!isGrouped) return "";
+  return blocks(
+    ...groups.map((group) => {
+      if (group.type === "rules") return ruleTable(group);
+      if (group.type === "item") return "";
+      const title = joinParts([escaped(group.address), escaped(group.title)], " ");
+      return folded(title, list(group.names.map(code)));
+    }),
+  );
+}
+
+function idsHtml({ groups, ids, isGrouped }: Report): string {
+  const binds = groups.flatMap((group) => (group.type === "item" && group.action === "bind" && !isGrouped ? [group] : []));
+  return list([
+    ...binds.map(({ address, liveId = "" }) => `${escaped(address)} ${code(liveId)} will be recorded`),
+    ...ids.map(([address, id]) => `${escaped(address)} ${code(id)}`),
+  ]);
+}
+
+const outcomeTones: Readonly<Record<ReportOutcome["item"]["outcome"], Tone>> = {
+  ...{ done: "good", recovered: "good", failed: "bad", unknown: "bad" },
+  ...{ skipped: "quiet", blocked: "bad", deferred: "info", "not-converged": "bad" },
+};
+
+/** What apply did, what needs attention first. */
+function outcomeParts(report: Report): readonly Part[] {
+  const open = report.outcomes.filter(({ isDone }) => !isDone);
+  const done = report.outcomes.filter(({ isDone }) => isDone);
+  const cards = (some: readonly ReportOutcome[]): string => some.map((one) => outcomeCard(one, report)).join("\n");
+  return [
+    { id: "open", title: "Not done", count: open.length, html: cards(open) },
+    { id: "done", title: "Done", html: cards(done) },
+  ];
+}
+
+function outcomeCard({ item, text, commands, count, names }: ReportOutcome, { words }: Report): string {
+  const { address, outcome, action = "update", liveId, code: name, message, changes = [] } = item;
+  const head = [
+    `<strong>${escaped(count === "" ? address : count)}</strong>`,
+    chip(text, outcomeTones[outcome]),
+    count !== "" ? `<span class="quiet">${escaped(names)}</span>` : liveId === undefined ? "" : code(liveId),
+    name === undefined ? "" : `<span class="quiet">${escaped(name)}</span>`,
+  ];
+  return `<div class="card">${blocks(
+    `<p>${joinParts(head, " ")}</p>`,
+    message === undefined ? "" : `<p>${prose(message)}</p>`,
+    ...commands.map(command),
+    count === "" ? folded("What changed", changeTable(changeLines(changes, action, words), `Changes of ${address}`, words)) : "",
+  )}</div>`;
+}
+
+function footerHtml({ calls, exit, about }: Report): string {
+  const made = joinParts([escaped(about.tool ?? "dimsync"), escaped(about.id ?? "")], ", ");
+  const text = joinParts([...calls, exit].map(escaped), " ");
+  return blocks(text === "" ? "" : `<p>${text}</p>`, `<p>${made}</p>`);
 }

@@ -2,36 +2,56 @@ import { createHash } from "node:crypto";
 import { escaped } from "./escape.ts";
 import { style } from "./style.ts";
 
-/** One part of a page: a heading that the list of contents leads to. `html` is its content; an empty part is left out. */
+/** One part of a page, with an entry in the contents. A part without content is left out. */
 export interface Part {
   readonly id: string;
   readonly title: string;
   /** Shown beside the title. */
   readonly count?: number;
+  /** HTML. */
   readonly html: string;
+  /** Shown below the title. */
+  readonly tiles?: readonly Tile[];
+  /** Whether it belongs to the part before it, and has no entry in the contents. */
+  readonly isBelow?: boolean;
+}
+
+/** One number at the top of a page. */
+export interface Tile {
+  readonly label: string;
+  readonly count: number;
+  /** The id of the part that explains it. */
+  readonly part: string;
+  readonly isAlarm?: boolean;
 }
 
 export interface Page {
   readonly title: string;
-  /** HTML below the title: what it is about and how it ended. */
+  /** HTML below the title: the account, the time and the commit. */
+  readonly about: string;
+  /** HTML: how it ended. */
   readonly lead: string;
+  readonly tiles: readonly Tile[];
   readonly parts: readonly Part[];
   /** HTML. */
   readonly footer: string;
 }
 
-// The style is the only thing that the page may use: neither script nor image nor connection, whatever a name in it holds.
+// The page may use nothing but its style: no script, image or connection, whatever a name contains.
 const policy = `default-src 'none'; style-src 'sha256-${createHash("sha256").update(style).digest("base64")}'; base-uri 'none'; form-action 'none'`;
 
-/** A whole document: one file, no network, no script. */
-export function page({ title, lead, parts, footer }: Page): string {
+/** A whole HTML document. */
+export function page({ title, about, lead, tiles, parts, footer }: Page): string {
   const shown = parts.filter(({ html }) => html !== "");
+  const ids = new Set(shown.map(({ id }) => id));
   const name = ({ title: text, count }: Part): string =>
-    `${escaped(text)}${count === undefined ? "" : ` <span class="quiet">(${count})</span>`}`;
+    `${escaped(text)}${count === undefined || count === 0 ? "" : ` <span class="quiet">(${count})</span>`}`;
+  // Parts of several targets are reached from the table of targets.
+  const listed = shown.some(({ isBelow }) => isBelow === true) ? [] : shown;
   const contents =
-    shown.length < 2
+    listed.length < 2
       ? ""
-      : `<nav aria-label="Contents"><ul>${shown.map((part) => `<li><a href="#${part.id}">${name(part)}</a></li>`).join("")}</ul></nav>\n`;
+      : `<nav aria-label="Contents"><ul>${listed.map((part) => `<li><a href="#${part.id}">${name(part)}</a></li>`).join("")}</ul></nav>\n`;
   return `<!DOCTYPE html>
 <html lang="en">
 <head>
@@ -48,10 +68,9 @@ export function page({ title, lead, parts, footer }: Page): string {
 <div class="page">
 <header>
 <h1>${escaped(title)}</h1>
-${lead}
-${contents}</header>
+${[about, lead, tileList(tiles, ids), contents].filter((part) => part !== "").join("\n")}</header>
 <main id="main">
-${shown.map((part) => `<section aria-labelledby="${part.id}">\n<h2 id="${part.id}">${name(part)}</h2>\n${part.html}\n</section>`).join("\n")}
+${shown.map((part) => section(part, name(part), ids)).join("\n")}
 </main>
 <footer>
 ${footer}
@@ -60,4 +79,23 @@ ${footer}
 </body>
 </html>
 `;
+}
+
+function section({ id, html, tiles = [], isBelow }: Part, title: string, ids: ReadonlySet<string>): string {
+  const content = `${html}\n${tileList(tiles, ids)}</section>`;
+  const style = tiles.length === 0 ? "" : ' class="target"';
+  // Landmarks need different names, and parts of several targets have the same.
+  return isBelow === true
+    ? `<section>\n<h3 id="${id}">${title}</h3>\n${content}`
+    : `<section${style} aria-labelledby="${id}">\n<h2 id="${id}">${title}</h2>\n${content}`;
+}
+
+/** The numbers, each a link to its part if the page has it. */
+function tileList(tiles: readonly Tile[], ids: ReadonlySet<string>): string {
+  const drawn = tiles.map(({ label, count, part, isAlarm }) => {
+    const number = `<strong>${count}</strong> <span>${escaped(label)}</span>`;
+    const content = ids.has(part) && count > 0 ? `<a href="#${part}">${number}</a>` : `<div>${number}</div>`;
+    return `<li${isAlarm === true ? ' class="alarm"' : ""}>${content}</li>`;
+  });
+  return drawn.length === 0 ? "" : `<ul class="tiles">${drawn.join("")}</ul>\n`;
 }

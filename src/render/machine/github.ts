@@ -1,18 +1,17 @@
 import { combineExits } from "../../model/exit.ts";
 import type { Severity } from "../../model/problem.ts";
 import { visible, visibleLines } from "../../text/control-characters.ts";
+import { severities } from "../../text/severity.ts";
 import type { Document, RenderOptions } from "../document.ts";
 import { renderMarkdown } from "../markdown/index.ts";
 import { type Finding, findingsOf } from "../report/findings.ts";
-import { outcomesText } from "../report/outcomes.ts";
-import { diagnosticsTotal, emptyText, isEmpty, totalsText } from "../report/totals.ts";
-import { wordingOf } from "../report/wording.ts";
+import { hasChanges, summaryLine } from "../report/totals.ts";
 import { renderHuman } from "../terminal/index.ts";
 
-/** Most bytes of a step summary (product §4.2); GitHub drops the whole summary above 1 MiB. */
+/** Most bytes of a step summary. GitHub drops the whole summary above 1 MiB. */
 export const summaryLimitBytes = 1_000_000;
 
-/** What a step of GitHub Actions takes beside its log. */
+/** What a step of GitHub Actions gets besides its log. */
 export interface GithubPieces {
   /** Markdown for $GITHUB_STEP_SUMMARY, within the given bytes. */
   readonly summary: string;
@@ -20,12 +19,15 @@ export interface GithubPieces {
   readonly outputs: Readonly<Record<"has_changes" | "exit_code" | "plan_file" | "summary_line", string>>;
 }
 
-/** For the log of a step: the human text folded into a group, in which no name is taken for a workflow command, then the annotations. */
+/**
+ * For the log of a step: the human text in a folded group, then the annotations. GitHub reads no
+ * workflow command in the text, whatever names it holds.
+ */
 export function renderGithub(document: Document, options: RenderOptions): string {
   return renderGithubAll([document], options);
 }
 
-/** As `renderGithub`, for the documents of several targets: the limit of annotations counts for all together. */
+/** As `renderGithub`, for several targets. The limit of annotations is that of all together. */
 export function renderGithubAll(documents: readonly Document[], options: RenderOptions): string {
   const groups = documents.flatMap((document) => [
     workflowCommand("group", [], summaryLine(document)),
@@ -36,7 +38,7 @@ export function renderGithubAll(documents: readonly Document[], options: RenderO
   return `${[...groups, ...annotations(entries, options.filePrefix ?? "")].join("\n")}\n`;
 }
 
-/** `room`: how many bytes of the step's summary are still free. */
+/** `room`: how many bytes of the step summary are free. */
 export function githubPieces(
   documents: readonly Document[],
   { room = summaryLimitBytes, planFile = "" }: { readonly room?: number; readonly planFile?: string } = {},
@@ -53,7 +55,10 @@ export function githubPieces(
   };
 }
 
-/** Each document gets an equal part. The budget of Markdown counts characters and the limit bytes, so a text of many bytes is drawn again, smaller. */
+/**
+ * Each document gets an equal part. The budget of Markdown is in characters, the limit in bytes, so
+ * a text with too many bytes is made again with a smaller budget.
+ */
 function summaryOf(documents: readonly Document[], room: number): string {
   const part = Math.floor(room / Math.max(1, documents.length)) - 1;
   const texts = documents.map((document) => {
@@ -71,36 +76,19 @@ function summaryOf(documents: readonly Document[], room: number): string {
 
 const byteLength = (text: string): number => new TextEncoder().encode(text).length;
 
-/** "Plan for prod: 1 to create, 2 to update; 3 protect, 0 expose": one line without line breaks or controls. */
-export function summaryLine(document: Document): string {
-  if (document.kind === "Validation") return diagnosticsTotal(document);
-  const target = visible(document.target);
-  if (document.kind === "Result")
-    return `Apply on ${target}: ${document.items.length === 0 ? "nothing to apply" : outcomesText(document.items)}`;
-  return `${wordingOf(document).title} for ${target}: ${isEmpty(document) ? emptyText(document) : totalsText(document)}`;
-}
-
-/** Whether a plan would change something, a report found a difference, or apply did something. A bind alone is no change (product §4). */
-export function hasChanges(document: Document): boolean {
-  if (document.kind === "Validation") return false;
-  if (document.kind === "Result") return document.items.some(({ outcome }) => outcome === "done" || outcome === "recovered");
-  const { items, deferred, manual } = document;
-  return items.some(({ action }) => action !== "bind") || deferred.length > 0 || (document.kind === "DriftReport" && manual.length > 0);
-}
-
-// GitHub shows so many of each severity per step, and drops the rest without a word.
+// GitHub shows this many of each severity per step, and silently drops the rest.
 const mostPerSeverity = 10;
 const mostCharacters = 2_000;
 const commands: Readonly<Record<Severity, string>> = { error: "error", warning: "warning", info: "notice" };
 
 /**
- * Annotations as workflow commands, at most ten per severity. `prefix` leads from the repository's root to the folder that files are relative to
- * ("" or "deploy/").
+ * Annotations as workflow commands, at most ten per severity. `prefix` is the path from the root of
+ * the repository to the folder that files are relative to: "" or "deploy/".
  */
 export function annotations(entries: readonly Finding[], prefix: string): readonly string[] {
-  return (["error", "warning", "info"] as const).flatMap((severity) => {
+  return severities.flatMap((severity) => {
     const some = entries.filter((entry) => entry.severity === severity);
-    // What stands at a line is worth more than what only names an address.
+    // GitHub shows those with a line beside the code.
     const sorted = [...some.filter(({ file }) => file !== undefined), ...some.filter(({ file }) => file === undefined)];
     return sorted.slice(0, mostPerSeverity).map((entry) => annotation(entry, prefix));
   });
@@ -122,13 +110,16 @@ function annotation({ rule, title, severity, message, file, line, column }: Find
   );
 }
 
-/** One line, `::name key=value,key=value::message`, escaped as GitHub's own toolkit does it. */
+/** `::name key=value,key=value::message` on one line, escaped as GitHub's toolkit does it. */
 export function workflowCommand(name: string, properties: readonly (readonly [string, string])[], message: string): string {
   const list = properties.map(([key, value]) => `${key}=${escapedProperty(value)}`).join(",");
   return `::${name}${list === "" ? "" : ` ${list}`}::${escapedData(message)}`;
 }
 
-/** Text for the log in which no line is taken for a workflow command, whatever names it holds: the runner reads `::` at a line's beginning and `##[` anywhere. */
+/**
+ * Text for the log without workflow commands, which the runner finds by `::` at the beginning of a
+ * line and by `##[` anywhere.
+ */
 export function withoutCommands(text: string): string {
   return text.replace(/^(\s*):(?=:)/gmu, "$1: ").replaceAll("##[", "## [");
 }

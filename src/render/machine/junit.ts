@@ -2,23 +2,26 @@ import type { Item } from "../../model/plan.ts";
 import type { ItemResult } from "../../model/result.ts";
 import { visibleLines } from "../../text/control-characters.ts";
 import { counted } from "../../text/counts.ts";
+import { joinParts } from "../../text/lists.ts";
 import type { Document, RenderOptions } from "../document.ts";
 import { type Finding, findingsOf } from "../report/findings.ts";
-import { wordingOf } from "../report/wording.ts";
-import { hasChanges, summaryLine } from "./github.ts";
+import { hasChanges, summaryLine } from "../report/totals.ts";
+import { wordsOf } from "../report/words.ts";
 import { junitText, type TestCase, type TestSuite } from "./junit-text.ts";
 
 /**
- * JUnit XML as GitLab and Jenkins read it. The xUnit plugin of Jenkins refuses a report with an attribute that it doesn't know, of which `file` and
- * `line` of a case are the usual ones; GitLab links them. So they are there only with `caseFiles`, and in the message always.
+ * JUnit XML for GitLab and Jenkins. The xUnit plugin of Jenkins refuses attributes that it does not
+ * know, such as `file` and `line` of a case, which GitLab turns into links. So they are only written
+ * with `caseFiles`; the message always has them.
  */
 export function renderJunit(document: Document, options: RenderOptions): string {
   return renderJunitAll([document], options);
 }
 
 /**
- * A test suite per target. A case for each thing that a person should see, failed where it is an error (in a drift report: where it differs), skipped
- * where it waits; a passed case for each step that is planned or done; one passed case where there is nothing to say, since readers refuse an empty suite.
+ * One test suite per target. Each finding is a case: failed if it is an error or drift, otherwise
+ * skipped. Each planned or done step is a passed case. Without any there is one passed case, because
+ * readers refuse an empty suite.
  */
 export function renderJunitAll(documents: readonly Document[], { filePrefix = "", caseFiles = false }: RenderOptions): string {
   return junitText(documents.map(suiteOf), { prefix: filePrefix, isLinked: caseFiles });
@@ -32,7 +35,7 @@ function casesOf(document: Document): readonly TestCase[] {
   const cases = [...findings, ...steps];
   return cases.length > 0
     ? cases
-    : [{ name: document.kind === "Validation" ? "the manifests are valid" : "the account equals the manifests", group: document.kind }];
+    : [{ name: document.kind === "Validation" ? "the manifests are valid" : "the account matches the manifests", group: document.kind }];
 }
 
 function findingCase({ rule, title, severity, message, address, file, line }: Finding, isReport: boolean): TestCase {
@@ -62,12 +65,7 @@ function doneCase({ address, action, outcome, liveId }: ItemResult): readonly Te
 
 function suiteOf(document: Document): TestSuite {
   return {
-    name:
-      document.kind === "Validation"
-        ? "dimsync validate"
-        : document.kind === "Result"
-          ? `dimsync apply ${document.target}`
-          : `${wordingOf(document).command} ${document.target}`,
+    name: joinParts([wordsOf(document.kind).command, document.kind === "Validation" ? "" : document.target], " "),
     ...(document.kind === "Validation" ? {} : { at: document.kind === "Result" ? document.startedAt : document.createdAt }),
     properties: [
       ["summary", summaryLine(document)],

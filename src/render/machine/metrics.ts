@@ -2,7 +2,8 @@ import { byText } from "../../model/address.ts";
 import type { Plan } from "../../model/plan.ts";
 import type { Severity } from "../../model/problem.ts";
 import type { Result } from "../../model/result.ts";
-import { openFindings } from "../report/findings.ts";
+import { severities } from "../../text/severity.ts";
+import { openFindings } from "../report/policies.ts";
 
 /** What a document doesn't know of its own run. Times in seconds since 1970. */
 export interface RunTimes {
@@ -130,7 +131,7 @@ const outcomes = ({ items }: Result): readonly Sample[] =>
   outcomeNames.map((outcome) => [{ outcome }, items.filter((item) => item.outcome === outcome).length]);
 
 const bySeverity = (entries: readonly { readonly severity: Severity }[]): readonly Sample[] =>
-  (["error", "warning", "info"] as const).map((severity) => [{ severity }, entries.filter((entry) => entry.severity === severity).length]);
+  severities.map((severity) => [{ severity }, entries.filter((entry) => entry.severity === severity).length]);
 
 /** All are gauges: each run replaces what the one before said. */
 function family(name: string, help: string, samples: readonly Sample[]): string {

@@ -1,10 +1,10 @@
-/** How much a document tells, most first (product §4.2). */
+/** How much a document shows, from most to least. */
 export type Detail = "full" | "by rule" | "by object" | "counts";
 
 const details: readonly Detail[] = ["full", "by rule", "by object", "counts"];
 const defaultBudget = 60_000;
 
-/** The document in the most telling form that fits the budget; counts alone are short whatever the plan, and are given even where nothing fits. */
+/** The document with the most detail that fits the budget. Counts alone are short, and the last resort. */
 export function fitted(draw: (detail: Detail) => string, budget = defaultBudget): string {
   let text = "";
   for (const detail of details) {
@@ -14,19 +14,23 @@ export function fitted(draw: (detail: Detail) => string, budget = defaultBudget)
   return text;
 }
 
-// Entries of a list (checklist, diagnostics, …) per form; what is beyond is counted.
+// Entries of a list, such as the checklist; the rest is counted.
 const listLimits: Readonly<Record<Detail, number>> = { full: Number.POSITIVE_INFINITY, "by rule": 100, "by object": 20, counts: 0 };
 
-/** The list as far as the form allows, then how many are left out. `separator` stands between the entries. */
-export function listed<T>(all: readonly T[], detail: Detail, draw: (entry: T) => string, separator = "\n"): string {
+/** As many entries as the detail allows, then how many are left out. */
+export function listed<T>(all: readonly T[], detail: Detail, draw: (entry: T) => string, between = "\n"): string {
   const limit = listLimits[detail];
   const shown = all.slice(0, limit).map(draw);
-  return [...shown, ...(all.length > limit ? [`- … and ${all.length - limit} more`] : [])].join(separator);
+  return [...shown, ...(all.length > limit ? [`- … and ${all.length - limit} more`] : [])].join(between);
 }
 
-/** What is missing from a form, `forms` saying it of the document's main part, and where it is; "" for the full one. */
-export function shortenedText(detail: Detail, forms: Readonly<Record<Exclude<Detail, "full">, string>>, command: string): string {
-  if (detail === "full") return "";
-  const lists = detail === "counts" ? "All lists are left out." : `Lists end after ${listLimits[detail]} entries.`;
-  return `**Shortened:** ${forms[detail]} ${lists} See everything with \`${command}\`.`;
+const shorter: Readonly<Record<Exclude<Detail, "full">, string>> = {
+  "by rule": "Changes are grouped by rule, what is done is counted, and lists end after 100 entries.",
+  "by object": "Changes are counted per object, and lists end after 20 entries.",
+  counts: "Only the totals are shown.",
+};
+
+/** What is left out, and the command that shows it; "" if nothing is. */
+export function shortenedText(detail: Detail, command: string): string {
+  return detail === "full" ? "" : `**Shortened:** ${shorter[detail]} See everything with \`${command}\`.`;
 }

@@ -1,138 +1,134 @@
-import { manifestAddress } from "../../model/address.ts";
-import type { Change, Item } from "../../model/plan.ts";
 import { counted } from "../../text/counts.ts";
-import { pathText, spaced, wholePath } from "../../text/paths.ts";
-import { valueText } from "../../text/values.ts";
-import { attributionText, originText, type Traced, traceOfAll } from "../report/attribution.ts";
-import { causeText, flattenChanges } from "../report/changes.ts";
-import { groupByRule, groupItems, groupText, isOneLine, isSchemaChange, relationTarget } from "../report/groups.ts";
-import type { Wording } from "../report/wording.ts";
+import { andMore, joinParts } from "../../text/lists.ts";
+import { spaced } from "../../text/paths.ts";
+import { actionSigns } from "../../text/signs.ts";
+import { attributionText, originText } from "../report/attribution.ts";
+import type { ChangeLine } from "../report/changes.ts";
+import type { ItemGroup, ReportGroup, RulesGroup } from "../report/groups.ts";
+import type { RuleChanges } from "../report/rules.ts";
+import { risksOf, type Words } from "../report/words.ts";
 import type { Detail } from "./budget.ts";
-import { code, details, prose, table } from "./escape.ts";
-import { fleetTable } from "./fleet.ts";
+import { code, prose, table } from "./escape.ts";
 
-// Of more changes than this the groups are shown, and each one folded away.
-const mostOpenRows = 25;
-const signs = { create: "+", update: "~", relate: "→", bind: "=" } as const;
+// Rules that are shown; the rest is counted.
+const mostRules: Readonly<Record<Detail, number>> = { full: 100, "by rule": 100, "by object": 20, counts: 0 };
+// Examples of what a rule changes; more if data becomes readable.
+const fewExamples = 1;
+const manyExamples = 10;
 
-/** The parts for all items: a heading with a table each, lists of what one line tells; grouped, or counted, in the shorter forms. */
-export function itemBlocks(items: readonly Item[], detail: Detail, wording: Wording): string {
-  const groups = detail === "full" ? items.map((item) => [item] as const) : groupItems(items);
+/** The groups one below the other; those that fit on a line follow each other without a blank line. */
+export function groupBlocks(groups: readonly ReportGroup[], detail: Detail, words: Words): string {
   let text = "";
   let wasLine = false;
   for (const group of groups) {
-    const [item] = group;
-    const isFleet = group.length > 1 && isSchemaChange(item);
-    const isLine = !isFleet && (detail === "by object" || group.length > 1 || isOneLine(item));
-    const block = isFleet
-      ? fleetTable(group, detail, wording)
-      : group.length > 1
-        ? groupLine(group)
-        : isLine
-          ? itemLine(item, wording)
-          : itemTable(item, detail, wording);
+    const isLine = group.type === "names" || (group.type === "item" && (group.isShort || detail === "by object"));
+    const block = isLine ? lineOf(group, words) : blockOf(group, detail, words);
     text += text === "" ? block : (wasLine && isLine ? "\n" : "\n\n") + block;
     wasLine = isLine;
   }
   return text;
 }
 
-function head({ action, address, liveName, liveId }: Item): string {
-  const live = spaced(liveName === undefined ? "" : code(liveName), liveId === undefined ? "" : `(${code(liveId)})`);
-  return spaced(`\`${signs[action]}\``, code(address), live);
+function lineOf(group: ReportGroup, words: Words): string {
+  if (group.type === "names") return `- ${head(group)} ${group.title}: ${andMore(group.names.map(code))}`;
+  if (group.type === "rules") return `- ${head(group)}`;
+  const { lines, on, isShort } = group;
+  const [only] = lines;
+  const target = on === undefined ? "" : `on ${code(on.type)} ${code(on.id)}`;
+  const cause = isShort && only !== undefined && only.cause !== "" ? `(${code(only.cause)})` : "";
+  return `- ${spaced(head(group), target, cause)}${isShort ? "" : `: ${lineCounts(lines, words)}`}`;
 }
 
-function groupLine(group: readonly [Item, ...Item[]]): string {
-  const [{ action, address }] = group;
-  const { title, names } = groupText(group);
-  const owner = action === "relate" ? `${code(manifestAddress(address))} ` : "";
-  return `- \`${signs[action]}\` ${owner}${title}: ${names.slice(0, 3).map(code).join(", ")} and ${names.length - 3} more`;
-}
-
-function itemLine(item: Item, wording: Wording): string {
-  const on = relationTarget(item);
-  const [only] = item.changes;
-  const target = on === undefined ? "" : ` on ${code(on.type)} ${code(on.id)}`;
-  const rest = !isOneLine(item)
-    ? `: ${changeCounts(item.changes, wording)}`
-    : only?.cause === undefined
-      ? ""
-      : ` (${code(causeText(only.cause, false))})`;
-  return `- ${head(item)}${target}${rest}`;
-}
-
-function itemTable(item: Item, detail: Detail, wording: Wording): string {
-  const { requests, exposedColumns = 0 } = item;
-  const changes = flattenChanges(item.changes, item.action);
-  const isReport = wording.title === "Drift";
-  const counts = new Map<string, number>();
-  for (const { method, path } of requests) counts.set(`${method} ${path}`, (counts.get(`${method} ${path}`) ?? 0) + 1);
-  const calls = [...counts].map(([call, count]) => (count > 1 ? `${count} × ${code(call)}` : code(call))).join(", ");
-  return [
-    `#### ${head(item)}`,
-    changes.length === 0 ? "" : changeTables(changes, detail, wording),
-    exposedColumns === 0 || isReport ? "" : `⚠️ **${counted(exposedColumns, "column")} will flow in clear, or more than now.**`,
-    calls === "" || isReport ? "" : `Calls: ${calls}`,
-  ]
-    .filter((block) => block !== "")
-    .join("\n\n");
-}
-
-/** The changes as a table; of many, the groups openly and each one folded, so that what exposes is seen without a click. */
-function changeTables(changes: readonly Change[], detail: Detail, wording: Wording): string {
-  const traces = {
-    origin: changes.some(({ origin }) => originText(origin) !== ""),
-    who: changes.some(({ attribution }) => attribution !== undefined),
-  };
-  const traceHeads = [...(traces.origin ? ["Origin"] : []), ...(traces.who ? ["Who"] : [])];
-  const draw = (rows: readonly (readonly string[])[]) => table(["Path", wording.before, wording.after, "Risk", ...traceHeads, "Why"], rows);
-  const each = () => changes.map((change) => row(change, code(wholePath(change.path)), wording, change, traces));
-  if (detail === "full" && changes.length <= mostOpenRows) return draw(each());
-  const groups = groupByRule(changes).map(({ first, changes: group }) =>
-    row(first, group.length === 1 ? code(wholePath(first.path)) : groupPath(first, group), wording, traceOfAll(group), traces),
+function blockOf(group: ReportGroup, detail: Detail, words: Words): string {
+  const parts =
+    group.type === "rules" ? rulesParts(group, detail) : group.type === "item" ? [`#### ${head(group)}`, changeTable(group, words)] : [];
+  return joinParts(
+    [
+      ...parts,
+      group.exposed === 0 ? "" : `⚠️ **${exposedText(group.exposed)}**`,
+      group.calls.length === 0 || group.type === "rules" ? "" : `Requests: ${callList(group)}`,
+    ],
+    "\n\n",
   );
-  if (detail === "full" && groups.length > mostOpenRows) return details(changeCounts(changes, wording), draw(each()));
-  return detail === "full" ? `${draw(groups)}\n\n${details(changeCounts(changes, wording), draw(each()))}` : draw(groups);
 }
 
-function groupPath({ path }: Change, group: readonly Change[]): string {
-  const { node, leaf } = pathText(path);
-  return `${group.length} ×${leaf === "" ? "" : ` ${code(leaf)}`}, such as ${code(node === "" ? wholePath(path) : node)}`;
+function head(group: ReportGroup): string {
+  const { action, address, liveName, liveId, renamedFrom } = group;
+  return spaced(
+    `\`${actionSigns[action]}\``,
+    address === "" ? "" : code(address),
+    liveName === undefined ? "" : code(liveName),
+    liveId === undefined ? "" : `(${code(liveId)})`,
+    renamedFrom === undefined ? "" : `renamed from ${code(renamedFrom)}`,
+  );
 }
 
-/** "12 changes, 2 expose, 10 protect": letters and digits only, so that it is safe in HTML as well. */
-function changeCounts(changes: readonly Change[], { risks }: Wording): string {
-  const count = (of: Change["risk"]) => changes.filter(({ risk }) => risk === of).length;
-  const parts = (["exposes", "protects", "exposed", "stricter"] as const)
-    .filter((of) => count(of) > 0)
-    .map((of) => `${count(of)} ${risks[of]}`);
-  return [counted(changes.length, "change"), ...parts].join(", ");
+const callList = ({ calls }: ReportGroup): string =>
+  calls
+    .map(({ method, path, bodies }) => `${bodies.length > 1 ? `${bodies.length} × ` : ""}${code(joinParts([method, path], " "))}`)
+    .join(", ");
+
+const exposedText = (count: number): string =>
+  `${count === 1 ? "1 column becomes" : `${count} columns become`} readable (newly replicated or no longer hashed).`;
+
+/** Every change of an item as a row. */
+function changeTable({ lines }: ItemGroup, words: Words): string {
+  if (lines.length === 0) return "";
+  const heads = ["Path", words.before, words.after, "Risk", "Origin", "Who", "Why"];
+  const rows = lines.map(({ path, live, desired, risk, isAlarm, origin, who, cause, reason }) => [
+    code(spaced(path.node, path.leaf)),
+    live === "" ? "" : code(live),
+    code(desired),
+    riskCell(risk, isAlarm),
+    origin,
+    prose(who),
+    whyCell(cause, reason),
+  ]);
+  return filledTable(heads, rows);
 }
 
-/** Which of the two columns the table has. */
-interface TraceColumns {
-  readonly origin: boolean;
-  readonly who: boolean;
-}
-
-function row(
-  { path, before, after, risk, cause }: Change,
-  shownPath: string,
-  wording: Wording,
-  { origin, attribution }: Traced,
-  columns: TraceColumns,
-): readonly string[] {
-  const name = path.slice(path.lastIndexOf("/") + 1);
-  const value = (of: Change["before"]) => (of === undefined ? "" : code(valueText(of, name)));
-  const word = wording.risk[risk];
-  const reason = cause?.reason === undefined ? "" : `<br>${prose(cause.reason)}`;
+/** What each rule changes, in all integrations together. */
+function rulesParts(group: RulesGroup, detail: Detail): readonly string[] {
+  const { integrations, rules } = group;
+  const shown = rules.slice(0, mostRules[detail]);
+  const rows = shown.map((one) => [
+    joinParts([prose(one.what), detail === "by object" ? "" : examples(one)], "<br>"),
+    riskCell(one.risk, one.isAlarm),
+    traceCell(one.trace),
+    whyCell(joinParts([one.rule, one.place], ", "), detail === "by object" ? "" : one.reason),
+  ]);
+  const several = integrations.length === 1 ? "" : `${integrations.length} integrations: ${andMore(integrations.map(code))}`;
   return [
-    shownPath,
-    value(before),
-    value(after),
-    risk === wording.alarm ? `⚠️ **${word}**` : word,
-    ...(columns.origin ? [originText(origin)] : []),
-    ...(columns.who ? [attribution === undefined ? "" : prose(attributionText(attribution))] : []),
-    cause === undefined ? "" : code(causeText(cause, false)) + reason,
+    `#### ${spaced(head(group), several)}`,
+    filledTable(["What", "Risk", "Origin", "Why"], rows),
+    rules.length > shown.length ? `… and ${counted(rules.length - shown.length, "more rule")}.` : "",
   ];
+}
+
+const examples = ({ nodes, isAlarm }: RuleChanges): string => {
+  const most = isAlarm ? manyExamples : fewExamples;
+  return `${nodes.length > most ? "such as " : ""}${andMore(nodes.map(code), { shown: most })}`;
+};
+
+/** A table without the columns that are empty in all rows. */
+function filledTable(heads: readonly string[], rows: readonly (readonly string[])[]): string {
+  const isFilled = heads.map((_, column) => rows.some((row) => row[column] !== ""));
+  const filled = (cells: readonly string[]): readonly string[] => cells.filter((_, column) => isFilled[column]);
+  return table(filled(heads), rows.map(filled));
+}
+
+const riskCell = (risk: string, isAlarm: boolean): string => (isAlarm ? `⚠️ **${risk}**` : risk);
+
+const whyCell = (cause: string, reason: string): string => joinParts([cause === "" ? "" : code(cause), prose(reason)], "<br>");
+
+const traceCell = ({ origin, attribution }: RuleChanges["trace"]): string =>
+  joinParts([originText(origin), prose(attributionText(attribution))], ", ");
+
+/** "12 changes, 2 expose, 10 protect" */
+function lineCounts(lines: readonly ChangeLine[], words: Words): string {
+  const counts = risksOf(words.kind === "DriftReport" ? "DriftReport" : "Plan").flatMap((risk) => {
+    const count = lines.filter((line) => line.risk === risk).length;
+    return count === 0 ? [] : [`${count} ${risk.replace(/s$/u, "")}`];
+  });
+  return [counted(lines.length, words.change), ...counts].join(", ");
 }

@@ -1,124 +1,159 @@
-import type { Blocked, Deferred, GuardFinding, Manual, Plan, PolicyFinding, Unverifiable } from "../../model/plan.ts";
+import type { Blocked, Deferred, GuardFinding, Unverifiable } from "../../model/plan.ts";
 import type { Diagnostic } from "../../model/problem.ts";
 import { counted } from "../../text/counts.ts";
+import { joinParts } from "../../text/lists.ts";
 import { spaced, wholePath } from "../../text/paths.ts";
-import { valueLines, valueText } from "../../text/values.ts";
-import type { ReportHistory } from "../document.ts";
-import { attributionText, originText } from "../report/attribution.ts";
+import { valueLines } from "../../text/values.ts";
+import { traceText } from "../report/attribution.ts";
 import { placeText, waitsForText } from "../report/changes.ts";
-import { openFindings } from "../report/findings.ts";
-import { integrationsText, unmanagedGroups } from "../report/groups.ts";
+import { nodeCount, type Policies, type PolicyGroup } from "../report/policies.ts";
+import { guardText } from "../report/totals.ts";
+import { integrationsText } from "../report/unmanaged.ts";
+import { partTitles } from "../report/words.ts";
+import type { ManualStep, Report } from "../report.ts";
 import { type Detail, listed } from "./budget.ts";
 import { code, details, fenced, htmlCode, prose } from "./escape.ts";
 
-/** A heading and its list; nothing where the list is empty. */
-function section<T>(title: string, entries: readonly T[], detail: Detail, draw: (entry: T) => string, separator = "\n"): string {
+/** A heading and its list; "" if the list is empty. */
+function section<T>(title: string, entries: readonly T[], detail: Detail, draw: (entry: T) => string, count = entries.length): string {
   if (entries.length === 0 || detail === "counts") return "";
-  return `### ${title} (${entries.length})\n\n${listed(entries, detail, draw, separator)}`;
+  return `### ${title} (${count})\n\n${listed(entries, detail, draw)}`;
 }
 
-export function manualSection(manual: readonly Manual[], detail: Detail, done: ReportHistory["done"] = []): string {
-  const finished = section(
-    "Done by hand since the last report",
-    done,
-    detail,
-    ({ id, address, path }) => `- [x] ${code(id)} ${spaced(code(address), path === "" ? "" : code(wholePath(path)))}`,
-  );
-  return [openSection(manual, detail), finished].filter((part) => part !== "").join("\n\n");
+/** The same with the list folded. */
+function folded<T>(title: string, entries: readonly T[], detail: Detail, draw: (entry: T) => string, count = entries.length): string {
+  if (entries.length === 0 || detail === "counts") return "";
+  return details(`${title} (${count})`, listed(entries, detail, draw));
 }
 
-function openSection(manual: readonly Manual[], detail: Detail): string {
-  return section("To do by hand", manual, detail, ({ id, address, path, expected, actual, instruction, origin, attribution }) => {
-    const name = path.slice(path.lastIndexOf("/") + 1);
-    const value = (of: Manual["actual"], word: string) => (of === undefined ? "" : `${word} ${code(valueText(of, name))}`);
-    const values = [value(actual, "is"), value(expected, "expected")].filter((part) => part !== "").join(", ");
-    const what = spaced(code(address), path === "" ? "" : code(wholePath(path)));
-    const trace = [originText(origin), attributionText(attribution)].filter((part) => part !== "").join("; ");
-    return `- [ ] ${code(id)} ${what}${values === "" ? "" : `: ${values}`}<br>${prose(instruction)}${trace === "" ? "" : `<br>${prose(trace)}`}`;
-  });
-}
-
-export function blockedSection(blocked: readonly Blocked[], detail: Detail): string {
-  return section("Blocked", blocked, detail, ({ address, code: problem, message, command }) => {
-    return `- \`✗\` ${code(address)} ${code(problem)}<br>${prose(message)}${command === undefined ? "" : `<br>${code(command)}`}`;
-  });
-}
-
-export function deferredSection(deferred: readonly Deferred[], detail: Detail): string {
-  const head = (entry: Deferred, draw: (text: string) => string) => `${draw(entry.address)} ${waitsForText(entry, draw)}`;
-  if (detail !== "full") return section("Deferred", deferred, detail, (entry) => `- \`…\` ${head(entry, code)}`);
-  return section(
-    "Deferred",
-    deferred,
-    detail,
-    (entry) => details(head(entry, htmlCode), fenced(valueLines(entry.desired), "yaml")),
-    "\n\n",
-  );
-}
-
-export function unverifiableSection(unverifiable: readonly Unverifiable[], detail: Detail): string {
-  return section("Can't be verified", unverifiable, detail, ({ address, paths, reason }) => {
-    const values = detail === "full" ? paths.map((path) => code(wholePath(path))).join(", ") : counted(paths.length, "value");
-    return `- \`?\` ${code(address)}: ${values} (${prose(reason)})`;
-  });
-}
-
-export function unmanagedSection({ integrations, tags, columns, tables = [] }: Plan["unmanaged"], detail: Detail): string {
-  const objects = [
-    ...integrations.map((object) => ({ kind: "Integration", ...object })),
-    ...tags.map((object) => ({ kind: "Tag", ...object })),
-  ];
-  const list = section("Not managed by any manifest", objects, detail, ({ kind, id, name }) => `- ${kind} ${code(name)} (${code(id)})`);
-  const rest =
-    columns === 0 || detail === "counts"
-      ? ""
-      : `${counted(columns, "column")} in managed integrations ${columns === 1 ? "is" : "are"} not covered by any rule.`;
-  const groups = detail === "counts" ? [] : unmanagedGroups(tables);
-  const names = listed(
-    groups,
-    detail,
-    ({ table, columns: of, integrations: labels }) => `- ${code(table)}: ${code(of)} (${prose(integrationsText(labels))})`,
-  );
-  return [list, rest, names].filter((part) => part !== "").join("\n\n");
-}
-
-export function policySection(policy: readonly PolicyFinding[], detail: Detail): string {
-  return section("Policies", openFindings(policy), detail, ({ policy: name, severity, address, path, message, ...place }) => {
-    const where = placeText(place);
-    return `- **${severity}** ${code(`Policy/${name}`)}: ${code(address)} ${code(wholePath(path))}<br>${prose(message)}${where === "" ? "" : ` (${code(where)})`}`;
-  });
+/** Why apply refuses, and how to lift guards. It is short and never left out. */
+export function refusalBlock({ refusals, guards, words }: Report, detail: Detail): string {
+  const lifted = guards.filter(({ allowed }) => allowed !== undefined).map((guard) => `> [!NOTE]\n> ${guardLine(guard, detail)}`);
+  const refusing = guards.filter(({ allowed }) => allowed === undefined);
+  const others = refusals.filter((text) => !refusing.some((guard) => text === `${guardText(guard)}.`));
+  if (others.length + refusing.length === 0) return lifted.join("\n\n");
+  const lines = [
+    words.kind === "Plan" ? "**Apply refuses this plan.**" : "",
+    ...others.map(prose),
+    ...refusing.slice(0, mostGuards).map((guard) => guardLine(guard, detail)),
+    refusing.length > mostGuards ? `… and ${refusing.length - mostGuards} more guards.` : "",
+  ].filter((line) => line !== "");
+  return [`> [!CAUTION]\n> ${lines.join("<br>\n> ")}`, ...lifted].join("\n\n");
 }
 
 const mostGuards = 10;
 
-/** Refusals are short and few, and never left out: what was refused and how to lift it is why the document is read. */
-export function guardBlocks(guards: readonly GuardFinding[], detail: Detail): readonly string[] {
-  const shown = guards.slice(0, mostGuards).map(({ guard, message, limit, actual, allowed }) => {
-    const measure = [actual === undefined ? "" : `${actual} found`, limit === undefined ? "" : `at most ${limit} allowed`]
-      .filter((part) => part !== "")
-      .join(", ");
-    const numbers = measure === "" ? "" : ` (${measure})`;
-    const text = detail === "counts" || detail === "by object" ? "" : `<br>${prose(message)}`;
-    if (allowed !== undefined)
-      return `> [!NOTE]\n> Guard ${code(guard)} lifted${detail === "counts" ? "" : `: ${code(allowed)}`}${numbers}${text}`;
-    return `> [!CAUTION]\n> **Guard ${code(guard)} refuses**${numbers}${text}<br>To lift it, give a reason: ${code(`--allow ${guard}="reason"`)}`;
-  });
-  return guards.length > mostGuards ? [...shown, `… and ${guards.length - mostGuards} more guards.`] : shown;
+function guardLine(guard: GuardFinding, detail: Detail): string {
+  const { message, allowed } = guard;
+  const isLong = detail === "full" || detail === "by rule";
+  const how = allowed === undefined ? `To lift it, give a reason: ${code(`--allow ${guard.guard}="reason"`)}` : `Reason: ${prose(allowed)}`;
+  return spaced(`**${prose(guardText(guard))}.**`, isLong ? prose(message) : "", how);
 }
 
-const severityOrder = ["error", "warning", "info"] as const;
+/** The findings that need attention, then existing and fixed ones folded. */
+export const policySections = ({ open, existing, fixed }: Policies, detail: Detail): string =>
+  joinParts(
+    [
+      section(partTitles.policies, open, detail, policyText, nodeCount(open)),
+      folded(partTitles.existing, existing, detail, policyText, nodeCount(existing)),
+      folded(partTitles.fixed, fixed, detail, policyText, nodeCount(fixed)),
+    ],
+    "\n\n",
+  );
 
-/** Errors first; in full with the source lines. */
-export function diagnosticsSection(diagnostics: readonly Diagnostic[], detail: Detail): string {
-  const sorted = severityOrder.flatMap((severity) => diagnostics.filter((diagnostic) => diagnostic.severity === severity));
-  return section("Diagnostics", sorted, detail, ({ severity, code: problem, summary, message, command, address, excerpt, ...place }) => {
-    const where = placeText(place) || (address ?? "");
-    const head = `- **${severity}** ${where === "" ? "" : `${code(where)} `}${code(problem)} ${prose(summary)}<br>${prose(message)}${command === undefined ? "" : `<br>${code(command)}`}`;
-    if (excerpt === undefined || detail !== "full") return head;
-    return `${head}\n\n${indented(fenced([excerpt[0].replaceAll("\t", " "), excerpt[1].replaceAll("\t", " ")], "yaml"))}\n`;
-  });
+/** The findings of one policy, its message once. */
+function policyText({ policy, severity, message, place, nodes }: PolicyGroup): string {
+  const head = spaced(`- **${severity}**`, code(`Policy/${policy}`), prose(message), place === "" ? "" : `(${code(place)})`);
+  const shown = nodes.map(({ address, path, requirement }) => spaced(code(address), path === "" ? "" : code(path), prose(requirement)));
+  return shown.length === 1 ? `${head}<br>${shown.join("")}` : `${head}${listedNodes(shown)}`;
 }
 
-function indented(text: string): string {
-  return text.replace(/^/gmu, "  ");
+const listedNodes = (nodes: readonly string[]): string =>
+  [...nodes.slice(0, mostNodes), ...(nodes.length > mostNodes ? [`… and ${nodes.length - mostNodes} more`] : [])]
+    .map((node) => `\n  - ${node}`)
+    .join("");
+
+const mostNodes = 10;
+// More warnings than this are folded.
+const mostWarnings = 5;
+
+/** Errors first; many warnings are folded. */
+export function problemSections(problems: readonly Diagnostic[], detail: Detail): string {
+  const isError = ({ severity }: Diagnostic): boolean => severity === "error";
+  const rest = problems.filter((problem) => !isError(problem));
+  if (rest.length <= mostWarnings) return section(partTitles.problems, problems, detail, (problem) => problemText(problem, detail));
+  return joinParts(
+    [
+      section(partTitles.problems, problems.filter(isError), detail, (problem) => problemText(problem, detail)),
+      folded("Warnings", rest, detail, (problem) => problemText(problem, detail)),
+    ],
+    "\n\n",
+  );
+}
+
+function problemText(problem: Diagnostic, detail: Detail): string {
+  const { severity, code: name, summary, message, command, address = "", excerpt } = problem;
+  const where = placeText(problem) || address;
+  const head = spaced(`- **${severity}**`, where === "" ? "" : code(where), code(name), prose(summary));
+  const text = joinParts([head, prose(message), command === undefined ? "" : code(command)], "<br>");
+  if (excerpt === undefined || detail !== "full") return text;
+  const source = fenced(
+    excerpt.map((line) => line.replaceAll("\t", " ")),
+    "yaml",
+  );
+  return `${text}\n\n${source.replace(/^/gmu, "  ")}\n`;
+}
+
+/** The checklist, and the steps done since the report before. */
+export function manualSections({ manual, done, words }: Report, detail: Detail): string {
+  const finished = section(
+    partTitles.done,
+    done,
+    detail,
+    ({ id, address, path }) => `- [x] ${spaced(code(id), code(address), path === "" ? "" : code(wholePath(path)))}`,
+  );
+  const [live, desired] = words.kind === "DriftReport" ? ["live", "desired"] : ["is", "must be"];
+  const steps = section(partTitles.manual, manual, detail, (step: ManualStep) => {
+    const { id, address, path, instruction, trace } = step;
+    const values = joinParts(
+      [step.live === "" ? "" : `${live} ${code(step.live)}`, step.desired === "" ? "" : `${desired} ${code(step.desired)}`],
+      ", ",
+    );
+    const head = spaced("- [ ]", code(id), code(address), path === "" ? "" : code(path));
+    return joinParts([joinParts([head, values], ": "), prose(instruction), prose(traceText(trace))], "<br>");
+  });
+  return joinParts([steps, finished], "\n\n");
+}
+
+export const blockedSection = (blocked: readonly Blocked[], detail: Detail): string =>
+  section(partTitles.blocked, blocked, detail, ({ address, code: name, message, command }) =>
+    joinParts([`- \`✗\` ${code(address)} ${code(name)}`, prose(message), command === undefined ? "" : code(command)], "<br>"),
+  );
+
+export function deferredSection(deferred: readonly Deferred[], detail: Detail): string {
+  if (deferred.length === 0 || detail === "counts") return "";
+  const title = `### ${partTitles.deferred} (${deferred.length})\n\n`;
+  const head = (entry: Deferred, draw: (text: string) => string): string => spaced(draw(entry.address), waitsForText(entry, draw));
+  if (detail !== "full") return title + listed(deferred, detail, (entry) => `- \`…\` ${head(entry, code)}`);
+  return title + listed(deferred, detail, (entry) => details(head(entry, htmlCode), fenced(valueLines(entry.desired), "yaml")), "\n\n");
+}
+
+export const unverifiableSection = (unverifiable: readonly Unverifiable[], detail: Detail): string =>
+  folded(partTitles.unverifiable, unverifiable, detail, ({ address, paths, reason }) => {
+    const values = detail === "full" ? paths.map((path) => code(wholePath(path))).join(", ") : counted(paths.length, "value");
+    return `- ${code(address)}: ${values} (${prose(reason)})`;
+  });
+
+/** What no manifest covers, folded. */
+export function unmanagedSection({ unmanaged }: Report, detail: Detail): string {
+  const { counts, objects, tables } = unmanaged;
+  if ((counts === "" && tables.length === 0) || detail === "counts") return "";
+  const names = listed(objects, detail, ({ kind, id, name }) => `- ${kind} ${code(name)} (${code(id)})`);
+  const columns = listed(
+    tables,
+    detail,
+    ({ table, columns: of, integrations }) => `- ${code(table)}: ${code(of)} (${prose(integrationsText(integrations))})`,
+  );
+  const title = joinParts([partTitles.unmanaged, counts], ": ");
+  return names === "" && columns === "" ? `${title}.` : details(title, joinParts([names, columns], "\n"));
 }

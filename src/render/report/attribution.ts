@@ -1,10 +1,11 @@
 import type { Attribution, Change, Manual, Origin } from "../../model/plan.ts";
 import { visible } from "../../text/control-characters.ts";
+import { joinParts } from "../../text/lists.ts";
 
-/** A difference as far as it says where it comes from. */
+/** The origin of a difference, as far as it is known. */
 export type Traced = Pick<Change | Manual, "origin" | "attribution">;
 
-/** What the origin means, in a word or two; "" where there is nothing to tell by. */
+/** "drift", "config", "conflict"; "" if unknown. */
 export function originText(origin: Origin | undefined): string {
   return origin === undefined || origin === "unknown" ? "" : origin;
 }
@@ -16,8 +17,12 @@ export function originText(origin: Origin | undefined): string {
 export function attributionText(attribution: Attribution | undefined): string {
   if (attribution === undefined) return "";
   if (attribution.own) return `new since the dimsync run of ${timeText(attribution.at)}`;
-  return `${actorText(attribution)}, ${timeText(attribution.at)}${attribution.confidence === "exact" ? "" : ` (${confidenceText(attribution)})`}`;
+  const sure = { exact: "", likely: " (likely)", window: " (only the time fits)" }[attribution.confidence];
+  return `${actorText(attribution)}, ${timeText(attribution.at)}${sure}`;
 }
+
+/** "drift; dana@example.com, 2026-03-03 07:55 UTC". */
+export const traceText = ({ origin, attribution }: Traced): string => joinParts([originText(origin), attributionText(attribution)], "; ");
 
 /** The user who made the change; "" if nobody is known to have made it. */
 export function actorText({ actor, own }: Attribution): string {
@@ -25,18 +30,14 @@ export function actorText({ actor, own }: Attribution): string {
   return actor === undefined ? "a user without an e-mail address" : visible(actor);
 }
 
-function confidenceText({ confidence }: Attribution): string {
-  return { exact: "named in the audit log", likely: "likely", window: "only the time fits" }[confidence];
-}
-
-/** "2026-03-03 07:55 UTC"; a time in another zone or form as it is. */
+/** "2026-03-03 07:55 UTC"; a time in another zone or form is not changed. */
 export function timeText(iso: string): string {
   const [, day, minute] = /^(\d{4}-\d\d-\d\d)T(\d\d:\d\d)(?::\d\d(?:\.\d+)?)?Z$/u.exec(iso) ?? [];
   return day === undefined || minute === undefined ? visible(iso) : `${day} ${minute} UTC`;
 }
 
-/** What all of them have in common. If different users made them, nobody is named. */
-export function traceOfAll(all: readonly Traced[]): Traced {
+/** The origin and attribution that all have in common. If several users made the changes, none is named. */
+export function commonTrace(all: readonly Traced[]): Traced {
   const [first] = all;
   if (first === undefined) return {};
   const { origin, attribution } = first;

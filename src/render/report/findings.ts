@@ -1,22 +1,27 @@
 import { manifestAddress } from "../../model/address.ts";
-import type { Change, GuardFinding, Item, Plan, PolicyFinding } from "../../model/plan.ts";
+import type { Blocked, Change, GuardFinding, Item, Manual, Plan, PolicyFinding } from "../../model/plan.ts";
 import type { Diagnostic, Severity } from "../../model/problem.ts";
 import type { ItemResult, Result } from "../../model/result.ts";
 import { counted } from "../../text/counts.ts";
+import { andMore, joinParts } from "../../text/lists.ts";
 import { pathText, spaced, wholePath } from "../../text/paths.ts";
-import { valueText } from "../../text/values.ts";
+import { errorsFirst } from "../../text/severity.ts";
+import { valueAt } from "../../text/values.ts";
 import type { Document } from "../document.ts";
-import { groupByRule } from "./groups.ts";
-import { wordingOf } from "./wording.ts";
+import { isDone } from "./outcomes.ts";
+import { openFindings, requirementText } from "./policies.ts";
+import { groupByRule } from "./rules.ts";
+import { guardText } from "./totals.ts";
+import { isAlarm, riskText } from "./words.ts";
 
-/** Something in a document that a person or a scanner should see, at the manifest's line where one is known. */
+/** What SARIF, JUnit and annotations report, with the manifest's line if it is known. */
 export interface Finding {
-  /** Stable name of what it is: "E_AMBIGUOUS", "policy/pii-must-be-hashed", "guard/maxCreates", "exposes", "drift", "manual". */
+  /** Stable: "E_AMBIGUOUS", "policy/pii-must-be-hashed", "guard/maxCreates", "exposes", "drift", "manual". */
   readonly rule: string;
-  /** What the rule means, without text of the user's. */
+  /** What the rule means, without user text. */
   readonly title: string;
   readonly severity: Severity;
-  /** Full sentences; may hold any text, and line breaks. */
+  /** Full sentences; can hold any text and line breaks. */
   readonly message: string;
   readonly address?: string;
   /** JSON Pointer into the live object. */
@@ -26,125 +31,127 @@ export interface Finding {
   readonly column?: number;
 }
 
-/** The findings that are there after apply. */
-export const openFindings = (policy: readonly PolicyFinding[]): readonly PolicyFinding[] => policy.filter(({ state }) => state !== "fixed");
-
-const order: readonly Severity[] = ["error", "warning", "info"];
-
-/** All of a document, errors first, otherwise in the document's order. */
+/** All findings of a document, errors first, otherwise in the order of the document. */
 export function findingsOf(document: Document): readonly Finding[] {
-  const all = document.kind === "Validation" ? document.diagnostics.map(ofDiagnostic) : [...ofFindings(document), ...ofSteps(document)];
-  return order.flatMap((severity) => all.filter((entry) => entry.severity === severity));
-}
-
-function ofFindings({ diagnostics, policy, guards }: Pick<Plan, "diagnostics" | "policy" | "guards">): readonly Finding[] {
-  return [...diagnostics.map(ofDiagnostic), ...openFindings(policy).map(ofPolicy), ...guards.filter(refuses).map(ofGuard)];
+  if (document.kind === "Validation") return errorsFirst(document.diagnostics.map(ofDiagnostic));
+  const { diagnostics, policy, guards } = document;
+  const shared = [...diagnostics.map(ofDiagnostic), ...openFindings(policy).map(ofPolicy), ...guards.filter(refuses).map(ofGuard)];
+  return errorsFirst([...shared, ...(document.kind === "Result" ? ofResult(document) : ofPlan(document))]);
 }
 
 function ofDiagnostic({ code, summary, severity, message, command, address, file, line, column }: Diagnostic): Finding {
-  const text = command === undefined ? message : `${message}\n${command}`;
-  return { rule: code, title: summary, severity, message: text, ...defined({ address, file, line, column }) };
+  return { rule: code, title: summary, severity, message: withCommand(message, command), ...defined({ address, file, line, column }) };
 }
 
-function ofPolicy({ policy, severity, address, path, message, file, line }: PolicyFinding): Finding {
+function ofPolicy(finding: PolicyFinding): Finding {
+  const { policy, severity, address, path, message, file, line } = finding;
+  const requirement = requirementText(finding);
+  const where = requirement === "" ? wholePath(path) : joinParts([pathText(path).node, requirement], ": ");
   return {
     rule: `policy/${policy}`,
-    title: "A policy of the project",
+    title: "Policy violated",
     severity,
-    message: `${spaced(address, wholePath(path))}: ${message}`,
+    message: `${spaced(address, where)}${requirement === "" ? ":" : "."} ${message}`,
     ...defined({ address, path, file, line }),
   };
 }
 
 const refuses = ({ allowed }: GuardFinding): boolean => allowed === undefined;
 
-function ofGuard({ guard, message }: GuardFinding): Finding {
-  const lift = `To lift it, give a reason: --allow ${guard}="reason"`;
-  return { rule: `guard/${guard}`, title: "A guard refuses", severity: "error", message: `${message}\n${lift}` };
+function ofGuard(finding: GuardFinding): Finding {
+  const { guard, message } = finding;
+  const text = [message, `${guardText(finding)}.`, `To lift it, give a reason: --allow ${guard}="reason"`].join("\n");
+  return { rule: `guard/${guard}`, title: "Guard refuses", severity: "error", message: text };
 }
 
-function ofSteps(document: Plan | Result): readonly Finding[] {
-  if (document.kind === "Result") return [...document.items.flatMap(ofOutcome), ...ofManual(document, [])];
-  const causes = document.items;
+const ofResult = (result: Result): readonly Finding[] => [
+  ...result.items.flatMap(ofOutcome),
+  ...result.manual.map((step) => ofManual(step, [])),
+];
+
+function ofPlan(plan: Plan): readonly Finding[] {
+  const { items, blocked, manual, kind } = plan;
   return [
-    ...document.blocked.map(
-      ({ address, code, message, command }): Finding => ({
-        rule: code,
-        title: "Blocked",
-        severity: "warning",
-        message: `${address} is blocked. ${message}${command === undefined ? "" : `\n${command}`}`,
-        ...defined({ address }),
-        ...placeOf(address, causes),
-      }),
-    ),
-    ...document.items.flatMap((item) => ofItem(item, document)),
-    ...ofManual(document, causes),
+    ...blocked.map((entry) => ofBlocked(entry, items)),
+    ...items.flatMap((item) => (kind === "DriftReport" ? ofDifference(item) : ofExposure(item))),
+    ...manual.map((step) => ofManual(step, items)),
   ];
 }
 
-function ofManual({ manual }: Plan | Result, items: readonly Item[]): readonly Finding[] {
-  return manual.map(({ id, address, path, expected, actual, instruction }) => {
-    const name = path.slice(path.lastIndexOf("/") + 1);
-    const values = [
-      ...(actual === undefined ? [] : [`is ${valueText(actual, name)}`]),
-      ...(expected === undefined ? [] : [`expected ${valueText(expected, name)}`]),
-    ].join(", ");
+function ofBlocked({ address, code, message, command }: Blocked, items: readonly Item[]): Finding {
+  const text = withCommand(`${address} is blocked. ${message}`, command);
+  return { rule: code, title: "Blocked", severity: "warning", message: text, address, ...placeOf(address, items) };
+}
+
+function ofManual({ id, address, path, expected, actual, instruction }: Manual, items: readonly Item[]): Finding {
+  const values = joinParts(
+    [actual === undefined ? "" : `is ${valueAt(path, actual)}`, expected === undefined ? "" : `must be ${valueAt(path, expected)}`],
+    ", ",
+  );
+  return {
+    rule: "manual",
+    title: "Manual step: no request can change this",
+    severity: "warning",
+    message: `${spaced(address, wholePath(path), values)} (${id}). ${instruction}`,
+    address,
+    path,
+    ...placeOf(address, items),
+  };
+}
+
+const ofExposure = ({ address, changes }: Item): readonly Finding[] =>
+  byRule("exposes", "Data becomes readable", address, changes.filter(isAlarm));
+
+function ofDifference({ address, action, changes }: Item): readonly Finding[] {
+  if (changes.length === 0 && action !== "bind")
+    return [{ rule: "drift", title: "The account differs", severity: "warning", message: `${address} differs.`, address }];
+  return byRule("drift", "The account differs from the manifests", address, changes);
+}
+
+/** One finding for the changes of each rule, at the line of the rule. */
+const byRule = (rule: string, title: string, address: string, changes: readonly Change[]): readonly Finding[] =>
+  groupByRule(changes).map((group) => {
+    const [first] = group;
+    const risk = riskText(first.risk);
     return {
-      rule: "manual",
-      title: "A difference that no call can repair",
+      rule,
+      title,
       severity: "warning",
-      message: `${spaced(address, wholePath(path))}${values === "" ? "" : ` ${values}`} (${id}). ${instruction}`,
-      ...defined({ address, path }),
-      ...placeOf(address, items),
+      message: `${address}: ${groupText(group)}${risk === "" ? "" : ` (${risk})`}`,
+      address,
+      path: first.path,
+      ...defined({ file: first.cause?.file, line: first.cause?.line }),
     };
   });
-}
 
-/** Of a plan what exposes, of a report every difference: the changes of one rule at a time, at the rule's line. */
-function ofItem(item: Item, plan: Plan): readonly Finding[] {
-  const { address, action, changes } = item;
-  const isReport = plan.kind === "DriftReport";
-  const shown = isReport ? changes : changes.filter(({ risk }) => risk === "exposes");
-  if (isReport && shown.length === 0 && action !== "bind")
-    return [{ rule: "drift", title: "The account differs", severity: "warning", message: `${address} differs.`, address }];
-  const wording = wordingOf(plan);
-  return groupByRule(shown).map(({ first, changes: group }) => ({
-    rule: isReport ? "drift" : "exposes",
-    title: isReport ? "The account differs from the manifests" : "More data would flow, or more of it in clear",
-    severity: "warning",
-    message: `${address}: ${groupText(first, group)}${wording.risk[first.risk] === "" ? "" : ` (${wording.risk[first.risk]})`}`,
-    address,
-    path: first.path,
-    ...defined({ file: first.cause?.file, line: first.cause?.line }),
-  }));
-}
-
-function groupText(first: Change, group: readonly Change[]): string {
-  const { node, leaf } = pathText(first.path);
-  const name = first.path.slice(first.path.lastIndexOf("/") + 1);
-  const value = (of: Change["before"]): string => (of === undefined ? "not known" : valueText(of, name));
-  const what = group.length === 1 ? wholePath(first.path) : `${counted(group.length, "time")} ${leaf}, such as ${spaced(node, leaf)}`;
-  return `${what}: ${value(first.before)} → ${value(first.after)}`;
+function groupText(group: readonly [Change, ...Change[]]): string {
+  const [{ path, before, after }] = group;
+  const { leaf } = pathText(path);
+  const value = (of: Change["before"]): string => (of === undefined ? "(unknown)" : valueAt(path, of));
+  const nodes = andMore(group.map((change) => pathText(change.path).node));
+  const what = group.length === 1 ? wholePath(path) : `${leaf} of ${counted(group.length, "node")} (${nodes})`;
+  return `${what}: ${value(before)} → ${value(after)}`;
 }
 
 const failedOutcomes = new Set(["failed", "unknown", "not-converged"]);
 
-function ofOutcome({ outcome, address, code, message, changes }: ItemResult): readonly Finding[] {
-  if (outcome === "done" || outcome === "recovered") return [];
+function ofOutcome(item: ItemResult): readonly Finding[] {
+  if (isDone(item)) return [];
+  const { outcome, address, code, message = "", changes } = item;
   const cause = changes?.find((change) => change.cause !== undefined)?.cause;
   return [
     {
       rule: code ?? `outcome/${outcome}`,
       title: `Not applied: ${outcome}`,
       severity: failedOutcomes.has(outcome) ? "error" : "warning",
-      message: `${address}: ${outcome}. ${message ?? ""}`.trim(),
+      message: spaced(`${address}: ${outcome}.`, message),
       address,
       ...defined({ file: cause?.file, line: cause?.line }),
     },
   ];
 }
 
-/** Findings that carry no place of their own stand where another change of the same manifest is caused. */
+/** The line of a literal of the same manifest, for findings without a line of their own. */
 function placeOf(address: string, items: readonly Item[]): { readonly file?: string; readonly line?: number } {
   const manifest = manifestAddress(address);
   const cause = items
@@ -154,10 +161,12 @@ function placeOf(address: string, items: readonly Item[]): { readonly file?: str
   return defined({ file: cause?.file, line: cause?.line });
 }
 
+const withCommand = (message: string, command: string | undefined): string => joinParts([message, command ?? ""], "\n");
+
 type Defined<T> = { readonly [K in keyof T]?: Exclude<T[K], undefined> };
 
-/** The members that have a value: optional members may be absent and may not be undefined. */
+/** The members that have a value, because optional members must not be undefined. */
 function defined<T extends Readonly<Record<string, unknown>>>(members: T): Defined<T> {
-  // What is left out is exactly what the type makes optional.
+  // Exactly the members that the type makes optional are left out.
   return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined)) as Defined<T>;
 }

@@ -1,125 +1,173 @@
-import { byText, manifestAddress, parseAddress } from "../../model/address.ts";
-import { canonicalJson } from "../../model/json.ts";
-import type { Change, Item, UnmanagedTable } from "../../model/plan.ts";
-import { visible } from "../../text/control-characters.ts";
+import { manifestAddress } from "../../model/address.ts";
+import type { JsonValue } from "../../model/json.ts";
+import type { Action, Item } from "../../model/plan.ts";
 import { counted } from "../../text/counts.ts";
-import { nameText, pathText } from "../../text/paths.ts";
+import { type ChangeLine, changeLines } from "./changes.ts";
+import { grouped } from "./grouped.ts";
+import { changesByRule, integrationOf, type RuleChanges } from "./rules.ts";
+import type { Words } from "./words.ts";
 
-// Fewer than this are listed one by one; of schema configurations, two already say the same of two integrations.
-const fewest = 4;
-const fewestConfigs = 2;
+/** One block of the main part: an item, or many that are alike. */
+export type ReportGroup = ItemGroup | RulesGroup | NamesGroup;
 
-/**
- * The items in their order, where many are alike as one group in the place of the first: the relations of one tag, the ids to record, and the changes
- * of schema configurations, which rules make in many integrations at once. All others are groups of one.
- */
-export function groupItems(items: readonly Item[]): readonly (readonly [Item, ...Item[]])[] {
-  const groups = new Map<string, [Item, ...Item[]]>();
-  for (const item of items) {
-    const key = groupOf(item);
-    const group = groups.get(key);
-    if (group === undefined) groups.set(key, [item]);
-    else group.push(item);
-  }
-  return [...groups.values()].flatMap((group): readonly (readonly [Item, ...Item[]])[] =>
-    group.length < (isSchemaChange(group[0]) ? fewestConfigs : fewest) ? group.map((item) => [item] as const) : [group],
-  );
+interface Head {
+  readonly action: Action;
+  /** "SchemaConfig/shops@orders", or "SchemaConfig/shops" for several integrations; raw. */
+  readonly address: string;
+  readonly liveName?: string | undefined;
+  readonly liveId?: string | undefined;
+  /** The address that the object had before; raw. */
+  readonly renamedFrom?: string | undefined;
+  readonly calls: readonly Call[];
+  /** Columns that become readable; 0 in a drift report. */
+  readonly exposed: number;
 }
 
-function groupOf(item: Item): string {
+/** One item with its changes. */
+export interface ItemGroup extends Head {
+  readonly type: "item";
+  /** What a relation attaches its tag to; raw. */
+  readonly on?: { readonly type: string; readonly id: string } | undefined;
+  readonly lines: readonly ChangeLine[];
+  /** Whether the head says everything. */
+  readonly isShort: boolean;
+  /** Addresses of items that run first; raw. */
+  readonly after: readonly string[];
+}
+
+/** The changes that rules make in schemas, of one integration or of all together. */
+export interface RulesGroup extends Head {
+  readonly type: "rules";
+  readonly integrations: readonly string[];
+  readonly rules: readonly RuleChanges[];
+  /** "shop-00 (3)": where columns become readable. */
+  readonly exposedBy: readonly string[];
+}
+
+/** Relations of one tag, or ids to record. */
+export interface NamesGroup extends Head {
+  readonly type: "names";
+  /** "12 relations", "40 ids to record" */
+  readonly title: string;
+  /** Raw. */
+  readonly names: readonly string[];
+}
+
+/** Requests with the same method and path. */
+export interface Call {
+  readonly method: string;
+  /** Raw; "" for requests to many paths. */
+  readonly path: string;
+  readonly bodies: readonly JsonValue[];
+}
+
+// From this many changes on, nobody reads each one.
+const groupedFrom = 30;
+// Fewer relations or ids than this are listed.
+const fewestNames = 4;
+// Requests to more paths than this are counted by method.
+const mostPaths = 3;
+
+/** Recording an id is not a change. */
+export const changeCount = (items: readonly Item[]): number =>
+  items.reduce((sum, { action, changes }) => sum + (action === "bind" ? 0 : Math.max(1, changes.length)), 0);
+
+/** Whether changes are shown by rule, and many ids to record are counted. */
+export const isGrouped = (items: readonly Item[], verbose: boolean): boolean =>
+  !verbose && (changeCount(items) >= groupedFrom || items.length >= groupedFrom);
+
+/** Every item with all its changes. They may depend on any of `all`. */
+export function itemGroups(items: readonly Item[], words: Words, all = items): readonly ItemGroup[] {
+  const addresses = new Map(all.map(({ id, address }) => [id, address]));
+  return items.map((item) => itemGroup(item, addresses, words));
+}
+
+/** The items in their order; many that are alike are in the place of the first. */
+export function reportGroups(items: readonly Item[], words: Words, byRule: boolean): readonly ReportGroup[] {
+  if (!byRule) return itemGroups(items, words);
+  return grouped(items, groupKey).flatMap((group): readonly ReportGroup[] => {
+    if (isSchemaChange(group[0])) return [rulesGroup(group, words)];
+    return group.length < fewestNames ? itemGroups(group, words, items) : [namesGroup(group)];
+  });
+}
+
+function groupKey(item: Item): string {
   if (item.action === "bind") return "bind";
   if (item.action === "relate") return `relate ${manifestAddress(item.address)}`;
   return isSchemaChange(item) ? "schemas" : item.id;
 }
 
-/** Whether rules made its changes, which are then told by rule over all integrations. */
-export function isSchemaChange({ kind, action }: Item): boolean {
-  return kind === "SchemaConfig" && action === "update";
+/** Whether rules made its changes. */
+export const isSchemaChange = ({ kind, action }: Item): boolean => kind === "SchemaConfig" && action === "update";
+
+function itemGroup(item: Item, addresses: ReadonlyMap<string, string>, words: Words): ItemGroup {
+  const { action, address, liveName, liveId, renamedFrom, changes, dependsOn } = item;
+  return {
+    type: "item",
+    ...{ action, address, liveName, liveId, renamedFrom },
+    on: relationTarget(item),
+    lines: changeLines(changes, action, words),
+    isShort: action === "bind" || (action === "relate" && changes.length <= 1),
+    after: dependsOn.map((id) => addresses.get(id) ?? id),
+    calls: callsOf([item], words),
+    exposed: exposedOf([item], words),
+  };
 }
 
-/** "12 relations" of a tag, "40 ids to record", "9 integrations", and what to call the members. */
-export function groupText(group: readonly [Item, ...Item[]]): { readonly title: string; readonly names: readonly string[] } {
-  const [first] = group;
-  if (first.action === "bind") return { title: `${group.length} ids to record`, names: group.map(({ address }) => address) };
-  if (isSchemaChange(first)) return { title: `${group.length} integrations`, names: group.map(({ address }) => address) };
-  return { title: `${group.length} relations`, names: group.map(({ address }) => address.slice(address.indexOf("#") + 1)) };
+function rulesGroup(group: readonly [Item, ...Item[]], words: Words): RulesGroup {
+  const [first, second] = group;
+  const manifests = new Set(group.map(({ address }) => manifestAddress(address)));
+  const exposed = exposedOf(group, words);
+  return {
+    type: "rules",
+    action: "update",
+    address:
+      second === undefined
+        ? first.address
+        : manifests.size === 1
+          ? manifestAddress(first.address)
+          : counted(manifests.size, "SchemaConfig"),
+    ...(second === undefined ? { liveName: first.liveName, liveId: first.liveId } : {}),
+    integrations: group.map(({ address }) => integrationOf(address)),
+    rules: changesByRule(group, words),
+    calls: callsOf(group, words),
+    exposed,
+    exposedBy: group.flatMap(({ address, exposedColumns = 0 }) =>
+      exposedColumns > 0 && exposed > 0 ? [`${integrationOf(address)} (${exposedColumns})`] : [],
+    ),
+  };
 }
 
-/** Whether an item is told in one line: it says nothing beyond its header. */
-export function isOneLine({ action, changes }: Item): boolean {
-  return action === "bind" || (action === "relate" && changes.length <= 1);
+function namesGroup(group: readonly [Item, ...Item[]]): NamesGroup {
+  const [{ action, address }] = group;
+  const isBind = action === "bind";
+  return {
+    type: "names",
+    action,
+    address: isBind ? "" : manifestAddress(address),
+    title: isBind ? `${group.length} ids to record` : `${group.length} relations`,
+    names: group.map((item) => (isBind ? item.address : item.address.slice(item.address.indexOf("#") + 1))),
+    calls: [],
+    exposed: 0,
+  };
 }
 
-/** What a relation attaches its tag to, by the request's own words (interface §2.5): "on Integration 8f1c"; undefined for all else. */
-export function relationTarget({ action, requests }: Item): { readonly type: string; readonly id: string } | undefined {
+function callsOf(items: readonly Item[], words: Words): readonly Call[] {
+  if (words.kind === "DriftReport") return [];
+  const requests = items.flatMap((item) => item.requests);
+  const byPath = grouped(requests, ({ method, path }) => `${method} ${path}`);
+  const isShort = byPath.length <= mostPaths;
+  return (isShort ? byPath : grouped(requests, ({ method }) => method)).map((same): Call => {
+    const [{ method, path }] = same;
+    return { method, path: isShort ? path : "", bodies: same.map(({ body }) => body) };
+  });
+}
+
+const exposedOf = (items: readonly Item[], words: Words): number =>
+  words.kind === "DriftReport" ? 0 : items.reduce((sum, { exposedColumns = 0 }) => sum + exposedColumns, 0);
+
+/** What a relation attaches its tag to, as in the request: Integration 8f1c. */
+function relationTarget({ action, requests }: Item): ItemGroup["on"] {
   const { resourceType: type, resourceId: id } = requests[0]?.body ?? {};
   return action === "relate" && typeof type === "string" && typeof id === "string" ? { type, id } : undefined;
-}
-
-/** Changes that one rule makes in the same way, at least one. */
-export interface ChangeGroup {
-  readonly first: Change;
-  readonly changes: readonly Change[];
-}
-
-/**
- * The changes by rule, member, old and new value; what a manifest says literally, by file in place of the rule. Exposing ones first, since they
- * are what a reviewer must not miss, otherwise in the order of the first of each.
- */
-export function groupByRule(changes: readonly Change[]): readonly ChangeGroup[] {
-  const groups = new Map<string, [Change, ...Change[]]>();
-  for (const change of changes) {
-    const { rule, file, line } = change.cause ?? {};
-    const key = canonicalJson([
-      rule ?? null,
-      file ?? null,
-      rule === undefined ? null : (line ?? null),
-      pathText(change.path).leaf,
-      change.before === undefined ? [] : [change.before],
-      change.after === undefined ? [] : [change.after],
-      change.risk,
-    ]);
-    const group = groups.get(key);
-    if (group === undefined) groups.set(key, [change]);
-    else group.push(change);
-  }
-  const all = [...groups.values()].map((group) => ({ first: group[0], changes: group }));
-  return [...all.filter(exposes), ...all.filter((group) => !exposes(group))];
-}
-
-function exposes({ first: { risk } }: ChangeGroup): boolean {
-  return risk === "exposes" || risk === "exposed";
-}
-
-/** Tables of one name that lack rules for the same columns: alike in most integrations of a fleet, so that the odd one shows. */
-export interface UnmanagedGroup {
-  /** "public.orders" */
-  readonly table: string;
-  /** "id, note"; or that they are unknown. */
-  readonly columns: string;
-  /** What people call the integrations, in order. */
-  readonly integrations: readonly string[];
-}
-
-export function unmanagedGroups(tables: readonly UnmanagedTable[]): readonly UnmanagedGroup[] {
-  const groups = new Map<string, { readonly table: string; readonly columns: string; readonly integrations: string[] }>();
-  for (const { address, schema, table, columns } of tables) {
-    const key = JSON.stringify([schema, table, columns]);
-    const group = groups.get(key) ?? {
-      table: `${nameText(schema)}.${nameText(table)}`,
-      columns: columns === undefined ? "(its columns were not read)" : columns.map(nameText).join(", "),
-      integrations: [],
-    };
-    groups.set(key, group);
-    group.integrations.push(visible(parseAddress(address)?.on ?? address));
-  }
-  return [...groups.values()].sort((a, b) => byText(a.table, b.table) || byText(a.columns, b.columns));
-}
-
-/** "shop-01", or "9 integrations: shop-01, shop-02, shop-03 and 6 more"; all of them where `inFull`. */
-export function integrationsText(names: readonly string[], inFull = false): string {
-  const [only, second] = names;
-  if (only !== undefined && second === undefined) return only;
-  const shown = inFull ? names : names.slice(0, 3);
-  return `${counted(names.length, "integration")}: ${shown.join(", ")}${names.length > shown.length ? ` and ${names.length - shown.length} more` : ""}`;
 }

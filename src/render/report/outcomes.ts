@@ -2,32 +2,65 @@ import type { Action } from "../../model/plan.ts";
 import type { ItemResult, Outcome } from "../../model/result.ts";
 import { visible } from "../../text/control-characters.ts";
 import { countList } from "../../text/counts.ts";
+import { andMore } from "../../text/lists.ts";
 import { shellWord } from "../../text/shell.ts";
+import { grouped } from "./grouped.ts";
 
 const doneWords: Readonly<Record<Action, string>> = { create: "created", update: "updated", relate: "related", bind: "id recorded" };
 
+export const isDone = ({ outcome }: Pick<ItemResult, "outcome">): boolean => outcome === "done" || outcome === "recovered";
+
+const outcomeWord = (outcome: Outcome): string => (outcome === "not-converged" ? "not converged" : outcome);
+
 /** "created", "recovered: created", "failed", … */
-export function outcomeWords(outcome: Outcome, action: Action | undefined): string {
+function outcomeText({ outcome, action }: Pick<ItemResult, "outcome" | "action">): string {
   const done = action === undefined ? "done" : doneWords[action];
   if (outcome === "done") return done;
-  if (outcome === "recovered") return `recovered: ${done}`;
-  return outcome === "not-converged" ? "not converged" : outcome;
+  return outcome === "recovered" ? `recovered: ${done}` : outcomeWord(outcome);
 }
 
 const outcomeOrder: readonly Outcome[] = ["done", "recovered", "failed", "not-converged", "unknown", "blocked", "deferred", "skipped"];
 
 /** "3 done, 1 failed". */
 export function outcomesText(items: readonly ItemResult[]): string {
-  return countList(
-    outcomeOrder.map((outcome) => [
-      items.filter((item) => item.outcome === outcome).length,
-      outcome === "not-converged" ? "not converged" : outcome,
-    ]),
-  );
+  return countList(outcomeOrder.map((outcome) => [items.filter((item) => item.outcome === outcome).length, outcomeWord(outcome)]));
 }
 
-/** The commands that lead on, one of them to be run, where the outcome alone tells which; none elsewhere, since the message does. */
-export function nextSteps({ outcome, address }: ItemResult): readonly string[] {
+/** One outcome, or many items that were done in the same way. */
+export interface ReportOutcome {
+  readonly item: ItemResult;
+  /** "created", "failed" */
+  readonly text: string;
+  readonly isDone: boolean;
+  /** Commands of which one is to be run next. */
+  readonly commands: readonly string[];
+  /** "120 SchemaConfig"; "" for a single item. */
+  readonly count: string;
+  /** "Tag/a, Tag/b, Tag/c and 117 more"; "" for a single item. */
+  readonly names: string;
+}
+
+// From this many items on, those that are done are counted.
+const countedFrom = 30;
+
+export function reportOutcomes(items: readonly ItemResult[], verbose: boolean): readonly ReportOutcome[] {
+  const isLong = !verbose && items.length >= countedFrom;
+  const keyed = items.map((item, index) => ({ item, key: isLong && isDone(item) ? `${item.kind} ${outcomeText(item)}` : String(index) }));
+  return grouped(keyed, ({ key }) => key).map((group): ReportOutcome => {
+    const [{ item }, second] = group;
+    const names = andMore(group.map((one) => visible(one.item.address)));
+    return {
+      item,
+      text: outcomeText(item),
+      isDone: isDone(item),
+      commands: nextCommands(item),
+      ...(second === undefined ? { count: "", names: "" } : { count: `${group.length} ${item.kind}`, names }),
+    };
+  });
+}
+
+/** The commands of which one is to be run next; none if the message says what to do. */
+function nextCommands({ outcome, address }: ItemResult): readonly string[] {
   if (outcome !== "unknown") return [];
   return ["--created=ID", "--not-created"].map((flag) => `dimsync resolve ${shellWord(visible(address))} ${flag}`);
 }

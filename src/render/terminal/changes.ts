@@ -1,118 +1,87 @@
-import type { Action, Change } from "../../model/plan.ts";
-import { isSecretReference } from "../../model/secret.ts";
-import { type PathText, pathText, spaced, wholePath } from "../../text/paths.ts";
-import { cutMiddle, valueText } from "../../text/values.ts";
-import { attributionText, originText, traceOfAll } from "../report/attribution.ts";
-import { causeText, flattenChanges } from "../report/changes.ts";
-import { groupByRule } from "../report/groups.ts";
-import type { Wording } from "../report/wording.ts";
-import type { Screen } from "./layout.ts";
-import { alignRows, type Cell, cell, joined, type Row } from "./layout.ts";
+import type { Action } from "../../model/plan.ts";
+import { andMore, joinParts } from "../../text/lists.ts";
+import { cutMiddle } from "../../text/values.ts";
+import { traceText } from "../report/attribution.ts";
+import type { ChangeLine } from "../report/changes.ts";
+import { grouped } from "../report/grouped.ts";
+import type { RulesGroup } from "../report/groups.ts";
+import type { Words } from "../report/words.ts";
+import { type Cell, cell, joined, type Row, type Screen, tableLines, wrap } from "./layout.ts";
 
-// From this many changes on, a table's name is a heading and its columns stand below it.
+// From this many changes on, a table's name is a heading and its columns are below it.
 const tableHeadingFrom = 3;
 const indent = "    ";
 
-/** How changes are shown: one a line, or by rule with counts and examples. */
-export type Grouping = "each" | "by rule";
-
-/** The aligned lines below an item's header. */
-export function changeLines(
-  changes: readonly Change[],
-  action: Action,
-  grouping: Grouping,
-  screen: Screen,
-  wording: Wording,
-): readonly string[] {
-  const draw = (change: Change, path: Cell): Row => [
+/** Every change of an item on a line. */
+export function changeRows(lines: readonly ChangeLine[], action: Action, words: Words, screen: Screen): readonly string[] {
+  const row = (line: ChangeLine, path: Cell): Row => [
     path,
-    valueCell(change, action, screen, wording),
-    riskCell(change.risk, screen, wording),
-    cell(originText(change.origin), screen.paint.magenta),
-    cell(attributionText(change.attribution)),
-    causeCell(change, screen),
+    valueCell(line, action, words, screen),
+    cell(line.risk, riskPaint(line, screen)),
+    cell(line.origin, screen.paint.magenta),
+    cell(line.who),
+    cell(line.cause + (line.reason !== "" && (screen.verbose || line.risk === "exposes") ? ` (${line.reason})` : ""), screen.paint.dim),
   ];
-  const shown = flattenChanges(changes, action);
-  const rows = grouping === "each" ? rowsByTable(shown, draw, screen) : rowsByRule(shown, draw, screen, wording);
-  return alignRows(rows, indent);
-}
-
-type Draw = (change: Change, path: Cell) => Row;
-
-function rowsByTable(changes: readonly Change[], draw: Draw, screen: Screen): readonly Row[] {
-  const byTable = new Map<string, { readonly change: Change; readonly path: PathText }[]>();
-  for (const change of changes) {
-    const path = pathText(change.path);
-    const key = path.table ?? "";
-    byTable.set(key, [...(byTable.get(key) ?? []), { change, path }]);
-  }
-  return [...byTable].flatMap(([table, entries]): readonly Row[] => {
-    if (table === "" || entries.length < tableHeadingFrom)
-      return entries.map(({ change, path }) => draw(change, pathCell(path.node, path.leaf, screen)));
+  const rows = grouped(lines, ({ path }) => path.table ?? "").flatMap((group): readonly Row[] => {
+    const [{ path }] = group;
+    if (path.table === undefined || group.length < tableHeadingFrom)
+      return group.map((line) => row(line, pathCell(line.path.node, line.path.leaf, screen)));
     return [
-      indent + table,
-      ...entries.map(({ change, path }) => draw(change, joined(cell("  "), pathCell(path.nodeInTable, path.leaf, screen)))),
+      indent + path.table,
+      ...group.map((line) => row(line, joined(cell("  "), pathCell(line.path.nodeInTable, line.path.leaf, screen)))),
     ];
   });
+  return tableLines(rows, indent, screen.width);
 }
 
-function rowsByRule(changes: readonly Change[], draw: Draw, screen: Screen, wording: Wording): readonly Row[] {
-  return groupByRule(changes).flatMap(({ first, changes: group }): readonly Row[] => {
-    const { node, leaf } = pathText(first.path);
-    if (group.length === 1) return [draw(first, pathCell(node, leaf, screen))];
-    const shown = first.risk === wording.alarm ? 10 : 3;
-    const names = group.slice(0, shown).map(({ path }) => pathText(path).node || wholePath(path));
-    const more = group.length > shown ? ` and ${group.length - shown} more` : "";
-    const { origin: _, attribution: __, ...untraced } = first;
-    return [
-      draw({ ...untraced, ...traceOfAll(group) }, cell(spaced(`${group.length} ×`, leaf))),
-      `${indent}  ${screen.paint.dim(names.join(", ") + more)}`,
+// Examples of what a rule changes.
+const fewExamples = 3;
+const manyExamples = 10;
+
+/** What each rule changes, with examples; more of them if data becomes readable. */
+export function ruleRows({ rules, exposed, exposedBy }: RulesGroup, screen: Screen): readonly string[] {
+  const { paint, width } = screen;
+  const rows = rules.flatMap((one): readonly Row[] => {
+    const { rule, what, risk, trace, place, reason, nodes, isAlarm } = one;
+    const strong = riskPaint(one, screen);
+    const cause = joinParts([joinParts([rule, place], ", "), reason === "" ? "" : `(${reason})`], " ");
+    const lines = [
+      cell(what, isAlarm ? strong : paint.bold),
+      joined(cell(cause), cell(cause === "" || traceText(trace) === "" ? "" : "   "), cell(traceText(trace), paint.magenta)),
+      cell(andMore(nodes, { shown: isAlarm ? manyExamples : fewExamples }), paint.dim),
     ];
+    return lines.map((line, index) => [cell(index === 0 ? risk : "", strong), line]);
   });
+  const alarm = exposed === 0 ? [] : wrap(`${exposedText(exposed)}: ${andMore(exposedBy, { shown: manyExamples })}`, indent, width);
+  return [...tableLines(rows, indent, width), ...alarm.map((line) => paint.bold(paint.red(line)))];
 }
+
+/** "6 columns become readable (newly replicated or no longer hashed)" */
+export const exposedText = (count: number): string =>
+  `${count === 1 ? "1 column becomes" : `${count} columns become`} readable (newly replicated or no longer hashed)`;
 
 function pathCell(node: string, leaf: string, { paint }: Screen): Cell {
   if (node === "" || leaf === "") return cell(node + leaf);
   return joined(cell(`${node} `), cell(leaf, paint.cyan));
 }
 
-function valueCell({ path, before, after, risk }: Change, action: Action, screen: Screen, wording: Wording): Cell {
-  const { paint } = screen;
-  const isReport = wording.title === "Drift";
-  const strong = risk === wording.alarm ? (plain: string) => paint.bold(paint.red(plain)) : risk === "neutral" ? paint.bold : paint.green;
-  const isNew = action === "create" && before === undefined;
-  const whole = [
-    isNew ? "" : shownValue(before, path, "(not shown)"),
-    shownValue(after, path, isReport ? "(not declared)" : "(set by the service)"),
-  ] as const;
-  const [live, declared] = screen.verbose ? whole : fitPair(whole, before, after, Math.floor(screen.width / 2));
-  if (isNew) return cell(declared, strong);
-  if (!isReport) return joined(cell(live, paint.dim), cell(" → ", paint.dim), cell(declared, strong));
-  return joined(cell("live ", paint.dim), cell(live), cell(", declared ", paint.dim), cell(declared, strong));
+function valueCell(line: ChangeLine, action: Action, words: Words, screen: Screen): Cell {
+  const { paint, verbose, width } = screen;
+  const strong = line.isAlarm ? riskPaint(line, screen) : line.risk === "" ? paint.bold : paint.green;
+  if (action === "create" && line.live === "") return cell(line.desired, strong);
+  const [live, desired] = verbose || line.isSecret ? [line.live, line.desired] : fitPair(line.live, line.desired, Math.floor(width / 2));
+  if (words.kind !== "DriftReport") return joined(cell(live, paint.dim), cell(" → ", paint.dim), cell(desired, strong));
+  return joined(cell("live ", paint.dim), cell(live), cell(", desired ", paint.dim), cell(desired, strong));
 }
 
-function shownValue(value: Change["before"], path: string, unknown: string): string {
-  return value === undefined ? unknown : valueText(value, path.slice(path.lastIndexOf("/") + 1));
-}
-
-/** Both texts within the room, the shorter one whole if it takes no more than half; where a secret comes from is never cut. */
-function fitPair(
-  [a, b]: readonly [string, string],
-  before: Change["before"],
-  after: Change["after"],
-  room: number,
-): readonly [string, string] {
+/** Both texts in at most `room` characters, the middle of the longer one cut. */
+function fitPair(a: string, b: string, room: number): readonly [string, string] {
   if (a.length + b.length <= room) return [a, b];
   const half = Math.floor(room / 2);
-  const cut = (text: string, value: Change["before"], other: string) =>
-    isSecretReference(value) ? text : cutMiddle(text, Math.max(12, room - Math.min(other.length, half)));
-  return [cut(a, before, b), cut(b, after, a)];
+  const cut = (text: string, other: string): string => cutMiddle(text, Math.max(12, room - Math.min(other.length, half)));
+  return [cut(a, b), cut(b, a)];
 }
 
-function riskCell(risk: Change["risk"], { paint }: Screen, wording: Wording): Cell {
-  return cell(wording.risk[risk], risk === wording.alarm ? (text) => paint.bold(paint.red(text)) : paint.green);
-}
-
-function causeCell({ cause, risk }: Change, { paint, verbose }: Screen): Cell {
-  return cell(cause === undefined ? "" : causeText(cause, verbose || risk === "exposes" || risk === "stricter"), paint.dim);
+function riskPaint({ isAlarm }: { readonly isAlarm: boolean }, { paint }: Screen): (text: string) => string {
+  return isAlarm ? (text) => paint.bold(paint.red(text)) : paint.green;
 }

@@ -1,30 +1,28 @@
-import type { Diagnostic, Severity } from "../../model/problem.ts";
+import type { Diagnostic } from "../../model/problem.ts";
 import { visible } from "../../text/control-characters.ts";
+import { widthOf } from "../../text/width.ts";
 import { placeText } from "../report/changes.ts";
-import type { Screen } from "./layout.ts";
-import { widthOf, wrap } from "./layout.ts";
+import { commandLines, severityPaint } from "./findings.ts";
+import { cell, type Screen, tableLines, wrap } from "./layout.ts";
 
-/** One diagnostic: place, code, summary; the source line with its caret; the message; a command on a line of its own. */
+/** One problem: place, code and summary; the source line with its caret; the message; a command. */
 export function diagnosticLines(diagnostic: Diagnostic, screen: Screen): readonly string[] {
-  const { paint } = screen;
-  const where = placeText(diagnostic) || visible(diagnostic.address ?? "");
-  const color = severityColor(diagnostic.severity, screen);
-  const head = [where === "" ? "" : paint.bold(where), color(visible(diagnostic.code)), paint.bold(visible(diagnostic.summary))]
-    .filter((part) => part !== "")
-    .join("  ");
+  const { paint, width } = screen;
+  const { severity, code, summary, message, command, address = "", excerpt, line } = diagnostic;
+  const color = severityPaint(severity, screen);
+  const where = placeText(diagnostic) || visible(address);
   return [
-    head,
-    ...(diagnostic.excerpt === undefined ? [] : excerptLines(diagnostic.excerpt, diagnostic.line, color, screen)),
-    ...wrap(diagnostic.message, "  ", screen.width),
-    ...(diagnostic.command === undefined ? [] : [`    ${paint.cyan(visible(diagnostic.command))}`]),
+    ...tableLines([[cell(where, paint.bold), cell(visible(code), color), cell(visible(summary), paint.bold)]], "", width),
+    ...(excerpt === undefined ? [] : excerptLines(excerpt, line, color, screen)),
+    ...wrap(message, "    ", width),
+    ...commandLines(command, screen),
   ];
 }
 
-export function severityColor(severity: Severity, { paint }: Screen): (text: string) => string {
-  return { error: paint.red, warning: paint.yellow, info: paint.cyan }[severity];
-}
-
-/** Source and caret under a gutter with the line's number, moved together where characters are shown as escapes, cut around the caret. */
+/**
+ * The source line and its caret beside the line number. An escape takes more columns than its
+ * character, so the caret moves along. A long line is cut around the caret.
+ */
 function excerptLines(
   [source, caret]: readonly [string, string],
   line: number | undefined,
@@ -42,14 +40,14 @@ function excerptLines(
     marks += (marked ? "^" : " ").repeat(widthOf(text));
     index += character.length;
   }
-  // A caret behind the last character: something is missing there.
+  // The caret can be behind the last character, if something is missing there.
   if (caret.lastIndexOf("^") >= index) marks += `${" ".repeat(Math.max(0, caret.indexOf("^", index) - index))}^`;
-  const room = width - number.length - 5;
+  const room = width - number.length - 7;
   const start = [...shown].length <= room ? 0 : Math.max(0, marks.indexOf("^") - Math.floor(room / 3));
   const cut = (text: string) =>
     [...text]
       .slice(start, start + room)
       .join("")
       .trimEnd();
-  return [`  ${paint.dim(`${number} |`)} ${cut(shown)}`, `  ${paint.dim(`${" ".repeat(number.length)} |`)} ${color(cut(marks))}`];
+  return [`    ${paint.dim(`${number} |`)} ${cut(shown)}`, `    ${paint.dim(`${" ".repeat(number.length)} |`)} ${color(cut(marks))}`];
 }

@@ -1,168 +1,164 @@
-import { canonicalJson } from "../../model/json.ts";
-import type { Blocked, Deferred, GuardFinding, Manual, NamedObject, Plan, PolicyFinding, Unverifiable } from "../../model/plan.ts";
+import type { Blocked, Deferred, GuardFinding, Unverifiable } from "../../model/plan.ts";
+import type { Severity } from "../../model/problem.ts";
 import { visible } from "../../text/control-characters.ts";
-import { counted, countList } from "../../text/counts.ts";
+import { counted } from "../../text/counts.ts";
+import { joinParts } from "../../text/lists.ts";
 import { nameText, wholePath } from "../../text/paths.ts";
-import { cutMiddle, valueLines, valueText } from "../../text/values.ts";
-import type { ReportHistory } from "../document.ts";
-import { attributionText, originText } from "../report/attribution.ts";
-import { placeText, waitsForText } from "../report/changes.ts";
-import { openFindings } from "../report/findings.ts";
-import { integrationsText, unmanagedGroups } from "../report/groups.ts";
-import { severityColor } from "./diagnostics.ts";
-import { alignRows, cell, joined, type Screen, wrap } from "./layout.ts";
+import { severitySigns } from "../../text/signs.ts";
+import { cutMiddle, valueLines } from "../../text/values.ts";
+import { traceText } from "../report/attribution.ts";
+import { waitsForText } from "../report/changes.ts";
+import { grouped } from "../report/grouped.ts";
+import { nodeCount, type Policies, type PolicyGroup } from "../report/policies.ts";
+import { guardText } from "../report/totals.ts";
+import { integrationsText } from "../report/unmanaged.ts";
+import { partTitles, type Words } from "../report/words.ts";
+import type { ManualStep, Report } from "../report.ts";
+import { cell, joined, type Screen, tableLines, wrap } from "./layout.ts";
 
-/** Waiting for something that another item of the run creates, with what it will want. */
-export function deferredLines(deferred: Deferred, { paint }: Screen): readonly string[] {
-  const waits = waitsForText(deferred, visible);
-  const head = `${paint.blue("…")} ${paint.bold(visible(deferred.address))}${waits === "" ? "" : paint.dim(`   ${waits}`)}`;
-  return [head, ...valueLines(deferred.desired).map((line) => `    ${line}`)];
-}
+const indent = "    ";
 
-export function blockedLines({ address, code, message, command }: Blocked, { paint, width }: Screen): readonly string[] {
+/** What waits for something that another item creates, with its desired state. */
+export function deferredLines(deferred: Deferred, { paint, width }: Screen): readonly string[] {
+  const head = [cell("… ", paint.blue), cell(visible(deferred.address), paint.bold)];
   return [
-    `${paint.red("✗")} ${paint.bold(visible(address))}   ${paint.red(visible(code))}`,
-    ...wrap(message, "    ", width),
-    ...(command === undefined ? [] : [`    ${paint.cyan(visible(command))}`]),
+    ...tableLines([[joined(...head), cell(waitsForText(deferred, visible), paint.dim)]], "", width),
+    ...valueLines(deferred.desired).map((line) => indent + line),
   ];
 }
 
-/** The numbered checklist of what only a person can do, and what of it was done since the report before. */
-export function manualLines(
-  manual: readonly Manual[],
+export function blockedLines({ address, code, message, command }: Blocked, screen: Screen): readonly string[] {
+  const { paint, width } = screen;
+  const head = joined(cell("✗ ", paint.red), cell(visible(address), paint.bold));
+  return [
+    ...tableLines([[head, cell(visible(code), paint.red)]], "", width),
+    ...wrap(message, indent, width),
+    ...commandLines(command, screen),
+  ];
+}
+
+/** A command alone on its line, if there is one. It is never wrapped, so that it can be copied. */
+export const commandLines = (command: string | undefined, { paint }: Screen, before = "      "): readonly string[] =>
+  command === undefined ? [] : [`${before}${paint.cyan(visible(command))}`];
+
+/** The numbered checklist, and the steps done since the report before. */
+export function manualLines({ manual, done, words }: Report, screen: Screen): readonly string[] {
+  const { paint, width } = screen;
+  const steps = manual.flatMap((step) => stepLines(step, words, screen));
+  const finished = done.map(({ id, address, path }) => [
+    cell(`✓ ${visible(address)}`, paint.green),
+    cell(wholePath(path), paint.cyan),
+    cell(visible(id), paint.dim),
+  ]);
+  return [
+    ...(steps.length === 0 ? [] : [paint.bold(`${partTitles.manual} (no request can change these):`), ...steps]),
+    ...(steps.length === 0 || finished.length === 0 ? [] : [""]),
+    ...(finished.length === 0 ? [] : [paint.bold(`${partTitles.done}:`), ...tableLines(finished, "", width)]),
+  ];
+}
+
+function stepLines(
+  { number, id, address, path, live, desired, instruction, trace }: ManualStep,
+  words: Words,
   screen: Screen,
-  isReport: boolean,
-  done: ReportHistory["done"] = [],
 ): readonly string[] {
   const { paint, width, verbose } = screen;
-  const finished =
-    done.length === 0
-      ? []
-      : [
-          paint.bold("Done by hand since the last report:"),
-          ...alignRows(
-            done.map(({ id, address, path }) => [
-              cell(`✓ ${visible(address)}`, paint.green),
-              cell(wholePath(path), paint.cyan),
-              cell(visible(id), paint.dim),
-            ]),
-            "",
-          ),
-        ];
-  if (manual.length === 0) return finished;
-  const value = (of: Manual["actual"], path: string) => {
-    const text = valueText(of ?? null, path.slice(path.lastIndexOf("/") + 1));
-    return verbose ? text : cutMiddle(text, Math.max(16, Math.floor(width / 3)));
-  };
-  const heads = alignRows(
-    manual.map(({ id, address, path, expected, actual }, index) => {
-      const live = actual === undefined ? "" : `${isReport ? "live" : "is"} ${value(actual, path)}`;
-      const declared = expected === undefined ? "" : `${isReport ? "declared" : "expected"} ${value(expected, path)}`;
-      return [
-        joined(cell(`${String(index + 1).padStart(String(manual.length).length)}. ! `, paint.magenta), cell(visible(address), paint.bold)),
-        cell(wholePath(path), paint.cyan),
-        cell([live, declared].filter((part) => part !== "").join(", ")),
-        cell(visible(id), paint.dim),
-      ];
-    }),
-    "",
-  );
-  const indent = " ".repeat(String(manual.length).length + 4);
+  const isReport = words.kind === "DriftReport";
+  const value = (word: string, text: string): string =>
+    text === "" ? "" : `${word} ${verbose ? text : cutMiddle(text, Math.max(16, Math.floor(width / 3)))}`;
+  const head = [
+    joined(cell(`${number}. `, paint.magenta), cell(visible(address), paint.bold)),
+    cell(path, paint.cyan),
+    cell(joinParts([value(isReport ? "live" : "is", live), value(isReport ? "desired" : "must be", desired)], ", ")),
+    cell(visible(id), paint.dim),
+  ];
+  return [...tableLines([head], "", width), ...wrap(instruction, indent, width), ...wrap(traceText(trace), indent, width).map(paint.dim)];
+}
+
+export function unverifiableLines({ address, paths, reason }: Unverifiable, { paint, verbose, width }: Screen): readonly string[] {
+  const head = [
+    cell(`? ${visible(address)}`, paint.yellow),
+    cell(`${counted(paths.length, "value")} unverifiable: ${visible(reason)}`, paint.dim),
+  ];
+  return [...tableLines([head], "", width), ...(verbose ? paths.map((path) => paint.dim(`${indent}${wholePath(path)}`)) : [])];
+}
+
+/** What no manifest covers, counted. A report and -v also name the objects. */
+export function unmanagedLines({ unmanaged, words }: Report, { paint, verbose, width }: Screen): readonly string[] {
+  const { counts, objects, tables, canListColumns } = unmanaged;
+  if (counts === "" && tables.length === 0) return [];
+  const named = verbose || words.kind === "DriftReport" ? objects : [];
+  const hint = canListColumns ? " (--list-unmanaged names them)" : "";
   return [
-    paint.bold("To do by hand, since no call of the interface can change it:"),
-    ...manual.flatMap(({ instruction, origin, attribution }, index) => {
-      const trace = [originText(origin), attributionText(attribution)].filter((part) => part !== "").join("; ");
-      return [heads[index] ?? "", ...wrap(instruction, indent, width), ...(trace === "" ? [] : [`${indent}${paint.dim(trace)}`])];
-    }),
-    ...(finished.length === 0 ? [] : ["", ...finished]),
+    ...wrap(`${partTitles.unmanaged}: ${counts === "" ? "columns of tables that were not read" : counts}${hint}.`, "", width),
+    ...tableLines(
+      named.map(({ kind, name, id }) => [cell(kind, paint.dim), cell(nameText(name), paint.dim), cell(visible(id), paint.dim)]),
+      indent,
+      width,
+    ),
+    ...tableLines(
+      tables.map(({ table, columns, integrations }) => [
+        cell(table),
+        cell(columns),
+        cell(integrationsText(integrations, verbose ? integrations.length : undefined), paint.dim),
+      ]),
+      indent,
+      width,
+    ),
   ];
 }
 
-export function unverifiableLines(unverifiable: readonly Unverifiable[], { paint, verbose }: Screen): readonly string[] {
-  return unverifiable.flatMap(({ address, paths, reason }) => {
-    const head = `${paint.yellow("?")} ${visible(address)}   ${paint.dim(`${counted(paths.length, "value")} can't be verified: ${visible(reason)}`)}`;
-    return verbose ? [head, ...paths.map((path) => paint.dim(`    ${wholePath(path)}`))] : [head];
-  });
-}
+const mostNodes = 20;
+const fewNodes = 3;
 
-/** What no manifest covers, counted, and named where asked for. */
-export function unmanagedLines(
-  { integrations, tags, columns, tables }: Plan["unmanaged"],
-  { paint, verbose }: Screen,
-  withNames: boolean,
-): readonly string[] {
-  const counts = countList([
-    [integrations.length, integrations.length === 1 ? "integration" : "integrations"],
-    [tags.length, tags.length === 1 ? "tag" : "tags"],
-    [columns, columns === 1 ? "column" : "columns"],
+/** What the plan causes in full, what existed before it in short, what it fixes only counted. */
+export function policyBlocks({ open, existing, fixed }: Policies, screen: Screen): readonly (readonly string[])[] {
+  const { paint, verbose, width } = screen;
+  const title = (text: string, groups: readonly PolicyGroup[]): string => paint.bold(`${text} (${nodeCount(groups)}):`);
+  const removed = grouped(fixed, ({ policy }) => policy).map((groups) => [
+    joined(cell("✓ ", paint.green), cell(`Policy/${visible(groups[0].policy)}`, paint.bold)),
+    cell(counted(nodeCount(groups), "place"), paint.dim),
   ]);
-  if (counts === "" && (tables ?? []).length === 0) return [];
-  const rows = (kind: string, objects: readonly NamedObject[]) =>
-    objects.map(({ id, name }) => [cell(kind), cell(nameText(name)), cell(visible(id))]);
-  const names = withNames ? alignRows([...rows("Integration", integrations), ...rows("Tag", tags)], "    ").map(paint.dim) : [];
-  const hint = columns > 0 && tables === undefined ? paint.dim(" (--list-unmanaged names them)") : "";
-  const where = unmanagedGroups(tables ?? []).map(({ table, columns: of, integrations: labels }) => [
-    cell(table),
-    cell(integrationsText(labels, verbose), paint.dim),
-    cell(of),
-  ]);
-  return [`Not managed by any manifest: ${counts || "nothing that is known"}${hint}.`, ...names, ...alignRows(where, "    ")];
+  return [
+    ...open.map((group) => policyLines(group, screen, mostNodes)),
+    existing.length === 0
+      ? []
+      : [title(partTitles.existing, existing), ...existing.flatMap((group) => policyLines(group, screen, verbose ? mostNodes : fewNodes))],
+    fixed.length === 0 ? [] : [title(partTitles.fixed, fixed), ...tableLines(removed, "", width)],
+  ];
 }
 
-const mostPlaces = 20;
-const severitySigns = { error: "✗", warning: "⚠", info: "i" } as const;
-
-/**
- * The findings of one policy with one message together: what it says once, then every place, and how to lift an error unless a guard says
- * so already; without guards (a drift report) there is nothing to lift, since nothing would run.
- */
-export function policyBlocks(
-  findings: readonly PolicyFinding[],
-  guards: readonly GuardFinding[] | undefined,
-  screen: Screen,
-): readonly (readonly string[])[] {
-  const groups = new Map<string, [PolicyFinding, ...PolicyFinding[]]>();
-  for (const finding of openFindings(findings)) {
-    const key = canonicalJson([finding.policy, finding.severity, finding.message, finding.file ?? "", finding.line ?? 0]);
-    const group = groups.get(key);
-    if (group === undefined) groups.set(key, [finding]);
-    else group.push(finding);
-  }
-  const { paint, verbose } = screen;
-  const isLiftable = guards !== undefined && !guards.some(({ guard }) => guard === "policy");
-  return [...groups.values()].map((group) => {
-    const [first] = group;
-    const shown = verbose ? group : group.slice(0, mostPlaces);
-    const color = severityColor(first.severity, screen);
-    const place = placeText(first);
-    return [
-      `${color(severitySigns[first.severity])} ${paint.bold(`Policy/${visible(first.policy)}`)}   ${color(first.severity)}${place === "" ? "" : paint.dim(`   ${place}`)}`,
-      ...wrap(first.message, "    ", screen.width),
-      ...alignRows(
-        shown.map(({ address, path }) => [cell(visible(address)), cell(wholePath(path), paint.cyan)]),
-        "    ",
-      ),
-      ...(shown.length < group.length ? [paint.dim(`    and ${group.length - shown.length} more places: -v shows them`)] : []),
-      ...(first.severity === "error" && isLiftable ? liftLines("policy", screen) : []),
-    ];
-  });
+/** The findings of one policy with the same message: the message once, then nodes. */
+function policyLines({ policy, severity, message, place, nodes }: PolicyGroup, screen: Screen, most: number): readonly string[] {
+  const { paint, verbose, width } = screen;
+  const color = severityPaint(severity, screen);
+  const shown = verbose ? nodes : nodes.slice(0, most);
+  const head = joined(cell(`${severitySigns[severity]} `, color), cell(`Policy/${visible(policy)}`, paint.bold));
+  return [
+    ...tableLines([[head, cell(severity, color), cell(place, paint.dim)]], "", width),
+    ...wrap(message, indent, width),
+    ...tableLines(
+      shown.map(({ address, path, requirement }) => [cell(visible(address)), cell(path, paint.cyan), cell(requirement, color)]),
+      indent,
+      width,
+    ),
+    ...(shown.length < nodes.length ? [paint.dim(`${indent}and ${nodes.length - shown.length} more: -v shows them`)] : []),
+  ];
 }
 
-export function guardLines({ guard, message, limit, actual, allowed }: GuardFinding, screen: Screen): readonly string[] {
-  const { paint } = screen;
-  const numbers = [actual === undefined ? "" : `${actual} found`, limit === undefined ? "" : `at most ${limit} allowed`].filter(
-    (part) => part !== "",
-  );
-  const measure = numbers.length === 0 ? "" : `   ${numbers.join(", ")}`;
-  const name = paint.bold(visible(guard));
-  if (allowed !== undefined)
-    return [
-      `${paint.yellow("✓")} Guard ${name} lifted: ${visible(JSON.stringify(allowed))}${measure}`,
-      ...wrap(message, "    ", screen.width),
-    ];
-  return [`${paint.red("✗")} Guard ${name} refuses${measure}`, ...wrap(message, "    ", screen.width), ...liftLines(guard, screen)];
+export function guardLines(guard: GuardFinding, screen: Screen): readonly string[] {
+  const { paint, width } = screen;
+  const isLifted = guard.allowed !== undefined;
+  const head = joined(isLifted ? cell("✓ ", paint.yellow) : cell("✗ ", paint.red), cell(guardText(guard), paint.bold));
+  return [
+    ...tableLines([[head]], "", width),
+    ...wrap(guard.message, indent, width),
+    ...(isLifted
+      ? wrap(`Reason: ${guard.allowed}`, indent, width)
+      : [`${indent}To lift it, give a reason. It is recorded in the result.`, ...commandLines(`--allow ${guard.guard}="reason"`, screen)]),
+  ];
 }
 
-function liftLines(guard: string, { paint }: Screen): readonly string[] {
-  return ["    To lift it, give a reason; it is recorded in the result:", `      ${paint.cyan(`--allow ${visible(guard)}="reason"`)}`];
+export function severityPaint(severity: Severity, { paint }: Screen): (text: string) => string {
+  return { error: paint.red, warning: paint.yellow, info: paint.cyan }[severity];
 }

@@ -1,10 +1,139 @@
+import { visible } from "../../text/control-characters.ts";
+import { joinParts } from "../../text/lists.ts";
+import { outcomeSigns } from "../../text/signs.ts";
 import type { Document, RenderOptions } from "../document.ts";
-import { renderHumanPlan } from "./plan.ts";
-import { renderHumanResult } from "./result.ts";
-import { renderHumanValidation } from "./validation.ts";
+import { changeLines } from "../report/changes.ts";
+import type { ReportOutcome } from "../report/outcomes.ts";
+import { groupedText, type Words } from "../report/words.ts";
+import { type Report, reportOf } from "../report.ts";
+import { changeRows } from "./changes.ts";
+import { diagnosticLines } from "./diagnostics.ts";
+import {
+  blockedLines,
+  commandLines,
+  deferredLines,
+  guardLines,
+  manualLines,
+  policyBlocks,
+  unmanagedLines,
+  unverifiableLines,
+} from "./findings.ts";
+import { apart, groupBlock, stacked } from "./groups.ts";
+import { type Cell, cell, joined, type Row, type Screen, screenOf, tableLines, wrap } from "./layout.ts";
 
-/** For a terminal. */
+/** For a terminal. The verdict is last, because that is what remains on the screen. */
 export function renderHuman(document: Document, options: RenderOptions): string {
-  if (document.kind === "Result") return renderHumanResult(document, options);
-  return document.kind === "Validation" ? renderHumanValidation(document, options) : renderHumanPlan(document, options);
+  const screen = screenOf(options);
+  const report = reportOf(document, options);
+  const { words } = report;
+  return stacked([
+    apart(titleLines(report, screen)),
+    ...report.groups.map((group) => groupBlock(group, words, screen)),
+    apart(report.isGrouped ? [] : reasonLines(report, screen)),
+    apart(outcomeLines(report, screen)),
+    ...report.deferred.map((deferred) => apart(deferredLines(deferred, screen))),
+    ...report.blocked.map((blocked) => apart(blockedLines(blocked, screen))),
+    apart(manualLines(report, screen)),
+    apart(report.unverifiable.flatMap((one) => unverifiableLines(one, screen))),
+    apart(unmanagedLines(report, screen)),
+    ...report.problems.map((problem) => apart(diagnosticLines(problem, screen))),
+    ...policyBlocks(report.policies, screen).map(apart),
+    ...report.guards.map((guard) => apart(guardLines(guard, screen))),
+    apart(idLines(report, screen)),
+    apart(nextLines(report, screen)),
+    apart(closing(report, screen)),
+  ]);
+}
+
+/** "Plan for prod (https://api.example.com), commit 4f2c1ab" */
+function titleLines({ title, about, words }: Report, { paint, width, verbose }: Screen): readonly string[] {
+  if (words.kind === "Validation") return [];
+  const id = verbose || words.kind === "Result" ? (about.id ?? "") : "";
+  const rest = joinParts([`(${visible(about.account ?? "")})`, visible(about.commit ?? ""), visible(id)], ", ");
+  return tableLines([[joined(cell(visible(title), paint.bold), cell(` ${rest}`, paint.dim))]], "", width);
+}
+
+/** The reasons of rules, each once, in the order in which the rules appear. Those of exposing changes are beside them. */
+function reasonLines({ groups }: Report, { paint, verbose, width }: Screen): readonly string[] {
+  if (verbose) return [];
+  const reasons = new Map<string, readonly Cell[]>();
+  for (const group of groups)
+    for (const { reason, risk, rule } of group.type === "item" ? group.lines : [])
+      if (reason !== "" && rule !== "" && risk !== "exposes") reasons.set(`${rule} ${reason}`, [cell(rule), cell(reason, paint.dim)]);
+  return reasons.size === 0 ? [] : ["Reasons of the rules:", ...tableLines([...reasons.values()], "    ", width)];
+}
+
+/** The outcome of every item, aligned; what needs attention is apart from the rest. */
+function outcomeLines({ outcomes, words }: Report, screen: Screen): readonly string[] {
+  const { paint, width } = screen;
+  const colors = {
+    ...{ done: paint.green, recovered: paint.green, failed: paint.red, "not-converged": paint.red, blocked: paint.red },
+    ...{ unknown: paint.magenta, skipped: paint.dim, deferred: paint.blue },
+  };
+  let wasLong = false;
+  const rows = outcomes.flatMap((one, index): readonly Row[] => {
+    const { item, text, count, names } = one;
+    const color = colors[item.outcome];
+    const details = outcomeDetails(one, words, screen);
+    const isApart = index > 0 && (details.length > 0 || wasLong);
+    wasLong = details.length > 0;
+    return [
+      ...(isApart ? [""] : []),
+      [
+        joined(cell(`${outcomeSigns[item.outcome]} `, color), cell(count === "" ? visible(item.address) : count, paint.bold)),
+        cell(text, color),
+        cell(names === "" ? visible(item.liveId ?? "") : names, paint.dim),
+        cell(visible(item.code ?? ""), color),
+      ],
+      ...details,
+    ];
+  });
+  return tableLines(rows, "", width);
+}
+
+function outcomeDetails({ item, commands }: ReportOutcome, words: Words, screen: Screen): readonly string[] {
+  const { message, outcome, changes = [], action = "update" } = item;
+  const lines = screen.verbose || outcome === "not-converged" ? changeLines(changes, action, words) : [];
+  return [
+    ...(message === undefined ? [] : wrap(message, "    ", screen.width)),
+    ...changeRows(lines, action, words, screen),
+    ...commands.flatMap((command) => commandLines(command, screen)),
+  ];
+}
+
+/** The ids that this run recorded; with -v every binding. */
+function idLines({ ids }: Report, { paint, verbose, width }: Screen): readonly string[] {
+  if (ids.length === 0) return [];
+  const rows = ids.map(([address, id]) => [cell(visible(address)), cell(visible(id))]);
+  return [paint.bold(verbose ? "Recorded ids:" : "Ids recorded in this run:"), ...tableLines(rows, "    ", width)];
+}
+
+/** What to do about drift. */
+function nextLines({ next }: Report, screen: Screen): readonly string[] {
+  return next.flatMap(({ text, commands }) => [
+    ...wrap(text, "", screen.width),
+    ...commands.flatMap((command) => commandLines(command, screen, "    ")),
+  ]);
+}
+
+function closing(report: Report, screen: Screen): readonly string[] {
+  const { words, verdict, calls, refusals, exit, isGrouped, changes } = report;
+  const { paint, width } = screen;
+  const text = verdict.isSentence ? verdict.text : `${words.title}: ${verdict.text}`;
+  const color = { good: paint.green, bad: paint.red, warn: (plain: string) => plain, info: (plain: string) => plain }[verdict.tone];
+  const [send = "", read = ""] = calls.length === 1 ? ["", ...calls] : calls;
+  return [
+    ...(isGrouped ? [groupedText(changes, words), ...commandLines(`${words.command} -v`, screen, "    "), ""] : []),
+    ...wrap(text, "", width).map((line) => paint.bold(color(line))),
+    ...wrap(send, "", width),
+    ...wrap(read, "", width).map(paint.dim),
+    ...(refusals.length === 0 ? [] : refusalLines(report, screen)),
+    ...wrap(exit, "", width),
+  ];
+}
+
+function refusalLines({ words, refusals }: Report, { paint, width }: Screen): readonly string[] {
+  const strong = (line: string): string => paint.bold(paint.red(line));
+  if (words.kind !== "Plan") return refusals.flatMap((text) => wrap(text, "", width)).map(strong);
+  return [strong("Apply refuses this plan:"), ...refusals.flatMap((text) => wrap(text, "    ", width)).map(paint.red)];
 }

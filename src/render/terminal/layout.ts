@@ -1,82 +1,146 @@
 import picocolors from "picocolors";
 import { visibleLines } from "../../text/control-characters.ts";
+import { widthOf } from "../../text/width.ts";
 import type { RenderOptions } from "../document.ts";
-
-/** One cell of a row: `text` is measured, `painted` printed. */
-export interface Cell {
-  readonly text: string;
-  readonly painted: string;
-}
-
-export function cell(text: string, paint: (text: string) => string = (plain) => plain): Cell {
-  return { text, painted: text === "" ? "" : paint(text) };
-}
-
-/** Cells one after another without a gap. */
-export function joined(...cells: readonly Cell[]): Cell {
-  return { text: cells.map(({ text }) => text).join(""), painted: cells.map(({ painted }) => painted).join("") };
-}
-
-/** A row of cells, or a line that stands among rows as it is. */
-export type Row = readonly Cell[] | string;
-
-// A cell wider than this stands out of its column instead of pushing all others to the right.
-const widestColumn = 56;
-
-/** The rows as lines, each column as wide as its widest cell, three spaces apart. */
-export function alignRows(rows: readonly Row[], indent: string): readonly string[] {
-  const widths: number[] = [];
-  for (const row of rows) {
-    if (typeof row === "string") continue;
-    row.forEach(({ text }, column) => {
-      const width = widthOf(text);
-      if (width <= widestColumn) widths[column] = Math.max(widths[column] ?? 0, width);
-    });
-  }
-  const empty = new Set(widths.flatMap((width, column) => (width === 0 ? [column] : [])));
-  return rows.map((row) => {
-    if (typeof row === "string") return row;
-    const last = row.findLastIndex(({ text }) => text !== "");
-    const cells = row.slice(0, last + 1).filter((_, column) => !empty.has(column));
-    const wanted = widths.filter((width) => width > 0);
-    const texts = cells.map(({ text, painted }, column) =>
-      column === cells.length - 1 ? painted : painted + " ".repeat(Math.max(0, (wanted[column] ?? 0) - widthOf(text))),
-    );
-    return indent + texts.join("   ");
-  });
-}
-
-/** Columns that a text takes; marks sit on the letter before them. */
-export function widthOf(text: string): number {
-  return [...text.replace(/\p{M}/gu, "")].length;
-}
-
-/** A message as indented lines that fit the width where its words do; its own line breaks stay. */
-export function wrap(message: string, indent: string, width: number): readonly string[] {
-  return visibleLines(message).flatMap((line) => wrapLine(line, indent, width - indent.length));
-}
-
-function wrapLine(line: string, indent: string, room: number): readonly string[] {
-  const lines: string[] = [];
-  let current = "";
-  for (const word of line.split(" ")) {
-    if (current !== "" && widthOf(current) + 1 + widthOf(word) > room) {
-      lines.push(indent + current);
-      current = word;
-    } else {
-      current = current === "" ? word : `${current} ${word}`;
-    }
-  }
-  return [...lines, current === "" ? "" : indent + current];
-}
 
 /** What human output is drawn on. */
 export interface Screen {
   readonly paint: ReturnType<typeof picocolors.createColors>;
+  /** Columns, at least 40. */
   readonly width: number;
   readonly verbose: boolean;
 }
 
 export function screenOf({ color, width = 100, verbose }: RenderOptions): Screen {
   return { paint: picocolors.createColors(color), width: Math.max(width, 40), verbose };
+}
+
+type Paint = (text: string) => string;
+const unpainted: Paint = (text) => text;
+
+/** One cell of a table, without line breaks. A cell can have several parts, each with its paint. */
+export type Cell = readonly (readonly [text: string, paint: Paint])[];
+
+export const cell = (text: string, paint: Paint = unpainted): Cell => [[text, paint]];
+export const joined = (...cells: readonly Cell[]): Cell => cells.flat();
+
+const textOf = (parts: Cell): string => parts.map(([text]) => text).join("");
+const painted = (parts: Cell): string => parts.map(([text, paint]) => (text === "" ? "" : paint(text))).join("");
+
+/** A row of cells, or lines that stand between rows. */
+export type Row = readonly Cell[] | string;
+
+const gap = 3;
+// A cell of the last column is wrapped if it has this room. Columns up to this width are always aligned.
+const narrow = 24;
+// Wide columns are as wide as this part of their cells needs; wider cells push the rest of their row.
+const quantiles = [1, 0.9, 0.75] as const;
+// The last column has room for this part of its cells, or a third of the line.
+const lastQuantile = 0.75;
+
+/**
+ * The rows as lines within the width. Columns are aligned, and the words of the last one wrapped.
+ * Cells for which there is no room are below, further in; equal ones of successive rows only once.
+ * Words are never broken, so a long name can be wider than the screen.
+ */
+export function tableLines(rows: readonly Row[], indent: string, width: number): readonly string[] {
+  const table = { ...columnsOf(rows, width - indent.length), indent, width };
+  const drawn = rows.map((row) => (typeof row === "string" ? { lines: [row], below: "" } : rowLines(row, table)));
+  return drawn.flatMap(({ lines, below }, index) =>
+    below === "" || below === drawn[index + 1]?.below ? lines : [...lines, ...below.split("\n")],
+  );
+}
+
+interface Columns {
+  /** Their widths; 0 for one that is empty in all rows. */
+  readonly widths: readonly number[];
+  /** How many columns are beside each other; the others are below. */
+  readonly beside: number;
+}
+
+function columnsOf(rows: readonly Row[], room: number): Columns {
+  const cells: number[][] = [];
+  for (const row of rows)
+    for (const [column, parts] of typeof row === "string" ? [] : row.entries()) {
+      const cellWidth = widthOf(textOf(parts));
+      cells[column] ??= [];
+      if (cellWidth > 0) cells[column].push(cellWidth);
+    }
+  const sorted = cells.map((column) => column.sort((a, b) => a - b));
+  const widthsAt = (quantile: number, last: number): readonly number[] =>
+    sorted.map((column, index) =>
+      index === last ? Math.min(widthOfColumn(column, lastQuantile), Math.floor(room / 3)) : widthOfColumn(column, quantile),
+    );
+  for (let beside = sorted.length; beside > 1; beside -= 1)
+    for (const quantile of quantiles) {
+      const widths = widthsAt(quantile, beside - 1);
+      const used = widths.slice(0, beside).filter((columnWidth) => columnWidth > 0);
+      if (used.reduce((sum, columnWidth) => sum + columnWidth + gap, -gap) <= room) return { widths, beside };
+    }
+  return { widths: widthsAt(1, -1), beside: 1 };
+}
+
+/** The width that a part of the cells needs; `sorted` has the widths of the cells. */
+function widthOfColumn(sorted: readonly number[], quantile: number): number {
+  const widest = sorted.at(-1) ?? 0;
+  return widest <= narrow ? widest : (sorted[Math.ceil(sorted.length * quantile) - 1] ?? widest);
+}
+
+function rowLines(
+  row: readonly Cell[],
+  { indent, width, widths, beside }: Columns & { readonly indent: string; readonly width: number },
+): { readonly lines: readonly string[]; readonly below: string } {
+  const last = row.findLastIndex((parts, index) => index < beside && textOf(parts) !== "");
+  let lines: readonly string[] = [];
+  let line = indent;
+  let end = indent.length;
+  let target = indent.length;
+  let placed = 0;
+  for (const [index, parts] of row.slice(0, beside).entries()) {
+    const textWidth = widthOf(textOf(parts));
+    if (textWidth > 0) {
+      const start = end === indent.length ? target : Math.max(target, end + gap);
+      if (end > indent.length && start + textWidth > width && (index < last || width - start < narrow)) break;
+      const [first = "", ...more] = start + textWidth > width ? wrapCell(parts, width - start) : [painted(parts)];
+      line += " ".repeat(start - end) + first;
+      lines = more.map((next) => " ".repeat(start) + next);
+      end = start + textWidth;
+    }
+    placed = index + 1;
+    if (lines.length > 0) break;
+    target += (widths[index] ?? 0) === 0 ? 0 : (widths[index] ?? 0) + gap;
+  }
+  const rest = row.slice(placed).filter((parts) => textOf(parts) !== "");
+  const deeper = `${indent}    `;
+  const below = wrapCell(
+    rest.flatMap((parts, index) => (index === 0 ? parts : [...cell(" ".repeat(gap)), ...parts])),
+    width - deeper.length,
+  );
+  return { lines: line.trim() === "" ? lines : [line, ...lines], below: below.map((text) => deeper + text).join("\n") };
+}
+
+/** The cell as painted lines of at most `room` columns, broken between words. */
+function wrapCell(parts: Cell, room: number): readonly string[] {
+  const lines: [text: string, paint: Paint][][] = [];
+  let left = 0;
+  for (const [text, paint] of parts)
+    for (const [index, word] of text.split(/(?<= )(?=[^ ])/u).entries()) {
+      const current = lines.at(-1);
+      const isFull = left + widthOf(word.trimEnd()) > room;
+      if (current === undefined || isFull) lines.push([[word, paint]]);
+      else if (index === 0) current.push([word, paint]);
+      else current.push([`${current.pop()?.[0] ?? ""}${word}`, paint]);
+      left = (current === undefined || isFull ? 0 : left) + widthOf(word);
+    }
+  return lines.map((line) =>
+    painted(line.map(([text, paint], index) => [index === line.length - 1 ? text.trimEnd() : text, paint] as const)),
+  );
+}
+
+/** A message as indented lines within the width; none if it is empty. Its own line breaks stay, words are never broken. */
+export function wrap(message: string, indent: string, width: number): readonly string[] {
+  if (message === "") return [];
+  return visibleLines(message).flatMap((line) =>
+    line === "" ? [""] : wrapCell(cell(line), width - indent.length).map((text) => indent + text),
+  );
 }

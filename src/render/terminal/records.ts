@@ -1,6 +1,7 @@
 import { visible } from "../../text/control-characters.ts";
 import { counted } from "../../text/counts.ts";
-import { alignRows, cell } from "./layout.ts";
+import type { RenderOptions } from "../document.ts";
+import { cell, tableLines } from "./layout.ts";
 
 /** The records of a target, as `dimsync records show` prints them. */
 export interface ShownRecords {
@@ -15,7 +16,8 @@ export interface ShownRecords {
   readonly bindings: readonly { readonly address: string; readonly id: string }[];
 }
 
-export function recordsText({ target, store, place, version, holder, open, bindings }: ShownRecords): string {
+export function recordsText(records: ShownRecords, { width = 100 }: Pick<RenderOptions, "width">): string {
+  const { target, store, place, version, holder, open, bindings } = records;
   const facts = [
     [cell("target"), cell(visible(target))],
     [cell("store"), cell(store === "folder" ? visible(place) : `${store}: ${visible(place)}`)],
@@ -23,10 +25,10 @@ export function recordsText({ target, store, place, version, holder, open, bindi
     [cell("lease"), cell(holder === undefined ? "free" : visible(holder))],
   ];
   const lines = [
-    ...alignRows(facts, ""),
+    ...tableLines(facts, "", width),
     "",
     open.length === 0 ? "No creates with an unknown outcome." : `${counted(open.length, "create")} with an unknown outcome:`,
-    ...alignRows(
+    ...tableLines(
       open.map(({ address, runId, at, answeredId }) => [
         cell(visible(address)),
         cell(answeredId === undefined ? "" : `id ${visible(answeredId)}`),
@@ -34,12 +36,14 @@ export function recordsText({ target, store, place, version, holder, open, bindi
         cell(visible(at)),
       ]),
       "  ",
+      width,
     ),
     "",
     bindings.length === 0 ? "No ids are recorded." : `${counted(bindings.length, "recorded id")}:`,
-    ...alignRows(
+    ...tableLines(
       bindings.map(({ address, id }) => [cell(visible(address)), cell(visible(id))]),
       "  ",
+      width,
     ),
   ];
   return `${lines.join("\n")}\n`;

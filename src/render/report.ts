@@ -1,0 +1,227 @@
+import type { Blocked, Deferred, GuardFinding, Manual, Plan, Unverifiable } from "../model/plan.ts";
+import type { Diagnostic } from "../model/problem.ts";
+import type { ItemResult, Result, Validation } from "../model/result.ts";
+import { callsText } from "../text/counts.ts";
+import { wholePath } from "../text/paths.ts";
+import { errorsFirst } from "../text/severity.ts";
+import { valueAt } from "../text/values.ts";
+import type { Document, RenderOptions, ReportHistory } from "./document.ts";
+import type { Traced } from "./report/attribution.ts";
+import { changeCount, isGrouped, type ReportGroup, reportGroups } from "./report/groups.ts";
+import { type NextStep, nextSteps } from "./report/next.ts";
+import { isDone, outcomesText, type ReportOutcome, reportOutcomes } from "./report/outcomes.ts";
+import { type Policies, policiesOf } from "./report/policies.ts";
+import { emptyText, exitText, isEmpty, refusalsOf, totalsText, validationText } from "./report/totals.ts";
+import { type Unmanaged, unmanagedOf } from "./report/unmanaged.ts";
+import { type Words, wordsOf } from "./report/words.ts";
+
+/**
+ * What every format for people shows of a document, computed once. The formats only arrange and
+ * escape it. Texts are as they are in the document unless a comment says otherwise.
+ */
+export interface Report {
+  readonly words: Words;
+  /** "Plan for prod" */
+  readonly title: string;
+  readonly about: About;
+  readonly verdict: Verdict;
+  /** Why apply refuses, or what a report may lack: sentences. */
+  readonly refusals: readonly string[];
+  /** What to do about drift. */
+  readonly next: readonly NextStep[];
+  readonly guards: readonly GuardFinding[];
+  readonly policies: Policies;
+  /** Errors first. */
+  readonly problems: readonly Diagnostic[];
+  readonly groups: readonly ReportGroup[];
+  readonly changes: number;
+  /** Whether the changes are shown by rule, so that single ones are not visible. */
+  readonly isGrouped: boolean;
+  readonly outcomes: readonly ReportOutcome[];
+  readonly blocked: readonly Blocked[];
+  readonly deferred: readonly Deferred[];
+  readonly manual: readonly ManualStep[];
+  readonly done: ReportHistory["done"];
+  readonly unverifiable: readonly Unverifiable[];
+  readonly unmanaged: Unmanaged;
+  /** The ids that apply recorded; with -v every binding. */
+  readonly ids: readonly (readonly [address: string, id: string])[];
+  /** "Apply will send: 1 PATCH.", "Read with 41 GET." */
+  readonly calls: readonly string[];
+  /** "Exit 2 (drift): …"; "" for 0. */
+  readonly exit: string;
+}
+
+/** What a document is about. */
+export interface About {
+  readonly account?: string;
+  /** "commit 4f2c1ab with uncommitted changes" */
+  readonly commit?: string;
+  /** ISO 8601: when it was made, or when apply began and ended. */
+  readonly times: readonly string[];
+  /** "plan p-01jz" */
+  readonly id?: string;
+  /** "dimsync 0.1.0" */
+  readonly tool?: string;
+}
+
+/** The result in one word and one sentence. */
+export interface Verdict {
+  readonly word: string;
+  readonly tone: "good" | "bad" | "warn" | "info";
+  readonly text: string;
+  /** Whether the text says what it is about; otherwise it is a list of counts. */
+  readonly isSentence: boolean;
+}
+
+/** One step of the checklist; the texts are without control characters, except the instruction. */
+export interface ManualStep {
+  readonly number: number;
+  readonly id: string;
+  readonly address: string;
+  /** "paused"; "" for the whole object. */
+  readonly path: string;
+  /** "" if not known. */
+  readonly live: string;
+  readonly desired: string;
+  readonly instruction: string;
+  readonly trace: Traced;
+}
+
+/** `byRule` groups the changes by rule, however few there are. */
+export function reportOf(document: Document, options: RenderOptions, byRule = false): Report {
+  if (document.kind === "Validation") return ofValidation(document);
+  return document.kind === "Result" ? ofResult(document, options, byRule) : ofPlan(document, options, byRule);
+}
+
+function ofPlan(plan: Plan, { verbose, history }: RenderOptions, byRule: boolean): Report {
+  const words = wordsOf(plan.kind);
+  const grouped = byRule || isGrouped(plan.items, verbose);
+  const read = `Read with ${callsText(plan.calls.read)}.`;
+  const send = plan.kind === "Plan" && !isEmpty(plan) ? [`Apply will send: ${callsText(plan.calls.planned)}.`] : [];
+  return {
+    ...common(plan),
+    title: `${words.title} for ${plan.target}`,
+    about: {
+      account: plan.account,
+      ...(plan.git === undefined ? {} : { commit: commitText(plan.git) }),
+      times: [plan.createdAt],
+      id: `${plan.kind === "Plan" ? "plan" : "report"} ${plan.planId}`,
+      tool: `${plan.tool.name} ${plan.tool.version}`,
+    },
+    verdict: planVerdict(plan),
+    refusals: refusalsOf(plan),
+    next: nextSteps(plan),
+    groups: reportGroups(plan.items, words, grouped),
+    changes: changeCount(plan.items),
+    isGrouped: grouped,
+    blocked: plan.blocked,
+    deferred: plan.deferred,
+    done: history?.get(plan.planId)?.done ?? [],
+    unverifiable: plan.unverifiable,
+    unmanaged: unmanagedOf(plan.unmanaged),
+    calls: [...send, read],
+  };
+}
+
+function ofResult(result: Result, { verbose }: RenderOptions, byRule: boolean): Report {
+  const { items, bindings, calls } = result;
+  const recorded = new Set(items.filter(({ action }) => action === "create" || action === "bind").map(({ address }) => address));
+  return {
+    ...common(result),
+    title: `Apply on ${result.target}`,
+    about: {
+      account: result.account,
+      times: [result.startedAt, result.finishedAt],
+      id: `run ${result.runId}`,
+      tool: `${result.tool.name} ${result.tool.version}`,
+    },
+    verdict: resultVerdict(items),
+    outcomes: isDeclined(items) ? [] : reportOutcomes(items, verbose && !byRule),
+    ids: Object.entries(bindings).filter(([address]) => verbose || recorded.has(address)),
+    calls: [`Sent: ${callsText(calls)}.`],
+  };
+}
+
+function ofValidation(validation: Validation): Report {
+  const isValid = validation.diagnostics.every(({ severity }) => severity !== "error");
+  return {
+    ...empty,
+    words: wordsOf("Validation"),
+    title: "Validation",
+    verdict: { word: isValid ? "valid" : "invalid", tone: isValid ? "good" : "bad", text: validationText(validation), isSentence: true },
+    problems: errorsFirst(validation.diagnostics),
+  };
+}
+
+const nothing: Plan["unmanaged"] = { integrations: [], tags: [], columns: 0 };
+
+const empty: Omit<Report, "words" | "title" | "verdict"> = {
+  about: { times: [] },
+  refusals: [],
+  next: [],
+  guards: [],
+  policies: { open: [], existing: [], fixed: [] },
+  problems: [],
+  groups: [],
+  changes: 0,
+  isGrouped: false,
+  outcomes: [],
+  blocked: [],
+  deferred: [],
+  manual: [],
+  done: [],
+  unverifiable: [],
+  unmanaged: unmanagedOf(nothing),
+  ids: [],
+  calls: [],
+  exit: "",
+};
+
+/** What plans and results share. */
+function common(document: Plan | Result): Omit<Report, "title" | "verdict"> {
+  return {
+    ...empty,
+    words: wordsOf(document.kind),
+    guards: document.guards,
+    policies: policiesOf(document.policy, document.kind),
+    problems: errorsFirst(document.diagnostics),
+    manual: document.manual.map(manualStep),
+    exit: exitText(document.exit, document.kind),
+  };
+}
+
+function manualStep(step: Manual, index: number): ManualStep {
+  const { id, address, path, expected, actual, instruction } = step;
+  const text = (value: Manual["actual"]): string => (value === undefined ? "" : valueAt(path, value));
+  return {
+    number: index + 1,
+    ...{ id, address, instruction },
+    path: wholePath(path),
+    live: text(actual),
+    desired: text(expected),
+    trace: step,
+  };
+}
+
+const commitText = ({ commit, dirty }: NonNullable<Plan["git"]>): string =>
+  `commit ${commit.slice(0, 7)}${dirty ? " with uncommitted changes" : ""}`;
+
+function planVerdict(plan: Plan): Verdict {
+  const isReport = plan.kind === "DriftReport";
+  if (isEmpty(plan)) return { word: isReport ? "no drift" : "no changes", tone: "good", text: emptyText(plan), isSentence: true };
+  const counts = { text: `${totalsText(plan)}.`, isSentence: false };
+  if (plan.exit.code === 1) return { word: "error", tone: "bad", ...counts };
+  if (isReport) return { word: "drift", tone: "warn", ...counts };
+  return plan.executable ? { word: "changes", tone: "warn", ...counts } : { word: "refused", tone: "bad", ...counts };
+}
+
+/** Whether the user did not confirm the plan. */
+const isDeclined = (items: readonly ItemResult[]): boolean => items.length > 0 && items.every(({ code }) => code === "E_DECLINED");
+
+function resultVerdict(items: readonly ItemResult[]): Verdict {
+  if (isDeclined(items)) return { word: "declined", tone: "bad", text: "Not confirmed: nothing was applied.", isSentence: true };
+  if (items.length === 0) return { word: "done", tone: "good", text: "Nothing to apply.", isSentence: true };
+  const counts = { text: `${outcomesText(items)}.`, isSentence: false };
+  return items.every(isDone) ? { word: "done", tone: "good", ...counts } : { word: "incomplete", tone: "bad", ...counts };
+}

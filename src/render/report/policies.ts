@@ -1,0 +1,80 @@
+import type { PolicyFinding } from "../../model/plan.ts";
+import type { Severity } from "../../model/problem.ts";
+import { pathText, wholePath } from "../../text/paths.ts";
+import { errorsFirst } from "../../text/severity.ts";
+import type { Document } from "../document.ts";
+import { placeText } from "./changes.ts";
+import { grouped } from "./grouped.ts";
+
+/** The findings of one policy with the same message. */
+export interface PolicyGroup {
+  /** Raw, as the message. */
+  readonly policy: string;
+  readonly severity: Severity;
+  readonly message: string;
+  /** "policies/pii.yaml:4"; "" if not known. */
+  readonly place: string;
+  readonly nodes: readonly PolicyNode[];
+}
+
+export interface PolicyNode {
+  /** Raw. */
+  readonly address: string;
+  /** "public.orders.email", or "public.orders.email hashed" without a requirement. */
+  readonly path: string;
+  /** "hashed is false, must be true"; "" if not known. */
+  readonly requirement: string;
+}
+
+/** The findings of a document, by what a reader has to do about them. */
+export interface Policies {
+  /** To act on: what a plan causes, or what a report finds. */
+  readonly open: readonly PolicyGroup[];
+  /** There before the plan and after it. */
+  readonly existing: readonly PolicyGroup[];
+  /** Removed by the plan. */
+  readonly fixed: readonly PolicyGroup[];
+}
+
+export function policiesOf(findings: readonly PolicyFinding[], kind: Document["kind"]): Policies {
+  // In a report every finding exists, and none is caused by a plan.
+  if (kind === "DriftReport") return { open: policyGroups(findings), existing: [], fixed: [] };
+  const of = (wanted: PolicyFinding["state"]): readonly PolicyGroup[] => policyGroups(findings.filter(({ state }) => state === wanted));
+  return { open: of("new"), existing: of("existing"), fixed: of("fixed").map(withoutRequirements) };
+}
+
+/** What was required is no longer of interest. */
+const withoutRequirements = (group: PolicyGroup): PolicyGroup => ({
+  ...group,
+  nodes: group.nodes.map((node) => ({ ...node, requirement: "" })),
+});
+
+export const nodeCount = (groups: readonly PolicyGroup[]): number => groups.reduce((sum, { nodes }) => sum + nodes.length, 0);
+
+/** The findings that are there after apply. */
+export const openFindings = (policy: readonly PolicyFinding[]): readonly PolicyFinding[] => policy.filter(({ state }) => state !== "fixed");
+
+/** "hashed is false, must be true"; "" if the values are not known. */
+export function requirementText({ path, actual, required }: Pick<PolicyFinding, "path" | "actual" | "required">): string {
+  if (actual === undefined || required === undefined) return "";
+  return `${pathText(path).leaf} is ${actual}, must be ${required}`;
+}
+
+/** Errors first. */
+function policyGroups(findings: readonly PolicyFinding[]): readonly PolicyGroup[] {
+  const groups = grouped(findings, ({ policy, severity, message, file = "", line = 0 }) =>
+    JSON.stringify([policy, severity, message, file, line]),
+  );
+  return errorsFirst(
+    groups.map((group): PolicyGroup => {
+      const [{ policy, severity, message, ...place }] = group;
+      return { ...{ policy, severity, message }, place: placeText(place), nodes: group.map(nodeOf) };
+    }),
+  );
+}
+
+function nodeOf(finding: PolicyFinding): PolicyNode {
+  const { address, path } = finding;
+  const requirement = requirementText(finding);
+  return { address, path: requirement === "" ? wholePath(path) : pathText(path).node, requirement };
+}

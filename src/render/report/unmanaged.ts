@@ -1,0 +1,68 @@
+import { byText } from "../../model/address.ts";
+import type { Plan, UnmanagedTable } from "../../model/plan.ts";
+import { counted, countList } from "../../text/counts.ts";
+import { andMore } from "../../text/lists.ts";
+import { nameText } from "../../text/paths.ts";
+import { grouped } from "./grouped.ts";
+import { integrationOf } from "./rules.ts";
+
+/** What no manifest covers. */
+export interface Unmanaged {
+  readonly columns: number;
+  /** "2 integrations, 1 tag, 612 columns"; "" if there is nothing. */
+  readonly counts: string;
+  /** Raw. */
+  readonly objects: readonly { readonly kind: string; readonly name: string; readonly id: string }[];
+  readonly tables: readonly UnmanagedTables[];
+  /** Whether `--list-unmanaged` would name more. */
+  readonly canListColumns: boolean;
+}
+
+/** Tables of the same name that lack rules for the same columns, so that the odd one of a fleet is visible. */
+export interface UnmanagedTables {
+  /** "public.orders" */
+  readonly table: string;
+  /** "id, note" */
+  readonly columns: string;
+  readonly integrations: readonly string[];
+}
+
+/** How many live objects and columns no manifest covers: the same numbers in every output. */
+export const unmanagedCounts = ({
+  integrations,
+  tags,
+  columns,
+}: Plan["unmanaged"]): { readonly objects: number; readonly columns: number } => ({
+  objects: integrations.length + tags.length,
+  columns,
+});
+
+export function unmanagedOf(unmanaged: Plan["unmanaged"]): Unmanaged {
+  const { integrations, tags, columns, tables } = unmanaged;
+  const part = (count: number, one: string) => [count, counted(count, one).split(" ")[1] ?? one] as const;
+  return {
+    columns,
+    counts: countList([part(integrations.length, "integration"), part(tags.length, "tag"), part(columns, "column")]),
+    objects: [...integrations.map((object) => ({ kind: "Integration", ...object })), ...tags.map((object) => ({ kind: "Tag", ...object }))],
+    tables: unmanagedTables(tables ?? []),
+    canListColumns: columns > 0 && tables === undefined,
+  };
+}
+
+function unmanagedTables(tables: readonly UnmanagedTable[]): readonly UnmanagedTables[] {
+  return grouped(tables, ({ schema, table, columns }) => JSON.stringify([schema, table, columns]))
+    .map((group): UnmanagedTables => {
+      const [{ schema, table, columns }] = group;
+      return {
+        table: `${nameText(schema)}.${nameText(table)}`,
+        columns: columns === undefined ? "(columns not read)" : columns.map(nameText).join(", "),
+        integrations: group.map(({ address }) => integrationOf(address)),
+      };
+    })
+    .sort((a, b) => byText(a.table, b.table) || byText(a.columns, b.columns));
+}
+
+/** "shop-01", or "9 integrations: shop-01, shop-02, shop-03 and 6 more". */
+export function integrationsText(names: readonly string[], most = 3): string {
+  return names.length === 1 ? andMore(names) : `${counted(names.length, "integration")}: ${andMore(names, { shown: most })}`;
+}

@@ -1,0 +1,91 @@
+import { visible } from "../../text/control-characters.ts";
+import { andMore, joinParts } from "../../text/lists.ts";
+import { actionSigns } from "../../text/signs.ts";
+import { valueLines } from "../../text/values.ts";
+import type { Call, ItemGroup, ReportGroup } from "../report/groups.ts";
+import type { Words } from "../report/words.ts";
+import { changeRows, exposedText, ruleRows } from "./changes.ts";
+import { type Cell, cell, joined, type Screen, tableLines, wrap } from "./layout.ts";
+
+/** Lines that belong together; tight blocks follow each other without a blank line. */
+export interface Block {
+  readonly lines: readonly string[];
+  readonly tight: boolean;
+}
+
+/** Lines with a blank line before and after. */
+export const apart = (lines: readonly string[]): Block => ({ lines, tight: false });
+
+/** The blocks as one text, with a blank line between two of them unless both are tight. */
+export function stacked(blocks: readonly Block[]): string {
+  const filled = blocks.filter(({ lines }) => lines.length > 0);
+  const lines = filled.flatMap((block, index) => {
+    const before = filled[index - 1];
+    return before === undefined || (before.tight && block.tight) ? block.lines : ["", ...block.lines];
+  });
+  return `${lines.join("\n")}\n`;
+}
+
+/** One item, or many that are alike. */
+export function groupBlock(group: ReportGroup, words: Words, screen: Screen): Block {
+  const { paint, width } = screen;
+  const dimmed = (text: string): readonly string[] => wrap(text, "    ", width).map(paint.dim);
+  switch (group.type) {
+    case "names":
+      return apart([...head(group, screen, cell(group.title)), ...dimmed(andMore(group.names.map(visible)))]);
+    case "rules": {
+      const several = group.integrations.length > 1 ? `${group.integrations.length} integrations: ${andMore(group.integrations)}` : "";
+      return apart([...head(group, screen, cell(several, paint.dim)), ...ruleRows(group, screen), ...callLines(group.calls, [], screen)]);
+    }
+    case "item": {
+      const lines = itemLines(group, words, screen);
+      return { lines, tight: lines.length === 1 };
+    }
+  }
+}
+
+function itemLines(item: ItemGroup, words: Words, screen: Screen): readonly string[] {
+  const { paint, width, verbose } = screen;
+  const { action, lines, on, exposed, calls, after, isShort } = item;
+  const target = on === undefined ? "" : `on ${visible(on.type)} ${visible(on.id)}`;
+  const cause = isShort ? (lines[0]?.cause ?? "") : "";
+  const title = head(item, screen, cell(target, paint.cyan), cause);
+  const hasDetails = !isShort || (verbose && action !== "bind");
+  if (!hasDetails) return title;
+  return [
+    ...title,
+    ...changeRows(lines, action, words, screen),
+    ...(exposed === 0 ? [] : wrap(`${exposedText(exposed)}.`, "    ", width).map((line) => paint.bold(paint.red(line)))),
+    ...callLines(calls, after, screen),
+  ];
+}
+
+/** "~ SchemaConfig/shops@orders   Orders (8f1c)   more" */
+function head(group: ReportGroup, { paint, width }: Screen, more: Cell, last = ""): readonly string[] {
+  const { action, address, liveName = "", liveId, renamedFrom } = group;
+  const color = { create: paint.green, update: paint.yellow, relate: paint.cyan, bind: paint.dim }[action];
+  const id = liveId === undefined ? "" : `(${visible(liveId)})`;
+  const renamed = renamedFrom === undefined ? "" : `renamed from ${visible(renamedFrom)}`;
+  const name = joined(
+    cell(actionSigns[action], color),
+    cell(address === "" ? "" : ` ${visible(address)}`, action === "bind" ? paint.dim : paint.bold),
+  );
+  return tableLines(
+    [[name, cell(joinParts([joinParts([visible(liveName), id], " "), renamed], ", "), paint.dim), more, cell(last, paint.dim)]],
+    "",
+    width,
+  );
+}
+
+/** "↳ 2 × PATCH /v1/…, after Asset/lake"; the bodies with -v. */
+function callLines(calls: readonly Call[], after: readonly string[], { paint, verbose, width }: Screen): readonly string[] {
+  const first = after.length === 0 ? "" : `, after ${andMore(after.map(visible))}`;
+  return calls
+    .flatMap(({ method, path, bodies }, index) => {
+      const count = bodies.length === 1 ? "" : path === "" ? `${bodies.length} ` : `${bodies.length} × `;
+      const text = `↳ ${count}${joinParts([method, visible(path)], " ")}${index === 0 ? first : ""}`;
+      const shown = verbose ? bodies.flatMap((body) => valueLines(body).map((line) => `        ${line}`)) : [];
+      return [...wrap(text, "    ", width), ...shown];
+    })
+    .map(paint.dim);
+}

@@ -1,0 +1,178 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import type { Document } from "../../../src/render/document.ts";
+import { githubPieces, renderGithub, renderGithubAll, summaryLimitBytes, workflowCommand } from "../../../src/render/machine/github.ts";
+import { invalid } from "../diagnostics.ts";
+import { driftReport, fullPlan, planOfColumns } from "../full-plan.ts";
+import { withName } from "../hostile.ts";
+import { faults } from "../markdown/structure.ts";
+import { change, item, plan } from "../plans.ts";
+import { doneResult, fullResult } from "../results.ts";
+
+const plain = { color: false, verbose: false };
+
+interface Command {
+  readonly name: string;
+  readonly properties: Readonly<Record<string, string>>;
+  readonly message: string;
+}
+
+/** Reads a log as the runner of GitHub Actions does: `::name key=value,…::message` at a line's beginning, blanks aside, and the old `##[name]` anywhere. */
+function commandsIn(log: string): readonly Command[] {
+  return log.split("\n").flatMap((line): readonly Command[] => {
+    const found = /^\s*::([a-z-]+)(?: ([^:]*))?::(.*)$/u.exec(line);
+    if (found === null)
+      return [...line.matchAll(/##\[([^\]]+)\]/gu)].map(([, name]) => ({ name: `##${name}`, properties: {}, message: "" }));
+    const [, name = "", list = "", message = ""] = found;
+    const pairs = list.split(",").flatMap((pair) => {
+      const at = pair.indexOf("=");
+      return at < 0 ? [] : [[pair.slice(0, at), unescaped(pair.slice(at + 1))] as const];
+    });
+    return [{ name, properties: Object.fromEntries(pairs), message: unescaped(message) }];
+  });
+}
+
+const unescaped = (text: string): string =>
+  text.replaceAll("%2C", ",").replaceAll("%3A", ":").replaceAll("%0A", "\n").replaceAll("%0D", "\r").replaceAll("%25", "%");
+
+const annotationNames = new Set(["error", "warning", "notice"]);
+const annotationsOf = (document: Document, filePrefix = "") =>
+  commandsIn(renderGithub(document, { ...plain, filePrefix })).filter(({ name }) => annotationNames.has(name));
+
+const documents: Readonly<Record<string, Document>> = {
+  "a plan with everything": fullPlan,
+  "a plan that finds nothing": plan(),
+  "a drift report": driftReport,
+  "a result": fullResult,
+  "a validation": invalid,
+  "a plan of 400 columns": planOfColumns(400),
+};
+
+describe.each(Object.entries(documents))("%s", (_, document) => {
+  test("gives the runner one group and annotations, whatever its names hold", () => {
+    const hostile = fc.constantFrom(
+      "::error::x",
+      "\n::add-mask::a",
+      "##[error]x",
+      "::stop-commands::t",
+      "a%0A::set-output name=x::y",
+      ":: ::",
+      "\r::debug::",
+    );
+    fc.assert(
+      fc.property(fc.oneof(hostile, fc.string({ unit: fc.constantFrom(..."::#[]%0A \n\ra,="), maxLength: 12 })), (name) => {
+        const names = commandsIn(renderGithub(withName(document, name), plain)).map((command) => command.name);
+        expect(names.filter((one) => !annotationNames.has(one))).toEqual(["group", "endgroup"]);
+      }),
+      { numRuns: 40 },
+    );
+  });
+
+  test("outputs hold no line break, so that each is one value", () => {
+    for (const value of Object.values(githubPieces([withName(document, "\n\r\u2028x")]).outputs))
+      expect(value).not.toMatch(/[\p{Cc}\p{Zl}]/u);
+  });
+
+  test("has a well-formed summary", () => {
+    expect(faults(githubPieces([document]).summary)).toEqual([]);
+  });
+});
+
+test("the reader of the log finds hidden commands", () => {
+  expect(commandsIn("  ::error file=a%2Cb,line=1::x%0Ay\nz ##[debug]").map(({ name }) => name)).toEqual(["error", "##debug"]);
+  expect(commandsIn("::error file=a%2Cb,line=1::x%0Ay")[0]).toEqual({
+    name: "error",
+    properties: { file: "a,b", line: "1" },
+    message: "x\ny",
+  });
+});
+
+const escapes: readonly (readonly [string, string, string])[] = [
+  ["per cent first, so that nothing is escaped twice", "100%0A", "::error title=100%250A::100%250A"],
+  ["line breaks", "a\r\nb", "::error title=a%0D%0Ab::a%0D%0Ab"],
+  ["colon and comma in properties alone", "a:b,c", "::error title=a%3Ab%2Cc::a:b,c"],
+];
+test.each(escapes)("escapes %s", (_, text, expected) => {
+  expect(workflowCommand("error", [["title", text]], text)).toBe(expected);
+});
+
+test("annotations stand at the manifest's line, in the repository", () => {
+  expect(annotationsOf(invalid, "deploy/")[0]).toMatchObject({
+    name: "error",
+    properties: { file: "deploy/manifests/orders.yaml", line: "14", col: "22", title: "E_UNKNOWN_REFERENCE: Unknown reference" },
+  });
+});
+
+test("what exposes is a warning at its rule", () => {
+  const exposing = annotationsOf(planOfColumns(3)).filter(({ properties }) => properties["title"]?.startsWith("exposes"));
+  expect(exposing).toMatchObject([{ name: "warning", properties: { file: "manifests/shops.yaml", line: "14" } }]);
+});
+
+test("no more than ten annotations of one severity, those at lines first, over all targets together", () => {
+  const diagnostics = (["error", "warning", "info"] as const).flatMap((severity) =>
+    Array.from({ length: 30 }, (_, index) => ({
+      code: `E_${index}`,
+      severity,
+      summary: "x",
+      message: "y",
+      ...(index < 25 ? {} : { file: "a.yaml", line: index }),
+    })),
+  );
+  const log = renderGithubAll([plan({ diagnostics, target: "a" }), plan({ diagnostics, target: "b" })], plain);
+  const shown = commandsIn(log).filter(({ name }) => annotationNames.has(name));
+  for (const severity of annotationNames) {
+    const some = shown.filter(({ name }) => name === severity);
+    expect(some).toHaveLength(10);
+    expect(some.every(({ properties }) => properties["file"] === "a.yaml")).toBe(true);
+  }
+});
+
+const many = <T>(draw: (index: number) => T): T[] => Array.from({ length: 10_000 }, (_, index) => draw(index));
+const large: Readonly<Record<string, Document>> = {
+  "10 000 changes": plan({ items: [item({ changes: many((index) => change({ path: `/schemas/s/tables/t/columns/c${index}/hashed` })) })] }),
+  "3 000 objects with names of three bytes a character": plan({
+    items: many((index) => item({ id: `i${index}`, address: `SchemaConfig/s${index}@${"接".repeat(120)}`, changes: [change()] })).slice(
+      0,
+      3_000,
+    ),
+  }),
+  "10 000 outcomes": {
+    ...fullResult,
+    items: many((index) => ({ address: `Tag/t${index}`, kind: "Tag", outcome: "failed" as const, message: "Refused. ".repeat(30) })),
+  },
+};
+
+test.each(Object.entries(large))("the summary of %s fits, also in what is left and also for two targets", (_, document) => {
+  for (const [targets, room] of [
+    [[document], summaryLimitBytes],
+    [[document, document], summaryLimitBytes],
+    [[document], 20_000],
+  ] as const) {
+    const { summary } = githubPieces(targets, { room });
+    expect(Buffer.byteLength(summary)).toBeLessThanOrEqual(room);
+    expect(summary).not.toBe("");
+    expect(faults(summary)).toEqual([]);
+  }
+});
+
+test("no summary where there is no room for one", () => {
+  expect(githubPieces([fullPlan], { room: 50 }).summary).toBe("");
+});
+
+const outputs: readonly (readonly [string, Document, Readonly<Record<string, string>>])[] = [
+  ["an empty plan", plan(), { has_changes: "false", exit_code: "0" }],
+  ["a plan with a bind alone", plan({ items: [item({ action: "bind" })] }), { has_changes: "false" }],
+  ["a plan that waits", plan({ deferred: fullPlan.deferred }), { has_changes: "true" }],
+  ["a plan that a policy refuses", fullPlan, { has_changes: "true", exit_code: "3" }],
+  ["drift", driftReport, { has_changes: "true", exit_code: "2" }],
+  ["drift that only a person can mend", { ...driftReport, items: [] }, { has_changes: "true" }],
+  ["a result", doneResult, { has_changes: "true", exit_code: "0", summary_line: "Apply on prod: 1 done, 1 recovered" }],
+  ["a validation", invalid, { has_changes: "false", exit_code: "1", summary_line: "2 errors, 1 warning in 2 files." }],
+];
+test.each(outputs)("outputs of %s", (_, document, expected) => {
+  expect(githubPieces([document], { planFile: "/tmp/plan.json" }).outputs).toMatchObject({ plan_file: "/tmp/plan.json", ...expected });
+});
+
+test("the exit code of several targets is the most serious one", () => {
+  expect(githubPieces([driftReport, fullPlan]).outputs.exit_code).toBe("3");
+});

@@ -1,0 +1,76 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import type { Document } from "../../../src/render/document.ts";
+import { progressLine, renderNdjson } from "../../../src/render/machine/ndjson.ts";
+import { invalid } from "../diagnostics.ts";
+import { driftReport, fullPlan } from "../full-plan.ts";
+import { withName } from "../hostile.ts";
+import { fullResult } from "../results.ts";
+
+type Event = Readonly<Record<string, unknown>>;
+const events = (text: string): readonly Event[] =>
+  text
+    .trimEnd()
+    .split("\n")
+    .map((line) => JSON.parse(line) as Event);
+
+const members: Readonly<Record<string, string>> = {
+  item: "items",
+  outcome: "items",
+  manual: "manual",
+  blocked: "blocked",
+  deferred: "deferred",
+  unverifiable: "unverifiable",
+  policy: "policy",
+  guard: "guards",
+  diagnostic: "diagnostics",
+};
+
+const documents: Readonly<Record<string, Document>> = {
+  "a plan": fullPlan,
+  "a drift report": driftReport,
+  "a result": fullResult,
+  "a validation": invalid,
+};
+
+describe.each(Object.entries(documents))("%s", (_, document) => {
+  test("can be put together again from its events", () => {
+    const all = events(renderNdjson(document));
+    const rebuilt: Record<string, unknown> = { ...(all.at(-1)?.["document"] as object) };
+    for (const member of Object.values(members)) if (member in document) rebuilt[member] = [];
+    for (const one of all.slice(0, -1)) (rebuilt[members[String(one["event"])] ?? "?"] as unknown[]).push(one[String(one["event"])]);
+    expect(rebuilt).toEqual(JSON.parse(JSON.stringify(document)));
+  });
+
+  test("says its version and its event on every line, and ends with one end", () => {
+    const all = events(renderNdjson(document));
+    expect(all.every(({ formatVersion, event }) => formatVersion === "1.0" && typeof event === "string")).toBe(true);
+    expect(all.filter(({ event }) => event === "end")).toEqual([all.at(-1)]);
+  });
+
+  test("is one object a line, whatever its names hold", () => {
+    fc.assert(
+      fc.property(fc.string({ unit: "binary", maxLength: 12 }), (name) => {
+        const text = renderNdjson(withName(document, name));
+        expect(text.replaceAll("\n", "")).not.toMatch(/[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/u);
+        expect(events(text).length).toBe(events(renderNdjson(document)).length);
+      }),
+      { numRuns: 30 },
+    );
+  });
+});
+
+test("progress is a line of its own", () => {
+  expect(events(progressLine({ type: "step", phase: "read", done: 3, total: 41, label: "a\nb" }, "2026-03-01T09:00:00.000Z"))).toEqual([
+    {
+      formatVersion: "1.0",
+      event: "progress",
+      at: "2026-03-01T09:00:00.000Z",
+      step: "step",
+      phase: "read",
+      done: 3,
+      total: 41,
+      label: "a\nb",
+    },
+  ]);
+});

@@ -1,0 +1,111 @@
+import { readFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { Ajv } from "ajv";
+import addFormats from "ajv-formats";
+import fc from "fast-check";
+import type { Log } from "sarif";
+import { describe, expect, test } from "vitest";
+import type { Document } from "../../../src/render/document.ts";
+import { renderSarif, renderSarifAll } from "../../../src/render/machine/sarif.ts";
+import { invalid } from "../diagnostics.ts";
+import { driftReport, fullPlan, planOfColumns } from "../full-plan.ts";
+import { withName } from "../hostile.ts";
+import { item, plan } from "../plans.ts";
+import { fullResult } from "../results.ts";
+
+const plain = { color: false, verbose: false };
+const schemaFile = createRequire(import.meta.url).resolve("@microsoft/jest-sarif/lib/schemas/sarif-2.1.0-rtm.5.json");
+const ajv = new Ajv({ strict: false, allErrors: true, unicodeRegExp: false });
+addFormats.default(ajv);
+// The official schema, as Microsoft's SARIF SDK ships it. It calls itself draft-04 and uses nothing that draft-07 reads otherwise but the name of `id`.
+const { $schema: _, id: __, ...schema } = JSON.parse(readFileSync(schemaFile, "utf8"));
+const validate = ajv.compile(schema);
+
+function faults(text: string): readonly string[] {
+  return validate(JSON.parse(text)) ? [] : (validate.errors ?? []).map(({ instancePath, message }) => `${instancePath} ${message}`);
+}
+const log = (text: string): Log => JSON.parse(text) as Log;
+const resultsOf = (document: Document) => log(renderSarif(document, plain)).runs[0]?.results ?? [];
+
+const documents: Readonly<Record<string, Document>> = {
+  "a plan with everything": fullPlan,
+  "a plan that finds nothing": plan(),
+  "a drift report": driftReport,
+  "a result": fullResult,
+  "a validation": invalid,
+  "a plan of 400 columns": planOfColumns(400),
+};
+
+describe.each(Object.entries(documents))("%s", (_, document) => {
+  test("is valid by the official schema", () => {
+    expect(faults(renderSarif(document, plain))).toEqual([]);
+  });
+
+  test("is valid whatever its names hold, and lets no control through", () => {
+    fc.assert(
+      fc.property(fc.string({ unit: "binary", maxLength: 12 }), (name) => {
+        const text = renderSarif(withName(document, name), plain);
+        expect(faults(text)).toEqual([]);
+        expect(JSON.stringify(JSON.parse(text)).replaceAll("\\n", "")).not.toMatch(/[\p{Cc}\p{Cf}\p{Cs}]/u);
+      }),
+      { numRuns: 15 },
+    );
+  });
+
+  test("has a file for each result, since code scanning refuses a log without", () => {
+    for (const { locations } of resultsOf(document)) expect(locations?.[0]?.physicalLocation?.artifactLocation?.uri).toMatch(/./u);
+  });
+});
+
+test("the schema check finds what is wrong", () => {
+  expect(faults('{"version":"2.1.0","runs":[{"tool":{"driver":{}},"results":[{"level":"fatal"}]}]}')).not.toEqual([]);
+});
+
+test("a diagnostic stands at its line and column, with its code as rule", () => {
+  const [first] = resultsOf(invalid);
+  expect(first).toMatchObject({
+    ruleId: "E_UNKNOWN_REFERENCE",
+    level: "error",
+    locations: [{ physicalLocation: { artifactLocation: { uri: "manifests/orders.yaml" }, region: { startLine: 14, startColumn: 22 } } }],
+  });
+});
+
+test("files are named from the repository's root, absolute ones as they are", () => {
+  const uri = (file: string, filePrefix: string) =>
+    log(
+      renderSarif(
+        { ...invalid, diagnostics: [{ code: "E_X", severity: "error", summary: "x", message: "y", file }] },
+        { ...plain, filePrefix },
+      ),
+    ).runs[0]?.results?.[0]?.locations?.[0]?.physicalLocation?.artifactLocation?.uri;
+  expect(uri("manifests/a b#c%.yaml", "deploy/eu/")).toBe("deploy/eu/manifests/a%20b%23c%25.yaml");
+  expect(uri("/elsewhere/x.yaml", "deploy/")).toBe("file:///elsewhere/x.yaml");
+});
+
+test("ruleIndex leads to the rule", () => {
+  const [run] = log(renderSarif(fullPlan, plain)).runs;
+  for (const { ruleId, ruleIndex } of run?.results ?? []) expect(run?.tool.driver.rules?.[ruleIndex ?? -1]?.id).toBe(ruleId);
+});
+
+test("fingerprints stay when lines move, and differ between findings of one rule", () => {
+  const moved = { ...invalid, diagnostics: invalid.diagnostics.map((one) => ({ ...one, line: 99 })) };
+  const prints = (document: Document) => resultsOf(document).map(({ partialFingerprints }) => partialFingerprints?.["dimsync/v1"]);
+  expect(prints(moved)).toEqual(prints(invalid));
+  expect(new Set(prints(fullPlan)).size).toBe(prints(fullPlan).length);
+});
+
+test("10 000 findings are cut to what code scanning takes, and it is said", () => {
+  const blocked = Array.from({ length: 10_000 }, (_, index) => ({
+    address: `Tag/t${index}`,
+    code: "E_TAG_MISSING",
+    message: "It is not there.",
+  }));
+  const [run] = log(renderSarif(plan({ blocked, items: [item()] }), plain)).runs;
+  expect(run?.results).toHaveLength(5_000);
+  expect(run?.invocations?.[0]?.toolExecutionNotifications?.[0]?.message.text).toContain("5000 more");
+});
+
+test("several targets are several runs of one log, each with its own category", () => {
+  const both = log(renderSarifAll([plan({ target: "a" }), plan({ target: "b" })], plain));
+  expect(both.runs.map(({ automationDetails }) => automationDetails?.id)).toEqual(["dimsync/plan/a/", "dimsync/plan/b/"]);
+});

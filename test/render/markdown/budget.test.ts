@@ -1,0 +1,103 @@
+import { describe, expect, test } from "vitest";
+import type { Plan } from "../../../src/model/plan.ts";
+import { toPointer } from "../../../src/model/pointer.ts";
+import { renderers } from "../../../src/render/index.ts";
+import { totalsOf } from "../../../src/render/report/totals.ts";
+import { diagnostics, invalid } from "../diagnostics.ts";
+import { fullPlan, planOfColumns } from "../full-plan.ts";
+import { change, item, plan } from "../plans.ts";
+import { fullResult } from "../results.ts";
+import { faults } from "./structure.ts";
+
+const many = <T>(draw: (index: number) => T, count = 10_000): T[] => Array.from({ length: count }, (_, index) => draw(index));
+const columnChange = (index: number) =>
+  change({ path: toPointer(["schemas", "public", "tables", `t${index % 90}`, "columns", `c${index}`, "hashed"]) });
+
+const plans: Readonly<Record<string, Plan>> = {
+  "one object with 10 000 changes by one rule": plan({ items: [item({ changes: many(columnChange) })] }),
+  "one object with 10 000 changes by 10 000 rules": plan({
+    items: [
+      item({ changes: many((index) => ({ ...columnChange(index), cause: { rule: `rule ${index}`, file: "a.yaml", line: index } })) }),
+    ],
+  }),
+  "10 000 objects with one change each": plan({
+    items: many((index) => item({ id: `i${index}`, address: `SchemaConfig/s${index}@o${index}`, changes: [columnChange(index)] })),
+  }),
+  "10 000 relations of one tag": plan({
+    items: many((index) => item({ id: `i${index}`, address: `Tag/pii#${index}`, action: "relate" })),
+  }),
+  "10 000 differences for a person": plan({
+    manual: many((index) => ({
+      id: `m-${index}`,
+      address: `Integration/i${index}`,
+      path: "/paused",
+      instruction: "Resume it. ".repeat(9),
+    })),
+  }),
+  "10 000 policy findings": plan({
+    policy: many((index) => ({
+      policy: "p",
+      severity: "error" as const,
+      state: "new" as const,
+      address: "SchemaConfig/a@b",
+      path: columnChange(index).path,
+      message: "in clear",
+    })),
+  }),
+  "a wish of 10 000 columns": plan({
+    deferred: [
+      {
+        address: "SchemaConfig/a@b",
+        waitsFor: ["Integration/b"],
+        desired: Object.fromEntries(many((index) => [`c${index}`, { hashed: true }])),
+      },
+    ],
+  }),
+  "a value of 100 000 characters": plan({ items: [item({ changes: [change({ path: "/description", after: "x".repeat(100_000) })] })] }),
+};
+
+describe.each(Object.entries(plans))("%s", (_, large) => {
+  test.each([60_000, 4_000, 700])("fits in %i characters, well-formed, with the totals and what is left out", (budget) => {
+    const text = renderers.markdown(large, { color: false, verbose: false, budget });
+    expect(text.length).toBeLessThanOrEqual(budget);
+    expect(faults(text)).toEqual([]);
+    expect(text).toMatch(/(?:\*\*Shortened:\*\*|To see each one:) .*`dimsync plan -v`|… and \d+ more/u);
+    const { steps, others, risks } = totalsOf(large);
+    for (const part of [steps, others, risks]) expect(text).toContain(part);
+  });
+});
+
+test("a plan of 212 changes is as short as one of 3 000", () => {
+  const lines = (count: number): number => renderers.markdown(planOfColumns(count), { color: false, verbose: false }).split("\n").length;
+  expect(lines(212)).toBe(lines(3_000));
+  expect(lines(212)).toBeLessThan(30);
+});
+
+test("what fits is not shortened", () => {
+  expect(renderers.markdown(fullPlan, { color: false, verbose: false })).not.toContain("Shortened");
+});
+
+test("a shorter form is taken only as far as needed", () => {
+  const oneRule = plans["one object with 10 000 changes by one rule"] ?? fullPlan;
+  expect(renderers.markdown(oneRule, { color: false, verbose: false })).toContain("hash 10000 columns in");
+});
+
+test("results and validations keep to the budget as well", () => {
+  const items = many((index) => ({
+    address: `Tag/t${index}`,
+    kind: "Tag",
+    outcome: "failed" as const,
+    message: "It was refused. ".repeat(9),
+  }));
+  const validation = {
+    ...invalid,
+    diagnostics: many((index) => ({ ...diagnostics[0], code: `E_${index}`, severity: "error" as const, summary: "x", message: "y" })),
+  };
+  for (const document of [{ ...fullResult, items }, validation]) {
+    const text = renderers.markdown(document, { color: false, verbose: false });
+    expect(text.length).toBeLessThanOrEqual(60_000);
+    expect(text).toContain("10000 ");
+    expect(text).toContain("more");
+    expect(faults(text)).toEqual([]);
+  }
+});

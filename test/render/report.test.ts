@@ -1,0 +1,161 @@
+import { describe, expect, test } from "vitest";
+import type { PolicyFinding } from "../../src/model/plan.ts";
+import { renderers } from "../../src/render/index.ts";
+import { unmanagedCounts } from "../../src/render/report/unmanaged.ts";
+import { reportOf } from "../../src/render/report.ts";
+import { fleetPlan } from "./fleet-plan.ts";
+import { fullPlan, planOfColumns } from "./full-plan.ts";
+import { history, past, tracedReport } from "./html-report.ts";
+import { change, item, plan } from "./plans.ts";
+import { fullResult } from "./results.ts";
+
+const plain = { color: false, verbose: false };
+const ofChanges = (count: number) =>
+  plan({
+    items: [item({ changes: Array.from({ length: count }, (_, index) => change({ path: `/schemas/public/tables/t${index}/enabled` })) })],
+  });
+
+describe("changes are grouped by rule", () => {
+  test.each([
+    [29, false],
+    [30, true],
+  ])("%i changes: %s", (count, expected) => {
+    const report = reportOf(ofChanges(count), plain);
+    expect(report.isGrouped).toBe(expected);
+    expect(report.groups.map(({ type }) => type)).toEqual([expected ? "rules" : "item"]);
+  });
+
+  test("not with -v", () => {
+    expect(reportOf(ofChanges(300), { ...plain, verbose: true }).isGrouped).toBe(false);
+  });
+
+  test("over all integrations, what becomes readable first", () => {
+    const [group] = reportOf(fleetPlan(), plain).groups;
+    expect(group).toMatchObject({ type: "rules", address: "SchemaConfig/shops", exposed: 2 });
+    expect(group?.type === "rules" ? group.rules.map(({ what, isAlarm }) => [what, isAlarm]) : []).toEqual([
+      ["unhash 2 columns in 2 tables of 2 integrations", true],
+      ["hash 312 columns in 87 tables of 9 integrations", false],
+      ["disable 9 tables of 9 integrations", false],
+      ["hash 9 columns in 9 tables of 9 integrations", false],
+    ]);
+  });
+
+  test.each(["human", "markdown"] as const)("each change is in %s once", (format) => {
+    const text = renderers[format](planOfColumns(40), plain);
+    expect(text.match(/email_7\b/gu) ?? []).toHaveLength(0);
+    expect(text.match(/contact\b/gu)).toHaveLength(1);
+    expect(text.match(/hash 40 columns/gu)).toHaveLength(1);
+  });
+
+  test("many ids to record are counted", () => {
+    const binds = Array.from({ length: 40 }, (_, index) =>
+      item({ id: `i${index}`, address: `Tag/t${index}`, kind: "Tag", action: "bind" }),
+    );
+    expect(renderers.human(plan({ items: binds }), plain)).toMatch(/^= {3}40 ids to record\n {4}Tag\/t0, Tag\/t1, Tag\/t2 and 37 more$/mu);
+  });
+});
+
+test("a result with many items counts those that are done", () => {
+  const done = Array.from({ length: 40 }, (_, index) => ({
+    ...{ address: `SchemaConfig/a@i${index}`, kind: "SchemaConfig", action: "update" as const, outcome: "done" as const },
+  }));
+  const text = renderers.human({ ...fullResult, items: [...done, ...fullResult.items.slice(4, 5)] }, plain);
+  expect(text).toMatch(/^✓ 40 SchemaConfig +updated +SchemaConfig\/a@i0, /mu);
+  expect(text).toMatch(/^✗ Tag\/pii +failed/mu);
+});
+
+describe("why apply refuses a plan", () => {
+  const refusals = (members: Parameters<typeof plan>[0]) => reportOf(plan({ executable: false, ...members }), plain).refusals;
+
+  test("a guard, an incomplete read and a snapshot are each a reason", () => {
+    const reasons = refusals({
+      complete: false,
+      snapshot: "2026-03-01T09:00:00.000Z",
+      guards: [{ guard: "maxCreates", message: "x", actual: 7, limit: 5 }],
+    });
+    expect(reasons).toHaveLength(3);
+    expect(reasons).toContain("Guard maxCreates refuses: 7 found, at most 5 allowed.");
+    expect(reasons).toContain("The plan was made from a snapshot taken 2026-03-01 09:00 UTC, so it cannot be applied.");
+  });
+
+  test("a protected target with uncommitted changes", () => {
+    const git = { commit: "4f2c1ab", dirty: true, changedFiles: ["a.yaml", "b.yaml"] };
+    expect(refusals({ executable: true, protected: true, git })).toEqual([
+      "The target is protected, and there are uncommitted changes in a.yaml, b.yaml. Commit them and plan again.",
+    ]);
+  });
+
+  test("nothing refuses a plan that can be applied, or lifted guards", () => {
+    expect(refusals({ executable: true, guards: [{ guard: "maxCreates", message: "x", allowed: "first import" }] })).toEqual([]);
+  });
+});
+
+describe("what to do about drift", () => {
+  const next = (members: Parameters<typeof plan>[0]) =>
+    reportOf(plan({ kind: "DriftReport", ...members }), plain).next.map(({ text, commands }) => [
+      text.split(" ").slice(0, 2).join(" "),
+      ...commands,
+    ]);
+  const restore = ["To restore", "dimsync drift --resolve revert", "dimsync apply revert.plan.json"];
+  const keep = ["To keep", "dimsync drift --resolve accept"];
+
+  test("restore or keep what changed in the account", () => {
+    expect(next({ items: [item({ changes: [change()] })] })).toEqual([restore, keep]);
+  });
+
+  test("what only the manifests changed is not accepted", () => {
+    expect(next({ items: [item({ changes: [change({ origin: "config" })] })] })).toEqual([restore, ["1 difference"]]);
+  });
+
+  test("nothing without drift, and nothing for a plan", () => {
+    expect(next({})).toEqual([]);
+    expect(next({ items: [item({ action: "bind" })] })).toEqual([]);
+    expect(reportOf(fullPlan, plain).next).toEqual([]);
+  });
+});
+
+describe("policy findings", () => {
+  const finding = (state: PolicyFinding["state"], table: string): PolicyFinding => ({
+    ...{ policy: "pii", severity: "error", state, address: "SchemaConfig/a@b", message: "must be hashed" },
+    path: `/schemas/public/tables/${table}/columns/email/hashed`,
+    ...{ actual: false, required: true },
+  });
+  const policy = [finding("new", "a"), finding("existing", "b"), finding("fixed", "c")];
+
+  test.each(["human", "markdown", "html"] as const)("are in three groups in %s", (format) => {
+    const text = renderers[format](plan({ policy }), plain);
+    const at = [/public\.a\.email/u, /Existing policy findings/u, /public\.b\.email/u, /Policy findings that the plan fixes/u].map((part) =>
+      text.search(part),
+    );
+    expect(at).toEqual([...at].sort((a, b) => a - b));
+    expect(at[0]).toBeGreaterThan(0);
+    expect(text.replaceAll(/<[^>]*>/gu, "").match(/hashed is false, must be true/gu)).toHaveLength(2);
+  });
+
+  test.each(["sarif", "junit", "github"] as const)(
+    "%s says what the value is and must be, and leaves out what the plan fixes",
+    (format) => {
+      const text = renderers[format](plan({ policy }), plain);
+      expect(text).toContain("hashed is false, must be true");
+      expect(text).not.toContain("public.c.email");
+    },
+  );
+
+  test("a drift report has one list of them", () => {
+    const { open, existing } = reportOf(plan({ kind: "DriftReport", policy: [finding("existing", "b")] }), plain).policies;
+    expect([open.length, existing.length]).toEqual([1, 0]);
+  });
+});
+
+test("the page, the text and the history count the same unmanaged objects and columns", () => {
+  const unmanaged = { integrations: [{ id: "9a", name: "Old" }], tags: [{ id: "t", name: "temp" }], columns: 612 };
+  expect(unmanagedCounts(unmanaged)).toEqual({ objects: 2, columns: 612 });
+  expect(reportOf(plan({ unmanaged }), plain).unmanaged).toMatchObject({ columns: 612, counts: "1 integration, 1 tag, 612 columns" });
+  const page = renderers.html(plan({ unmanaged }), plain).replaceAll(/<[^>]*>/gu, "");
+  expect(page).toContain("2 unmanaged objects");
+  expect(page).toContain("612 unmanaged columns");
+});
+
+test("manual steps that are done come from the history", () => {
+  expect(reportOf(tracedReport, { ...plain, history }).done).toEqual(past.done);
+});

@@ -1,0 +1,77 @@
+import { describe, expect, test } from "vitest";
+import type { Attribution } from "../../../src/model/plan.ts";
+import { renderers } from "../../../src/render/index.ts";
+import { attributionText, commonTrace } from "../../../src/render/report/attribution.ts";
+import { withName } from "../hostile.ts";
+import { history, tracedReport } from "../html-report.ts";
+import { faults } from "../markdown/structure.ts";
+import { change, item, plan } from "../plans.ts";
+
+const dana: Attribution = { actor: "dana@example.com", at: "2026-02-28T16:40:12.000Z", event: "changed", confidence: "exact", own: false };
+
+describe("who did it, in a line", () => {
+  test.each<[string, Attribution, string]>([
+    ["a person", dana, "dana@example.com, 2026-02-28 16:40 UTC"],
+    ["a guess says so", { ...dana, confidence: "likely" }, "dana@example.com, 2026-02-28 16:40 UTC (likely)"],
+    ["a guess by time alone, too", { ...dana, confidence: "window" }, "dana@example.com, 2026-02-28 16:40 UTC (only the time fits)"],
+    [
+      "a run of dimsync is not the cause: it shows since when the difference exists",
+      { ...dana, userAgent: "dimsync/1 (run/7c)", own: true },
+      "new since the dimsync run of 2026-02-28 16:40 UTC",
+    ],
+    ["a time in another zone stays", { ...dana, at: "2026-02-28T16:40:12+01:00" }, "dana@example.com, 2026-02-28T16:40:12+01:00"],
+  ])("%s", (_, attribution, text) => {
+    expect(attributionText(attribution)).toBe(text);
+  });
+
+  test("nobody named", () => {
+    const { actor: _, ...nobody } = dana;
+    expect(attributionText(nobody)).toBe("a user without an e-mail address, 2026-02-28 16:40 UTC");
+    expect(attributionText(undefined)).toBe("");
+  });
+});
+
+test("many differences name a person only where it was the same one for all", () => {
+  const one = { origin: "drift", attribution: dana } as const;
+  expect(commonTrace([one, { ...one, attribution: { ...dana, at: "2026-02-27T00:00:00Z" } }])).toEqual(one);
+  expect(commonTrace([one, { ...one, attribution: { ...dana, actor: "sam@example.com" } }])).toEqual({ origin: "drift" });
+  expect(commonTrace([one, { origin: "config", attribution: dana }])).toEqual({ attribution: dana });
+  expect(commonTrace([one, { origin: "drift" }])).toEqual({ origin: "drift" });
+});
+
+test("the terminal shows origin and person beside each difference, and what was done since", () => {
+  const text = renderers.human(tracedReport, { color: false, verbose: false, width: 200, history });
+  expect(text).toMatch(/email hashed +live false, desired true +exposed +drift +dana@example\.com, 2026-02-28 16:40 UTC +pii-email/u);
+  expect(text).toMatch(/phone hashed +live false, desired true +exposed +config +pii-email/u);
+  expect(text).toContain("    drift; dana@example.com, 2026-02-28 16:40 UTC\n");
+  expect(text).toMatch(/Manual steps done since the last report:\n✓ Integration\/billing +paused +m-51c0de/u);
+});
+
+test("Markdown has columns for them only where there is something to say", () => {
+  const options = { color: false, verbose: false, history };
+  const text = renderers.markdown(tracedReport, options);
+  expect(text).toContain("| Path | Live | Desired | Risk | Origin | Who | Why |");
+  expect(text).toContain("- [x] `m-51c0de` `Integration/billing` `paused`");
+  expect(faults(text)).toEqual([]);
+  const onlyOrigin = plan({ kind: "DriftReport", items: [item({ changes: [change({ origin: "drift" })] })] });
+  expect(renderers.markdown(onlyOrigin, options)).toContain("| Path | Live | Desired | Risk | Origin | Why |");
+});
+
+test("an event or a person of any name breaks neither table nor terminal", () => {
+  for (const name of ["a|b`c", "@everyone #1", "</details><b>", "\u001b[2J", "x\n# y"]) {
+    const hostile = withName(tracedReport, name);
+    expect(faults(renderers.markdown(hostile, { color: false, verbose: false, history }))).toEqual([]);
+    expect(renderers.human(hostile, { color: false, verbose: true, history }).replaceAll("\n", "")).not.toMatch(/[\p{Cc}\p{Cf}]/u);
+  }
+});
+
+test("10 000 differences with origin and person keep to the budget", () => {
+  const changes = Array.from({ length: 10_000 }, (_, index) =>
+    change({ path: `/schemas/public/tables/t/columns/c${index}/hashed`, origin: "drift", attribution: dana }),
+  );
+  const text = renderers.markdown(plan({ kind: "DriftReport", items: [item({ changes })] }), { color: false, verbose: false });
+  expect(text.length).toBeLessThanOrEqual(60_000);
+  expect(text).toContain("10000 columns in 1 table: hashed false, desired true");
+  expect(text).toContain("dana");
+  expect(faults(text)).toEqual([]);
+});
