@@ -2,6 +2,7 @@
 // start and less for each further file. A file costs half a millisecond and a kilobyte of code 40
 // µs, used or not, so what `validate` needs is one file, and what comparing with an account needs
 // is another.
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { rolldown } from "rolldown";
 import { lazyLoading } from "./lazy-modules.mjs";
@@ -48,6 +49,9 @@ export async function bundleProgram(root, folder, version) {
   }
 }
 
+/** The first statement of bin.cjs. */
+const checkNode = readFileSync(new URL("check-node.cjs", import.meta.url), "utf8");
+
 /**
  * What each start would pay for: 1 ms where one character beyond Latin-1 makes V8 keep a large file
  * in two bytes a character, and 1 ms for a needless file.
@@ -58,7 +62,9 @@ const lean = {
     for (const file of Object.values(files)) {
       file.code = file.code.replace(/[^\0-\x7f]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`);
       // Rolldown has every entry load its runtime, even one that uses nothing of it.
-      if (file.name === "bin") file.code = file.code.replace(/^require\("\.\/lib\/rolldown-runtime-[\w-]+\.cjs"\);/m, "");
+      if (file.name !== "bin") continue;
+      file.code = file.code.replace(/^require\("\.\/lib\/rolldown-runtime-[\w-]+\.cjs"\);/m, "");
+      file.code = file.code.replace(/^#!.*\n/, (line) => line + checkNode);
     }
   },
 };

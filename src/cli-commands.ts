@@ -95,6 +95,11 @@ function declareCore({ program, add }: CommandLine): void {
 
 function declareInspect({ program, add }: CommandLine): void {
   program.commandsGroup("Inspect:");
+  add<GlobalFlags, Paths>(
+    "list [path...]",
+    "List manifests with their live ids and files. Sends no request to the account.",
+    async (context, paths) => (await import("./commands/inspect/list.ts")).runList(context, paths),
+  );
   add<RenderFlags, readonly [address?: string]>(
     "render [address]",
     "Print manifests with variables filled in. Secrets stay references.",

@@ -89,6 +89,7 @@ export const examples: Readonly<Record<string, readonly string[]>> = {
     "dimsync drift --notify env:SLACK_URL --notify-format slack",
     "dimsync drift --resolve accept",
   ],
+  list: ["dimsync list", "dimsync list -o json"],
   render: ["dimsync render", "dimsync render SchemaConfig/shops --expand"],
   explain: [
     "dimsync explain SchemaConfig/shops@orders public.customers.email",

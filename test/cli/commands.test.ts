@@ -78,7 +78,7 @@ describe("render", () => {
     writeFileSync(join(cwd, "again/dimsync.yaml"), readFileSync(join(cwd, "dimsync.yaml"), "utf8").replace("[manifests]", "[all.yaml]"));
     const second = await dimsync(["render"], { cwd: join(cwd, "again") });
     expect(second.stdout).toBe(first.stdout);
-    expect(first.stdout).toContain("replicationFrequency: 1h");
+    expect(first.stdout).toMatch(/replicationFrequency: "?1h"?/u);
     expect(first.stdout).toContain("env: RETURNS_DB_PASSWORD");
   });
 
@@ -89,6 +89,39 @@ describe("render", () => {
       kind: "Tag",
       spec: { name: "PII" },
     });
+  });
+});
+
+describe("list", () => {
+  test("prints address, id and file of each manifest, without reading the account", async () => {
+    const cwd = quickstart();
+    const { code, stdout, stderr } = await dimsync(["list"], { cwd });
+    expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+    expect(stdout).toMatch(/^ADDRESS +ID +FILE\n/u);
+    expect(stdout).toMatch(/^Tag\/pii +- +manifests\/tags\.yaml:\d+$/mu);
+    const listed = JSON.parse((await dimsync(["list", "-o", "json"], { cwd })).stdout);
+    expect(listed).toContainEqual({ target: "demo", address: "Tag/pii", file: "manifests/tags.yaml", line: expect.any(Number) });
+  });
+
+  test("prints the recorded id", async () => {
+    const cwd = quickstart();
+    await dimsync(["bind", "Tag/pii=t-1"], { cwd });
+    expect((await dimsync(["list"], { cwd })).stdout).toMatch(/^Tag\/pii +t-1 +/mu);
+  });
+});
+
+describe("render --expand", () => {
+  test("takes the addresses that plan prints", async () => {
+    const cwd = quickstart();
+    const all = await dimsync(["render", "--expand", "-o", "json"], { cwd });
+    const config = JSON.parse((await dimsync(["list", "-o", "json"], { cwd })).stdout)
+      .map(({ address }: { readonly address: string }) => address)
+      .find((address: string) => address.startsWith("SchemaConfig/"));
+    const one = await dimsync(["render", `${config}@*`, "--expand", "-o", "json"], { cwd });
+    expect({ code: one.code, stderr: one.stderr }).toEqual({ code: 0, stderr: "" });
+    expect(all.stdout).toContain("SchemaConfig");
+    const unknown = await dimsync(["render", `${config}@nothing`, "--expand"], { cwd });
+    expect(unknown.stderr).toContain(`E_UNKNOWN_ADDRESS: No integration has the address "${config}@nothing". Addresses: ${config}@`);
   });
 });
 

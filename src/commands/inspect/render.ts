@@ -7,6 +7,7 @@ import type { ExitCode } from "../../model/exit.ts";
 import type { JsonValue } from "../../model/json.ts";
 import type { Resource } from "../../model/resource.ts";
 import { withReadSession } from "../../operations/plan.ts";
+import { andMore } from "../../text/lists.ts";
 import { didYouMean } from "../../text/suggest.ts";
 import { blockLines } from "../../yaml/print.ts";
 import type { Context } from "../shared/context.ts";
@@ -20,7 +21,8 @@ export async function runRender(context: Context<RenderFlags>, address: string |
   checkOutputs(context, ["human", "json"]);
   const project = await loadValidProject(context, { account: flags.expand === true && flags.snapshot === undefined });
   if (project === undefined) return 1;
-  const matches = address === undefined ? () => true : nameMatcher([address]);
+  // Plans name each integration of a SchemaConfig: SchemaConfig/shops@orders.
+  const matches = address === undefined ? () => true : nameMatcher([address.replace(/^(SchemaConfig\/[^@]*)@.*$/su, "$1")]);
   const found = project.resources.filter((resource) => matches(resource.address));
   if (found.length === 0 && address !== undefined)
     throw new DimsyncError(
@@ -30,7 +32,7 @@ export async function runRender(context: Context<RenderFlags>, address: string |
         project.resources.map((resource) => resource.address),
       )}`,
     );
-  const documents = flags.expand === true ? await expand(context, project, found) : found.map(documentOf);
+  const documents = flags.expand === true ? await expand(context, project, { found, address }) : found.map(documentOf);
   await deliverForms(context, {
     human: () => documents.map((document) => `${blockLines(document as JsonValue).join("\n")}\n`).join("---\n"),
     json: () => `${JSON.stringify(address !== undefined && documents.length === 1 ? documents[0] : documents, undefined, 2)}\n`,
@@ -53,14 +55,20 @@ function documentOf({ kind, name, id, labels, lifecycle, spec }: Resource) {
   };
 }
 
+interface RenderSelection {
+  readonly found: readonly Resource[];
+  /** As given on the command line. */
+  readonly address: string | undefined;
+}
+
 /**
  * The documents, with each SchemaConfig replaced by one document without rules for each of its integrations. A SchemaConfig whose integrations are not in
  * the account yet stays as it is.
  */
-async function expand({ io, flags, cwd }: Context<RenderFlags>, project: Project, found: readonly Resource[]) {
+async function expand({ io, flags, cwd }: Context<RenderFlags>, project: Project, { found, address }: RenderSelection) {
   const configs = found.filter(({ kind }) => kind === "SchemaConfig");
   const addresses = configs.map(({ address }) => address);
-  const trees =
+  const all =
     addresses.length === 0
       ? []
       : await withReadSession(
@@ -68,7 +76,14 @@ async function expand({ io, flags, cwd }: Context<RenderFlags>, project: Project
           { env: io.env, signal: io.interrupted, snapshotFile: flags.snapshot === undefined ? undefined : resolve(cwd, flags.snapshot) },
           (session) => withLocations(project, expandConfigs(session, addresses)),
         );
-  const done = new Set(trees.flatMap((tree) => tree.configs));
+  const isOne = address?.includes("@") === true;
+  const trees = isOne ? all.filter(({ config, label }) => nameMatcher([address])(`SchemaConfig/${config}@${label}`)) : all;
+  if (isOne && trees.length === 0 && all.length > 0)
+    throw new DimsyncError(
+      "E_UNKNOWN_ADDRESS",
+      `No integration has the address ${JSON.stringify(address)}. Addresses: ${andMore(all.map(({ config, label }) => `SchemaConfig/${config}@${label}`))}.`,
+    );
+  const done = new Set(all.flatMap((tree) => tree.configs));
   const unexpanded = configs.filter(({ address }) => !done.has(address));
   if (unexpanded.length > 0 && flags.quiet !== true)
     io.stderr(
