@@ -183,7 +183,7 @@ function declareRecords({ program, add }: CommandLine): void {
   )
     .option("--reason <text>", "lock: why; shown to everyone who finds the target locked")
     .option("--until <time>", "lock: when the lock ends by itself, such as 2027-01-31T18:00:00Z")
-    .option("--force", "unlock: even if the run may be alive; restore: even if the target has another name")
+    .option("--force", "unlock: without confirmation, although the run may be alive; restore: even if the target has another name")
     .option("--to <store>", "init, migrate: folder, git, git:REF or postgres (default for init: git)")
     .option("--print", "init, migrate: print the config instead of writing dimsync.yaml");
 }

@@ -94,16 +94,14 @@ async function unlock(context: Context<RecordsFlags>, records: Records): Promise
   return 0;
 }
 
-/** A run that renewed its lease lately is probably alive. */
+/** A run may be alive however long ago it took the lease, since it renews it. */
 async function confirmUnlock({ flags, io }: Context<RecordsFlags>, lease: Lease): Promise<void> {
   if (lease.reason !== undefined || flags.force === true) return;
-  const ageMs = Date.now() - Date.parse(lease.since);
-  if (ageMs >= lease.ttlMs) return;
-  const question = `${describeLease(lease)} took the lease ${Math.round(ageMs / 1000)} s ago and may still be running. A run that is unlocked may send requests for up to ${Math.round(lease.ttlMs / 2000)} s more.`;
+  const question = `The lease of ${describeLease(lease)} will end. If that run is still alive, it may send requests for up to ${Math.round(lease.ttlMs / 2000)} s more.`;
   const canAsk = io.stdinIsTty && io.stderrIsTty;
-  const answer = canAsk ? await io.ask(`${question}\nEnd its lease? Type yes: `) : "";
+  const answer = canAsk ? await io.ask(`${question}\nEnd it? Type yes: `) : "";
   if (answer.trim() === "yes") return;
-  throw new DimsyncError("E_LOCKED", `${question} To end its lease anyway, use --force.`, {
+  throw new DimsyncError("E_LOCKED", `${question} To end it without confirmation, use --force.`, {
     exit: 6,
     command: "dimsync records unlock --force",
   });
