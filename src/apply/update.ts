@@ -1,6 +1,7 @@
 import type { Updates } from "../kinds/kind.ts";
 import { ServiceError } from "../model/errors.ts";
 import { type JsonObject, type JsonValue, sameJson } from "../model/json.ts";
+import type { Item } from "../model/plan.ts";
 import { atPointer, type Pointer } from "../model/pointer.ts";
 import type { PlannedRequest } from "../model/service.ts";
 import { inlineSecrets } from "./inline-secrets.ts";
@@ -28,18 +29,25 @@ export async function sendUpdate<Live>(step: Step<Live>): Promise<Ending> {
     return { outcome: "skipped", code: "E_STALE", message: `It changed after the plan was made: ${describeStale(stale)}.` };
   await step.records.take();
   for (const [index, request] of item.requests.entries()) {
-    if (session.signal.aborted)
-      return {
-        outcome: "skipped",
-        code: "E_INTERRUPTED",
-        message: `The run was interrupted after ${index} of its ${item.requests.length} requests.`,
-      };
+    if (session.signal.aborted) return interruptedAfter(item, index);
     const sent: Sent<Live> = await sendOne<Live>({ ...step, update, live }, request);
     if (sent.ending !== undefined) return sent.ending;
     live = sent.live;
   }
   if (item.binding !== undefined && item.liveId !== undefined) await step.records.bind(item.address, { ...item.binding, id: item.liveId });
   return { outcome: "done" };
+}
+
+/** An item that is interrupted between two requests has done a part of its work. */
+function interruptedAfter({ requests }: Item, sent: number): Ending {
+  const code = "E_INTERRUPTED";
+  if (sent === 0) return { outcome: "skipped", code, message: "The run was interrupted before this item was sent." };
+  const names = (some: readonly PlannedRequest[]): string => some.map(({ method, path }) => `${method} ${path}`).join(", ");
+  return {
+    outcome: "not-converged",
+    code,
+    message: `The run was interrupted after ${sent} of its ${requests.length} requests. Sent and verified: ${names(requests.slice(0, sent))}. Not sent: ${names(requests.slice(sent))}. Run plan to see what is left.`,
+  };
 }
 
 /** The live object after a request; with an ending, the item ends here. */

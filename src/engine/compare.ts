@@ -96,7 +96,8 @@ async function compareUnit({ kind, unit }: AskedUnit, input: ComparisonInput): P
     const found = withoutIgnored(kind.diff(unit, live, account), account);
     checkUnit?.({ kind, unit, live, difference: found });
     if (isEqual(found)) return { found, equal: unit.address, failed: false };
-    return { found: base === undefined ? found : withOrigin(found, { kind, unit, live }, base), failed: false };
+    const isTraced = base !== undefined || account.isDrift;
+    return { found: isTraced ? withOrigin(found, { kind, unit, live }, base) : found, failed: false };
   } catch (error) {
     if (!(error instanceof ServiceError)) throw error;
     const problem = failedRead(error, unit.address);
@@ -118,8 +119,7 @@ function unitsOf({ observed, compared, scope }: ComparisonInput): {
   for (const kind of kinds) {
     const ofKind = compared.filter((resource) => resource.kind === kind.name);
     if (ofKind.length === 0) continue;
-    const isReadable = (resource: Resource): boolean =>
-      !kind.lists(resource, { taggedBy: account.taggedBy }).some((name) => unreadLists.has(name));
+    const isReadable = (resource: Resource): boolean => !kind.lists(resource, account).some((name) => unreadLists.has(name));
     const { units, blocked, deferred, problems } = kind.units(ofKind.filter(isReadable), account);
     const unread = ofKind
       .filter((resource) => !isReadable(resource))

@@ -29,6 +29,8 @@ export interface ObserveInput {
   readonly records: KnownRecords;
   readonly reads: Reads;
   readonly ignored: AccountView["ignored"];
+  /** Whether differences are only reported. Default: false. */
+  readonly isDrift?: boolean;
   /** Default: nothing. */
   readonly recovered?: AccountView["recovered"];
   /** Default: nothing. */
@@ -77,11 +79,11 @@ interface ObservedLists {
   readonly problems: readonly Problem[];
 }
 
-async function observeLists({ project, compared, reads, records, alsoNeeded = [] }: ObserveInput): Promise<ObservedLists> {
+async function observeLists({ project, compared, reads, records, isDrift = false, alsoNeeded = [] }: ObserveInput): Promise<ObservedLists> {
   const { taggedBy } = project.settings.defaults;
   const needed = new Set<ListName>([
     ...alsoNeeded,
-    ...compared.flatMap((resource) => kindNamed(resource.kind)?.lists(resource, { taggedBy }) ?? []),
+    ...compared.flatMap((resource) => kindNamed(resource.kind)?.lists(resource, { taggedBy, isDrift }) ?? []),
   ]);
   const unread = new Set<ListName>();
   const suspicions: string[] = [];
@@ -167,6 +169,7 @@ function viewOf(input: ObserveInput, { lists }: ObservedLists, readById: readonl
     recovered,
     fresh,
     taggedBy: project.settings.defaults.taggedBy,
+    isDrift: input.isDrift ?? false,
     writeSecrets,
     ignored,
     listUnmanaged: input.listUnmanaged ?? false,
@@ -203,9 +206,7 @@ function identifyAll(
   for (const kind of kinds)
     for (const resource of account.resources) {
       if (resource.kind !== kind.name || kind.identify === undefined) continue;
-      const isUnread =
-        kind.lists(resource, { taggedBy: account.taggedBy }).some((name) => unreadLists.has(name)) ||
-        unreadIds.has(knownId(resource, input) ?? "");
+      const isUnread = kind.lists(resource, account).some((name) => unreadLists.has(name)) || unreadIds.has(knownId(resource, input) ?? "");
       const identity = isUnread ? unreadIdentity : kind.identify(resource, view);
       identities.set(resource.address, identity);
       if (identity.state === "blocked" && identity.code === "E_AMBIGUOUS" && compared.has(resource))

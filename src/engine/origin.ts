@@ -50,9 +50,9 @@ export function baseResources(resources: readonly Resource[], compared: readonly
   return resources.filter(({ kind }) => wanted.has(kind));
 }
 
-/** The differences of one unit, each with its origin. */
-export function withOrigin(found: DiffResult, { kind, unit, live }: ComparedUnit, base: BaseView): DiffResult {
-  if (!base.isComplete) return markOrigin(found, undefined);
+/** The differences of one unit, each with its origin. It is `unknown` without a base. */
+export function withOrigin(found: DiffResult, { kind, unit, live }: ComparedUnit, base: BaseView | undefined): DiffResult {
+  if (base === undefined || !base.isComplete) return markOrigin(found, undefined);
   const before = base.unitByObject.get(objectOf(kind, unit));
   return markOrigin(found, before === undefined ? emptyDiff : kind.diff(before, live, base.account));
 }
@@ -81,8 +81,8 @@ function markOrigin(found: DiffResult, base: DiffResult | undefined): DiffResult
     return atBase === canonicalJson(desired ?? null) ? "drift" : "conflict";
   };
   const mark = (item: DraftItem): DraftItem => {
-    // Recording an id concerns the bindings file, not the account or the manifests.
-    if (item.action === "bind") return item;
+    // Recording an id concerns the bindings, not the account or the manifests.
+    if (item.action === "bind") return { ...item, changes: item.changes.map((change) => ({ ...change, origin: "unknown" })) };
     // A create or a relation is one change: only whether the base manifests had it matters.
     const whole: Origin | undefined = item.action === "update" ? undefined : steps.has(stepOf(item)) ? "drift" : notInBase;
     return { ...item, changes: item.changes.map((change) => ({ ...change, origin: whole ?? originOf(change.path, change.after) })) };

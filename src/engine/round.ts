@@ -26,7 +26,7 @@ export interface RoundView extends ObservedAccount {
 export const hasErrors = ({ problems }: Pick<LoadedProject, "problems">): boolean => problems.some(({ severity }) => severity === "error");
 
 export async function observeRound(round: Round, recovered: Recovered): Promise<RoundView> {
-  const { session, options, reads, scope, fresh, today } = round;
+  const { session, options, kind, reads, scope, fresh, today } = round;
   const { project } = session;
   const { settings } = project;
   const records = session.records();
@@ -42,6 +42,7 @@ export async function observeRound(round: Round, recovered: Recovered): Promise<
       ignored,
       recovered: recovered.ids,
       fresh,
+      isDrift: kind === "DriftReport",
       listUnmanaged: options.listUnmanaged,
       ...(options.writeSecrets === undefined ? {} : { writeSecrets: options.writeSecrets }),
     });

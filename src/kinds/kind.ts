@@ -43,6 +43,8 @@ export interface AccountView {
   /** Ids of integrations that this run has created; their schemas may not be discovered yet. */
   readonly fresh: ReadonlySet<string>;
   readonly taggedBy: string | undefined;
+  /** Whether differences are only reported. Then requests may lack what only sending them needs. */
+  readonly isDrift: boolean;
   /** Whether an `ignore` entry covers this difference; then it is neither shown nor sent. */
   readonly ignored: (address: Address, path: Pointer) => boolean;
   /** Whether the user asked to send this asset's connection again. */
@@ -147,7 +149,7 @@ export interface Kind<U extends Unit = Unit, Live = unknown> extends ManifestKin
   /** How `get` prints these objects; absent if the service has no call that reads them (assets). */
   readonly liveView?: LiveView;
   /** The lists that comparing this manifest needs. */
-  lists(resource: Resource, defaults: { readonly taggedBy: string | undefined }): readonly ListName[];
+  lists(resource: Resource, defaults: Pick<AccountView, "taggedBy" | "isDrift">): readonly ListName[];
   /** How the service shows these objects; absent if it has no call that does (assets). */
   readonly listed?: ListedObjects;
   identify?(resource: Resource, account: AccountView): Identity;

@@ -1,32 +1,55 @@
 import type { LiveUser } from "../model/live.ts";
+import type { Problem, SourceLocation } from "../model/problem.ts";
 import type { UserRef } from "../model/resource.ts";
 
-/** A person whom the manifest names by e-mail but the account does not have. */
+/** A user whom the manifest names by e-mail address and who is not in the account. */
 export interface UnknownUser {
   readonly email: string;
 }
 
 const sameEmail = (a: string, b: string): boolean => a.toLowerCase() === b.toLowerCase();
 
-export const isEmail = (text: string): boolean => /^[^@\s]+@[^@\s]+$/u.test(text);
+const isEmail = (text: string): boolean => /^[^@\s]+@[^@\s]+$/u.test(text);
 
-/** Whether finding the person takes the list of users. A plain string is written as it is. */
-export const needsUsers = (person: UserRef | undefined): boolean => typeof person === "object";
+const withEmail = (email: string, users: readonly LiveUser[]): LiveUser | undefined => users.find((user) => sameEmail(user.email, email));
 
-/** The text to write for a person: the user's id unless another form is asked for. */
-export function userToWrite(person: UserRef, users: readonly LiveUser[]): string | UnknownUser {
-  if (typeof person === "string") return person;
-  const user = users.find(({ email }) => sameEmail(email, person.user));
-  if (user === undefined) return { email: person.user };
-  return person.as === "email" ? user.email : person.as === "name" ? (user.name ?? user.email) : user.id;
+/** Whether the list of users is needed to know who is meant: the user is given by e-mail address. */
+export const needsUsers = (ref: UserRef | undefined): boolean => typeof ref === "object" || (ref !== undefined && isEmail(ref));
+
+/** The text to write for a user: a plain string as it is, else the id unless another form is asked for. */
+export function userToWrite(ref: UserRef, users: readonly LiveUser[]): string | UnknownUser {
+  if (typeof ref === "string") return ref;
+  const user = withEmail(ref.user, users);
+  if (user === undefined) return { email: ref.user };
+  return ref.as === "email" ? user.email : ref.as === "name" ? (user.name ?? user.email) : user.id;
 }
 
-/** Whether the live text means that person, in any form (id, e-mail or name). */
-export function isUser(live: string | undefined, person: UserRef, users: readonly LiveUser[]): boolean {
+/** The id of a user, for fields that take nothing else. A plain string that is no e-mail address is an id. */
+export function userIdOf(ref: UserRef, users: readonly LiveUser[]): string | UnknownUser {
+  if (typeof ref === "string" && !isEmail(ref)) return ref;
+  return userToWrite({ user: typeof ref === "string" ? ref : ref.user }, users);
+}
+
+/** Whether the live text is that user, in any form (id, e-mail address or name). */
+export function isUser(live: string | undefined, ref: UserRef, users: readonly LiveUser[]): boolean {
   if (live === undefined) return false;
-  if (typeof person === "string") return live === person;
-  const user = users.find(({ email }) => sameEmail(email, person.user));
-  return sameEmail(live, person.user) || (user !== undefined && (live === user.id || live === user.name));
+  if (typeof ref === "string") return live === ref;
+  const user = withEmail(ref.user, users);
+  return sameEmail(live, ref.user) || (user !== undefined && (live === user.id || live === user.name));
+}
+
+/** A plain string is compared as text, so the e-mail address of a user is probably not meant as one. */
+export function plainEmailWarning(ref: UserRef | undefined, users: readonly LiveUser[], place: SourceLocation): readonly Problem[] {
+  if (typeof ref !== "string" || !isEmail(ref) || withEmail(ref, users) === undefined) return [];
+  return [
+    {
+      code: "W_PLAIN_EMAIL",
+      severity: "warning",
+      summary: "E-mail address as plain text",
+      message: `${ref} is the e-mail address of a user in the account, but as a plain string it is written and compared as text. If the service shows the user in another form, every plan has a difference. Write { user: ${ref} } instead.`,
+      place,
+    },
+  ];
 }
 
 /**

@@ -12,6 +12,8 @@ import { startService } from "../support/service.ts";
 export interface Scene {
   readonly service: EmbeddedService;
   readonly folder: string;
+  /** What the command line runs with. */
+  readonly env: Readonly<Record<string, string>>;
   readonly run: (argv: readonly string[], env?: Readonly<Record<string, string>>) => Promise<Ran>;
   readonly write: (path: string, text: string) => void;
   /** `apply --yes -o json` with further arguments. */
@@ -42,10 +44,12 @@ export async function scene(manifests: string, options: SceneOptions = {}): Prom
     await service.close();
     rmSync(folder, { recursive: true, force: true });
   });
-  const run: Scene["run"] = (argv, env = {}) => runCommand(argv, folder, { [keyVariable]: key, ...options.env, ...env });
+  const env = { [keyVariable]: key, ...options.env };
+  const run: Scene["run"] = (argv, more = {}) => runCommand(argv, folder, { ...env, ...more });
   return {
     service,
     folder,
+    env,
     run,
     write: (path, text) => writeFileSync(join(folder, path), text),
     async apply(...argv) {

@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { apply, loadProject } from "../../src/index.ts";
 import { assetManifest, endings, ordersManifest, scene, schemaManifest, tagManifest, together } from "./scene.ts";
 
 const twoPatches = together(
@@ -161,5 +162,22 @@ describe("partial failure", () => {
       "update Tag/gold": expect.stringContaining("skipped"),
     });
     expect(at.writes()).toEqual(["POST /v1/assets"]);
+  });
+});
+
+describe("an interruption between two requests of one item", () => {
+  it("is not converged, and the message says what was sent and what was not", async () => {
+    const controller = new AbortController();
+    const at = await scene(twoPatches, {
+      service: { onExchange: ({ method }) => (method === "PATCH" ? controller.abort() : undefined) },
+    });
+    const project = await loadProject({ cwd: at.folder, env: at.env });
+    const { items, exit } = await apply(project, { env: at.env, signal: controller.signal });
+    expect(at.writes()).toHaveLength(1);
+    expect(exit.code).toBe(130);
+    expect(items.at(-1)).toMatchObject({ outcome: "not-converged", code: "E_INTERRUPTED" });
+    expect(items.at(-1)?.message).toBe(
+      "The run was interrupted after 1 of its 2 requests. Sent and verified: PATCH /v1/integrations/8f1c/schemas. Not sent: PATCH /v1/integrations/8f1c/schemas. Run plan to see what is left.",
+    );
   });
 });

@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import { Ajv } from "ajv";
 import addFormats from "ajv-formats";
 import { describe, expect, onTestFinished, test } from "vitest";
+import type { Plan } from "../../src/model/plan.ts";
 import { runCommand } from "../support/command.ts";
 import { configText, filesIn, keyVariable, writeProject } from "../support/project-folder.ts";
 import { returnsManifest } from "../support/returns.ts";
@@ -196,6 +197,16 @@ spec: { name: PII, description: Contains personal data }
     expect(report.unmanaged.integrations.map(({ name }: { name: string }) => name)).toEqual(["Billing", "shop-shard-01", "shop-shard-02"]);
     expect(report.unmanaged.tags.map(({ name }: { name: string }) => name)).toEqual(["Finance", "Gold"]);
     expect(report.unmanaged.columns).toBe(46);
+  });
+
+  test("every change has an origin, which is unknown without a base", async () => {
+    const { folder, env } = await project(managed);
+    const report: Plan = JSON.parse((await runCommand(["drift", "-o", "json", "-q"], folder, env)).stdout);
+    const origins = report.items.flatMap(({ changes }) => changes.map(({ origin }) => origin));
+    expect(origins.length).toBeGreaterThan(0);
+    expect(new Set([...origins, ...report.manual.map(({ origin }) => origin)])).toEqual(new Set(["unknown"]));
+    const planned: Plan = JSON.parse((await runCommand(["plan", "-o", "json", "-q"], folder, env)).stdout);
+    expect(planned.items.flatMap(({ changes }) => changes).every((change) => !("origin" in change))).toBe(true);
   });
 
   test("--fail-on names what else ends with 2", async () => {

@@ -119,7 +119,8 @@ const driftItems = plan.items.map((item) => ({
   changes: item.changes.map((each) => ({ ...each, risk: "exposed", origin: "drift", attribution })),
 }));
 const { protects: _, exposes: __, ...counts } = plan.summary;
-const drift = { ...plan, kind: "DriftReport", items: driftItems, summary: { ...counts, exposed: 1, stricter: 0 } };
+const driftManual = plan.manual.map((step) => ({ ...step, origin: "drift", attribution }));
+const drift = { ...plan, kind: "DriftReport", items: driftItems, manual: driftManual, summary: { ...counts, exposed: 1, stricter: 0 } };
 
 describe("what dimsync writes", () => {
   const documents = [

@@ -17,13 +17,18 @@ const reportRisks = { protects: "exposed", exposes: "stricter" } as const;
 const reported = (items: readonly Item[]): readonly Item[] =>
   items.map((each) => ({
     ...each,
-    changes: each.changes.map((one) => (one.risk === "protects" || one.risk === "exposes" ? { ...one, risk: reportRisks[one.risk] } : one)),
+    changes: each.changes.map(({ origin = "unknown", ...one }) => ({
+      ...one,
+      risk: one.risk === "protects" || one.risk === "exposes" ? reportRisks[one.risk] : one.risk,
+      origin,
+    })),
   }));
 
 /** A plan that finds nothing, with the given members in place of its own; the summary is counted where none is given. */
 export function plan(members: Partial<Plan> = {}): Plan {
   const isReport = members.kind === "DriftReport";
-  const { items: given = [], manual = [], blocked = [], deferred = [] } = members;
+  const { items: given = [], manual: steps = [], blocked = [], deferred = [] } = members;
+  const manual = isReport ? steps.map(({ origin = "unknown", ...step }) => ({ ...step, origin })) : steps;
   const lists = { items: isReport ? reported(given) : given, manual, blocked, deferred };
   const of = (action: Item["action"]) => lists.items.filter((item) => item.action === action).length;
   const risk = (wanted: Change["risk"]) => lists.items.flatMap(({ changes }) => changes).filter((change) => change.risk === wanted).length;

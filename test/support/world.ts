@@ -57,6 +57,7 @@ export function worldOf(resources: readonly Resource[], more: Partial<AccountVie
     goneIds: new Set(),
     bindings: new Map(),
     earlierCreates: [],
+    isDrift: false,
     recovered: new Map(),
     fresh: new Set(),
     taggedBy: undefined,

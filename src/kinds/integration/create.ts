@@ -1,29 +1,77 @@
 import type { JsonObject, JsonValue } from "../../model/json.ts";
+import { leavesOf } from "../../model/leaves.ts";
 import type { LiveUser } from "../../model/live.ts";
-import type { IntegrationSpec, UserRef } from "../../model/resource.ts";
-import { needsUsers, userToWrite } from "../users.ts";
-
-export const ownersNeedUsers = (spec: IntegrationSpec): boolean => spec.create?.sourceConfig.owners?.some(needsUsers) === true;
+import type { DraftItem } from "../../model/plan.ts";
+import { type IntegrationSpec, locationIn } from "../../model/resource.ts";
+import { type AccountView, type DiffResult, emptyDiff } from "../kind.ts";
+import { needsUsers, plainEmailWarning, userToWrite } from "../users.ts";
+import { recordOfCreate } from "./diff.ts";
+import type { IntegrationUnit } from "./unit.ts";
 
 type Create = NonNullable<IntegrationSpec["create"]>;
 
-/** The body of POST /v1/integrations (interface §4.1); owners by e-mail become user ids. */
+export const ownersNeedUsers = (spec: IntegrationSpec): boolean => spec.create?.sourceConfig.owners?.some(needsUsers) === true;
+
+const ownerPointer = (index: number): string => `/spec/create/sourceConfig/owners/${index}`;
+
+export function createdIntegration(unit: IntegrationUnit, account: AccountView): DiffResult {
+  const { resource, destination, address } = unit;
+  const { create } = resource.spec;
+  if (create === undefined || destination.state !== "found") return emptyDiff;
+  const { body, unknownUsers } = createBody(create, destination.id, account.users);
+  if (unknownUsers.length > 0) return { ...emptyDiff, problems: unknownUsers.map((one) => unknownOwner(unit, one)) };
+  const item: DraftItem = {
+    address,
+    kind: resource.kind,
+    action: "create",
+    changes: leavesOf(body).map(({ path, value }) => ({
+      path,
+      after: value,
+      risk: "neutral",
+      cause: { place: locationIn(resource, path === "/destinationId" ? "/spec/destination" : `/spec/create${path}`) },
+    })),
+    requests: [{ method: "POST", path: "/v1/integrations", body }],
+    observed: {},
+    naturalKey: { sourceName: create.sourceConfig.name, sourceType: create.sourceConfig.type, destinationId: destination.id },
+    binding: recordOfCreate(create),
+  };
+  const owners = create.sourceConfig.owners ?? [];
+  const warnings = owners.flatMap((owner, index) => plainEmailWarning(owner, account.users, locationIn(resource, ownerPointer(index))));
+  return { ...emptyDiff, items: [item], problems: warnings };
+}
+
+interface UnknownOwner {
+  readonly email: string;
+  /** Into the manifest. */
+  readonly pointer: string;
+}
+
+/** The body of POST /v1/integrations. Owners that are given by e-mail address become user ids. */
 export function createBody(
   create: Create,
   destinationId: string,
   users: readonly LiveUser[],
-): { readonly body: JsonObject; readonly unknownPeople: readonly { readonly email: string; readonly pointer: string }[] } {
-  const unknownPeople: { email: string; pointer: string }[] = [];
-  const owners = create.sourceConfig.owners?.map((person: UserRef, index): JsonValue => {
-    const written = userToWrite(person, users);
+): { readonly body: JsonObject; readonly unknownUsers: readonly UnknownOwner[] } {
+  const unknownUsers: UnknownOwner[] = [];
+  const owners = create.sourceConfig.owners?.map((owner, index): JsonValue => {
+    const written = userToWrite(owner, users);
     if (typeof written === "string") return written;
-    unknownPeople.push({ email: written.email, pointer: `/spec/create/sourceConfig/owners/${index}` });
+    unknownUsers.push({ email: written.email, pointer: ownerPointer(index) });
     return null;
   });
   const sourceConfig: JsonObject = owners === undefined ? create.sourceConfig : { ...create.sourceConfig, owners };
   const { destinationSchema, replicationFrequency, onSchemaUpdate, enabled, sourceSettings } = create;
   return {
     body: { destinationId, destinationSchema, replicationFrequency, onSchemaUpdate, enabled, sourceConfig, sourceSettings },
-    unknownPeople,
+    unknownUsers,
   };
 }
+
+const unknownOwner = ({ resource, address }: IntegrationUnit, { email, pointer }: UnknownOwner) => ({
+  code: "E_UNKNOWN_USER",
+  severity: "error" as const,
+  summary: "Unknown user",
+  message: `The account has no user with the e-mail address ${email}, so the id of the owner is unknown. Correct the address, or add the user to the account.`,
+  place: locationIn(resource, pointer),
+  address,
+});

@@ -1,93 +1,110 @@
+import type { Address } from "../../model/address.ts";
 import type { Binding } from "../../model/binding.ts";
 import type { JsonValue } from "../../model/json.ts";
 import { leavesOf } from "../../model/leaves.ts";
 import type { LiveIntegration } from "../../model/live.ts";
-import type { Difference } from "../../model/plan.ts";
+import type { Difference, Manual, Unverifiable } from "../../model/plan.ts";
 import { atPointer, type Pointer } from "../../model/pointer.ts";
 import type { IntegrationSpec } from "../../model/resource.ts";
 import { changedLeaves, leafDigests } from "../leaves.ts";
 import type { IntegrationUnit } from "./unit.ts";
 
 type Create = NonNullable<IntegrationSpec["create"]>;
+type ManualStep = Omit<Manual, "id">;
 
-/** What is remembered of a create: a digest per member, since the interface never returns most of them. */
-export const recordOfCreate = (create: Create): { readonly sent: Readonly<Record<Pointer, string>> } => ({
-  sent: leafDigests(create, "/create"),
-});
+/** What a binding records of a create: a digest for each member, because the interface never returns most of them. */
+export const recordOfCreate = (create: Create): Pick<Binding, "sent"> => ({ sent: leafDigests(create, "/create") });
 
-/** Members of `create` that a read shows under another name (interface §2.2). */
-const shown: Readonly<Record<Pointer, Pointer>> = {
+/** Members of `create` that a read returns, with their names there. */
+const readAs: Readonly<Record<Pointer, Pointer>> = {
   "/create/sourceConfig/name": "/source/name",
   "/create/sourceConfig/type": "/source/type",
 };
 
-/** Everything by which an existing integration differs from its manifest. No call repairs any of it. */
-export function compare(
+/** Everything in which an existing integration differs from its manifest. No request changes an integration. */
+export function compareIntegration(
   unit: IntegrationUnit,
   live: LiveIntegration,
-  binding: Binding | undefined,
+  record: Binding | undefined,
 ): Pick<Difference, "manual" | "unverifiable"> {
-  const { address, resource, destination } = unit;
-  const { create, expect } = resource.spec;
-  const manual: Difference["manual"][number][] = [];
-  const differs = (path: Pointer, expected: JsonValue, actual: JsonValue | undefined, instruction: string): void => {
-    if (expected !== actual && !manual.some((known) => known.path === path))
-      manual.push({ address, path, expected, ...(actual === undefined ? {} : { actual }), instruction });
-  };
-  for (const { path, value: expected } of leavesOf(expect ?? {})) {
-    if (path === "") continue;
-    const actual = atPointer(live, path) as JsonValue | undefined;
-    differs(path, expected, actual, instructionFor(path, expected, live));
-  }
-  if (destination.state === "found")
-    differs(
-      "/destination/id",
-      destination.id,
-      live.destination.id,
-      `An integration's destination can't be changed. Make a new integration for ${destination.label}, or correct spec.destination.`,
-    );
-  if (create === undefined) return { manual, unverifiable: [] };
-
-  const declared = leafDigests(create, "/create");
-  for (const [path, readAs] of Object.entries(shown))
-    differs(
-      readAs,
-      atPointer({ create }, path) as JsonValue,
-      atPointer(live, readAs) as JsonValue,
-      `The manifest says this of the source in spec${dotted(path)}. Correct the manifest, or make a new integration.`,
-    );
-  const written = Object.keys(declared).filter((path) => shown[path] === undefined);
-  const recorded = binding?.sent;
-  if (recorded === undefined)
-    return {
-      manual,
-      unverifiable: [
-        {
-          address,
-          paths: written.map((path) => `/spec${path}`),
-          reason: "The interface never returns what an integration was created with, and no digest of it is on record.",
-        },
-      ],
-    };
-  for (const path of changedLeaves(declared, recorded)) {
-    if (shown[path] !== undefined) continue;
-    const expected = atPointer({ create }, path) as JsonValue | undefined;
-    manual.push({
-      address,
-      path: `/spec${path}`,
-      ...(expected === undefined ? {} : { expected }),
-      instruction: `The manifest changed after the integration was created, and no call changes it. Change it in the service, then run: dimsync bind --accept ${address}`,
-    });
-  }
-  return { manual, unverifiable: [] };
+  const { create } = unit.resource.spec;
+  const shown = firstByPath([
+    ...expectations(unit, live),
+    ...destination(unit, live),
+    ...(create === undefined ? [] : source(unit, create, live)),
+  ]);
+  if (create === undefined) return { manual: shown, unverifiable: [] };
+  if (record?.sent === undefined) return { manual: shown, unverifiable: [unverifiableCreate(unit, create)] };
+  return { manual: [...shown, ...changedCreate(unit, create, record.sent)], unverifiable: [] };
 }
 
-function instructionFor(path: Pointer, expected: JsonValue, live: LiveIntegration): string {
+/** A value can be declared in `expect` and in `create`; it is reported once. */
+const firstByPath = (steps: readonly ManualStep[]): readonly ManualStep[] =>
+  steps.filter(({ path }, index) => steps.findIndex((step) => step.path === path) === index);
+
+/** A live integration is JSON. */
+const liveAt = (live: LiveIntegration, path: Pointer): JsonValue | undefined => atPointer(live, path) as JsonValue | undefined;
+
+interface Comparison {
+  readonly expected: JsonValue;
+  readonly actual: JsonValue | undefined;
+  readonly instruction: string;
+}
+
+function manualStep(address: Address, path: Pointer, { expected, actual, instruction }: Comparison): readonly ManualStep[] {
+  if (expected === actual) return [];
+  return [{ address, path, expected, ...(actual === undefined ? {} : { actual }), instruction }];
+}
+
+const expectations = ({ address, resource }: IntegrationUnit, live: LiveIntegration): readonly ManualStep[] =>
+  leavesOf(resource.spec.expect ?? {})
+    .filter(({ path }) => path !== "")
+    .flatMap(({ path, value }) =>
+      manualStep(address, path, { expected: value, actual: liveAt(live, path), instruction: expectInstruction(path, value, live) }),
+    );
+
+function destination({ address, destination: declared }: IntegrationUnit, live: LiveIntegration): readonly ManualStep[] {
+  if (declared.state !== "found") return [];
+  const instruction = `The destination of an integration can't be changed. Create a new integration for ${declared.label}, or correct spec.destination.`;
+  return manualStep(address, "/destination/id", { expected: declared.id, actual: live.destination.id, instruction });
+}
+
+const source = ({ address }: IntegrationUnit, create: Create, live: LiveIntegration): readonly ManualStep[] =>
+  Object.entries(readAs).flatMap(([path, shownAt]) =>
+    manualStep(address, shownAt, {
+      // Both members are required.
+      expected: atPointer({ create }, path) as JsonValue,
+      actual: liveAt(live, shownAt),
+      instruction: `The manifest has another value in spec${dotted(path)}. Correct the manifest, or create a new integration.`,
+    }),
+  );
+
+function unverifiableCreate({ address }: IntegrationUnit, create: Create): Unverifiable {
+  const paths = Object.keys(leafDigests(create, "/create")).filter((path) => readAs[path] === undefined);
+  return {
+    address,
+    paths: paths.map((path) => `/spec${path}`),
+    reason: "The interface never returns what an integration was created with, and what was sent is not recorded.",
+  };
+}
+
+/** Members of `create` that changed after the integration was created. */
+function changedCreate({ address }: IntegrationUnit, create: Create, sent: NonNullable<Binding["sent"]>): readonly ManualStep[] {
+  return changedLeaves(leafDigests(create, "/create"), sent)
+    .filter((path) => readAs[path] === undefined)
+    .map((path) => {
+      const expected = atPointer({ create }, path) as JsonValue | undefined;
+      const instruction = `The manifest changed after the integration was created, and no request changes this value. Change it in the service, then run: dimsync bind --accept ${address}`;
+      return { address, path: `/spec${path}`, ...(expected === undefined ? {} : { expected }), instruction };
+    });
+}
+
+function expectInstruction(path: Pointer, expected: JsonValue, { id, name }: LiveIntegration): string {
+  const integration = `the integration ${JSON.stringify(name)} (${id})`;
   if (path === "/paused")
-    return `${expected === true ? "Pause" : "Resume"} the integration ${JSON.stringify(live.name)} (${live.id}) in the service: the interface has no call for it.`;
-  if (path === "/name")
-    return `Rename the integration ${live.id} to ${JSON.stringify(expected)} in the service, or correct spec.expect.name.`;
-  return `The interface has no call that changes it. Correct the integration ${JSON.stringify(live.name)} (${live.id}) in the service, or correct spec.expect${dotted(path)}.`;
+    return `${expected === true ? "Pause" : "Resume"} ${integration} in the service: the interface has no call for it.`;
+  if (path === "/name") return `Rename the integration ${id} to ${JSON.stringify(expected)} in the service, or correct spec.expect.name.`;
+  return `The interface has no call that changes it. Correct ${integration} in the service, or correct spec.expect${dotted(path)}.`;
 }
 
 const dotted = (path: Pointer): string => path.replaceAll("/", ".");

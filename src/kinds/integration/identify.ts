@@ -5,7 +5,7 @@ import { boundIdentity } from "../identity.ts";
 import type { AccountView, Identity } from "../kind.ts";
 import { destinationOf } from "./unit.ts";
 
-/** Fields by which a live integration is looked up; those present must all hold. */
+/** Fields by which a live integration is looked up; all that are present must match. */
 export interface LookupKey {
   readonly name?: string;
   readonly sourceName?: string;
@@ -22,7 +22,10 @@ export function matchesKey(live: LiveIntegration, key: LookupKey): boolean {
   );
 }
 
-/** Pin, binding, then look-up by `match`, by source and destination, or by name; several matches are ambiguous, never the first one (product §3.2). */
+/**
+ * Pin, binding, then a lookup: by `match`, else by source and destination, else by name. Several
+ * matches are ambiguous; list order never decides.
+ */
 export function identify(resource: Resource<IntegrationSpec>, account: AccountView): Identity {
   const bound = boundIdentity(resource, account);
   if (bound !== undefined) return bound;
@@ -41,7 +44,7 @@ export function identify(resource: Resource<IntegrationSpec>, account: AccountVi
     return {
       state: "blocked",
       code: "E_NO_DESTINATION",
-      message: "It would have to be created, and its manifest names no destination. Add spec.destination: { asset: NAME } or { id: ID }.",
+      message: "It does not exist, and creating it needs a destination. Add spec.destination: { asset: NAME } or { id: ID }.",
     };
   const same = { sourceName: create.sourceConfig.name, sourceType: create.sourceConfig.type, destinationId: destination.id };
   const twins = account.integrations.filter((live) => matchesKey(live, same));
@@ -79,11 +82,11 @@ function ambiguous(found: readonly LiveIntegration[], key: LookupKey): Identity 
   return {
     state: "blocked",
     code: "E_AMBIGUOUS",
-    message: `${found.length} live integrations have ${describe(key)}: ${candidates.join("; ")}. Pin the right one by metadata.id, or narrow spec.match.`,
+    message: `${found.length} live integrations have ${describe(key)}: ${candidates.join("; ")}. Pin the right one with metadata.id, or narrow spec.match.`,
   };
 }
 
-/** `match` finds nothing, and what would be created is there under another name: after a lost binding, creating would double it. */
+/** `match` finds nothing, but an integration has the source and destination that would be created: after a lost binding, a create would duplicate it. */
 function twin(resource: Resource<IntegrationSpec>, twins: readonly LiveIntegration[], key: LookupKey): Identity {
   const [first] = [...twins].sort((a, b) => byText(a.id, b.id));
   const seen = twins
@@ -93,16 +96,19 @@ function twin(resource: Resource<IntegrationSpec>, twins: readonly LiveIntegrati
   return {
     state: "blocked",
     code: "E_UNBOUND",
-    message: `No live integration has ${describe(key)}, and ${seen} has the source and the destination that would be created, so a second one is not. If it is the same, bind it; else correct spec.match.`,
+    message: `No live integration has ${describe(key)}, but ${seen} has the source and destination that would be created, so a second one is not created. If it is the same, bind it. Otherwise, correct spec.match.`,
     ...(first === undefined ? {} : { command: `dimsync bind ${resource.address}=${first.id}` }),
   };
 }
 
 function missing(resource: Resource<IntegrationSpec>, key: LookupKey): Identity {
-  const why = resource.spec.create === undefined ? "its manifest has no spec.create" : "lifecycle.create is never";
+  const [why, instead] =
+    resource.spec.create === undefined
+      ? ["its manifest has no spec.create", "add spec.create"]
+      : ["lifecycle.create is never", "set lifecycle.create: ifMissing"];
   return {
     state: "blocked",
     code: "E_INTEGRATION_MISSING",
-    message: `No live integration has ${describe(key)}, and ${why}. Create it in the service, correct the look-up, or say how to create it.`,
+    message: `No live integration has ${describe(key)}, and ${why}. Create it in the service, correct spec.match, or ${instead}.`,
   };
 }

@@ -1,17 +1,16 @@
 import { isObject, type JsonObject, type JsonValue } from "../../model/json.ts";
-import { leavesOf } from "../../model/leaves.ts";
 import type { Blocked } from "../../model/plan.ts";
 import type { IntegrationSpec, Resource } from "../../model/resource.ts";
-import { locationIn } from "../../model/resource.ts";
 import { urlPath } from "../../model/url-path.ts";
 import { bindItem, goneInstruction, recordOf } from "../identity.ts";
 import { type AccountView, type DiffResult, emptyDiff, type Kind } from "../kind.ts";
-import { createBody, ownersNeedUsers } from "./create.ts";
-import { compare, recordOfCreate } from "./diff.ts";
+import { createdIntegration, ownersNeedUsers } from "./create.ts";
+import { compareIntegration, recordOfCreate } from "./diff.ts";
 import { identify, matchesKey } from "./identify.ts";
 import { destinationOf, type IntegrationUnit } from "./unit.ts";
 
-// The interface creates and reads integrations and has no call that changes one (interface §4.1): after the POST every difference is manual.
+// The interface has calls that create and read integrations, but none that changes one
+// (docs/service-interface.md), so after the POST every difference is manual.
 
 export const integration: Kind<IntegrationUnit> = {
   name: "Integration",
@@ -85,7 +84,7 @@ export const integration: Kind<IntegrationUnit> = {
     const identity = account.identities.get(unit.address);
     if (identity?.state === "gone")
       return { ...emptyDiff, manual: [{ address: unit.address, path: "", instruction: goneInstruction(unit.resource, identity.id) }] };
-    return unit.liveId === undefined ? created(unit, account) : adopted(unit, unit.liveId, account);
+    return unit.liveId === undefined ? createdIntegration(unit, account) : adopted(unit, unit.liveId, account);
   },
 
   replicatesAtOnce: (desired) => isObject(desired) && desired["enabled"] === true,
@@ -95,49 +94,10 @@ export const integration: Kind<IntegrationUnit> = {
 
 const desired = (resource: Resource<IntegrationSpec>): JsonValue => (resource.spec.create ?? {}) as JsonObject;
 
-function created(unit: IntegrationUnit, account: AccountView): DiffResult {
-  const { resource, destination } = unit;
-  const { create } = resource.spec;
-  if (create === undefined || destination.state !== "found") return emptyDiff;
-  const made = createBody(create, destination.id, account.users);
-  if (made.unknownPeople.length > 0)
-    return {
-      ...emptyDiff,
-      problems: made.unknownPeople.map(({ email, pointer }) => ({
-        code: "E_UNKNOWN_USER",
-        severity: "error",
-        summary: "Unknown user",
-        message: `The account has no user with the e-mail address ${email}, so the owner's id can't be written. Correct the address, or have the user added.`,
-        place: locationIn(resource, pointer),
-        address: unit.address,
-      })),
-    };
-  return {
-    ...emptyDiff,
-    items: [
-      {
-        address: unit.address,
-        kind: "Integration",
-        action: "create",
-        changes: leavesOf(made.body).map(({ path, value }) => ({
-          path,
-          after: value,
-          risk: "neutral",
-          cause: { place: locationIn(resource, path === "/destinationId" ? "/spec/destination" : `/spec/create${path}`) },
-        })),
-        requests: [{ method: "POST", path: "/v1/integrations", body: made.body }],
-        observed: {},
-        naturalKey: { sourceName: create.sourceConfig.name, sourceType: create.sourceConfig.type, destinationId: destination.id },
-        binding: recordOfCreate(create),
-      },
-    ],
-  };
-}
-
 function adopted(unit: IntegrationUnit, id: string, account: AccountView): DiffResult {
   const { resource } = unit;
   const live = account.integrations.find((candidate) => candidate.id === id);
   if (live === undefined) return emptyDiff;
-  const differences = compare(unit, live, recordOf(resource, id, account));
+  const differences = compareIntegration(unit, live, recordOf(resource, id, account));
   return { ...emptyDiff, items: bindItem(resource, live, account), ...differences };
 }

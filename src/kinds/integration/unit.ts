@@ -8,7 +8,7 @@ export interface IntegrationUnit extends Unit {
   readonly destination: Destination;
 }
 
-/** The destination that the manifest names; "none" where it names none. */
+/** The destination of the manifest; "none" if it has none. */
 export type Destination = Selected | { readonly state: "none" };
 
 export function destinationOf(resource: Resource<IntegrationSpec>, account: AccountView): Destination {

@@ -2,72 +2,76 @@ import type { JsonValue } from "../../model/json.ts";
 import type { LiveTag } from "../../model/live.ts";
 import type { DraftChange, DraftItem } from "../../model/plan.ts";
 import type { Problem } from "../../model/problem.ts";
-import { locationIn, type Resource, type TagSpec } from "../../model/resource.ts";
+import { locationIn } from "../../model/resource.ts";
 import { urlPath } from "../../model/url-path.ts";
-import type { AccountView, Unit } from "../kind.ts";
-import { isUser, userToWrite } from "../users.ts";
+import type { AccountView } from "../kind.ts";
+import { isUser, plainEmailWarning, userToWrite } from "../users.ts";
+import { type TagUnit, unknownUser } from "./unit.ts";
 
-export interface TagUnit extends Unit {
-  readonly resource: Resource<TagSpec>;
-}
+const fields = ["name", "description", "owner"] as const;
+type Fields = { readonly [Field in (typeof fields)[number]]?: string };
 
-/** One PUT with all three fields: those that the manifest leaves open are repeated from the live tag, right whether the service merges or replaces (product §3.3). */
+/**
+ * The differences of a tag's own fields, and the PUT for them. It has all three fields: those that
+ * the manifest does not set repeat the live values, which is right whether the service merges or
+ * replaces.
+ */
 export function fieldChanges(
   unit: TagUnit,
   live: LiveTag,
   account: AccountView,
 ): { readonly items: readonly DraftItem[]; readonly problems: readonly Problem[] } {
   const { resource, address } = unit;
-  const { name, description, owner } = resource.spec;
-  const wanted: { name: string; description?: string; owner?: string } = { name };
-  const keptDescription = description ?? live.description;
-  if (keptDescription !== undefined) wanted.description = keptDescription;
-  if (owner === undefined || isUser(live.owner, owner, account.users)) {
-    if (live.owner !== undefined) wanted.owner = live.owner;
-  } else {
-    const written = userToWrite(owner, account.users);
-    if (typeof written !== "string") return { items: [], problems: [unknownUser(unit, written.email, "/spec/owner")] };
-    wanted.owner = written;
-  }
-  const changes: DraftChange[] = [];
+  const owner = ownerToWrite(unit, live, account);
+  if (typeof owner === "object") return { items: [], problems: [owner] };
+  const desired = withIgnored(
+    { name: resource.spec.name, description: resource.spec.description ?? live.description, owner },
+    unit,
+    live,
+    account,
+  );
+  const problems = plainEmailWarning(resource.spec.owner, account.users, locationIn(resource, "/spec/owner"));
+  const changes = fields.flatMap((field) => changeOf(field, unit, live, desired));
+  if (changes.length === 0) return { items: [], problems };
   const observed: Record<string, JsonValue> = {};
-  for (const key of ["name", "description", "owner"] as const) {
-    const before = live[key];
-    // A field that is left to others keeps its live value in the body.
-    if (account.ignored(address, `/${key}`) && before !== undefined) wanted[key] = before;
-    const after = wanted[key];
-    if (before !== undefined) observed[`/${key}`] = before;
-    if (after !== undefined && before !== after)
-      changes.push({
-        path: `/${key}`,
-        ...(before === undefined ? {} : { before }),
-        after,
-        risk: "neutral",
-        cause: { place: locationIn(resource, `/spec/${key}`) },
-      });
-  }
-  if (changes.length === 0) return { items: [], problems: [] };
+  for (const field of fields) if (live[field] !== undefined) observed[`/${field}`] = live[field];
   const item: DraftItem = {
     address,
-    kind: "Tag",
+    kind: resource.kind,
     action: "update",
     liveId: live.id,
     liveName: live.name,
     changes,
-    requests: [{ method: "PUT", path: urlPath(["v1", "tags", live.id]), body: wanted }],
+    requests: [{ method: "PUT", path: urlPath(["v1", "tags", live.id]), body: bodyOf(desired) }],
     observed,
     binding: { id: live.id },
   };
-  return { items: [item], problems: [] };
+  return { items: [item], problems };
 }
 
-export function unknownUser(unit: TagUnit, email: string, pointer: string): Problem {
-  return {
-    code: "E_UNKNOWN_USER",
-    severity: "error",
-    summary: "Unknown user",
-    message: `The account has no user with the e-mail address ${email}. Correct the address, give the user's id as plain text, or have the user added.`,
-    place: locationIn(unit.resource, pointer),
-    address: unit.address,
-  };
+/** The owner as text; undefined if there is none. */
+function ownerToWrite(unit: TagUnit, live: LiveTag, { users }: AccountView): string | undefined | Problem {
+  const { owner } = unit.resource.spec;
+  if (owner === undefined || isUser(live.owner, owner, users)) return live.owner;
+  const written = userToWrite(owner, users);
+  return typeof written === "string" ? written : unknownUser(unit, written.email, "/spec/owner");
 }
+
+type DesiredFields = { readonly [Field in keyof Fields]: string | undefined };
+
+/** Ignored fields keep their live value. */
+function withIgnored(desired: DesiredFields, { address }: TagUnit, live: LiveTag, { ignored }: AccountView): DesiredFields {
+  const kept = fields.filter((field) => live[field] !== undefined && ignored(address, `/${field}`));
+  return { ...desired, ...Object.fromEntries(kept.map((field) => [field, live[field]])) };
+}
+
+function changeOf(field: keyof Fields, { resource }: TagUnit, live: LiveTag, desired: DesiredFields): readonly DraftChange[] {
+  const before = live[field];
+  const after = desired[field];
+  if (after === undefined || before === after) return [];
+  const cause = { place: locationIn(resource, `/spec/${field}`) };
+  return [{ path: `/${field}`, ...(before === undefined ? {} : { before }), after, risk: "neutral", cause }];
+}
+
+const bodyOf = (desired: DesiredFields): Readonly<Record<string, string>> =>
+  Object.fromEntries(fields.flatMap((field) => (desired[field] === undefined ? [] : [[field, desired[field]] as const])));

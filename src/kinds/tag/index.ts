@@ -6,12 +6,13 @@ import type { Reference, Resource, TagSpec } from "../../model/resource.ts";
 import { urlPath } from "../../model/url-path.ts";
 import { bindItem, boundIdentity, goneInstruction } from "../identity.ts";
 import { type AccountView, emptyDiff, type Identity, type Kind } from "../kind.ts";
-import { isEmail, needsUsers } from "../users.ts";
-import type { TagUnit } from "./fields.ts";
+import { needsUsers } from "../users.ts";
 import { fieldChanges } from "./fields.ts";
 import { relations } from "./relations.ts";
+import type { TagUnit } from "./unit.ts";
 
-// The interface lists, reads and edits tags and relates them to resources; it has no call that creates a tag or ends a relation (interface §4.2).
+// The interface has calls that list, read and change tags and attach them to resources. It has none
+// that creates a tag or removes a relation (docs/service-interface.md).
 
 const specOf = (resource: Resource): TagSpec => resource.spec as TagSpec;
 /** Fields that only the service sets, and what to do instead of writing them. */
@@ -47,10 +48,9 @@ export const tag: Kind<TagUnit, LiveTag> = {
 
   lists(resource, defaults) {
     const spec = specOf(resource);
-    const tagger = spec.taggedBy ?? defaults.taggedBy;
     const targets = spec.resources ?? [];
-    const byEmail =
-      needsUsers(spec.owner) || (targets.length > 0 && (needsUsers(tagger) || (typeof tagger === "string" && isEmail(tagger))));
+    const needsTagger = targets.length > 0 && !defaults.isDrift;
+    const byEmail = needsUsers(spec.owner) || (needsTagger && needsUsers(spec.taggedBy ?? defaults.taggedBy));
     const integrations = targets.some(
       (target) => ("integration" in target && typeof target.integration === "string") || "integrations" in target,
     );
@@ -91,7 +91,7 @@ export const tag: Kind<TagUnit, LiveTag> = {
     return { units, blocked, deferred: [], problems: [] };
   },
 
-  // A list shows all that a tag without resources needs; only GET of one tag shows what is tagged.
+  // Only GET of one tag returns what it is attached to. Without resources, the list is enough.
   observe: async ({ resource, liveId }, reads) =>
     liveId === undefined
       ? undefined
@@ -153,7 +153,7 @@ function lookUp(resource: Resource<TagSpec>, account: AccountView): Identity {
     return {
       state: "blocked",
       code: "E_AMBIGUOUS",
-      message: `${found.length} live tags have the name ${JSON.stringify(name)}: ${ids.join(", ")}. Pin the right one by metadata.id.`,
+      message: `${found.length} live tags have the name ${JSON.stringify(name)}: ${ids.join(", ")}. Pin the right one with metadata.id.`,
     };
   }
   if (first !== undefined) return { state: "found", id: first.id, by: "look-up" };

@@ -1,21 +1,23 @@
-import { byText, toAddress } from "../../model/address.ts";
+import { type Address, byText, toAddress } from "../../model/address.ts";
 import type { LiveTag } from "../../model/live.ts";
 import type { Blocked, Deferred, DraftItem, Manual } from "../../model/plan.ts";
+import { toPointer } from "../../model/pointer.ts";
 import type { Problem } from "../../model/problem.ts";
 import { locationIn, type TagResource } from "../../model/resource.ts";
 import { urlPath } from "../../model/url-path.ts";
 import type { AccountView } from "../kind.ts";
 import { fromIdentity, type Selected, selectIntegration, selectIntegrations } from "../select.ts";
-import { isEmail, userToWrite } from "../users.ts";
-import type { TagUnit } from "./fields.ts";
-import { unknownUser } from "./fields.ts";
+import { userIdOf } from "../users.ts";
+import { type TagUnit, unknownUser } from "./unit.ts";
 
-/** interface §2.5 */
+/** As the interface names them (docs/service-interface.md). */
 type ResourceType = "Integration" | "DataAsset" | "Monitor";
 
+/** A resource that the manifest lists. */
 interface Target {
   readonly type: ResourceType;
   readonly selected: Selected;
+  /** Of its entry in the manifest. */
   readonly pointer: string;
 }
 
@@ -27,124 +29,138 @@ interface Relations {
   readonly problems: readonly Problem[];
 }
 
-/** One POST for each declared relation that the live tag lacks; extra ones are manual where the tag is exclusive (product §3.3). */
+/** One POST for each declared relation that the live tag lacks. Extra relations are manual if the tag is exclusive. */
 export function relations(unit: TagUnit, live: LiveTag, account: AccountView): Relations {
-  const { resource, address } = unit;
+  const { resource } = unit;
   const targets = (resource.spec.resources ?? []).flatMap((target, index) => targetsOf(target, `/spec/resources/${index}`, account));
-  const related = new Set(live.taggedResources?.map(({ id }) => id));
-  const wanted = new Map<string, Target>();
+  const byId = new Map<string, Target>();
+  const deferred = new Map<Address, Deferred>();
   const blocked: Blocked[] = [];
-  const deferred = new Map<string, Deferred>();
   const problems: Problem[] = [];
   for (const target of targets) {
     const { selected } = target;
-    if (selected.state === "found") wanted.set(selected.id, target);
-    else if (selected.state === "waits") {
-      const relation = `${address}#${selected.on}`;
-      deferred.set(relation, {
-        address: relation,
-        waitsFor: [selected.on],
-        desired: { tag: live.name, resource: selected.on, resourceType: target.type },
-      });
-    } else if (selected.code === "E_DEPENDENCY") {
-      blocked.push({
-        address: `${address}#${toAddress(target.type === "DataAsset" ? "Asset" : "Integration", selected.label.replace(/^Asset\//u, ""))}`,
-        code: selected.code,
-        message: selected.message,
-      });
-    } else {
-      const summary = selected.code === "E_AMBIGUOUS" ? "Ambiguous reference" : "Unknown reference";
-      problems.push({
-        code: selected.code,
-        severity: "error",
-        summary,
-        message: `${address} lists an integration. ${selected.message}`,
-        place: locationIn(resource, target.pointer),
-        address,
-      });
-    }
+    if (selected.state === "found") byId.set(selected.id, target);
+    else if (selected.state === "waits") deferred.set(selected.on, waitingRelation(unit, live, target.type, selected.on));
+    else if (selected.code === "E_DEPENDENCY") blocked.push(blockedRelation(unit, target.type, selected));
+    else problems.push(unknownIntegration(unit, target.pointer, selected));
   }
-  const missing = [...wanted].filter(([id]) => !related.has(id)).sort(([a], [b]) => byText(a, b));
-  const tagger = missing.length === 0 ? undefined : taggedBy(unit, account);
-  const items: DraftItem[] = [];
-  if (typeof tagger === "object") problems.push(tagger);
-  else if (tagger !== undefined) for (const [id, target] of missing) items.push(relate(unit, live, id, target, tagger));
-  return { items, manual: extra(unit, live, new Set(wanted.keys())), blocked, deferred: [...deferred.values()], problems };
+  const missing = missingRelations(unit, live, byId, account);
+  return {
+    items: missing.items,
+    manual: extraRelations(unit, live, byId),
+    blocked: [...blocked, ...missing.blocked],
+    deferred: [...deferred.values()],
+    problems: [...problems, ...missing.problems],
+  };
 }
 
+type Unresolved = Extract<Selected, { readonly state: "unresolved" }>;
+
+function waitingRelation({ address }: TagUnit, live: LiveTag, resourceType: ResourceType, on: Address): Deferred {
+  return { address: `${address}#${on}`, waitsFor: [on], desired: { tag: live.name, resource: on, resourceType } };
+}
+
+function blockedRelation({ address }: TagUnit, type: ResourceType, { label, code, message }: Unresolved): Blocked {
+  const resource = toAddress(type === "DataAsset" ? "Asset" : "Integration", label.replace(/^Asset\//u, ""));
+  return { address: `${address}#${resource}`, code, message };
+}
+
+const unknownIntegration = ({ resource, address }: TagUnit, pointer: string, { code, message }: Unresolved): Problem => ({
+  code,
+  severity: "error",
+  summary: code === "E_AMBIGUOUS" ? "Ambiguous reference" : "Unknown reference",
+  message: `${address} lists an integration. ${message}`,
+  place: locationIn(resource, pointer),
+  address,
+});
+
+/** The live resources of one entry of `spec.resources`. */
 function targetsOf(target: TagResource, pointer: string, account: AccountView): readonly Target[] {
   if ("integration" in target)
     return [{ type: "Integration", selected: selectIntegration(target.integration, account), pointer: `${pointer}/integration` }];
-  if ("integrations" in target)
-    return selectIntegrations(target.integrations, account).map((selected) => ({
-      type: "Integration",
-      selected,
-      pointer: `${pointer}/integrations`,
-    }));
+  if ("integrations" in target) {
+    const selected = selectIntegrations(target.integrations, account);
+    return selected.map((one) => ({ type: "Integration", selected: one, pointer: `${pointer}/integrations` }));
+  }
   if ("asset" in target) {
     const address = toAddress("Asset", target.asset);
     return [{ type: "DataAsset", selected: fromIdentity(address, address, account.identities.get(address)), pointer: `${pointer}/asset` }];
   }
-  if ("dataAsset" in target)
-    return [{ type: "DataAsset", selected: { state: "found", id: target.dataAsset.id, label: target.dataAsset.id }, pointer }];
-  return [{ type: "Monitor", selected: { state: "found", id: target.monitor.id, label: target.monitor.id }, pointer }];
+  const [type, { id }] = "dataAsset" in target ? (["DataAsset", target.dataAsset] as const) : (["Monitor", target.monitor] as const);
+  return [{ type, selected: { state: "found", id, label: id }, pointer }];
 }
 
-/** The id of the user who tags: the interface asks for an id (§2.5), so text in the form of an e-mail address is looked up too. */
-function taggedBy(unit: TagUnit, account: AccountView): string | Problem {
+/** The relations that the tag lacks. Each needs the user who adds the tag; a drift report sends nothing, so it needs none. */
+function missingRelations(
+  unit: TagUnit,
+  live: LiveTag,
+  targets: ReadonlyMap<string, Target>,
+  account: AccountView,
+): Pick<Relations, "items" | "blocked" | "problems"> {
+  const related = new Set(live.taggedResources?.map(({ id }) => id));
+  const missing = [...targets].filter(([id]) => !related.has(id)).sort(([a], [b]) => byText(a, b));
+  if (missing.length === 0) return { items: [], blocked: [], problems: [] };
+  const relate = (taggedBy: string | undefined) => missing.map(([id, target]) => relateItem(unit, live, { id, target, taggedBy }));
+  if (account.isDrift) return { items: relate(undefined), blocked: [], problems: [] };
   const own = unit.resource.spec.taggedBy;
-  const person = own ?? account.taggedBy;
-  if (person === undefined)
-    return {
-      code: "E_TAGGED_BY_MISSING",
-      severity: "error",
-      summary: "No tagging user",
-      message: "A relation needs the user who tags (interface §2.5). Add spec.taggedBy, or defaults.taggedBy in dimsync.yaml.",
-      place: locationIn(unit.resource, "/spec/resources", "key"),
-      address: unit.address,
-    };
-  const email = typeof person === "string" ? (isEmail(person) ? person : undefined) : person.user;
-  if (email === undefined) return person as string;
-  const written = userToWrite({ user: email }, account.users);
-  return typeof written === "string" ? written : unknownUser(unit, email, own === undefined ? "/spec/resources" : "/spec/taggedBy");
+  const ref = own ?? account.taggedBy;
+  if (ref === undefined) return { items: [], blocked: missing.map(([id]) => noTaggedBy(unit, id)), problems: [] };
+  const userId = userIdOf(ref, account.users);
+  if (typeof userId === "string") return { items: relate(userId), blocked: [], problems: [] };
+  const pointer = own === undefined ? "/spec/resources" : "/spec/taggedBy";
+  return { items: [], blocked: [], problems: [unknownUser(unit, userId.email, pointer)] };
 }
 
-function relate(unit: TagUnit, live: LiveTag, resourceId: string, target: Target, tagger: string): DraftItem {
+const noTaggedBy = ({ address }: TagUnit, resourceId: string): Blocked => ({
+  address: `${address}#${resourceId}`,
+  code: "E_TAGGED_BY_MISSING",
+  message: "The request needs the user who adds the tag. Set spec.taggedBy, or defaults.taggedBy in dimsync.yaml.",
+});
+
+interface Relation {
+  readonly id: string;
+  readonly target: Target;
+  /** A user id; undefined in a drift report. */
+  readonly taggedBy: string | undefined;
+}
+
+function relateItem(unit: TagUnit, live: LiveTag, { id, target, taggedBy }: Relation): DraftItem {
+  const { resource, address } = unit;
   return {
-    address: `${unit.address}#${resourceId}`,
-    kind: "Tag",
+    address: `${address}#${id}`,
+    kind: resource.kind,
     action: "relate",
     liveId: live.id,
     liveName: live.name,
     changes: [
       {
-        path: `/taggedResources/${resourceId.replaceAll("~", "~0").replaceAll("/", "~1")}`,
+        path: toPointer(["taggedResources", id]),
         after: { resourceType: target.type, name: target.selected.label },
         risk: "neutral",
-        cause: { place: locationIn(unit.resource, target.pointer) },
+        cause: { place: locationIn(resource, target.pointer) },
       },
     ],
     requests: [
       {
         method: "POST",
         path: urlPath(["v1", "tags", live.id, "relation"]),
-        body: { resourceId, resourceType: target.type, taggedBy: tagger },
+        body: { resourceId: id, resourceType: target.type, ...(taggedBy === undefined ? {} : { taggedBy }) },
       },
     ],
     observed: {},
-    naturalKey: { tagId: live.id, resourceId },
+    naturalKey: { tagId: live.id, resourceId: id },
   };
 }
 
-function extra(unit: TagUnit, live: LiveTag, wanted: ReadonlySet<string>): Relations["manual"] {
-  if (unit.resource.spec.exclusive !== true) return [];
+function extraRelations({ resource, address }: TagUnit, live: LiveTag, declared: ReadonlyMap<string, Target>): Relations["manual"] {
+  if (resource.spec.exclusive !== true) return [];
   return (live.taggedResources ?? [])
-    .filter(({ id }) => !wanted.has(id))
+    .filter(({ id }) => !declared.has(id))
     .sort((a, b) => byText(a.id, b.id))
     .map(({ id }) => ({
-      address: `${unit.address}#${id}`,
+      address: `${address}#${id}`,
       path: "",
       actual: id,
-      instruction: `Remove the tag ${JSON.stringify(live.name)} from ${id} in the service: the tag is exclusive, no manifest declares this relation, and the interface has no call that ends one.`,
+      instruction: `Remove the tag ${JSON.stringify(live.name)} from ${id} in the service: the tag is exclusive, no manifest declares this relation, and the interface has no call that removes one.`,
     }));
 }

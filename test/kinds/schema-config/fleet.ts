@@ -117,6 +117,7 @@ export function worldOf(manifests: readonly Resource[], names: readonly string[]
     goneIds: new Set(),
     bindings: new Map(),
     earlierCreates: [],
+    isDrift: false,
     recovered: new Map(),
     fresh: new Set(),
     taggedBy: undefined,

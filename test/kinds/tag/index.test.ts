@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { kindNamed } from "../../../src/kinds/index.ts";
 import type { AccountView } from "../../../src/kinds/kind.ts";
 import type { LiveTag } from "../../../src/model/live.ts";
 import type { Resource, TagSpec } from "../../../src/model/resource.ts";
@@ -157,7 +158,6 @@ describe("who tags", () => {
     ["plain text in the form of an e-mail, as that user's id", { taggedBy: "bot@example.com" }, undefined, "u-2", undefined],
     ["the default, by its e-mail", {}, "dana@example.com", "u-1", undefined],
     ["the default, by its id", {}, "u-1", "u-1", undefined],
-    ["nobody, which is an error", {}, undefined, undefined, "E_TAGGED_BY_MISSING"],
     ["somebody unknown, which is an error", { taggedBy: { user: "nobody@example.com" } }, undefined, undefined, "E_UNKNOWN_USER"],
   ];
   test.each(rows)("%s", (_, spec, fallback, taggedBy, code) => {
@@ -169,6 +169,41 @@ describe("who tags", () => {
       taggedBy === undefined ? [] : [{ resourceId: "8f1c", resourceType: "Integration", taggedBy }],
     );
     expect(found.problems.map((problem) => problem.code)).toEqual(code === undefined ? [] : [code]);
+  });
+
+  test("nobody: only the relations are blocked, each by itself", () => {
+    const manifest = pii({ description: "new", resources: [{ integration: "Orders" }, { monitor: { id: "m-1" } }] });
+    const found = foundIn(worldOf([manifest], withTag({})), "Tag");
+    expect(found.blocked.map(({ address, code }) => `${address} ${code}`)).toEqual([
+      "Tag/pii#8f1c E_TAGGED_BY_MISSING",
+      "Tag/pii#m-1 E_TAGGED_BY_MISSING",
+    ]);
+    expect(found.problems).toEqual([]);
+    expect(requestsOf(found).map(([call]) => call)).toEqual(["PUT /v1/tags/t-1"]);
+  });
+
+  test("is not asked for in a drift report, which shows the missing relation", () => {
+    const manifest = pii({ taggedBy: { user: "nobody@example.com" }, resources: [{ integration: "Orders" }] });
+    const found = foundIn(worldOf([manifest], { ...withTag({}), isDrift: true }), "Tag");
+    expect(found.problems).toEqual([]);
+    expect(requestsOf(found)).toEqual([["POST /v1/tags/t-1/relation", { resourceId: "8f1c", resourceType: "Integration" }]]);
+    expect(kindNamed("Tag")?.lists(manifest, { taggedBy: undefined, isDrift: true })).toEqual(["tags", "integrations"]);
+  });
+});
+
+describe("an owner that is the e-mail address of a user", () => {
+  const warnings = (owner: TagSpec["owner"]) =>
+    foundIn(worldOf([pii(owner === undefined ? {} : { owner })], withTag({ owner: "dana@example.com" })), "Tag").problems;
+
+  test("is a warning if it is a plain string", () => {
+    expect(warnings("dana@example.com")).toMatchObject([
+      { code: "W_PLAIN_EMAIL", severity: "warning", message: expect.stringContaining("{ user: dana@example.com }") },
+    ]);
+    expect(kindNamed("Tag")?.lists(pii({ owner: "dana@example.com" }), { taggedBy: undefined, isDrift: false })).toContain("users");
+  });
+
+  test.each([{ user: "dana@example.com" }, "somebody@example.com", "data-platform", undefined])("is no warning for %j", (owner) => {
+    expect(warnings(owner)).toEqual([]);
   });
 });
 

@@ -92,6 +92,12 @@ export function eventSchema(): Schema {
     description: "One line of `-o ndjson`: progress while a command runs, the findings, and one `end` for each target.",
     anyOf: [progress, ...found, end, error],
     // The definitions of a drift report are those of a plan with origin and attribution. Only the words for risks differ.
-    definitions: { ...definitionsOf("result"), ...definitionsOf("drift"), change: ofEither("change"), summary: ofEither("summary") },
+    definitions: {
+      ...definitionsOf("result"),
+      ...definitionsOf("drift"),
+      change: ofEither("change"),
+      manual: ofEither("manual"),
+      summary: ofEither("summary"),
+    },
   };
 }
