@@ -38,7 +38,7 @@ export function assemblePlan(round: Round, parts: RoundParts): Plan {
     isProtected: project.settings.protected,
     snapshot: session.snapshot,
     manifestDigest: project.manifestDigest,
-    found: [...found, unreportedUnknowns(found, recovered)],
+    found: [...found, unreportedUnknowns(found, recovered), { ...emptyDiff, unverifiable: policies.unverifiable() }],
     problems: [...project.problems, ...observed.problems, ...unmatchedPatterns(round, parts), ...policies.problems(deferred)],
     complete,
     equal: compared.equal.length,

@@ -1,13 +1,13 @@
 import pLimit from "p-limit";
 import type { AccountView, DiffResult, Kind, TableTest, Unit } from "../kinds/kind.ts";
 import { policyTablesWithoutColumns } from "../kinds/schema-config/coverage.ts";
-import { type ObservedSchemas, withColumns } from "../kinds/schema-config/index.ts";
+import { type ObservedSchemas, unknownColumns, withColumns } from "../kinds/schema-config/index.ts";
 import { nodeText } from "../kinds/schema-config/tree.ts";
 import type { SchemaConfigUnit } from "../kinds/schema-config/units.ts";
 import { type IntegrationNames, integrationNames, selectIntegration, selectIntegrations } from "../kinds/select.ts";
 import { type Address, byText, parseAddress } from "../model/address.ts";
 import { ServiceError } from "../model/errors.ts";
-import type { Deferred, DraftChange, Plan, PolicyFinding } from "../model/plan.ts";
+import type { Deferred, DraftChange, Plan, PolicyFinding, Unverifiable } from "../model/plan.ts";
 import type { Pointer } from "../model/pointer.ts";
 import type { Locate, Problem } from "../model/problem.ts";
 import type { Resource, SchemaConfigSpec } from "../model/resource.ts";
@@ -35,6 +35,8 @@ export interface PolicyCheck {
   readonly columnsNeeded: (liveId: string) => TableTest | undefined;
   /** Reads and checks the integrations of the scope that have a manifest and no SchemaConfig. `compared` are the ids that were compared. */
   readonly checkOthers: (reads: RunReads, compared: readonly string[]) => Promise<{ readonly complete: boolean }>;
+  /** Of the integrations without SchemaConfig: tables whose columns policies need and the service does not return. */
+  readonly unverifiable: () => readonly Unverifiable[];
   readonly findings: () => readonly PolicyFinding[];
   /** The findings that make the guard `policy` refuse. */
   readonly refusing: () => readonly PolicyFinding[];
@@ -63,6 +65,7 @@ interface Collected {
   readonly findings: PolicyFinding[];
   readonly notEvaluated: NotEvaluated[];
   readonly failedReads: Problem[];
+  readonly unverifiable: Unverifiable[];
   /** Ids of integrations that need no further check: checked, gone, or still being discovered. */
   readonly done: Set<string>;
 }
@@ -77,6 +80,7 @@ export function checkPolicies(input: PolicyCheckInput): PolicyCheck {
     findings: [...expiredRules(ruleManifests(input), today, locate)],
     notEvaluated: [],
     failedReads: [],
+    unverifiable: [],
     done: new Set(),
   };
   const findings = () => sorted(collected.findings);
@@ -86,6 +90,7 @@ export function checkPolicies(input: PolicyCheckInput): PolicyCheck {
       checkUnit: undefined,
       columnsNeeded: () => undefined,
       checkOthers: async () => ({ complete: true }),
+      unverifiable: () => [],
       findings,
       refusing,
       problems: () => invalid,
@@ -96,6 +101,7 @@ export function checkPolicies(input: PolicyCheckInput): PolicyCheck {
     checkUnit: (unit) => checkUnit(check, unit),
     columnsNeeded: (liveId) => evaluator.columnsNeeded(check.namesOf(liveId)),
     checkOthers: (reads, compared) => checkOthers(check, reads, new Set(compared)),
+    unverifiable: () => collected.unverifiable,
     findings,
     refusing,
     problems: (deferred) => [
@@ -157,7 +163,8 @@ async function checkOthers(check: Check, reads: RunReads, compared: ReadonlySet<
       const needed = evaluator.columnsNeeded(integration);
       const tables = needed === undefined ? [] : policyTablesWithoutColumns(read, needed);
       input.claimColumns(id, tables.length);
-      const { tree } = await withColumns({ id, tree: read }, tables, reads);
+      const { tree, withoutColumns } = await withColumns({ id, tree: read }, tables, reads);
+      collected.unverifiable.push(...unknownColumns(address, withoutColumns));
       evaluate(check, { ...integration, address, live: tree, ...unchanged });
     } catch (error) {
       if (!(error instanceof ServiceError)) throw error;

@@ -139,8 +139,9 @@ function conclusions(kindOf: readonly Kind[], found: readonly DiffResult[]): rea
   });
 }
 
-const isEqual = ({ items, manual, blocked, deferred, problems }: DiffResult): boolean =>
-  items.length + manual.length + blocked.length + deferred.length === 0 && problems.every(({ severity }) => severity !== "error");
+const isEqual = ({ items, manual, blocked, deferred, unverifiable, problems }: DiffResult): boolean =>
+  items.length + manual.length + blocked.length + deferred.length + unverifiable.length === 0 &&
+  problems.every(({ severity }) => severity !== "error");
 
 /** Kinds leave ignored values out of their requests. This removes ignored items and manual steps. */
 function withoutIgnored(found: DiffResult, { ignored }: AccountView): DiffResult {

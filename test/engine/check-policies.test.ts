@@ -335,10 +335,33 @@ describe("which integrations policies check, and what they read", () => {
       {},
       { schemaForm: "snake", faults: ["GET /tables/users/columns=status:404"] },
     );
-    const { diagnostics } = await made("plan");
+    const { diagnostics, unverifiable } = await made("plan");
     expect(diagnostics).toEqual([
       expect.objectContaining({ code: "W_POLICY_UNSEEN", severity: "warning", message: expect.stringContaining("public.users of orders") }),
     ]);
+    expect(unverifiable).toEqual([
+      {
+        address: "Integration/orders",
+        paths: ["/schemas/public/tables/users/columns"],
+        reason: "the service returned no columns for the table",
+      },
+    ]);
+  });
+  test("a SchemaConfig is not in sync if the service does not return columns that only a policy needs", async () => {
+    const files = { "a.yaml": integration, "b.yaml": config("rules:", "  - { match: { table: users }, set: { enabled: true } }") };
+    const faults = ["GET /tables/users/columns=status:404"];
+    const withPolicy = await world({ ...files, "p.yaml": emails }, {}, { schemaForm: "snake", faults });
+    await withPolicy.run("apply", "--yes");
+    const planned = await withPolicy.made("plan", "--fail-on", "unverifiable");
+    expect([planned.unverifiable.map(({ address }) => address), planned.summary.noop, planned.exit]).toEqual([
+      ["SchemaConfig/orders@orders"],
+      1,
+      { code: 2, reasons: ["unverifiable"] },
+    ]);
+    const withoutPolicy = await world(files, {}, { schemaForm: "snake", faults });
+    await withoutPolicy.run("apply", "--yes");
+    const same = await withoutPolicy.made("plan");
+    expect([same.unverifiable, same.summary.noop]).toEqual([[], 2]);
   });
 });
 

@@ -1,3 +1,4 @@
+import type { Address } from "../../model/address.ts";
 import { emptyRecord, type JsonObject, own } from "../../model/json.ts";
 import type { LiveSchemas, LiveTable } from "../../model/live.ts";
 import type { Problem } from "../../model/problem.ts";
@@ -109,6 +110,7 @@ function diff(unit: SchemaConfigUnit, live: ObservedSchemas | undefined, account
     items: isRefused || evaluation.changes.length === 0 ? [] : [updateItem(unit, { tree, evaluation, account })],
     problems: problems.map((problem) => ({ address, ...problem })),
     manual: manualSteps(address, label, evaluation.unmet),
+    unverifiable: unknownColumns(address, live.withoutColumns),
     unmanagedColumns: evaluation.unmanagedColumns,
     ...(account.listUnmanaged === true ? { unmanagedTables: unmanagedTables(rules, tree).map((one) => ({ address, ...one })) } : {}),
     ...(tally === undefined ? {} : { tally: { ...tally, label, targets: unit.targets } satisfies UnitTally }),
@@ -155,6 +157,18 @@ function updateItem({ address, liveId, label }: SchemaConfigUnit, { tree, evalua
     after: [`Integration/${label}`],
   };
 }
+
+/** Tables whose columns a rule, literal entry or policy needs and the service does not return. */
+export const unknownColumns = (address: Address, tables: readonly TablePath[]): DiffResult["unverifiable"] =>
+  tables.length === 0
+    ? []
+    : [
+        {
+          address,
+          paths: tables.map((path) => nodePointer(path, "columns")).sort(),
+          reason: "the service returned no columns for the table",
+        },
+      ];
 
 /** More column reads for one integration get a warning, because they make a plan slow. */
 const manyColumnReads = 1_000;

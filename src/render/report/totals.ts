@@ -19,11 +19,11 @@ export function isEmpty(plan: Plan): boolean {
 /** The verdict on an empty plan. It only says that what the service shows matches. */
 export function emptyText(plan: Plan): string {
   const unverifiable = plan.unverifiable.reduce((sum, { paths }) => sum + paths.length, 0);
-  const compared = `${counted(plan.summary.noop, "object")} compared`;
+  const objects = counted(plan.summary.noop, "object");
   const no = plan.kind === "Plan" ? "No changes." : "No drift.";
   const live = plan.snapshot === undefined ? "account" : `snapshot of ${plan.snapshot}`;
-  if (unverifiable === 0) return `${no} The ${live} matches the manifests (${compared}).`;
-  return `${no} As far as the service shows it, the ${live} matches the manifests (${compared}, ${counted(unverifiable, "value")} unverifiable).`;
+  if (unverifiable === 0) return `${no} The ${live} matches the manifests (${objects} compared).`;
+  return `${no} As far as the service shows it, the ${live} matches the manifests (${objects} in sync, ${counted(unverifiable, "value")} unverifiable).`;
 }
 
 /** The whole plan in one line, without a full stop. */

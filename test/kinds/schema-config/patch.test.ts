@@ -269,6 +269,13 @@ describe("reads of columns", () => {
     expect(problems).toEqual(["W_COLUMNS_UNKNOWN "]);
     expect(found[0]?.problems[0]?.message).toContain("The service returned no columns for s.gone of shop, so");
     expect(found[0]?.items[0]?.changes).toHaveLength(1);
+    expect(found[0]?.unverifiable).toEqual([
+      {
+        address: "SchemaConfig/shops@shop",
+        paths: ["/schemas/s/tables/gone/columns"],
+        reason: "the service returned no columns for the table",
+      },
+    ]);
   });
 });
 
