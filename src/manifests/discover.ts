@@ -19,7 +19,7 @@ export interface Discovered {
 
 /**
  * The manifest files behind files, folders and globs, relative to `folder`. Folders are searched for *.yaml and *.yml, without dot folders
- * and node_modules; symbolic links are followed. `except` are absolute paths that are no manifests: config, bindings, files of variables.
+ * and node_modules; symbolic links are followed inside the project, and each folder is read once. `except` are absolute paths that are no manifests: config, bindings, files of variables.
  */
 export function discover(
   wanted: readonly Wanted[],
@@ -60,6 +60,12 @@ export function discover(
   };
 
   /** `above` holds the real paths of the folders that lead here: meeting one again is a circle. */
+  let seen = new Set<string>();
+  const roots = [realOrSame(options.folder)];
+  const isOutside = (path: string): boolean => {
+    const real = realOrSame(path);
+    return !roots.some((root) => real === root || real.startsWith(root.endsWith(sep) ? root : root + sep));
+  };
   const walk = (folder: string, above: readonly string[], accept: (path: string) => boolean, place: SourceLocation | undefined): void => {
     const real = realOrSame(folder);
     if (above.includes(real)) {
@@ -71,6 +77,8 @@ export function discover(
       );
       return;
     }
+    if (seen.has(real)) return;
+    seen.add(real);
     let entries: Dirent[];
     try {
       entries = readdirSync(folder, { withFileTypes: true });
@@ -88,6 +96,8 @@ export function discover(
       const isLink = entry.isSymbolicLink();
       const isFolderName = !entry.name.startsWith(".") && entry.name !== "node_modules";
       if (isLink && !isFolderName && !accept(path)) continue;
+      // What a link leads to outside the project is not part of it.
+      if (isLink && isOutside(path)) continue;
       const kind = isLink ? kindOf(path, place) : entry.isDirectory() ? "folder" : entry.isFile() ? "file" : "other";
       if (kind === "folder" && isFolderName) walk(path, [...above, real], accept, place);
       else if (kind === "file" && accept(path)) addFile(path);
@@ -103,10 +113,13 @@ export function discover(
 
   for (const { pattern, place } of wanted) {
     const path = resolve(options.folder, pattern);
+    seen = new Set();
     const kind = kindOf(path, place);
     if (kind === "file") addFile(path);
-    else if (kind === "folder") walk(path, [], isYaml, place);
-    else if (kind === "absent") {
+    else if (kind === "folder") {
+      roots.push(realOrSame(path));
+      walk(path, [], isYaml, place);
+    } else if (kind === "absent") {
       const { base, glob, isGlob } = picomatch.scan(pattern);
       if (!isGlob) {
         const message = `${pattern} does not exist. Paths are relative to ${place === undefined ? "the working directory" : "the config file"}.`;
@@ -117,6 +130,7 @@ export function discover(
       const matches = picomatch(glob, { dot: false });
       const before = paths.size;
       if (kindOf(from, place) === "folder") {
+        roots.push(realOrSame(from));
         walk(from, [], (candidate) => matches(relative(from, candidate).replaceAll(sep, "/")), place);
       }
       if (paths.size === before) report("W_GLOB_NO_FILE", "Glob without a file", `No file matches ${pattern}.`, place, "warning");

@@ -56,6 +56,7 @@ export function makeEffective(
 
   const visitText = (text: string, secret: SecretMember | undefined): JsonValue => {
     let value: JsonValue = text;
+    if (text.includes("\0")) report(nulCharacter);
     if (text.includes("${")) {
       const done = substitute(text, variables);
       const pointer = toPointer(path);
@@ -119,6 +120,7 @@ export function makeEffective(
       const member = map[key];
       const inner = inReference ? undefined : (secret ?? (isSecretMember(kind, path, key) ? { name: key, isReported: false } : undefined));
       path.push(key);
+      if (key.includes("\0")) report(nulCharacter, toPointer(path), "key");
       if (key === "$secret" && !isObject(member) && holdsLiteral(member)) report(literalSecret("$secret"));
       const next = visit(member, inner);
       path.pop();
@@ -152,6 +154,12 @@ function literalSecret(name: string): Omit<Problem, "severity" | "place"> {
         : `\`${name}\` is secret by its name, and its value would stand in git and in plans. ${cure}. If the value has been committed, it counts as known: change it.`,
   };
 }
+
+const nulCharacter: Omit<Problem, "severity" | "place"> = {
+  code: "E_WRONG_VALUE",
+  summary: "NUL character",
+  message: "This contains a NUL character, which no database stores in a name or string. Remove it.",
+};
 
 const numberOutOfRange: Omit<Problem, "severity" | "place"> = {
   code: "E_WRONG_VALUE",

@@ -57,6 +57,24 @@ describe("which files are manifests", () => {
   });
 });
 
+test("folders that link to each other are read once, and links out of the project are not followed", async () => {
+  const outside = writeFiles({ "z.yaml": asset("z") });
+  const folder = writeFiles(
+    Object.fromEntries(Array.from({ length: 14 }, (_, index) => [`m/d${index}/a${index}.yaml`, asset(`a${index}`)])),
+  );
+  for (let from = 0; from < 14; from++)
+    for (let to = from + 1; to < 14; to++) symlinkSync(`../d${to}`, join(folder, "m", `d${from}`, `to${to}`));
+  symlinkSync(outside, join(folder, "m", "outside"));
+  const project = await loadIn(folder, { paths: ["m"] });
+  expect(project.problems).toEqual([]);
+  expect(names(project)).toHaveLength(14);
+});
+
+test("the search for dimsync.yaml stops at the root of the repository", async () => {
+  const folder = writeFiles({ "dimsync.yaml": config("manifests: [nope]"), "repo/.git/HEAD": "", "repo/sub/a.yaml": asset("a") });
+  expect((await loadIn(join(folder, "repo", "sub"))).configFile).toBeUndefined();
+});
+
 describe("paths that can't be read", () => {
   test("a path that doesn't exist is told where it is named", async () => {
     const { diagnostics } = await load({ "dimsync.yaml": config("manifests:", "  - nope") });

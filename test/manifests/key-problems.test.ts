@@ -8,6 +8,22 @@ testProblems({
     ["6:24 E_UNKNOWN_KEY"],
     /Did you mean tables\?/u,
   ],
+  "a required key misspelt is one problem": [asset().replace("name: W", "nam: W"), ["5:3 E_UNKNOWN_KEY"], /Did you mean name\?/u],
+  "a misspelt choice is one problem": [
+    shops().replace("integration:", "integraton:"),
+    ["5:3 E_UNKNOWN_KEY"],
+    /Did you mean integration\?/u,
+  ],
+  "where on the rule instead of in match": [
+    shops("  rules:", "    - { match: { table: a }, where: { enabled: true }, ignore: true }"),
+    ["7:30 E_UNKNOWN_KEY"],
+    /belongs in `match`: match: \{ where: … \}/u,
+  ],
+  "a name instead of a resource": [
+    manifest("Tag", "t", "spec: { name: T, resources: [shop-01] }"),
+    ["4:30 E_WRONG_TYPE"],
+    /Write `integration: shop-01`/u,
+  ],
   "a key that resembles none": [asset("  zzz: x"), ["6:3 E_UNKNOWN_KEY"], /Known here: name, type/u],
   "the key __proto__ where keys are fixed": [asset("  __proto__: x"), ["6:3 E_UNKNOWN_KEY"]],
   "a merge key": [asset("  <<: { type: x }"), ["6:3 E_UNKNOWN_KEY"], /YAML 1\.1/u],

@@ -28,7 +28,7 @@ test("a tree that is skipped because its text is inert has no problem and no ref
         passedOver++;
       }
     }),
-    { numRuns: 2000 },
+    { numRuns: 800 },
   );
-  expect(passedOver).toBeGreaterThan(80);
+  expect(passedOver).toBeGreaterThan(30);
 });

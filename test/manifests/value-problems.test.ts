@@ -7,6 +7,13 @@ const postgres = (connection: string) =>
 
 testProblems({
   // Types and values
+  "a date that does not exist": [
+    shops("  rules:", "    - { match: { table: a }, ignore: true, expires: 2027-02-30 }"),
+    ["7:53 E_WRONG_VALUE"],
+    /not a date that exists/u,
+  ],
+  "a NUL character": [asset('  description: "a\\0b"'), ["6:16 E_WRONG_VALUE"], /NUL/u],
+  "a NUL character in a key": [shops('  schemas: { "a\\0": { enabled: true } }'), ["6:14 E_WRONG_VALUE"], /NUL/u],
   "yes for true": [integration("    enabled: yes", ...mysql.slice(1)), ["10:14 E_WRONG_TYPE"], /write true without quotes/u],
   "a number in quotes": [asset('  secretVersion: "4"'), ["6:18 E_WRONG_TYPE"], /Remove the quotes/u],
   "nothing after the colon": [asset("  type:"), ["6:3 E_WRONG_TYPE"], /here it is empty/u],

@@ -21,6 +21,11 @@ export async function loadProjects(context: Context, { paths = [], account = fal
   if (flags.allTargets === true && flags.target.length > 0)
     throw new DimsyncError("E_USAGE", "--all-targets and --target cannot be combined.");
   const targets = flags.allTargets === true ? await listTargets(options) : [...new Set(flags.target)];
+  if (targets.length > 1 && (context.io.env["DIMSYNC_BASE_URL"] ?? "") !== "")
+    throw new DimsyncError(
+      "E_USAGE",
+      `DIMSYNC_BASE_URL overrides the base URL of each of the ${targets.length} targets, so all of them would use the same account. Unset it, or select one target with -t NAME.`,
+    );
   const several = targets.length === 0 ? [undefined] : targets;
   const projects = await Promise.all(several.map((target) => loadProject(target === undefined ? options : { ...options, target })));
   for (const project of projects) checkSelection(flags, project);

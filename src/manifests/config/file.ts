@@ -47,7 +47,10 @@ export interface TargetEntry {
   };
 }
 
-/** The path of the config file: `--config`, then DIMSYNC_CONFIG, then dimsync.yaml in the working directory or above it. */
+/**
+ * The path of the config file: `--config`, then DIMSYNC_CONFIG, then dimsync.yaml in the working
+ * directory or above it, up to the root of the git repository.
+ */
 export function findConfig({ cwd, configFile, env }: ConfigOptions): string | undefined {
   const named = configFile ?? setting(env, "DIMSYNC_CONFIG");
   if (named !== undefined) return resolve(cwd, named);
@@ -55,7 +58,7 @@ export function findConfig({ cwd, configFile, env }: ConfigOptions): string | un
   while (true) {
     const candidate = join(folder, "dimsync.yaml");
     if (existsSync(candidate)) return candidate;
-    if (dirname(folder) === folder) return undefined;
+    if (dirname(folder) === folder || existsSync(join(folder, ".git"))) return undefined;
     folder = dirname(folder);
   }
 }

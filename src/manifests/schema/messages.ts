@@ -3,7 +3,7 @@ import { manifestKindNamed } from "../../kinds/index.ts";
 import { isObject, own } from "../../model/json.ts";
 import { atPointer, fromPointer, type Pointer, toPointer } from "../../model/pointer.ts";
 import { codeList, describeType, describeTypes, label } from "../../text/labels.ts";
-import { didYouMean } from "../../text/suggest.ts";
+import { didYouMean, nearest } from "../../text/suggest.ts";
 import { alternatives, propertiesOf, type Schema } from "./lookup.ts";
 
 /** A schema's complaint in a person's words. `rank`: of several at one place the lowest is shown. */
@@ -14,6 +14,10 @@ export interface SchemaFault {
   readonly code: string;
   readonly summary: string;
   readonly message: string;
+  /** The key that was probably meant instead of an unknown one. */
+  readonly suggested?: Pointer;
+  /** Keys that are missing. */
+  readonly missing?: readonly Pointer[];
 }
 
 export interface FaultContext {
@@ -49,33 +53,30 @@ export function schemaFault(error: ErrorObject, context: FaultContext): SchemaFa
         0,
         "E_WRONG_TYPE",
         "Value of the wrong type",
-        wrongType(subject, typesOf(params), value, isSecretAllowed(context.partsAt(instancePath)), context.isReplaced(instancePath)),
+        wrongType(subject, typesOf(params), value, isSecretAllowed(context.partsAt(instancePath)), context.isReplaced(instancePath)) +
+          mapHint(error, value, context),
       );
     case "additionalProperties":
       return unknownKey(String(params["additionalProperty"]), error, context);
     case "required":
       // Branches of "exactly one of" are told by that keyword itself.
       if (/\/(?:oneOf|anyOf)\//u.test(schemaPath)) return undefined;
-      return at(
-        2,
-        "E_MISSING_KEY",
-        "Key missing",
-        `${subject} lacks \`${params["missingProperty"]}\`.${missingHint(error, context)}`,
-        instancePath,
-        "key",
-      );
+      return {
+        ...at(
+          2,
+          "E_MISSING_KEY",
+          "Key missing",
+          `${subject} lacks \`${params["missingProperty"]}\`.${missingHint(error, context)}`,
+          instancePath,
+          "key",
+        ),
+        missing: [instancePath + toPointer([String(params["missingProperty"])])],
+      };
     case "oneOf":
     case "anyOf":
       // What is no map has the wrong type, and that is told.
       if (!isObject(value)) return undefined;
-      return at(
-        3,
-        "E_MISSING_KEY",
-        "Choice missing or double",
-        oneOfText(subject, keyword, value, alternatives(context.partsAt(instancePath), keyword)),
-        instancePath,
-        "key",
-      );
+      return choiceFault(error, { subject, value, context });
     case "const":
     case "enum": {
       const allowed = keyword === "const" ? [params["allowedValue"]] : listOf(params["allowedValues"]);
@@ -84,6 +85,8 @@ export function schemaFault(error: ErrorObject, context: FaultContext): SchemaFa
       const hint = quoted === "" ? "" : didYouMean(String(value), words);
       return at(1, "E_WRONG_VALUE", "Value not allowed", `${subject} must be ${codeList(words, "or")}${quoted}.${hint}`);
     }
+    case "format":
+      return at(1, "E_WRONG_VALUE", "Value not allowed", `${subject} is not a date that exists. Write YYYY-MM-DD.`);
     case "pattern":
       return patternFault(subject, instancePath, String(params["pattern"]), value, context, at);
     case "propertyNames":
@@ -169,11 +172,19 @@ function unknownKey(key: string, { instancePath }: ErrorObject, context: FaultCo
   }
   const closed = context.partsAt(instancePath).filter((part) => own(part, "additionalProperties") === false);
   const allowed = [...new Set(closed.flatMap((part) => Object.keys(propertiesOf(part))))];
-  const suggestion = didYouMean(key, allowed);
+  const suggested = nearest(key, allowed);
+  const suggestion = suggested === undefined ? inPlace(key, instancePath, allowed, context) : ` Did you mean ${suggested}?`;
   const merge = key === "<<" ? " Merge keys are YAML 1.1; use an alias for the whole value, or write the members out." : "";
   const known = suggestion === "" && allowed.length > 0 && allowed.length <= 12 ? ` Known here: ${allowed.join(", ")}.` : suggestion;
   const message = `${JSON.stringify(key)} is no key of ${label(instancePath)}.${merge === "" ? known : merge}`;
-  return { pointer, on: "key", rank: 0, code: "E_UNKNOWN_KEY", summary: "Unknown key", message };
+  const fault = { pointer, on: "key", rank: 0, code: "E_UNKNOWN_KEY", summary: "Unknown key", message } as const;
+  return suggested === undefined ? fault : { ...fault, suggested: instancePath + toPointer([suggested]) };
+}
+
+/** Where a key belongs that is known one level deeper: `where` of a rule in its `match`. */
+function inPlace(key: string, parent: Pointer, siblings: readonly string[], { partsAt }: FaultContext): string {
+  const name = siblings.find((sibling) => partsAt(parent + toPointer([sibling])).some((part) => Object.hasOwn(propertiesOf(part), key)));
+  return name === undefined ? "" : ` It belongs in \`${name}\`: ${name}: { ${key}: … }.`;
 }
 
 function missingHint(error: ErrorObject, { kind }: FaultContext): string {
@@ -182,6 +193,33 @@ function missingHint(error: ErrorObject, { kind }: FaultContext): string {
   if (missing === "metadata" && kind !== "Config") return " Every manifest has a name: metadata: { name: … }.";
   if (missing === "set") return " A rule says what it wants: set: { enabled: … }, set: { hashed: … }, or ignore: true.";
   return "";
+}
+
+function choiceFault(
+  { instancePath, keyword }: ErrorObject,
+  { subject, value, context }: { readonly subject: string; readonly value: unknown; readonly context: FaultContext },
+): SchemaFault {
+  const names = alternatives(context.partsAt(instancePath), keyword === "oneOf" ? "oneOf" : "anyOf");
+  return {
+    pointer: instancePath,
+    on: "key",
+    rank: 3,
+    code: "E_MISSING_KEY",
+    summary: "Choice missing or double",
+    message: oneOfText(subject, keyword, value, names),
+    missing: names.map((name) => instancePath + toPointer([name])),
+  };
+}
+
+/** For a string instead of a map that has one of several keys: the first of them that takes a string. */
+function mapHint({ instancePath }: ErrorObject, value: unknown, { partsAt, mayQuote }: FaultContext): string {
+  if (typeof value !== "string" || !mayQuote(instancePath)) return "";
+  const parts = partsAt(instancePath);
+  const ofOne = parts.filter((part) => own(part, "maxProperties") === 1).flatMap((part) => Object.keys(propertiesOf(part)));
+  const name = [...alternatives(parts, "oneOf"), ...ofOne].find((candidate) =>
+    partsAt(instancePath + toPointer([candidate])).some((part) => [own(part, "type")].flat().includes("string")),
+  );
+  return name === undefined ? "" : ` Write \`${name}: ${value}\`.`;
 }
 
 function oneOfText(subject: string, keyword: string, value: unknown, names: readonly string[]): string {

@@ -45,8 +45,10 @@ export function schemaProblems(errors: readonly ErrorObject[], context: SchemaCo
   }
   const faults = [...best.values()];
   // What a map lacks says more than how many members it has.
-  const isRepeated = ({ pointer, rank }: SchemaFault) =>
-    rank === 3 && faults.some((other) => other.rank === 2 && other.pointer === pointer);
+  // A misspelt key is one problem, not an unknown and a missing key.
+  const suggested = new Set(faults.flatMap((fault) => fault.suggested ?? []));
+  const isRepeated = ({ pointer, rank, missing = [] }: SchemaFault) =>
+    missing.some((key) => suggested.has(key)) || (rank === 3 && faults.some((other) => other.rank === 2 && other.pointer === pointer));
   return faults
     .filter((fault) => !isRepeated(fault))
     .map(({ code, summary, message, pointer, on }) => ({
