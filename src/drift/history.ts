@@ -20,7 +20,7 @@ export interface HistoryEntry {
   /** Differences per origin, manual ones included. */
   readonly origins: Readonly<Record<Origin, number>>;
   readonly manual: readonly OpenStep[];
-  /** Fingerprint of the report of which the webhook was last notified; absent if it never was. */
+  /** Fingerprint of the last report that the webhook was notified of; absent if there is none. */
   readonly notified?: string;
 }
 

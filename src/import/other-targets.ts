@@ -3,7 +3,7 @@ import type { Bindings } from "../model/binding.ts";
 import type { Resource, SchemaConfigSpec } from "../model/resource.ts";
 
 // Targets share manifests, and import sees only one account. It must not write a manifest that changes what another target plans:
-// a SchemaConfig that unhashes a column in dev would unhash it in prod too. What another target plans is judged offline, by its
+// a SchemaConfig that unhashes a column in dev would unhash it in prod too. What another target plans is evaluated offline, from its
 // manifests and bindings. Manifests that would change it go to the folder that only this target loads, or are not written.
 
 /** Another target of the project, as far as it is known without its account. */

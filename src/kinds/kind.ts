@@ -118,7 +118,7 @@ export interface ManifestKind {
   readonly connectorAt?: Pointer;
   /** Path of a map in which all keys, at any depth, are names of the source, such as tables. */
   readonly namesBelow?: readonly string[];
-  /** Whether `key` at `path` is no secret although its name looks like one: the name of a label, for example. */
+  /** Whether `key` at `path` is not a secret although its name looks like one: the name of a label, for example. */
   isPlainKey?(path: readonly (string | number)[], key: string): boolean;
   /** Why the service returns this field but the manifest can't set it, and what to write instead. Asked for unknown keys. */
   readOnlyField?(parent: Pointer, key: string): string | undefined;

@@ -5,13 +5,16 @@ import { didYouMean } from "../text/suggest.ts";
 import type { AccountView, Identity } from "./kind.ts";
 import { namesMatcher } from "./patterns/names.ts";
 
-/** An integration that something refers to, as far as it is known. `label` is what an address shows: manifest name, else live name, else id. */
+/**
+ * An integration that something refers to, as far as it is known. `label` is its name in addresses:
+ * manifest name, else live name, else id.
+ */
 export type Selected =
   | { readonly state: "found"; readonly id: string; readonly label: string }
   | { readonly state: "waits"; readonly on: Address; readonly label: string }
   | { readonly state: "unresolved"; readonly code: string; readonly message: string; readonly label: string };
 
-/** How a manifest's identity looks to one that refers to it. */
+/** The identity of a manifest, for the manifests that refer to it. */
 export function fromIdentity(address: Address, label: string, identity: Identity | undefined): Selected {
   switch (identity?.state) {
     case "found":
@@ -20,7 +23,7 @@ export function fromIdentity(address: Address, label: string, identity: Identity
     case "waits":
       return { state: "waits", on: address, label };
     case "gone":
-      return unresolved(label, "E_DEPENDENCY", `${address} is bound to ${identity.id}, which is gone from the account.`);
+      return unresolved(label, "E_DEPENDENCY", `${address} is bound to ${identity.id}, which is no longer in the account.`);
     case "blocked":
       return unresolved(label, "E_DEPENDENCY", `It needs ${address}, which is blocked (${identity.code}).`);
     default:
@@ -33,8 +36,9 @@ const unresolved = (label: string, code: string, message: string): Selected => (
 const integrationManifests = (account: AccountView): readonly Resource[] => account.resources.filter(({ kind }) => kind === "Integration");
 
 /**
- * What an address shows for a live integration: the name of its manifest, else its own, else its id. A name that another one goes by as well stands for
- * neither: two parts of one address would be taken for one, and what came of the first would be lost. An empty name is none.
+ * The name of a live integration in addresses: the name of its manifest, else its own, else its id.
+ * A name that several integrations have is not used, because their items would share an address and
+ * outcomes would be lost. An empty name is not used either.
  */
 export function labelOf(id: string, account: AccountView): string {
   let labels = labelsByAccount.get(account);
@@ -61,7 +65,7 @@ function labelsIn(account: AccountView): Map<string, string> {
   return labels;
 }
 
-/** Looking a label up for each of a thousand integrations must not look through all of them each time. */
+/** An index, because a search through all integrations for each of a thousand labels is slow. */
 const labelsByAccount = new WeakMap<AccountView, Map<string, string>>();
 
 /** One integration: by live id, by the name of a manifest, else by the only live integration of that name. */

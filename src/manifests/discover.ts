@@ -12,7 +12,7 @@ export interface Wanted {
 }
 
 export interface Discovered {
-  /** Absolute paths, sorted, each file once however many ways lead to it. */
+  /** Absolute paths, sorted, each file once even if several patterns match it. */
   readonly paths: readonly string[];
   readonly problems: readonly Problem[];
 }
@@ -72,7 +72,7 @@ export function discover(
       report(
         "E_SYMLINK_LOOP",
         "Symbolic links in a circle",
-        `${shownPath(options.cwd, folder)} is a symbolic link to a folder that holds it. Remove it.`,
+        `${shownPath(options.cwd, folder)} is a symbolic link to a folder that contains it. Remove it.`,
         place,
       );
       return;
@@ -141,7 +141,10 @@ export function discover(
   return { paths: [...paths.values()].sort(byText), problems };
 }
 
-/** Whether the files, folders and globs cover an absolute path, which need not exist: of a deleted manifest. */
+/**
+ * Whether the files, folders and globs cover an absolute path. It need not exist: the manifest may
+ * be deleted.
+ */
 export function covers(wanted: readonly Wanted[], folder: string, path: string): boolean {
   if (/(?:^|[\\/])(?:\.(?!\.)|node_modules[\\/])/u.test(relative(folder, path))) return false;
   return wanted.some(({ pattern }) => {
@@ -155,7 +158,10 @@ export function covers(wanted: readonly Wanted[], folder: string, path: string):
 
 const isYaml = (path: string) => /\.ya?ml$/iu.test(path);
 
-/** The path with symbolic links resolved; of a file that isn't there, its folder's, or the path itself. */
+/**
+ * The path with symbolic links resolved. If the file does not exist: its folder's, or the path
+ * itself.
+ */
 function realOrSame(path: string): string {
   try {
     return realpathSync(path);

@@ -14,15 +14,18 @@ import { schemaProblems } from "./schema/validate.ts";
 import { makeEffective } from "./substitute.ts";
 import { manifestValidators } from "./validators.generated.js";
 
-/** What one document came to. `kind` and `name` are known even where the rest is wrong, so that references to it are not called unknown. */
+/**
+ * The result for one document. `kind` and `name` are set even if the rest has errors, so that
+ * references to it are not reported as unknown.
+ */
 export interface ReadManifest {
   readonly kind?: string;
   readonly name?: string;
   readonly place: SourceLocation;
   readonly problems: readonly Problem[];
-  /** Present where there is no error. */
+  /** Present if there is no error. */
   readonly resource?: Resource;
-  /** Of the document with variables filled in. */
+  /** Of the document with variables replaced. */
   readonly digest?: string;
 }
 
@@ -74,7 +77,7 @@ export function readManifest(
     digest: digest !== undefined && value === document ? digest : documentDigest(canonicalJson(value)),
     ...(typeof name === "string" ? { name } : {}),
   };
-  // Without errors the document has the shape that the kind's schema asks for.
+  // Without errors the document has the shape that the kind's schema requires.
   return problems.length > 0 ? found : { ...found, resource: toResource(kind, value as unknown as ManifestShape, place) };
 }
 
@@ -113,14 +116,14 @@ function unknownKind(document: unknown, place: SourceLocation): Problem {
     return problem(
       "E_WRONG_TYPE",
       "Not a manifest",
-      "A manifest is a map with apiVersion, kind, metadata and spec, and this document is none. Remove it, or keep it outside the manifests.",
+      "A manifest must be a map with apiVersion, kind, metadata and spec, but this document is not a map. Remove it, or move it out of the manifests.",
     );
   }
   if (!Object.hasOwn(document, "kind")) {
     return problem(
       "E_MISSING_KEY",
       "Key missing",
-      `The document lacks \`kind\`. It is one of ${names.join(", ")}. Files that are no manifests belong outside the paths under \`manifests\`.`,
+      `The document has no \`kind\`, which must be one of ${names.join(", ")}. Move files that are not manifests out of the paths under \`manifests\`.`,
     );
   }
   const kind = own(document, "kind");
@@ -130,7 +133,7 @@ function unknownKind(document: unknown, place: SourceLocation): Problem {
     return problem(
       "E_UNKNOWN_KIND",
       "Config among the manifests",
-      "A document of kind Config is read only as the config file. Name it with --config, or keep it outside the manifests.",
+      "A document of kind Config is read only as the config file. Pass it with --config, or move it out of the manifests.",
       "/kind",
     );
   }
@@ -144,8 +147,14 @@ function unknownKind(document: unknown, place: SourceLocation): Problem {
 
 const sha256 = (data: string | Uint8Array): string => createHash("sha256").update(data).digest("hex");
 
-/** Of one effective document (variables filled in, `$secret` as references), given as canonical JSON: the same in whatever order its keys stand. */
+/**
+ * Of one effective document (variables replaced, `$secret` as references), given as canonical JSON.
+ * Independent of the order of keys.
+ */
 export const documentDigest = (canonicalJson: string | Uint8Array): string => sha256(canonicalJson);
 
-/** "sha256:…" over the effective documents, given by their digests. The same whatever the files are called, and in whatever order manifests stand. */
+/**
+ * "sha256:…" over the effective documents, given by their digests. Independent of file names and of
+ * the order of manifests.
+ */
 export const manifestDigest = (documentDigests: readonly string[]): string => `sha256:${sha256([...documentDigests].sort().join("\n"))}`;

@@ -16,15 +16,18 @@ import { readSource, type Source, shownPath } from "./source.ts";
 
 export type { ConfigOptions, LoadOptions } from "./config/options.ts";
 
-/** The manifests of a project for one target, checked as far as that goes without the account. */
+/** The manifests of a project for one target, checked as far as possible without the account. */
 export interface Project {
   readonly settings: Settings;
   /** Those without an error, by address. */
   readonly resources: readonly Resource[];
-  /** Everything found, in one pass. */
+  /** All problems, found in one pass. */
   readonly problems: readonly Problem[];
   readonly locate: Locate;
-  /** "sha256:…" over the effective manifests, however they are ordered, written or spread over files. */
+  /**
+   * "sha256:…" over the effective manifests, independent of their order, their formatting and the
+   * files that contain them.
+   */
   readonly manifestDigest: string;
   /** Absolute path. */
   readonly configFile?: string;
@@ -37,8 +40,8 @@ export interface Project {
 }
 
 /**
- * Loads a project. Mistakes in manifests are in `problems`; throws ProblemsError where the configuration gives no usable settings, and the signal's reason
- * when aborted.
+ * Loads a project. Mistakes in manifests are in `problems`. Throws ProblemsError if the
+ * configuration has no usable settings, and the signal's reason when aborted.
  */
 export async function loadProject(options: LoadOptions): Promise<Project> {
   const config = await loadConfig(options);
@@ -120,7 +123,10 @@ function newGiveWay(signal: AbortSignal | undefined): () => Promise<void> {
   };
 }
 
-/** Names of the targets, for `--all-targets`, in the order of the config file; "default" where there are none. Throws ProblemsError. */
+/**
+ * Names of the targets, for `--all-targets`, in the order of the config file; "default" if there
+ * are none. Throws ProblemsError.
+ */
 export async function listTargets(options: ConfigOptions): Promise<readonly string[]> {
   const path = findConfig(options);
   if (path === undefined) return ["default"];
@@ -149,7 +155,7 @@ function readManifests(
   };
 }
 
-/** Of manifests with one address the first; the others are problems. */
+/** The first of the manifests with one address; the others are problems. */
 function withoutDuplicates(resources: readonly Resource[]): Resource[] {
   return [...new Map([...resources].reverse().map((resource) => [resource.address, resource])).values()];
 }

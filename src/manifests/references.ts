@@ -5,7 +5,10 @@ import { locationIn, type Resource } from "../model/resource.ts";
 import { nearest } from "../text/suggest.ts";
 import type { ReadManifest } from "./manifest.ts";
 
-/** Two manifests of one kind and name: told at every further one, with the place of the first. */
+/**
+ * Manifests with the same kind and name: reported at each one after the first, with the location of
+ * the first.
+ */
 export function duplicateProblems(manifests: readonly ReadManifest[], locate: Locate): readonly Problem[] {
   const firstByAddress = new Map<string, ReadManifest>();
   return manifests.flatMap((manifest): readonly Problem[] => {
@@ -18,7 +21,7 @@ export function duplicateProblems(manifests: readonly ReadManifest[], locate: Lo
       return [];
     }
     const { file, line } = locate({ ...first.place, pointer: "/metadata/name" });
-    const message = `${address} is declared in ${file}${line === undefined ? "" : `:${line}`} already. A name is unique per kind: rename one of them, or remove it.`;
+    const message = `${address} is already declared in ${file}${line === undefined ? "" : `:${line}`}. Names must be unique per kind. Rename one of the manifests, or remove it.`;
     return [
       {
         code: "E_DUPLICATE_NAME",
@@ -32,7 +35,10 @@ export function duplicateProblems(manifests: readonly ReadManifest[], locate: Lo
   });
 }
 
-/** Names that manifests use of others and that no manifest has. A name that the account may have is only told where a similar one is declared. */
+/**
+ * References to names that no manifest has. A name that the account may have is reported only if a
+ * similar one is declared.
+ */
 export function referenceProblems(resources: readonly Resource[], manifests: readonly ReadManifest[]): readonly Problem[] {
   const namesByKind = new Map<string, Set<string>>();
   for (const { kind, name } of manifests) {
@@ -49,11 +55,11 @@ export function referenceProblems(resources: readonly Resource[], manifests: rea
       const hint = similar === undefined ? "" : ` Did you mean ${toAddress(reference.kind, similar)}?`;
       const at = { address: resource.address, place: locationIn(resource, reference.pointer) };
       if (!reference.orLive) {
-        const message = `${resource.address} refers to ${wanted}, and no manifest has that name.${hint}`;
+        const message = `${resource.address} refers to ${wanted}, but no manifest has that name.${hint}`;
         return [{ code: "E_UNKNOWN_REFERENCE", severity: "error", summary: "Unknown reference", message, ...at }];
       }
       if (similar === undefined) return [];
-      const message = `${resource.address} refers to ${wanted}. No manifest has that name; the account may.${hint}`;
+      const message = `${resource.address} refers to ${wanted}. No manifest has that name, but the account may have it.${hint}`;
       return [{ code: "W_REFERENCE_NOT_DECLARED", severity: "warning", summary: "Reference to no manifest", message, ...at }];
     }),
   );

@@ -2,7 +2,10 @@ import type { ErrorObject } from "ajv";
 import { isObject, type JsonValue } from "../model/json.ts";
 import { atPointer, fromPointer, type Pointer } from "../model/pointer.ts";
 
-/** The number that a text stands for, in decimal notation; undefined for anything else, and for what is too large to be kept. */
+/**
+ * The number of a text in decimal notation; undefined for anything else, and for a number that is
+ * too large to be exact.
+ */
 export function readNumber(text: string, as: "integer" | "number"): number | undefined {
   const pattern = as === "integer" ? /^[+-]?[0-9]+$/u : /^[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?$/u;
   const number = pattern.test(text) ? Number(text) : Number.NaN;
@@ -11,7 +14,10 @@ export function readNumber(text: string, as: "integer" | "number"): number | und
 
 const secondsPerUnit: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3600, d: 86_400 };
 
-/** Milliseconds of `30`, `"30s"`, `"5m"`, `"2h"` or `"1d"`; a number is seconds. Undefined where it is none of them. */
+/**
+ * Milliseconds of `30`, `"30s"`, `"5m"`, `"2h"` or `"1d"`; a number is seconds. Undefined for
+ * anything else.
+ */
 export function durationMs(value: unknown): number | undefined {
   if (typeof value === "number") return value >= 0 ? Math.round(value * 1000) : undefined;
   const [, amount, unit = ""] = (typeof value === "string" && /^([0-9]+(?:\.[0-9]+)?)([smhd])$/u.exec(value)) || [];
@@ -19,8 +25,9 @@ export function durationMs(value: unknown): number | undefined {
 }
 
 /**
- * Flags and environment variables are text. Where a whole scalar is one reference to such a text and the schema asks for a number or for
- * true and false, the text is read as that. Undefined where there is nothing to read so.
+ * Flags and environment variables are text. If a whole scalar is one reference to such a text and
+ * the schema requires a number or a boolean, the text is converted. Undefined if nothing needs to
+ * be converted.
  */
 export function coerceTexts(
   value: JsonValue,

@@ -19,8 +19,9 @@ export function shownPath(cwd: string, path: string): string {
 }
 
 /**
- * Reads a file that must be UTF-8. Synchronous: one manifest is parsed after the other anyhow, and this way no more than one file is open.
- * `at` is where the file is named; without it problems are placed in the file itself.
+ * Reads a file that must be UTF-8. Synchronous: manifests are parsed one after the other anyway,
+ * and this keeps at most one file open. `at` is where the file is named; without it, problems are
+ * located in the file itself.
  */
 export function readSource(
   cwd: string,
@@ -54,7 +55,7 @@ export function readSource(
   return { source: { path, file, text: text.slice(1) }, problems: [mark] };
 }
 
-/** The system's code of a failure, "EACCES", or "unknown". */
+/** The system's error code, for example "EACCES", or "unknown". */
 export function errorCode(error: unknown): string {
   return error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : "unknown";
 }

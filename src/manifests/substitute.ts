@@ -7,28 +7,35 @@ import { aliasProblem, tooDeep } from "../yaml/problems.ts";
 import type { Variables } from "./config/variables.ts";
 import { isSecretMember, isTreeOfNames } from "./secrets/secret-members.ts";
 
-/** A document with its variables filled in. Parts in which nothing was replaced are the same objects as before. */
+/**
+ * A document with its variables replaced. Parts without replacements are the same objects as
+ * before.
+ */
 export interface Effective {
   readonly value: JsonValue;
   readonly problems: readonly Problem[];
-  /** Places that hold a variable's value now. */
+  /** Locations that have a variable's value now. */
   readonly replaced: ReadonlySet<Pointer>;
-  /** Those of them that are one whole reference to a value that came as text. */
+  /** Those of `replaced` that are one whole reference to a value that came as text. */
   readonly texts: ReadonlySet<Pointer>;
 }
 
 const maxDepth = 200;
 
-/** The member with a secret name that holds what is visited; told once, however many literals it holds. */
+/**
+ * The member with a secret name that contains the visited value; reported once, however many
+ * literals it has.
+ */
 interface SecretMember {
   readonly name: string;
   isReported: boolean;
 }
 
 /**
- * Fills variables in, and finds what no schema can: secrets written out, numbers that JSON can't hold, aliases that stand for far more than
- * is written. One walk, since a literal schema tree may have a hundred thousand nodes; and none through such a tree where its text `isInert`
- * (values.ts). `textLength` bounds the number of nodes.
+ * Replaces variables, and finds what a schema cannot find: literal secrets, numbers that JSON
+ * cannot represent, aliases that expand to far more than is written. All in one walk, because a
+ * literal schema tree may have a hundred thousand nodes; and without walking such a tree if its
+ * text is inert (`isInert`). `textLength` bounds the number of nodes.
  */
 export function makeEffective(
   document: unknown,
@@ -81,14 +88,15 @@ export function makeEffective(
       return null;
     }
     if (typeof value === "string") return visitText(value, secret);
-    // An inert text holds nothing but JSON.
+    // An inert text contains only JSON.
     if (isInert && isTreeOfNames(kind, path)) return value as JsonValue;
     if (typeof value === "number") {
       if (secret !== undefined) reportSecret(secret);
       else if (!Number.isFinite(value) || (Number.isInteger(value) && !Number.isSafeInteger(value))) report(numberOutOfRange);
       return value;
     }
-    // Only what JSON knows comes out of YAML 1.2 core: what is neither a list nor a map is true, false or null here.
+    // YAML 1.2 core returns only JSON values: what is neither a list nor a map is a boolean or null
+    // here.
     ancestors.push(value);
     const next = Array.isArray(value)
       ? visitList(value, secret)
@@ -136,7 +144,10 @@ export function makeEffective(
   return { value: visit(document, undefined), problems, replaced, texts };
 }
 
-/** Text or a number that is not inside a `$secret`. True, false and empty are settings, not secrets. */
+/**
+ * A string or number that is not inside a `$secret`. Booleans and empty values are settings, not
+ * secrets.
+ */
 function holdsLiteral(value: unknown): boolean {
   if (typeof value === "string" || typeof value === "number") return true;
   if (Array.isArray(value)) return value.some(holdsLiteral);
@@ -150,8 +161,8 @@ function literalSecret(name: string): Omit<Problem, "severity" | "place"> {
     summary: "Secret written out",
     message:
       name === "$secret"
-        ? `\`$secret\` names where a secret comes from, and here it holds a value. ${cure}. If the value has been committed, it counts as known: change it.`
-        : `\`${name}\` is secret by its name, and its value would stand in git and in plans. ${cure}. If the value has been committed, it counts as known: change it.`,
+        ? `\`$secret\` must name the source of a secret, but has a value. ${cure}. If the value has been committed, treat it as compromised and rotate it.`
+        : `\`${name}\` is a secret according to its name, and its value would be in git and in plans. ${cure}. If the value has been committed, treat it as compromised and rotate it.`,
   };
 }
 
@@ -164,10 +175,13 @@ const nulCharacter: Omit<Problem, "severity" | "place"> = {
 const numberOutOfRange: Omit<Problem, "severity" | "place"> = {
   code: "E_WRONG_VALUE",
   summary: "Number out of range",
-  message: "This number is infinite, not a number, or too large to be kept exactly. Put it in quotes if it is a name or an id.",
+  message: "This number is infinite, not a number, or too large to be exact. Put it in quotes if it is a name or an id.",
 };
 
-/** What became of a string scalar. `isText` where the whole scalar was one reference to a value that came as text. */
+/**
+ * The result for a string scalar. `isText` if the whole scalar was one reference to a value that
+ * came as text.
+ */
 export interface Substituted {
   readonly value: JsonValue;
   readonly isText: boolean;
@@ -179,8 +193,8 @@ const whole = /^\$\{([^}]*)\}$/u;
 const inside = /^(var|env)\.(.+)$/su;
 
 /**
- * `${var.NAME}` and `${env.NAME}` in one scalar (product §2.2). A scalar that is one whole reference keeps the variable's type; `$${` is a
- * literal `${`. Where a reference has a fault, it stays as it is written.
+ * `${var.NAME}` and `${env.NAME}` in one scalar. A scalar that is one whole reference keeps the
+ * variable's type; `$${` is a literal `${`. A reference with a problem stays as written.
  */
 function substitute(text: string, variables: Variables): Substituted {
   const faults: Substituted["faults"][number][] = [];
@@ -208,7 +222,7 @@ type Fault = Substituted["faults"][number];
 const unclosed: Fault = {
   code: "E_WRONG_SUBSTITUTION",
   summary: "Substitution not closed",
-  message: `\`\${\` begins a substitution, and no \`}\` ends it. Write \`$\${\` where \`\${\` itself is meant.`,
+  message: `\`\${\` begins a variable, but there is no closing \`}\`. To write a literal \`\${\`, use \`$\${\`.`,
 };
 
 function lookUp(expression: string, { byName, env }: Variables): { readonly value: JsonValue; readonly isText: boolean } | Fault {
@@ -217,7 +231,7 @@ function lookUp(expression: string, { byName, env }: Variables): { readonly valu
     const variable = byName.get(name);
     if (variable !== undefined) return variable;
     const sources = `the target's vars, --var ${name}=…, a --var-file, or DIMSYNC_VAR_${name}`;
-    return unset(`The variable \${var.${name}} has no value. Give it one through ${sources}.${didYouMean(name, byName.keys())}`);
+    return unset(`The variable \${var.${name}} has no value. Set it with ${sources}.${didYouMean(name, byName.keys())}`);
   }
   if (source === "env") {
     const value = own(env, name);
@@ -229,7 +243,7 @@ function lookUp(expression: string, { byName, env }: Variables): { readonly valu
   return {
     code: "E_WRONG_SUBSTITUTION",
     summary: "Unknown substitution",
-    message: `\${${expression}} is neither \${var.NAME} nor \${env.NAME}. Write \`$\${\` where \`\${\` itself is meant.`,
+    message: `\${${expression}} is neither \${var.NAME} nor \${env.NAME}. To write a literal \`\${\`, use \`$\${\`.`,
   };
 }
 
@@ -237,6 +251,6 @@ const unset = (message: string): Fault => ({ code: "E_UNSET_VARIABLE", summary: 
 
 function notText(written: string, value: JsonValue): Fault {
   const what = isSecretReference(value) ? "a secret" : isObject(value) ? "a map" : Array.isArray(value) ? "a list" : "empty";
-  const message = `${written} is ${what}, and can't be part of a text. Let it be the whole value, or use a variable that holds text.`;
+  const message = `${written} is ${what}, so it can't be part of a string. Use it as the whole value, or use a variable with a string.`;
   return { code: "E_WRONG_TYPE", summary: "Variable of the wrong type", message };
 }

@@ -12,6 +12,8 @@ const checked: readonly RegExp[] = [
   /^\.github\/[^/]+\.md$/u,
   /^examples\/.+\.(?:md|mjs|ya?ml)$/u,
   /^schema\/.+\.json$/u,
+  /^src\/(?:drift|import|manifests)\/.+(?<!\.generated(?:\.d)?)\.ts$/u,
+  /^src\/kinds\/(?:[^/]+|(?:asset|integration|tag|patterns)\/.+)\.ts$/u,
 ];
 
 interface Phrase {

@@ -63,7 +63,7 @@ testProblems({
   "a rule set used beside other members": [
     shops("  rules:", "    - { use: a, set: { enabled: true } }"),
     ["7:7 E_WRONG_VALUE"],
-    /stands alone/u,
+    /must be its only key/u,
   ],
   "a match that addresses nothing": [
     shops("  rules:", "    - { match: { ignoreCase: true }, set: { enabled: true } }"),
@@ -73,12 +73,12 @@ testProblems({
   "neither integration nor integrations": [
     manifest("SchemaConfig", "s", "spec: {}"),
     ["4:1 E_MISSING_KEY"],
-    /exactly one of `integration` and `integrations`, and has none/u,
+    /exactly one of `integration` and `integrations`, but has none/u,
   ],
   "both integration and integrations": [
     shops("  integrations: { names: [a] }"),
     ["4:1 E_MISSING_KEY"],
-    /and has `integration` and `integrations`/u,
+    /but has `integration` and `integrations`/u,
   ],
   "an expectation of nothing": [shops("  expect:", "    - match: { table: a }"), ["7:7 E_WRONG_VALUE"], /asserts nothing/u],
   "a resource of two kinds": [

@@ -80,7 +80,7 @@ describe("references between manifests", () => {
     expect(diagnostics[0]).toMatchObject({
       severity: "error",
       address: "Tag/pii",
-      message: "Tag/pii refers to Asset/warehose, and no manifest has that name. Did you mean Asset/warehouse?",
+      message: "Tag/pii refers to Asset/warehose, but no manifest has that name. Did you mean Asset/warehouse?",
     });
   });
   test("a name that the account may have is a warning if a manifest has a similar name", async () => {

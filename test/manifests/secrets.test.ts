@@ -77,7 +77,7 @@ describe("failures never quote the value, nor what a command printed", () => {
     "a command that prints nothing": [{ exec: node("") }, "E_SECRET_MISSING"],
     "a command that prints too much": [{ exec: node(`process.stdout.write("${canary}".repeat(200000))`) }, "E_SECRET_COMMAND", /1 MiB/u],
     "a command with a NUL character": [{ exec: [process.execPath, `${canary}\0`] }, "E_SECRET_COMMAND"],
-    "a member of what is no JSON": [{ file: "plain.txt", pointer: "/a" }, "E_SECRET_POINTER", /no JSON/u],
+    "a member of a value that is not JSON": [{ file: "plain.txt", pointer: "/a" }, "E_SECRET_POINTER", /not valid JSON/u],
     "a member that is not there": [{ file: "map.json", pointer: "/a/x" }, "E_SECRET_POINTER"],
     "a member that every object inherits": [{ file: "map.json", pointer: "/constructor" }, "E_SECRET_POINTER"],
     "a member that is null": [{ file: "map.json", pointer: "/none" }, "E_SECRET_POINTER"],
@@ -149,7 +149,7 @@ test.skipIf(process.platform === "win32")("a relative command begins in the fold
   const folder = writeFiles({ "bin/get": "#!/bin/sh\necho got\n" });
   const wanted = reference({ exec: ["./bin/get"] });
   const first = await resolveSecrets([wanted], { folder, env: {} });
-  expect(first.problems[0]?.message).toContain("may not be executed");
+  expect(first.problems[0]?.message).toContain("is not executable");
   chmodSync(join(folder, "bin/get"), 0o755);
   writeFileSync(join(folder, "ran"), "");
   expect((await resolveSecrets([wanted], { folder, env: {} })).values.get(secretKey(wanted))?.reveal()).toBe("got");

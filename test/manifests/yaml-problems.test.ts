@@ -73,12 +73,12 @@ testProblems({
   "a kind like a member of every object": [manifest("constructor", "x"), ["2:7 E_UNKNOWN_KIND"]],
   "a kind that is no text": ["kind: 3\n", ["1:7 E_WRONG_TYPE"]],
   "a second config": ["apiVersion: dimsync/v1\nkind: Config\n", ["2:7 E_UNKNOWN_KIND"], /--config/u],
-  "another apiVersion": [named("a").replace("v1", "v2"), ["1:13 E_WRONG_VALUE"], /must be `dimsync\/v1`, and here it is "dimsync\/v2"/u],
-  "a name with capitals": [named("Wh"), ["3:19 E_INVALID_NAME"], /here it is "Wh"/u],
-  "a name that is a number": [named("12"), ["3:19 E_WRONG_TYPE"], /put it in quotes/u],
+  "another apiVersion": [named("a").replace("v1", "v2"), ["1:13 E_WRONG_VALUE"], /must be `dimsync\/v1`, but is "dimsync\/v2"/u],
+  "a name with capitals": [named("Wh"), ["3:19 E_INVALID_NAME"], /but is "Wh"/u],
+  "a name that is a number": [named("12"), ["3:19 E_WRONG_TYPE"], /Put it in quotes/u],
   "no name": [named("a").replace("{ name: a }", "{}"), ["3:1 E_MISSING_KEY"], /`name`/u],
   "no metadata": ["apiVersion: dimsync/v1\nkind: Asset\nspec: { name: W }\n", ["1:1 E_MISSING_KEY"], /metadata: \{ name/u],
-  "the same name twice": [`${asset()}---\n${asset()}`, ["9:19 E_DUPLICATE_NAME"], /declared in m\.yaml:3 already/u],
+  "the same name twice": [`${asset()}---\n${asset()}`, ["9:19 E_DUPLICATE_NAME"], /already declared in m\.yaml:3/u],
 });
 
 test("all files are checked in one pass, and what is right is still loaded", async () => {

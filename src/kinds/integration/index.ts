@@ -35,7 +35,7 @@ export const integration: Kind<IntegrationUnit> = {
 
   readOnlyField(parent, key) {
     if ((parent === "/spec" || parent === "/spec/create") && (key === "paused" || key === "source"))
-      return `The interface returns \`${key}\` but has no call that writes it. Assert it under spec.expect instead, or change it in the service.`;
+      return `The API returns \`${key}\` but cannot write it. Assert it under spec.expect instead, or change it in the service.`;
     if (parent === "/spec/create" && key === "destinationId")
       return "`destinationId` is taken from spec.destination. Write spec.destination: { asset: NAME } or { id: ID }.";
     return undefined;

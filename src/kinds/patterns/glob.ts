@@ -1,12 +1,15 @@
-// Globs within one name: `*` any letters, `?` one letter, `[a-z]` and `[!a-z]` one of or none of, `{a,b}` either, `\` the next letter as it is.
-// Dots and slashes are ordinary letters, leading dots too, because a name is no path (product §2.4). What is not closed (`[ab`, `{a,b`) and
-// braces without a comma are ordinary letters as in a shell: tables with such names exist, and a pattern that then matches nothing is reported.
+// Globs within one name: `*` any letters, `?` one letter, `[a-z]` and `[!a-z]` one of or none of,
+// `{a,b}` either, `\` escapes the next letter. Dots and slashes are ordinary letters, also at the
+// start, because a name is not a path. Brackets and braces that are not closed (`[ab`, `{a,b`) and
+// braces without a comma are ordinary letters, as in a shell: tables with such names exist, and a
+// pattern that then matches nothing is reported.
 //
-// A glob becomes a small program that is run for all its possibilities at once, a letter of the name at a time (Thompson's simulation), and not a
-// regular expression: those try possibilities one after the other, and `*a*a*a*a*b` on a long name takes them for ever. Here the time is at most
-// the length of the program times the length of the name, and braces are not multiplied out.
+// A glob becomes a small program that runs all possibilities at once, one letter of the name at a
+// time (Thompson's simulation). A regular expression would try them one after the other, which
+// takes exponential time for `*a*a*a*a*b` and a long name. Here the time is at most the length of
+// the program times the length of the name, and braces are not multiplied out.
 
-/** A compiled glob. `literal` is the text that it stands for where it has nothing special in it: the only one it matches. */
+/** A compiled glob. `literal` is the only text that it matches, if it has no special characters. */
 export interface Glob {
   readonly literal: string | undefined;
   readonly matches: (name: string) => boolean;
@@ -23,17 +26,19 @@ type Step =
   | { readonly op: "letter"; readonly letter: string }
   | { readonly op: "class"; readonly accepts: (letter: string) => boolean }
   | { readonly op: "star" }
-  /** Goes on at every one of these without reading a letter. */
+  /** Continues at each of these without reading a letter. */
   | { readonly op: "fork"; readonly to: number[] }
   | { readonly op: "end" };
 
-/** Letters whose small form is more than one letter stay as they are, so that folding never changes how many there are. */
+/**
+ * Letters whose lower case has several letters are kept, so that folding never changes the length.
+ */
 export function foldLetter(letter: string): string {
   const small = letter.toLowerCase();
   return small.length === letter.length ? small : letter;
 }
 
-/** The capital one; of a letter whose capital is more than one letter (ß), itself. */
+/** The upper case; of a letter whose upper case has several letters (ß), the letter itself. */
 function capital(letter: string): string {
   const large = letter.toUpperCase();
   return large.length === letter.length ? large : letter;
@@ -41,7 +46,10 @@ function capital(letter: string): string {
 
 export const foldText = (text: string): string => Array.from(text, foldLetter).join("");
 
-/** Without one of these a pattern is a literal: closing signs and commas mean nothing by themselves. */
+/**
+ * Without one of these a pattern is a literal: closing signs and commas have no meaning on their
+ * own.
+ */
 const opensSomething = /[*?[{\\]/;
 
 export function compileGlob(pattern: string, ignoreCase = false): Glob {
@@ -82,7 +90,10 @@ function tokenise(letters: readonly string[], ignoreCase: boolean): readonly Tok
   return tokens;
 }
 
-/** `[a-z_]`, `[!a-z]` or `[^a-z]`; a closing bracket that comes first is a member. Undefined where none closes it. */
+/**
+ * `[a-z_]`, `[!a-z]` or `[^a-z]`; a closing bracket that comes first is a member. Undefined if it
+ * is not closed.
+ */
 function readClass(
   letters: readonly string[],
   start: number,
@@ -113,7 +124,10 @@ function readClass(
 
 const rank = (letter: string): number => letter.codePointAt(0) ?? -1;
 
-/** Braces that are not closed, or have no comma between them, become letters, and so do commas outside of braces. */
+/**
+ * Braces that are not closed, or have no comma between them, become letters, and so do commas
+ * outside braces.
+ */
 function resolveBraces(tokens: readonly Token[]): readonly Token[] {
   const open: { readonly at: number; readonly commas: number[] }[] = [];
   const isSign = new Set<number>();

@@ -6,18 +6,23 @@ export interface NameOptions {
 
 /** One positive pattern of a list. */
 export interface NamePattern extends Pick<Glob, "literal"> {
-  /** As it is written. */
+  /** As written. */
   readonly text: string;
-  /** Its position in the list; undefined where the patterns are one text and no list. */
+  /** Its position in the list; undefined if the patterns are a single string. */
   readonly position: number | undefined;
 }
 
-/** A literal, a glob, or a list of them of which any may match; `!pattern` leaves out, and a list of only those is everything else (product §2.4). */
+/**
+ * A literal, a glob, or a list of them (one must match); `!pattern` excludes. A list of only
+ * `!pattern` matches everything else.
+ */
 export interface NamePatterns {
-  /** Those that don't begin with `!`. */
+  /** Those that do not begin with `!`. */
   readonly positive: readonly NamePattern[];
   readonly matches: (name: string) => boolean;
-  /** Positions in `positive` of the patterns by which the name matches; undefined where it doesn't match. */
+  /**
+   * Positions in `positive` of the patterns that match the name; undefined if it does not match.
+   */
   readonly matching: (name: string) => readonly number[] | undefined;
 }
 
@@ -33,21 +38,24 @@ export function namePatterns(written: string | readonly string[], options: NameO
   };
 }
 
-/** A matcher for names; globs stay within the name, so dots and slashes are ordinary letters (product §2.4). No patterns match everything. */
+/**
+ * A matcher for names. A glob matches one name, so dots and slashes are ordinary letters. Without
+ * patterns every name matches.
+ */
 export function nameMatcher(patterns: readonly string[], options: NameOptions = {}): (name: string) => boolean {
   return namePatterns(patterns, options).matches;
 }
 
 /**
- * A matcher for what goes by several names, such as an integration by its manifest's and its live one, or a part by its own address and its manifest's:
- * any of the names may be meant, and none may be left out by a `!pattern`.
+ * A matcher for something with several names, such as an integration with the name of its manifest
+ * and its live name. It matches if any of the names matches and no `!pattern` excludes any of them.
  */
 export function namesMatcher(written: string | readonly string[], options: NameOptions = {}): (names: readonly string[]) => boolean {
   const { means, leavesOut } = compile(written, options);
   return leavesOut === undefined ? (names) => names.some(means) : (names) => names.some(means) && !names.some(leavesOut);
 }
 
-/** `leavesOut` is undefined where no pattern begins with `!`. */
+/** `leavesOut` is undefined if no pattern begins with `!`. */
 function compile(written: string | readonly string[], { ignoreCase = false }: NameOptions) {
   const list = typeof written === "string" ? [written] : written;
   const wanted = list.flatMap((text, index) =>
@@ -69,7 +77,10 @@ function compile(written: string | readonly string[], { ignoreCase = false }: Na
 
 const none: readonly number[] = [];
 
-/** Which of the globs match a name. Literals are looked up, however many there are, and hold nothing of their own; only globs are tried one by one. */
+/**
+ * Which of the globs match a name. Literals are looked up in a map; only globs are tried one by
+ * one.
+ */
 function indexOf(globs: readonly Glob[], ignoreCase: boolean): (name: string) => readonly number[] {
   const key = ignoreCase ? foldText : (name: string): string => name;
   const literals = new Map<string, number[]>();

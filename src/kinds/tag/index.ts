@@ -15,7 +15,7 @@ import type { TagUnit } from "./unit.ts";
 // that creates a tag or removes a relation (docs/service-interface.md).
 
 const specOf = (resource: Resource): TagSpec => resource.spec as TagSpec;
-/** Fields that only the service sets, and what to do instead of writing them. */
+/** Fields that only the service sets, and what to write instead. */
 const readOnlyFields: ReadonlyMap<string, string> = new Map([
   ["id", "Pin the live id as metadata.id."],
   ["taggedResources", "List what has the tag under spec.resources."],
@@ -61,9 +61,7 @@ export const tag: Kind<TagUnit, LiveTag> = {
 
   readOnlyField(parent, key) {
     const instead = parent === "/spec" ? readOnlyFields.get(key) : undefined;
-    return instead === undefined
-      ? undefined
-      : `The service sets \`${key}\` itself, and the interface has no call that writes it. ${instead}`;
+    return instead === undefined ? undefined : `The service sets \`${key}\` itself, and the API cannot write it. ${instead}`;
   },
 
   liveView: {
@@ -160,6 +158,6 @@ function lookUp(resource: Resource<TagSpec>, account: AccountView): Identity {
   return {
     state: "blocked",
     code: "E_TAG_MISSING",
-    message: `The account has no tag named ${JSON.stringify(name)}, and the interface has no call that creates one. Create it in the service; the next run finds it by name. Until then its relations are skipped.`,
+    message: `The account has no tag named ${JSON.stringify(name)}, and the API cannot create one. Create it in the service; the next run finds it by name. Until then its relations are skipped.`,
   };
 }

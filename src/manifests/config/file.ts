@@ -15,7 +15,10 @@ import { config as validateConfig } from "../validators.generated.js";
 import { type ConfigOptions, setting } from "./options.ts";
 import type { Variables } from "./variables.ts";
 
-/** dimsync.yaml as its schema describes it (schema/config.schema.json); what had a problem is left out. */
+/**
+ * dimsync.yaml as its schema describes it (schema/config.schema.json), without the parts that have
+ * problems.
+ */
 export interface ConfigFile {
   readonly manifests?: readonly string[];
   readonly bindings?: string;
@@ -63,7 +66,7 @@ export function findConfig({ cwd, configFile, env }: ConfigOptions): string | un
   }
 }
 
-/** The one document of a config file as it is written, and the mistakes in its YAML. */
+/** The one document of a config file as written, and the problems in its YAML. */
 export function parseConfig(
   source: Source,
   parser: YamlParser,
@@ -81,10 +84,10 @@ export function parseConfig(
     problems: [{ code: "E_WRONG_TYPE", severity: "error", summary, message, place }],
   });
   if (documents.length > 1)
-    return fail("Several documents in the config file", "The config file holds one document. Move manifests to files of their own.");
+    return fail("Several documents in the config file", "The config file must be a single document. Move manifests to other files.");
   const document = documents[0]?.value;
   if (!isObject(document))
-    return fail("Config file without a map", "The config file is a map that begins with apiVersion: dimsync/v1 and kind: Config.");
+    return fail("Config file is not a map", "The config file must be a map that begins with apiVersion: dimsync/v1 and kind: Config.");
   return { document, place, problems: [] };
 }
 
@@ -106,8 +109,8 @@ export function targetNames(document: unknown): readonly string[] {
 }
 
 /**
- * Fills in variables and checks against the schema. In targets that were not chosen a variable without a value is no mistake, and nothing
- * is said about the place where it stands.
+ * Replaces variables and checks against the schema. In targets that were not chosen, a variable
+ * without a value is not a problem, and its location is not checked any further.
  */
 export function checkConfig(
   document: unknown,
@@ -134,7 +137,7 @@ export function checkConfig(
   const fromSchema = schemaProblems(errors, { kind: "Config", value, place, replaced: effective.replaced, known });
   const problems = [...effective.problems.filter((problem) => !isQuiet(problem)), ...fromSchema];
   const faulty = [...known, ...errors.map((error) => faultyPlace(error))];
-  // Without its faulty parts the document has the shape that the schema asks for.
+  // Without its faulty parts the document has the shape that the schema requires.
   return { config: pruneInvalid(value, faulty) as ConfigFile, problems };
 }
 
@@ -152,7 +155,7 @@ function faultyPlace({
   return typeof member === "string" ? instancePath + toPointer([member]) : instancePath;
 }
 
-/** The value without what stands at the given places; the root itself is never left out, but becomes a map. */
+/** The value without the given locations. The root is never removed, but becomes a map. */
 function pruneInvalid(value: JsonValue, faulty: readonly Pointer[]): JsonObject {
   const unwanted = new Set(faulty);
   const visit = (node: JsonValue, path: readonly string[]): JsonValue => {

@@ -12,22 +12,22 @@ import { type ConfigOptions, setting, yamlParser } from "./options.ts";
 import { makeSettings } from "./settings.ts";
 import { gatherVariables, readVarFiles, type Variables } from "./variables.ts";
 
-/** What the config file, the environment and the flags come to. */
+/** The result of the config file, the environment and the flags. */
 export interface LoadedConfig {
-  /** Absent where the config gives no usable settings; the problems say why. */
+  /** Absent if the config has no usable settings; the problems say why. */
   readonly settings?: Settings;
   readonly variables: Variables;
   readonly connectors: Connectors;
-  /** Where the manifests are, and the folder that this is relative to. */
+  /** Where the manifests are, and the folder that the paths are relative to. */
   readonly wanted: readonly Wanted[];
   readonly folder: string;
-  /** As the config has them: for all targets, and for this one only. */
+  /** As in the config: for all targets, and for this one only. */
   readonly manifests: { readonly shared: readonly string[]; readonly own: readonly string[] };
   /** Absolute files, folders or globs that are only for other targets. */
   readonly ofOtherTargets: readonly string[];
-  /** Absolute paths of YAML files that are no manifests. */
+  /** Absolute paths of YAML files that are not manifests. */
   readonly except: readonly string[];
-  /** Texts that were read, for looking places up. */
+  /** The texts that were read, to look up locations. */
   readonly sources: readonly Source[];
   /** Absolute path. */
   readonly configPath?: string;
@@ -167,6 +167,6 @@ function chooseTarget(
   return fail(
     "E_AMBIGUOUS_TARGET",
     "Several targets",
-    `The config file has the targets ${names.join(", ")}. Choose one with -t NAME, with DIMSYNC_TARGET, or take --all-targets where the command has it.`,
+    `The config file has the targets ${names.join(", ")}. Choose one with -t NAME or DIMSYNC_TARGET, or use --all-targets if the command has it.`,
   );
 }

@@ -1,7 +1,7 @@
 import type { ClientSettings } from "../../model/config.ts";
 import type { YamlParser } from "../../yaml/read.ts";
 
-/** Where a project is and what the command line and the environment add to it. */
+/** Where a project is, and what the command line and the environment add to it. */
 export interface ConfigOptions {
   /** Absolute path of the working directory. */
   readonly cwd: string;
@@ -9,7 +9,7 @@ export interface ConfigOptions {
   readonly configFile?: string | undefined;
   /** `--target` */
   readonly target?: string | undefined;
-  /** PATH arguments, relative to the working directory: they take the place of the config's `manifests`. */
+  /** PATH arguments, relative to the working directory: they replace the config's `manifests`. */
   readonly paths?: readonly string[] | undefined;
   /** `--var NAME=VALUE` */
   readonly vars?: Readonly<Record<string, string>> | undefined;
@@ -26,7 +26,7 @@ export interface LoadOptions extends ConfigOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** An environment variable of ours; an empty one counts as not set. */
+/** An environment variable of dimsync; an empty one counts as not set. */
 export function setting(env: ConfigOptions["env"], name: string): string | undefined {
   const value = env[name];
   return value === "" ? undefined : value;

@@ -7,7 +7,10 @@ import { durationMs } from "../scalars.ts";
 import type { ConfigFile, TargetEntry } from "./file.ts";
 import { type ConfigOptions, setting } from "./options.ts";
 
-/** The settings of one target: flag > environment > target > config > default (product §2.1). Connectors are added by the caller. */
+/**
+ * The settings of one target: flag > environment > target > config > default. The caller adds
+ * connectors.
+ */
 export function makeSettings(
   config: ConfigFile,
   options: ConfigOptions & {
@@ -39,7 +42,7 @@ export function makeSettings(
       until,
       ...(place === undefined ? {} : { place: { ...place, pointer: toPointer(["ignore", String(index)]) } }),
     })),
-    // Without its URL, which was faulty, there is nobody to tell.
+    // Without its URL, which had a problem, there is nothing to notify.
     ...(notify?.url === undefined ? {} : { notify }),
     bindingsFile: resolve(folder, config.bindings ?? "dimsync.bindings.yaml"),
     folder,
@@ -67,9 +70,9 @@ export function makeSettings(
     problems.push({
       code: "W_API_KEY_OVERRIDDEN",
       severity: "warning",
-      summary: "The environment's key takes the place of the target's",
+      summary: "The environment's key replaces the target's",
       message:
-        "DIMSYNC_API_KEY or DIMSYNC_API_KEY_FILE is set, and the environment comes before the target. Unset it to use the key that the target names.",
+        "DIMSYNC_API_KEY or DIMSYNC_API_KEY_FILE is set, and the environment takes precedence over the target. Unset it to use the target's key.",
       place: keyPlace,
     });
   }
@@ -78,7 +81,7 @@ export function makeSettings(
 
 const shortestTtlMs = 5_000;
 
-/** A store with faults in it was reported, and is not opened. */
+/** A store with problems was reported and is not opened. */
 function recordsSettings(records: TargetEntry["records"]): RecordsSettings {
   if (records?.postgres !== undefined) {
     const { url, schema = "dimsync", id } = records.postgres;
@@ -119,7 +122,7 @@ function recordsProblems(
   return problems;
 }
 
-/** A reference, so that the key is read only when a client is made. */
+/** A reference, so that the key is read only when a client is created. */
 function apiKeyFromEnvironment({ env, cwd }: ConfigOptions): SecretReference | undefined {
   if (setting(env, "DIMSYNC_API_KEY") !== undefined) return { $secret: { env: "DIMSYNC_API_KEY" } };
   const file = setting(env, "DIMSYNC_API_KEY_FILE");
@@ -127,7 +130,7 @@ function apiKeyFromEnvironment({ env, cwd }: ConfigOptions): SecretReference | u
 }
 
 function mergeGuards(...layers: readonly ConfigFile["guards"][]): Guards {
-  return Object.assign({}, defaultGuards, ...layers) as Guards; // the schema knows no other members
+  return Object.assign({}, defaultGuards, ...layers) as Guards; // the schema allows no other members
 }
 
 function mergeClient(...layers: readonly ConfigFile["client"][]): ClientSettings {
@@ -149,23 +152,26 @@ function definedOnly(overrides: Partial<ClientSettings> | undefined): Partial<Cl
   return Object.fromEntries(Object.entries(overrides ?? {}).filter(([, value]) => value !== undefined));
 }
 
-/** A base URL without the slashes at its end; or a sentence that says what is wrong with it, without quoting it, since it may hold a password. */
+/**
+ * A base URL without trailing slashes; or a sentence about the problem. It does not quote the URL,
+ * which may contain a password.
+ */
 function readBaseUrl(text: string): { readonly baseUrl: string } | { readonly fault: string } {
   if (text.startsWith("embedded:")) {
-    return text === "embedded:" ? { fault: "embedded: is followed by the path of a file." } : { baseUrl: text };
+    return text === "embedded:" ? { fault: "embedded: must be followed by the path of a file." } : { baseUrl: text };
   }
   let url: URL;
   try {
     url = new URL(text);
   } catch {
-    return { fault: "The base URL is no URL. Write https://HOST, or embedded:FILE for the in-process service." };
+    return { fault: "The base URL is not a URL. Write https://HOST, or embedded:FILE for the in-process service." };
   }
   if (url.username !== "" || url.password !== "")
-    return { fault: "The base URL holds a user name or a password. Remove them; the key goes into apiKey." };
+    return { fault: "The base URL contains a user name or a password. Remove them, and put the key in apiKey." };
   if (url.search !== "" || url.hash !== "") return { fault: "The base URL has a part after ? or #. Remove it." };
   if (url.protocol === "https:") return { baseUrl: text.replace(/\/+$/u, "") };
   if (url.protocol !== "http:") return { fault: "The base URL must begin with https://, or be embedded:FILE." };
-  if (!isLoopback(url.hostname)) return { fault: "http would send the key in clear. Use https; http is for loopback addresses only." };
+  if (!isLoopback(url.hostname)) return { fault: "http would send the key unencrypted. Use https; http is for loopback addresses only." };
   return { baseUrl: text.replace(/\/+$/u, "") };
 }
 

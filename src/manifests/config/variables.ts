@@ -7,24 +7,30 @@ import { makeEffective } from "../substitute.ts";
 import { yamlProblems } from "./file.ts";
 import { yamlParser } from "./options.ts";
 
-/** A variable's value; `isText` where it came as text that may stand for a number or for true and false: a flag or the environment. */
+/**
+ * A variable's value; `isText` if it came as text that may stand for a number or a boolean: from a
+ * flag or the environment.
+ */
 export interface Variable {
   readonly value: JsonValue;
   readonly isText: boolean;
 }
 
-/** What `${var.NAME}` and `${env.NAME}` mean. */
+/** The values of `${var.NAME}` and `${env.NAME}`. */
 export interface Variables {
   readonly byName: ReadonlyMap<string, Variable>;
   readonly env: Readonly<Record<string, string | undefined>>;
 }
 
-/** Sources of variables, the strongest first (product §2.1: flag > environment > target > config). A file of variables is named by a flag. */
+/**
+ * Sources of variables, highest precedence first: flag > environment > target > config. Variable
+ * files are given with a flag.
+ */
 export interface VariableSources {
   /** `--var NAME=VALUE` */
   readonly flags: Readonly<Record<string, string>>;
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** Contents of `--var-file`, in the order given: a later one wins. */
+  /** Contents of `--var-file`, in the order given; a later file overrides an earlier one. */
   readonly files: readonly Readonly<Record<string, JsonValue>>[];
   readonly target?: Readonly<Record<string, JsonValue>>;
   readonly config?: Readonly<Record<string, JsonValue>>;
@@ -53,7 +59,10 @@ export interface VarFiles {
   readonly problems: readonly Problem[];
 }
 
-/** Files of variables, each a map of names, YAML or JSON. `${env.NAME}` in them is filled in, and so is `${var.NAME}` of a flag or the environment. */
+/**
+ * Variable files, each a map of names, YAML or JSON. `${env.NAME}` is replaced in them, and so is
+ * `${var.NAME}` of a flag or the environment.
+ */
 export function readVarFiles(files: readonly string[], cwd: string, variables: Variables): VarFiles {
   const records: JsonObject[] = [];
   const sources: Source[] = [];
@@ -67,8 +76,8 @@ export function readVarFiles(files: readonly string[], cwd: string, variables: V
     problems.push(...yamlProblems(source, invalid));
     const place = { file: source.file, document: documents[0]?.index ?? 0, pointer: "" };
     if (documents.length > 1 || documents.some(({ value }) => !isObject(value))) {
-      const message = "A file of variables is one map of names and values.";
-      problems.push({ code: "E_WRONG_TYPE", severity: "error", summary: "Not a file of variables", message, place });
+      const message = "A variable file must be one map of names and values.";
+      problems.push({ code: "E_WRONG_TYPE", severity: "error", summary: "Not a variable file", message, place });
     } else if (documents[0] !== undefined) {
       const effective = makeEffective(documents[0].value, place, { kind: undefined, variables, textLength: source.text.length });
       problems.push(...effective.problems);

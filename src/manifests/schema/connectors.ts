@@ -9,14 +9,17 @@ import { coerceTexts } from "../scalars.ts";
 import { readSource } from "../source.ts";
 import { concernsSecret, type SchemaContext, schemaProblems } from "./validate.ts";
 
-/** A project's own JSON Schemas for connection objects, by connector type (product §2.1 `connectors`). */
+/**
+ * A project's own JSON Schemas for connection objects, by connector type (`connectors` in
+ * dimsync.yaml).
+ */
 export interface Connectors {
   readonly schemas: Readonly<Record<string, JsonObject>>;
   readonly check: (kind: string, document: JsonValue, texts: ReadonlySet<Pointer>) => ConnectorCheck;
 }
 
 export interface ConnectorCheck {
-  /** The document, with texts from variables read as the numbers that the schema asks for. */
+  /** The document, with texts from variables converted to the numbers that the schema requires. */
   readonly value: JsonValue;
   readonly errors: readonly ErrorObject[];
   readonly schema?: JsonObject;
@@ -35,7 +38,7 @@ export async function loadConnectors(
   const problems: Problem[] = [];
   const schemas = new Map<string, JsonObject>();
   const validators = new Map<string, (value: unknown) => readonly ErrorObject[]>();
-  // Only projects that bring a schema pay for loading the compiler.
+  // Loads the compiler only for projects that have a schema.
   const { Ajv } = await import("ajv");
   for (const [type, path] of Object.entries(files)) {
     const place = { ...options.place, pointer: `/connectors/${type.replaceAll("~", "~0").replaceAll("/", "~1")}` };
@@ -48,7 +51,7 @@ export async function loadConnectors(
       problems.push(
         badSchema(
           place,
-          `${loaded.source.file} holds no JSON Schema: ${invalid[0]?.message ?? "it must be one JSON or YAML document that is a map."}`,
+          `${loaded.source.file} is not a JSON Schema: ${invalid[0]?.message ?? "it must be one JSON or YAML document that is a map."}`,
         ),
       );
       continue;
@@ -61,7 +64,7 @@ export async function loadConnectors(
       problems.push(
         badSchema(
           place,
-          `${loaded.source.file} is no valid JSON Schema (draft-07): ${error instanceof Error ? error.message : "unknown reason"}.`,
+          `${loaded.source.file} is not a valid JSON Schema (draft-07): ${error instanceof Error ? error.message : "unknown reason"}.`,
         ),
       );
     }
@@ -80,7 +83,10 @@ export async function loadConnectors(
   return { connectors: { schemas: Object.fromEntries(schemas), check }, problems };
 }
 
-/** What a connector's schema says against a connection. A `$secret` has no value yet, and passes. */
+/**
+ * The problems of a connection according to its connector's schema. A `$secret` has no value yet,
+ * and passes.
+ */
 export function connectorProblems(
   { errors, base, schema }: ConnectorCheck,
   context: Omit<SchemaContext, "base" | "schema">,

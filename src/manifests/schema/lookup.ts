@@ -10,13 +10,14 @@ import { nearest } from "../../text/suggest.ts";
 export type Schema = Readonly<Record<string, unknown>>;
 
 /**
- * What a schema says of the value at a place, in all its branches: `$ref`, `allOf`, `then` and `else` opened up. An error of ajv names its
- * own schema only relative to a function that it made of it, so that the way goes along the value instead.
+ * The parts of a schema that apply to the value at a path, with `$ref`, `allOf`, `then` and `else`
+ * resolved. They are looked up along the value, because an ajv error identifies its schema only
+ * relative to a function that ajv compiled.
  */
 export function schemaParts(root: unknown, pointer: Pointer): readonly Schema[] {
   let parts = open(root, root);
   for (const segment of fromPointer(pointer)) {
-    // A part that knows the member by name says more of it than one that takes any member.
+    // A part that lists the member by name is more specific than one that accepts any member.
     const naming = parts.filter((part) => Object.hasOwn(propertiesOf(part), segment));
     parts = (naming.length > 0 ? naming : parts).flatMap((part) => open(step(part, segment), root));
   }
@@ -39,7 +40,7 @@ function step(part: Schema, segment: string): unknown {
   return items !== undefined && /^[0-9]+$/u.test(segment) ? items : own(part, "additionalProperties");
 }
 
-/** Names that a closed map may have, and the names of a part that counts them. */
+/** Names that a closed map may have, and the names of a part that lists them. */
 export function propertiesOf(part: Schema): Schema {
   const properties = own(part, "properties");
   return isObject(properties) ? properties : {};
@@ -74,8 +75,8 @@ export const schemaNames: readonly string[] = [
 const fileOf = (name: string) => `${name.replaceAll(/(?<=[a-z])(?=[A-Z])/gu, "-").toLowerCase()}.schema.json`;
 
 /**
- * The text of a JSON Schema as shipped, of all manifests where no name is given. Names in any case, with or without hyphens and a plural s.
- * Undefined for an unknown name.
+ * The text of a shipped JSON Schema; without a name, the one for all manifests. Names in any case,
+ * with or without hyphens and a plural s. Undefined for an unknown name.
  */
 export function schemaText(name = "Manifest"): string | undefined {
   const wanted = name.toLowerCase().replaceAll("-", "");
@@ -83,7 +84,7 @@ export function schemaText(name = "Manifest"): string | undefined {
   return known === undefined ? undefined : readFileSync(join(packageFolder(), "schema", fileOf(known)), "utf8");
 }
 
-/** The schema name that was probably meant. */
+/** The schema name that the user probably wanted. */
 export const nearestSchemaName = (name: string): string | undefined => nearest(name, schemaNames);
 
 /** The folder that holds package.json: this file runs from src/manifests and, bundled, from dist/lib. */

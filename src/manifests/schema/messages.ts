@@ -6,7 +6,10 @@ import { codeList, describeType, describeTypes, label } from "../../text/labels.
 import { didYouMean, nearest } from "../../text/suggest.ts";
 import { alternatives, propertiesOf, type Schema } from "./lookup.ts";
 
-/** A schema's complaint in a person's words. `rank`: of several at one place the lowest is shown. */
+/**
+ * A schema error as a message. `rank`: of several errors at one location the one with the lowest
+ * rank is shown.
+ */
 export interface SchemaFault {
   readonly pointer: Pointer;
   readonly on: "key" | "value";
@@ -27,14 +30,14 @@ export interface FaultContext {
   readonly mayQuote: (pointer: Pointer) => boolean;
   /** Whether a value came from a variable. */
   readonly isReplaced: (pointer: Pointer) => boolean;
-  /** What the schema says of the value at a place. */
+  /** The schema of the value at a path. */
   readonly partsAt: (pointer: Pointer) => readonly Schema[];
 }
 
-/** The words for one error of ajv; undefined for those that only repeat what another one says better. */
+/** The message for one ajv error; undefined if another error already covers it. */
 export function schemaFault(error: ErrorObject, context: FaultContext): SchemaFault | undefined {
   const { instancePath, keyword, params, schemaPath } = error;
-  // What is wrong with a name is told by propertyNames.
+  // propertyNames reports what is wrong with a name.
   if (error.propertyName !== undefined) return undefined;
   const value = atPointer(context.value, instancePath);
   const at = (rank: number, code: string, summary: string, message: string, pointer = instancePath, on: "key" | "value" = "value") => ({
@@ -59,7 +62,7 @@ export function schemaFault(error: ErrorObject, context: FaultContext): SchemaFa
     case "additionalProperties":
       return unknownKey(String(params["additionalProperty"]), error, context);
     case "required":
-      // Branches of "exactly one of" are told by that keyword itself.
+      // The keyword itself reports the branches of "exactly one of".
       if (/\/(?:oneOf|anyOf)\//u.test(schemaPath)) return undefined;
       return {
         ...at(
@@ -74,14 +77,14 @@ export function schemaFault(error: ErrorObject, context: FaultContext): SchemaFa
       };
     case "oneOf":
     case "anyOf":
-      // What is no map has the wrong type, and that is told.
+      // A value that is not a map has the wrong type, which is reported already.
       if (!isObject(value)) return undefined;
       return choiceFault(error, { subject, value, context });
     case "const":
     case "enum": {
       const allowed = keyword === "const" ? [params["allowedValue"]] : listOf(params["allowedValues"]);
       const words = allowed.map(String);
-      const quoted = context.mayQuote(instancePath) && typeof value !== "object" ? `, and here it is ${JSON.stringify(value)}` : "";
+      const quoted = context.mayQuote(instancePath) && typeof value !== "object" ? `, but is ${JSON.stringify(value)}` : "";
       const hint = quoted === "" ? "" : didYouMean(String(value), words);
       return at(1, "E_WRONG_VALUE", "Value not allowed", `${subject} must be ${codeList(words, "or")}${quoted}.${hint}`);
     }
@@ -99,9 +102,9 @@ export function schemaFault(error: ErrorObject, context: FaultContext): SchemaFa
         "key",
       );
     case "minLength":
-      return at(1, "E_WRONG_VALUE", "Empty text", `${subject} is empty. Give it a value, or leave it out.`);
+      return at(1, "E_WRONG_VALUE", "Empty text", `${subject} is empty. Set a value, or remove the key.`);
     case "minItems":
-      return at(1, "E_WRONG_VALUE", "Empty list", `${subject} is an empty list. Give it an entry, or leave it out.`);
+      return at(1, "E_WRONG_VALUE", "Empty list", `${subject} is an empty list. Add an entry, or remove the key.`);
     case "minProperties":
     case "maxProperties":
       return at(
@@ -127,7 +130,7 @@ export function schemaFault(error: ErrorObject, context: FaultContext): SchemaFa
             1,
             "E_WRONG_VALUE",
             "Only for columns",
-            `${subject} is for columns only. Name a \`column\` in the rule's \`match\`.`,
+            `${subject} is for columns only. Add \`column\` to the rule's \`match\`.`,
             instancePath,
             "key",
           );
@@ -142,15 +145,15 @@ export function schemaFault(error: ErrorObject, context: FaultContext): SchemaFa
 type At = (rank: number, code: string, summary: string, message: string, pointer?: Pointer, on?: "key" | "value") => SchemaFault;
 
 function wrongType(subject: string, types: readonly string[], value: unknown, isSecret: boolean, isReplaced: boolean): string {
-  const main = `${subject} must be ${describeTypes(types, isSecret ? "a $secret" : undefined)}, and here it is ${describeType(value)}.`;
-  if (value === null) return `${main} Give it a value, or remove the key.`;
-  if (isReplaced) return `${main} The value comes from a variable: mend it where the variable is set.`;
+  const main = `${subject} must be ${describeTypes(types, isSecret ? "a $secret" : undefined)}, but is ${describeType(value)}.`;
+  if (value === null) return `${main} Set a value, or remove the key.`;
+  if (isReplaced) return `${main} The value comes from a variable. Fix it where the variable is set.`;
   if (types.includes("string") && (typeof value === "number" || typeof value === "boolean")) {
-    return `${main} YAML reads it so because it has no quotes: put it in quotes.`;
+    return `${main} YAML does not read it as a string because it has no quotes. Put it in quotes.`;
   }
   if (types.includes("boolean") && typeof value === "string") {
     const meant = /^(?:y|yes|on|true)$/iu.test(value) ? "true" : /^(?:n|no|off|false)$/iu.test(value) ? "false" : undefined;
-    return meant === undefined ? main : `${main} In YAML 1.2 only true and false are not text: write ${meant} without quotes.`;
+    return meant === undefined ? main : `${main} In YAML 1.2 only true and false are booleans: write ${meant} without quotes.`;
   }
   if (
     (types.includes("integer") || types.includes("number")) &&
@@ -160,7 +163,7 @@ function wrongType(subject: string, types: readonly string[], value: unknown, is
   ) {
     return `${main} Remove the quotes.`;
   }
-  if (types.includes("array")) return `${main} Begin each entry with \`- \` on a line of its own, or write [ ] around them.`;
+  if (types.includes("array")) return `${main} Begin each entry with \`- \` on its own line, or put the entries in [ ].`;
   return main;
 }
 
@@ -190,8 +193,8 @@ function inPlace(key: string, parent: Pointer, siblings: readonly string[], { pa
 function missingHint(error: ErrorObject, { kind }: FaultContext): string {
   const missing = error.params["missingProperty"];
   if (missing === "destination" && error.instancePath === "/spec") return " `create` needs a destination: { asset: NAME } or { id: ID }.";
-  if (missing === "metadata" && kind !== "Config") return " Every manifest has a name: metadata: { name: … }.";
-  if (missing === "set") return " A rule says what it wants: set: { enabled: … }, set: { hashed: … }, or ignore: true.";
+  if (missing === "metadata" && kind !== "Config") return " Every manifest needs a name: metadata: { name: … }.";
+  if (missing === "set") return " A rule needs set: { enabled: … }, set: { hashed: … } or ignore: true.";
   return "";
 }
 
@@ -225,12 +228,12 @@ function mapHint({ instancePath }: ErrorObject, value: unknown, { partsAt, mayQu
 function oneOfText(subject: string, keyword: string, value: unknown, names: readonly string[]): string {
   const given = isObject(value) ? names.filter((name) => Object.hasOwn(value, name)) : [];
   const rule = `${subject} needs ${keyword === "oneOf" ? "exactly" : "at least"} one of ${codeList(names, "and")}`;
-  return given.length === 0 ? `${rule}, and has none.` : `${rule}, and has ${codeList(given, "and")}.`;
+  return given.length === 0 ? `${rule}, but has none.` : `${rule}, but has ${codeList(given, "and")}.`;
 }
 
 function countText(subject: string, value: unknown, schema: Schema = {}): string {
   if (isObject(value) && Object.hasOwn(value, "use"))
-    return `${subject} uses a RuleSet, and \`use\` stands alone. Write other members in a rule of their own.`;
+    return `${subject} uses a RuleSet, so \`use\` must be its only key. Write the other keys in a separate rule.`;
   const names = Object.keys(propertiesOf(schema));
   const exactlyOne = own(schema, "maxProperties") === 1;
   if (isObject(value) && Object.hasOwn(value, "match"))
@@ -244,13 +247,13 @@ function countText(subject: string, value: unknown, schema: Schema = {}): string
 }
 
 function patternFault(subject: string, pointer: Pointer, pattern: string, value: unknown, context: FaultContext, at: At): SchemaFault {
-  const quoted = context.mayQuote(pointer) && typeof value === "string" ? `, and here it is ${JSON.stringify(value)}` : "";
+  const quoted = context.mayQuote(pointer) && typeof value === "string" ? `, but is ${JSON.stringify(value)}` : "";
   if (pattern === "^[a-z0-9._-]+$") {
     return at(
       1,
       "E_INVALID_NAME",
       "Name not allowed",
-      `${subject} is made of lower-case letters, digits, dots, underscores and hyphens${quoted}. It is local, and never sent to the service.`,
+      `${subject} may contain only lower-case letters, digits, dots, underscores and hyphens${quoted}. The name is local and never sent to the service.`,
     );
   }
   const wanted = pattern.startsWith("^[0-9]{4}")
@@ -258,24 +261,24 @@ function patternFault(subject: string, pointer: Pointer, pattern: string, value:
     : pattern.startsWith("^(/")
       ? 'a JSON Pointer: "" or text that begins with /'
       : pattern.endsWith("(s|m|h|d)$")
-        ? "a number of seconds, or a time such as 30s, 5m, 2h, 1d"
+        ? "a number of seconds, or a duration such as 30s, 5m, 2h, 1d"
         : undefined;
   const message = wanted === undefined ? `${subject} must match ${pattern}${quoted}.` : `${subject} must be ${wanted}${quoted}.`;
   return at(1, "E_WRONG_VALUE", "Value not allowed", message);
 }
 
-/** A member of `is` that the nodes that a test checks do not have. */
+/** A key of `is` that the nodes checked by a test do not have. */
 function otherLevel(subject: string, pointer: Pointer): string {
   const key = fromPointer(pointer).at(-1) ?? "";
   if (key === "hashed" || key === "isPrimaryKey") return `${subject} exists only for columns. Add \`column\` to \`that\`.`;
   if (key === "syncMode" || key === "cursorField")
-    return `${subject} exists only for tables. \`that\` must have \`table\`, and no \`column\`.`;
+    return `${subject} exists only for tables. \`that\` must have \`table\` but not \`column\`.`;
   if (key === "enabled" || key === "nameInDestination") return `${subject} exists only for schemas, tables and columns. Add \`that\`.`;
   return `${subject} exists only for integrations. Remove \`that\`.`;
 }
 
 const nameText = (name: string) =>
-  `${JSON.stringify(name)} can't be a name here. Use letters, digits, dots, underscores and hyphens; a variable's name begins with a letter or an underscore.`;
+  `${JSON.stringify(name)} can't be used as a name here. Use letters, digits, dots, underscores and hyphens. The name of a variable must begin with a letter or an underscore.`;
 const comparison = (keyword: string) => (keyword === "minimum" ? "at least" : keyword === "maximum" ? "at most" : "more than");
 const typesOf = (params: ErrorObject["params"]): readonly string[] =>
   (Array.isArray(params["type"]) ? params["type"] : [params["type"]]).map(String);

@@ -11,17 +11,20 @@ export interface SchemaContext {
   readonly kind: string;
   readonly value: unknown;
   readonly place: SourceLocation;
-  /** Places that hold a variable's value: it may come from the environment, and is not quoted. */
+  /** Locations with a variable's value: it may come from the environment, and is not quoted. */
   readonly replaced: ReadonlySet<Pointer>;
-  /** Places whose value has a problem already: nothing more is said about it. */
+  /** Locations whose value already has a problem: no further problem is reported there. */
   readonly known: ReadonlySet<Pointer>;
-  /** Where the schema speaks of a part of the document only: the part's place. */
+  /**
+   * The location of the part that the schema describes, if it describes only a part of the
+   * document.
+   */
   readonly base?: Pointer;
-  /** Another schema than the kind's. */
+  /** Another schema than the kind's own. */
   readonly schema?: unknown;
 }
 
-/** ajv's errors as problems: per place the most telling one. */
+/** ajv's errors as problems: the most specific one for each location. */
 export function schemaProblems(errors: readonly ErrorObject[], context: SchemaContext): readonly Problem[] {
   const { kind, base = "" } = context;
   let schema = context.schema;
@@ -38,7 +41,7 @@ export function schemaProblems(errors: readonly ErrorObject[], context: SchemaCo
       },
     });
     if (fault === undefined || (fault.on === "value" && context.known.has(fault.pointer))) continue;
-    // Several missing keys of one map are told one by one: each needs an answer.
+    // Each missing key of a map is reported: the user has to add all of them.
     const slot = error.keyword === "required" ? `${fault.pointer} ${String(error.params["missingProperty"])}` : fault.pointer;
     const found = best.get(slot);
     if (found === undefined || fault.rank < found.rank) best.set(slot, fault);
@@ -60,7 +63,7 @@ export function schemaProblems(errors: readonly ErrorObject[], context: SchemaCo
     }));
 }
 
-/** Errors of a connector's schema about a member that is a `$secret`: its value isn't known before it is sent. */
+/** Errors of a connector's schema about a `$secret`: its value is not known before it is sent. */
 export function concernsSecret(value: unknown, pointer: Pointer): boolean {
   const segments = fromPointer(pointer);
   let prefix = "";

@@ -12,17 +12,22 @@ export type { SecretOptions } from "./source.ts";
 export interface ResolvedSecrets {
   /** By `secretKey` of the reference: equal references share a value, and a command runs once. */
   readonly values: ReadonlyMap<string, Secret>;
-  /** One for each reference that has no value. They never hold a value, nor what a command printed. */
+  /**
+   * One for each reference without a value. They never contain a value or the output of a command.
+   */
   readonly problems: readonly Problem[];
 }
 
 /** The key of a reference in `ResolvedSecrets.values`. */
 export const secretKey = (reference: SecretReference): string => canonicalJson(reference);
 
-/** Commands at a time: they may ask a vault that limits its callers. */
+/** Concurrent commands: they may call a vault with a rate limit. */
 const lanes = 4;
 
-/** Reads every secret (product §2.2). `placesOf` is asked only for what has no value. Throws the signal's reason when aborted, nothing else. */
+/**
+ * Reads every secret. `placesOf` is called only for secrets without a value. Throws only the
+ * signal's reason when aborted.
+ */
 export async function resolveSecrets(
   references: readonly SecretReference[],
   options: SecretOptions,
@@ -66,7 +71,9 @@ function neededBy(addresses: readonly Address[]): string {
   return `${addresses.slice(0, mostNamed).join(", ")}${rest > 0 ? ` and ${rest} more` : ""} need it.`;
 }
 
-/** The value in a secret's text: the member at `pointer`, as `type`. Faults never quote the text. */
+/**
+ * The value in a secret's text: the member at `pointer`, as `type`. Problems never quote the text.
+ */
 function convertSecret(text: string, { pointer, type }: SecretSource): { readonly value: JsonValue } | SecretFault {
   const picked = pointer === undefined ? { value: text } : pick(text, pointer);
   if (!("value" in picked)) return picked;
@@ -75,13 +82,13 @@ function convertSecret(text: string, { pointer, type }: SecretSource): { readonl
     return fault(
       "E_PLACEHOLDER_SECRET",
       "Placeholder instead of a secret",
-      "The value is a placeholder such as *** or changeme, not a secret. Put the real value there.",
+      "The value is a placeholder such as *** or changeme, not a secret. Replace it with the real value.",
     );
   }
   if (type === undefined) return { value };
   const converted = convert(typeof value === "string" ? value.trim() : value, type);
   return converted === undefined
-    ? fault("E_SECRET_TYPE", "Secret of the wrong type", `The value is not ${typeWords[type]}, as \`type\` asks.`)
+    ? fault("E_SECRET_TYPE", "Secret of the wrong type", `The value is not ${typeWords[type]}, which \`type\` requires.`)
     : { value: converted };
 }
 
@@ -91,7 +98,11 @@ function pick(text: string, pointer: string): { readonly value: JsonValue } | Se
     whole = JSON.parse(text);
   } catch {
     // The parser's message quotes the text.
-    return fault("E_SECRET_POINTER", "Nothing at the secret's pointer", "`pointer` reads the value as JSON, and it is no JSON.");
+    return fault(
+      "E_SECRET_POINTER",
+      "Nothing at the secret's pointer",
+      "`pointer` requires a JSON value, but the value is not valid JSON.",
+    );
   }
   const value = atPointer(whole, pointer);
   if (value === undefined || value === null || value === "") {
@@ -107,7 +118,10 @@ function convert(value: JsonValue, type: "integer" | "number" | "boolean"): Json
   return readNumber(typeof value === "string" || typeof value === "number" ? String(value) : "", type);
 }
 
-/** What people and tools leave where a secret belongs: `***`, `<redacted>`, `[secret]`, `changeme`, a substitution that did not happen. */
+/**
+ * Typical placeholders for secrets: `***`, `<redacted>`, `[secret]`, `changeme`, an unreplaced
+ * variable.
+ */
 function isPlaceholder(value: string): boolean {
   const text = value.trim().toLowerCase();
   return /^(?:\*+|x{3,}|[<[{(]\s*(?:redacted|secret|password|masked|hidden|api[_-]?key|token|your[ _-].*)\s*[>\]})]|redacted|changeme|change[_-]me|todo|replace[_-]?me|\$\{[^}]*\})$/u.test(
@@ -117,13 +131,16 @@ function isPlaceholder(value: string): boolean {
 
 const fault = (code: string, summary: string, message: string): SecretFault => ({ code, summary, message });
 
-/** Where a manifest names a secret. */
+/** Where a manifest uses a secret. */
 export interface SecretPlace {
   readonly address: Address;
   readonly place: SourceLocation;
 }
 
-/** Where these manifests name the secret, in their order. Meant for a secret that is missing: it looks through all of their values. */
+/**
+ * Where these manifests use the secret, in their order. Slow, because it searches all values; for
+ * missing secrets.
+ */
 export function secretPlaces(reference: SecretReference, resources: readonly Resource[]): readonly SecretPlace[] {
   const wanted = canonicalJson(reference);
   const pointersIn = (value: unknown, path: readonly string[]): readonly string[] => {

@@ -3,9 +3,9 @@ import type { ManifestKind } from "../../kinds/kind.ts";
 import { isSecretName } from "../../model/secret.ts";
 
 /**
- * Whether the member `key` of the map at `path` holds a secret, judged by its name
+ * Whether the member `key` of the map at `path` holds a secret, according to its name
  * (docs/manifests.md#secrets). Keys that are names of something else (tables, labels, targets) do
- * not count. `kind` is the document's; undefined for a file of variables.
+ * not count. `kind` is the document's; undefined for a variable file.
  */
 export function isSecretMember(kind: string | undefined, path: readonly (string | number)[], key: string): boolean {
   // The scope comes first: a literal schema tree may have a hundred thousand keys.

@@ -10,7 +10,7 @@ export interface SecretOptions {
   readonly folder: string;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly signal?: AbortSignal | undefined;
-  /** Of one command; 30 s where absent. */
+  /** Of one command; default: 30 s. */
   readonly timeoutMs?: number | undefined;
 }
 
@@ -28,13 +28,13 @@ export async function readSecretText(source: SecretSource, options: SecretOption
   if (source.env !== undefined) return fromEnvironment(source.env, options);
   if (source.file !== undefined) return fromFile(source.file, options);
   if (source.exec !== undefined) return fromCommand(source.exec, options);
-  return fault("E_SECRET_SOURCE", "Secret without a source", "The reference names none of env, file and exec. Name exactly one.");
+  return fault("E_SECRET_SOURCE", "Secret without a source", "The reference has none of env, file and exec. Add exactly one.");
 }
 
 function fromEnvironment(name: string, { env }: SecretOptions): { readonly text: string } | SecretFault {
   const text = own(env, name);
   if (text !== undefined && text !== "") return { text };
-  const state = text === undefined ? "is not set" : "is set and empty, which counts as missing";
+  const state = text === undefined ? "is not set" : "is empty, which counts as missing";
   return fault("E_SECRET_MISSING", "Secret missing", `The environment variable ${name} ${state}. Set it where dimsync runs.`);
 }
 
@@ -53,7 +53,7 @@ async function fromFile(file: string, { folder, signal }: SecretOptions): Promis
   return decode(bytes, "The file");
 }
 
-/** One byte more than the limit at most: the path may be a device. */
+/** Reads at most one byte more than the limit: the path may be a device. */
 async function readUpToLimit(path: string): Promise<Buffer> {
   const file = await open(path, "r");
   try {
@@ -73,9 +73,9 @@ async function readUpToLimit(path: string): Promise<Buffer> {
 function fromCommand([command, ...args]: readonly string[], options: SecretOptions): Promise<{ readonly text: string } | SecretFault> {
   const { folder, env, signal, timeoutMs = 30_000 } = options;
   if (command === undefined)
-    return Promise.resolve(fault("E_SECRET_SOURCE", "Secret without a source", "`exec` is an empty list. Name a command."));
+    return Promise.resolve(fault("E_SECRET_SOURCE", "Secret without a source", "`exec` is an empty list. Add a command."));
   return new Promise((settle, reject) => {
-    // SIGKILL: a command that catches the milder signal would keep the run waiting.
+    // SIGKILL, because a command that handles SIGTERM would block the run.
     const how = {
       cwd: folder,
       env: { ...env },
@@ -86,19 +86,19 @@ function fromCommand([command, ...args]: readonly string[], options: SecretOptio
       windowsHide: true,
     } as const;
     const failed = (why: string) =>
-      settle(fault("E_SECRET_COMMAND", "Secret command failed", `${why} What it printed is not shown, since it may hold the secret.`));
+      settle(fault("E_SECRET_COMMAND", "Secret command failed", `${why} Its output is not shown, because it may contain the secret.`));
     try {
       const child = execFile(command, args, { ...how, ...(signal === undefined ? {} : { signal }) }, (error, stdout) => {
         if (signal?.aborted) reject(signal.reason);
         else if (error === null) settle(decode(stdout, "The command's output"));
         else failed(whyFailed(error, timeoutMs));
       });
-      // A command that waits for an answer on its standard input gets none; it may have closed it before.
+      // A command that reads standard input gets an empty one; it may have closed it already.
       child.stdin?.on("error", () => {});
       child.stdin?.end();
     } catch {
       // Node refuses arguments with a NUL character, and its message quotes them.
-      failed("The command or an argument holds a character that no command line can hold.");
+      failed("The command or an argument contains a NUL character, which a command line cannot contain.");
     }
   });
 }
@@ -108,8 +108,8 @@ function whyFailed(
   timeoutMs: number,
 ): string {
   if (error.code === "ENOENT")
-    return "The command was not found, or the folder of dimsync.yaml is gone. A relative path of a command begins in that folder.";
-  if (error.code === "EACCES") return "The command may not be executed. Check its permissions.";
+    return "The command was not found, or the folder of dimsync.yaml does not exist. A relative path of a command is relative to that folder.";
+  if (error.code === "EACCES") return "The command is not executable. Check its permissions.";
   if (error.code === "ERR_CHILD_PROCESS_STDIO_MAXBUFFER") return "The command printed more than 1 MiB.";
   if (error.killed === true) return `The command did not end within ${timeoutMs / 1000} s.`;
   if (typeof error.code === "number") return `The command ended with exit code ${error.code}. Run it by hand to see why.`;
