@@ -13,7 +13,7 @@ const isEmail = (text: string): boolean => /^[^@\s]+@[^@\s]+$/u.test(text);
 
 const withEmail = (email: string, users: readonly LiveUser[]): LiveUser | undefined => users.find((user) => sameEmail(user.email, email));
 
-/** Whether the list of users is needed to know who is meant: the user is given by e-mail address. */
+/** Whether the list of users is needed to find the user, who is given by e-mail address. */
 export const needsUsers = (ref: UserRef | undefined): boolean => typeof ref === "object" || (ref !== undefined && isEmail(ref));
 
 /** The text to write for a user: a plain string as it is, else the id unless another form is asked for. */
@@ -24,7 +24,7 @@ export function userToWrite(ref: UserRef, users: readonly LiveUser[]): string | 
   return ref.as === "email" ? user.email : ref.as === "name" ? (user.name ?? user.email) : user.id;
 }
 
-/** The id of a user, for fields that take nothing else. A plain string that is no e-mail address is an id. */
+/** The id of a user, for fields that take nothing else. A plain string that is not an e-mail address is an id. */
 export function userIdOf(ref: UserRef, users: readonly LiveUser[]): string | UnknownUser {
   if (typeof ref === "string" && !isEmail(ref)) return ref;
   return userToWrite({ user: typeof ref === "string" ? ref : ref.user }, users);

@@ -19,7 +19,7 @@ export interface Discovered {
 
 /**
  * The manifest files behind files, folders and globs, relative to `folder`. Folders are searched for *.yaml and *.yml, without dot folders
- * and node_modules; symbolic links are followed inside the project, and each folder is read once. `except` are absolute paths that are no manifests: config, bindings, files of variables.
+ * and node_modules; symbolic links are followed inside the project, and each folder is read once. `except` are absolute paths that are not manifests: config, bindings, variable files.
  */
 export function discover(
   wanted: readonly Wanted[],

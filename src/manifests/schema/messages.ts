@@ -179,7 +179,7 @@ function unknownKey(key: string, { instancePath }: ErrorObject, context: FaultCo
   const suggestion = suggested === undefined ? inPlace(key, instancePath, allowed, context) : ` Did you mean ${suggested}?`;
   const merge = key === "<<" ? " Merge keys are YAML 1.1; use an alias for the whole value, or write the members out." : "";
   const known = suggestion === "" && allowed.length > 0 && allowed.length <= 12 ? ` Known here: ${allowed.join(", ")}.` : suggestion;
-  const message = `${JSON.stringify(key)} is no key of ${label(instancePath)}.${merge === "" ? known : merge}`;
+  const message = `${JSON.stringify(key)} is not a key of ${label(instancePath)}.${merge === "" ? known : merge}`;
   const fault = { pointer, on: "key", rank: 0, code: "E_UNKNOWN_KEY", summary: "Unknown key", message } as const;
   return suggested === undefined ? fault : { ...fault, suggested: instancePath + toPointer([suggested]) };
 }
