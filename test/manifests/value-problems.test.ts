@@ -48,7 +48,7 @@ testProblems({
   "an unknown member of a source": [
     asset("  connection: { a: { $secret: { env: A, value: hunter2 } } }"),
     ["6:41 E_UNKNOWN_KEY"],
-    /Allowed keys: env, file, exec, pointer, type\./u,
+    /Known here: env, file, exec, pointer, type\./u,
   ],
   "a member beside $secret": [asset("  connection: { a: { $secret: { env: A }, b: c } }"), ["6:43 E_UNKNOWN_KEY"]],
   "an empty command": [asset("  connection: { a: { $secret: { exec: [] } } }"), ["6:39 E_WRONG_VALUE"]],
