@@ -86,7 +86,7 @@ async function startService() {
   });
   for await (const line of createInterface({ input: child.stdout })) {
     url ??= /^DIMSYNC_BASE_URL=(.+)$/.exec(line)?.[1];
-    const danasKey = /^# the key of dana@example\.com: (.+)$/.exec(line)?.[1];
+    const danasKey = /^# API key of dana@example\.com: (.+)$/.exec(line)?.[1];
     if (url !== undefined && danasKey !== undefined)
       return { url, danasKey, env: { ...env, DIMSYNC_BASE_URL: url }, stop: () => child.kill() };
   }

@@ -42,7 +42,7 @@ test("a column that appears in one shard is counted, named on demand, and can fa
   expect((await run("drift")).stdout).toContain(`${after.unmanaged.columns} columns (--list-unmanaged names them).`);
 });
 
-test("its policy refuses what the rules would allow, at the rule's line", async () => {
+test("its policy reports what the rules allow, at the rule's line, and refuses it on demand", async () => {
   const { made, change } = exampleOf("fleet");
   change(
     "manifests/shops.yaml",
@@ -50,9 +50,10 @@ test("its policy refuses what the rules would allow, at the rule's line", async 
     "[orders, customers, payments] }\n      set: { enabled: true }",
   );
   const { policy, exit } = await made("plan");
-  expect(exit).toEqual({ code: 3, reasons: ["policy"] });
-  expect(policy.map(({ address, path, file, line }) => `${address} ${path} ${file}:${line}`)).toEqual([
-    "SchemaConfig/shops@shop-shard-01 /schemas/public/tables/payments/enabled manifests/shops.yaml:11",
-    "SchemaConfig/shops@shop-shard-02 /schemas/public/tables/payments/enabled manifests/shops.yaml:11",
+  expect(exit).toEqual({ code: 0, reasons: [] });
+  expect(policy.map(({ state, address, path, file, line }) => `${state} ${address} ${path} ${file}:${line}`)).toEqual([
+    "existing SchemaConfig/shops@shop-shard-01 /schemas/public/tables/payments/enabled manifests/shops.yaml:11",
+    "existing SchemaConfig/shops@shop-shard-02 /schemas/public/tables/payments/enabled manifests/shops.yaml:11",
   ]);
+  expect((await made("plan", "--fail-on", "policy")).exit).toEqual({ code: 2, reasons: ["policy"] });
 });

@@ -36,7 +36,7 @@ test("the demo shows its steps in order, ends with 0, and leaves nothing behind"
     "dana@example.com",
     "PATCH /v1/integrations/8f1c/schemas",
     "$ dimsync drift",
-    "public.customers.email hashed   live false, declared true",
+    "public.customers.email hashed   live false, desired true",
     "✗ Policy/contact-is-hashed",
     "Exit 3 (policy, drift)",
     "$ dimsync plan --detailed-exitcode",
