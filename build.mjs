@@ -67,8 +67,8 @@ export const manifestValidators = new Map([${names.flatMap((name, i) => (isManif
 `;
   const types = [
     made,
-    'import type { ErrorObject } from "ajv";',
-    "export interface Validator { (data: unknown): boolean; errors?: null | ErrorObject[] }",
+    'import type { SchemaError } from "./schema/schema-error.ts";',
+    "export interface Validator { (data: unknown): boolean; errors?: null | SchemaError[] }",
     ...names.map((name) => `export declare const ${camel(name)}: Validator;`),
     "export declare const manifestValidators: ReadonlyMap<string, Validator>;",
     "",

@@ -1,6 +1,6 @@
-import type { ErrorObject } from "ajv";
 import { isObject, type JsonValue } from "../model/json.ts";
 import { atPointer, fromPointer, type Pointer } from "../model/pointer.ts";
+import type { SchemaError } from "./schema/schema-error.ts";
 
 /**
  * The number of a text in decimal notation; undefined for anything else, and for a number that is
@@ -31,7 +31,7 @@ export function durationMs(value: unknown): number | undefined {
  */
 export function coerceTexts(
   value: JsonValue,
-  errors: readonly ErrorObject[],
+  errors: readonly SchemaError[],
   texts: ReadonlySet<Pointer>,
   base: Pointer = "",
 ): JsonValue | undefined {

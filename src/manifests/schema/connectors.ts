@@ -1,5 +1,4 @@
 import { dirname, resolve } from "node:path";
-import type { ErrorObject } from "ajv";
 import { manifestKindNamed } from "../../kinds/index.ts";
 import { isObject, type JsonObject, type JsonValue, own } from "../../model/json.ts";
 import { atPointer, type Pointer } from "../../model/pointer.ts";
@@ -7,6 +6,7 @@ import type { Problem, SourceLocation } from "../../model/problem.ts";
 import { read as readYaml, type YamlParser } from "../../yaml/read.ts";
 import { coerceTexts } from "../scalars.ts";
 import { readSource } from "../source.ts";
+import type { SchemaError } from "./schema-error.ts";
 import { concernsSecret, type SchemaContext, schemaProblems } from "./validate.ts";
 
 /**
@@ -21,7 +21,7 @@ export interface Connectors {
 export interface ConnectorCheck {
   /** The document, with texts from variables converted to the numbers that the schema requires. */
   readonly value: JsonValue;
-  readonly errors: readonly ErrorObject[];
+  readonly errors: readonly SchemaError[];
   readonly schema?: JsonObject;
   readonly base: Pointer;
 }
@@ -37,7 +37,7 @@ export async function loadConnectors(
   if (Object.keys(files).length === 0) return { connectors: noConnectors, problems: [] };
   const problems: Problem[] = [];
   const schemas = new Map<string, JsonObject>();
-  const validators = new Map<string, (value: unknown) => readonly ErrorObject[]>();
+  const validators = new Map<string, (value: unknown) => readonly SchemaError[]>();
   // Loads the compiler only for projects that have a schema.
   const { Ajv } = await import("ajv");
   for (const [type, path] of Object.entries(files)) {

@@ -1,10 +1,10 @@
-import type { ErrorObject } from "ajv";
 import { manifestKindNamed } from "../../kinds/index.ts";
 import { isObject, own } from "../../model/json.ts";
-import { atPointer, fromPointer, type Pointer, toPointer } from "../../model/pointer.ts";
+import { atPointer, type Pointer, toPointer } from "../../model/pointer.ts";
 import { codeList, describeType, describeTypes, label } from "../../text/labels.ts";
 import { didYouMean, nearest } from "../../text/suggest.ts";
-import { alternatives, propertiesOf, type Schema } from "./lookup.ts";
+import { alternatives, otherLevel, propertiesOf, type Schema } from "./lookup.ts";
+import type { SchemaError } from "./schema-error.ts";
 
 /**
  * A schema error as a message. `rank`: of several errors at one location the one with the lowest
@@ -35,7 +35,7 @@ export interface FaultContext {
 }
 
 /** The message for one ajv error; undefined if another error already covers it. */
-export function schemaFault(error: ErrorObject, context: FaultContext): SchemaFault | undefined {
+export function schemaFault(error: SchemaError, context: FaultContext): SchemaFault | undefined {
   const { instancePath, keyword, params, schemaPath } = error;
   // propertyNames reports what is wrong with a name.
   if (error.propertyName !== undefined) return undefined;
@@ -167,7 +167,7 @@ function wrongType(subject: string, types: readonly string[], value: unknown, is
   return main;
 }
 
-function unknownKey(key: string, { instancePath }: ErrorObject, context: FaultContext): SchemaFault {
+function unknownKey(key: string, { instancePath }: SchemaError, context: FaultContext): SchemaFault {
   const pointer = instancePath + toPointer([key]);
   const cannotWrite = manifestKindNamed(context.kind)?.readOnlyField?.(instancePath, key);
   if (cannotWrite !== undefined) {
@@ -190,7 +190,7 @@ function inPlace(key: string, parent: Pointer, siblings: readonly string[], { pa
   return name === undefined ? "" : ` It belongs in \`${name}\`: ${name}: { ${key}: … }.`;
 }
 
-function missingHint(error: ErrorObject, { kind }: FaultContext): string {
+function missingHint(error: SchemaError, { kind }: FaultContext): string {
   const missing = error.params["missingProperty"];
   if (missing === "destination" && error.instancePath === "/spec") return " `create` needs a destination: { asset: NAME } or { id: ID }.";
   if (missing === "metadata" && kind !== "Config") return " Every manifest needs a name: metadata: { name: … }.";
@@ -199,7 +199,7 @@ function missingHint(error: ErrorObject, { kind }: FaultContext): string {
 }
 
 function choiceFault(
-  { instancePath, keyword }: ErrorObject,
+  { instancePath, keyword }: SchemaError,
   { subject, value, context }: { readonly subject: string; readonly value: unknown; readonly context: FaultContext },
 ): SchemaFault {
   const names = alternatives(context.partsAt(instancePath), keyword === "oneOf" ? "oneOf" : "anyOf");
@@ -215,7 +215,7 @@ function choiceFault(
 }
 
 /** For a string instead of a map that has one of several keys: the first of them that takes a string. */
-function mapHint({ instancePath }: ErrorObject, value: unknown, { partsAt, mayQuote }: FaultContext): string {
+function mapHint({ instancePath }: SchemaError, value: unknown, { partsAt, mayQuote }: FaultContext): string {
   if (typeof value !== "string" || !mayQuote(instancePath)) return "";
   const parts = partsAt(instancePath);
   const ofOne = parts.filter((part) => own(part, "maxProperties") === 1).flatMap((part) => Object.keys(propertiesOf(part)));
@@ -267,20 +267,10 @@ function patternFault(subject: string, pointer: Pointer, pattern: string, value:
   return at(1, "E_WRONG_VALUE", "Value not allowed", message);
 }
 
-/** A key of `is` that the nodes checked by a test do not have. */
-function otherLevel(subject: string, pointer: Pointer): string {
-  const key = fromPointer(pointer).at(-1) ?? "";
-  if (key === "hashed" || key === "isPrimaryKey") return `${subject} exists only for columns. Add \`column\` to \`that\`.`;
-  if (key === "syncMode" || key === "cursorField")
-    return `${subject} exists only for tables. \`that\` must have \`table\` but not \`column\`.`;
-  if (key === "enabled" || key === "nameInDestination") return `${subject} exists only for schemas, tables and columns. Add \`that\`.`;
-  return `${subject} exists only for integrations. Remove \`that\`.`;
-}
-
 const nameText = (name: string) =>
   `${JSON.stringify(name)} can't be used as a name here. Use letters, digits, dots, underscores and hyphens. The name of a variable must begin with a letter or an underscore.`;
 const comparison = (keyword: string) => (keyword === "minimum" ? "at least" : keyword === "maximum" ? "at most" : "more than");
-const typesOf = (params: ErrorObject["params"]): readonly string[] =>
+const typesOf = (params: SchemaError["params"]): readonly string[] =>
   (Array.isArray(params["type"]) ? params["type"] : [params["type"]]).map(String);
 const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
 const isSecretAllowed = (parts: readonly Schema[]) => parts.some((part) => Object.hasOwn(propertiesOf(part), "$secret"));

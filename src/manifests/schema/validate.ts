@@ -1,10 +1,10 @@
-import type { ErrorObject } from "ajv";
 import { atPointer, fromPointer, isWithin, type Pointer } from "../../model/pointer.ts";
 import type { Problem, SourceLocation } from "../../model/problem.ts";
 import { isSecretReference } from "../../model/secret.ts";
 import { isSecretMember } from "../secrets/secret-members.ts";
 import { schemaParts, schemaText } from "./lookup.ts";
 import { type SchemaFault, schemaFault } from "./messages.ts";
+import type { SchemaError } from "./schema-error.ts";
 
 export interface SchemaContext {
   /** Kind of the document; also the schema's name. */
@@ -25,7 +25,7 @@ export interface SchemaContext {
 }
 
 /** ajv's errors as problems: the most specific one for each location. */
-export function schemaProblems(errors: readonly ErrorObject[], context: SchemaContext): readonly Problem[] {
+export function schemaProblems(errors: readonly SchemaError[], context: SchemaContext): readonly Problem[] {
   const { kind, base = "" } = context;
   let schema = context.schema;
   const best = new Map<string, SchemaFault>();

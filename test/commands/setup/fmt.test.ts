@@ -59,7 +59,7 @@ test("a file with a syntax error is reported and left unchanged, and the others 
   });
   const { code, stdout, stderr } = await fmt(folder, {}, "manifests");
   expect([code, stdout]).toEqual([1, "manifests/b.yaml\n"]);
-  expect(stderr).toContain("manifests/a.yaml:2:1: ");
+  expect(stderr).toContain("manifests/a.yaml:1:4: ");
   expect(readFileSync(join(folder, "manifests/a.yaml"), "utf8")).toBe("a: [1\n");
   expect(existsSync(join(folder, "manifests/b.yaml"))).toBe(true);
 });
