@@ -1,5 +1,5 @@
+import { secretKey } from "../manifests/secrets/resolve.ts";
 import type { Settings } from "../model/config.ts";
-import { canonicalJson } from "../model/json.ts";
 import { openFolderRecords } from "../records/folder/index.ts";
 import type { Records, RecordsState } from "../records/records.ts";
 import { resolveAll } from "./account.ts";
@@ -13,7 +13,7 @@ export async function openRecords(settings: Settings, env: NodeJS.ProcessEnv): P
       import("../records/postgres/index.ts"),
       resolveAll([records.url], settings, env, undefined),
     ]);
-    return openPostgresRecords({ ...records, folder, target, url: String(secrets.get(canonicalJson(records.url))?.reveal()) });
+    return openPostgresRecords({ ...records, folder, target, url: String(secrets.get(secretKey(records.url))?.reveal()) });
   }
   const { openGitRecords } = await import("../records/git/index.ts");
   return openGitRecords({ ...records, folder, target, env, key: env["DIMSYNC_DIGEST_KEY"] || undefined });

@@ -1,7 +1,7 @@
-import type { Address } from "../model/address.ts";
+import { type Address, byText } from "../model/address.ts";
 import type { Binding } from "../model/binding.ts";
 import { DimsyncError } from "../model/errors.ts";
-import { canonicalJson, isObject, own, sameJson } from "../model/json.ts";
+import { canonicalJson, isObject, own } from "../model/json.ts";
 import type { OpenIntent } from "./journal.ts";
 import type { Intent } from "./journal-line.ts";
 import type { ListLengths } from "./list-lengths.ts";
@@ -34,11 +34,10 @@ export async function bundleOf(records: Records, target: string): Promise<Bundle
   };
 }
 
-const byKey = ([a]: readonly [string, unknown], [b]: readonly [string, unknown]): number => (a < b ? -1 : a > b ? 1 : 0);
+const byKey = ([a]: readonly [string, unknown], [b]: readonly [string, unknown]): number => byText(a, b);
 
 /** Whether two bundles say the same, whatever their targets are called. */
-export const sameRecords = (a: Bundle, b: Bundle): boolean =>
-  sameJson(JSON.parse(canonicalJson({ ...a, target: "" })), JSON.parse(canonicalJson({ ...b, target: "" })));
+export const sameRecords = (a: Bundle, b: Bundle): boolean => canonicalJson({ ...a, target: "" }) === canonicalJson({ ...b, target: "" });
 
 export const isEmpty = ({ bindings, open, created, applied }: Bundle): boolean =>
   Object.keys(bindings).length + open.length + Object.keys(created).length + applied.length === 0;

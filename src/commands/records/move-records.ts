@@ -83,7 +83,7 @@ async function migrate({ context, project, records }: Opened): Promise<void> {
   )
     throw new DimsyncError("E_USAGE", `The records of the target ${settings.target} are in this store already (${records.place}).`);
   const runId = randomUUID();
-  // The lock is the marker that stays in the old store: whoever still uses it is told where the records are.
+  // The lock is the marker that stays in the old store: the error of a run that still uses it says where the records are.
   await records.lock({ runId, reason: `the records were moved to ${choice.store}` });
   try {
     const created = await createStore(settings, choice, context.io.env);

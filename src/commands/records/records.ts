@@ -1,4 +1,5 @@
 import { randomUUID } from "node:crypto";
+import { byText } from "../../model/address.ts";
 import { DimsyncError } from "../../model/errors.ts";
 import type { ExitCode } from "../../model/exit.ts";
 import { openRecords } from "../../operations/records.ts";
@@ -48,7 +49,7 @@ async function show(context: Context<RecordsFlags>): Promise<ExitCode> {
         ...{ entryId, address, runId, at },
         ...(answeredId === undefined ? {} : { answeredId }),
       })),
-      bindings: [...state.bindings].map(([address, { id }]) => ({ address, id })).sort((a, b) => (a.address < b.address ? -1 : 1)),
+      bindings: [...state.bindings].map(([address, { id }]) => ({ address, id })).sort((a, b) => byText(a.address, b.address)),
     };
     await deliverForms(context, {
       human: (options) => {

@@ -10,7 +10,7 @@ import { recordsGone, recordsRefused, recordsUnreadable, type StorePlace } from 
 import { type Database, isRefusal, isUndefinedTable, openDatabase, wordsOf } from "./connection.ts";
 import { ContentError, type PostgresVersion, readVersion } from "./read.ts";
 import { initSchema, supportedFormat, synchronousCommit, tableIn } from "./schema.ts";
-import { isOlderThanSeen, rememberSeen } from "./seen.ts";
+import { rememberVersion } from "./seen.ts";
 import { writeScript } from "./write.ts";
 
 export interface PostgresStoreOptions {
@@ -100,7 +100,7 @@ async function writeUntilKnown(writing: Writing, next: Prepared, parent: Prepare
     try {
       const results = await database.script(script.text);
       if (results[script.casIndex]?.rowCount === 1) {
-        await rememberSeen(options, next.version);
+        await rememberVersion(options, next.version);
         return { outcome: "stored", newest: next.version };
       }
     } catch (error) {
@@ -144,9 +144,8 @@ async function load(options: PostgresStoreOptions, place: StorePlace, database: 
   for (let pauseMs = 100; ; pauseMs *= 2) {
     try {
       const version = checked(options, place, await readVersion(database, options.schema, options.target));
-      if (await isOlderThanSeen(options, version.version))
+      if (!(await rememberVersion(options, version.version)))
         throw recordsGone(place, "the database was set back since this machine last read it, for example to a backup");
-      await rememberSeen(options, version.version);
       return version;
     } catch (error) {
       if (error instanceof DimsyncError) throw error;

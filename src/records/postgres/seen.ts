@@ -13,22 +13,20 @@ interface Store {
   readonly id: string;
 }
 
-/** Whether this machine has seen a newer version of the same store. */
-export async function isOlderThanSeen(store: Store, version: string): Promise<boolean> {
-  const seen = await readSeen(store);
-  return seen !== undefined && BigInt(version) < seen;
-}
-
-/** Remembers the version, if it is newer. A folder that cannot be written only makes this check weaker. */
-export async function rememberSeen(store: Store, version: string): Promise<void> {
-  const seen = await readSeen(store);
-  if (version === "0" || (seen !== undefined && seen >= BigInt(version))) return;
+/**
+ * Remembers the version. False if this machine has seen a newer one of the same store, which then stays
+ * remembered. A folder that cannot be written only makes this check weaker.
+ */
+export async function rememberVersion(store: Store, version: string): Promise<boolean> {
+  const seen = (await readSeen(store)) ?? 0n;
+  if (BigInt(version) <= seen) return BigInt(version) === seen;
   try {
     await ensureStateFolder(store.folder);
     await writeAtomic(fileOf(store), `${JSON.stringify({ id: store.id, version })}\n`);
   } catch {
     // Reading records needs no permission to write.
   }
+  return true;
 }
 
 async function readSeen(store: Store): Promise<bigint | undefined> {
