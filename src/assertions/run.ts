@@ -1,6 +1,5 @@
 import { cachedReads } from "../engine/cached-reads.ts";
-import { readAccount, readTags } from "../engine/read-account.ts";
-import { readAhead, readSchemas } from "../engine/read-schemas.ts";
+import { readAccount, readAhead, readSchemas, readTags } from "../engine/read-account.ts";
 import { schemaConfig } from "../kinds/schema-config/index.ts";
 import type { Project } from "../manifests/project.ts";
 import type { OnProgress } from "../model/progress.ts";

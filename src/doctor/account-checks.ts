@@ -1,8 +1,8 @@
 import { ServiceError } from "../model/errors.ts";
 import { isObject, own } from "../model/json.ts";
 import type { LiveIntegration } from "../model/live.ts";
+import { urlPath } from "../model/pointer.ts";
 import type { Listing } from "../model/service.ts";
-import { urlPath } from "../model/url-path.ts";
 import type { Client } from "../service/client.ts";
 import { type Check, fail, ok, skip, warn } from "./check.ts";
 

@@ -13,8 +13,8 @@ import type { SchemaTree } from "../model/resource.ts";
 import type { PlannedRequest, Reads } from "../model/service.ts";
 import { didYouMean } from "../text/suggest.ts";
 import { type ClaimColumns, cachedReads, columnBudget } from "./cached-reads.ts";
-import { ignoring } from "./ignore.ts";
 import { observeAccount } from "./observe.ts";
+import { ignoring } from "./scope.ts";
 import type { Session } from "./session.ts";
 
 /** One node of one integration, with everything that applies to it. */

@@ -1,7 +1,6 @@
 import { conflicts, kindNamed, kinds } from "../kinds/index.ts";
 import type { AccountView, Identity, ListedObject, ListedObjects, ListName } from "../kinds/kind.ts";
-import type { Address } from "../model/address.ts";
-import type { EarlierCreate, NaturalKey } from "../model/binding.ts";
+import type { Address, EarlierCreate, NaturalKey } from "../model/address.ts";
 import { ServiceError } from "../model/errors.ts";
 import { own } from "../model/json.ts";
 import type { Problem } from "../model/problem.ts";

@@ -1,10 +1,10 @@
 import { kindNamed } from "../kinds/index.ts";
+import type { Bindings } from "../model/address.ts";
 import { type Address, isRelation } from "../model/address.ts";
-import type { Bindings } from "../model/binding.ts";
 import { ServiceError } from "../model/errors.ts";
 import type { Blocked, DraftItem } from "../model/plan.ts";
 import type { Reads } from "../model/service.ts";
-import type { OpenIntent } from "../records/journal.ts";
+import type { OpenIntent } from "../records/folder/journal.ts";
 import type { RecordsState } from "../records/records.ts";
 import { auditEvidence, describeEvidence } from "./audit-log.ts";
 import type { Round } from "./session.ts";

@@ -3,11 +3,10 @@ import type { Resource } from "../model/resource.ts";
 import { columnBudget } from "./cached-reads.ts";
 import { checkPolicies, type PolicyCheck } from "./check-policies.ts";
 import { type Compared, compareUnits } from "./compare.ts";
-import { ignoring } from "./ignore.ts";
 import { type ObservedAccount, observeAccount } from "./observe.ts";
 import { type BaseView, baseResources, baseView } from "./origin.ts";
 import type { Recovered } from "./recover.ts";
-import { manifestsInScope } from "./scope.ts";
+import { ignoring, manifestsInScope } from "./scope.ts";
 import type { LoadedProject, Round } from "./session.ts";
 
 // The steps of a round (pipeline.ts) as calls to the modules that do the work.

@@ -1,7 +1,7 @@
 import type { AccountView } from "../kinds/kind.ts";
 import { userRefFor } from "../kinds/users.ts";
+import type { Binding } from "../model/address.ts";
 import { type Address, byText, toAddress } from "../model/address.ts";
-import type { Binding } from "../model/binding.ts";
 import type { LiveIntegration, LiveReference, LiveTag } from "../model/live.ts";
 import type { AssetSpec, IntegrationSpec, Resource, TagSpec } from "../model/resource.ts";
 import { assetText, type DocumentText, integrationText, tagText } from "./document-text.ts";

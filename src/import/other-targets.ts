@@ -1,5 +1,5 @@
+import type { Bindings } from "../model/address.ts";
 import { type Address, toAddress } from "../model/address.ts";
-import type { Bindings } from "../model/binding.ts";
 import type { Resource, SchemaConfigSpec } from "../model/resource.ts";
 
 // Targets share manifests, and import sees only one account. It must not write a manifest that changes what another target plans:

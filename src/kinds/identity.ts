@@ -1,5 +1,5 @@
+import type { Binding } from "../model/address.ts";
 import { type Address, parseAddress } from "../model/address.ts";
-import type { Binding } from "../model/binding.ts";
 import type { DraftItem } from "../model/plan.ts";
 import type { Resource } from "../model/resource.ts";
 import type { AccountView, Identity } from "./kind.ts";

@@ -1,4 +1,4 @@
-import type { Bindings } from "../model/binding.ts";
+import type { Bindings } from "../model/address.ts";
 import type { Problem } from "../model/problem.ts";
 import type { Resource } from "../model/resource.ts";
 import { asset } from "./asset/index.ts";

@@ -1,5 +1,4 @@
-import type { Address } from "../model/address.ts";
-import type { Binding, Bindings, EarlierCreate, NaturalKey } from "../model/binding.ts";
+import type { Address, Binding, Bindings, EarlierCreate, NaturalKey } from "../model/address.ts";
 import type { JsonObject, JsonValue } from "../model/json.ts";
 import type { LiveIntegration, LiveTag, LiveUser } from "../model/live.ts";
 import type { Blocked, Deferred, Difference, Item } from "../model/plan.ts";

@@ -1,5 +1,4 @@
-import type { Address } from "./address.ts";
-import type { Binding, NaturalKey } from "./binding.ts";
+import type { Address, Binding, NaturalKey } from "./address.ts";
 import type { Exit } from "./exit.ts";
 import type { JsonValue } from "./json.ts";
 import type { Pointer } from "./pointer.ts";

@@ -1,6 +1,6 @@
 import { Document, isMap, isScalar, type Pair, parseDocument, Scalar, visit, YAMLMap } from "yaml";
+import type { Binding } from "../model/address.ts";
 import { type Address, byText, parseAddress } from "../model/address.ts";
-import type { Binding } from "../model/binding.ts";
 import { DimsyncError } from "../model/errors.ts";
 import { emptyRecord } from "../model/json.ts";
 import { lineAndColumn, lineStartsOf } from "../text/lines.ts";

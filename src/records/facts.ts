@@ -1,8 +1,8 @@
+import type { Binding, Bindings } from "../model/address.ts";
 import { type Address, parseAddress } from "../model/address.ts";
-import type { Binding, Bindings } from "../model/binding.ts";
 import { own, sameJson } from "../model/json.ts";
 import type { AppliedPlan } from "./applied-plans.ts";
-import { createdEntry, forget, type History } from "./journal.ts";
+import { createdEntry, forget, type History } from "./folder/journal.ts";
 import type { Intent, Settlement } from "./journal-line.ts";
 import type { ListLengths } from "./list-lengths.ts";
 import type { RecordsState } from "./records.ts";

@@ -1,4 +1,4 @@
-import type { Binding } from "../model/binding.ts";
+import type { Binding } from "../model/address.ts";
 import { isObject, own } from "../model/json.ts";
 import type { LogEntry } from "./append-log.ts";
 

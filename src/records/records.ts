@@ -1,7 +1,6 @@
-import type { Address } from "../model/address.ts";
-import type { Binding, Bindings } from "../model/binding.ts";
+import type { Address, Binding, Bindings } from "../model/address.ts";
 import type { AppliedPlan } from "./applied-plans.ts";
-import type { CreatedEntry, OpenIntent } from "./journal.ts";
+import type { CreatedEntry, OpenIntent } from "./folder/journal.ts";
 import type { Intent, Settlement } from "./journal-line.ts";
 import type { ListLengths } from "./list-lengths.ts";
 

@@ -5,7 +5,7 @@ import type { JsonValue } from "../model/json.ts";
 import type { Secret } from "../model/secret.ts";
 import type { Reads, SendableRequest, WriteAnswer } from "../model/service.ts";
 import { pause } from "./abort-listeners.ts";
-import { refuseWrites } from "./read-only.ts";
+import type { CallName } from "./errors.ts";
 import { createReads } from "./reads.ts";
 import { type CallReport, createSendRequest, encodeBody, type SendRequest } from "./request.ts";
 import { readJson, readWriteResponse } from "./response-body.ts";
@@ -153,5 +153,21 @@ function checkKey(apiKey: Secret<string>): void {
   throw new DimsyncError(
     "E_API_KEY",
     "The API key is not valid. It is empty, or contains a line break or another character that is not allowed in a header. Check the variable or file that it comes from.",
+  );
+}
+
+/**
+ * Refuses every method except GET and HEAD before a socket is opened.
+ * @throws ServiceError E_READ_ONLY, `sent` "never".
+ */
+export function refuseWrites(exchange: SendRequest): SendRequest {
+  return (call) => (call.method === "GET" || call.method === "HEAD" ? exchange(call) : Promise.reject(refusal(call)));
+}
+
+function refusal({ method, path }: CallName): ServiceError {
+  return new ServiceError(
+    "E_READ_ONLY",
+    `${method} ${path}: not sent, because this client only reads. Only apply writes to the account, and only without --read-only and DIMSYNC_READ_ONLY.`,
+    { method, path, sent: "never" },
   );
 }

@@ -1,6 +1,6 @@
 import type { JsonValue } from "../model/json.ts";
+import { urlPath } from "../model/pointer.ts";
 import type { AuditQuery, Reads } from "../model/service.ts";
-import { urlPath } from "../model/url-path.ts";
 import type { Where } from "./decode/members.ts";
 import { countOf, type Envelope, listOf, memberOf, openEnvelope } from "./decode/members.ts";
 import { decodeAuditEntry, decodeIntegration, decodeTag, decodeUser } from "./decode/resources.ts";

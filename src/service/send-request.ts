@@ -1,6 +1,6 @@
 import type { Dispatcher } from "undici";
 import { isLoopback } from "../model/base-url.ts";
-import { connectionCode, isConnectTimeout } from "./connection-error.ts";
+import { connectionCode, isConnectTimeout } from "./errors.ts";
 import { openPool } from "./open-pool.ts";
 import type { HttpHeaders } from "./transport.ts";
 

@@ -2,7 +2,7 @@ import type { Dispatcher } from "undici";
 import type { BaseUrl } from "../model/base-url.ts";
 import { DimsyncError } from "../model/errors.ts";
 import type { Secret } from "../model/secret.ts";
-import { connectErrorText, connectionCode, isConnectTimeout } from "./connection-error.ts";
+import { connectErrorText, connectionCode, isConnectTimeout } from "./errors.ts";
 import { createWatch, type InFlight, type Watch } from "./in-flight.ts";
 import { openPool } from "./open-pool.ts";
 import { proxyFor } from "./proxy.ts";

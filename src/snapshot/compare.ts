@@ -1,4 +1,4 @@
-import { readAhead, readSchemas } from "../engine/read-schemas.ts";
+import { readAhead, readSchemas } from "../engine/read-account.ts";
 import { userRefFor } from "../kinds/users.ts";
 import { byText } from "../model/address.ts";
 import { emptyRecord, type JsonValue, own } from "../model/json.ts";

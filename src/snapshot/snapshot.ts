@@ -1,4 +1,4 @@
-import { readAhead, readSchemas } from "../engine/read-schemas.ts";
+import { readAhead, readSchemas } from "../engine/read-account.ts";
 import { type Address, byText } from "../model/address.ts";
 import { accountName } from "../model/config.ts";
 import { DimsyncError, ServiceError } from "../model/errors.ts";

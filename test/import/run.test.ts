@@ -1,8 +1,8 @@
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
+import { acquireLock } from "../../src/records/folder/lock.ts";
 import { recordListLengths } from "../../src/records/list-lengths.ts";
-import { acquireLock } from "../../src/records/lock.ts";
 import { type AccountProject, openAccountProject } from "../support/account-project.ts";
 
 let project: AccountProject;

@@ -46,7 +46,7 @@ async function validationOf({ problems, locate, resources, files, settings, conf
 async function conflictProblems(resources: readonly Resource[], { records, bindingsFile, target }: Settings): Promise<readonly Problem[]> {
   const found = conflicts(resources, new Map());
   if (found.length === 0 || records.store !== "folder") return [];
-  const { openBindings } = await import("../../records/bindings.ts");
+  const { openBindings } = await import("../../records/folder/bindings.ts");
   return conflicts(resources, (await openBindings(bindingsFile, target)).all());
 }
 

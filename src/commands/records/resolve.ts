@@ -1,7 +1,7 @@
 import { parseAddress } from "../../model/address.ts";
 import { DimsyncError } from "../../model/errors.ts";
 import type { ExitCode } from "../../model/exit.ts";
-import type { OpenIntent } from "../../records/journal.ts";
+import type { OpenIntent } from "../../records/folder/journal.ts";
 import type { RecordsRun, UnlockedRun } from "../../records/records.ts";
 import { didYouMean } from "../../text/suggest.ts";
 import type { Context } from "../shared/context.ts";

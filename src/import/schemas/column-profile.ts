@@ -1,4 +1,4 @@
-import { isReplicated } from "../../engine/read-schemas.ts";
+import { isReplicated } from "../../engine/read-account.ts";
 import { byText } from "../../model/address.ts";
 import { own } from "../../model/json.ts";
 import type { LiveColumn, LiveSchema } from "../../model/live.ts";

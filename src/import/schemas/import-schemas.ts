@@ -1,5 +1,5 @@
 import type { RunReads } from "../../engine/cached-reads.ts";
-import { type ReadAhead, readAhead, readSchemas, type Tables } from "../../engine/read-schemas.ts";
+import { type ReadAhead, readAhead, readSchemas, type Tables } from "../../engine/read-account.ts";
 import type { AccountView } from "../../kinds/kind.ts";
 import { tablesToRead } from "../../kinds/schema-config/coverage.ts";
 import { schemaConfig } from "../../kinds/schema-config/index.ts";

@@ -1,4 +1,4 @@
-import { isReplicated } from "../../engine/read-schemas.ts";
+import { isReplicated } from "../../engine/read-account.ts";
 import { byText } from "../../model/address.ts";
 import { canonicalJson, emptyRecord, own } from "../../model/json.ts";
 import type { LiveSchema, LiveSchemas } from "../../model/live.ts";

@@ -1,4 +1,4 @@
-import { isReplicated } from "../../engine/read-schemas.ts";
+import { isReplicated } from "../../engine/read-account.ts";
 import { compileConfig, makeRuleProgram } from "../../kinds/schema-config/compiled-config.ts";
 import { expand } from "../../kinds/schema-config/coverage.ts";
 import { newRuleCache, type RuleCache } from "../../kinds/schema-config/rule-cache.ts";

@@ -1,4 +1,4 @@
-import { isReplicated } from "../../engine/read-schemas.ts";
+import { isReplicated } from "../../engine/read-account.ts";
 import { explain } from "../../kinds/schema-config/explain.ts";
 import type { RuleCache } from "../../kinds/schema-config/rule-cache.ts";
 import type { NodePath } from "../../kinds/schema-config/tree.ts";

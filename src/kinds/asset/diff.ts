@@ -1,12 +1,11 @@
-import type { Binding } from "../../model/binding.ts";
+import type { Binding } from "../../model/address.ts";
 import type { JsonObject, JsonValue } from "../../model/json.ts";
 import { leavesOf } from "../../model/leaves.ts";
 import type { LiveReference } from "../../model/live.ts";
 import type { DraftChange, DraftItem, Manual, Unverifiable } from "../../model/plan.ts";
-import { atPointer, isWithin, type Pointer } from "../../model/pointer.ts";
+import { atPointer, isWithin, type Pointer, urlPath } from "../../model/pointer.ts";
 import { type AssetSpec, locationIn, type Resource } from "../../model/resource.ts";
 import { isSecretReference } from "../../model/secret.ts";
-import { urlPath } from "../../model/url-path.ts";
 import { bindItem, recordOf } from "../identity.ts";
 import { type AccountView, type DiffResult, emptyDiff } from "../kind.ts";
 import { changedLeaves, leafDigests } from "../leaves.ts";

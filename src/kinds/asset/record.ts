@@ -1,4 +1,4 @@
-import type { Binding, NaturalKey } from "../../model/binding.ts";
+import type { Binding, NaturalKey } from "../../model/address.ts";
 import type { JsonObject } from "../../model/json.ts";
 import type { AssetSpec } from "../../model/resource.ts";
 import { leafDigests } from "../leaves.ts";

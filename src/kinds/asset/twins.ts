@@ -1,5 +1,5 @@
+import type { Binding, Bindings } from "../../model/address.ts";
 import { type Address, byText, parseAddress } from "../../model/address.ts";
-import type { Binding, Bindings } from "../../model/binding.ts";
 import type { Problem } from "../../model/problem.ts";
 import { type AssetSpec, locationIn, type Resource } from "../../model/resource.ts";
 import type { AccountView } from "../kind.ts";

@@ -1,5 +1,4 @@
-import type { Address } from "../../model/address.ts";
-import type { Binding } from "../../model/binding.ts";
+import type { Address, Binding } from "../../model/address.ts";
 import type { JsonValue } from "../../model/json.ts";
 import { leavesOf } from "../../model/leaves.ts";
 import type { LiveIntegration } from "../../model/live.ts";

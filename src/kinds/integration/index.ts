@@ -1,7 +1,7 @@
 import { isObject, type JsonObject, type JsonValue } from "../../model/json.ts";
 import type { Blocked } from "../../model/plan.ts";
+import { urlPath } from "../../model/pointer.ts";
 import type { IntegrationSpec, Resource } from "../../model/resource.ts";
-import { urlPath } from "../../model/url-path.ts";
 import { bindItem, goneInstruction, recordOf } from "../identity.ts";
 import { type AccountView, type DiffResult, emptyDiff, type Kind } from "../kind.ts";
 import { createdIntegration, ownersNeedUsers } from "./create.ts";

@@ -1,5 +1,5 @@
 import { isObject } from "../../model/json.ts";
-import { urlPath } from "../../model/url-path.ts";
+import { urlPath } from "../../model/pointer.ts";
 import type { LiveView } from "../kind.ts";
 
 export const liveView: LiveView = {

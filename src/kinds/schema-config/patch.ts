@@ -2,9 +2,9 @@ import { emptyRecord, type JsonObject, type JsonValue, own } from "../../model/j
 import type { LiveSchemas } from "../../model/live.ts";
 import type { Observed } from "../../model/plan.ts";
 import type { Pointer } from "../../model/pointer.ts";
+import { urlPath } from "../../model/pointer.ts";
 import type { SchemaTree } from "../../model/resource.ts";
 import type { PlannedRequest } from "../../model/service.ts";
-import { urlPath } from "../../model/url-path.ts";
 import type { NodeChange } from "./evaluation.ts";
 import { type Field, type NodePath, nodePointer, type TablePath, walk } from "./tree.ts";
 

@@ -1,9 +1,9 @@
 import type { JsonValue } from "../../model/json.ts";
 import type { LiveTag } from "../../model/live.ts";
 import type { DraftChange, DraftItem } from "../../model/plan.ts";
+import { urlPath } from "../../model/pointer.ts";
 import type { Problem } from "../../model/problem.ts";
 import { locationIn } from "../../model/resource.ts";
-import { urlPath } from "../../model/url-path.ts";
 import type { AccountView } from "../kind.ts";
 import { isUser, plainEmailWarning, userToWrite } from "../users.ts";
 import { type TagUnit, unknownUser } from "./unit.ts";

@@ -1,10 +1,9 @@
 import { type Address, byText, toAddress } from "../../model/address.ts";
 import type { LiveTag } from "../../model/live.ts";
 import type { Blocked, Deferred, DraftItem, Manual } from "../../model/plan.ts";
-import { toPointer } from "../../model/pointer.ts";
+import { toPointer, urlPath } from "../../model/pointer.ts";
 import type { Problem } from "../../model/problem.ts";
 import { locationIn, type TagResource } from "../../model/resource.ts";
-import { urlPath } from "../../model/url-path.ts";
 import type { AccountView } from "../kind.ts";
 import { fromIdentity, type Selected, selectIntegration, selectIntegrations } from "../select.ts";
 import { userIdOf } from "../users.ts";

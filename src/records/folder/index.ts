@@ -1,10 +1,10 @@
 import { appliedPlans } from "../applied-plans.ts";
-import { openBindings } from "../bindings.ts";
-import { openJournal } from "../journal.ts";
 import { readListLengths } from "../list-lengths.ts";
-import type { LockOwner } from "../lock-owner.ts";
 import type { Lease, Records, RecordsState } from "../records.ts";
 import { stateFolder } from "../state-folder.ts";
+import { openBindings } from "./bindings.ts";
+import { openJournal } from "./journal.ts";
+import type { LockOwner } from "./lock-owner.ts";
 import { noteUnlocked, readUnlocked } from "./unlocked.ts";
 
 export interface FolderStoreOptions {
@@ -25,17 +25,17 @@ export function openFolderRecords(options: FolderStoreOptions): Records {
     wasApplied: (planId) => appliedPlans(folder).wasApplied(planId),
     applied: () => appliedPlans(folder).all(),
     async lease() {
-      const { lockOwner, lockTtlMs } = await import("../lock.ts");
+      const { lockOwner, lockTtlMs } = await import("./lock.ts");
       const owner = await lockOwner(folder, target);
       return owner === undefined ? undefined : leaseOf(owner, lockTtlMs);
     },
     begin: async (begin) => (await import("./run.ts")).beginInFolder(options, begin),
     async lock({ runId, reason, until }) {
-      const { lockForMaintenance } = await import("../lock.ts");
+      const { lockForMaintenance } = await import("./lock.ts");
       await lockForMaintenance(folder, target, { runId, reason, ...(until === undefined ? {} : { until: until.toISOString() }) });
     },
     async unlock() {
-      const { breakLock, lockTtlMs } = await import("../lock.ts");
+      const { breakLock, lockTtlMs } = await import("./lock.ts");
       const owner = await breakLock(folder, target);
       if (owner === undefined) return undefined;
       const { runId, reason } = owner;

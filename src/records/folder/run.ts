@@ -1,14 +1,14 @@
 import { appliedPlans } from "../applied-plans.ts";
-import { openBindings } from "../bindings.ts";
 import { longer } from "../facts.ts";
-import { openJournal } from "../journal.ts";
 import { refuseStale } from "../lease.ts";
 import { type ListLengths, readListLengths, recordListLengths } from "../list-lengths.ts";
-import { acquireLock, lockTtlMs } from "../lock.ts";
 import type { BeginOptions, RecordsRun, RecordsState } from "../records.ts";
 import { stateFolder } from "../state-folder.ts";
 import { noLease } from "../store-errors.ts";
+import { openBindings } from "./bindings.ts";
 import type { FolderStoreOptions } from "./index.ts";
+import { openJournal } from "./journal.ts";
+import { acquireLock, lockTtlMs } from "./lock.ts";
 import { readUnlocked } from "./unlocked.ts";
 
 /** Takes the lock at once: it costs nothing here. Throws as `Records.begin` does, and E_LOCK_FILE (exit 1). */

@@ -1,5 +1,4 @@
-import type { Address } from "../../model/address.ts";
-import type { Binding } from "../../model/binding.ts";
+import type { Address, Binding } from "../../model/address.ts";
 import type { LogEntry } from "../append-log.ts";
 import type { AppliedPlan } from "../applied-plans.ts";
 import { changeTarget, emptyBindingsText, parseBindingsText, printBindingsText } from "../bindings-text.ts";

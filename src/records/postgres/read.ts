@@ -1,8 +1,8 @@
-import type { Binding } from "../../model/binding.ts";
+import type { Binding } from "../../model/address.ts";
 import { isObject, own } from "../../model/json.ts";
 import type { AppliedPlan } from "../applied-plans.ts";
 import { emptyState, type Fact, withFacts } from "../facts.ts";
-import { createdEntry } from "../journal.ts";
+import { createdEntry } from "../folder/journal.ts";
 import { type Intent, parseJournalLine } from "../journal-line.ts";
 import type { Lease, RecordsState, UnlockedRun } from "../records.ts";
 import type { Version } from "../shared/store.ts";

@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { DimsyncError } from "../../model/errors.ts";
 import { isHeld, newToken } from "../lease.ts";
-import { openLocalJournal } from "../local-journal.ts";
 import type { BeginOptions, Lease, RecordsRun } from "../records.ts";
 import { describeLease, leaseHeld, type StorePlace } from "../store-errors.ts";
 import { keptFacts } from "./kept-facts.ts";
+import { openLocalJournal } from "./local-journal.ts";
 import { runOver } from "./run.ts";
 import type { SharedStore, Version } from "./store.ts";
 import { openWriter } from "./writer.ts";

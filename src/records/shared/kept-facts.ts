@@ -1,7 +1,7 @@
 import type { Fact } from "../facts.ts";
-import { readLocalJournal } from "../local-journal.ts";
 import type { RecordsState } from "../records.ts";
 import { recordsUnreadable, type StorePlace } from "../store-errors.ts";
+import { readLocalJournal } from "./local-journal.ts";
 
 /**
  * What earlier runs on this machine learned and could not store. An id is added as the service's

@@ -6,9 +6,9 @@ import { duplicateBinding } from "../bindings-text.ts";
 import { type Fact, otherWithId } from "../facts.ts";
 import { reasonOf } from "../fs-errors.ts";
 import { type Instant, refuseStale } from "../lease.ts";
-import type { LocalJournal } from "../local-journal.ts";
 import type { RecordsRun, RecordsState } from "../records.ts";
 import { noLease, planApplied } from "../store-errors.ts";
+import type { LocalJournal } from "./local-journal.ts";
 import type { SharedStore, Version } from "./store.ts";
 
 /** Brings the facts of one run into a shared store. */

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { AccountView } from "../../../src/kinds/kind.ts";
 import { leafDigests } from "../../../src/kinds/leaves.ts";
-import type { Binding } from "../../../src/model/binding.ts";
+import type { Binding } from "../../../src/model/address.ts";
 import type { IntegrationSpec, Resource } from "../../../src/model/resource.ts";
 import { foundIn, liveIntegration, requestsOf, resourceOf, worldOf } from "../../support/world.ts";
 

@@ -2,8 +2,8 @@ import { boundIdentity } from "../../../src/kinds/identity.ts";
 import { emptyDiff, type Kind, type Unit } from "../../../src/kinds/kind.ts";
 import { changedLeaves, leafDigests } from "../../../src/kinds/leaves.ts";
 import type { DraftItem } from "../../../src/model/plan.ts";
+import { urlPath } from "../../../src/model/pointer.ts";
 import { locationIn, type Resource } from "../../../src/model/resource.ts";
-import { urlPath } from "../../../src/model/url-path.ts";
 
 // The folder of a kind that test/kinds/new-kind.slow.test.ts adds to a copy of the project. A note
 // is kept as the description of an asset.

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { urlPath } from "../../src/model/url-path.ts";
+import { urlPath } from "../../src/model/pointer.ts";
 
 test.each([
   ["a/b?c#d", "/v1/a%2Fb%3Fc%23d"],

@@ -1,10 +1,10 @@
 import { join } from "node:path";
-import { DimsyncError } from "../model/errors.ts";
-import { breakFileLock, type FileLock, fileLockOwner, takeFileLock } from "./file-lock.ts";
-import { reasonOf } from "./fs-errors.ts";
-import { type Instant, instant } from "./lease.ts";
+import { DimsyncError } from "../../model/errors.ts";
+import { breakFileLock, type FileLock, fileLockOwner, takeFileLock } from "../file-lock.ts";
+import { reasonOf } from "../fs-errors.ts";
+import { type Instant, instant } from "../lease.ts";
+import { ensureStateFolder, stateFolder } from "../state-folder.ts";
 import type { LockOwner } from "./lock-owner.ts";
-import { ensureStateFolder, stateFolder } from "./state-folder.ts";
 
 /** A holder without a heartbeat for this long, in milliseconds, has lost the lock. */
 export const lockTtlMs = 60_000;

@@ -1,11 +1,11 @@
 import { readFile } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
-import { type Address, parseAddress } from "../model/address.ts";
-import type { Binding, Bindings } from "../model/binding.ts";
-import { DimsyncError } from "../model/errors.ts";
-import { sameJson } from "../model/json.ts";
-import { shellWord } from "../text/shell.ts";
-import { writeAtomic } from "./atomic.ts";
+import type { Binding, Bindings } from "../../model/address.ts";
+import { type Address, parseAddress } from "../../model/address.ts";
+import { DimsyncError } from "../../model/errors.ts";
+import { sameJson } from "../../model/json.ts";
+import { shellWord } from "../../text/shell.ts";
+import { writeAtomic } from "../atomic.ts";
 import {
   type BindingsText,
   changeTarget,
@@ -14,10 +14,10 @@ import {
   parseBindingsText,
   printBindingsText,
   readTarget,
-} from "./bindings-text.ts";
-import { withFileLock } from "./file-lock.ts";
-import { isErrno, reasonOf } from "./fs-errors.ts";
-import { ensureStateFolder } from "./state-folder.ts";
+} from "../bindings-text.ts";
+import { withFileLock } from "../file-lock.ts";
+import { isErrno, reasonOf } from "../fs-errors.ts";
+import { ensureStateFolder } from "../state-folder.ts";
 
 /** The bindings of one target, and the way to change them. */
 export interface BindingsFile {

@@ -1,10 +1,10 @@
 import { mkdir, open, readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
-import { readLog } from "./append-log.ts";
-import { syncFolder } from "./atomic.ts";
-import { isErrno } from "./fs-errors.ts";
-import { parseJournalLine, type Settlement, toLogEntry } from "./journal-line.ts";
-import { ensureStateFolder, stateFolder } from "./state-folder.ts";
+import { readLog } from "../append-log.ts";
+import { syncFolder } from "../atomic.ts";
+import { isErrno } from "../fs-errors.ts";
+import { parseJournalLine, type Settlement, toLogEntry } from "../journal-line.ts";
+import { ensureStateFolder, stateFolder } from "../state-folder.ts";
 
 // The outcome of a create must survive a kill before it reaches the shared store: the id of an asset
 // is known from the response alone. Each run appends its responses to a file of its own, and deletes

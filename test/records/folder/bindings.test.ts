@@ -2,12 +2,12 @@ import { mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { parseAddress } from "../../src/model/address.ts";
-import type { Binding } from "../../src/model/binding.ts";
-import { DimsyncError } from "../../src/model/errors.ts";
-import { openBindings } from "../../src/records/bindings.ts";
-import { changeTarget, emptyBindingsText, parseBindingsText, printBindingsText, readTarget } from "../../src/records/bindings-text.ts";
-import { compileProgram, start, tempFolder } from "./child.ts";
+import type { Binding } from "../../../src/model/address.ts";
+import { parseAddress } from "../../../src/model/address.ts";
+import { DimsyncError } from "../../../src/model/errors.ts";
+import { changeTarget, emptyBindingsText, parseBindingsText, printBindingsText, readTarget } from "../../../src/records/bindings-text.ts";
+import { openBindings } from "../../../src/records/folder/bindings.ts";
+import { compileProgram, start, tempFolder } from "../child.ts";
 
 const warehouse: Binding = { id: "d-12", secretVersion: 4, sent: { "/name": "sha256:aa", "/connection/a~1b": "sha256:bb" } };
 
@@ -217,7 +217,7 @@ it("two processes that write at once lose nothing", async () => {
   const file = join(folder, "b.yaml");
   const program = await compileProgram(
     folder,
-    `import { openBindings } from "./bindings.ts";
+    `import { openBindings } from "./folder/bindings.ts"; 
      const [file, target, prefix] = process.argv.slice(2);
      const bindings = await openBindings(file, target);
      for (let i = 0; i < 10; i++) await Promise.all([0, 1, 2].map((j) => bindings.set(\`Asset/\${prefix}\${i}-\${j}\`, { id: \`\${prefix}\${i}-\${j}\` })));`,

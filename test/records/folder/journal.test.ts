@@ -3,10 +3,10 @@ import { appendFile, mkdir, readdir, readFile, stat, writeFile } from "node:fs/p
 import { join } from "node:path";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { DimsyncError } from "../../src/model/errors.ts";
-import { openJournal } from "../../src/records/journal.ts";
-import type { Intent, Settlement } from "../../src/records/journal-line.ts";
-import { compileProgram, start, tempFolder } from "./child.ts";
+import { DimsyncError } from "../../../src/model/errors.ts";
+import { openJournal } from "../../../src/records/folder/journal.ts";
+import type { Intent, Settlement } from "../../../src/records/journal-line.ts";
+import { compileProgram, start, tempFolder } from "../child.ts";
 
 const intent = (address: string, more: Partial<Intent> = {}): Intent => ({
   runId: "r1",
@@ -211,7 +211,7 @@ describe("a journal of more than 1 MiB", () => {
 });
 
 const appender = `
-  import { openJournal } from "./journal.ts";
+  import { openJournal } from "./folder/journal.ts";
   const [folder, target, count, pad] = process.argv.slice(2);
   const journal = await openJournal(folder, target);
   const base = { runId: "r", kind: "Asset", method: "POST", path: "/v1/assets", bodyDigest: "d", at: "now", idsSeenBefore: ["x".repeat(Number(pad))] };

@@ -4,9 +4,9 @@ import { hostname } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
-import { acquireLock } from "../../src/records/lock.ts";
-import { newOwner } from "../../src/records/lock-owner.ts";
-import { compileProgram, start, tempFolder } from "./child.ts";
+import { acquireLock } from "../../../src/records/folder/lock.ts";
+import { newOwner } from "../../../src/records/folder/lock-owner.ts";
+import { compileProgram, start, tempFolder } from "../child.ts";
 
 const now = { runId: "r2", waitMs: 0 };
 
@@ -162,7 +162,7 @@ it("exactly one of two processes that race for a stale lock wins, twenty times",
   const folder = await tempFolder();
   const program = await compileProgram(
     folder,
-    `import { acquireLock } from "./lock.ts";
+    `import { acquireLock } from "./folder/lock.ts";
      import { createInterface } from "node:readline";
      // One folder a line, so that both start each race at once, without the start of a process between.
      for await (const folder of createInterface({ input: process.stdin })) {
@@ -191,7 +191,7 @@ it("is free again as soon as the process that held it was killed", async () => {
   const folder = await tempFolder();
   const program = await compileProgram(
     folder,
-    `import { acquireLock } from "./lock.ts"; await acquireLock(process.argv[2], "prod", { runId: "r1", waitMs: 0 }); console.log("held"); setInterval(() => {}, 1000);`,
+    `import { acquireLock } from "./folder/lock.ts"; await acquireLock(process.argv[2], "prod", { runId: "r1", waitMs: 0 }); console.log("held"); setInterval(() => {}, 1000);`,
   );
   const { process: child } = start(program, [folder]);
   await once(child.stdout ?? child, "data");

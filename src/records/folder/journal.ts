@@ -1,11 +1,11 @@
 import { randomUUID } from "node:crypto";
 import { join } from "node:path";
-import type { NaturalKey } from "../model/binding.ts";
-import { DimsyncError } from "../model/errors.ts";
-import { appendLog, readLog } from "./append-log.ts";
-import { reasonOf } from "./fs-errors.ts";
-import { type Intent, type JournalLine, parseJournalLine, type Settlement, toLogEntry } from "./journal-line.ts";
-import { ensureStateFolder, stateFolder } from "./state-folder.ts";
+import type { NaturalKey } from "../../model/address.ts";
+import { DimsyncError } from "../../model/errors.ts";
+import { appendLog, readLog } from "../append-log.ts";
+import { reasonOf } from "../fs-errors.ts";
+import { type Intent, type JournalLine, parseJournalLine, type Settlement, toLogEntry } from "../journal-line.ts";
+import { ensureStateFolder, stateFolder } from "../state-folder.ts";
 
 /** A POST whose outcome is not final: interrupted between the two lines, or settled as "unknown" or "answered". */
 export interface OpenIntent extends Intent {

@@ -1,8 +1,8 @@
 import { randomBytes } from "node:crypto";
 import { readFileSync, readlinkSync } from "node:fs";
 import { hostname } from "node:os";
-import { isObject, own } from "../model/json.ts";
-import { isErrno } from "./fs-errors.ts";
+import { isObject, own } from "../../model/json.ts";
+import { isErrno } from "../fs-errors.ts";
 
 /** Who holds a lock, as written into the lock file. */
 export interface LockOwner {

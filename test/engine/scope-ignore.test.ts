@@ -1,6 +1,6 @@
 import { describe, expect, onTestFinished, test } from "vitest";
 import { seedAccount } from "../../src/embedded/index.ts";
-import { ignoring } from "../../src/engine/ignore.ts";
+import { ignoring } from "../../src/engine/scope.ts";
 import type { Plan, Result } from "../../src/index.ts";
 import type { IgnoreEntry } from "../../src/model/config.ts";
 import { runCommand } from "../support/command.ts";
