@@ -3,6 +3,7 @@
 import { driftExit, planExit } from "./engine/exit-codes.ts";
 import type { PlanOptions } from "./engine/session.ts";
 import { type LoadOptions, loadProject as load, type Project } from "./manifests/project.ts";
+import type { Environment } from "./model/env.ts";
 import type { Plan } from "./model/plan.ts";
 import type { Result } from "./model/result.ts";
 import { type ApplyAccountOptions, applyAccount } from "./operations/apply.ts";
@@ -27,7 +28,7 @@ export { type Client, type ClientOptions, createClient } from "./service/client.
 
 /** Where a run may look, and how it is stopped. Without `env` no environment variable is seen. */
 export interface RunOptions {
-  readonly env?: NodeJS.ProcessEnv;
+  readonly env?: Environment;
   readonly signal?: AbortSignal;
   readonly onProgress?: RunEnvironment["onProgress"];
 }
@@ -39,7 +40,7 @@ const runEnvironment = ({ env, signal, onProgress }: RunOptions): RunEnvironment
 });
 
 /** Reads config and manifests. Mistakes in manifests are `problems` of the project; throws ProblemsError where the config can't be used. */
-export function loadProject(options: Omit<LoadOptions, "env"> & { readonly env?: NodeJS.ProcessEnv }): Promise<Project> {
+export function loadProject(options: Omit<LoadOptions, "env"> & { readonly env?: Environment }): Promise<Project> {
   return load({ ...options, env: options.env ?? {} });
 }
 

@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
 import { isAbsolute, relative, sep } from "node:path";
+import type { Environment } from "../model/env.ts";
 import { isObject, own } from "../model/json.ts";
 
 /** The job that dimsync runs in, as far as comments, issues and pushes depend on it. */
@@ -34,7 +35,7 @@ export interface CiEnvironment {
  * Reads the variables that GitHub Actions and GitLab CI set. If the file of the event cannot be
  * read, the job counts as one without a pull request.
  */
-export function readCiEnvironment(env: NodeJS.ProcessEnv, cwd: string): CiEnvironment {
+export function readCiEnvironment(env: Environment, cwd: string): CiEnvironment {
   if (env["GITHUB_ACTIONS"] === "true") return readGithub(env, cwd);
   if (env["GITLAB_CI"] === "true") return readGitlab(env, cwd);
   return {
@@ -51,7 +52,7 @@ export function readCiEnvironment(env: NodeJS.ProcessEnv, cwd: string): CiEnviro
   };
 }
 
-function readGithub(env: NodeJS.ProcessEnv, cwd: string): CiEnvironment {
+function readGithub(env: Environment, cwd: string): CiEnvironment {
   const repository = env["GITHUB_REPOSITORY"] ?? "";
   const event = readEvent(env["GITHUB_EVENT_PATH"]);
   const pull = member(event, "pull_request");
@@ -75,7 +76,7 @@ function readGithub(env: NodeJS.ProcessEnv, cwd: string): CiEnvironment {
   };
 }
 
-function readGitlab(env: NodeJS.ProcessEnv, cwd: string): CiEnvironment {
+function readGitlab(env: Environment, cwd: string): CiEnvironment {
   const pullRequest = filled(env["CI_MERGE_REQUEST_IID"]);
   const [token, projectUrl] = [filled(env["GITLAB_TOKEN"]), filled(env["CI_PROJECT_URL"])];
   const isFork = env["CI_MERGE_REQUEST_SOURCE_PROJECT_ID"] !== env["CI_MERGE_REQUEST_PROJECT_ID"];

@@ -1,3 +1,4 @@
+import type { Environment } from "../model/env.ts";
 import { DimsyncError } from "../model/errors.ts";
 import type { Plan } from "../model/plan.ts";
 import { workflowCommand } from "../render/machine/github.ts";
@@ -15,7 +16,7 @@ import { openRest, type Rest } from "./rest.ts";
  */
 export interface CiJob {
   readonly environment: CiEnvironment;
-  readonly env: NodeJS.ProcessEnv;
+  readonly env: Environment;
   readonly signal: AbortSignal;
   /** Takes whole lines. */
   readonly log: (text: string) => void;

@@ -1,3 +1,4 @@
+import type { Environment } from "../model/env.ts";
 import type { CiEnvironment } from "./environment.ts";
 import { type Pushed, pushFile } from "./push-file.ts";
 
@@ -16,7 +17,7 @@ export interface BindingsToPush {
 export async function pushBindings(
   environment: CiEnvironment,
   { folder, file, target }: BindingsToPush,
-  { isPushed, env }: { readonly isPushed: boolean; readonly env: NodeJS.ProcessEnv },
+  { isPushed, env }: { readonly isPushed: boolean; readonly env: Environment },
 ): Promise<Pushed> {
   return await pushFile({
     folder,
@@ -33,7 +34,7 @@ export async function pushBindings(
  * The author that git's variables name. Otherwise the account of GitHub Actions, or the GitLab user
  * who started the pipeline.
  */
-function commitAuthor({ provider }: CiEnvironment, env: NodeJS.ProcessEnv): { readonly name: string; readonly email: string } {
+function commitAuthor({ provider }: CiEnvironment, env: Environment): { readonly name: string; readonly email: string } {
   const { GIT_AUTHOR_NAME, GIT_AUTHOR_EMAIL, GITLAB_USER_NAME, GITLAB_USER_EMAIL } = env;
   const bot = { name: "github-actions[bot]", email: "41898282+github-actions[bot]@users.noreply.github.com" };
   const name = GIT_AUTHOR_NAME ?? (provider === "gitlab" ? GITLAB_USER_NAME : bot.name) ?? "dimsync";
@@ -52,7 +53,7 @@ function commitMessage({ provider }: CiEnvironment, target: string): string {
  * Configuration of git that sends the token to one URL only, and puts it neither on a command line
  * nor in a file.
  */
-function gitCredentials({ pushUrl, token }: CiEnvironment, env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+function gitCredentials({ pushUrl, token }: CiEnvironment, env: Environment): Environment {
   if (pushUrl === undefined || token === undefined) return {};
   const count = Number(env["GIT_CONFIG_COUNT"] ?? 0);
   return {

@@ -1,4 +1,5 @@
 import { gitText, wordsOf } from "../git/process.ts";
+import type { Environment } from "../model/env.ts";
 
 const attempts = 3;
 const timeoutMs = 120_000;
@@ -15,7 +16,7 @@ export interface FileToPush {
   readonly branch: string | undefined;
   readonly message: string;
   readonly author: { readonly name: string; readonly email: string };
-  readonly env: NodeJS.ProcessEnv;
+  readonly env: Environment;
 }
 
 type Git = (...args: readonly string[]) => Promise<string>;

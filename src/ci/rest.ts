@@ -1,4 +1,5 @@
 import { setTimeout } from "node:timers/promises";
+import type { Environment } from "../model/env.ts";
 import { DimsyncError } from "../model/errors.ts";
 import { backoffMs, retryAfterMs } from "../service/retry.ts";
 import { type HttpResponse, sendRequest } from "../service/send-request.ts";
@@ -31,7 +32,7 @@ export interface RestOptions {
   /** Headers with the token, which appears in no message. */
   readonly headers: Readonly<Record<string, string>>;
   /** HTTPS_PROXY and NO_PROXY apply as for the service. */
-  readonly env: NodeJS.ProcessEnv;
+  readonly env: Environment;
   readonly signal?: AbortSignal | undefined;
   /** The longest first pause between attempts; doubles each time. Default: 1 000. */
   readonly pauseMs?: number;

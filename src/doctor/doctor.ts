@@ -1,5 +1,6 @@
 import type { Project } from "../manifests/project.ts";
 import { accountName } from "../model/config.ts";
+import type { Environment } from "../model/env.ts";
 import { DimsyncError, ProblemsError, ServiceError } from "../model/errors.ts";
 import type { Exit } from "../model/exit.ts";
 import { describeSecret } from "../model/secret.ts";
@@ -26,7 +27,7 @@ export interface DoctorReport {
 }
 
 export interface DoctorOptions {
-  readonly env: NodeJS.ProcessEnv;
+  readonly env: Environment;
   readonly versions: { readonly dimsync: string; readonly node: string };
   /** Milliseconds since 1970. */
   readonly now: () => number;

@@ -1,11 +1,12 @@
 import { accessSync, constants } from "node:fs";
 import { parseBaseUrl } from "../model/base-url.ts";
+import type { Environment } from "../model/env.ts";
 import { DimsyncError } from "../model/errors.ts";
 import { proxyFor, proxyVariable } from "../service/proxy.ts";
 import { type Check, fail, ok, warn } from "./check.ts";
 
 /** How requests reach the service and how they are protected, according to the settings alone. `baseUrl` is not "". */
-export function transportChecks(baseUrl: string, env: NodeJS.ProcessEnv): readonly Check[] {
+export function transportChecks(baseUrl: string, env: Environment): readonly Check[] {
   return [urlCheck(baseUrl), ...(baseUrl.startsWith("https:") ? [tlsCheck(env)] : []), proxyCheck(baseUrl, env)];
 }
 
@@ -18,7 +19,7 @@ function urlCheck(baseUrl: string): Check {
 }
 
 /** Node ignores a missing certificate file, and turns verification off, with at most a line on stderr. */
-function tlsCheck(env: NodeJS.ProcessEnv): Check {
+function tlsCheck(env: Environment): Check {
   const check = "TLS";
   if (env["NODE_TLS_REJECT_UNAUTHORIZED"] === "0")
     return fail(
@@ -41,7 +42,7 @@ function tlsCheck(env: NodeJS.ProcessEnv): Check {
 }
 
 /** Never shows the value of a variable, which may contain a password. */
-function proxyCheck(baseUrl: string, env: NodeJS.ProcessEnv): Check {
+function proxyCheck(baseUrl: string, env: Environment): Check {
   const check = "proxy";
   const variable = proxyVariable(env);
   if (variable === undefined || !baseUrl.startsWith("https:")) return ok(check, "No proxy: requests go to the service directly.");

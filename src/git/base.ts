@@ -1,6 +1,7 @@
 import { mkdtemp, realpath, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { isAbsolute, join, relative, sep } from "node:path";
+import type { Environment } from "../model/env.ts";
 import { DimsyncError } from "../model/errors.ts";
 import { GitError, gitText } from "./process.ts";
 
@@ -21,8 +22,8 @@ const timeoutMs = 600_000;
  * Checks out the files below `folder` at `ref` with its own index: neither the work tree nor the index of the repository is changed. Throws E_BASE_REF if
  * the ref does not exist (in a shallow clone, perhaps only its history is missing), and E_NO_GIT outside a repository.
  */
-export async function checkOutBase(folder: string, ref: string, env: NodeJS.ProcessEnv): Promise<BaseTree> {
-  const git = (args: readonly string[], more: NodeJS.ProcessEnv = {}): Promise<string> =>
+export async function checkOutBase(folder: string, ref: string, env: Environment): Promise<BaseTree> {
+  const git = (args: readonly string[], more: Environment = {}): Promise<string> =>
     gitText({ folder, env: { ...env, ...more } }, args, { timeoutMs });
   const top = await git(["rev-parse", "--show-toplevel"]).catch((error: unknown) => {
     throw new DimsyncError("E_NO_GIT", `--base needs the git repository of ${folder}, but ${whyNoRepository(error)}.`);

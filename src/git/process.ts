@@ -1,11 +1,12 @@
 import { spawn } from "node:child_process";
 import { stripVTControlCharacters } from "node:util";
+import type { Environment } from "../model/env.ts";
 
 /** Where and with what environment git runs. */
 export interface GitPlace {
   /** Relative addresses of remotes are relative to it. */
   readonly folder: string;
-  readonly env: NodeJS.ProcessEnv;
+  readonly env: Environment;
   /** Absent: the repository that the folder is in. */
   readonly gitDir?: string;
 }

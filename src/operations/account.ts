@@ -5,6 +5,7 @@ import type { Clock, LoadedProject } from "../engine/session.ts";
 import { noAccount } from "../manifests/project.ts";
 import { resolveSecrets, secretKey, secretPlaces } from "../manifests/secrets/resolve.ts";
 import type { Settings } from "../model/config.ts";
+import type { Environment } from "../model/env.ts";
 import { DimsyncError, ProblemsError } from "../model/errors.ts";
 import { describeSecret, Secret, type SecretReference } from "../model/secret.ts";
 import { version } from "../model/version.ts";
@@ -22,7 +23,7 @@ export interface AccountOptions {
   readonly readOnly: boolean;
   /** Set if the run writes. It is part of the user agent, which the audit log shows. */
   readonly runId?: string;
-  readonly env: NodeJS.ProcessEnv;
+  readonly env: Environment;
   /** Ends waiting for the key, and all reads of a read-only account. If the run writes, the caller decides what finishes. */
   readonly signal: AbortSignal | undefined;
   /** Called after every attempt of a request. */
@@ -113,7 +114,7 @@ export type SecretUsers = Pick<LoadedProject, "resources" | "locate">;
 export async function resolveAll(
   references: readonly SecretReference[],
   settings: Settings,
-  env: NodeJS.ProcessEnv,
+  env: Environment,
   signal: AbortSignal | undefined,
   users?: SecretUsers,
 ): Promise<ReadonlyMap<string, Secret>> {
@@ -123,7 +124,7 @@ export async function resolveAll(
   return values;
 }
 
-const secretOptions = ({ folder }: Settings, env: NodeJS.ProcessEnv, signal: AbortSignal | undefined) => ({
+const secretOptions = ({ folder }: Settings, env: Environment, signal: AbortSignal | undefined) => ({
   folder,
   env,
   ...(signal === undefined ? {} : { signal }),

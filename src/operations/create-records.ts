@@ -1,5 +1,6 @@
 import { readFile } from "node:fs/promises";
 import type { RecordsSettings, Settings } from "../model/config.ts";
+import type { Environment } from "../model/env.ts";
 import { DimsyncError } from "../model/errors.ts";
 import type { JsonObject } from "../model/json.ts";
 import { writeAtomic } from "../records/atomic.ts";
@@ -30,7 +31,7 @@ export interface CreatedStore {
  * Creates an empty store, which proves that it can be written. Throws E_RECORDS_EXIST, E_RECORDS_READ,
  * E_RECORDS_REFUSED and E_RECORDS_UNCLEAR.
  */
-export async function createStore({ target, folder }: Settings, choice: StoreChoice, env: NodeJS.ProcessEnv): Promise<CreatedStore> {
+export async function createStore({ target, folder }: Settings, choice: StoreChoice, env: Environment): Promise<CreatedStore> {
   if (choice.store === "folder") return { settings: { store: "folder" }, config: undefined, notes: [] };
   if (choice.store === "git") {
     const { initGitRecords } = await import("../records/git/init.ts");

@@ -1,11 +1,12 @@
 import { secretKey } from "../manifests/secrets/resolve.ts";
 import type { Settings } from "../model/config.ts";
+import type { Environment } from "../model/env.ts";
 import { openFolderRecords } from "../records/folder/index.ts";
 import type { Records, RecordsState } from "../records/records.ts";
 import { resolveAll } from "./account.ts";
 
 /** The store that the settings name. Opening makes no connection and writes nothing. Throws ProblemsError if its URL is missing. */
-export async function openRecords(settings: Settings, env: NodeJS.ProcessEnv): Promise<Records> {
+export async function openRecords(settings: Settings, env: Environment): Promise<Records> {
   const { records, folder, target, bindingsFile } = settings;
   if (records.store === "folder") return openFolderRecords({ folder, target, bindingsFile });
   if (records.store === "postgres") {
@@ -32,7 +33,7 @@ export async function readRecords(settings: Settings, { env, onRecords }: Record
 }
 
 export interface RecordsReader {
-  readonly env: NodeJS.ProcessEnv;
+  readonly env: Environment;
   /** See RunEnvironment. */
   readonly onRecords?: ((text: string) => void) | undefined;
 }
@@ -45,7 +46,7 @@ export const versionText = (
 ): string => `Records ${what}: ${place} at ${version.slice(0, 12)}`;
 
 /** The page of the CI job that this process runs in, if there is one: whoever finds the target locked looks there. */
-export function jobUrl(env: NodeJS.ProcessEnv): string | undefined {
+export function jobUrl(env: Environment): string | undefined {
   const { GITHUB_SERVER_URL: server, GITHUB_REPOSITORY: repository, GITHUB_RUN_ID: run, CI_JOB_URL: job } = env;
   if (server !== undefined && repository !== undefined && run !== undefined) return `${server}/${repository}/actions/runs/${run}`;
   return job === undefined || job === "" ? undefined : job;

@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import type { Session } from "../engine/session.ts";
 import { gitState } from "../git/state.ts";
 import type { Project } from "../manifests/project.ts";
+import type { Environment } from "../model/env.ts";
 import type { Plan } from "../model/plan.ts";
 import type { OnProgress } from "../model/progress.ts";
 import { version } from "../model/version.ts";
@@ -12,7 +13,7 @@ import { readRecords } from "./records.ts";
 
 /** What a run gets from its caller; it looks at nothing else outside the project. */
 export interface RunEnvironment {
-  readonly env: NodeJS.ProcessEnv;
+  readonly env: Environment;
   /** When aborted, the run starts nothing new and finishes writes in flight. */
   readonly signal: AbortSignal;
   readonly onProgress?: OnProgress | undefined;

@@ -1,5 +1,5 @@
 import { parseBaseUrl } from "../model/base-url.ts";
-import { isEnabled } from "../model/env.ts";
+import { type Environment, isEnabled } from "../model/env.ts";
 import { DimsyncError, ServiceError } from "../model/errors.ts";
 import type { JsonValue } from "../model/json.ts";
 import type { Secret } from "../model/secret.ts";
@@ -33,7 +33,7 @@ export interface ClientOptions {
   /** Ends waiting, retrying and reads in flight. Writes in flight finish. */
   readonly signal?: AbortSignal;
   /** HTTPS_PROXY, NO_PROXY and DIMSYNC_READ_ONLY are read from here. */
-  readonly env: NodeJS.ProcessEnv;
+  readonly env: Environment;
   /** Called after every attempt. */
   readonly onCall?: (report: CallReport) => void;
   /** The largest response that is read, in bytes. Default: 1 GiB. */

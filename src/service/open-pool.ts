@@ -1,10 +1,11 @@
 import type { Dispatcher, Pool } from "undici";
 import type { BaseUrl } from "../model/base-url.ts";
+import type { Environment } from "../model/env.ts";
 import { proxyFor } from "./proxy.ts";
 
 export interface PoolOptions {
   /** HTTPS_PROXY and NO_PROXY are read from here. */
-  readonly env: NodeJS.ProcessEnv;
+  readonly env: Environment;
   /** For connecting, also to the proxy. */
   readonly timeoutMs: number;
   readonly connections: number;

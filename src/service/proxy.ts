@@ -1,4 +1,5 @@
 import type { BaseUrl } from "../model/base-url.ts";
+import type { Environment } from "../model/env.ts";
 import { DimsyncError } from "../model/errors.ts";
 
 /** The proxy for all requests to one host. */
@@ -12,14 +13,14 @@ const variables = ["https_proxy", "HTTPS_PROXY"] as const;
 type ProxyVariable = (typeof variables)[number];
 
 /** The variable that names a proxy, whether or not it is used; the lower-case one wins, as in curl. */
-export const proxyVariable = (env: NodeJS.ProcessEnv): ProxyVariable | undefined => variables.find((name) => (env[name] ?? "") !== "");
+export const proxyVariable = (env: Environment): ProxyVariable | undefined => variables.find((name) => (env[name] ?? "") !== "");
 
 /**
  * The proxy in HTTPS_PROXY, unless NO_PROXY lists the host. Loopback never uses it, since a proxy
  * could not reach this machine. HTTP_PROXY has no effect: plain http is only for loopback.
  * @throws DimsyncError E_PROXY, without the value, which may contain a password
  */
-export function proxyFor({ origin, loopback }: BaseUrl, env: NodeJS.ProcessEnv): ProxySettings | undefined {
+export function proxyFor({ origin, loopback }: BaseUrl, env: Environment): ProxySettings | undefined {
   const variable = proxyVariable(env);
   if (loopback || variable === undefined || isListed(new URL(origin), env["no_proxy"] ?? env["NO_PROXY"] ?? "")) return undefined;
   const value = env[variable] ?? "";

@@ -1,5 +1,6 @@
 import type { Dispatcher } from "undici";
 import { isLoopback } from "../model/base-url.ts";
+import type { Environment } from "../model/env.ts";
 import { connectionCode, isConnectTimeout } from "./errors.ts";
 import { openPool } from "./open-pool.ts";
 import type { HttpHeaders } from "./transport.ts";
@@ -16,7 +17,7 @@ export interface SendOptions {
   /** For the whole request, from connecting to the end of the response. */
   readonly timeoutMs: number;
   /** HTTPS_PROXY and NO_PROXY apply as for the service. */
-  readonly env: NodeJS.ProcessEnv;
+  readonly env: Environment;
   readonly signal?: AbortSignal | undefined;
   /** 0: the result is known once the status is, and the body is not read. */
   readonly maxBodyBytes: number;

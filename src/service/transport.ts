@@ -1,5 +1,6 @@
 import type { Dispatcher } from "undici";
 import type { BaseUrl } from "../model/base-url.ts";
+import type { Environment } from "../model/env.ts";
 import { DimsyncError } from "../model/errors.ts";
 import type { Secret } from "../model/secret.ts";
 import { connectErrorText, connectionCode, isConnectTimeout } from "./errors.ts";
@@ -52,7 +53,7 @@ export interface TransportOptions {
   readonly timeoutMs: number;
   readonly concurrency: number;
   readonly maxResponseBytes: number;
-  readonly env: NodeJS.ProcessEnv;
+  readonly env: Environment;
   /** Called when a request is sent. */
   readonly onSent: (method: Method) => void;
 }

@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { artifactSuffix } from "../../ci/apply-job.ts";
 import { type CiJob, commentPlans, reportDrift, withdrawComments } from "../../ci/provider.ts";
+import type { Environment } from "../../model/env.ts";
 import { DimsyncError } from "../../model/errors.ts";
 import type { ExitCode } from "../../model/exit.ts";
 import type { Context } from "../shared/context.ts";
@@ -104,5 +105,4 @@ function setArtifactSuffix({ io }: Context<CiFlags>, { environment }: CiJob, tar
 /** The annotations in the text, which the runner also reads on stderr. */
 const annotationsIn = (text: string): string => (text.match(/^::(?:error|warning|notice) .*\n/gmu) ?? []).join("");
 
-const hasKey = ({ DIMSYNC_API_KEY: key, DIMSYNC_API_KEY_FILE: file }: NodeJS.ProcessEnv): boolean =>
-  (key ?? "") !== "" || (file ?? "") !== "";
+const hasKey = ({ DIMSYNC_API_KEY: key, DIMSYNC_API_KEY_FILE: file }: Environment): boolean => (key ?? "") !== "" || (file ?? "") !== "";

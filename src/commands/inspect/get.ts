@@ -1,6 +1,7 @@
 import { kinds } from "../../kinds/index.ts";
 import type { LiveView } from "../../kinds/kind.ts";
 import type { Settings } from "../../model/config.ts";
+import type { Environment } from "../../model/env.ts";
 import { DimsyncError } from "../../model/errors.ts";
 import type { ExitCode } from "../../model/exit.ts";
 import type { Reads } from "../../model/service.ts";
@@ -69,7 +70,7 @@ export async function runGet(context: Context<GetFlags>, kind: string, id: strin
 }
 
 /** The live id of an address such as Integration/orders, from the bindings. Throws E_UNKNOWN_ADDRESS. */
-async function liveIdOf(id: string, name: string, settings: Settings, env: NodeJS.ProcessEnv): Promise<string> {
+async function liveIdOf(id: string, name: string, settings: Settings, env: Environment): Promise<string> {
   const kind = views[name]?.idOf ?? name;
   if (!id.startsWith(`${kind}/`)) return id;
   const bound = (await readRecords(settings, { env })).bindings.get(id)?.id;

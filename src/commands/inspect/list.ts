@@ -1,5 +1,6 @@
 import type { Project } from "../../manifests/project.ts";
 import { byText } from "../../model/address.ts";
+import type { Environment } from "../../model/env.ts";
 import type { ExitCode } from "../../model/exit.ts";
 import { readRecords } from "../../operations/records.ts";
 import type { Context } from "../shared/context.ts";
@@ -28,7 +29,7 @@ export async function runList(context: Context, paths: readonly string[]): Promi
   return projects.some(({ problems }) => problems.some(({ severity }) => severity === "error")) ? 1 : 0;
 }
 
-async function manifestsOf({ settings, resources, locate }: Project, env: NodeJS.ProcessEnv): Promise<readonly ListedManifest[]> {
+async function manifestsOf({ settings, resources, locate }: Project, env: Environment): Promise<readonly ListedManifest[]> {
   const { bindings } = await readRecords(settings, { env });
   const sorted = [...resources].sort((a, b) => byText(a.address, b.address));
   return sorted.map(({ address, id: pinned, place }) => {

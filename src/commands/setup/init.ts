@@ -2,6 +2,7 @@ import { existsSync } from "node:fs";
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { dirname, join, relative, resolve, sep } from "node:path";
 import { listTargets } from "../../manifests/project.ts";
+import type { Environment } from "../../model/env.ts";
 import { DimsyncError } from "../../model/errors.ts";
 import type { ExitCode } from "../../model/exit.ts";
 import type { Context } from "../shared/context.ts";
@@ -36,7 +37,7 @@ export async function runInit(context: Context<InitFlags>, directory: string | u
 }
 
 /** The targets of an existing config, else of the one that is about to be written. */
-async function targetsIn(root: string, env: NodeJS.ProcessEnv): Promise<readonly string[]> {
+async function targetsIn(root: string, env: Environment): Promise<readonly string[]> {
   if (!existsSync(join(root, "dimsync.yaml"))) return [firstTarget];
   // Problems of the config are for validate to report.
   return await listTargets({ cwd: root, env }).catch(() => [firstTarget]);

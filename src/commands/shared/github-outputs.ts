@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { appendFileSync, statSync } from "node:fs";
+import type { Environment } from "../../model/env.ts";
 import { DimsyncError } from "../../model/errors.ts";
 import type { Document } from "../../render/index.ts";
 import { githubPieces, summaryLimitBytes, workflowCommand } from "../../render/machine/github.ts";
@@ -7,7 +8,7 @@ import { prose } from "../../render/markdown/escape.ts";
 import { visible } from "../../text/control-characters.ts";
 
 /** Appends the step summary and the outputs to the files that GitHub Actions names in the environment, if any. Throws E_OUTPUT. */
-export function writeGithubFiles(env: NodeJS.ProcessEnv, documents: readonly Document[], planFile: string): void {
+export function writeGithubFiles(env: Environment, documents: readonly Document[], planFile: string): void {
   const { GITHUB_STEP_SUMMARY: summaryFile = "", GITHUB_OUTPUT: outputFile = "" } = env;
   // All commands of a step share its summary, and GitHub drops a summary that is too large.
   const used = summaryFile === "" ? 0 : (statSync(summaryFile, { throwIfNoEntry: false })?.size ?? 0);
@@ -18,7 +19,7 @@ export function writeGithubFiles(env: NodeJS.ProcessEnv, documents: readonly Doc
 
 /** The same for a command that failed before it had a document. Returns an annotation with the reason. */
 export function writeGithubFailure(
-  env: NodeJS.ProcessEnv,
+  env: Environment,
   failure: { readonly code: string; readonly message: string; readonly exit: number },
 ): string {
   const { GITHUB_STEP_SUMMARY: summaryFile = "", GITHUB_OUTPUT: outputFile = "" } = env;

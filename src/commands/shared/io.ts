@@ -1,4 +1,5 @@
 import { isatty } from "node:tty";
+import type { Environment } from "../../model/env.ts";
 
 /** The terminal and the environment of a command. Tests pass their own. */
 export interface Io {
@@ -11,7 +12,7 @@ export interface Io {
   readonly stdinIsTty: boolean;
   /** Columns of the terminal; 100 without one. */
   readonly columns: number;
-  readonly env: NodeJS.ProcessEnv;
+  readonly env: Environment;
   readonly cwd: string;
   /** Asks on stderr and returns the line that was typed, or "" at the end of input. Rejects if the run is interrupted. */
   readonly ask: (question: string) => Promise<string>;

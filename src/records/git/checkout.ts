@@ -1,4 +1,5 @@
 import { GitError, type GitPlace, gitText, runGit } from "../../git/process.ts";
+import type { Environment } from "../../model/env.ts";
 
 /** The remote of the project's repository, and what git needs to reach it from another repository. */
 export interface Remote {
@@ -14,7 +15,7 @@ export interface Remote {
  * Finds the remote `name` of the repository that the folder is in. Throws GitError if the folder is
  * in no repository, or the repository has no such remote.
  */
-export async function findRemote(folder: string, name: string, env: NodeJS.ProcessEnv): Promise<Remote> {
+export async function findRemote(folder: string, name: string, env: Environment): Promise<Remote> {
   const clean = cleanEnv(env);
   const here: GitPlace = { folder, env: clean };
   const [format, top, readUrl, writeUrl, config] = await Promise.all([
@@ -37,7 +38,7 @@ export async function findRemote(folder: string, name: string, env: NodeJS.Proce
 const dropped =
   /^GIT_(?:DIR|WORK_TREE|COMMON_DIR|INDEX_FILE|OBJECT_DIRECTORY|ALTERNATE_OBJECT_DIRECTORIES|NAMESPACE|PREFIX|SHALLOW_FILE|GRAFT_FILE|QUARANTINE_PATH|IMPLICIT_WORK_TREE|INTERNAL_SUPER_PREFIX|CEILING_DIRECTORIES|TRACE.*|CURL_VERBOSE|REDIRECT_.*)$/u;
 
-function cleanEnv(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+function cleanEnv(env: Environment): Environment {
   const { LANGUAGE: _, ...kept } = Object.fromEntries(Object.entries(env).filter(([name]) => !dropped.test(name)));
   return { ...kept, LC_ALL: "C", GIT_TERMINAL_PROMPT: "0" };
 }
@@ -47,7 +48,7 @@ function cleanEnv(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
  * is where actions/checkout, helpers and proxies put credentials. Settings of the user and of the
  * system apply in every repository anyway.
  */
-function handedOn(config: string, env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+function handedOn(config: string, env: Environment): Environment {
   const count = Number(env["GIT_CONFIG_COUNT"] ?? 0);
   const given = Array.from({ length: Number.isSafeInteger(count) ? count : 0 }, (_, index) => [
     env[`GIT_CONFIG_KEY_${index}`] ?? "",

@@ -1,4 +1,5 @@
 import { type GitPlace, gitText } from "../../git/process.ts";
+import type { Environment } from "../../model/env.ts";
 import { sealOf } from "./seal.ts";
 import { type Files, makeTree, rootListing, type Tree, writeBlobs } from "./tree.ts";
 
@@ -32,7 +33,7 @@ export async function writeCommit(place: GitPlace, commit: NewCommit): Promise<{
   return { id, tree };
 }
 
-const identity = (env: NodeJS.ProcessEnv): NodeJS.ProcessEnv => {
+const identity = (env: Environment): Environment => {
   const name = env["GIT_AUTHOR_NAME"] ?? "dimsync";
   const email = env["GIT_AUTHOR_EMAIL"] ?? "dimsync@localhost";
   return { GIT_AUTHOR_NAME: name, GIT_AUTHOR_EMAIL: email, GIT_COMMITTER_NAME: name, GIT_COMMITTER_EMAIL: email };

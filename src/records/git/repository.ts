@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import { mkdtemp, rename, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { GitError, type GitOutput, type GitPlace, gitText, runGit, wordsOf } from "../../git/process.ts";
+import type { Environment } from "../../model/env.ts";
 import { ensureStateFolder, stateFolder } from "../state-folder.ts";
 import { findRemote } from "./checkout.ts";
 
@@ -38,7 +39,7 @@ export interface RepositoryOptions {
   readonly folder: string;
   readonly remote: string;
   readonly ref: string;
-  readonly env: NodeJS.ProcessEnv;
+  readonly env: Environment;
   /** Reads the ref where writes go, which may be another address than the one for reading. */
   readonly writes: boolean;
 }

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { GitError } from "../../git/process.ts";
+import type { Environment } from "../../model/env.ts";
 import { DimsyncError } from "../../model/errors.ts";
 import type { Version } from "../shared/store.ts";
 import { recordsGone, recordsUnreadable } from "../store-errors.ts";
@@ -25,7 +26,7 @@ export interface GitStoreOptions {
   readonly ttlMs: number;
   /** DIMSYNC_DIGEST_KEY: commits are sealed, and an unsealed one is refused. */
   readonly key: string | undefined;
-  readonly env: NodeJS.ProcessEnv;
+  readonly env: Environment;
 }
 
 /** The ref of one target. */
