@@ -1,11 +1,7 @@
 import { resolve } from "node:path";
-import { accountName } from "../../model/config.ts";
-import { DimsyncError, ServiceError } from "../../model/errors.ts";
+import { DimsyncError } from "../../model/errors.ts";
 import type { ExitCode } from "../../model/exit.ts";
-import { version } from "../../model/version.ts";
-import { openAccount, systemClock } from "../../operations/account.ts";
-import { writeSnapshotFile } from "../../snapshot/file.ts";
-import { type SnapshotHead, snapshotText } from "../../snapshot/snapshot.ts";
+import { takeSnapshot } from "../../operations/snapshot.ts";
 import { counted } from "../../text/counts.ts";
 import type { Context } from "../shared/context.ts";
 import type { SnapshotFlags } from "../shared/flags.ts";
@@ -23,38 +19,20 @@ export async function runSnapshot(context: Context<SnapshotFlags>): Promise<Exit
     });
   const file = resolve(cwd, flags.out);
   checkWritable("--out", flags.out, file);
-  const { settings } = await loadOneProject(context, { account: true });
-  const { target, baseUrl } = settings;
-  const head: SnapshotHead = {
-    ...{ takenAt: systemClock.now().toISOString(), target, account: accountName(baseUrl) },
-    tool: { name: "dimsync", version },
-  };
-  const account = await openAccount(settings, { readOnly: true, env: io.env, signal: io.interrupted });
+  const project = await loadOneProject(context, { account: true });
   const progress = showProgress(context);
-  let integrations = 0;
   try {
-    const pieces = snapshotText(account.client.asReadOnly(), head, (done, total, label) => {
-      integrations = done;
-      progress.onProgress?.({ type: "step", phase: "read", done, total, label });
-    });
-    const { bytes, compressed } = await writeSnapshotFile(file, pieces).catch((error: unknown) => notWritten(file, error));
+    const taken = await takeSnapshot(project, file, { env: io.env, signal: io.interrupted, onProgress: progress.onProgress });
     progress.end();
+    const { target, integrations, bytes, compressed } = taken;
     const size = `${Math.ceil(bytes / 1024)} KiB${compressed ? " before compression" : ""}`;
-    const taken = { kind: "SnapshotTaken", file: flags.out, ...head, integrations, bytes, compressed };
     await deliverForms(context, {
       human: () =>
         `${flags.out}: ${counted(integrations, "integration")} of ${target}, ${size}. It contains names, e-mail addresses and states, but no secrets.\n`,
-      json: () => `${JSON.stringify(taken, undefined, 2)}\n`,
+      json: () => `${JSON.stringify({ kind: "SnapshotTaken", file: flags.out, ...taken }, undefined, 2)}\n`,
     });
     return 0;
   } finally {
     progress.end();
-    await account.close();
   }
-}
-
-function notWritten(file: string, error: unknown): never {
-  if (error instanceof ServiceError) throw error;
-  const reason = error instanceof Error ? error.message : String(error);
-  throw new DimsyncError("E_OUTPUT", `${file} could not be written: ${reason}. Pass another file to --out.`, { cause: error });
 }

@@ -6,6 +6,7 @@ import { DimsyncError } from "../../model/errors.ts";
 import type { ExitCode } from "../../model/exit.ts";
 import type { JsonValue } from "../../model/json.ts";
 import type { Resource } from "../../model/resource.ts";
+import { withLocations } from "../../operations/explain.ts";
 import { withReadSession } from "../../operations/plan.ts";
 import { andMore } from "../../text/lists.ts";
 import { didYouMean } from "../../text/suggest.ts";
@@ -13,7 +14,7 @@ import { blockLines } from "../../yaml/print.ts";
 import type { Context } from "../shared/context.ts";
 import type { RenderFlags } from "../shared/flags.ts";
 import { checkOutputs, deliverForms } from "../shared/output.ts";
-import { loadValidProject, withLocations } from "../shared/project.ts";
+import { loadValidProject } from "../shared/project.ts";
 
 /** `dimsync render [ADDRESS]`: prints manifests with variables filled in; secrets stay references. Sends no request; --expand sends GETs. */
 export async function runRender(context: Context<RenderFlags>, address: string | undefined): Promise<ExitCode> {

@@ -132,12 +132,3 @@ export async function loadValidProject(context: Context, needs: ProjectNeeds = {
   for (const problem of errors) context.io.stderr(diagnosticText(context, toDiagnostic(problem, project.locate)));
   return undefined;
 }
-
-/** Adds lines and columns to problems that only a comparison with the account finds. */
-export async function withLocations<T>({ locate }: Project, work: Promise<T>): Promise<T> {
-  try {
-    return await work;
-  } catch (error) {
-    throw error instanceof ProblemsError && !error.isLocated ? new ProblemsError(error.problems, locate) : error;
-  }
-}
