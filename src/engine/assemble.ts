@@ -91,7 +91,7 @@ function guardFindings(items: readonly Item[], { round, parts, deferred }: Guard
   const { session, options, scope, before } = round;
   return checkGuards(items, {
     limits: session.project.settings.guards,
-    population: parts.compared.liveIds.length,
+    covered: parts.compared.found.flatMap(({ covered }) => covered ?? []),
     before,
     allowed: options.allow ?? new Map(),
     resources: session.project.resources,

@@ -1,15 +1,17 @@
 import { kindNamed } from "../kinds/index.ts";
-import { type Address, manifestAddress, parseAddress } from "../model/address.ts";
+import type { Covered } from "../kinds/kind.ts";
+import { type Address, byText, manifestAddress, parseAddress } from "../model/address.ts";
 import type { Guards } from "../model/config.ts";
 import { isObject, type JsonValue } from "../model/json.ts";
-import type { Deferred, GuardFinding, Item, PolicyFinding } from "../model/plan.ts";
+import type { ChangedNodes, Deferred, GuardFinding, Item, PolicyFinding } from "../model/plan.ts";
 import type { Resource } from "../model/resource.ts";
 import { counted } from "../text/counts.ts";
+import { andMore } from "../text/lists.ts";
 
 export interface GuardInput {
   readonly limits: Guards;
-  /** Live objects that were compared. */
-  readonly population: number;
+  /** What manifests cover of the objects that were compared. */
+  readonly covered: readonly Covered[];
   /** What earlier rounds of the run did, so that several rounds can't exceed a limit together. */
   readonly before: { readonly created: number; readonly exposed: number };
   /** Reasons by guard name, from `--allow NAME="reason"`. */
@@ -64,13 +66,80 @@ function exposedColumns(items: readonly Item[], { limits, before }: GuardInput):
   return [{ guard: "maxExposedColumns", message, limit, actual }];
 }
 
-function changedPercent(items: readonly Item[], { limits, population }: GuardInput): readonly Found[] {
+/** Nodes and fields that updates change, over the target and over each integration: a wrong glob can hit one of hundreds. */
+function changedPercent(items: readonly Item[], { limits, covered }: GuardInput): readonly Found[] {
   const limit = limits.maxChangedPercent;
-  const changed = new Set(items.filter(({ action }) => action === "update").map(({ kind, liveId }) => `${kind} ${liveId}`)).size;
-  const actual = population === 0 ? 0 : Math.round((changed / population) * 100);
-  if (population < limits.minPopulation || actual <= limit) return [];
-  const message = `${changed} of ${population} objects (${actual}%) would change; the limit is ${limit}%.`;
-  return [{ guard: "maxChangedPercent", message, limit, actual }];
+  const changes = changedByAddress(items);
+  const shares = covered.map(({ address, count, unit }) => ({ address, unit, changed: changes.get(address) ?? 0, population: count }));
+  const sum = (of: "changed" | "population"): number => shares.reduce((total, share) => total + share[of], 0);
+  const target = { changed: sum("changed"), population: sum("population") };
+  const isOver = ({ changed, population }: Share): boolean => population >= limits.minPopulation && changed * 100 > limit * population;
+  const integrations = shares
+    .filter((share) => share.unit === "nodes" && isOver(share))
+    .map(({ address, changed, population }): ChangedNodes => ({ address, changed, population }))
+    .sort((a, b) => b.changed - a.changed || byText(a.address, b.address));
+  const over = [...(isOver(target) ? [target] : []), ...integrations];
+  if (over.length === 0) return [];
+  return [
+    {
+      guard: "maxChangedPercent",
+      message: changedMessage({ target: isOver(target) ? target : undefined, integrations, limit }),
+      limit,
+      actual: Math.max(...over.map(percentOf)),
+      ...target,
+      ...(integrations.length === 0 ? {} : { integrations }),
+    },
+  ];
+}
+
+interface Share {
+  readonly changed: number;
+  readonly population: number;
+}
+
+/** How many nodes and fields updates change, by address. The changes of an item are in the order of their paths. */
+function changedByAddress(items: readonly Item[]): ReadonlyMap<Address, number> {
+  const counts = new Map<Address, number>();
+  for (const { action, address, kind, changes } of items) {
+    if (action !== "update") continue;
+    const nodeAt = kindNamed(kind)?.nodeAt ?? ((path) => path);
+    let count = 0;
+    let last: string | undefined;
+    for (const { path } of changes) {
+      const node = nodeAt(path);
+      if (node !== last) count++;
+      last = node;
+    }
+    counts.set(address, (counts.get(address) ?? 0) + count);
+  }
+  return counts;
+}
+
+/** Rounded up, so that it is never shown as equal to the limit that it exceeds. */
+const percentOf = ({ changed, population }: Share): number => (population === 0 ? 100 : Math.ceil((changed * 1000) / population) / 10);
+
+interface ChangedMessage {
+  /** If the target is above the limit. */
+  readonly target: Share | undefined;
+  readonly integrations: readonly ChangedNodes[];
+  readonly limit: number;
+}
+
+function changedMessage({ target, integrations, limit }: ChangedMessage): string {
+  const whole =
+    target === undefined
+      ? []
+      : [
+          `${target.changed} of the ${target.population} nodes and fields that manifests cover (${percentOf(target)}%) would change; the limit is ${limit}%.`,
+        ];
+  const each = integrations.map((one) => `${one.changed} of ${one.population} (${percentOf(one)}%) in ${one.address}`);
+  const within =
+    integrations.length === 0
+      ? []
+      : [
+          `Covered schemas, tables and columns that would change: ${andMore(each, { shown: 3 })}; the limit for one integration is ${limit}%.`,
+        ];
+  return [...whole, ...within, "Check the patterns of the rules that changed."].join(" ");
 }
 
 /** Objects that would start to replicate before their SchemaConfig has hashed or disabled anything. */

@@ -84,10 +84,20 @@ export interface Units<U extends Unit> {
   readonly problems: readonly Problem[];
 }
 
+/** How much of one compared object manifests cover: nodes of an integration's schemas, or fields. */
+export interface Covered {
+  /** The address of the unit. */
+  readonly address: Address;
+  readonly count: number;
+  readonly unit: "nodes" | "fields";
+}
+
 export interface DiffResult extends Difference {
   readonly problems: readonly Problem[];
   /** For the kind's own `conclude`. Small: it is kept until the last unit is compared. */
   readonly tally?: unknown;
+  /** What an update of this object can change; absent if nothing was compared. For `maxChangedPercent`. */
+  readonly covered?: Covered;
 }
 
 export const emptyDiff: DiffResult = {
@@ -169,6 +179,8 @@ export interface Kind<U extends Unit = Unit, Live = unknown> extends ManifestKin
   diff(unit: U, live: Live | undefined, account: AccountView): DiffResult;
   /** Problems of all units together, from the tallies of those that were compared. */
   conclude?(tallies: readonly unknown[]): readonly Problem[];
+  /** The node that a change at this path changes. Absent: each path is a field of its own. */
+  nodeAt?(path: Pointer): Pointer;
   /** Whether an object that is created as `desired` starts to replicate data at once. */
   replicatesAtOnce?(desired: JsonValue): boolean;
 

@@ -96,7 +96,7 @@ export interface IgnoreEntry {
   readonly place?: SourceLocation;
 }
 
-export const defaultGuards: Guards = { maxCreates: 5, maxExposedColumns: 50, maxChangedPercent: 30, minPopulation: 10 };
+export const defaultGuards: Guards = { maxCreates: 5, maxExposedColumns: 50, maxChangedPercent: 30, minPopulation: 100 };
 
 export const defaultClient: ClientSettings = {
   concurrency: 8,

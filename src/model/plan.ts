@@ -178,12 +178,26 @@ export interface PolicyFinding {
   readonly line?: number;
 }
 
+/** How many of the covered schemas, tables and columns of an integration change. */
+export interface ChangedNodes {
+  /** "SchemaConfig/shops@shop-01" */
+  readonly address: Address;
+  readonly changed: number;
+  readonly population: number;
+}
+
 /** A refusal that users can lift with `--allow NAME="reason"`. */
 export interface GuardFinding {
   readonly guard: string;
   readonly message: string;
   readonly limit?: number;
+  /** For `maxChangedPercent`, the highest percentage above the limit, rounded up to one decimal. */
   readonly actual?: number;
+  /** For `maxChangedPercent`: the target's nodes and fields that change, and those that manifests cover. */
+  readonly changed?: number;
+  readonly population?: number;
+  /** For `maxChangedPercent`: the integrations that are above the limit, most changed nodes first. */
+  readonly integrations?: readonly ChangedNodes[];
   /** Present if it was lifted. */
   readonly allowed?: string;
 }

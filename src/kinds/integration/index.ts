@@ -1,4 +1,5 @@
 import { isObject, type JsonObject, type JsonValue } from "../../model/json.ts";
+import { leavesOf } from "../../model/leaves.ts";
 import type { Blocked } from "../../model/plan.ts";
 import { urlPath } from "../../model/pointer.ts";
 import type { IntegrationSpec, Resource } from "../../model/resource.ts";
@@ -99,5 +100,7 @@ function adopted(unit: IntegrationUnit, id: string, account: AccountView): DiffR
   const live = account.integrations.find((candidate) => candidate.id === id);
   if (live === undefined) return emptyDiff;
   const differences = compareIntegration(unit, live, recordOf(resource, id, account));
-  return { ...emptyDiff, items: bindItem(resource, live, account), ...differences };
+  const { expect, create } = resource.spec;
+  const covered = { address: unit.address, count: leavesOf({ expect, create }).length, unit: "fields" } as const;
+  return { ...emptyDiff, items: bindItem(resource, live, account), ...differences, covered };
 }

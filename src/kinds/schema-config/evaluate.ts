@@ -23,6 +23,8 @@ import { comparePaths, type Depth, literalColumnMaps, literalColumns, literalSch
 export interface Evaluation extends Pick<Collected, "unmet" | "uncovered" | "refused" | "stats"> {
   /** By name, whatever the order of the response. */
   readonly changes: readonly NodeChange[];
+  /** Schemas, tables and columns that something covers. */
+  readonly coveredNodes: number;
   /** Live columns that nothing covers. */
   readonly unmanagedColumns: number;
   /** Columns that become readable: newly replicated, or no longer hashed. */
@@ -37,6 +39,7 @@ interface Walk {
   /** By depth. One resolution per depth is enough: it is read before the next node of that depth is resolved. */
   readonly resolutions: readonly [Resolution, Resolution, Resolution];
   readonly places: readonly [Place, Place, Place];
+  covered: number;
   unmanaged: number;
   exposed: number;
   hasMissingColumns: boolean;
@@ -50,6 +53,7 @@ export function evaluate(cache: RuleCache, live: LiveSchemas, isIgnored: IsIgnor
     collected,
     resolutions: [newResolution(), newResolution(), newResolution()],
     places: [0, 1, 2].map((depth) => ({ layers, depth })) as unknown as Walk["places"],
+    covered: 0,
     unmanaged: 0,
     exposed: 0,
     hasMissingColumns: false,
@@ -73,6 +77,7 @@ export function evaluate(cache: RuleCache, live: LiveSchemas, isIgnored: IsIgnor
     uncovered,
     refused,
     stats,
+    coveredNodes: walk.covered,
     unmanagedColumns: walk.unmanaged,
     exposedColumns: walk.exposed,
     hasMissingColumns: walk.hasMissingColumns,
@@ -131,8 +136,9 @@ function evaluateColumns(walk: Walk, table: TableState): void {
   }
   if (!table.enabled && !(isUnruled && literals === undefined)) warnIneffective(collected, table, Object.keys(columns));
   // Nor if the literal tree of the only layer sets the live values.
-  if (isUnruled && literals?.length === 1 && !isExposing && isAsWritten(literals[0], columns)) return;
-  compareColumns(walk, table, columns);
+  const asWritten = isUnruled && literals?.length === 1 && !isExposing ? countAsWritten(literals[0], columns) : undefined;
+  if (asWritten === undefined) compareColumns(walk, table, columns);
+  else walk.covered += asWritten;
 }
 
 /** The loop over columns. */
@@ -157,6 +163,7 @@ function compareColumns(walk: Walk, table: TableState, columns: Readonly<Record<
     const { enabled, hashed } = resolution;
     const isUncovered = !resolution.covered && !resolution.ignored;
     if (isUncovered && (unmatched === undefined || unmatched.mode === "error")) walk.unmanaged++;
+    else if (!resolution.ignored) walk.covered++;
     const differs = (enabled !== undefined && enabled !== column.enabled) || (hashed !== undefined && hashed !== column.hashed);
     if (differs || isExposing || (isUncovered && unmatched !== undefined) || match.expectations.length > 0)
       compareColumn(walk, table, { name, column, match, resolution });
@@ -190,19 +197,23 @@ function countEntries(literals: Literals): number {
   return count;
 }
 
-/** Whether the literal map names the same columns, and sets nothing that differs. */
-function isAsWritten(map: Readonly<Record<string, ColumnTree>> | undefined = {}, columns: Readonly<Record<string, LiveColumn>>): boolean {
-  let more = 0;
+/** The number of columns, if the literal map names the same ones and sets nothing that differs. */
+function countAsWritten(
+  map: Readonly<Record<string, ColumnTree>> | undefined = {},
+  columns: Readonly<Record<string, LiveColumn>>,
+): number | undefined {
+  let count = 0;
   for (const column in columns) {
     const live = columns[column];
     const entry = memberOf(map, column);
-    if (live === undefined || entry === undefined) return false;
+    if (live === undefined || entry === undefined) return undefined;
     const { enabled, hashed } = entry;
-    if ((enabled !== undefined && enabled !== live.enabled) || (hashed !== undefined && hashed !== live.hashed)) return false;
-    more--;
+    if ((enabled !== undefined && enabled !== live.enabled) || (hashed !== undefined && hashed !== live.hashed)) return undefined;
+    count++;
   }
-  for (const _ in map) more++;
-  return more === 0;
+  let entries = 0;
+  for (const _ in map) entries++;
+  return entries === count ? count : undefined;
 }
 
 /** Whether the column becomes readable with these changes of its own. */
@@ -217,8 +228,13 @@ function isExposed(changes: readonly NodeChange[], column: LiveColumn, { replica
 }
 
 function resolveNode(walk: Walk, match: CachedMatch, literals: Literals | undefined, depth: Depth): Resolution {
-  countMatch(walk.collected.stats, match, literals !== undefined);
-  return literals === undefined ? match.resolution : resolveLiterals(walk, match, literals, depth);
+  const { stats, program } = walk.collected;
+  countMatch(stats, match, literals !== undefined);
+  const resolution = literals === undefined ? match.resolution : resolveLiterals(walk, match, literals, depth);
+  const unmatched = program.unmatched[depth];
+  const isCovered = resolution.covered || (unmatched !== undefined && unmatched.mode !== "error");
+  if (isCovered && !resolution.ignored) walk.covered++;
+  return resolution;
 }
 
 /** The result for a node with literal entries, to be read before the next node of this depth. */

@@ -62,6 +62,8 @@ export const schemaConfig: Kind<SchemaConfigUnit, ObservedSchemas> = {
   isLayered: true,
   readsSchemas: true,
 
+  nodeAt: (path) => path.slice(0, path.lastIndexOf("/")),
+
   diff,
 
   // The engine passes only tallies that this kind has returned.
@@ -112,6 +114,8 @@ function diff(unit: SchemaConfigUnit, live: ObservedSchemas | undefined, account
     manual: manualSteps(address, label, evaluation.unmet),
     unverifiable: unknownColumns(address, live.withoutColumns),
     unmanagedColumns: evaluation.unmanagedColumns,
+    // An integration that this run has created is configured for the first time, so everything changes.
+    ...(account.fresh.has(liveId) ? {} : { covered: { address, count: evaluation.coveredNodes, unit: "nodes" } }),
     ...(account.listUnmanaged === true ? { unmanagedTables: unmanagedTables(rules, tree).map((one) => ({ address, ...one })) } : {}),
     ...(tally === undefined ? {} : { tally: { ...tally, label, targets: unit.targets } satisfies UnitTally }),
   };

@@ -7,7 +7,7 @@ import type { Reference, Resource, TagSpec } from "../../model/resource.ts";
 import { bindItem, boundIdentity, goneInstruction } from "../identity.ts";
 import { type AccountView, emptyDiff, type Identity, type Kind } from "../kind.ts";
 import { needsUsers } from "../users.ts";
-import { fieldChanges } from "./fields.ts";
+import { coveredFields, fieldChanges } from "./fields.ts";
 import { relations } from "./relations.ts";
 import type { TagUnit } from "./unit.ts";
 
@@ -112,6 +112,7 @@ export const tag: Kind<TagUnit, LiveTag> = {
       blocked: related.blocked,
       deferred: related.deferred,
       problems: [...fields.problems, ...related.problems],
+      covered: { address, count: coveredFields(resource.spec), unit: "fields" },
     };
   },
 

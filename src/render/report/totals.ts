@@ -102,8 +102,10 @@ function protectedReasons({ protected: isProtected, git }: Plan): readonly strin
 }
 
 /** "Guard maxCreates refuses: 7 found, at most 5 allowed"; lifted guards say so. */
-export function guardText({ guard, limit, actual, allowed }: GuardFinding): string {
-  const measure = joinParts([actual === undefined ? "" : `${actual} found`, limit === undefined ? "" : `at most ${limit} allowed`], ", ");
+export function guardText({ guard, limit, actual, allowed, population }: GuardFinding): string {
+  const unit = population === undefined ? "" : "%";
+  const found = actual === undefined ? "" : `${actual}${unit} found`;
+  const measure = joinParts([found, limit === undefined ? "" : `at most ${limit}${unit} allowed`], ", ");
   return joinParts([`Guard ${visible(guard)} ${allowed === undefined ? "refuses" : "is lifted"}`, measure], ": ");
 }
 

@@ -225,6 +225,17 @@ describe("ignore", () => {
   });
 });
 
+test("the nodes that something covers are counted", () => {
+  const count = (spec: SchemaConfigSpec): number | undefined => compareFleet({ manifests: [config(spec)] }).found[0]?.covered?.count;
+  expect(count({ rules: [] })).toBe(0);
+  expect(count(rules({ match: { schema: "public" }, set: { enabled: true } }))).toBe(1);
+  expect(count(rules({ match: { column: "email" }, set: hash }))).toBe(3);
+  expect(count({ unmatched: { schemas: "enable", tables: "enable", columns: "enable" } })).toBe(17);
+  expect(count({ ...rules({ match: { table: "orders" }, ignore: true }), unmatched: { columns: "enable" } })).toBe(7);
+  expect(count({ schemas: { sales: { tables: { customers: { columns: { id: {} } } } } } })).toBe(1);
+  expect(compareFleet({ manifests: [config({})], world: { fresh: new Set(["shop"]) } }).found[0]?.covered).toBeUndefined();
+});
+
 describe("unmatched", () => {
   test.each<[string, SchemaConfigSpec, readonly string[]]>([
     ["is ignore by default", {}, []],
