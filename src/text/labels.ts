@@ -10,15 +10,15 @@ export function label(pointer: Pointer): string {
   return text === "" ? "the document" : `\`${text}\``;
 }
 
-/** What a value is, for a sentence: "text", "a number", "a map". */
+/** What a value is, for a sentence: "a string", "a number", "a map". */
 export function describeType(value: unknown): string {
   if (value === null) return "empty";
   if (Array.isArray(value)) return "a list";
-  return { string: "text", number: "a number", boolean: "true or false", object: "a map" }[typeof value as string] ?? "nothing";
+  return { string: "a string", number: "a number", boolean: "true or false", object: "a map" }[typeof value as string] ?? "nothing";
 }
 
 const typeWords = new Map([
-  ["string", "text"],
+  ["string", "a string"],
   ["integer", "a whole number"],
   ["number", "a number"],
   ["boolean", "true or false"],
@@ -26,7 +26,7 @@ const typeWords = new Map([
   ["null", "empty"],
 ]);
 
-/** JSON Schema types for a sentence: "text or a map"; `map` says what kind of map. */
+/** JSON Schema types for a sentence: "a string or a map"; `map` says what kind of map. */
 export function describeTypes(types: readonly string[], map = "a map"): string {
   return enumerate(
     types.map((type) => (type === "object" ? map : (typeWords.get(type) ?? type))),

@@ -18,7 +18,7 @@ testProblems({
   "a number in quotes": [asset('  secretVersion: "4"'), ["6:18 E_WRONG_TYPE"], /Remove the quotes/u],
   "nothing after the colon": [asset("  type:"), ["6:3 E_WRONG_TYPE"], /but is empty/u],
   "a label that is a number": [asset().replace("name: wh", "name: a, labels: { tier: 1 }"), ["3:38 E_WRONG_TYPE"], /Put it in quotes/u],
-  "text where a list belongs": [shops("  rules: a"), ["6:10 E_WRONG_TYPE"], /a list, but is text/u],
+  "text where a list belongs": [shops("  rules: a"), ["6:10 E_WRONG_TYPE"], /a list, but is a string/u],
   "a port that is no number": [postgres("{ port: high }"), ["11:66 E_WRONG_TYPE"], /a whole number or a \$secret/u],
   "a value outside an enumeration": [asset("  connectionType: sourc"), ["6:19 E_WRONG_VALUE"], /Did you mean source\?/u],
   "a negative secretVersion": [asset("  secretVersion: -1"), ["6:18 E_WRONG_VALUE"], /at least 0/u],

@@ -3,8 +3,9 @@ import type { Problem, SourceLocation } from "../../model/problem.ts";
 import { isSecretReference } from "../../model/secret.ts";
 import { isSecretMember } from "../secrets/secret-members.ts";
 import { schemaParts, schemaText } from "./lookup.ts";
-import { type SchemaFault, schemaFault } from "./messages.ts";
+import { schemaProblem } from "./messages.ts";
 import type { SchemaError } from "./schema-error.ts";
+import type { SchemaProblem } from "./schema-problem.ts";
 
 export interface SchemaContext {
   /** Kind of the document; also the schema's name. */
@@ -28,9 +29,9 @@ export interface SchemaContext {
 export function schemaProblems(errors: readonly SchemaError[], context: SchemaContext): readonly Problem[] {
   const { kind, base = "" } = context;
   let schema = context.schema;
-  const best = new Map<string, SchemaFault>();
+  const best = new Map<string, SchemaProblem>();
   for (const error of errors) {
-    const fault = schemaFault(base === "" ? error : { ...error, instancePath: base + error.instancePath }, {
+    const problem = schemaProblem(base === "" ? error : { ...error, instancePath: base + error.instancePath }, {
       kind,
       value: context.value,
       isReplaced: (pointer) => context.replaced.has(pointer),
@@ -40,20 +41,20 @@ export function schemaProblems(errors: readonly SchemaError[], context: SchemaCo
         return schemaParts(schema, pointer.slice(base.length));
       },
     });
-    if (fault === undefined || (fault.on === "value" && context.known.has(fault.pointer))) continue;
+    if (problem === undefined || (problem.on === "value" && context.known.has(problem.pointer))) continue;
     // Each missing key of a map is reported: the user has to add all of them.
-    const slot = error.keyword === "required" ? `${fault.pointer} ${String(error.params["missingProperty"])}` : fault.pointer;
+    const slot = error.keyword === "required" ? `${problem.pointer} ${String(error.params["missingProperty"])}` : problem.pointer;
     const found = best.get(slot);
-    if (found === undefined || fault.rank < found.rank) best.set(slot, fault);
+    if (found === undefined || problem.rank < found.rank) best.set(slot, problem);
   }
-  const faults = [...best.values()];
-  // What a map lacks says more than how many members it has.
-  // A misspelt key is one problem, not an unknown and a missing key.
-  const suggested = new Set(faults.flatMap((fault) => fault.suggested ?? []));
-  const isRepeated = ({ pointer, rank, missing = [] }: SchemaFault) =>
-    missing.some((key) => suggested.has(key)) || (rank === 3 && faults.some((other) => other.rank === 2 && other.pointer === pointer));
-  return faults
-    .filter((fault) => !isRepeated(fault))
+  const found = [...best.values()];
+  // A misspelt key is one problem, not an unknown and a missing key. A missing key is more specific
+  // than the number of keys.
+  const suggested = new Set(found.flatMap((problem) => problem.suggested ?? []));
+  const isRepeated = ({ pointer, rank, missing = [] }: SchemaProblem) =>
+    missing.some((key) => suggested.has(key)) || (rank === 3 && found.some((other) => other.rank === 2 && other.pointer === pointer));
+  return found
+    .filter((problem) => !isRepeated(problem))
     .map(({ code, summary, message, pointer, on }) => ({
       code,
       severity: "error",
