@@ -1,7 +1,7 @@
 import { dirname, resolve } from "node:path";
 import { manifestKindNamed } from "../../kinds/index.ts";
 import { isObject, type JsonObject, type JsonValue, own } from "../../model/json.ts";
-import { atPointer, type Pointer } from "../../model/pointer.ts";
+import { atPointer, type Pointer, toPointer } from "../../model/pointer.ts";
 import type { Problem, SourceLocation } from "../../model/problem.ts";
 import { read as readYaml, type YamlParser } from "../../yaml/read.ts";
 import { coerceTexts } from "../scalars.ts";
@@ -29,58 +29,76 @@ export interface ConnectorCheck {
 /** For projects without `connectors`: nothing to check. */
 export const noConnectors: Connectors = { schemas: {}, check: (_kind, value) => ({ value, errors: [], base: "" }) };
 
+/** A compiled schema and its text. */
+interface Connector {
+  readonly schema: JsonObject;
+  readonly errorsOf: (value: unknown) => readonly SchemaError[];
+}
+
+interface ConnectorOptions {
+  readonly cwd: string;
+  readonly configPath: string;
+  /** The config file. */
+  readonly place: SourceLocation;
+  readonly parser: YamlParser;
+}
+
 /** Reads and compiles the schemas. `files`: path by connector type, relative to the config file. */
 export async function loadConnectors(
   files: Readonly<Record<string, string>>,
-  options: { readonly cwd: string; readonly configPath: string; readonly place: SourceLocation; readonly parser: YamlParser },
+  options: ConnectorOptions,
 ): Promise<{ readonly connectors: Connectors; readonly problems: readonly Problem[] }> {
   if (Object.keys(files).length === 0) return { connectors: noConnectors, problems: [] };
   const problems: Problem[] = [];
-  const schemas = new Map<string, JsonObject>();
-  const validators = new Map<string, (value: unknown) => readonly SchemaError[]>();
+  const connectors = new Map<string, Connector>();
+  for (const [type, path] of Object.entries(files)) {
+    const loaded = await loadConnector(path, { ...options, place: { ...options.place, pointer: toPointer(["connectors", type]) } });
+    problems.push(...loaded.problems);
+    if (loaded.connector !== undefined) connectors.set(type, loaded.connector);
+  }
+  const schemas = Object.fromEntries([...connectors].map(([type, { schema }]) => [type, schema]));
+  return { connectors: { schemas, check: (kind, document, texts) => check(connectors, { kind, document, texts }) }, problems };
+}
+
+async function loadConnector(
+  path: string,
+  { cwd, configPath, place, parser }: ConnectorOptions,
+): Promise<{ readonly connector?: Connector; readonly problems: readonly Problem[] }> {
+  const { source, problems } = readSource(cwd, resolve(dirname(configPath), path), place);
+  if (source === undefined) return { problems };
+  const fail = (message: string) => ({ problems: [...problems, badSchema(place, message)] });
+  const { documents, problems: invalid } = readYaml(source.text, { parser });
+  const [first] = documents;
+  if (invalid.length > 0 || documents.length !== 1 || !isObject(first?.value))
+    return fail(`${source.file} is not a JSON Schema: ${invalid[0]?.message ?? "it must be one JSON or YAML document that is a map."}`);
   // Loads the compiler only for projects that have a schema.
   const { Ajv } = await import("ajv");
-  for (const [type, path] of Object.entries(files)) {
-    const place = { ...options.place, pointer: `/connectors/${type.replaceAll("~", "~0").replaceAll("/", "~1")}` };
-    const loaded = readSource(options.cwd, resolve(dirname(options.configPath), path), place);
-    problems.push(...loaded.problems);
-    if (loaded.source === undefined) continue;
-    const { documents, problems: invalid } = readYaml(loaded.source.text, { parser: options.parser });
-    const [first] = documents;
-    if (invalid.length > 0 || documents.length !== 1 || !isObject(first?.value)) {
-      problems.push(
-        badSchema(
-          place,
-          `${loaded.source.file} is not a JSON Schema: ${invalid[0]?.message ?? "it must be one JSON or YAML document that is a map."}`,
-        ),
-      );
-      continue;
-    }
-    try {
-      const validate = new Ajv({ allErrors: true, strict: false, ownProperties: true, validateFormats: false }).compile(first.value);
-      validators.set(type, (value) => (validate(value) ? [] : (validate.errors ?? [])));
-      schemas.set(type, first.value as JsonObject); // YAML 1.2 core gives JSON values
-    } catch (error) {
-      problems.push(
-        badSchema(
-          place,
-          `${loaded.source.file} is not a valid JSON Schema (draft-07): ${error instanceof Error ? error.message : "unknown reason"}.`,
-        ),
-      );
-    }
+  try {
+    const validate = new Ajv({ allErrors: true, strict: false, ownProperties: true, validateFormats: false }).compile(first.value);
+    const errorsOf = (value: unknown): readonly SchemaError[] => (validate(value) ? [] : (validate.errors ?? []));
+    // YAML 1.2 core gives JSON values.
+    return { connector: { schema: first.value as JsonObject, errorsOf }, problems };
+  } catch (error) {
+    return fail(`${source.file} is not a valid JSON Schema (draft-07): ${error instanceof Error ? error.message : "unknown reason"}.`);
   }
-  const check: Connectors["check"] = (kind, document, texts) => {
-    const part = connectionOf(kind, document);
-    const validate = part === undefined ? undefined : validators.get(part.type);
-    if (part === undefined || validate === undefined) return { value: document, errors: [], base: "" };
-    const { base } = part;
-    const errors = validate(part.connection);
-    const value = coerceTexts(document, errors, texts, base) ?? document;
-    const remaining = value === document ? errors : validate(atPointer(value, base));
-    const schema = schemas.get(part.type);
-    return { value, errors: remaining, base, ...(schema === undefined ? {} : { schema }) };
-  };
-  return { connectors: { schemas: Object.fromEntries(schemas), check }, problems };
+}
+
+interface CheckedDocument {
+  readonly kind: string;
+  readonly document: JsonValue;
+  /** Texts that came from variables. */
+  readonly texts: ReadonlySet<Pointer>;
+}
+
+function check(connectors: ReadonlyMap<string, Connector>, { kind, document, texts }: CheckedDocument): ConnectorCheck {
+  const part = connectionOf(kind, document);
+  const connector = part === undefined ? undefined : connectors.get(part.type);
+  if (part === undefined || connector === undefined) return { value: document, errors: [], base: "" };
+  const { base } = part;
+  const errors = connector.errorsOf(part.connection);
+  const value = coerceTexts(document, errors, texts, base) ?? document;
+  const remaining = value === document ? errors : connector.errorsOf(atPointer(value, base));
+  return { value, errors: remaining, base, schema: connector.schema };
 }
 
 /**

@@ -5,11 +5,11 @@ import type { Result } from "../../model/result.ts";
 import { severities } from "../../text/severity.ts";
 import { openFindings } from "../report/policies.ts";
 
-/** What a document doesn't know of its own run. Times in seconds since 1970. */
+/** What a document does not contain about its run. Times in seconds since 1970. */
 export interface RunTimes {
   readonly finishedAtSeconds: number;
   readonly durationSeconds: number;
-  /** By target, of the last run that ended well, as a metrics file of before has them. */
+  /** By target, of the last run that succeeded, read from the metrics file of the run before. */
   readonly lastSuccessSeconds: ReadonlyMap<string, number>;
 }
 
@@ -17,95 +17,96 @@ type Labels = Readonly<Record<string, string>>;
 type Sample = readonly [labels: Labels, value: number];
 
 /**
- * Prometheus text format 0.0.4 for the textfile collector of the node exporter. A run ends well where it read everything and no call failed: with
- * exit 0, 2 (differences are a finding, not a failure) or 3 (a refusal).
+ * Prometheus text format 0.0.4 for the textfile collector of the node exporter. A run succeeds if it
+ * reads everything and no request fails: with exit 0, 2 (differences are a finding, not a failure) or
+ * 3 (a refusal).
  */
 export function metricsText(documents: readonly (Plan | Result)[], times: RunTimes): string {
-  const each = (draw: (document: Plan | Result) => readonly Sample[]): readonly Sample[] =>
-    documents.flatMap((document) => draw(document).map(([labels, value]): Sample => [{ ...identity(document), ...labels }, value]));
-  const ofPlan = (draw: (plan: Plan) => readonly Sample[]) => each((document) => (document.kind === "Result" ? [] : draw(document)));
-  return [
-    family(
-      "dimsync_last_run_timestamp_seconds",
-      "When the last run ended.",
-      each(() => [[{}, times.finishedAtSeconds]]),
-    ),
-    family(
-      "dimsync_last_success_timestamp_seconds",
-      "When the last run ended that read everything and failed at nothing.",
-      each((document) => {
-        const last = endsWell(document) ? times.finishedAtSeconds : times.lastSuccessSeconds.get(document.target);
-        return last === undefined ? [] : [[{}, last]];
-      }),
-    ),
-    family(
-      "dimsync_run_duration_seconds",
-      "How long the last run took.",
-      each(() => [[{}, times.durationSeconds]]),
-    ),
-    family(
-      "dimsync_exit_code",
-      "Exit code of the last run.",
-      each(({ exit }) => [[{}, exit.code]]),
-    ),
-    family(
-      "dimsync_complete",
-      "1 where every read succeeded.",
-      ofPlan(({ complete }) => [[{}, complete ? 1 : 0]]),
-    ),
-    family(
-      "dimsync_objects",
-      "Objects by what is to be done with them.",
-      ofPlan(({ summary: { protects: _, exposes: __, exposed: ___, stricter: ____, ...states } }) =>
-        Object.entries(states).map(([state, count]): Sample => [{ state }, count]),
-      ),
-    ),
-    family(
-      "dimsync_changes",
-      "Changes by risk: protects and exposes in a plan, exposed and stricter in drift.",
-      ofPlan(({ summary: { protects, exposes, exposed, stricter } }) =>
-        Object.entries({ protects, exposes, exposed, stricter }).flatMap(([risk, count]): readonly Sample[] =>
-          count === undefined ? [] : [[{ risk }, count]],
-        ),
-      ),
-    ),
-    family(
-      "dimsync_unmanaged",
-      "Live objects and columns that no manifest covers.",
-      ofPlan(({ unmanaged: { integrations, tags, columns } }) => [
-        [{ kind: "integration" }, integrations.length],
-        [{ kind: "tag" }, tags.length],
-        [{ kind: "column" }, columns],
-      ]),
-    ),
-    family(
-      "dimsync_outcomes",
-      "Items of the last apply by outcome.",
-      each((document) => (document.kind === "Result" ? outcomes(document) : [])),
-    ),
-    family(
-      "dimsync_policy_findings",
-      "Findings of policies.",
-      each(({ policy }) => bySeverity(openFindings(policy))),
-    ),
-    family(
-      "dimsync_diagnostics",
-      "Problems found.",
-      each(({ diagnostics }) => bySeverity(diagnostics)),
-    ),
-    family(
-      "dimsync_calls",
-      "Calls of the last run by method.",
-      each((document) =>
-        Object.entries(document.kind === "Result" ? document.calls : document.calls.read)
-          .sort(([a], [b]) => byText(a, b))
-          .map(([method, count]): Sample => [{ method }, count]),
-      ),
-    ),
-  ].join("");
+  return families(times)
+    .map(({ name, help, samplesOf }) => {
+      const samples = documents.flatMap((document) =>
+        samplesOf(document).map(([labels, value]): Sample => [{ ...identity(document), ...labels }, value]),
+      );
+      return samples.length === 0 ? "" : familyText(name, help, samples);
+    })
+    .join("");
 }
 
-/** The last success by target out of a text that `metricsText` made; empty for any other text. */
+/** A metric: its name without "dimsync_", and its samples of one document. */
+interface Family {
+  readonly name: string;
+  readonly help: string;
+  readonly samplesOf: (document: Plan | Result) => readonly Sample[];
+}
+
+const ofPlan =
+  (samplesOf: (plan: Plan) => readonly Sample[]): Family["samplesOf"] =>
+  (document) =>
+    document.kind === "Result" ? [] : samplesOf(document);
+
+const families = (times: RunTimes): readonly Family[] => [...runFamilies(times), ...contentFamilies];
+
+/** When the run was, and how it ended. */
+const runFamilies = ({ finishedAtSeconds, durationSeconds, lastSuccessSeconds }: RunTimes): readonly Family[] => [
+  { name: "last_run_timestamp_seconds", help: "When the last run ended.", samplesOf: () => [[{}, finishedAtSeconds]] },
+  {
+    name: "last_success_timestamp_seconds",
+    help: "When the last run ended that read everything and in which no request failed.",
+    samplesOf: (document) => {
+      const last = succeeded(document) ? finishedAtSeconds : lastSuccessSeconds.get(document.target);
+      return last === undefined ? [] : [[{}, last]];
+    },
+  },
+  { name: "run_duration_seconds", help: "How long the last run took.", samplesOf: () => [[{}, durationSeconds]] },
+  { name: "exit_code", help: "Exit code of the last run.", samplesOf: ({ exit }) => [[{}, exit.code]] },
+  { name: "complete", help: "1 if every read succeeded.", samplesOf: ofPlan(({ complete }) => [[{}, complete ? 1 : 0]]) },
+];
+
+/** What the plans and results contain. */
+const contentFamilies: readonly Family[] = [
+  {
+    name: "objects",
+    help: "Objects by what is to be done with them.",
+    samplesOf: ofPlan(({ summary: { protects: _, exposes: __, exposed: ___, stricter: ____, ...states } }) =>
+      Object.entries(states).map(([state, count]): Sample => [{ state }, count]),
+    ),
+  },
+  {
+    name: "changes",
+    help: "Changes by risk: protects and exposes in a plan, exposed and stricter in drift.",
+    samplesOf: ofPlan(({ summary: { protects, exposes, exposed, stricter } }) =>
+      Object.entries({ protects, exposes, exposed, stricter }).flatMap(([risk, count]): readonly Sample[] =>
+        count === undefined ? [] : [[{ risk }, count]],
+      ),
+    ),
+  },
+  {
+    name: "unmanaged",
+    help: "Live objects and columns that no manifest covers.",
+    samplesOf: ofPlan(({ unmanaged: { integrations, tags, columns } }) => [
+      [{ kind: "integration" }, integrations.length],
+      [{ kind: "tag" }, tags.length],
+      [{ kind: "column" }, columns],
+    ]),
+  },
+  {
+    name: "outcomes",
+    help: "Items of the last apply by outcome.",
+    samplesOf: (document) => (document.kind === "Result" ? outcomes(document) : []),
+  },
+  { name: "policy_findings", help: "Policy findings.", samplesOf: ({ policy }) => bySeverity(openFindings(policy)) },
+  { name: "diagnostics", help: "Problems found.", samplesOf: ({ diagnostics }) => bySeverity(diagnostics) },
+  {
+    name: "calls",
+    help: "Requests of the last run by method.",
+    samplesOf: (document) =>
+      Object.entries(document.kind === "Result" ? document.calls : document.calls.read)
+        .sort(([a], [b]) => byText(a, b))
+        .map(([method, count]): Sample => [{ method }, count]),
+  },
+];
+
+/** The time of the last success by target, read from a text of `metricsText`; empty for any other text. */
 export function lastSuccesses(text: string): ReadonlyMap<string, number> {
   const found = text.matchAll(/^dimsync_last_success_timestamp_seconds\{[^\n]*?target="((?:[^"\\\n]|\\.)*)"\} ([0-9.]+)$/gmu);
   return new Map(
@@ -121,7 +122,7 @@ const identity = (document: Plan | Result): Labels => ({
   target: document.target,
 });
 
-function endsWell(document: Plan | Result): boolean {
+function succeeded(document: Plan | Result): boolean {
   return [0, 2, 3].includes(document.exit.code) && (document.kind === "Result" || document.complete);
 }
 
@@ -133,16 +134,16 @@ const outcomes = ({ items }: Result): readonly Sample[] =>
 const bySeverity = (entries: readonly { readonly severity: Severity }[]): readonly Sample[] =>
   severities.map((severity) => [{ severity }, entries.filter((entry) => entry.severity === severity).length]);
 
-/** All are gauges: each run replaces what the one before said. */
-function family(name: string, help: string, samples: readonly Sample[]): string {
-  if (samples.length === 0) return "";
+/** All are gauges: the values of each run replace those of the run before. */
+function familyText(name: string, help: string, samples: readonly Sample[]): string {
+  const full = `dimsync_${name}`;
   const lines = samples.map(
     ([labels, value]) =>
-      `${name}{${Object.entries(labels)
+      `${full}{${Object.entries(labels)
         .map(([key, text]) => `${key}="${escaped(text)}"`)
         .join(",")}} ${value}\n`,
   );
-  return `# HELP ${name} ${help}\n# TYPE ${name} gauge\n${lines.join("")}`;
+  return `# HELP ${full} ${help}\n# TYPE ${full} gauge\n${lines.join("")}`;
 }
 
 const escaped = (text: string): string => text.replaceAll("\\", "\\\\").replaceAll('"', '\\"').replaceAll("\n", "\\n");

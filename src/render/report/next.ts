@@ -18,38 +18,27 @@ export function nextSteps({ kind, items, manual }: Plan): readonly NextStep[] {
   const count = (origin: Origin): number => origins.filter((one) => one === origin).length;
   const [config, conflicts] = [count("config"), count("conflict")];
   return [
-    ...(changes.length === 0
-      ? []
-      : [
-          {
-            text: "To restore what the manifests declare, save a plan, review it and apply it:",
-            commands: ["dimsync drift --resolve revert", "dimsync apply revert.plan.json"],
-          },
-        ]),
-    ...(origins.length === config
-      ? []
-      : [
-          {
-            text: "To keep what the account has, edit the manifests to match it, and commit them:",
-            commands: ["dimsync drift --resolve accept"],
-          },
-        ]),
-    ...(conflicts === 0
-      ? []
-      : [
-          {
-            text: `${counted(conflicts, "conflict")}: the manifests and the account both changed. Decide, and edit the manifest.`,
-            commands: [],
-          },
-        ]),
+    ...(changes.length === 0 ? [] : [revert]),
+    ...(origins.length === config ? [] : [accept]),
+    ...(conflicts === 0 ? [] : [note(conflictText(conflicts))]),
     ...(config === 0
       ? []
-      : [
-          {
-            text: `${counted(config, "difference")} ${config === 1 ? "comes" : "come"} from the manifests: apply after the merge.`,
-            commands: [],
-          },
-        ]),
-    ...(manual.length === 0 ? [] : [{ text: `${counted(manual.length, "manual step")}: see the checklist.`, commands: [] }]),
+      : [note(`${counted(config, "difference")} ${config === 1 ? "comes" : "come"} from the manifests: apply after the merge.`)]),
+    ...(manual.length === 0 ? [] : [note(`${counted(manual.length, "manual step")}: see the checklist.`)]),
   ];
 }
+
+const revert: NextStep = {
+  text: "To restore what the manifests declare, save a plan, review it and apply it:",
+  commands: ["dimsync drift --resolve revert", "dimsync apply revert.plan.json"],
+};
+
+const accept: NextStep = {
+  text: "To keep what the account has, edit the manifests to match it, and commit them:",
+  commands: ["dimsync drift --resolve accept"],
+};
+
+const note = (text: string): NextStep => ({ text, commands: [] });
+
+const conflictText = (count: number): string =>
+  `${counted(count, "conflict")}: the manifests and the account both changed. Decide which value is right, and edit the manifest.`;
