@@ -24,8 +24,9 @@ const besides = new Map([
   ["cli.ts", ["cli-commands.ts", "cli-help.ts", "cli-options.ts"]],
   ["cli-commands.ts", ["cli-options.ts"]],
   ["yaml", ["text"]],
-  // A manifest is read with what its kind says about it.
+  // A manifest is read with what its kind says about it; reports group items by kind.
   ["manifests", ["kinds"]],
+  ["render", ["kinds"]],
 ]);
 
 /** The embedded service stands in for the real one: it imports nothing of dimsync, and only these start it. */

@@ -4,6 +4,7 @@ import { join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { importsIn, refusal, refusals } from "../build/layers.mjs";
+import { kindNames } from "../src/kinds/manifests.ts";
 import { writeFolder } from "./support/project-folder.ts";
 
 // Imports point one way (build/layers.mjs) and some folders are pure (biome.json). This shows that both checks refuse, and that src/ passes them.
@@ -133,6 +134,31 @@ describe("the layers", () => {
   test("are kept by src/", () => {
     expect(importsIn(src).filter(({ imported }) => imported !== undefined).length).toBeGreaterThan(400);
     expect(refusals(src)).toEqual([]);
+  });
+});
+
+/** Kind names as literals in a source: `"Tag"`, `"Tag/"`, \`Tag/${name}\`. Sentences and comments may name them. */
+function kindLiterals(text: string): readonly string[] {
+  const code = text.replaceAll(/^\s*(?:\/\/|\/?\*).*$/gmu, "");
+  const names = Object.values(kindNames).join("|");
+  return [...code.matchAll(new RegExp(`"(?:${names})/?"|\`(?:${names})/\\$\\{`, "gu"))].map(([found]) => found);
+}
+
+describe("kind names", () => {
+  test.each([
+    ["a comparison", 'if (item.kind === "Tag") return;', ['"Tag"']],
+    ["the start of an address", 'address.startsWith("SchemaConfig/")', ['"SchemaConfig/"']],
+    ["an address", "const address = `Integration/$" + "{name}`;", ["`Integration/$" + "{"]],
+    ["a sentence", 'const message = "Write a Tag manifest";', []],
+    ["a comment", ' * "Tag" is a kind.', []],
+  ])("%s", (_, text, expected) => {
+    expect(kindLiterals(text)).toEqual(expected);
+  });
+
+  test("are literals only in kinds/", () => {
+    const files = [...new Set(importsIn(src).map(({ file }) => file))].filter((file) => !/^(?:kinds|embedded)\//u.test(file));
+    const found = files.flatMap((file) => kindLiterals(readFileSync(join(src, file), "utf8")).map((literal) => `${file}: ${literal}`));
+    expect(found).toEqual([]);
   });
 });
 

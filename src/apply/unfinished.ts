@@ -1,4 +1,4 @@
-import { type Address, parseAddress } from "../model/address.ts";
+import { kindOf } from "../model/address.ts";
 import type { Deferred, Plan } from "../model/plan.ts";
 import type { ItemResult } from "../model/result.ts";
 import { dependencyFailed } from "./execute.ts";
@@ -45,8 +45,6 @@ function waitingResults(deferred: readonly Deferred[], results: readonly ItemRes
     return result;
   });
 }
-
-const kindOf = (address: Address): string => parseAddress(address)?.kind ?? "";
 
 function stillWaits({ waitsFor, liveId }: Deferred) {
   const names = waitsFor.join(", ");

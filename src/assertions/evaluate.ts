@@ -1,4 +1,5 @@
 import type { AccountView } from "../kinds/kind.ts";
+import { isIntegration, isTag } from "../kinds/manifests.ts";
 import { namesMatcher } from "../kinds/patterns/names.ts";
 import { matchesName } from "../kinds/patterns/nodes.ts";
 import { expand } from "../kinds/schema-config/coverage.ts";
@@ -7,7 +8,7 @@ import type { SchemaConfigUnit } from "../kinds/schema-config/units.ts";
 import { labelOf, selectIntegration, selectIntegrations } from "../kinds/select.ts";
 import { own } from "../model/json.ts";
 import type { LiveIntegration, LiveSchemas } from "../model/live.ts";
-import type { Resource, SchemaTree, TagSpec } from "../model/resource.ts";
+import type { Resource, SchemaTree } from "../model/resource.ts";
 import type { Assertion, NodeMatch } from "./parse.ts";
 
 /** A value of a node that is not as expected. */
@@ -137,7 +138,7 @@ function integrationSelector({ integrations }: Assertion, account: AccountView):
   const matches = names === undefined ? () => true : namesMatcher(names);
   const manifests = new Map<string, Resource>();
   for (const resource of account.resources) {
-    const identity = resource.kind === "Integration" ? account.identities.get(resource.address) : undefined;
+    const identity = isIntegration(resource) ? account.identities.get(resource.address) : undefined;
     if (identity?.state === "found") manifests.set(identity.id, resource);
   }
   const withTag = tagged === undefined ? undefined : taggedIds(tagged, account);
@@ -151,11 +152,11 @@ function integrationSelector({ integrations }: Assertion, account: AccountView):
 
 /** Ids of the integrations that have the tag now or after apply. `name`: of the tag's manifest, or its live name. */
 function taggedIds(name: string, account: AccountView): ReadonlySet<string> {
-  const manifest = account.resources.find((resource) => resource.kind === "Tag" && resource.name === name);
+  const manifest = account.resources.filter(isTag).find((tag) => tag.name === name);
   const identity = manifest === undefined ? undefined : account.identities.get(manifest.address);
   const isMeant = (id: string): boolean => identity?.state === "found" && identity.id === id;
   const live = account.tags.filter((tag) => tag.name === name || isMeant(tag.id));
-  const declared = (manifest?.spec as TagSpec | undefined)?.resources ?? [];
+  const declared = manifest?.spec.resources ?? [];
   const selected = declared.flatMap((target) => {
     if ("integration" in target) return [selectIntegration(target.integration, account)];
     return "integrations" in target ? selectIntegrations(target.integrations, account) : [];

@@ -1,5 +1,6 @@
 import { cachedReads } from "../engine/cached-reads.ts";
 import { readAccount, readAhead, readSchemas, readTags } from "../engine/read-account.ts";
+import { isSchemaConfig } from "../kinds/manifests.ts";
 import { schemaConfig } from "../kinds/schema-config/index.ts";
 import type { Project } from "../manifests/project.ts";
 import type { OnProgress } from "../model/progress.ts";
@@ -31,7 +32,7 @@ export async function runAssertions(
   const needsTags = assertions.some(({ integrations }) => integrations.tagged !== undefined);
   const account = needsTags ? { ...listed, tags: await readTags(reads, listed) } : listed;
   const evaluation = evaluateAssertions(assertions, account);
-  const configs = account.resources.filter(({ kind }) => kind === "SchemaConfig");
+  const configs = account.resources.filter(isSchemaConfig);
   const units = new Map(schemaConfig.units(configs, account).units.map((unit) => [unit.liveId, unit]));
   const total = account.integrations.length;
   let done = 0;

@@ -1,7 +1,8 @@
+import { isTag, kindNames } from "../kinds/manifests.ts";
 import type { Project } from "../manifests/project.ts";
+import { kindOf } from "../model/address.ts";
 import { ServiceError } from "../model/errors.ts";
 import type { Problem } from "../model/problem.ts";
-import type { TagSpec } from "../model/resource.ts";
 import type { RecordsState } from "../records/records.ts";
 import type { Client } from "../service/client.ts";
 import { counted } from "../text/counts.ts";
@@ -59,11 +60,9 @@ export function manifestCheck(project: Project): Check {
 export function taggedByCheck({ resources, settings }: Project): Check {
   const check = "tagged by";
   if (settings.defaults.taggedBy !== undefined) return ok(check, `New tag relations are created for ${settings.defaults.taggedBy}.`);
-  const without = resources.filter(({ kind, spec }) => {
-    if (kind !== "Tag") return false;
-    const { resources: declared = [], taggedBy } = spec as TagSpec; // the kind says so
-    return declared.length > 0 && taggedBy === undefined;
-  });
+  const without = resources
+    .filter(isTag)
+    .filter(({ spec: { resources: declared = [], taggedBy } }) => declared.length > 0 && taggedBy === undefined);
   const [first] = without;
   if (first === undefined) return ok(check, "No manifest needs defaults.taggedBy.");
   return warn(
@@ -116,8 +115,8 @@ function journalCheck(open: readonly string[]): Check {
 /** The interface has no GET for an asset. */
 async function isGone(client: Client, address: string, id: string): Promise<boolean> {
   try {
-    if (address.startsWith("Integration/")) return (await client.integration(id)) === undefined;
-    return address.startsWith("Tag/") && (await client.tag(id)) === undefined;
+    if (kindOf(address) === kindNames.integration) return (await client.integration(id)) === undefined;
+    return kindOf(address) === kindNames.tag && (await client.tag(id)) === undefined;
   } catch (error) {
     if (error instanceof ServiceError) return false;
     throw error;

@@ -1,3 +1,4 @@
+import { integrationAddress } from "../kinds/manifests.ts";
 import { type Address, manifestAddress, parseAddress } from "../model/address.ts";
 import type { AuditEntry } from "../model/live.ts";
 import type { Attribution, Change, Item, Manual, Plan } from "../model/plan.ts";
@@ -146,7 +147,7 @@ function idsIn(report: Plan, { idByAddress = new Map() }: KnownObjects): Readonl
   const ids = new Map(idByAddress);
   for (const { address, liveId } of report.items) {
     const on = parseAddress(address)?.on;
-    if (liveId !== undefined) ids.set(on === undefined ? manifestAddress(address) : `Integration/${on}`, liveId);
+    if (liveId !== undefined) ids.set(on === undefined ? manifestAddress(address) : integrationAddress(on), liveId);
   }
   return ids;
 }
@@ -154,7 +155,7 @@ function idsIn(report: Plan, { idByAddress = new Map() }: KnownObjects): Readonl
 function objectNames(address: Address, ids: ReadonlyMap<Address, string>): ObjectNames {
   const parts = parseAddress(address);
   const name = parts?.on ?? parts?.name;
-  const id = ids.get(parts?.on === undefined ? manifestAddress(address) : `Integration/${parts.on}`);
+  const id = ids.get(parts?.on === undefined ? manifestAddress(address) : integrationAddress(parts.on));
   return { ...(id === undefined ? {} : { id }), names: name === undefined ? [] : [name] };
 }
 

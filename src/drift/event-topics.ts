@@ -1,3 +1,4 @@
+import { kindNames } from "../kinds/manifests.ts";
 import { parseAddress } from "../model/address.ts";
 
 /** What a difference is about, as far as events distinguish it. */
@@ -9,7 +10,7 @@ export function topicOf(address: string, path: string, isRelate: boolean): Topic
   if (isRelate) return "relation-lost";
   if (parts?.resource !== undefined) return "relation-extra";
   if (path === "") return "gone";
-  if (parts?.kind === "SchemaConfig") return "schema";
+  if (parts?.kind === kindNames.schemaConfig) return "schema";
   return path === "/paused" ? "paused" : path === "/name" ? "name" : "fields";
 }
 

@@ -1,6 +1,6 @@
-import { type Address, parseAddress, toAddress } from "../model/address.ts";
+import { integrationAddress, kindNames, schemaConfigAddress } from "../kinds/manifests.ts";
+import { type Address, parseAddress } from "../model/address.ts";
 import { emptyRecord, type JsonObject, type JsonScalar, type JsonValue } from "../model/json.ts";
-import type { SchemaConfigSpec } from "../model/resource.ts";
 import { documentRanges } from "../yaml/document-ranges.ts";
 import { eolOf } from "../yaml/nodes.ts";
 import { blockLines } from "../yaml/print.ts";
@@ -22,11 +22,11 @@ export function withOverride(text: string, overrides: readonly Override[], names
   const label = parseAddress(item.address)?.on ?? item.liveId ?? "";
   const document = {
     apiVersion: "dimsync/v1",
-    kind: "SchemaConfig",
+    kind: kindNames.schemaConfig,
     metadata: { name: freeName(`${resource.name}-${label}`, names) },
     spec: {
-      integration: names.has(toAddress("Integration", label)) ? label : { id: item.liveId ?? label },
-      priority: ((resource.spec as SchemaConfigSpec).priority ?? 0) + 1,
+      integration: names.has(integrationAddress(label)) ? label : { id: item.liveId ?? label },
+      priority: (resource.spec.priority ?? 0) + 1,
       ...treeOf(overrides),
     },
   };
@@ -43,8 +43,8 @@ export function withOverride(text: string, overrides: readonly Override[], names
 function freeName(wanted: string, names: Set<string>): string {
   const slug = wanted.toLowerCase().replaceAll(/[^a-z0-9._-]+/gu, "-");
   let name = slug;
-  for (let count = 2; names.has(toAddress("SchemaConfig", name)); count++) name = `${slug}-${count}`;
-  names.add(toAddress("SchemaConfig", name));
+  for (let count = 2; names.has(schemaConfigAddress(name)); count++) name = `${slug}-${count}`;
+  names.add(schemaConfigAddress(name));
   return name;
 }
 

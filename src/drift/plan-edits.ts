@@ -1,3 +1,4 @@
+import { isIntegration, isSchemaConfig, policyAddress } from "../kinds/manifests.ts";
 import { type Address, manifestAddress, parseAddress } from "../model/address.ts";
 import { isObject, type JsonScalar, type JsonValue, sameJson } from "../model/json.ts";
 import type { Change, Item, Manual, Plan } from "../model/plan.ts";
@@ -15,7 +16,7 @@ export type PlannedEdit =
    */
   | {
       readonly how: "override";
-      readonly resource: Resource;
+      readonly resource: Resource<SchemaConfigSpec>;
       readonly item: Item;
       readonly path: readonly string[];
       readonly value: JsonScalar;
@@ -56,7 +57,7 @@ interface ItemContext extends ProjectManifests {
 }
 
 function ofItem(item: Item, byAddress: ReadonlyMap<Address, Resource>, project: ItemContext): readonly DifferenceEdits[] {
-  const { address, kind, action } = item;
+  const { address, action } = item;
   const whole = (why: string): readonly DifferenceEdits[] => [{ address, path: "", edits: refused(why) }];
   if (action === "create") return whole("It is not in the account. Run apply to create it, or delete its manifest.");
   if (action === "relate")
@@ -65,7 +66,7 @@ function ofItem(item: Item, byAddress: ReadonlyMap<Address, Resource>, project: 
   if (top === undefined) return whole("No manifest has this address.");
   return item.changes.map((change) => {
     const forbidden = forbiddenBy(change) ?? policyAgainst(item, change, project.findings);
-    const edits = kind === "SchemaConfig" ? [ofNode(item, change, top, project)] : ofField(change, top);
+    const edits = isSchemaConfig(top) ? [ofNode(item, change, top, project)] : ofField(change, top);
     return { address, path: change.path, edits: forbidden === undefined ? edits : refused(forbidden) };
   });
 }
@@ -81,7 +82,7 @@ function policyAgainst({ address }: Item, { path, risk }: Change, findings: Plan
       (one.path === path || (risk === "exposed" && isWithin(one.path, node))),
   );
   if (finding === undefined) return undefined;
-  return `Policy/${finding.policy} does not allow the live value. Run apply to revert it, or add an exemption to the policy.`;
+  return `${policyAddress(finding.policy)} does not allow the live value. Run apply to revert it, or add an exemption to the policy.`;
 }
 
 /** Why the live value must not be accepted, if the manifests changed. */
@@ -100,19 +101,19 @@ function scalarOf(value: JsonValue | undefined): JsonScalar | undefined {
  * A literal is changed in place. A rule is overridden by a literal of the same configuration,
  * because literals win over rules.
  */
-function ofNode(item: Item, change: Change, top: Resource, { resources, locate }: ProjectManifests): PlannedEdit {
+function ofNode(item: Item, change: Change, top: Resource<SchemaConfigSpec>, { resources, locate }: ProjectManifests): PlannedEdit {
   const value = scalarOf(change.before);
   if (value === undefined) return { how: "refused", why: "The live value is not known." };
   const path = ["spec", ...fromPointer(change.path)];
-  const isSingle = (resource: Resource) => (resource.spec as SchemaConfigSpec).integration !== undefined;
-  const hasValue = (resource: Resource) => atPointer(resource.spec, change.path) !== undefined;
+  const isSingle = ({ spec }: Resource<SchemaConfigSpec>): boolean => spec.integration !== undefined;
+  const hasValue = (resource: Resource): boolean => atPointer(resource.spec, change.path) !== undefined;
   if (hasValue(top) && isSingle(top)) return { how: "value", resource: top, path, value };
   const { cause } = change;
   const decider =
     cause === undefined || cause.rule !== undefined
       ? undefined
-      : resources.find((resource) => {
-          if (resource.kind !== "SchemaConfig" || !hasValue(resource) || !isSingle(resource)) return false;
+      : resources.filter(isSchemaConfig).find((resource) => {
+          if (!hasValue(resource) || !isSingle(resource)) return false;
           const place = locate(locationIn(resource, `/spec${change.path}`));
           return place.file === cause.file && place.line === cause.line;
         });
@@ -153,8 +154,8 @@ function placesOf({ path, expected }: Manual, resource: Resource): readonly (rea
     pointers
       .filter((pointer) => expected !== undefined && sameJson(atPointer(spec, pointer), expected))
       .map((pointer) => ["spec", ...fromPointer(pointer)]);
-  if (resource.kind === "SchemaConfig") return expectationsOf(path, expected, spec as SchemaConfigSpec);
-  if (resource.kind !== "Integration") return withExpected([path]);
+  if (isSchemaConfig(resource)) return expectationsOf(path, expected, resource.spec);
+  if (!isIntegration(resource)) return withExpected([path]);
   const create: Readonly<Record<Pointer, Pointer>> = {
     "/source/name": "/create/sourceConfig/name",
     "/source/type": "/create/sourceConfig/type",

@@ -1,16 +1,17 @@
 import pLimit from "p-limit";
 import type { AccountView, DiffResult, Kind, TableTest, Unit } from "../kinds/kind.ts";
+import { integrationAddress, isRuleSet, isSchemaConfig, kindNames } from "../kinds/manifests.ts";
 import { policyTablesWithoutColumns } from "../kinds/schema-config/coverage.ts";
 import { type ObservedSchemas, unknownColumns, withColumns } from "../kinds/schema-config/index.ts";
 import { nodeText } from "../kinds/schema-config/tree.ts";
 import type { SchemaConfigUnit } from "../kinds/schema-config/units.ts";
 import { type IntegrationNames, integrationNames, selectIntegration, selectIntegrations } from "../kinds/select.ts";
-import { type Address, byText, parseAddress } from "../model/address.ts";
+import { type Address, byText, kindOf, parseAddress } from "../model/address.ts";
 import { ServiceError } from "../model/errors.ts";
 import type { Deferred, DraftChange, Plan, PolicyFinding, Unverifiable } from "../model/plan.ts";
 import type { Pointer } from "../model/pointer.ts";
 import type { Locate, Problem } from "../model/problem.ts";
-import type { Resource, SchemaConfigSpec } from "../model/resource.ts";
+import type { Resource } from "../model/resource.ts";
 import { causesOf } from "../policies/causes.ts";
 import { newPolicyEvaluator, type PolicyEvaluator, type PolicyTarget } from "../policies/evaluate.ts";
 import { type NotEvaluated, notEvaluatedProblems } from "../policies/not-evaluated.ts";
@@ -151,7 +152,7 @@ async function checkOthers(check: Check, reads: RunReads, compared: ReadonlySet<
   const limit = pLimit(input.concurrency);
   const isOther = (id: string): boolean => !compared.has(id) && (input.kindOfPlan === "DriftReport" || !configured.has(id));
   const others = [...input.account.identities].flatMap(([address, identity]) =>
-    identity.state === "found" && address.startsWith("Integration/") && input.scope.item(address) && isOther(identity.id)
+    identity.state === "found" && kindOf(address) === kindNames.integration && input.scope.item(address) && isOther(identity.id)
       ? [{ address, id: identity.id, integration: namesOf(identity.id) }]
       : [],
   );
@@ -194,15 +195,14 @@ function evaluate({ evaluator, collected }: Check, target: PolicyTarget): void {
 
 /** The manifests whose rules count in this scope. */
 function ruleManifests({ account, compared }: PolicyCheckInput): readonly Resource[] {
-  const configs = compared.filter(({ kind }) => kind === "SchemaConfig");
-  return configs.length === 0 ? [] : [...configs, ...account.resources.filter(({ kind }) => kind === "RuleSet")];
+  const configs = compared.filter(isSchemaConfig);
+  return configs.length === 0 ? [] : [...configs, ...account.resources.filter(isRuleSet)];
 }
 
 function configuredIntegrations({ account, compared, scope }: PolicyCheckInput): ReadonlyMap<string, string> {
   const found = new Map<string, string>();
-  for (const { kind, address, spec } of compared) {
-    if (kind !== "SchemaConfig") continue;
-    const { integration, integrations } = spec as SchemaConfigSpec;
+  for (const { address, spec } of compared.filter(isSchemaConfig)) {
+    const { integration, integrations } = spec;
     const selected =
       integration === undefined ? selectIntegrations(integrations ?? {}, account) : [selectIntegration(integration, account)];
     for (const one of selected) if (one.state === "found" && scope.item(`${address}@${one.label}`)) found.set(one.id, one.label);
@@ -218,14 +218,14 @@ const skipped = ({ configured, collected, evaluator, namesOf }: Check): readonly
 
 const waiting = ({ input, evaluator, namesOf }: Check, deferred: readonly Deferred[]): readonly NotEvaluated[] =>
   deferred.flatMap(({ address, liveId }) => {
-    if (!address.startsWith("SchemaConfig/")) return [];
+    if (kindOf(address) !== kindNames.schemaConfig) return [];
     const integration = liveId === undefined ? namesOfManifest(address, input.account) : namesOf(liveId);
     return evaluator.selects(integration) ? [{ type: "waits", address } as const] : [];
   });
 
 function namesOfManifest(address: Address, { resources }: AccountView): IntegrationNames {
   const name = parseAddress(address)?.on ?? "";
-  return { names: [name], labels: resources.find((resource) => resource.kind === "Integration" && resource.name === name)?.labels ?? {} };
+  return { names: [name], labels: resources.find(({ address: other }) => other === integrationAddress(name))?.labels ?? {} };
 }
 
 function refuses({ severity, state }: PolicyFinding, { kindOfPlan, refuseExisting }: PolicyCheckInput): boolean {

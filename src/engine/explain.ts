@@ -1,10 +1,11 @@
 import type { AccountView } from "../kinds/kind.ts";
+import { isSchemaConfig, kindNames } from "../kinds/manifests.ts";
 import { expand } from "../kinds/schema-config/coverage.ts";
 import { absenceOf, disabledAbove, type Explanation, explain } from "../kinds/schema-config/explain.ts";
 import { type ObservedSchemas, schemaConfig, withColumns } from "../kinds/schema-config/index.ts";
 import { type Field, type NodePath, nodePointer, nodeText, type TablePath } from "../kinds/schema-config/tree.ts";
 import type { SchemaConfigUnit } from "../kinds/schema-config/units.ts";
-import { type Address, manifestAddress } from "../model/address.ts";
+import { type Address, kindOf, manifestAddress } from "../model/address.ts";
 import { DimsyncError, ProblemsError } from "../model/errors.ts";
 import { own } from "../model/json.ts";
 import type { LiveSchemas } from "../model/live.ts";
@@ -122,7 +123,7 @@ interface ObservedConfigs {
 async function observeConfigs(session: Session, addresses: readonly Address[]): Promise<ObservedConfigs> {
   const { project, clock } = session;
   const reads = cachedReads(session.reads);
-  const configs = project.resources.filter(({ kind }) => kind === "SchemaConfig");
+  const configs = project.resources.filter(isSchemaConfig);
   const { account, problems } = await observeAccount({
     project,
     compared: configs,
@@ -132,7 +133,7 @@ async function observeConfigs(session: Session, addresses: readonly Address[]): 
   });
   const found = schemaConfig.units(configs, account);
   const concerns = ({ address }: Problem): boolean =>
-    address === undefined || address.startsWith("RuleSet/") || addresses.some((wanted) => manifestAddress(wanted) === address);
+    address === undefined || kindOf(address) === kindNames.ruleSet || addresses.some((wanted) => manifestAddress(wanted) === address);
   const errors = [...problems, ...found.problems.filter(concerns)].filter(({ severity }) => severity === "error");
   if (errors.length > 0) throw new ProblemsError(errors);
   const units = found.units.filter((unit) => addresses.some((address) => isNamed(unit, address)));

@@ -1,5 +1,6 @@
 import { conflicts, kindNamed, kinds } from "../kinds/index.ts";
 import type { AccountView, Identity, ListedObject, ListedObjects, ListName } from "../kinds/kind.ts";
+import { withIdentities } from "../kinds/select.ts";
 import type { Address, EarlierCreate, NaturalKey } from "../model/address.ts";
 import { ServiceError } from "../model/errors.ts";
 import { own } from "../model/json.ts";
@@ -60,7 +61,7 @@ export async function observeAccount(input: ObserveInput): Promise<ObservedAccou
     ...sharedIdentities(input.project.resources, identities),
   ];
   return {
-    account: { ...account, identities },
+    account: withIdentities(account, identities),
     problems: all,
     unreadLists: lists.unread,
     suspicions: [...lists.suspicions, ...ids.flatMap(leftOut)],
@@ -159,6 +160,7 @@ function viewOf(input: ObserveInput, { lists }: ObservedLists, readById: readonl
   return {
     resources: project.resources,
     identities: new Map(),
+    labels: new Map(),
     integrations: [...lists.integrations, ...found.flatMap((one) => (one.list === "integrations" ? [one.object] : []))],
     tags: [...lists.tags, ...found.flatMap((one) => (one.list === "tags" ? [one.object] : []))],
     users: lists.users,

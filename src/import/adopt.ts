@@ -1,9 +1,10 @@
 import type { AccountView } from "../kinds/kind.ts";
+import { assetAddress, integrationAddress, schemaConfigAddress, tagAddress } from "../kinds/manifests.ts";
 import { userRefFor } from "../kinds/users.ts";
 import type { Binding } from "../model/address.ts";
-import { type Address, byText, toAddress } from "../model/address.ts";
+import { type Address, byText } from "../model/address.ts";
 import type { LiveIntegration, LiveReference, LiveTag } from "../model/live.ts";
-import type { AssetSpec, IntegrationSpec, Resource, TagSpec } from "../model/resource.ts";
+import type { Resource } from "../model/resource.ts";
 import { assetText, type DocumentText, integrationText, tagText } from "./document-text.ts";
 import { type ImportFailure, notShared } from "./failure.ts";
 import { type Sharing, targetList } from "./other-targets.ts";
@@ -118,8 +119,8 @@ function select(input: AdoptionInput, names: Names, references: readonly LiveRef
     .map((live): NamedIntegration => ({ live, name: names.integrations.get(live.id) ?? live.id }))
     .filter(({ live, name }) => {
       // Both are asked for, so that every address counts as known.
-      const own = isSelected(toAddress("Integration", name));
-      const config = isSelected(configOf(live.id) ?? toAddress("SchemaConfig", name));
+      const own = isSelected(integrationAddress(name));
+      const config = isSelected(configOf(live.id) ?? schemaConfigAddress(name));
       return own || config;
     })
     .sort((a, b) => byText(a.name, b.name));
@@ -127,8 +128,8 @@ function select(input: AdoptionInput, names: Names, references: readonly LiveRef
   const nameOf = (tag: LiveTag): string => names.tags.get(tag.id) ?? "";
   return {
     integrations,
-    assets: references.filter(({ id }) => isSelected(toAddress("Asset", names.assets.get(id) ?? "")) || referred.has(id)),
-    tags: input.tags.filter((tag) => isSelected(toAddress("Tag", nameOf(tag)))).sort((a, b) => byText(nameOf(a), nameOf(b))),
+    assets: references.filter(({ id }) => isSelected(assetAddress(names.assets.get(id) ?? "")) || referred.has(id)),
+    tags: input.tags.filter((tag) => isSelected(tagAddress(nameOf(tag)))).sort((a, b) => byText(nameOf(a), nameOf(b))),
   };
 }
 
@@ -179,7 +180,7 @@ function mayCreate({ input, failures }: Draft, address: Address): boolean {
 
 function adoptAsset(draft: Draft, reference: LiveReference): void {
   const { pairs, names, written, input } = draft;
-  const resource = pairs.assets.get(reference.id) as Resource<AssetSpec> | undefined; // the map holds assets only
+  const resource = pairs.assets.get(reference.id);
   if (resource !== undefined) {
     const { secretVersion } = resource.spec;
     bind(draft, resource.address, { id: reference.id, ...(secretVersion === undefined ? {} : { secretVersion }) });
@@ -191,8 +192,8 @@ function adoptAsset(draft: Draft, reference: LiveReference): void {
     return;
   }
   const name = names.assets.get(reference.id) ?? "";
-  if (!mayCreate(draft, toAddress("Asset", name))) return;
-  bind(draft, toAddress("Asset", name), { id: reference.id, secretVersion: 0 });
+  if (!mayCreate(draft, assetAddress(name))) return;
+  bind(draft, assetAddress(name), { id: reference.id, secretVersion: 0 });
   const owner = soleOwner(reference, input.account.integrations);
   const integration = owner === undefined ? undefined : written.integrations.get(owner.id);
   draft.documents.push({
@@ -203,9 +204,9 @@ function adoptAsset(draft: Draft, reference: LiveReference): void {
 
 function adoptIntegration(draft: Draft, { live, name }: NamedIntegration): void {
   const { pairs, written, input } = draft;
-  const resource = pairs.integrations.get(live.id) as Resource<IntegrationSpec> | undefined; // the map holds integrations only
-  if (resource === undefined && !mayCreate(draft, toAddress("Integration", name))) return;
-  bind(draft, toAddress("Integration", name), { id: live.id });
+  const resource = pairs.integrations.get(live.id);
+  if (resource === undefined && !mayCreate(draft, integrationAddress(name))) return;
+  bind(draft, integrationAddress(name), { id: live.id });
   if (resource !== undefined) change(draft, resource, integrationAfter(resource.spec, live, input.account, written));
   else draft.documents.push({ ...integrationText(name, live, written.assets.get(live.destination.id)), integration: name });
 }
@@ -213,14 +214,14 @@ function adoptIntegration(draft: Draft, { live, name }: NamedIntegration): void 
 function adoptTag(draft: Draft, tag: LiveTag): void {
   const { pairs, names, written, input, notices, documents } = draft;
   const { account } = input;
-  const resource = pairs.tags.get(tag.id) as Resource<TagSpec> | undefined; // the map holds tags only
+  const resource = pairs.tags.get(tag.id);
   if (resource === undefined && tag.name === "") {
     notices.push(`The tag ${tag.id} has no name, so import wrote no manifest for it.`);
     return;
   }
   const name = names.tags.get(tag.id) ?? "";
-  if (resource === undefined && !mayCreate(draft, toAddress("Tag", name))) return;
-  bind(draft, toAddress("Tag", name), { id: tag.id });
+  if (resource === undefined && !mayCreate(draft, tagAddress(name))) return;
+  bind(draft, tagAddress(name), { id: tag.id });
   if (resource !== undefined) {
     change(draft, resource, tagAfter(resource, tag, account, written), untypedOf(resource, tag, written, account));
     return;

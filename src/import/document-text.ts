@@ -1,3 +1,5 @@
+import { kindNames } from "../kinds/manifests.ts";
+import { toAddress } from "../model/address.ts";
 import type { JsonObject, JsonValue } from "../model/json.ts";
 import type { LiveIntegration, LiveReference, LiveTag } from "../model/live.ts";
 import type { SchemaConfigSpec, UserRef } from "../model/resource.ts";
@@ -21,13 +23,13 @@ function documentText(
   const { spec = {}, ...rest } = escapeReferences(body) as JsonObject; // a map stays a map
   const head = blockLines({ apiVersion: "dimsync/v1", kind, metadata: { name }, ...rest });
   const lines = [...(comments.before ?? []), ...head, "spec:", ...blockLines(spec, { column: 2, step: 2 }), ...(comments.after ?? [])];
-  return { address: `${kind}/${name}`, text: `${lines.join("\n")}\n` };
+  return { address: toAddress(kind, name), text: `${lines.join("\n")}\n` };
 }
 
 /** Without `create`, since it exists. `destination`: name of its Asset manifest. */
 export function integrationText(name: string, live: LiveIntegration, destination: string | undefined): DocumentText {
   const { source } = live;
-  return documentText("Integration", name, {
+  return documentText(kindNames.integration, name, {
     spec: {
       destination: destination === undefined ? { id: live.destination.id } : { asset: destination },
       expect: {
@@ -43,7 +45,7 @@ export function integrationText(name: string, live: LiveIntegration, destination
 export function assetText(name: string, live: LiveReference, connectionType: "source" | "destination" | undefined): DocumentText {
   const variable = `${name.replaceAll(/[^a-z0-9]+/gu, "_").toUpperCase()}_PASSWORD`;
   return documentText(
-    "Asset",
+    kindNames.asset,
     name,
     {
       lifecycle: { create: "never" },
@@ -73,7 +75,7 @@ export interface TagReferences {
 
 export function tagText(name: string, live: LiveTag, { owner, resources, untyped }: TagReferences): DocumentText {
   return documentText(
-    "Tag",
+    kindNames.tag,
     name,
     {
       spec: {
@@ -105,5 +107,5 @@ export function schemaConfigText(name: string, spec: SchemaConfigSpec): Document
           "# Add your own rules below: later rules win.",
         ];
   // A spec is JSON, which its type does not state.
-  return documentText("SchemaConfig", name, { spec: spec as unknown as JsonObject }, { before });
+  return documentText(kindNames.schemaConfig, name, { spec: spec as unknown as JsonObject }, { before });
 }

@@ -1,5 +1,5 @@
-import type { Bindings } from "../model/address.ts";
-import { type Address, toAddress } from "../model/address.ts";
+import { integrationAddress, isSchemaConfig } from "../kinds/manifests.ts";
+import type { Address, Bindings } from "../model/address.ts";
 import type { Resource, SchemaConfigSpec } from "../model/resource.ts";
 
 // Targets share manifests, and import sees only one account. It must not write a manifest that changes what another target plans:
@@ -36,14 +36,14 @@ export function sharingWith(others: readonly OtherTarget[]): Sharing {
   };
 }
 
-const appliesByName = ({ kind, spec }: Resource, target: OtherTarget): boolean =>
-  kind === "SchemaConfig" && selectsLiveNames(spec as SchemaConfigSpec, target); // the kind says so
+const appliesByName = (resource: Resource, target: OtherTarget): boolean =>
+  isSchemaConfig(resource) && selectsLiveNames(resource.spec, target);
 
 /** Whether it selects integrations by their live names, so that bindings do not show where it applies. */
 function selectsLiveNames({ integrations, integration }: SchemaConfigSpec, { resources }: OtherTarget): boolean {
   if (integrations !== undefined) return true;
   if (typeof integration !== "string") return false;
-  return resources.every(({ address }) => address !== toAddress("Integration", integration));
+  return resources.every(({ address }) => address !== integrationAddress(integration));
 }
 
 const isSameDocument = (a: Resource, b: Resource): boolean =>

@@ -1,14 +1,15 @@
 import type { AccountView } from "../kinds/kind.ts";
+import { isAsset, isIntegration, isTag, kindNames } from "../kinds/manifests.ts";
 import type { LiveIntegration, LiveReference, LiveTag } from "../model/live.ts";
-import type { AssetSpec, IntegrationSpec, Resource } from "../model/resource.ts";
+import type { AssetSpec, IntegrationSpec, Resource, TagSpec } from "../model/resource.ts";
 import { nameAll, slugOf } from "./names.ts";
 import type { Names } from "./specs.ts";
 
 /** Manifests by live id. */
 export interface Pairs {
-  readonly integrations: ReadonlyMap<string, Resource>;
-  readonly assets: ReadonlyMap<string, Resource>;
-  readonly tags: ReadonlyMap<string, Resource>;
+  readonly integrations: ReadonlyMap<string, Resource<IntegrationSpec>>;
+  readonly assets: ReadonlyMap<string, Resource<AssetSpec>>;
+  readonly tags: ReadonlyMap<string, Resource<TagSpec>>;
 }
 
 /**
@@ -16,12 +17,12 @@ export interface Pairs {
  * that expects its name, which pairs the objects of a second target with the manifests of the first.
  */
 export function pairManifests(account: AccountView, references: readonly LiveReference[]): Pairs {
-  const integrations = identified("Integration", account);
-  const assets = identified("Asset", account);
+  const integrations = identified(isIntegration, account);
+  const assets = identified(isAsset, account);
   return {
     integrations: new Map([...integrations, ...integrationsByName(account, integrations)]),
     assets: new Map([...assets, ...assetsByName(account, assets, references)]),
-    tags: identified("Tag", account),
+    tags: identified(isTag, account),
   };
 }
 
@@ -37,16 +38,19 @@ export function nameObjects(account: AccountView, references: readonly LiveRefer
     return new Map([...nameAll(unnamed, taken, kind.toLowerCase()), ...[...known].map(([id, { name }]) => [id, name] as const)]);
   };
   return {
-    integrations: namesOf("Integration", account.integrations, pairs.integrations),
-    assets: namesOf("Asset", references, pairs.assets),
-    tags: namesOf("Tag", tags, pairs.tags),
+    integrations: namesOf(kindNames.integration, account.integrations, pairs.integrations),
+    assets: namesOf(kindNames.asset, references, pairs.assets),
+    tags: namesOf(kindNames.tag, tags, pairs.tags),
   };
 }
 
-function identified(kind: string, account: AccountView): ReadonlyMap<string, Resource> {
-  const found = new Map<string, Resource>();
-  for (const resource of account.resources) {
-    const identity = resource.kind === kind ? account.identities.get(resource.address) : undefined;
+function identified<Spec>(
+  isOfKind: (resource: Resource) => resource is Resource<Spec>,
+  account: AccountView,
+): ReadonlyMap<string, Resource<Spec>> {
+  const found = new Map<string, Resource<Spec>>();
+  for (const resource of account.resources.filter(isOfKind)) {
+    const identity = account.identities.get(resource.address);
     if (identity?.state === "found") found.set(identity.id, resource);
   }
   return found;
@@ -54,11 +58,13 @@ function identified(kind: string, account: AccountView): ReadonlyMap<string, Res
 
 const isBlocked = (account: AccountView, { address }: Resource): boolean => account.identities.get(address)?.state === "blocked";
 
-function integrationsByName(account: AccountView, known: ReadonlyMap<string, Resource>): readonly (readonly [string, Resource])[] {
-  const unpaired = account.resources.filter(
-    (resource): resource is Resource<IntegrationSpec> =>
-      resource.kind === "Integration" && isBlocked(account, resource) && (resource.spec as IntegrationSpec).create === undefined,
-  );
+function integrationsByName(
+  account: AccountView,
+  known: ReadonlyMap<string, Resource>,
+): readonly (readonly [string, Resource<IntegrationSpec>])[] {
+  const unpaired = account.resources
+    .filter(isIntegration)
+    .filter((resource) => isBlocked(account, resource) && resource.spec.create === undefined);
   const live = account.integrations.filter(({ id }) => !known.has(id));
   return onlyPairs(
     unpaired,
@@ -72,10 +78,8 @@ function assetsByName(
   account: AccountView,
   known: ReadonlyMap<string, Resource>,
   references: readonly LiveReference[],
-): readonly (readonly [string, Resource])[] {
-  const unpaired = account.resources.filter(
-    (resource): resource is Resource<AssetSpec> => resource.kind === "Asset" && isBlocked(account, resource),
-  );
+): readonly (readonly [string, Resource<AssetSpec>])[] {
+  const unpaired = account.resources.filter(isAsset).filter((resource) => isBlocked(account, resource));
   const live = references.filter(({ id }) => !known.has(id));
   return onlyPairs(unpaired, live, ({ spec }, { name, type }) => spec.name === name && (spec.type === undefined || spec.type === type));
 }

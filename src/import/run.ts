@@ -3,8 +3,10 @@ import { mkdir } from "node:fs/promises";
 import { cachedReads, type RunReads } from "../engine/cached-reads.ts";
 import { readAccount, readTags } from "../engine/read-account.ts";
 import type { AccountView } from "../kinds/kind.ts";
+import { kindNames } from "../kinds/manifests.ts";
+import { withIdentities } from "../kinds/select.ts";
 import type { Project } from "../manifests/project.ts";
-import { type Address, byText } from "../model/address.ts";
+import { type Address, byText, kindOf } from "../model/address.ts";
 import { DimsyncError } from "../model/errors.ts";
 import type { OnProgress } from "../model/progress.ts";
 import type { Reads } from "../model/service.ts";
@@ -116,7 +118,7 @@ async function importFrom(reads: RunReads, project: Project, run: ImportRun): Pr
 /** The account in which the adopted manifests are identified with their objects. */
 function withBindings(account: AccountView, { bindings }: Adoption): AccountView {
   const found = [...bindings].map(([address, { id }]) => [address, { state: "found", id, by: "binding" }] as const);
-  return { ...account, identities: new Map([...account.identities, ...found]) };
+  return withIdentities(account, new Map([...account.identities, ...found]));
 }
 
 interface Objects {
@@ -133,9 +135,9 @@ async function writeObjects(
   // The locations of documents count from the beginning of a file, so edits come before additions.
   const failures = changed.flatMap((one) => writer.change(one) ?? []);
   const ofKind = (kind: string): readonly NewDocument[] =>
-    documents.filter(({ address, integration }) => integration === undefined && address.startsWith(`${kind}/`));
-  writer.add(folder, "assets.yaml", ofKind("Asset"));
-  writer.add(folder, "tags.yaml", ofKind("Tag"));
+    documents.filter(({ address, integration }) => integration === undefined && kindOf(address) === kind);
+  writer.add(folder, "assets.yaml", ofKind(kindNames.asset));
+  writer.add(folder, "tags.yaml", ofKind(kindNames.tag));
   // Even if nothing is written: the config names the folders, and the project does not load without them.
   const { shared, own = shared } = options.folders;
   if (!options.dryRun) for (const path of [shared, own]) await mkdir(path, { recursive: true });

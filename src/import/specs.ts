@@ -1,7 +1,8 @@
 import type { AccountView } from "../kinds/kind.ts";
+import { assetAddress } from "../kinds/manifests.ts";
 import { selectIntegration, selectIntegrations } from "../kinds/select.ts";
 import { isUser, userRefFor } from "../kinds/users.ts";
-import { byText, toAddress } from "../model/address.ts";
+import { byText } from "../model/address.ts";
 import type { JsonValue } from "../model/json.ts";
 import type { LiveIntegration, LiveReference, LiveTag } from "../model/live.ts";
 import type { AssetSpec, IntegrationSpec, Resource, TagResource, TagSpec } from "../model/resource.ts";
@@ -43,7 +44,7 @@ function destinationAfter(
 ): IntegrationSpec["destination"] {
   if (declared === undefined) return undefined;
   if ("id" in declared) return declared.id === destination.id ? declared : { id: destination.id };
-  const identity = account.identities.get(toAddress("Asset", declared.asset));
+  const identity = account.identities.get(assetAddress(declared.asset));
   const name = assets.get(destination.id);
   if ((identity?.state === "found" && identity.id === destination.id) || name === declared.asset) return declared;
   return name === undefined ? { id: destination.id } : { asset: name };
@@ -124,7 +125,7 @@ function idsOf(target: TagResource, account: AccountView, names: Names): readonl
   if ("dataAsset" in target) return [target.dataAsset.id];
   if ("monitor" in target) return [target.monitor.id];
   if ("asset" in target) {
-    const identity = account.identities.get(toAddress("Asset", target.asset));
+    const identity = account.identities.get(assetAddress(target.asset));
     const named = [...names.assets].find(([, name]) => name === target.asset)?.[0];
     return identity?.state === "found" ? [identity.id] : named === undefined ? [] : [named];
   }

@@ -1,8 +1,9 @@
 import { existsSync, readFileSync } from "node:fs";
 import { mkdir } from "node:fs/promises";
 import { dirname, join, relative, resolve, sep } from "node:path";
+import { integrationAddress } from "../kinds/manifests.ts";
 import type { Project } from "../manifests/project.ts";
-import { type Address, toAddress } from "../model/address.ts";
+import type { Address } from "../model/address.ts";
 import type { Resource } from "../model/resource.ts";
 import { writeAtomic } from "../records/atomic.ts";
 import type { ChangedSpec } from "./adopt.ts";
@@ -54,7 +55,7 @@ export function createWriter(project: Project, { cwd, folders, dryRun, onFile }:
     },
     add: (folder, file, documents) => append(join(folders[folder] ?? folders.shared, file), documents),
     addToIntegration(folder, name, documents) {
-      const known = resourceAt.get(toAddress("Integration", name));
+      const known = resourceAt.get(integrationAddress(name));
       const file = known === undefined ? undefined : resolve(cwd, known.place.file);
       const parent = folders[folder] ?? folders.shared;
       const isThere = file !== undefined && (folder === "shared" || !relative(parent, file).startsWith(".."));

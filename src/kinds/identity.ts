@@ -1,5 +1,4 @@
-import type { Binding } from "../model/address.ts";
-import { type Address, parseAddress } from "../model/address.ts";
+import { type Address, type Binding, kindOf } from "../model/address.ts";
 import type { DraftItem } from "../model/plan.ts";
 import type { Resource } from "../model/resource.ts";
 import type { AccountView, Identity } from "./kind.ts";
@@ -24,7 +23,7 @@ export function recordOf(resource: Resource, id: string, account: AccountView): 
 /** The address that the object `id` is or was recorded under, if no manifest has that address any more. */
 function renamedFrom(resource: Resource, id: string, { bindings, earlierCreates, resources }: AccountView): Address | undefined {
   const isFormer = (address: Address): boolean =>
-    address !== resource.address && parseAddress(address)?.kind === resource.kind && resources.every((other) => other.address !== address);
+    address !== resource.address && kindOf(address) === resource.kind && resources.every((other) => other.address !== address);
   for (const [address, binding] of bindings) if (binding.id === id && isFormer(address)) return address;
   return earlierCreates.find((create) => create.id === id && isFormer(create.address))?.address;
 }

@@ -29,6 +29,8 @@ export interface AccountView {
   readonly resources: readonly Resource[];
   /** While a kind identifies: of the kinds that come before it in the registry; later: of all. */
   readonly identities: ReadonlyMap<Address, Identity>;
+  /** The name of each live integration in addresses, by id: `labelOf`. Empty while a kind identifies. */
+  readonly labels: ReadonlyMap<string, string>;
   /** Empty if nothing needed the list. Includes objects that only a read by id returned. */
   readonly integrations: readonly LiveIntegration[];
   readonly tags: readonly LiveTag[];

@@ -1,8 +1,9 @@
-import { type Address, byText, toAddress } from "../model/address.ts";
+import { type Address, byText } from "../model/address.ts";
 import { own } from "../model/json.ts";
 import type { IntegrationRef, IntegrationSelector, Resource } from "../model/resource.ts";
 import { didYouMean } from "../text/suggest.ts";
 import type { AccountView, Identity } from "./kind.ts";
+import { integrationAddress, isIntegration } from "./manifests.ts";
 import { namesMatcher } from "./patterns/names.ts";
 
 /**
@@ -33,23 +34,22 @@ export function fromIdentity(address: Address, label: string, identity: Identity
 
 const unresolved = (label: string, code: string, message: string): Selected => ({ state: "unresolved", code, message, label });
 
-const integrationManifests = (account: AccountView): readonly Resource[] => account.resources.filter(({ kind }) => kind === "Integration");
+const integrationManifests = (account: AccountView): readonly Resource[] => account.resources.filter(isIntegration);
 
 /**
  * The name of a live integration in addresses: the name of its manifest, else its own, else its id.
  * A name that several integrations have is not used, because their items would share an address and
  * outcomes would be lost. An empty name is not used either.
  */
-export function labelOf(id: string, account: AccountView): string {
-  let labels = labelsByAccount.get(account);
-  if (labels === undefined) {
-    labels = labelsIn(account);
-    labelsByAccount.set(account, labels);
-  }
-  return labels.get(id) ?? id;
+export const labelOf = (id: string, { labels }: AccountView): string => labels.get(id) ?? id;
+
+/** The account in which the manifests have these live objects. */
+export function withIdentities(account: AccountView, identities: AccountView["identities"]): AccountView {
+  const identified = { ...account, identities };
+  return { ...identified, labels: labelsIn(identified) };
 }
 
-function labelsIn(account: AccountView): Map<string, string> {
+function labelsIn(account: AccountView): AccountView["labels"] {
   const manifests = integrationManifests(account);
   const taken = new Set(["", ...manifests.map(({ name }) => name), ...account.integrations.map(({ id }) => id)]);
   const twice = new Set<string>();
@@ -65,13 +65,10 @@ function labelsIn(account: AccountView): Map<string, string> {
   return labels;
 }
 
-/** An index, because a search through all integrations for each of a thousand labels is slow. */
-const labelsByAccount = new WeakMap<AccountView, Map<string, string>>();
-
 /** One integration: by live id, by the name of a manifest, else by the only live integration of that name. */
 export function selectIntegration(ref: IntegrationRef, account: AccountView): Selected {
   if (typeof ref === "object") return { state: "found", id: ref.id, label: labelOf(ref.id, account) };
-  const address = toAddress("Integration", ref);
+  const address = integrationAddress(ref);
   if (account.resources.some((resource) => resource.address === address))
     return fromIdentity(address, ref, account.identities.get(address));
   const named = account.integrations.filter(({ name }) => name === ref);

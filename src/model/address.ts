@@ -16,6 +16,9 @@ export function parseAddress(
   return { kind, name, ...(on === undefined ? {} : { on }), ...(resource === undefined ? {} : { resource }) };
 }
 
+/** The kind in an address; "" if the text is not an address. */
+export const kindOf = (address: Address): string => parseAddress(address)?.kind ?? "";
+
 /** The address of the manifest behind an item: `Tag/pii#8f1c` -> `Tag/pii`, `SchemaConfig/shops@orders` -> `SchemaConfig/shops`. */
 export function manifestAddress(address: Address): Address {
   const parts = parseAddress(address);

@@ -1,9 +1,10 @@
 import { readAudit } from "../drift/audit.ts";
 import { eventsAbout } from "../drift/event-matching.ts";
 import { type Explained, explainNode } from "../engine/explain.ts";
+import { kindNames } from "../kinds/manifests.ts";
 import type { NodePath } from "../kinds/schema-config/tree.ts";
 import type { Project } from "../manifests/project.ts";
-import { type Address, parseAddress } from "../model/address.ts";
+import { type Address, kindOf } from "../model/address.ts";
 import { DimsyncError, ProblemsError, ServiceError } from "../model/errors.ts";
 import type { AuditEntry } from "../model/live.ts";
 import { toDiagnostic } from "../model/problem.ts";
@@ -28,7 +29,7 @@ export async function explainSchemaNode(
   { address, node }: { readonly address: Address; readonly node: NodePath },
   run: RunEnvironment,
 ): Promise<readonly ExplainedNode[]> {
-  if (parseAddress(address)?.kind !== "SchemaConfig")
+  if (kindOf(address) !== kindNames.schemaConfig)
     throw new DimsyncError(
       "E_USAGE",
       `explain needs the address of a SchemaConfig, such as SchemaConfig/orders@orders, not ${JSON.stringify(address)}. For other kinds, use plan.`,

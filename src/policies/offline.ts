@@ -1,3 +1,4 @@
+import { isIntegration, isSchemaConfig } from "../kinds/manifests.ts";
 import { literalPointer, type NodePath, nodeText } from "../kinds/schema-config/tree.ts";
 import type { IntegrationNames } from "../kinds/select.ts";
 import type { Problem, Severity } from "../model/problem.ts";
@@ -25,7 +26,7 @@ export function literalProblems(resources: readonly Resource[], options: Offline
     .filter(({ address, spec }) => spec.require !== undefined && !invalid.has(address))
     .map(compilePolicy);
   if (policies.length === 0) return [];
-  const configs = resources.filter(({ kind }) => kind === "SchemaConfig") as readonly Config[];
+  const configs = resources.filter(isSchemaConfig);
   return configs.flatMap((config) => {
     if (config.spec.schemas === undefined || configs.some((other) => mayOverride(other, config, resources))) return [];
     const target = targetOf(config, resources);
@@ -35,11 +36,9 @@ export function literalProblems(resources: readonly Resource[], options: Offline
 
 /** The integration of a manifest, without its live name, which is unknown. Undefined: an integration without a manifest, or several. */
 function targetOf({ spec: { integration } }: Config, resources: readonly Resource[]): IntegrationNames | undefined {
-  const manifest = resources.find(
-    ({ kind, name, id }) =>
-      kind === "Integration" &&
-      (typeof integration === "string" ? name === integration : integration !== undefined && id === integration.id),
-  );
+  const manifest = resources
+    .filter(isIntegration)
+    .find(({ name, id }) => (typeof integration === "string" ? name === integration : integration !== undefined && id === integration.id));
   return manifest === undefined ? undefined : { names: [manifest.name], labels: manifest.labels };
 }
 

@@ -1,11 +1,11 @@
+import { isPolicy, isRuleSet, isSchemaConfig } from "../kinds/manifests.ts";
 import { levelNames } from "../kinds/schema-config/tree.ts";
 import type { PolicyFinding } from "../model/plan.ts";
 import type { Locate, Problem } from "../model/problem.ts";
-import { locationIn, type PolicySpec, type Resource, type SchemaRule } from "../model/resource.ts";
+import { locationIn, type PolicySpec, type Resource } from "../model/resource.ts";
 import { compilePolicy } from "./compile.ts";
 
-export const policiesIn = (resources: readonly Resource[]): readonly Resource<PolicySpec>[] =>
-  resources.filter(({ kind }) => kind === "Policy") as readonly Resource<PolicySpec>[];
+export const policiesIn = (resources: readonly Resource[]): readonly Resource<PolicySpec>[] => resources.filter(isPolicy);
 
 /** Policies that could never find anything, each an error at its line. */
 export function policyProblems(resources: readonly Resource[]): readonly Problem[] {
@@ -59,8 +59,8 @@ function problemOf(policy: Resource<PolicySpec>): readonly [pointer: string, sum
 /** Rules after their `expires` date. They still apply, because a date alone must not expose data. */
 export function expiredRules(resources: readonly Resource[], today: string, locate: Locate): readonly PolicyFinding[] {
   return resources.flatMap((resource) => {
-    if (resource.kind !== "SchemaConfig" && resource.kind !== "RuleSet") return [];
-    const { rules = [] } = resource.spec as { readonly rules?: readonly SchemaRule[] };
+    if (!isSchemaConfig(resource) && !isRuleSet(resource)) return [];
+    const { rules = [] } = resource.spec;
     return rules.flatMap((rule, index): readonly PolicyFinding[] => {
       if (!("match" in rule) || rule.expires === undefined || rule.expires >= today) return [];
       const { file, line } = locate(locationIn(resource, `/spec/rules/${index}/expires`, "key"));

@@ -1,4 +1,5 @@
 import { readAhead, readSchemas } from "../engine/read-account.ts";
+import { integrationAddress } from "../kinds/manifests.ts";
 import { type Address, byText } from "../model/address.ts";
 import { accountName } from "../model/config.ts";
 import { DimsyncError, ServiceError } from "../model/errors.ts";
@@ -66,7 +67,7 @@ export async function* snapshotText(
     if ("error" in outcome) throw outcome.error;
     const { item, read } = outcome;
     yield `${done === 0 ? "" : ","}\n  ${JSON.stringify(item.id)}: ${read === undefined ? "null" : canonicalJson(read)}`;
-    onIntegration(++done, sorted.length, `Integration/${item.name}`);
+    onIntegration(++done, sorted.length, integrationAddress(item.name));
   }
   yield "\n }\n}\n";
 }

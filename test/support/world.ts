@@ -1,5 +1,6 @@
 import { kinds } from "../../src/kinds/index.ts";
 import { type AccountView, type DiffResult, emptyDiff, type Identity } from "../../src/kinds/kind.ts";
+import { withIdentities } from "../../src/kinds/select.ts";
 import { type Address, toAddress } from "../../src/model/address.ts";
 import type { LiveIntegration, LiveTag, LiveUser } from "../../src/model/live.ts";
 import type { Resource } from "../../src/model/resource.ts";
@@ -51,6 +52,7 @@ export function worldOf(resources: readonly Resource[], more: Partial<AccountVie
   const world: AccountView = {
     resources,
     identities,
+    labels: new Map(),
     integrations: [liveIntegration("8f1c", "Orders", "orders-pg"), liveIntegration("b27d", "Billing", "billing-pg")],
     tags: [liveTag("t-1", "PII")],
     users: [user("u-1", "dana@example.com", "Dana"), user("u-2", "bot@example.com", "Automation")],
@@ -70,7 +72,7 @@ export function worldOf(resources: readonly Resource[], more: Partial<AccountVie
       const identity = resource.kind === kind.name ? kind.identify?.(resource, world) : undefined;
       if (identity !== undefined) identities.set(resource.address, identity);
     }
-  return world;
+  return withIdentities(world, identities);
 }
 
 /** Everything that is found for the manifests of one kind; tags are compared with the world's, other objects with what the lists show. */

@@ -1,7 +1,9 @@
 import { resolve } from "node:path";
 import { expandConfigs } from "../../engine/explain.ts";
+import { isSchemaConfig, kindNames, schemaConfigAddress } from "../../kinds/manifests.ts";
 import { nameMatcher } from "../../kinds/patterns/names.ts";
 import type { Project } from "../../manifests/project.ts";
+import type { Address } from "../../model/address.ts";
 import { DimsyncError } from "../../model/errors.ts";
 import type { ExitCode } from "../../model/exit.ts";
 import type { JsonValue } from "../../model/json.ts";
@@ -51,7 +53,7 @@ function documentOf({ kind, name, id, labels, lifecycle, spec }: Resource) {
     apiVersion: "dimsync/v1",
     kind,
     metadata: { name, ...(Object.keys(labels).length === 0 ? {} : { labels }), ...(id === undefined ? {} : { id }) },
-    ...(kind === "Asset" || kind === "Integration" ? { lifecycle: lifecycleOf(lifecycle) } : {}),
+    ...(kind === kindNames.asset || kind === kindNames.integration ? { lifecycle: lifecycleOf(lifecycle) } : {}),
     spec,
   };
 }
@@ -62,12 +64,14 @@ interface RenderSelection {
   readonly address: string | undefined;
 }
 
+const addressOf = (config: string, label: string): Address => `${schemaConfigAddress(config)}@${label}`;
+
 /**
  * The documents, with each SchemaConfig replaced by one document without rules for each of its integrations. A SchemaConfig whose integrations are not in
  * the account yet stays as it is.
  */
 async function expand({ io, flags, cwd }: Context<RenderFlags>, project: Project, { found, address }: RenderSelection) {
-  const configs = found.filter(({ kind }) => kind === "SchemaConfig");
+  const configs = found.filter(isSchemaConfig);
   const addresses = configs.map(({ address }) => address);
   const all =
     addresses.length === 0
@@ -78,11 +82,11 @@ async function expand({ io, flags, cwd }: Context<RenderFlags>, project: Project
           (session) => withLocations(project, expandConfigs(session, addresses)),
         );
   const isOne = address?.includes("@") === true;
-  const trees = isOne ? all.filter(({ config, label }) => nameMatcher([address])(`SchemaConfig/${config}@${label}`)) : all;
+  const trees = isOne ? all.filter(({ config, label }) => nameMatcher([address])(addressOf(config, label))) : all;
   if (isOne && trees.length === 0 && all.length > 0)
     throw new DimsyncError(
       "E_UNKNOWN_ADDRESS",
-      `No integration has the address ${JSON.stringify(address)}. Addresses: ${andMore(all.map(({ config, label }) => `SchemaConfig/${config}@${label}`))}.`,
+      `No integration has the address ${JSON.stringify(address)}. Addresses: ${andMore(all.map(({ config, label }) => addressOf(config, label)))}.`,
     );
   const done = new Set(all.flatMap((tree) => tree.configs));
   const unexpanded = configs.filter(({ address }) => !done.has(address));
@@ -99,10 +103,10 @@ async function expand({ io, flags, cwd }: Context<RenderFlags>, project: Project
     names.add(name);
     return {
       apiVersion: "dimsync/v1",
-      kind: "SchemaConfig",
+      kind: kindNames.schemaConfig,
       metadata: { name },
       spec: { integration: isUnclear(label, liveId) ? { id: liveId } : label, schemas },
     };
   });
-  return [...found.filter((resource) => resource.kind !== "SchemaConfig" || unexpanded.includes(resource)).map(documentOf), ...expanded];
+  return [...found.filter((resource) => !isSchemaConfig(resource) || unexpanded.includes(resource)).map(documentOf), ...expanded];
 }

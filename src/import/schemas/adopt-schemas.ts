@@ -1,7 +1,8 @@
 import type { AccountView } from "../../kinds/kind.ts";
+import { integrationAddress } from "../../kinds/manifests.ts";
 import { type Field, type NodePath, nodePointer, nodeText } from "../../kinds/schema-config/tree.ts";
 import type { SchemaConfigUnit } from "../../kinds/schema-config/units.ts";
-import { type Address, toAddress } from "../../model/address.ts";
+import type { Address } from "../../model/address.ts";
 import type { LiveSchemas } from "../../model/live.ts";
 import type { ColumnTree, SchemaConfigSpec } from "../../model/resource.ts";
 import type { ChangedSpec } from "../adopt.ts";
@@ -45,12 +46,12 @@ export function adoptSchemas(input: AdoptSchemasInput): SchemasAdoption {
   const isEmpty = Object.keys(live).length === 0;
   if (unit === undefined) {
     if (!isEmpty) return create(input, specFor(name, live, input.literal), sharing.inUse);
-    return { notices: [`Integration/${name} has no schemas yet. Run import again when the service has discovered them.`] };
+    return { notices: [`${integrationAddress(name)} has no schemas yet. Run import again when the service has discovered them.`] };
   }
   const { resource: top } = unit;
   // While a source is discovered again, it has no schemas for a time. That does not mean that they are gone.
   if (isEmpty) return { notices: [`The service returned no schemas for Integration/${name}, so ${top.address} was not changed.`] };
-  return reconcile(input, unit, sharing.decidesIn(top, toAddress("Integration", name)));
+  return reconcile(input, unit, sharing.decidesIn(top, integrationAddress(name)));
 }
 
 /** A SchemaConfig of many integrations or targets is not changed for one: another one, of higher priority, holds the differences. */

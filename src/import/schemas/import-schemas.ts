@@ -1,10 +1,11 @@
 import type { RunReads } from "../../engine/cached-reads.ts";
 import { type ReadAhead, readAhead, readSchemas, type Tables } from "../../engine/read-account.ts";
 import type { AccountView } from "../../kinds/kind.ts";
+import { integrationAddress, isSchemaConfig, kindNames, schemaConfigAddress } from "../../kinds/manifests.ts";
 import { tablesToRead } from "../../kinds/schema-config/coverage.ts";
 import { schemaConfig } from "../../kinds/schema-config/index.ts";
 import type { SchemaConfigUnit } from "../../kinds/schema-config/units.ts";
-import { type Address, toAddress } from "../../model/address.ts";
+import { type Address, kindOf } from "../../model/address.ts";
 import { ServiceError } from "../../model/errors.ts";
 import type { LiveSchemas } from "../../model/live.ts";
 import type { OnProgress } from "../../model/progress.ts";
@@ -57,7 +58,7 @@ interface State {
 /** Reads the schemas of the adopted integrations one after the other, and writes each one's file. Throws what the reads and the writer throw. */
 export async function importSchemas(adoption: Adoption, input: SchemasInput): Promise<ImportedSchemas> {
   const { reads, writer, account, onProgress } = input;
-  const takenNames = new Set(schemaConfigs(account).map(({ name }) => name));
+  const takenNames = new Set(account.resources.filter(isSchemaConfig).map(({ name }) => name));
   const state: State = {
     units: unitsById(account),
     takenNames,
@@ -80,7 +81,7 @@ export async function importSchemas(adoption: Adoption, input: SchemasInput): Pr
     writer.addToIntegration(input.folder, name, [...integration, ...(isTogether ? [created.document] : []), ...others]);
     if (created !== undefined && !isTogether) writer.addToIntegration(created.folder, name, [created.document]);
     await writer.flush();
-    onProgress?.({ type: "step", phase: "read", done: ++done, total, label: toAddress("Integration", name) });
+    onProgress?.({ type: "step", phase: "read", done: ++done, total, label: integrationAddress(name) });
   }
   writer.end();
   const { addresses, notices, failures, deviations } = state;
@@ -97,16 +98,14 @@ function deviationNotice(config: Address, targets: readonly string[], names: rea
   return `${config} also applies to ${targetList(targets)}, so import did not change it to match this account. It differs for ${integrations}.`;
 }
 
-const schemaConfigs = ({ resources }: AccountView): AccountView["resources"] => resources.filter(({ kind }) => kind === "SchemaConfig");
-
 /** What decides for each integration that a SchemaConfig selects, by live id. */
 export const unitsById = (account: AccountView): Map<string, SchemaConfigUnit> =>
-  new Map(schemaConfig.units(schemaConfigs(account), account).units.map((unit) => [unit.liveId, unit]));
+  new Map(schemaConfig.units(account.resources.filter(isSchemaConfig), account).units.map((unit) => [unit.liveId, unit]));
 
 /** The new documents in the integration's file: its own, and those behind its schemas. */
 function documentsOf({ documents }: Adoption, name: string): readonly [readonly NewDocument[], readonly NewDocument[]] {
   const inFile = documents.filter(({ integration }) => integration === name);
-  const isIntegration = ({ address }: NewDocument): boolean => address.startsWith("Integration/");
+  const isIntegration = ({ address }: NewDocument): boolean => kindOf(address) === kindNames.integration;
   return [inFile.filter(isIntegration), inFile.filter((document) => !isIntegration(document))];
 }
 
@@ -126,7 +125,7 @@ function adoptOutcome(
   const { live, name } = outcome.item;
   if ("error" in outcome) {
     if (!(outcome.error instanceof ServiceError)) throw outcome.error;
-    failures.push({ address: toAddress("SchemaConfig", name), message: outcome.error.message });
+    failures.push({ address: schemaConfigAddress(name), message: outcome.error.message });
     return undefined;
   }
   if (outcome.read === undefined) return undefined;

@@ -3,6 +3,7 @@ import type { Blocked } from "../../model/plan.ts";
 import type { AssetSpec, Resource } from "../../model/resource.ts";
 import { goneInstruction } from "../identity.ts";
 import { emptyDiff, type Kind, type Unit } from "../kind.ts";
+import { kindNames } from "../manifests.ts";
 import { createdAsset, updatedAsset } from "./diff.ts";
 import { identify } from "./identify.ts";
 import { recordOfSpec } from "./record.ts";
@@ -18,7 +19,7 @@ export interface AssetUnit extends Unit {
 
 /** Compared with the references by which integrations show assets. */
 export const asset: Kind<AssetUnit, readonly LiveReference[]> = {
-  name: "Asset",
+  name: kindNames.asset,
   references: () => [],
   lists: () => ["integrations"],
   // A lost binding must not create it a second time.

@@ -1,7 +1,8 @@
 import { byText } from "../../model/address.ts";
 import type { LiveIntegration, LiveReference } from "../../model/live.ts";
-import type { AssetSpec, IntegrationSpec, Resource } from "../../model/resource.ts";
+import type { AssetSpec, Resource } from "../../model/resource.ts";
 import type { AccountView } from "../kind.ts";
+import { isIntegration } from "../manifests.ts";
 
 /** The references by which integrations show assets, each id once, ordered by id. */
 export function referencesIn(integrations: readonly LiveIntegration[]): readonly LiveReference[] {
@@ -18,8 +19,8 @@ export function referencesIn(integrations: readonly LiveIntegration[]): readonly
 export function lookalikes(resource: Resource<AssetSpec>, account: AccountView): readonly LiveReference[] {
   const { name, type } = resource.spec;
   const sources = account.resources
-    .filter(({ kind }) => kind === "Integration")
-    .map(({ spec }) => spec as IntegrationSpec)
+    .filter(isIntegration)
+    .map(({ spec }) => spec)
     .filter(({ destination }) => destination !== undefined && "asset" in destination && destination.asset === resource.name)
     .flatMap(({ create }) => (create === undefined ? [] : [create.sourceConfig]));
   const usedBy = new Set(

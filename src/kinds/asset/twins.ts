@@ -1,5 +1,4 @@
-import type { Binding, Bindings } from "../../model/address.ts";
-import { type Address, byText, parseAddress } from "../../model/address.ts";
+import { type Address, type Binding, type Bindings, byText, kindOf } from "../../model/address.ts";
 import type { Problem } from "../../model/problem.ts";
 import { type AssetSpec, locationIn, type Resource } from "../../model/resource.ts";
 import type { AccountView } from "../kind.ts";
@@ -20,7 +19,7 @@ export interface Twin {
 /** Assets with the name and type of this one that another address is bound to, or that an earlier run created, ordered by address. */
 export function twinsOf(resource: Resource<AssetSpec>, account: AccountView): readonly Twin[] {
   const { bindings, earlierCreates, resources } = account;
-  const isOther = (address: Address): boolean => address !== resource.address && parseAddress(address)?.kind === resource.kind;
+  const isOther = (address: Address): boolean => address !== resource.address && kindOf(address) === resource.kind;
   const manifests = new Map(resources.map((other) => [other.address, other]));
   const bound = [...bindings].filter(([address, binding]) => isOther(address) && isTwin(resource, address, binding, account));
   const boundIds = new Set([...bindings.values()].map(({ id }) => id));

@@ -5,6 +5,7 @@ import { urlPath } from "../../model/pointer.ts";
 import type { IntegrationSpec, Resource } from "../../model/resource.ts";
 import { bindItem, goneInstruction, recordOf } from "../identity.ts";
 import { type AccountView, type DiffResult, emptyDiff, type Kind } from "../kind.ts";
+import { kindNames } from "../manifests.ts";
 import { createdIntegration, ownersNeedUsers } from "./create.ts";
 import { compareIntegration, recordOfCreate } from "./diff.ts";
 import { identify, matchesKey } from "./identify.ts";
@@ -14,7 +15,7 @@ import { destinationOf, type IntegrationUnit } from "./unit.ts";
 // (docs/service-interface.md), so after the POST every difference is manual.
 
 export const integration: Kind<IntegrationUnit> = {
-  name: "Integration",
+  name: kindNames.integration,
   listed: {
     list: "integrations",
     async read(id, reads) {
@@ -26,7 +27,7 @@ export const integration: Kind<IntegrationUnit> = {
   references({ spec }) {
     const { destination } = spec as IntegrationSpec;
     return destination !== undefined && "asset" in destination
-      ? [{ kind: "Asset", name: destination.asset, pointer: "/spec/destination/asset", orLive: false }]
+      ? [{ kind: kindNames.asset, name: destination.asset, pointer: "/spec/destination/asset", orLive: false }]
       : [];
   },
 

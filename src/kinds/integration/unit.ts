@@ -1,6 +1,6 @@
-import { toAddress } from "../../model/address.ts";
 import type { IntegrationSpec, Resource } from "../../model/resource.ts";
 import type { AccountView, Unit } from "../kind.ts";
+import { assetAddress } from "../manifests.ts";
 import { fromIdentity, type Selected } from "../select.ts";
 
 export interface IntegrationUnit extends Unit {
@@ -15,6 +15,6 @@ export function destinationOf(resource: Resource<IntegrationSpec>, account: Acco
   const { destination } = resource.spec;
   if (destination === undefined) return { state: "none" };
   if ("id" in destination) return { state: "found", id: destination.id, label: destination.id };
-  const address = toAddress("Asset", destination.asset);
+  const address = assetAddress(destination.asset);
   return fromIdentity(address, address, account.identities.get(address));
 }

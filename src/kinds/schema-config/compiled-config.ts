@@ -1,6 +1,7 @@
 import { byText } from "../../model/address.ts";
 import type { Problem } from "../../model/problem.ts";
 import { locationIn, type Resource, type SchemaConfigSpec, type SchemaTree } from "../../model/resource.ts";
+import { isRuleSet, isSchemaConfig } from "../manifests.ts";
 import type { NamePattern } from "../patterns/names.ts";
 import { type CompiledRule, compileExpectation, compileRule, type WrittenRule } from "./compile-rule.ts";
 import { type RuleSets, ruleSetsIn, spliceRules } from "./rule-sets.ts";
@@ -113,9 +114,9 @@ function unmatchedMode(layers: readonly Layer[], level: "schemas" | "tables" | "
 export function ruleProblems(resources: readonly Resource[]): readonly Problem[] {
   const sets = ruleSetsIn(resources);
   const found = resources.flatMap((resource): readonly Problem[] => {
-    if (resource.kind === "SchemaConfig") return compileConfig(resource as Config, sets).problems;
-    if (resource.kind !== "RuleSet") return [];
-    const { rules, problems } = spliceRules(resource as Resource<{ readonly rules: [] }>, sets);
+    if (isSchemaConfig(resource)) return compileConfig(resource, sets).problems;
+    if (!isRuleSet(resource)) return [];
+    const { rules, problems } = spliceRules(resource, sets);
     return [...problems, ...rules.filter(({ owner }) => owner === resource).flatMap((rule) => compileRule(rule).problems)];
   });
   return uniqueProblems(found);

@@ -6,6 +6,7 @@ import type { Reference, Resource, SchemaConfigSpec } from "../../model/resource
 import type { Reads } from "../../model/service.ts";
 import { andMore } from "../../text/lists.ts";
 import { type AccountView, type DiffResult, emptyDiff, type Kind } from "../kind.ts";
+import { kindNames } from "../manifests.ts";
 import { labelOf } from "../select.ts";
 import { tablesToRead, unmanagedTables } from "./coverage.ts";
 import { type Evaluation, evaluate } from "./evaluate.ts";
@@ -32,11 +33,13 @@ export interface ObservedSchemas {
 const specOf = (resource: Resource): SchemaConfigSpec => resource.spec as SchemaConfigSpec;
 
 export const schemaConfig: Kind<SchemaConfigUnit, ObservedSchemas> = {
-  name: "SchemaConfig",
+  name: kindNames.schemaConfig,
 
   references(resource): readonly Reference[] {
     const { integration } = specOf(resource);
-    return typeof integration === "string" ? [{ kind: "Integration", name: integration, pointer: "/spec/integration", orLive: true }] : [];
+    return typeof integration === "string"
+      ? [{ kind: kindNames.integration, name: integration, pointer: "/spec/integration", orLive: true }]
+      : [];
   },
 
   lists: (resource) => (typeof specOf(resource).integration === "object" ? [] : ["integrations"]),
@@ -144,7 +147,7 @@ function updateItem({ address, liveId, label }: SchemaConfigUnit, { tree, evalua
   const requests = patches(liveId, evaluation.changes, tree, account.maxBodyBytes);
   return {
     address,
-    kind: "SchemaConfig",
+    kind: kindNames.schemaConfig,
     action: "update",
     liveId,
     liveName: label === liveId ? account.integrations.find(({ id }) => id === liveId)?.name || label : labelOf(liveId, account),

@@ -1,10 +1,11 @@
 import { isObject } from "../../model/json.ts";
 import { urlPath } from "../../model/pointer.ts";
 import type { LiveView } from "../kind.ts";
+import { kindNames } from "../manifests.ts";
 
 export const liveView: LiveView = {
   one: { path: (id) => urlPath(["v1", "integrations", id, "schemas"]), read: (id, reads) => reads.schemas(id) },
-  idOf: "Integration",
+  idOf: kindNames.integration,
   columns: ["schema", "table", "column", "enabled", "hashed", "isPrimaryKey", "syncMode", "cursorField", "nameInDestination"],
   rows: columnRows,
 };

@@ -1,5 +1,6 @@
 import { fromPointer, type Pointer } from "../../model/pointer.ts";
 import type { ManifestKind } from "../kind.ts";
+import { kindNames } from "../manifests.ts";
 
 // What reading a SchemaConfig or a RuleSet needs to know.
 
@@ -26,4 +27,4 @@ export function readOnlyNodeField(parent: Pointer, key: string): string | undefi
 export const isLabel = (path: readonly (string | number)[]): boolean => path.at(-1) === "labels";
 
 /** The rules of a RuleSet act through the SchemaConfigs that use them. */
-export const ruleSet: ManifestKind = { name: "RuleSet", references: () => [], readOnlyField: readOnlyNodeField };
+export const ruleSet: ManifestKind = { name: kindNames.ruleSet, references: () => [], readOnlyField: readOnlyNodeField };

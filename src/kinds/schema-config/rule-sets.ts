@@ -1,12 +1,13 @@
 import type { Problem } from "../../model/problem.ts";
 import { locationIn, type Resource, type RuleSetSpec, type SchemaRule } from "../../model/resource.ts";
 import { didYouMean } from "../../text/suggest.ts";
+import { isRuleSet } from "../manifests.ts";
 import type { WrittenRule } from "./compile-rule.ts";
 
 export type RuleSets = ReadonlyMap<string, Resource<RuleSetSpec>>;
 
 export function ruleSetsIn(resources: readonly Resource[]): RuleSets {
-  return new Map(resources.filter(({ kind }) => kind === "RuleSet").map((resource) => [resource.name, resource as Resource<RuleSetSpec>]));
+  return new Map(resources.filter(isRuleSet).map((resource) => [resource.name, resource]));
 }
 
 /** RuleSets that each use two others double the rules at every step. */
@@ -33,7 +34,7 @@ export function spliceRules(resource: Resource<Partial<RuleSetSpec>>, sets: Rule
       }
       if (!("use" in rule)) {
         const number = `rule ${index + 1}`;
-        rules.push({ rule, name: rule.id ?? (owner.kind === "RuleSet" ? `${owner.name} ${number}` : number), owner, pointer });
+        rules.push({ rule, name: rule.id ?? (isRuleSet(owner) ? `${owner.name} ${number}` : number), owner, pointer });
         continue;
       }
       const used = sets.get(rule.use);
@@ -42,7 +43,7 @@ export function spliceRules(resource: Resource<Partial<RuleSetSpec>>, sets: Rule
       else splice(used, [...route, rule.use]);
     }
   };
-  splice(resource, resource.kind === "RuleSet" ? [resource.name] : []);
+  splice(resource, isRuleSet(resource) ? [resource.name] : []);
   return { rules, problems };
 }
 

@@ -6,6 +6,7 @@ import { urlPath } from "../../model/pointer.ts";
 import type { Reference, Resource, TagSpec } from "../../model/resource.ts";
 import { bindItem, boundIdentity, goneInstruction } from "../identity.ts";
 import { type AccountView, emptyDiff, type Identity, type Kind } from "../kind.ts";
+import { kindNames } from "../manifests.ts";
 import { needsUsers } from "../users.ts";
 import { coveredFields, fieldChanges } from "./fields.ts";
 import { relations } from "./relations.ts";
@@ -27,7 +28,7 @@ const readOnlyFields: ReadonlyMap<string, string> = new Map([
 const hasResources = (spec: TagSpec): boolean => (spec.resources?.length ?? 0) > 0 || spec.exclusive === true;
 
 export const tag: Kind<TagUnit, LiveTag> = {
-  name: "Tag",
+  name: kindNames.tag,
   listed: {
     list: "tags",
     async read(id, reads) {
@@ -40,8 +41,8 @@ export const tag: Kind<TagUnit, LiveTag> = {
     return (specOf(resource).resources ?? []).flatMap((target, index): readonly Reference[] => {
       const pointer = `/spec/resources/${index}`;
       if ("integration" in target && typeof target.integration === "string")
-        return [{ kind: "Integration", name: target.integration, pointer: `${pointer}/integration`, orLive: true }];
-      if ("asset" in target) return [{ kind: "Asset", name: target.asset, pointer: `${pointer}/asset`, orLive: false }];
+        return [{ kind: kindNames.integration, name: target.integration, pointer: `${pointer}/integration`, orLive: true }];
+      if ("asset" in target) return [{ kind: kindNames.asset, name: target.asset, pointer: `${pointer}/asset`, orLive: false }];
       return [];
     });
   },

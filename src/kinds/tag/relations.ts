@@ -1,10 +1,11 @@
-import { type Address, byText, toAddress } from "../../model/address.ts";
+import { type Address, byText } from "../../model/address.ts";
 import type { LiveTag } from "../../model/live.ts";
 import type { Blocked, Deferred, DraftItem, Manual } from "../../model/plan.ts";
 import { toPointer, urlPath } from "../../model/pointer.ts";
 import type { Problem } from "../../model/problem.ts";
 import { locationIn, type TagResource } from "../../model/resource.ts";
 import type { AccountView } from "../kind.ts";
+import { assetAddress, integrationAddress } from "../manifests.ts";
 import { fromIdentity, type Selected, selectIntegration, selectIntegrations } from "../select.ts";
 import { userIdOf } from "../users.ts";
 import { type TagUnit, unknownUser } from "./unit.ts";
@@ -60,7 +61,7 @@ function waitingRelation({ address }: TagUnit, live: LiveTag, resourceType: Reso
 }
 
 function blockedRelation({ address }: TagUnit, type: ResourceType, { label, code, message }: Unresolved): Blocked {
-  const resource = toAddress(type === "DataAsset" ? "Asset" : "Integration", label.replace(/^Asset\//u, ""));
+  const resource = type === "DataAsset" ? label : integrationAddress(label);
   return { address: `${address}#${resource}`, code, message };
 }
 
@@ -82,7 +83,7 @@ function targetsOf(target: TagResource, pointer: string, account: AccountView): 
     return selected.map((one) => ({ type: "Integration", selected: one, pointer: `${pointer}/integrations` }));
   }
   if ("asset" in target) {
-    const address = toAddress("Asset", target.asset);
+    const address = assetAddress(target.asset);
     return [{ type: "DataAsset", selected: fromIdentity(address, address, account.identities.get(address)), pointer: `${pointer}/asset` }];
   }
   const [type, { id }] = "dataAsset" in target ? (["DataAsset", target.dataAsset] as const) : (["Monitor", target.monitor] as const);

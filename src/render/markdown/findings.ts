@@ -1,3 +1,4 @@
+import { policyAddress } from "../../kinds/manifests.ts";
 import type { Blocked, Deferred, GuardFinding, Unverifiable } from "../../model/plan.ts";
 import type { Diagnostic } from "../../model/problem.ts";
 import { counted } from "../../text/counts.ts";
@@ -63,7 +64,7 @@ export const policySections = ({ open, existing, fixed }: Policies, detail: Deta
 
 /** The findings of one policy, its message once. */
 function policyText({ policy, severity, message, place, nodes }: PolicyGroup): string {
-  const head = spaced(`- **${severity}**`, code(`Policy/${policy}`), prose(message), place === "" ? "" : `(${code(place)})`);
+  const head = spaced(`- **${severity}**`, code(policyAddress(policy)), prose(message), place === "" ? "" : `(${code(place)})`);
   const shown = nodes.map(({ address, path, requirement }) => spaced(code(address), path === "" ? "" : code(path), prose(requirement)));
   return shown.length === 1 ? `${head}<br>${shown.join("")}` : `${head}${listedNodes(shown)}`;
 }

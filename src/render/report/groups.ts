@@ -1,3 +1,4 @@
+import { kindNames } from "../../kinds/manifests.ts";
 import { manifestAddress } from "../../model/address.ts";
 import type { JsonValue } from "../../model/json.ts";
 import type { Action, Item } from "../../model/plan.ts";
@@ -98,7 +99,7 @@ function groupKey(item: Item): string {
 }
 
 /** Whether rules made its changes. */
-export const isSchemaChange = ({ kind, action }: Item): boolean => kind === "SchemaConfig" && action === "update";
+export const isSchemaChange = ({ kind, action }: Item): boolean => kind === kindNames.schemaConfig && action === "update";
 
 function itemGroup(item: Item, addresses: ReadonlyMap<string, string>, words: Words): ItemGroup {
   const { action, address, liveName, liveId, renamedFrom, changes, dependsOn } = item;
@@ -126,7 +127,7 @@ function rulesGroup(group: readonly [Item, ...Item[]], words: Words): RulesGroup
         ? first.address
         : manifests.size === 1
           ? manifestAddress(first.address)
-          : counted(manifests.size, "SchemaConfig"),
+          : counted(manifests.size, kindNames.schemaConfig),
     ...(second === undefined ? { liveName: first.liveName, liveId: first.liveId } : {}),
     integrations: group.map(({ address }) => integrationOf(address)),
     rules: changesByRule(group, words),

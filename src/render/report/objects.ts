@@ -1,4 +1,5 @@
-import { manifestAddress, parseAddress } from "../../model/address.ts";
+import { integrationAddress, kindNames } from "../../kinds/manifests.ts";
+import { kindOf, manifestAddress, parseAddress } from "../../model/address.ts";
 import type { Item } from "../../model/plan.ts";
 import { actorText } from "./attribution.ts";
 import { grouped } from "./grouped.ts";
@@ -37,11 +38,11 @@ export function objectsOf(items: readonly Item[], words: Words): readonly Report
       users: [...new Set(users)].filter((user) => user !== ""),
     };
   });
-  const isOther = ({ address }: ReportObject): number => (address.startsWith("Integration/") ? 0 : 1);
+  const isOther = ({ address }: ReportObject): number => (kindOf(address) === kindNames.integration ? 0 : 1);
   return objects.sort((a, b) => isOther(a) - isOther(b) || b.alarms - a.alarms);
 }
 
 function objectAddress(address: string): string {
   const on = parseAddress(address)?.on;
-  return on === undefined ? manifestAddress(address) : `Integration/${on}`;
+  return on === undefined ? manifestAddress(address) : integrationAddress(on);
 }

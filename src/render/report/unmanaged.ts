@@ -1,3 +1,4 @@
+import { kindNames } from "../../kinds/manifests.ts";
 import { byText } from "../../model/address.ts";
 import type { Plan, UnmanagedTable } from "../../model/plan.ts";
 import { counted, countList } from "../../text/counts.ts";
@@ -43,7 +44,10 @@ export function unmanagedOf(unmanaged: Plan["unmanaged"]): Unmanaged {
   return {
     columns,
     counts: countList([part(integrations.length, "integration"), part(tags.length, "tag"), part(columns, "column")]),
-    objects: [...integrations.map((object) => ({ kind: "Integration", ...object })), ...tags.map((object) => ({ kind: "Tag", ...object }))],
+    objects: [
+      ...integrations.map((object) => ({ kind: kindNames.integration, ...object })),
+      ...tags.map((object) => ({ kind: kindNames.tag, ...object })),
+    ],
     tables: unmanagedTables(tables ?? []),
     canListColumns: columns > 0 && tables === undefined,
   };

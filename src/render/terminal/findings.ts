@@ -1,3 +1,4 @@
+import { policyAddress } from "../../kinds/manifests.ts";
 import type { Blocked, Deferred, GuardFinding, Unverifiable } from "../../model/plan.ts";
 import type { Severity } from "../../model/problem.ts";
 import { visible } from "../../text/control-characters.ts";
@@ -116,7 +117,7 @@ export function policyBlocks({ open, existing, fixed }: Policies, screen: Screen
   const { paint, verbose, width } = screen;
   const title = (text: string, groups: readonly PolicyGroup[]): string => paint.bold(`${text} (${nodeCount(groups)}):`);
   const removed = grouped(fixed, ({ policy }) => policy).map((groups) => [
-    joined(cell("✓ ", paint.green), cell(`Policy/${visible(groups[0].policy)}`, paint.bold)),
+    joined(cell("✓ ", paint.green), cell(policyAddress(visible(groups[0].policy)), paint.bold)),
     cell(counted(nodeCount(groups), "place"), paint.dim),
   ]);
   return [
@@ -133,7 +134,7 @@ function policyLines({ policy, severity, message, place, nodes }: PolicyGroup, s
   const { paint, verbose, width } = screen;
   const color = severityPaint(severity, screen);
   const shown = verbose ? nodes : nodes.slice(0, most);
-  const head = joined(cell(`${severitySigns[severity]} `, color), cell(`Policy/${visible(policy)}`, paint.bold));
+  const head = joined(cell(`${severitySigns[severity]} `, color), cell(policyAddress(visible(policy)), paint.bold));
   return [
     ...tableLines([[head, cell(severity, color), cell(place, paint.dim)]], "", width),
     ...wrap(message, indent, width),

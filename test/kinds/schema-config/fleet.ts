@@ -6,6 +6,7 @@ import { ruleSetsIn } from "../../../src/kinds/schema-config/rule-sets.ts";
 import type { UnitTally } from "../../../src/kinds/schema-config/rule-stats.ts";
 import { ruleWarnings } from "../../../src/kinds/schema-config/rule-warnings.ts";
 import type { SchemaConfigUnit } from "../../../src/kinds/schema-config/units.ts";
+import { withIdentities } from "../../../src/kinds/select.ts";
 import type { LiveColumn, LiveIntegration, LiveSchema, LiveSchemas, LiveTable } from "../../../src/model/live.ts";
 import type { Problem } from "../../../src/model/problem.ts";
 import type { Resource, RuleSetSpec, SchemaConfigSpec } from "../../../src/model/resource.ts";
@@ -111,6 +112,7 @@ export function worldOf(manifests: readonly Resource[], names: readonly string[]
   return {
     resources: manifests,
     identities: new Map(),
+    labels: new Map(),
     integrations: names.map(integration),
     tags: [],
     users: [],
@@ -128,7 +130,8 @@ export function worldOf(manifests: readonly Resource[], names: readonly string[]
 
 /** What the engine does with schema configurations, without reading: units, their differences, and the conclusion over all. */
 export function compareFleet({ manifests, live = { shop: shop() }, read, world: more, only = () => true }: Fleet): Compared {
-  const world = { ...worldOf(manifests, Object.keys(live)), ...more };
+  const account = { ...worldOf(manifests, Object.keys(live)), ...more };
+  const world = withIdentities(account, account.identities);
   const { units, problems, blocked, deferred } = schemaConfig.units(
     manifests.filter(({ kind }) => kind === "SchemaConfig"),
     world,

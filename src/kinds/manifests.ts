@@ -1,0 +1,29 @@
+import { type Address, toAddress } from "../model/address.ts";
+import type { AssetSpec, IntegrationSpec, PolicySpec, Resource, RuleSetSpec, SchemaConfigSpec, TagSpec } from "../model/resource.ts";
+
+// The names of the kinds, for code that handles one kind of manifest only. test/architecture.test.ts refuses
+// them as literals outside this folder. What holds for every kind belongs into `Kind` (kind.ts) instead.
+
+/** `kind` in manifests, and the part of an address before `/`. */
+export const kindNames = {
+  asset: "Asset",
+  integration: "Integration",
+  tag: "Tag",
+  schemaConfig: "SchemaConfig",
+  ruleSet: "RuleSet",
+  policy: "Policy",
+} as const;
+
+// The JSON Schema of a kind is what makes these predicates true.
+export const isAsset = (resource: Resource): resource is Resource<AssetSpec> => resource.kind === kindNames.asset;
+export const isIntegration = (resource: Resource): resource is Resource<IntegrationSpec> => resource.kind === kindNames.integration;
+export const isTag = (resource: Resource): resource is Resource<TagSpec> => resource.kind === kindNames.tag;
+export const isSchemaConfig = (resource: Resource): resource is Resource<SchemaConfigSpec> => resource.kind === kindNames.schemaConfig;
+export const isRuleSet = (resource: Resource): resource is Resource<RuleSetSpec> => resource.kind === kindNames.ruleSet;
+export const isPolicy = (resource: Resource): resource is Resource<PolicySpec> => resource.kind === kindNames.policy;
+
+export const assetAddress = (name: string): Address => toAddress(kindNames.asset, name);
+export const integrationAddress = (name: string): Address => toAddress(kindNames.integration, name);
+export const tagAddress = (name: string): Address => toAddress(kindNames.tag, name);
+export const policyAddress = (name: string): Address => toAddress(kindNames.policy, name);
+export const schemaConfigAddress = (name: string): Address => toAddress(kindNames.schemaConfig, name);
