@@ -9,6 +9,7 @@ import type { AccountState } from "../../src/embedded/index.ts";
 import type { ImportReport } from "../../src/import/report.ts";
 import type { Plan } from "../../src/model/plan.ts";
 import { type AccountProject, openAccountProject } from "../support/account-project.ts";
+import { runs } from "../support/sample.ts";
 import { accountState, liveChange, makeChange } from "./random-account.ts";
 
 /** A project with two targets: `prod`, and `dev`, whose account has the same objects with other ids. */
@@ -259,6 +260,6 @@ test("import of one target never changes the plan of the other", async () => {
         }
       },
     ),
-    { numRuns: Number(process.env["FC_RUNS"] ?? 15) },
+    { numRuns: runs(5, 200) },
   );
 }, 300_000);

@@ -6,6 +6,7 @@ import { formatManifests } from "../../src/manifests/format.ts";
 import type { Schema } from "../../src/manifests/schema/lookup.ts";
 import { schemaText } from "../../src/manifests/schema/lookup.ts";
 import { read } from "../../src/yaml/read.ts";
+import { runs } from "../support/sample.ts";
 
 const schemaOf = (kind: string): Schema | undefined => {
   const text = schemaText(kind);
@@ -138,6 +139,6 @@ test("fmt never changes a value, and what it wrote it leaves as it is", () => {
       expect(values(formatted)).toEqual(values(text));
       expect(format(formatted)).toBe(formatted);
     }),
-    { numRuns: 150 },
+    { numRuns: runs(50, 1_500) },
   );
 });

@@ -6,6 +6,7 @@ import { readManifest } from "../../src/manifests/manifest.ts";
 import { noConnectors } from "../../src/manifests/schema/connectors.ts";
 import { toDiagnostic } from "../../src/model/problem.ts";
 import { read } from "../../src/yaml/read.ts";
+import { runs } from "../support/sample.ts";
 
 const text = readFileSync(new URL("every-kind.yaml", import.meta.url), "utf8");
 const context = { variables: { byName: new Map(), env: {} }, connectors: noConnectors, textLength: text.length };
@@ -69,7 +70,7 @@ test("however a manifest is mutated: problems with a line, a code and a message,
         expect([typeof line, typeof column, excerpt?.length]).toEqual(["number", "number", 2]);
       }
     }),
-    { numRuns: 150 },
+    { numRuns: runs(50, 1_500) },
   );
 });
 
@@ -96,7 +97,7 @@ test("however the values of a manifest are mutated", () => {
       );
       for (const { message } of problems) expect(message).not.toMatch(/undefined|\[object|NaN|one of[ ,.]*,/u);
     }),
-    { numRuns: 500 },
+    { numRuns: runs(150, 5_000) },
   );
 });
 

@@ -7,13 +7,13 @@ import type { Change, Plan } from "../../src/model/plan.ts";
 import { atPointer, type Pointer } from "../../src/model/pointer.ts";
 import { accountChanges } from "../support/account-changes.ts";
 import { filesIn } from "../support/project-folder.ts";
+import { runs } from "../support/sample.ts";
 import { canary, inOneFile, withProject } from "./run.ts";
 import { accountOf, manifestsOf, type RandomWorld, randomWorld } from "./worlds.ts";
 
 // house §7, over random accounts and manifests with hostile names. A failure prints its seed and the smallest world that shows it.
 
-/** Enough for a first look at each run; a number in DIMSYNC_PROPERTY_RUNS looks longer. */
-const runs = { numRuns: Number(process.env["DIMSYNC_PROPERTY_RUNS"] ?? 12) };
+const usual = { numRuns: runs(6, 200) };
 const isWrite = ({ method }: Exchange): boolean => method !== "GET";
 
 /** The body with the references that a plan holds. */
@@ -71,7 +71,7 @@ test("apply changes what the manifests say and nothing else, and then there is n
         expect(everything.includes(canary), "a secret is nowhere").toBe(false);
       });
     }),
-    runs,
+    usual,
   );
 }, 60_000);
 
@@ -120,7 +120,7 @@ test("every leaf of a body differs from what is live, or is one that must be rep
         }
       });
     }),
-    runs,
+    usual,
   );
 }, 60_000);
 
@@ -155,7 +155,7 @@ test("the order of files, keys and answers does not show in a plan", async () =>
       const other = await withProject(turnedAccount(account), files, world.form, ({ plan }) => plan());
       expect(unplaced(other)).toEqual(unplaced(usual));
     }),
-    runs,
+    usual,
   );
 }, 60_000);
 

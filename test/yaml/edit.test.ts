@@ -6,6 +6,7 @@ import { type Edit, valueEdits } from "../../src/yaml/diff.ts";
 import { editYaml } from "../../src/yaml/edit.ts";
 import { formatYaml } from "../../src/yaml/format.ts";
 import { blockLines, inlineYaml } from "../../src/yaml/print.ts";
+import { runs } from "../support/sample.ts";
 import { map } from "./values.ts";
 
 const change = (text: string, after: JsonValue): string => {
@@ -271,7 +272,7 @@ test("any printed map can be edited into any other, or the edit is refused", () 
       const plain = (value: JsonValue): string => canonicalJson(value).replaceAll("$\u0024{", "\u0024{");
       expect(plain(parse(edited.text, options) as JsonValue)).toBe(plain(wanted));
     }),
-    { numRuns: 1000 },
+    { numRuns: runs(200, 10_000) },
   );
 });
 
@@ -284,6 +285,6 @@ test("an edited text in canonical form stays in canonical form", () => {
       const edited = editYaml(text, 0, valueEdits(read, parse(JSON.stringify(after), { stringKeys: true }) as JsonValue));
       expect(format(edited.text)).toBe(edited.text);
     }),
-    { numRuns: 1000 },
+    { numRuns: runs(200, 10_000) },
   );
 });

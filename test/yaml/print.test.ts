@@ -3,6 +3,7 @@ import { expect, test } from "vitest";
 import { parse } from "yaml";
 import { formatYaml } from "../../src/yaml/format.ts";
 import { blockLines, inlineYaml } from "../../src/yaml/print.ts";
+import { runs } from "../support/sample.ts";
 import { json, map } from "./values.ts";
 
 test.each<readonly [sentence: string, value: Parameters<typeof blockLines>[0], lines: readonly string[]]>([
@@ -35,7 +36,7 @@ test("a printed value reads back as the same value", () => {
       expect(parse(inlineYaml(value), options)).toEqual(parse(JSON.stringify(value), options));
       expect(parse(blockLines({ value }).join("\n"), options)).toEqual(parse(JSON.stringify({ value }), options));
     }),
-    { numRuns: 500 },
+    { numRuns: runs(200, 5_000) },
   );
 });
 
@@ -45,6 +46,6 @@ test("what is printed is in the form of dimsync fmt", () => {
       const text = `${blockLines(value).join("\n")}\n`;
       expect(formatYaml(text, () => [])).toBe(text);
     }),
-    { numRuns: 500 },
+    { numRuns: runs(200, 5_000) },
   );
 });

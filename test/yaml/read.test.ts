@@ -3,6 +3,7 @@ import { describe, expect, test } from "vitest";
 import { stringify } from "yaml";
 import { canonicalJson, type JsonValue } from "../../src/model/json.ts";
 import { read, type YamlText } from "../../src/yaml/read.ts";
+import { runs } from "../support/sample.ts";
 import { mutatedManifest } from "./fast/texts.ts";
 
 const values = ({ documents }: YamlText) => documents.map(({ index, value }) => ({ index, value }));
@@ -74,7 +75,7 @@ test("any tree printed as YAML is read as the same tree", () => {
       expect(canonicalJson(only(stringify({ value }, { version: "1.2", defaultStringType })))).toBe(expected);
       expect(canonicalJson(only(JSON.stringify({ value }, undefined, 1)))).toBe(expected);
     }),
-    { numRuns: 200 },
+    { numRuns: runs(50, 2_000) },
   );
 });
 
@@ -118,6 +119,6 @@ test("documents read one by one are the same as those of the library", () => {
       if (byLibrary.problems.length === 0) expect([values(each), each.problems]).toEqual([values(byLibrary), []]);
       else expect(each.problems).not.toEqual([]);
     }),
-    { numRuns: 400 },
+    { numRuns: runs(100, 4_000) },
   );
 });

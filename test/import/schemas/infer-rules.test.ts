@@ -9,6 +9,7 @@ import { newRuleCache } from "../../../src/kinds/schema-config/rule-cache.ts";
 import { ruleSetsIn } from "../../../src/kinds/schema-config/rule-sets.ts";
 import type { LiveColumn, LiveSchemas, LiveTable } from "../../../src/model/live.ts";
 import type { SchemaConfigSpec, SchemaTree } from "../../../src/model/resource.ts";
+import { runs } from "../../support/sample.ts";
 import { resourceOf } from "../../support/world.ts";
 import { schemaEntry } from "../random-account.ts";
 
@@ -132,7 +133,7 @@ test("rules and exceptions cover every node except columns of tables that one ru
       });
       expect(left.filter((leaf) => !mayBeLeft.some((place) => leaf.startsWith(place)))).toEqual([]);
     }),
-    { numRuns: 200 },
+    { numRuns: runs(60, 2_000) },
   );
 });
 
@@ -146,7 +147,7 @@ test("nodes that the source adds later are never enabled and never unhashed", ()
       );
       expect(exposed).toEqual([]);
     }),
-    { numRuns: 200 },
+    { numRuns: runs(60, 2_000) },
   );
 });
 

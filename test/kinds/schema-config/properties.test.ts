@@ -10,6 +10,7 @@ import type { NodePath } from "../../../src/kinds/schema-config/tree.ts";
 import type { LiveSchemas, LiveTable } from "../../../src/model/live.ts";
 import { fromPointer } from "../../../src/model/pointer.ts";
 import type { SchemaConfigSpec, SchemaRule } from "../../../src/model/resource.ts";
+import { runs } from "../../support/sample.ts";
 import { compareFleet, config, ruleSet, rulesOf } from "./fleet.ts";
 import { layers, live, name, rule, sparse, tree, withSets } from "./generators.ts";
 import { reference, type Sets, type Wanted } from "./reference.ts";
@@ -67,7 +68,7 @@ const countsOf = (stats: RunningStats) => {
   return [matches, effective, unknownColumns, levels, hits];
 };
 
-const runs = { numRuns: 400 };
+const usual = { numRuns: runs(100, 2_000) };
 
 describe("for any rules and any account", () => {
   test("evaluation equals the documented semantics, implemented literally", () => {
@@ -75,7 +76,7 @@ describe("for any rules and any account", () => {
       fc.property(withSets, live, ([specs, sets], tree) => {
         expect([...lines(cacheOf(specs, sets), tree)].sort(byText)).toEqual([...differences(reference(specs, tree, sets))].sort(byText));
       }),
-      { numRuns: 2_000 },
+      { numRuns: runs(400, 10_000) },
     );
   });
 
@@ -100,7 +101,7 @@ describe("for any rules and any account", () => {
           expect([cause.place.pointer, value]).toEqual([cause.place.pointer, after]);
         }
       }),
-      runs,
+      usual,
     );
   });
 
@@ -121,7 +122,7 @@ describe("for any rules and any account", () => {
           expect(countsOf(stats)).toEqual(countsOf(freshStats));
         }
       }),
-      runs,
+      usual,
     );
   });
 
@@ -134,7 +135,7 @@ describe("for any rules and any account", () => {
         const told = changes.map(({ path, key, before, after }): Line => [JSON.stringify(path), key, before, after]);
         expect([...told].sort(byText)).toEqual([...wanted].sort(byText));
       }),
-      runs,
+      usual,
     );
   });
 
@@ -166,7 +167,7 @@ describe("for any rules and any account", () => {
         // No table is read that is off and stays off.
         for (const path of read) expect(mayFlow([...JSON.parse(path), ""])).toBe(true);
       }),
-      runs,
+      usual,
     );
   });
 
@@ -181,7 +182,7 @@ describe("for any rules and any account", () => {
         expect([...listed].sort()).toEqual(wanted.map(({ path }) => JSON.stringify(path)).sort());
         expect(listed).toHaveLength(evaluate(rules, tree).unmanagedColumns);
       }),
-      runs,
+      usual,
     );
   });
 
@@ -192,7 +193,7 @@ describe("for any rules and any account", () => {
         const after = patches("i", changes, tree, maxBytes).reduce((now, { body }) => merged(now, body["schemas"]), tree);
         expect(state(after)).toEqual(reference(specs, tree).map(({ path, enabled, hashed }) => [path, enabled, hashed]));
       }),
-      runs,
+      usual,
     );
   });
 
@@ -217,7 +218,7 @@ describe("for any rules and any account", () => {
           now = next;
         }
       }),
-      runs,
+      usual,
     );
   });
 
@@ -245,7 +246,7 @@ describe("for any rules and any account", () => {
         expect(unmanagedColumns).toBe(wanted.filter(({ path, state: is }) => path.length === 3 && is === "unmanaged").length);
         expect(coveredNodes).toBe(wanted.filter(({ state: is }) => is === "managed").length);
       }),
-      runs,
+      usual,
     );
   });
 
@@ -255,7 +256,7 @@ describe("for any rules and any account", () => {
         const rules = cacheOf(specs);
         expect(lines(cacheOf([{ schemas: expand(rules, tree) }]), tree)).toEqual(lines(rules, tree));
       }),
-      runs,
+      usual,
     );
   });
 
@@ -277,7 +278,7 @@ describe("for any rules and any account", () => {
           }
         }
       }),
-      { numRuns: 200 },
+      { numRuns: runs(50, 1_000) },
     );
   });
 
@@ -292,7 +293,7 @@ describe("for any rules and any account", () => {
           reference([{ ...given, rules: list }], account).map(({ path, enabled, hashed, state: is }) => [path, enabled, hashed, is]);
         if (Object.keys(account).length > 0) expect(states(kept)).toEqual(states(rules));
       }),
-      { numRuns: 1_000 },
+      { numRuns: runs(200, 5_000) },
     );
   });
 
@@ -325,7 +326,7 @@ describe("for any rules and any account", () => {
         };
         expect(told(backwards)).toBe(told(tree));
       }),
-      runs,
+      usual,
     );
   });
 });

@@ -7,6 +7,7 @@ import { parseAddress } from "../../../src/model/address.ts";
 import { DimsyncError } from "../../../src/model/errors.ts";
 import { changeTarget, emptyBindingsText, parseBindingsText, printBindingsText, readTarget } from "../../../src/records/bindings-text.ts";
 import { openBindings } from "../../../src/records/folder/bindings.ts";
+import { runs } from "../../support/sample.ts";
 import { compileProgram, start, tempFolder } from "../child.ts";
 
 const warehouse: Binding = { id: "d-12", secretVersion: 4, sent: { "/name": "sha256:aa", "/connection/a~1b": "sha256:bb" } };
@@ -290,7 +291,7 @@ describe("for any names", () => {
         expect(printBindingsText(read)).toBe(printed);
         expect(printed.split("\n").filter((line) => line.includes(" id: ")).length).toBe(world.length);
       }),
-      { numRuns: 150 },
+      { numRuns: runs(50, 1_500) },
     );
   });
 
@@ -315,7 +316,7 @@ describe("for any names", () => {
           }
         },
       ),
-      { numRuns: 500 },
+      { numRuns: runs(150, 5_000) },
     );
   });
 });

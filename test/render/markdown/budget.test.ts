@@ -9,24 +9,24 @@ import { change, item, plan } from "../plans.ts";
 import { fullResult } from "../results.ts";
 import { faults } from "./structure.ts";
 
-const many = <T>(draw: (index: number) => T, count = 10_000): T[] => Array.from({ length: count }, (_, index) => draw(index));
+const many = <T>(draw: (index: number) => T, count = 3_000): T[] => Array.from({ length: count }, (_, index) => draw(index));
 const columnChange = (index: number) =>
   change({ path: toPointer(["schemas", "public", "tables", `t${index % 90}`, "columns", `c${index}`, "hashed"]) });
 
 const plans: Readonly<Record<string, Plan>> = {
-  "one object with 10 000 changes by one rule": plan({ items: [item({ changes: many(columnChange) })] }),
-  "one object with 10 000 changes by 10 000 rules": plan({
+  "one object with 3 000 changes by one rule": plan({ items: [item({ changes: many(columnChange) })] }),
+  "one object with 3 000 changes by 3 000 rules": plan({
     items: [
       item({ changes: many((index) => ({ ...columnChange(index), cause: { rule: `rule ${index}`, file: "a.yaml", line: index } })) }),
     ],
   }),
-  "10 000 objects with one change each": plan({
+  "3 000 objects with one change each": plan({
     items: many((index) => item({ id: `i${index}`, address: `SchemaConfig/s${index}@o${index}`, changes: [columnChange(index)] })),
   }),
-  "10 000 relations of one tag": plan({
+  "3 000 relations of one tag": plan({
     items: many((index) => item({ id: `i${index}`, address: `Tag/pii#${index}`, action: "relate" })),
   }),
-  "10 000 differences for a person": plan({
+  "3 000 differences for a person": plan({
     manual: many((index) => ({
       id: `m-${index}`,
       address: `Integration/i${index}`,
@@ -34,7 +34,7 @@ const plans: Readonly<Record<string, Plan>> = {
       instruction: "Resume it. ".repeat(9),
     })),
   }),
-  "10 000 policy findings": plan({
+  "3 000 policy findings": plan({
     policy: many((index) => ({
       policy: "p",
       severity: "error" as const,
@@ -44,7 +44,7 @@ const plans: Readonly<Record<string, Plan>> = {
       message: "in clear",
     })),
   }),
-  "a wish of 10 000 columns": plan({
+  "3 000 columns of a deferred object": plan({
     deferred: [
       {
         address: "SchemaConfig/a@b",
@@ -78,8 +78,8 @@ test("what fits is not shortened", () => {
 });
 
 test("a shorter form is taken only as far as needed", () => {
-  const oneRule = plans["one object with 10 000 changes by one rule"] ?? fullPlan;
-  expect(renderers.markdown(oneRule, { color: false, verbose: false })).toContain("hash 10000 columns in");
+  const oneRule = plans["one object with 3 000 changes by one rule"] ?? fullPlan;
+  expect(renderers.markdown(oneRule, { color: false, verbose: false })).toContain("hash 3000 columns in");
 });
 
 test("results and validations keep to the budget as well", () => {
@@ -96,7 +96,7 @@ test("results and validations keep to the budget as well", () => {
   for (const document of [{ ...fullResult, items }, validation]) {
     const text = renderers.markdown(document, { color: false, verbose: false });
     expect(text.length).toBeLessThanOrEqual(60_000);
-    expect(text).toContain("10000 ");
+    expect(text).toContain("3000 ");
     expect(text).toContain("more");
     expect(faults(text)).toEqual([]);
   }

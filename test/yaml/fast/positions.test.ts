@@ -5,6 +5,7 @@ import { toPointer } from "../../../src/model/pointer.ts";
 import { fastPositions } from "../../../src/yaml/fast/positions.ts";
 import { parsePlainYaml } from "../../../src/yaml/fast/transcode.ts";
 import { libraryPositions, type Positions } from "../../../src/yaml/positions.ts";
+import { runs } from "../../support/sample.ts";
 import { brokenFlows } from "./flow-texts.ts";
 import { mutatedManifest, yamlLines } from "./texts.ts";
 
@@ -85,7 +86,7 @@ describe("positions and masks are those of the library, on", () => {
     expect(left).toBe(0);
   });
 
-  const runs = 3000;
+  const numRuns = runs(600, 30_000);
   test.each([
     ["lines made of ordinary and unusual pieces", yamlLines],
     ["manifests with mistakes", mutatedManifest],
@@ -101,8 +102,8 @@ describe("positions and masks are those of the library, on", () => {
         answered++;
         expect(fast).toEqual(library);
       }),
-      { numRuns: runs },
+      { numRuns },
     );
-    expect(answered).toBeGreaterThan(runs / 20);
+    expect(answered).toBeGreaterThan(numRuns / 20);
   });
 });

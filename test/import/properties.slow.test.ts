@@ -8,9 +8,10 @@ import { runFmt } from "../../src/commands/setup/fmt.ts";
 import type { FmtFlags, PlanFlags } from "../../src/commands/shared/flags.ts";
 import type { Plan } from "../../src/model/plan.ts";
 import { type AccountProject, openAccountProject } from "../support/account-project.ts";
+import { runs } from "../support/sample.ts";
 import { accountState, liveChange, makeChange } from "./random-account.ts";
 
-const runs = { numRuns: Number(process.env["FC_RUNS"] ?? 25) };
+const usual = { numRuns: runs(8, 300) };
 
 async function withProject<T>(project: Promise<AccountProject>, work: (project: AccountProject) => Promise<T>): Promise<T> {
   const opened = await project;
@@ -40,7 +41,7 @@ test.each(["camel", "snake"] as const)(
           expect(await project.files()).toEqual(before);
         }),
       ),
-      runs,
+      usual,
     );
   },
   300_000,
@@ -76,7 +77,7 @@ test("a second import follows any live change, keeps every comment, and changes 
           expect(await project.files()).toEqual(after);
         }),
     ),
-    runs,
+    usual,
   );
 }, 300_000);
 
@@ -100,7 +101,7 @@ test("for one live change, a second import removes at most one line and adds the
         expect(lines("added")).toBeLessThanOrEqual(6);
       }),
     ),
-    runs,
+    usual,
   );
 }, 300_000);
 
