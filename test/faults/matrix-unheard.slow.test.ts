@@ -14,7 +14,11 @@ describe("a request that was carried out without dimsync's knowing, whatever req
 
   for (const fault of faults)
     it(`leaves nothing undone and nothing doubled once run again: ${fault}`, { timeout: 120_000 }, async () => {
-      const { cases, unknown, failures } = await disturbEach(requests, fault, fault.startsWith("delay") ? { timeoutSeconds: 0.3 } : {});
+      const { cases, unknown, failures } = await disturbEach(
+        requests,
+        fault,
+        fault.startsWith("delay") ? { client: { timeoutSeconds: 0.3 } } : {},
+      );
       console.info(`fault matrix, ${fault}: ${cases} cases, ${unknown} asked a person, ${failures.length} failures`);
       expect(failures).toEqual([]);
       expect(cases).toBeGreaterThan(25);

@@ -1,6 +1,9 @@
+import pLimit from "p-limit";
 import { expect } from "vitest";
-import type { CountedRequest, EmbeddedService } from "../../src/embedded/index.ts";
+import type { CountedRequest } from "../../src/embedded/index.ts";
 import { startService } from "../support/service.ts";
+import { startTcpProxy } from "../support/tcp-proxy.ts";
+import type { SharedStore } from "./machines.ts";
 import { type ClientParts, canaries, mixedProject } from "./mixed-project.ts";
 import { settleAccount, unexplained } from "./settled.ts";
 
@@ -9,27 +12,20 @@ interface Nth {
   readonly method: string;
   readonly path: string;
   readonly nth: number;
+  /** How many requests come before it. */
+  readonly before: number;
 }
 
 const patient: ClientParts = { timeoutSeconds: 10, retries: 2, settleSeconds: 0.2 };
 
-const start = (faults: readonly string[] = [], onFault?: () => void): Promise<EmbeddedService> =>
-  startService({
-    apiKeys: { [canaries.TEST_API_KEY]: "bot@example.com" },
-    faults,
-    onExchange: ({ faulted }) => {
-      if (faulted) onFault?.();
-    },
-  });
-
 /** Every request of the mixed apply, recorded from a run without faults: the matrix is made of what is sent, not of a list. */
 export async function recordedRequests(): Promise<readonly Nth[]> {
-  const service = await start();
+  const service = await startService({ apiKeys: { [canaries.TEST_API_KEY]: "bot@example.com" } });
   const project = mixedProject(service, patient);
   try {
     const result = await project.apply();
     expect(result.exit).toEqual({ code: 0, reasons: [] });
-    return service.requests.map((request, index, all): Nth => ({ ...request, nth: countBefore(all, index) + 1 }));
+    return service.requests.map((request, index, all): Nth => ({ ...request, nth: countBefore(all, index) + 1, before: index }));
   } finally {
     await service.close();
     project.remove();
@@ -46,37 +42,89 @@ export interface Cases {
   readonly failures: readonly string[];
 }
 
+export interface MatrixOptions {
+  /** How the disturbed apply differs. */
+  readonly client?: Partial<ClientParts>;
+  /** Another machine runs again, which shares only this store with the first one. */
+  readonly store?: SharedStore;
+  /** How many applies run at once. Default: 1. */
+  readonly lanes?: number;
+}
+
+/** Connections are refused from this request on, until the apply has ended. */
+export const refusal = "refused";
+
 /**
  * Applies with the fault at each request in turn, every second time without retries, and then runs again until settled: the account must be as
- * declared, with nothing created twice.
+ * declared, with nothing created twice and no id lost.
  */
-export async function disturbEach(requests: readonly Nth[], action: string, client: Partial<ClientParts> = {}): Promise<Cases> {
-  let unknown = 0;
-  const failures: string[] = [];
-  for (const [index, { method, path, nth }] of requests.entries()) {
-    const fault = `${method} ^${path.replaceAll(/[.*+?^${}()|[\]\\]/g, "\\$&")}$@${nth}=${action}`;
-    let struck = 0;
-    const service = await start([fault], () => {
-      struck += 1;
-    });
-    const project = mixedProject(service, { ...patient, retries: index % 2, ...client });
-    const wrong: string[] = [];
-    try {
-      const result = await project.apply();
-      wrong.push(...unexplained(result));
-      if (struck !== 1) wrong.push(`the fault met ${struck} requests`);
-      service.clearFaults();
-      project.configure(service.url, patient);
-      const settled = await settleAccount(service, project);
-      wrong.push(...settled.wrong);
-      if (settled.resolved.length > 0) unknown += 1;
-    } catch (error) {
-      wrong.push(String(error));
-    } finally {
-      await service.close();
-      project.remove();
-    }
-    failures.push(...wrong.map((what) => `${fault}: ${what}`));
-  }
-  return { cases: requests.length, unknown, failures };
+export const disturbEach = (requests: readonly Nth[], action: string, options: MatrixOptions = {}): Promise<Cases> =>
+  disturbGroups(
+    requests.map((request) => [request]),
+    action,
+    options,
+  );
+
+/** As `disturbEach`, with the fault at all requests of a group in one apply. None of them may depend on another one. */
+export async function disturbGroups(groups: readonly (readonly Nth[])[], action: string, options: MatrixOptions = {}): Promise<Cases> {
+  const inTurn = pLimit(options.lanes ?? 1);
+  const outcomes = await Promise.all(groups.map((group, index) => inTurn(() => disturb(group, action, index % 2, options))));
+  return {
+    cases: groups.flat().length,
+    unknown: outcomes.filter(({ asked }) => asked).length,
+    failures: outcomes.flatMap(({ wrong }) => wrong),
+  };
 }
+
+async function disturb(
+  group: readonly Nth[],
+  action: string,
+  retries: number,
+  { client, store }: MatrixOptions,
+): Promise<{ readonly asked: boolean; readonly wrong: readonly string[] }> {
+  const faults = group.map(({ method, path, nth }) => `${method} ^${path.replaceAll(/[.*+?^${}()|[\]\\]/g, "\\$&")}$@${nth}=${action}`);
+  const before = Math.min(...group.map((request) => request.before));
+  let [struck, seen] = [0, 0];
+  const service = await startService({
+    apiKeys: { [canaries.TEST_API_KEY]: "bot@example.com" },
+    faults: action === refusal ? [] : faults,
+    onExchange: ({ faulted }) => {
+      seen += 1;
+      if (faulted) struck += 1;
+      if (action === refusal && seen === before) proxy.refuse();
+    },
+  });
+  const proxy = await startTcpProxy(Number(new URL(service.url).port));
+  const url = action === refusal ? `http://127.0.0.1:${proxy.port}` : service.url;
+  const disturbed = { ...patient, retries, ...client };
+  const machines = await store?.machines(url);
+  const first = machines?.machine(disturbed) ?? mixedProject({ url }, disturbed);
+  const wrong: string[] = [];
+  let asked = false;
+  try {
+    const result = await first.apply();
+    wrong.push(...unexplained(result));
+    if (action === refusal ? result.exit.code === 0 : struck !== group.length) wrong.push(`the faults met ${struck} requests`);
+    service.clearFaults();
+    if (action === refusal) await proxy.accept();
+    if (machines === undefined) first.configure(url, patient);
+    const last = machines?.machine(patient) ?? first;
+    const settled = await settleAccount(service, last);
+    if (last !== first) last.remove();
+    wrong.push(...settled.wrong, ...unbound(await machines?.boundAddresses()));
+    asked = settled.resolved.length > 0;
+  } catch (error) {
+    wrong.push(String(error));
+  } finally {
+    await proxy.close();
+    await service.close();
+    first.remove();
+  }
+  return { asked, wrong: wrong.map((what) => `${faults.join(", ")}: ${what}`) };
+}
+
+/** Ids that are not in the records. */
+export const unbound = (bound: readonly string[] = managed): readonly string[] =>
+  managed.filter((address) => !bound.includes(address)).map((address) => `${address} is not bound`);
+
+const managed: readonly string[] = ["Asset/archive", "Asset/lake", "Integration/returns"];

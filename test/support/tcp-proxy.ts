@@ -9,6 +9,9 @@ export interface TcpProxy {
    * it, and its response is lost.
    */
   cut: (message: number) => "before" | "after" | undefined;
+  /** New connections are refused; open ones stay. */
+  readonly refuse: () => void;
+  readonly accept: () => Promise<void>;
   readonly close: () => Promise<void>;
 }
 
@@ -18,6 +21,8 @@ export async function startTcpProxy(target: number): Promise<TcpProxy> {
   const proxy: { -readonly [K in keyof TcpProxy]: TcpProxy[K] } = {
     port: 0,
     cut: () => undefined,
+    refuse: () => void server.close(),
+    accept: () => listen(proxy.port),
     close: () =>
       new Promise((resolve) => {
         for (const socket of sockets) socket.destroy();
@@ -53,7 +58,8 @@ export async function startTcpProxy(target: number): Promise<TcpProxy> {
       if (!isDeaf) client.write(chunk);
     });
   });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const listen = (port: number): Promise<void> => new Promise((resolve) => server.listen(port, "127.0.0.1", resolve));
+  await listen(0);
   const address = server.address();
   proxy.port = typeof address === "object" && address !== null ? address.port : 0;
   return proxy;

@@ -1,0 +1,158 @@
+import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { onTestFinished } from "vitest";
+import { openGitRecords } from "../../src/records/git/index.ts";
+import { initGitRecords } from "../../src/records/git/init.ts";
+import { initPostgresRecords, openPostgresRecords } from "../../src/records/postgres/index.ts";
+import type { Records } from "../../src/records/records.ts";
+import { gitHttp } from "../support/git-http.ts";
+import { git, gitRemote } from "../support/git-remote.ts";
+import type { Postgres } from "../support/postgres.ts";
+import { startTcpProxy } from "../support/tcp-proxy.ts";
+import { type ClientParts, canaries, type MixedProject, projectIn, sharedFiles } from "./mixed-project.ts";
+
+/** Machines that share one store of records, and no disk. */
+export interface Machines {
+  /** The mixed project in a new folder. */
+  readonly machine: (client: ClientParts) => MixedProject;
+  /** Ends the lease of a killed run, as a person does. */
+  readonly unlock: () => Promise<void>;
+  /** What a new machine reads. */
+  readonly boundAddresses: () => Promise<readonly string[]>;
+}
+
+/** What happens to one write to the store: "before": the store never sees it; "after": its response is lost. */
+export type WriteFault = "before" | "after";
+
+export interface SharedStore {
+  readonly name: "git" | "postgres";
+  /** A new store for a service. It has the binding of the lake. */
+  readonly machines: (serviceUrl: string) => Promise<Machines>;
+  /** Decides about each push or message to the database from now on, counted from 1. Only if the store was opened with a network. */
+  readonly onWrite: (decide: (write: number) => WriteFault | undefined) => void;
+}
+
+const gitEnv = { ...canaries, PATH: process.env["PATH"] ?? "", HOME: "/nonexistent", GIT_CONFIG_NOSYSTEM: "1" };
+const target = "test";
+const ttlMs = 30_000;
+
+async function bindLake(records: Records): Promise<void> {
+  const run = await records.begin({ runId: "setup", waitMs: 0 });
+  await run.bind("Asset/lake", { id: "d-13", secretVersion: 1 });
+  await run.release();
+}
+
+interface Opened {
+  readonly newFolder: () => string;
+  readonly open: (folder: string) => Records;
+  readonly env: Readonly<Record<string, string>>;
+  /** The value of `records` in dimsync.yaml. */
+  readonly config: Readonly<Record<string, unknown>>;
+}
+
+function machinesOf({ newFolder, open, env, config }: Opened, serviceUrl: string): Machines {
+  const use = async <T>(work: (records: Records) => Promise<T>): Promise<T> => {
+    const folder = newFolder();
+    const records = open(folder);
+    try {
+      return await work(records);
+    } finally {
+      await records.close();
+      rmSync(folder, { recursive: true, force: true });
+    }
+  };
+  return {
+    machine(client) {
+      const folder = newFolder();
+      for (const [path, text] of Object.entries(sharedFiles(serviceUrl, client, { ...config, ttl: "30s" }))) {
+        mkdirSync(dirname(join(folder, path)), { recursive: true });
+        writeFileSync(join(folder, path), text);
+      }
+      return projectIn(folder, env, ["--force", "--reason", "the process was killed"]);
+    },
+    unlock: () => use(async (records) => void (await records.unlock())),
+    boundAddresses: () => use(async (records) => [...(await records.read()).bindings.keys()]),
+  };
+}
+
+function temporaryFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), "dimsync-machines-"));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  return folder;
+}
+
+/** A bare repository in which each service gets a ref. `network`: it is reached over HTTP, where pushes can fail. */
+export async function gitStore(network = false): Promise<SharedStore> {
+  const remote = gitRemote();
+  const http = network ? await gitHttp(remote.bare) : undefined;
+  if (http !== undefined) onTestFinished(() => http.close());
+  const checkout = remote.clone(http?.url);
+  const options = { target, remote: "origin", ref: "refs/dimsync/first", ttlMs, key: undefined, env: gitEnv };
+  const id = await initGitRecords({ ...options, folder: checkout });
+  await bindLake(openGitRecords({ ...options, folder: remote.clone(http?.url), id }));
+  const folders = temporaryFolder();
+  // Samples, which every copy would have.
+  rmSync(join(checkout, ".git", "hooks"), { recursive: true });
+  let [stores, clones] = [0, 0];
+  const newFolder = (): string => {
+    clones += 1;
+    const folder = join(folders, `machine-${clones}`);
+    // Faster than a clone, and the same without .dimsync.
+    cpSync(join(checkout, ".git"), join(folder, ".git"), { recursive: true });
+    return folder;
+  };
+  return {
+    name: "git",
+    async machines(serviceUrl) {
+      stores += 1;
+      const ref = `refs/dimsync/store-${stores}`;
+      git(remote.bare, "update-ref", ref, options.ref);
+      const open = (folder: string): Records => openGitRecords({ ...options, ref, folder, id });
+      return machinesOf({ newFolder, open, env: gitEnv, config: { git: { ref, id } } }, serviceUrl);
+    },
+    onWrite(decide) {
+      let pushes = 0;
+      http?.setFault(({ service, isListing }) => {
+        if (service !== "receive-pack" || isListing) return undefined;
+        pushes += 1;
+        const fault = decide(pushes);
+        return fault === undefined ? undefined : fault === "before" ? "reset" : "lost";
+      });
+    },
+  };
+}
+
+/** A database in which each service gets a schema. `network`: it is reached through a proxy, where messages get lost. */
+export async function postgresStore(server: Postgres, network = false): Promise<SharedStore> {
+  const proxy = network ? await startTcpProxy(server.port) : undefined;
+  if (proxy !== undefined) onTestFinished(() => proxy.close());
+  const url = server.database();
+  const machineUrl = proxy === undefined ? url : url.replace(`:${server.port}/`, `:${proxy.port}/`);
+  const folders = temporaryFolder();
+  const newFolder = (): string => mkdtempSync(join(folders, "machine-"));
+  let stores = 0;
+  return {
+    name: "postgres",
+    async machines(serviceUrl) {
+      stores += 1;
+      const schema = `dimsync_${stores}`;
+      const { id } = await initPostgresRecords({ target, url, schema });
+      const open = (folder: string): Records => openPostgresRecords({ target, url, schema, id, ttlMs, folder });
+      const first = open(newFolder());
+      await bindLake(first);
+      await first.close();
+      const env = { ...canaries, DIMSYNC_DATABASE_URL: machineUrl };
+      const config = { postgres: { url: { $secret: { env: "DIMSYNC_DATABASE_URL" } }, schema, id } };
+      return machinesOf({ newFolder, open, env, config }, serviceUrl);
+    },
+    onWrite(decide) {
+      if (proxy === undefined) return;
+      let messages = 0;
+      proxy.cut = () => {
+        messages += 1;
+        return decide(messages);
+      };
+    },
+  };
+}

@@ -1,0 +1,56 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { type Postgres, startPostgres } from "../support/postgres.ts";
+import { gitStore, postgresStore, type SharedStore } from "./machines.ts";
+import { disturbGroups, recordedRequests, refusal } from "./matrix.ts";
+
+const faults: readonly string[] = [
+  refusal,
+  ...["reset-before", "status:500", "status:503;retry-after=0", "status:429;retry-after=0", "html"],
+  ...["reset-after", "status-after:500", "truncate", "empty", "content-type", "delay:1000"],
+];
+
+/** Requests of the mixed apply that can fail in the same one; the first of each kind that writes. */
+const groups: readonly (readonly string[])[] = [
+  ["POST /v1/assets", "PATCH /v1/assets/d-13", "PATCH /v1/integrations/8f1c/schemas", "POST /v1/tags/t-3/relation"],
+  ["POST /v1/integrations", "PUT /v1/tags/t-3"],
+  ["PATCH /v1/integrations/a69f567d/schemas"],
+];
+
+let postgres: Postgres;
+let requests: Awaited<ReturnType<typeof recordedRequests>> = [];
+beforeAll(async () => {
+  postgres = await startPostgres();
+  requests = await recordedRequests();
+}, 60_000);
+afterAll(() => postgres.remove(), 60_000);
+
+const stores: Readonly<Record<SharedStore["name"], () => Promise<SharedStore>>> = {
+  git: () => gitStore(),
+  postgres: () => postgresStore(postgres),
+};
+
+it("disturbs every kind of request that writes", () => {
+  const kinds = new Set(requests.filter(({ method }) => method !== "GET").map(({ method, path }) => `${method} ${path}`));
+  expect(groups.flat().sort()).toEqual([...kinds].sort());
+});
+
+describe("a write that fails on one machine: another machine finishes, and nothing is created twice or lost", () => {
+  for (const [name, open] of Object.entries(stores))
+    it(`with the records in ${name}`, { timeout: 240_000 }, async () => {
+      const store = await open();
+      const disturbed = groups.map((kinds) =>
+        kinds.flatMap((kind) => requests.filter(({ method, path, nth }) => nth === 1 && kind === `${method} ${path}`)),
+      );
+      const failures: string[] = [];
+      let [cases, unknown] = [0, 0];
+      for (const fault of faults) {
+        const client = fault.startsWith("delay") ? { timeoutSeconds: 0.5 } : {};
+        const found = await disturbGroups(disturbed, fault, { store, client, lanes: 3 });
+        [cases, unknown] = [cases + found.cases, unknown + found.unknown];
+        failures.push(...found.failures);
+      }
+      console.info(`fault matrix with two machines, ${name}: ${cases} cases, ${unknown} asked a person, ${failures.length} failures`);
+      expect(failures).toEqual([]);
+      expect(cases).toBe(7 * faults.length);
+    });
+});
