@@ -21,77 +21,90 @@ interface Waiting {
   readonly reject: (error: unknown) => void;
 }
 
+/** Intents that are stored together, and the items that will bring more. */
+interface Waves {
+  readonly records: RecordsRun;
+  /** Items that have begun and not ended. */
+  begun: number;
+  waiting: readonly Waiting[];
+  timer: NodeJS.Timeout | undefined;
+  isFirstWritten: boolean;
+  /** Called when the first wave was written, or failed. */
+  afterFirst: readonly ((error?: unknown) => void)[];
+}
+
 /** The records of a run, for many items at a time. */
 export function gatherIntents(records: RecordsRun): RunRecords {
-  const { settle, bind, unbind, state, flush, waveSize } = records;
+  const { settle, bind, unbind, state, flush } = records;
   const same = { settle, bind, unbind, state, flush };
-  if (waveSize <= 1)
+  if (records.waveSize <= 1)
     return {
       ...{ ...same, take: records.take, during: (work) => work() },
       intend: async (intent) => entryOf(await records.intend([intent])),
     };
-  let begun = 0;
-  let waiting: readonly Waiting[] = [];
-  let timer: NodeJS.Timeout | undefined;
-  let isFirstWritten = false;
-  let afterFirst: readonly ((error?: unknown) => void)[] = [];
-
-  const endFirst = (error?: unknown): void => {
-    for (const resolve of afterFirst) resolve(error);
-    afterFirst = [];
-  };
-
-  const write = (): void => {
-    clearTimeout(timer);
-    timer = undefined;
-    const wave = waiting;
-    waiting = [];
-    const written = records.intend(wave.map(({ intent }) => intent));
-    written.then(
-      (ids) => {
-        isFirstWritten = true;
-        endFirst();
-        for (const [index, { resolve }] of wave.entries()) resolve(entryOf(ids.slice(index)));
-      },
-      (error: unknown) => {
-        endFirst(error);
-        for (const { reject } of wave) reject(error);
-      },
-    );
-  };
-  const look = (): void => {
-    if (waiting.length === 0) return;
-    if (waiting.length >= waveSize || waiting.length >= begun) write();
-    else timer ??= setTimeout(write, longestWaitMs);
-  };
+  const waves: Waves = { records, begun: 0, waiting: [], timer: undefined, isFirstWritten: false, afterFirst: [] };
   return {
     ...same,
-    // The first wave takes the lease too: an update that begins at the same time waits for it.
-    take: async () => {
-      if (begun > 0 && !isFirstWritten) {
-        const error = await new Promise<unknown>((resolve) => {
-          afterFirst = [...afterFirst, resolve];
-        });
-        if (error !== undefined) throw error;
-      }
-      await records.take();
-    },
-    async during(work) {
-      begun += 1;
-      try {
-        return await work();
-      } finally {
-        begun -= 1;
-        look();
-        if (begun === 0) endFirst();
-      }
-    },
+    take: () => takeAfterFirst(waves),
+    during: (work) => during(waves, work),
     intend: (intent) =>
       new Promise((resolve, reject) => {
-        waiting = [...waiting, { intent, resolve, reject }];
-        look();
+        waves.waiting = [...waves.waiting, { intent, resolve, reject }];
+        writeIfDue(waves);
       }),
   };
+}
+
+/** The first wave takes the lease too: an update that begins at the same time waits for it. */
+async function takeAfterFirst(waves: Waves): Promise<void> {
+  if (waves.begun > 0 && !waves.isFirstWritten) {
+    const error = await new Promise<unknown>((resolve) => {
+      waves.afterFirst = [...waves.afterFirst, resolve];
+    });
+    if (error !== undefined) throw error;
+  }
+  await waves.records.take();
+}
+
+async function during<T>(waves: Waves, work: () => Promise<T>): Promise<T> {
+  waves.begun += 1;
+  try {
+    return await work();
+  } finally {
+    waves.begun -= 1;
+    writeIfDue(waves);
+    if (waves.begun === 0) endFirst(waves);
+  }
+}
+
+function writeIfDue(waves: Waves): void {
+  const { waiting, begun, records } = waves;
+  if (waiting.length === 0) return;
+  if (waiting.length >= records.waveSize || waiting.length >= begun) writeWave(waves);
+  else waves.timer ??= setTimeout(() => writeWave(waves), longestWaitMs);
+}
+
+function writeWave(waves: Waves): void {
+  clearTimeout(waves.timer);
+  waves.timer = undefined;
+  const wave = waves.waiting;
+  waves.waiting = [];
+  waves.records.intend(wave.map(({ intent }) => intent)).then(
+    (ids) => {
+      waves.isFirstWritten = true;
+      endFirst(waves);
+      for (const [index, { resolve }] of wave.entries()) resolve(entryOf(ids.slice(index)));
+    },
+    (error: unknown) => {
+      endFirst(waves, error);
+      for (const { reject } of wave) reject(error);
+    },
+  );
+}
+
+function endFirst(waves: Waves, error?: unknown): void {
+  for (const resolve of waves.afterFirst) resolve(error);
+  waves.afterFirst = [];
 }
 
 function entryOf(ids: readonly string[]): string {

@@ -19,6 +19,7 @@ import type {
   Summary,
 } from "../model/plan.ts";
 import { type Diagnostic, type Locate, type Problem, toDiagnostic } from "../model/problem.ts";
+import { severities } from "../text/severity.ts";
 import { groupProblems } from "./group-problems.ts";
 
 /** All that a plan is made of; everything that isn't a value (clock, random ids, files) is handed in. */
@@ -53,71 +54,96 @@ const actionOrder: readonly string[] = ["bind", "create", "update", "relate"];
 
 /** Puts differences in a fixed order, takes out what may not run, and counts. The same differences in any order give the same plan. */
 export function makePlan(input: PlanInput): Plan {
-  const { found, inScope, locate } = input;
-  const drafts = found.flatMap(({ items }) => items).filter(({ address }) => inScope(address));
-  const blocked: Blocked[] = found.flatMap((difference) => difference.blocked).filter(({ address }) => inScope(address));
-  const runnable: DraftItem[] = [];
-  for (const draft of drafts) {
-    const why = draft.action === "create" || draft.action === "relate" ? input.whyNotCreate(draft) : undefined;
-    if (why === undefined) runnable.push(draft);
-    else blocked.push(why);
-  }
-  const doubled = doubledCreates(runnable);
-  const waiting = settleDeferred(
-    found.flatMap(({ deferred }) => deferred).filter(({ address }) => inScope(address)),
-    runnable,
-    blocked,
-  );
-
-  const items = numbered(runnable, input);
-  const manual = found
-    .flatMap((difference) => difference.manual)
-    .filter(({ address }) => inScope(address))
-    .map((step): Manual => ({ id: manualId(step), ...step }))
-    .sort((a, b) => byText(a.address, b.address) || byText(a.path, b.path));
-  const diagnostics = sortDiagnostics(
-    groupProblems([...input.problems, ...found.flatMap(({ problems }) => problems), ...doubled]).map((problem) =>
-      toDiagnostic(problem, locate),
-    ),
-  );
+  const { found } = input;
+  const sent = whatRuns(input);
+  const items = numbered(sent.runnable, input);
+  const { blocked, deferred } = sent;
+  const manual = manualSteps(input);
+  const diagnostics = diagnosticsOf(input, sent.runnable);
   const guards = input.guards(items);
-  const allBlocked = [...blocked, ...waiting.blocked].sort((a, b) => byText(a.address, b.address));
-  const deferred = waiting.deferred.sort((a, b) => byText(a.address, b.address));
   const failed = diagnostics.some(({ severity }) => severity === "error");
   return {
-    formatVersion: "1.0",
-    kind: input.kind,
-    planId: input.planId,
-    createdAt: input.createdAt,
-    tool: { name: "dimsync", version: input.version },
-    target: input.target,
-    account: input.account,
-    ...(input.git === undefined ? {} : { git: input.git }),
-    ...(input.isProtected === true ? { protected: true } : {}),
-    ...(input.snapshot === undefined ? {} : { snapshot: input.snapshot }),
-    manifestDigest: input.manifestDigest,
-    complete: input.complete,
+    ...headerOf(input),
     executable: input.snapshot === undefined && input.complete && !failed && guards.every(({ allowed }) => allowed !== undefined),
     calls: { read: input.readCalls, planned: countCalls(items) },
-    items,
-    manual,
-    blocked: allBlocked,
-    deferred,
+    ...{ items, manual, blocked, deferred },
     unmanaged: { ...input.unmanaged, columns: found.reduce((sum, { unmanagedColumns }) => sum + unmanagedColumns, 0) },
     unverifiable: found.flatMap(({ unverifiable }) => unverifiable).sort((a, b) => byText(a.address, b.address)),
     policy: input.policy,
-    guards,
-    diagnostics,
+    ...{ guards, diagnostics },
     summary: {
       ...countActions(items),
       noop: input.equal,
       manual: manual.length,
-      blocked: allBlocked.length,
+      blocked: blocked.length,
       deferred: deferred.length,
       ...countRisks(items, input.kind),
     },
     exit: { code: 0, reasons: [] },
   };
+}
+
+/** What the plan is about, with its members in the order of the JSON document. */
+const headerOf = ({
+  kind,
+  planId,
+  createdAt,
+  version,
+  target,
+  account,
+  git,
+  isProtected,
+  snapshot,
+  manifestDigest,
+  complete,
+}: PlanInput) => ({
+  ...{ formatVersion: "1.0" as const, kind, planId, createdAt },
+  tool: { name: "dimsync" as const, version },
+  ...{ target, account },
+  ...(git === undefined ? {} : { git }),
+  ...(isProtected === true ? { protected: true as const } : {}),
+  ...(snapshot === undefined ? {} : { snapshot }),
+  ...{ manifestDigest, complete },
+});
+
+interface WhatRuns {
+  readonly runnable: readonly DraftItem[];
+  readonly blocked: readonly Blocked[];
+  readonly deferred: readonly Deferred[];
+}
+
+/** Of the differences in scope: the items that may run, and why the others may not. */
+function whatRuns({ found, inScope, whyNotCreate }: PlanInput): WhatRuns {
+  const drafts = found.flatMap(({ items }) => items).filter(({ address }) => inScope(address));
+  const blocked: Blocked[] = found.flatMap((difference) => difference.blocked).filter(({ address }) => inScope(address));
+  const runnable: DraftItem[] = [];
+  for (const draft of drafts) {
+    const why = draft.action === "create" || draft.action === "relate" ? whyNotCreate(draft) : undefined;
+    if (why === undefined) runnable.push(draft);
+    else blocked.push(why);
+  }
+  const waiting = settleDeferred(
+    found.flatMap(({ deferred }) => deferred).filter(({ address }) => inScope(address)),
+    runnable,
+    blocked,
+  );
+  return {
+    runnable,
+    blocked: [...blocked, ...waiting.blocked].sort((a, b) => byText(a.address, b.address)),
+    deferred: waiting.deferred.sort((a, b) => byText(a.address, b.address)),
+  };
+}
+
+const manualSteps = ({ found, inScope }: PlanInput): readonly Manual[] =>
+  found
+    .flatMap(({ manual }) => manual)
+    .filter(({ address }) => inScope(address))
+    .map((step): Manual => ({ id: manualId(step), ...step }))
+    .sort((a, b) => byText(a.address, b.address) || byText(a.path, b.path));
+
+function diagnosticsOf({ problems, found, locate }: PlanInput, runnable: readonly DraftItem[]): readonly Diagnostic[] {
+  const all = [...problems, ...found.flatMap((difference) => difference.problems), ...doubledCreates(runnable)];
+  return sortDiagnostics(groupProblems(all).map((problem) => toDiagnostic(problem, locate)));
 }
 
 // What an update would protect is exposed in the account as it is now, and the other way round.
@@ -235,12 +261,10 @@ function countRisks(items: readonly Item[], kind: Plan["kind"]): Partial<Summary
 const manualId = ({ address, path }: { readonly address: string; readonly path: string }): string =>
   `m-${createHash("sha256").update(`${address}\n${path}`).digest("hex").slice(0, 8)}`;
 
-const severityOrder: readonly string[] = ["error", "warning", "info"];
-
 export function sortDiagnostics(diagnostics: readonly Diagnostic[]): readonly Diagnostic[] {
   return [...diagnostics].sort(
     (a, b) =>
-      severityOrder.indexOf(a.severity) - severityOrder.indexOf(b.severity) ||
+      severities.indexOf(a.severity) - severities.indexOf(b.severity) ||
       byText(a.file ?? "", b.file ?? "") ||
       (a.line ?? 0) - (b.line ?? 0) ||
       (a.column ?? 0) - (b.column ?? 0) ||

@@ -1,16 +1,14 @@
 import { createHash } from "node:crypto";
 import { manifestKindNamed, manifestKinds } from "../kinds/index.ts";
 import { toAddress } from "../model/address.ts";
-import { canonicalJson, isObject, type JsonObject, own } from "../model/json.ts";
-import type { Pointer } from "../model/pointer.ts";
+import { canonicalJson, isObject, type JsonObject, type JsonValue, own } from "../model/json.ts";
 import type { Problem, SourceLocation } from "../model/problem.ts";
 import type { Resource } from "../model/resource.ts";
 import { didYouMean } from "../text/suggest.ts";
 import type { ValueDocument } from "../yaml/read.ts";
 import type { Variables } from "./config/variables.ts";
-import { coerceTexts } from "./scalars.ts";
 import { type Connectors, connectorProblems } from "./schema/connectors.ts";
-import { schemaProblems } from "./schema/validate.ts";
+import { validateEffective } from "./schema/validate.ts";
 import { makeEffective } from "./substitute.ts";
 import { manifestValidators } from "./validators.generated.js";
 
@@ -36,46 +34,40 @@ export interface ManifestContext {
 }
 
 /** Checks one document and makes a resource of it: variables, secrets, JSON Schema, the connector's schema. */
-export function readManifest(
-  { value: document, digest, isInert }: ValueDocument,
-  place: SourceLocation,
-  context: ManifestContext,
+export function readManifest(document: ValueDocument, place: SourceLocation, context: ManifestContext): ReadManifest {
+  const { value: written, isInert } = document;
+  const { variables, textLength } = context;
+  const found = isObject(written) ? own(written, "kind") : undefined;
+  const kind = typeof found === "string" ? found : undefined;
+  const effective = makeEffective(written, place, { kind, variables, textLength, isInert });
+  const validator = kind === undefined ? undefined : manifestValidators.get(kind);
+  if (kind === undefined || validator === undefined) return { place, problems: [...effective.problems, unknownKind(written, place)] };
+  const checked = validateEffective(validator, effective, { kind, place });
+  const connection = context.connectors.check(kind, checked.value, effective.texts);
+  const fromConnector = checked.problems.length > 0 ? [] : connectorProblems(connection, { ...checked.context, value: connection.value });
+  return manifestOf(document, { kind, value: connection.value, place }, [...effective.problems, ...checked.problems, ...fromConnector]);
+}
+
+interface CheckedManifest {
+  readonly kind: string;
+  readonly value: JsonValue;
+  readonly place: SourceLocation;
+}
+
+function manifestOf(
+  { value: written, digest }: ValueDocument,
+  { kind, value, place }: CheckedManifest,
+  problems: readonly Problem[],
 ): ReadManifest {
-  const kind = isObject(document) ? own(document, "kind") : undefined;
-  const validator = typeof kind === "string" ? manifestValidators.get(kind) : undefined;
-  const effective = makeEffective(document, place, {
-    kind: typeof kind === "string" ? kind : undefined,
-    variables: context.variables,
-    textLength: context.textLength,
-    isInert,
-  });
-  if (typeof kind !== "string" || validator === undefined)
-    return { place, problems: [...effective.problems, unknownKind(document, place)] };
-
-  const known = new Set<Pointer>(effective.problems.flatMap((problem) => problem.place?.pointer ?? []));
-  let value = effective.value;
-  if (!validator(value)) {
-    value = coerceTexts(value, validator.errors ?? [], effective.texts) ?? value;
-    if (value !== effective.value) validator(value);
-  }
-  const fromSchema = schemaProblems(validator.errors ?? [], { kind, value, place, replaced: effective.replaced, known });
-  const checked = context.connectors.check(kind, value, effective.texts);
-  value = checked.value;
-  const fromConnector =
-    fromSchema.length > 0 ? [] : connectorProblems(checked, { kind, value, place, replaced: effective.replaced, known });
-
   const metadata = isObject(value) ? own(value, "metadata") : undefined;
   const name = isObject(metadata) ? own(metadata, "name") : undefined;
-  const address = typeof name === "string" ? toAddress(kind, name) : undefined;
-  const problems = [...effective.problems, ...fromSchema, ...fromConnector].map((problem) =>
-    address === undefined ? problem : { ...problem, address },
-  );
+  const named = typeof name === "string" ? { name, address: toAddress(kind, name) } : undefined;
   const found = {
     kind,
     place,
-    problems,
-    digest: digest !== undefined && value === document ? digest : documentDigest(canonicalJson(value)),
-    ...(typeof name === "string" ? { name } : {}),
+    problems: problems.map((problem) => (named === undefined ? problem : { ...problem, address: named.address })),
+    digest: digest !== undefined && value === written ? digest : documentDigest(canonicalJson(value)),
+    ...(named === undefined ? {} : { name: named.name }),
   };
   // Without errors the document has the shape that the kind's schema requires.
   return problems.length > 0 ? found : { ...found, resource: toResource(kind, value as unknown as ManifestShape, place) };
@@ -104,45 +96,38 @@ function toResource(kind: string, { metadata, lifecycle, spec }: ManifestShape, 
 }
 
 function unknownKind(document: unknown, place: SourceLocation): Problem {
+  const [code, summary, message] = whyNoKind(document);
+  const pointer = isObject(document) && Object.hasOwn(document, "kind") ? "/kind" : "";
+  return { code, severity: "error", summary, message, place: { ...place, pointer } };
+}
+
+function whyNoKind(document: unknown): readonly [code: string, summary: string, message: string] {
   const names = manifestKinds.map(({ name }) => name);
-  const problem = (code: string, summary: string, message: string, pointer: Pointer = ""): Problem => ({
-    code,
-    severity: "error",
-    summary,
-    message,
-    place: { ...place, pointer },
-  });
-  if (!isObject(document)) {
-    return problem(
+  if (!isObject(document))
+    return [
       "E_WRONG_TYPE",
       "Not a manifest",
       "A manifest must be a map with apiVersion, kind, metadata and spec, but this document is not a map. Remove it, or move it out of the manifests.",
-    );
-  }
-  if (!Object.hasOwn(document, "kind")) {
-    return problem(
+    ];
+  if (!Object.hasOwn(document, "kind"))
+    return [
       "E_MISSING_KEY",
       "Key missing",
       `The document has no \`kind\`, which must be one of ${names.join(", ")}. Move files that are not manifests out of the paths under \`manifests\`.`,
-    );
-  }
+    ];
   const kind = own(document, "kind");
-  if (typeof kind !== "string")
-    return problem("E_WRONG_TYPE", "Value of the wrong type", `\`kind\` must be one of ${names.join(", ")}.`, "/kind");
-  if (kind === "Config") {
-    return problem(
+  if (typeof kind !== "string") return ["E_WRONG_TYPE", "Value of the wrong type", `\`kind\` must be one of ${names.join(", ")}.`];
+  if (kind === "Config")
+    return [
       "E_UNKNOWN_KIND",
       "Config among the manifests",
       "A document of kind Config is read only as the config file. Pass it with --config, or move it out of the manifests.",
-      "/kind",
-    );
-  }
-  return problem(
+    ];
+  return [
     "E_UNKNOWN_KIND",
     "Unknown kind",
     `There is no kind ${JSON.stringify(kind)}. The kinds are ${names.join(", ")}.${didYouMean(kind, names)}`,
-    "/kind",
-  );
+  ];
 }
 
 const sha256 = (data: string | Uint8Array): string => createHash("sha256").update(data).digest("hex");

@@ -52,17 +52,52 @@ export async function loadProject(options: LoadOptions): Promise<Project> {
   if (settings === undefined) throw new ProblemsError(config.problems, locate);
   if (options.needsAccount === true && settings.baseUrl === "") throw whyNoAccount(config, locate);
 
-  const { cwd } = options;
-  const { folder, manifests: patterns } = config;
-  const ofOthers = discover(
-    config.ofOtherTargets.map((pattern) => ({ pattern })),
-    { cwd, folder, except: [] },
-  ).paths;
-  const discovered = discover(config.wanted, { cwd, folder, except: [...config.except, ...ofOthers] });
-  const problems: Problem[] = [...config.problems, ...discovered.problems];
+  const { paths, problems: notFound } = discoverManifests(config, options.cwd);
+  const { manifests, problems: unread } = await readFiles(paths, { config, options, sources, parser });
+  const resources = withoutDuplicates(manifests.flatMap(({ resource }) => resource ?? [])).sort((a, b) => byText(a.address, b.address));
+  const problems: Problem[] = [
+    ...config.problems,
+    ...notFound,
+    ...unread,
+    ...manifests.flatMap((manifest) => manifest.problems),
+    ...duplicateProblems(manifests, locate),
+    ...referenceProblems(resources, manifests),
+  ];
+  if (manifests.length === 0 && problems.every(({ severity }) => severity !== "error"))
+    problems.push(noManifests(config, (options.paths ?? []).length > 0));
+  return {
+    ...{ settings, resources, problems, locate },
+    manifestDigest: manifestDigest(manifests.flatMap(({ digest }) => digest ?? [])),
+    ...(config.configPath === undefined ? {} : { configFile: config.configPath }),
+    patterns: config.manifests,
+    files: paths.map((path) => shownPath(options.cwd, path)),
+    sourceFiles: { files: [...config.except, ...paths], covers: (path) => covers(config.wanted, config.folder, path) },
+  };
+}
+
+/** The manifests of this target, without files that are only for other targets. */
+function discoverManifests({ wanted, folder, except, ofOtherTargets }: LoadedConfig, cwd: string): ReturnType<typeof discover> {
+  const patterns = ofOtherTargets.map((pattern) => ({ pattern }));
+  const ofOthers = discover(patterns, { cwd, folder, except: [] }).paths;
+  return discover(wanted, { cwd, folder, except: [...except, ...ofOthers] });
+}
+
+interface FileReading {
+  readonly config: LoadedConfig;
+  readonly options: LoadOptions;
+  /** The texts that were read, by file; new ones are added. */
+  readonly sources: Map<string, Source>;
+  readonly parser: YamlParser;
+}
+
+async function readFiles(
+  paths: readonly string[],
+  { config, options, sources, parser }: FileReading,
+): Promise<{ readonly manifests: readonly ReadManifest[]; readonly problems: readonly Problem[] }> {
+  const problems: Problem[] = [];
   const manifests: ReadManifest[] = [];
   const giveWay = newGiveWay(options.signal);
-  for (const path of discovered.paths) {
+  for (const path of paths) {
     await giveWay();
     const { source, problems: unread } = readSource(options.cwd, path);
     problems.push(...unread);
@@ -72,23 +107,7 @@ export async function loadProject(options: LoadOptions): Promise<Project> {
     problems.push(...read.problems);
     manifests.push(...read.manifests);
   }
-  const ofManifests = manifests.flatMap((manifest) => manifest.problems);
-  const resources = withoutDuplicates(manifests.flatMap(({ resource }) => resource ?? [])).sort((a, b) => byText(a.address, b.address));
-  problems.push(...ofManifests, ...duplicateProblems(manifests, locate), ...referenceProblems(resources, manifests));
-  if (manifests.length === 0 && problems.every(({ severity }) => severity !== "error"))
-    problems.push(noManifests(config, (options.paths ?? []).length > 0));
-
-  return {
-    settings,
-    resources,
-    problems,
-    locate,
-    manifestDigest: manifestDigest(manifests.flatMap(({ digest }) => digest ?? [])),
-    ...(config.configPath === undefined ? {} : { configFile: config.configPath }),
-    patterns,
-    files: discovered.paths.map((path) => shownPath(options.cwd, path)),
-    sourceFiles: { files: [...config.except, ...discovered.paths], covers: (path) => covers(config.wanted, config.folder, path) },
-  };
+  return { manifests, problems };
 }
 
 /** Problems of the config say more than that there is no base URL. */

@@ -7,8 +7,7 @@ import type { Problem, SourceLocation } from "../../model/problem.ts";
 import type { SecretReference } from "../../model/secret.ts";
 import type { YamlProblem } from "../../yaml/problems.ts";
 import { read, type YamlParser } from "../../yaml/read.ts";
-import { coerceTexts } from "../scalars.ts";
-import { schemaProblems } from "../schema/validate.ts";
+import { validateEffective } from "../schema/validate.ts";
 import type { Source } from "../source.ts";
 import { makeEffective } from "../substitute.ts";
 import { config as validateConfig } from "../validators.generated.js";
@@ -127,16 +126,9 @@ export function checkConfig(
     pointer !== undefined && isWithin(pointer, "/targets") && (target === undefined || !isWithin(pointer, toPointer(["targets", target])));
   const isQuiet = ({ code, place: at }: Problem) =>
     (code === "E_UNSET_VARIABLE" || code === "E_WRONG_SUBSTITUTION") && elsewhere(at?.pointer);
-  const known = new Set<Pointer>(effective.problems.flatMap((problem) => problem.place?.pointer ?? []));
-  let value: JsonValue = effective.value;
-  if (!validateConfig(value)) {
-    value = coerceTexts(value, validateConfig.errors ?? [], effective.texts) ?? value;
-    if (value !== effective.value) validateConfig(value);
-  }
-  const errors = validateConfig.errors ?? [];
-  const fromSchema = schemaProblems(errors, { kind: "Config", value, place, replaced: effective.replaced, known });
+  const { value, errors, problems: fromSchema, context } = validateEffective(validateConfig, effective, { kind: "Config", place });
   const problems = [...effective.problems.filter((problem) => !isQuiet(problem)), ...fromSchema];
-  const faulty = [...known, ...errors.map((error) => faultyPlace(error))];
+  const faulty = [...context.known, ...errors.map((error) => faultyPlace(error))];
   // Without its faulty parts the document has the shape that the schema requires.
   return { config: pruneInvalid(value, faulty) as ConfigFile, problems };
 }

@@ -36,67 +36,97 @@ export interface LoadedConfig {
 
 /** Reads dimsync.yaml for one target. Never throws for a user's mistake. */
 export async function loadConfig(options: ConfigOptions): Promise<LoadedConfig> {
-  const { cwd, env } = options;
-  const problems: Problem[] = [];
-  const flagsAndEnvironment = gatherVariables({ flags: options.vars ?? {}, env, files: [] });
-  const varFiles = readVarFiles(options.varFiles ?? [], cwd, flagsAndEnvironment);
-  problems.push(...varFiles.problems);
-  const configPath = findConfig(options);
-  const read = configPath === undefined ? undefined : readSource(cwd, configPath);
-  const sources = [...varFiles.sources, ...(read?.source === undefined ? [] : [read.source])];
-  const parsed = read?.source === undefined ? undefined : parseConfig(read.source, yamlParser(env));
-  problems.push(...(read?.problems ?? []), ...(parsed?.problems ?? []));
-
-  const chosen = chooseTarget(parsed?.document, options, parsed?.place);
-  const isReadable = configPath === undefined || parsed?.document !== undefined;
-  if (isReadable && "problem" in chosen) problems.push(chosen.problem);
-  const targetName = "name" in chosen ? chosen.name : undefined;
-
-  const before = gatherVariables({ flags: options.vars ?? {}, env, files: varFiles.records });
-  const checked =
-    parsed?.document === undefined || read?.source === undefined
-      ? undefined
-      : checkConfig(parsed.document, { place: parsed.place, target: targetName, variables: before, textLength: read.source.text.length });
-  problems.push(...(checked?.problems ?? []));
-  const config: ConfigFile = checked?.config ?? {};
-  const entry = (targetName === undefined ? undefined : own(config.targets ?? {}, targetName)) ?? {};
-
-  const named = parsed === undefined || configPath === undefined ? undefined : { place: parsed.place, configPath };
-  const loaded =
-    named === undefined
-      ? { connectors: noConnectors, problems: [] }
-      : await loadConnectors(config.connectors ?? {}, { cwd, parser: yamlParser(env), ...named });
-  problems.push(...loaded.problems);
-
+  const { cwd, env, vars: flags = {} } = options;
+  const varFiles = readVarFiles(options.varFiles ?? [], cwd, gatherVariables({ flags, env, files: [] }));
+  const file = readConfigFile(options);
+  const { place, configPath } = file;
+  const chosen = chooseTarget(file.document, options, place);
+  const target = "name" in chosen ? chosen.name : undefined;
+  const given = { flags, env, files: varFiles.records };
+  const checked = checkDocument(file, target, gatherVariables(given));
+  const { config } = checked;
+  const entry = (target === undefined ? undefined : own(config.targets ?? {}, target)) ?? {};
+  const { connectors, problems: ofConnectors } = await connectorsOf(config, file, options);
   const made =
-    targetName === undefined || !isReadable
+    target === undefined || !file.isReadable
       ? undefined
-      : makeSettings(config, { ...options, targetName, entry, place: named?.place, configPath });
-  problems.push(...(made?.problems ?? []));
-
+      : makeSettings(config, { ...options, targetName: target, entry, place, configPath });
   const folder = made?.settings.folder ?? resolve(cwd);
   return {
-    ...(made === undefined ? {} : { settings: { ...made.settings, connectors: loaded.connectors.schemas } }),
-    variables: gatherVariables({
-      flags: options.vars ?? {},
-      env,
-      files: varFiles.records,
-      ...optional("target", entry.vars),
-      ...optional("config", config.vars),
-    }),
-    connectors: loaded.connectors,
-    ...wantedPaths(options, { config, target: targetName, place: named?.place, folder }),
-    except: [
-      ...(configPath === undefined ? [] : [configPath]),
-      ...(made === undefined ? [] : [made.settings.bindingsFile]),
-      ...(options.varFiles ?? []).map((file) => resolve(cwd, file)),
-      ...Object.values(config.connectors ?? {}).map((file) => resolve(folder, file)),
-    ],
-    sources,
+    ...(made === undefined ? {} : { settings: { ...made.settings, connectors: connectors.schemas } }),
+    variables: gatherVariables({ ...given, ...optional("target", entry.vars), ...optional("config", config.vars) }),
+    connectors,
+    ...wantedPaths(options, { config, target, place, folder }),
+    except: notManifests(options, { config, configPath, folder, bindingsFile: made?.settings.bindingsFile }),
+    sources: [...varFiles.sources, ...(file.source === undefined ? [] : [file.source])],
     ...(configPath === undefined ? {} : { configPath }),
-    problems,
+    problems: [
+      ...varFiles.problems,
+      ...file.problems,
+      ...(file.isReadable && "problem" in chosen ? [chosen.problem] : []),
+      ...checked.problems,
+      ...ofConnectors,
+      ...(made?.problems ?? []),
+    ],
   };
 }
+
+/** The config file as it is written. */
+interface WrittenConfig {
+  /** Absent if there is none. */
+  readonly configPath: string | undefined;
+  /** Absent if it could not be read. */
+  readonly source: Source | undefined;
+  readonly place: SourceLocation | undefined;
+  /** Absent if it has no usable document. */
+  readonly document: unknown;
+  /** Whether there is none, or a usable document. */
+  readonly isReadable: boolean;
+  readonly problems: readonly Problem[];
+}
+
+function readConfigFile(options: ConfigOptions): WrittenConfig {
+  const configPath = findConfig(options);
+  const read = configPath === undefined ? undefined : readSource(options.cwd, configPath);
+  const parsed = read?.source === undefined ? undefined : parseConfig(read.source, yamlParser(options.env));
+  return {
+    ...{ configPath, source: read?.source, place: parsed?.place, document: parsed?.document },
+    isReadable: configPath === undefined || parsed?.document !== undefined,
+    problems: [...(read?.problems ?? []), ...(parsed?.problems ?? [])],
+  };
+}
+
+function checkDocument(
+  { document, source, place }: WrittenConfig,
+  target: string | undefined,
+  variables: Variables,
+): { readonly config: ConfigFile; readonly problems: readonly Problem[] } {
+  if (document === undefined || source === undefined || place === undefined) return { config: {}, problems: [] };
+  return checkConfig(document, { place, target, variables, textLength: source.text.length });
+}
+
+async function connectorsOf({ connectors = {} }: ConfigFile, { configPath, place }: WrittenConfig, { cwd, env }: ConfigOptions) {
+  if (configPath === undefined || place === undefined) return { connectors: noConnectors, problems: [] };
+  return loadConnectors(connectors, { cwd, parser: yamlParser(env), place, configPath });
+}
+
+interface OtherFiles {
+  readonly config: ConfigFile;
+  readonly configPath: string | undefined;
+  readonly folder: string;
+  readonly bindingsFile: string | undefined;
+}
+
+/** Absolute paths of the YAML files that the config, the flags and the environment name for something else. */
+const notManifests = (
+  { cwd, varFiles = [] }: ConfigOptions,
+  { config, configPath, folder, bindingsFile }: OtherFiles,
+): readonly string[] => [
+  ...(configPath === undefined ? [] : [configPath]),
+  ...(bindingsFile === undefined ? [] : [bindingsFile]),
+  ...varFiles.map((file) => resolve(cwd, file)),
+  ...Object.values(config.connectors ?? {}).map((file) => resolve(folder, file)),
+];
 
 function optional<K extends string>(key: K, value: JsonObject | undefined): { readonly [key in K]?: JsonObject } {
   return value === undefined ? {} : ({ [key]: value } as { readonly [key in K]: JsonObject }); // a computed key loses its literal type

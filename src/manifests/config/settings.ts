@@ -7,76 +7,94 @@ import { durationMs } from "../scalars.ts";
 import type { ConfigFile, TargetEntry } from "./file.ts";
 import { type ConfigOptions, setting } from "./options.ts";
 
+interface TargetOptions extends ConfigOptions {
+  readonly targetName: string;
+  readonly entry: TargetEntry;
+  /** Of the config file. */
+  readonly place: SourceLocation | undefined;
+  readonly configPath: string | undefined;
+}
+
 /**
  * The settings of one target: flag > environment > target > config > default. The caller adds
  * connectors.
  */
 export function makeSettings(
   config: ConfigFile,
-  options: ConfigOptions & {
-    readonly targetName: string;
-    readonly entry: TargetEntry;
-    readonly place: SourceLocation | undefined;
-    readonly configPath: string | undefined;
-  },
+  options: TargetOptions,
 ): { readonly settings: Omit<Settings, "connectors">; readonly problems: readonly Problem[] } {
-  const { env, cwd, entry, targetName, place, configPath } = options;
-  const problems: Problem[] = [];
+  const { cwd, entry, targetName, configPath } = options;
   const notify = entry.notify ?? config.notify;
   const folder = configPath === undefined ? resolve(cwd) : dirname(configPath);
-  const targetPlace = (member: string): SourceLocation | undefined =>
-    place === undefined ? undefined : { ...place, pointer: toPointer(["targets", targetName, member]) };
+  const { baseUrl, problems } = targetBaseUrl(options);
+  const apiKey = apiKeyFromEnvironment(options);
+  const records = recordsSettings(entry.records);
   const settings: Omit<Settings, "connectors"> = {
     target: targetName,
-    baseUrl: "",
-    apiKey: apiKeyFromEnvironment(options) ?? entry.apiKey,
+    baseUrl,
+    apiKey: apiKey ?? entry.apiKey,
     protected: entry.protected ?? false,
     defaults: { taggedBy: entry.defaults?.taggedBy ?? config.defaults?.taggedBy },
     guards: mergeGuards(config.guards, entry.guards),
     policies: { existing: config.policies?.existing ?? "report" },
     client: { ...mergeClient(config.client, entry.client), ...definedOnly(options.overrides) },
-    ignore: (config.ignore ?? []).map(({ address, path, reason, until }, index) => ({
-      address,
-      path,
-      reason,
-      until,
-      ...(place === undefined ? {} : { place: { ...place, pointer: toPointer(["ignore", String(index)]) } }),
-    })),
+    ignore: ignoreEntries(config, options.place),
     // Without its URL, which had a problem, there is nothing to notify.
     ...(notify?.url === undefined ? {} : { notify }),
     bindingsFile: resolve(folder, config.bindings ?? "dimsync.bindings.yaml"),
-    folder,
-    records: recordsSettings(entry.records),
+    ...{ folder, records },
   };
+  return {
+    settings,
+    problems: [
+      ...problems,
+      ...recordsProblems(records, targetName, config, placeOf(options, "records")),
+      ...(apiKey === undefined ? [] : overriddenKey(options)),
+    ],
+  };
+}
 
-  const fromEnvironment = setting(env, "DIMSYNC_BASE_URL");
-  const written = fromEnvironment ?? entry.baseUrl;
-  const read = written === undefined ? undefined : readBaseUrl(written);
-  const urlPlace = fromEnvironment === undefined ? targetPlace("baseUrl") : undefined;
-  if (read !== undefined && "fault" in read) {
-    const message = fromEnvironment === undefined ? read.fault : `DIMSYNC_BASE_URL: ${read.fault}`;
-    problems.push({
-      code: "E_BASE_URL",
-      severity: "error",
-      summary: "Base URL can't be used",
-      message,
-      ...(urlPlace === undefined ? {} : { place: urlPlace }),
-    });
-  }
-  problems.push(...recordsProblems(settings.records, targetName, config, targetPlace("records")));
-  const keyPlace = targetPlace("apiKey");
-  const key = entry.apiKey?.$secret;
-  if (settings.apiKey !== entry.apiKey && key !== undefined && keyPlace !== undefined && key.env !== "DIMSYNC_API_KEY") {
-    problems.push({
+/** Where the config has this member of the target. */
+const placeOf = ({ place, targetName }: TargetOptions, member: string): SourceLocation | undefined =>
+  place === undefined ? undefined : { ...place, pointer: toPointer(["targets", targetName, member]) };
+
+const ignoreEntries = ({ ignore = [] }: ConfigFile, place: SourceLocation | undefined): Settings["ignore"] =>
+  ignore.map(({ address, path, reason, until }, index) => ({
+    ...{ address, path, reason, until },
+    ...(place === undefined ? {} : { place: { ...place, pointer: toPointer(["ignore", String(index)]) } }),
+  }));
+
+/** "" if there is none, or if it cannot be used. */
+function targetBaseUrl(options: TargetOptions): { readonly baseUrl: string; readonly problems: readonly Problem[] } {
+  const fromEnvironment = setting(options.env, "DIMSYNC_BASE_URL");
+  const written = fromEnvironment ?? options.entry.baseUrl;
+  if (written === undefined) return { baseUrl: "", problems: [] };
+  const read = readBaseUrl(written);
+  if ("baseUrl" in read) return { baseUrl: read.baseUrl, problems: [] };
+  const place = fromEnvironment === undefined ? placeOf(options, "baseUrl") : undefined;
+  const message = fromEnvironment === undefined ? read.fault : `DIMSYNC_BASE_URL: ${read.fault}`;
+  const problem: Problem = {
+    ...{ code: "E_BASE_URL", severity: "error", summary: "Base URL can't be used", message },
+    ...(place === undefined ? {} : { place }),
+  };
+  return { baseUrl: "", problems: [problem] };
+}
+
+/** The environment has a key. If the target has another one, that is easily overlooked. */
+function overriddenKey(options: TargetOptions): readonly Problem[] {
+  const key = options.entry.apiKey?.$secret;
+  const place = placeOf(options, "apiKey");
+  if (key === undefined || place === undefined || key.env === "DIMSYNC_API_KEY") return [];
+  return [
+    {
       code: "W_API_KEY_OVERRIDDEN",
       severity: "warning",
       summary: "The environment's key replaces the target's",
       message:
         "DIMSYNC_API_KEY or DIMSYNC_API_KEY_FILE is set, and the environment takes precedence over the target. Unset it to use the target's key.",
-      place: keyPlace,
-    });
-  }
-  return { settings: { ...settings, baseUrl: read !== undefined && "baseUrl" in read ? read.baseUrl : "" }, problems };
+      place,
+    },
+  ];
 }
 
 const shortestTtlMs = 5_000;

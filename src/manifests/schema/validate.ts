@@ -1,7 +1,11 @@
+import type { JsonValue } from "../../model/json.ts";
 import { atPointer, fromPointer, isWithin, type Pointer } from "../../model/pointer.ts";
 import type { Problem, SourceLocation } from "../../model/problem.ts";
 import { isSecretReference } from "../../model/secret.ts";
+import { coerceTexts } from "../scalars.ts";
 import { isSecretMember } from "../secrets/secret-members.ts";
+import type { Effective } from "../substitute.ts";
+import type { Validator } from "../validators.generated.js";
 import { schemaParts, schemaText } from "./lookup.ts";
 import { schemaProblem } from "./messages.ts";
 import type { SchemaError } from "./schema-error.ts";
@@ -23,6 +27,32 @@ export interface SchemaContext {
   readonly base?: Pointer;
   /** Another schema than the kind's own. */
   readonly schema?: unknown;
+}
+
+/** A document after its check against the schema of its kind. */
+export interface ValidatedDocument {
+  /** With the texts of variables converted to the numbers and booleans that the schema requires. */
+  readonly value: JsonValue;
+  readonly errors: readonly SchemaError[];
+  readonly problems: readonly Problem[];
+  readonly context: SchemaContext;
+}
+
+/** Checks a document whose variables are replaced against the schema of its kind. */
+export function validateEffective(
+  validator: Validator,
+  { value: document, problems, replaced, texts }: Effective,
+  about: Pick<SchemaContext, "kind" | "place">,
+): ValidatedDocument {
+  let value = document;
+  if (!validator(value)) {
+    value = coerceTexts(value, validator.errors ?? [], texts) ?? value;
+    if (value !== document) validator(value);
+  }
+  const errors = validator.errors ?? [];
+  const known = new Set<Pointer>(problems.flatMap(({ place }) => place?.pointer ?? []));
+  const context: SchemaContext = { ...about, value, replaced, known };
+  return { value, errors, context, problems: schemaProblems(errors, context) };
 }
 
 /** ajv's errors as problems: the most specific one for each location. */

@@ -1,0 +1,83 @@
+import { isObject, type JsonValue, own } from "../model/json.ts";
+import type { Problem } from "../model/problem.ts";
+import { isSecretReference } from "../model/secret.ts";
+import { didYouMean } from "../text/suggest.ts";
+import type { Variables } from "./config/variables.ts";
+
+/** A problem without its location. */
+export type ProblemText = Pick<Problem, "code" | "summary" | "message">;
+
+/**
+ * The result for a string scalar. `isText` if the whole scalar was one reference to a value that
+ * came as text.
+ */
+interface Interpolated {
+  readonly value: JsonValue;
+  readonly isText: boolean;
+  readonly problems: readonly ProblemText[];
+}
+
+const reference = /\$\$\{|\$\{([^}]*)\}|\$\{/gu;
+const whole = /^\$\{([^}]*)\}$/u;
+const inside = /^(var|env)\.(.+)$/su;
+
+/**
+ * `${var.NAME}` and `${env.NAME}` in one scalar. A scalar that is one whole reference keeps the
+ * variable's type; `$${` is a literal `${`. A reference with a problem stays as written.
+ */
+export function interpolate(text: string, variables: Variables): Interpolated {
+  const problems: ProblemText[] = [];
+  const single = whole.exec(text)?.[1];
+  if (single !== undefined) {
+    const found = lookUp(single, variables);
+    return "value" in found ? { ...found, problems } : { value: text, isText: false, problems: [found] };
+  }
+  const value = text.replaceAll(reference, (match: string, name: string | undefined) => {
+    if (match === "$${") return "${";
+    const found = name === undefined ? unclosed : lookUp(name, variables);
+    if (!("value" in found)) {
+      problems.push(found);
+      return match;
+    }
+    if (typeof found.value === "string" || typeof found.value === "number" || typeof found.value === "boolean") return String(found.value);
+    problems.push(notText(`\${${name}}`, found.value));
+    return match;
+  });
+  return { value, isText: false, problems };
+}
+
+const unclosed: ProblemText = {
+  code: "E_WRONG_SUBSTITUTION",
+  summary: "Substitution not closed",
+  message: `\`\${\` begins a variable, but there is no closing \`}\`. To write a literal \`\${\`, use \`$\${\`.`,
+};
+
+function lookUp(expression: string, { byName, env }: Variables): { readonly value: JsonValue; readonly isText: boolean } | ProblemText {
+  const [, source, name = ""] = inside.exec(expression) ?? [];
+  if (source === "var") {
+    const variable = byName.get(name);
+    if (variable !== undefined) return variable;
+    const sources = `the target's vars, --var ${name}=…, a --var-file, or DIMSYNC_VAR_${name}`;
+    return unset(`The variable \${var.${name}} has no value. Set it with ${sources}.${didYouMean(name, byName.keys())}`);
+  }
+  if (source === "env") {
+    const value = own(env, name);
+    if (value !== undefined) return { value, isText: true };
+    return unset(
+      `The environment variable ${name} is not set. Set it, or use \${var.…} with a default.${didYouMean(name, Object.keys(env))}`,
+    );
+  }
+  return {
+    code: "E_WRONG_SUBSTITUTION",
+    summary: "Unknown substitution",
+    message: `\${${expression}} is neither \${var.NAME} nor \${env.NAME}. To write a literal \`\${\`, use \`$\${\`.`,
+  };
+}
+
+const unset = (message: string): ProblemText => ({ code: "E_UNSET_VARIABLE", summary: "Variable without a value", message });
+
+function notText(written: string, value: JsonValue): ProblemText {
+  const what = isSecretReference(value) ? "a secret" : isObject(value) ? "a map" : Array.isArray(value) ? "a list" : "empty";
+  const message = `${written} is ${what}, so it can't be part of a string. Use it as the whole value, or use a variable with a string.`;
+  return { code: "E_WRONG_TYPE", summary: "Variable of the wrong type", message };
+}
