@@ -1,15 +1,16 @@
 // Builds dist/: validators from schema/ (ajv standalone), then the bundles (build/program.mjs), then the help texts, then the types.
 // `--generate` stops after the validators, `--no-types` leaves the declaration files out, `--out DIR` builds into another folder.
 import { execFileSync, spawnSync } from "node:child_process";
-import { chmod, copyFile, mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
-import { resolve } from "node:path";
+import { chmod, copyFile, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import Ajv from "ajv";
 import standaloneCode from "ajv/dist/standalone/index.js";
 import addFormats from "ajv-formats";
-import { build } from "esbuild";
+import { rolldown } from "rolldown";
 import { lazyPackages } from "./build/lazy-modules.mjs";
-import { bundleProgram } from "./build/program.mjs";
+import { bundleLibrary, bundleProgram, bundleTypes, writtenModules } from "./build/program.mjs";
 import { shippedPackages } from "./build/shipped-packages.mjs";
 import { thirdPartyLicenses } from "./build/third-party-licenses.mjs";
 
@@ -50,20 +51,27 @@ async function generateValidators() {
   const index = `${made}
 import { createRequire } from "node:module";
 const load = createRequire(import.meta.url);
-function lazy(path) {
+function lazy(read) {
   let loaded;
   const validator = (value) => {
-    loaded ??= load(path).validate;
+    loaded ??= read().validate;
     const valid = loaded(value);
     validator.errors = loaded.errors;
     return valid;
   };
   return validator;
 }
-${names.map((name) => `export const ${camel(name)} = /* @__PURE__ */ lazy("./validators/${name}.generated.cjs");`).join("\n")}
+${names.map((name) => `export const ${camel(name)} = /* @__PURE__ */ lazy(() => load("./validators/${name}.generated.cjs"));`).join("\n")}
 
 /** By the kind of manifest. */
 export const manifestValidators = new Map([${names.flatMap((name, i) => (isManifest(schemas[i]) ? [`["${schemas[i].title}", ${camel(name)}]`] : [])).join(", ")}]);
+
+const schemas = new Map([
+${schemas.flatMap(({ title }, i) => (isRead(schemas[i], names[i]) ? [`  ["${title}", () => load("../../schema/${files[i]}")],`] : [])).join("\n")}
+]);
+
+/** The JSON Schema of what a user writes: a kind of manifest, "Config" or "Tests". */
+export const schemaNamed = (name) => schemas.get(name)?.();
 `;
   const types = [
     made,
@@ -71,6 +79,7 @@ export const manifestValidators = new Map([${names.flatMap((name, i) => (isManif
     "export interface Validator { (data: unknown): boolean; errors?: null | SchemaError[] }",
     ...names.map((name) => `export declare const ${camel(name)}: Validator;`),
     "export declare const manifestValidators: ReadonlyMap<string, Validator>;",
+    "export declare const schemaNamed: (name: string) => unknown;",
     "",
   ].join("\n");
   await writeFile(at("src/manifests/validators.generated.js"), index);
@@ -83,24 +92,27 @@ const validators = at("src/manifests/validators/");
 
 /** Makes a CommonJS file that includes what it requires, such as small parts of ajv. `modules`: the files whose code it contains. */
 async function bundleRequires(source) {
-  const { outputFiles, metafile } = await build({
-    stdin: { contents: source, resolveDir: rootFolder, loader: "js" },
-    absWorkingDir: rootFolder,
-    bundle: true,
-    write: false,
-    metafile: true,
-    outfile: "unwritten.cjs",
-    format: "cjs",
+  const entry = `${rootFolder}unwritten.cjs`;
+  const bundle = await rolldown({
+    input: entry,
+    cwd: rootFolder,
     platform: "node",
-    target: "node20",
-    minify: true,
+    transform: { target: "node20" },
+    plugins: [{ name: "entry", load: (id) => (id === entry ? source : undefined), resolveId: (id) => (id === entry ? id : undefined) }],
   });
-  const inputs = Object.values(metafile.outputs).flatMap((output) => Object.entries(output.inputs));
-  return { code: outputFiles[0].text, modules: inputs.flatMap(([path, { bytesInOutput }]) => (bytesInOutput > 0 ? [path] : [])) };
+  try {
+    const { output } = await bundle.generate({ format: "cjs", minify: true, comments: false });
+    return { code: output[0].code, modules: writtenModules(output).filter((file) => file !== entry) };
+  } finally {
+    await bundle.close();
+  }
 }
 
 /** The other schemas are of documents that only dimsync writes, or of none that has a name. */
 const isManifest = ({ properties = {} }) => "metadata" in properties && "spec" in properties;
+
+/** Schemas of documents that users write: messages about mistakes look into them. */
+const isRead = (schema, name) => isManifest(schema) || name === "config" || name === "tests";
 
 const camel = (name) => name.replace(/-([a-z])/g, (_, letter) => letter.toUpperCase());
 
@@ -108,9 +120,8 @@ async function bundle(modulesOfValidators) {
   await rm(out, { recursive: true, force: true });
   await mkdir(out, { recursive: true });
   const { version } = JSON.parse(await readFile(at("package.json"), "utf8"));
-  const { names, modules } = await bundleProgram(rootFolder, inOut("."), version);
+  const modules = [...(await bundleProgram(rootFolder, inOut("."), version)), ...(await bundleLibrary(rootFolder, inOut("."), version))];
   await chmod(inOut("bin.cjs"), 0o755);
-  await writeFile(inOut("index.js"), `import library from "./lib/index.cjs";\nexport const { ${names.join(", ")} } = library;\n`);
   for (const name of lazyPackages) {
     const lazy = await bundleRequires(`module.exports = require("${name}");`);
     await writeFile(inOut(`lib/${name}.cjs`), lazy.code);
@@ -149,21 +160,23 @@ async function prebuildHelp() {
   for (const [name, text] of [["dimsync", program], ...texts]) await writeFile(inOut(`help/${name}.txt`), text);
 }
 
-function declarations() {
-  execFileSync(
-    process.execPath,
-    [
-      fileURLToPath(at("node_modules/typescript/bin/tsc")),
-      ...["--noEmit", "false", "--emitDeclarationOnly", "--declarationDir", inOut("types")],
-      ...["--rootDir", fileURLToPath(at("src")), "-p", fileURLToPath(at("tsconfig.build.json"))],
-    ],
-    { stdio: "inherit" },
-  );
+/** index.d.ts holds what the library exports and nothing else; index.d.cts is the same for `require`. */
+async function declarations() {
+  const folder = await mkdtemp(join(tmpdir(), "dimsync-types-"));
+  try {
+    const flags = ["--noEmit", "false", "--emitDeclarationOnly", "--declarationDir", folder, "--rootDir", fileURLToPath(at("src"))];
+    const compiler = fileURLToPath(at("node_modules/typescript/bin/tsc"));
+    execFileSync(process.execPath, [compiler, ...flags, "-p", fileURLToPath(at("tsconfig.build.json"))], { stdio: "inherit" });
+    await bundleTypes(folder, inOut("."));
+    await copyFile(inOut("index.d.ts"), inOut("index.d.cts"));
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
 }
 
 const modulesOfValidators = await generateValidators();
 if (!process.argv.includes("--generate")) {
   await bundle(modulesOfValidators);
   await prebuildHelp();
-  if (!process.argv.includes("--no-types")) declarations();
+  if (!process.argv.includes("--no-types")) await declarations();
 }

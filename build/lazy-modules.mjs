@@ -9,6 +9,9 @@ const require = createRequire(import.meta.url);
 /** The packages among them: each has to be a file NAME.cjs beside the bundles. */
 export const lazyPackages = ["yaml", "picomatch", "string-width"];
 const lazyModules = [...lazyPackages, "node:crypto", "node:child_process"];
+/** Files that the bundles in lib/ load when they are needed: stand-ins' packages, validators, JSON Schemas. */
+const besideBundles =
+  /^\.\/(?:yaml|picomatch|string-width)\.cjs$|^\.\/validators\/[\w-]+\.generated\.cjs$|^\.\.\/\.\.\/schema\/[\w-]+\.json$/u;
 const prefix = "\0lazy:";
 const noHttp2 = "\0no-http2";
 
@@ -20,6 +23,7 @@ export const lazyLoading = {
   name: "lazy-loading",
   resolveId(module, importer = "") {
     if (module === "node:http2") return { id: noHttp2, moduleSideEffects: false };
+    if (besideBundles.test(module) || importer.startsWith(prefix)) return { id: module, external: true };
     // undici looks into node:crypto when it is loaded.
     if (!lazyModules.includes(module) || importer.replaceAll("\\", "/").includes("/undici/")) return undefined;
     return { id: `${prefix}${module}`, moduleSideEffects: false };
@@ -30,14 +34,29 @@ export const lazyLoading = {
   },
 };
 
+/**
+ * Rolldown plugin: the generated index of validators loads them with `require`, which bundlers
+ * follow, instead of a function of its own, which works in the sources too.
+ */
+export const requiredValidators = {
+  name: "required-validators",
+  transform(code, id) {
+    if (!id.endsWith("validators.generated.js")) return undefined;
+    return {
+      code: code.replace(/^(?:import \{ createRequire \}|const load = ).*$/gmu, "").replaceAll(/\bload\("/gu, 'require("'),
+      map: null,
+    };
+  },
+};
+
 function standIns(module) {
   const library = require(module);
   const functions = Object.entries(library).flatMap(([name, member]) => (typeof member === "function" ? [name] : []));
   const names = functions.filter((name) => name !== "default");
   const path = lazyPackages.includes(module) ? `./${module}.cjs` : module;
-  return `import { createRequire } from "node:module";
-let loaded;
-const library = () => (loaded ??= createRequire(import.meta.url)(${JSON.stringify(path)}));
+  // A plain require, so that bundlers of those who use the library find the file.
+  return `let loaded;
+const library = () => (loaded ??= require(${JSON.stringify(path)}));
 const standIn = (member) => new Proxy(function () {}, {
   apply: (_, self, args) => Reflect.apply(member(), self, args),
   construct: (_, args) => Reflect.construct(member(), args),

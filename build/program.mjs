@@ -5,12 +5,12 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { rolldown } from "rolldown";
-import { lazyLoading } from "./lazy-modules.mjs";
+import { dts } from "rolldown-plugin-dts";
+import { lazyLoading, requiredValidators } from "./lazy-modules.mjs";
 
 /**
  * Writes bin.cjs, which answers what needs no code, and lib/, which holds all of it: index.cjs is
- * the library. Resolves with the names that the library exports, and the files of the modules whose
- * code was written.
+ * the library for `require`. Resolves with the files of the modules whose code was written.
  */
 export async function bundleProgram(root, folder, version) {
   const source = (path) => join(root, "src", path);
@@ -20,7 +20,7 @@ export async function bundleProgram(root, folder, version) {
     platform: "node",
     // The library holds at once what the command line loads when it is needed.
     checks: { ineffectiveDynamicImport: false },
-    plugins: [lazyLoading, lean],
+    plugins: [requiredValidators, lazyLoading, lean],
     transform: { target: "node20", define: { DIMSYNC_VERSION: JSON.stringify(version) } },
   });
   try {
@@ -39,15 +39,52 @@ export async function bundleProgram(root, folder, version) {
         ],
       },
     });
-    const written = output.flatMap(({ modules = {} }) => Object.entries(modules));
-    return {
-      names: output.find(({ name }) => name === "lib/index").exports,
-      modules: written.flatMap(([file, { renderedLength }]) => (renderedLength > 0 ? [file] : [])),
-    };
+    return writtenModules(output);
   } finally {
     await bundle.close();
   }
 }
+
+/**
+ * Writes index.js and esm/, the library for `import`: it includes everything that it loads by a
+ * path of its own, so that those who use it can bundle it. Resolves like bundleProgram.
+ */
+export async function bundleLibrary(root, folder, version) {
+  const bundle = await rolldown({
+    cwd: root,
+    input: { index: join(root, "src/index.ts") },
+    platform: "node",
+    checks: { ineffectiveDynamicImport: false },
+    plugins: [requiredValidators],
+    transform: { target: "node20", define: { DIMSYNC_VERSION: JSON.stringify(version) } },
+  });
+  try {
+    const { output } = await bundle.write({
+      dir: folder,
+      format: "esm",
+      chunkFileNames: "esm/[name]-[hash].js",
+      comments: false,
+      minify: { compress: true, mangle: false, codegen: { removeWhitespace: true } },
+    });
+    return writtenModules(output);
+  } finally {
+    await bundle.close();
+  }
+}
+
+/** Writes FOLDER/index.d.ts, the declarations of the library in one file, from those that the compiler wrote into `declarations`. */
+export async function bundleTypes(declarations, folder) {
+  const bundle = await rolldown({
+    input: join(declarations, "index.d.ts"),
+    plugins: [dts({ dtsInput: true, emitDtsOnly: true, generator: "oxc" })],
+  });
+  await bundle.write({ dir: folder, format: "esm", entryFileNames: "index.d.ts" });
+  await bundle.close();
+}
+
+/** The files of the modules whose code was written. */
+export const writtenModules = (output) =>
+  output.flatMap(({ modules = {} }) => Object.entries(modules).flatMap(([file, { renderedLength }]) => (renderedLength > 0 ? [file] : [])));
 
 /** The first statement of bin.cjs. */
 const checkNode = readFileSync(new URL("check-node.cjs", import.meta.url), "utf8");

@@ -1,20 +1,35 @@
 // The library: what the command line does, as functions. Nothing here prints, ends the process or reads process.env unless it is given.
+// docs/library.md describes it.
 
+import type { TestReport } from "./assertions/report.ts";
 import { driftExit, planExit } from "./engine/exit-codes.ts";
 import type { PlanOptions } from "./engine/session.ts";
-import { type LoadOptions, loadProject as load, type Project } from "./manifests/project.ts";
+import type { ImportReport } from "./import/report.ts";
+import type { NodePath } from "./kinds/schema-config/tree.ts";
+import { type LoadOptions, listTargets as list, loadProject as load, type Project } from "./manifests/project.ts";
+import type { Address } from "./model/address.ts";
 import type { Environment } from "./model/env.ts";
+import { DimsyncError } from "./model/errors.ts";
 import type { Plan } from "./model/plan.ts";
 import type { Result } from "./model/result.ts";
 import { type ApplyAccountOptions, applyAccount } from "./operations/apply.ts";
+import { compareSides } from "./operations/compare.ts";
+import { type ExplainedNode, explainSchemaNode } from "./operations/explain.ts";
+import { type ImportProjectOptions, importProject } from "./operations/import.ts";
 import { planAccount } from "./operations/plan.ts";
 import type { RunEnvironment } from "./operations/session.ts";
+import { type SnapshotTaken, takeSnapshot } from "./operations/snapshot.ts";
+import { testProject } from "./operations/test.ts";
+import type { Comparison } from "./snapshot/comparison.ts";
 
+export type { TestReport } from "./assertions/report.ts";
 export type { EmbeddedOptions, EmbeddedService } from "./embedded/index.ts";
 export { startEmbeddedService } from "./embedded/index.ts";
 export type { PlanOptions } from "./engine/session.ts";
-export type { Project } from "./manifests/project.ts";
+export type { ImportReport } from "./import/report.ts";
+export type { LoadOptions, Project } from "./manifests/project.ts";
 export type { Address } from "./model/address.ts";
+export type { Environment } from "./model/env.ts";
 export { DimsyncError, ProblemsError, ServiceError } from "./model/errors.ts";
 export type { Exit, ExitCode } from "./model/exit.ts";
 export type * from "./model/live.ts";
@@ -23,8 +38,13 @@ export type { Diagnostic, Problem } from "./model/problem.ts";
 export type { ProgressEvent } from "./model/progress.ts";
 export type * from "./model/result.ts";
 export { Secret } from "./model/secret.ts";
+export type { ApplyAccountOptions } from "./operations/apply.ts";
+export type { ExplainedNode } from "./operations/explain.ts";
+export type { ImportProjectOptions } from "./operations/import.ts";
+export type { SnapshotTaken } from "./operations/snapshot.ts";
 export { type Document, type Format, type RenderOptions, renderers } from "./render/index.ts";
 export { type Client, type ClientOptions, createClient } from "./service/client.ts";
+export type { Comparison } from "./snapshot/comparison.ts";
 
 /** Where a run may look, and how it is stopped. Without `env` no environment variable is seen. */
 export interface RunOptions {
@@ -33,30 +53,95 @@ export interface RunOptions {
   readonly onProgress?: RunEnvironment["onProgress"];
 }
 
-const runEnvironment = ({ env, signal, onProgress }: RunOptions): RunEnvironment => ({
+/** What a plan reads. */
+export interface ReadOptions {
+  /** Absolute path of a snapshot that is read instead of the account; needs no key and no network. */
+  readonly snapshotFile?: string;
+}
+
+/** `LoadOptions`; without `env` no environment variable is seen. */
+export type ProjectOptions = Omit<LoadOptions, "env"> & { readonly env?: Environment };
+
+const runEnvironment = ({ env, signal, onProgress, snapshotFile }: RunOptions & ReadOptions): RunEnvironment => ({
   env: env ?? {},
   signal: signal ?? new AbortController().signal,
   onProgress,
+  snapshotFile,
 });
 
-/** Reads config and manifests. Mistakes in manifests are `problems` of the project; throws ProblemsError where the config can't be used. */
-export function loadProject(options: Omit<LoadOptions, "env"> & { readonly env?: Environment }): Promise<Project> {
+/** The names of the targets in the config; empty if it has none. Throws ProblemsError if there is no usable config. */
+export function listTargets(options: ProjectOptions): Promise<readonly string[]> {
+  return list({ ...options, env: options.env ?? {} });
+}
+
+/** Reads config and manifests. Mistakes in manifests are `problems` of the project; throws ProblemsError if the config cannot be used. */
+export function loadProject(options: ProjectOptions): Promise<Project> {
   return load({ ...options, env: options.env ?? {} });
 }
 
-/** What `apply` would do. Reads only. Throws DimsyncError where the account can't be opened; a failed read makes the plan incomplete instead. */
-export async function plan(project: Project, options: PlanOptions & RunOptions = {}): Promise<Plan> {
+/** What `apply` would do. Reads only. Throws DimsyncError if the account cannot be opened; a failed read makes the plan incomplete instead. */
+export async function plan(project: Project, options: PlanOptions & RunOptions & ReadOptions = {}): Promise<Plan> {
   const made = await planAccount(project, options, runEnvironment(options));
   return { ...made, exit: planExit(made, { detailed: true, failOn: [] }) };
 }
 
-/** Where the account differs. Reads only. */
-export async function drift(project: Project, options: PlanOptions & RunOptions = {}): Promise<Plan> {
+/** The differences between the manifests and the account. Reads only. */
+export async function drift(project: Project, options: PlanOptions & RunOptions & ReadOptions = {}): Promise<Plan> {
   const made = await planAccount(project, options, runEnvironment(options), "DriftReport");
   return { ...made, exit: driftExit(made, []) };
 }
 
-/** Makes the account equal the manifests; with `saved`, makes exactly that plan's calls. Throws only before the first write. */
+/** Makes the account match the manifests; with `saved`, sends exactly the requests of that plan. Throws only before the first write. */
 export async function apply(project: Project, options: ApplyAccountOptions & RunOptions = {}): Promise<Result> {
   return (await applyAccount(project, options, runEnvironment(options))).result;
+}
+
+/**
+ * Writes manifests and bindings for the objects of the account, or updates them, and plans the result. Reads the account only; writes files.
+ * Throws ProblemsError, DimsyncError E_LOCKED and E_OUTPUT, and ServiceError.
+ */
+export async function importAccount(options: ProjectOptions & ImportProjectOptions & RunOptions): Promise<ImportReport> {
+  const loadOptions = { ...options, env: options.env ?? {} };
+  const project = await load(loadOptions);
+  return (await importProject(project, { ...options, load: loadOptions }, runEnvironment(options))).report;
+}
+
+/** Compares two accounts, or an account with a snapshot file (absolute path). Reads only. Throws DimsyncError. */
+export function compare(from: Project | string, to: Project | string, options: RunOptions = {}): Promise<Comparison> {
+  return compareSides(side(from), side(to), runEnvironment(options));
+}
+
+const side = (one: Project | string) =>
+  typeof one === "string" ? { name: one, source: { snapshotFile: one } } : { name: one.settings.target, source: one };
+
+/** Saves the live state of the project's account to a file (absolute path). Reads the account only. Throws DimsyncError. */
+export function snapshot(project: Project, file: string, options: RunOptions = {}): Promise<SnapshotTaken> {
+  return takeSnapshot(project, file, runEnvironment(options));
+}
+
+/**
+ * Which rule decides a schema, table or column, for each integration that the SchemaConfig selects. `path`: the names of the schema, table and column.
+ * Reads only. Throws DimsyncError.
+ */
+export async function explain(
+  project: Project,
+  { address, path }: { readonly address: Address; readonly path: readonly string[] },
+  options: RunOptions & ReadOptions = {},
+): Promise<readonly ExplainedNode[]> {
+  return explainSchemaNode(project, { address, node: nodeOf(path) }, runEnvironment(options));
+}
+
+function nodeOf([schema, table, column, ...more]: readonly string[]): NodePath {
+  if (schema === undefined || more.length > 0)
+    throw new DimsyncError(
+      "E_USAGE",
+      "path must contain the names of a schema, or of a schema and a table, or of a schema, a table and a column.",
+    );
+  if (table === undefined) return [schema];
+  return column === undefined ? [schema, table] : [schema, table, column];
+}
+
+/** Runs test files (absolute paths) on the manifests and the account or a snapshot. Reads only. Throws ProblemsError and ServiceError. */
+export function test(project: Project, files: readonly string[], options: RunOptions & ReadOptions = {}): Promise<TestReport> {
+  return testProject(project, { files, cwd: project.settings.folder }, runEnvironment(options));
 }

@@ -8,7 +8,7 @@ import { packPackage } from "./rehearsal-job.ts";
 
 let [folder, tarball] = ["", ""];
 beforeAll(() => {
-  if (!existsSync(join(process.env["DIMSYNC_TEST_DIST"] ?? "dist", "types/index.d.ts")))
+  if (!existsSync(join(process.env["DIMSYNC_TEST_DIST"] ?? "dist", "index.d.ts")))
     throw new Error("The build has no types. Run `npm run build` first.");
   const packed = packPackage();
   folder = packed.folder;
@@ -48,12 +48,13 @@ test.each(nodes)("validate, plan, apply and drift on %s", { timeout: 60_000 }, (
   expect(dimsync("drift")).toContain("No drift.");
 });
 
-test("its types resolve for ES modules, by Are The Types Wrong", { timeout: 60_000 }, () => {
+test("its types resolve for ES modules and for CommonJS, by Are The Types Wrong", { timeout: 60_000 }, () => {
   const cli = resolve("node_modules/@arethetypeswrong/cli/dist/index.js");
-  // The schemas are JSON files, not modules.
-  expect(
-    run(cli, tarball, "--profile", "esm-only", "--exclude-entrypoints", "./schema/*", "--format", "ascii", "--no-color", "--no-emoji"),
-  ).toMatch(/node16 \(from ESM\): .*\(ESM\)/u);
+  // The schemas are JSON files, not modules. Without `exports`, as in node10, there is no library.
+  const flags = ["--profile", "node16", "--exclude-entrypoints", "./schema/*", "--format", "ascii", "--no-color", "--no-emoji"];
+  const report = run(cli, tarball, ...flags);
+  expect(report).toMatch(/node16 \(from CJS\): .*\(CJS\)/u);
+  expect(report).toMatch(/node16 \(from ESM\): .*\(ESM\)/u);
 });
 
 test("its types are complete: strict code compiles without our development packages", { timeout: 60_000 }, () => {
@@ -88,8 +89,8 @@ test("it contains the licences of the packages whose code it contains", () => {
     expect(text).toMatch(new RegExp(`^${name} [0-9.]+ \\(`, "mu"));
 });
 
-// What every job downloads.
-const packedBudgetBytes = 1_000_000;
+// What every job downloads. The code is in it twice: as CommonJS, which starts faster, and as ES modules, which can be bundled.
+const packedBudgetBytes = 1_300_000;
 
 test("it is smaller than its budget", () => {
   expect(statSync(tarball).size).toBeLessThanOrEqual(packedBudgetBytes);

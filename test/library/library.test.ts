@@ -1,19 +1,26 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import * as library from "../../src/index.ts";
 import {
   apply,
+  compare,
   createClient,
   drift,
+  explain,
+  importAccount,
+  listTargets,
   loadProject,
   ProblemsError,
   type ProgressEvent,
   plan,
   renderers,
+  test as runTests,
   Secret,
+  snapshot,
   startEmbeddedService,
 } from "../../src/index.ts";
-import { emptyFolder, quickstart, quickstartSecrets } from "../cli/built-cli.ts";
+import { emptyFolder, quickstart, quickstartSecrets, repository } from "../cli/built-cli.ts";
 
 // Whatever a library function does, the process that uses it keeps its output and its life.
 beforeEach(() => {
@@ -111,5 +118,50 @@ describe("the library", () => {
     });
     expect(problems.map(({ code }) => code)).toContain("E_UNKNOWN_KEY");
     await expect(loadProject({ cwd: emptyFolder({ "dimsync.yaml": "kind: [" }) })).rejects.toBeInstanceOf(ProblemsError);
+  });
+
+  test("lists the targets of a config", async () => {
+    const cwd = emptyFolder({
+      "dimsync.yaml":
+        "apiVersion: dimsync/v1\nkind: Config\ntargets:\n  dev: { baseUrl: 'embedded::memory:' }\n  prod: { baseUrl: 'embedded::memory:' }\n",
+    });
+    expect(await listTargets({ cwd })).toEqual(["dev", "prod"]);
+  });
+
+  test("imports an account, saves a snapshot, compares with it, runs tests on it, and explains a column", async () => {
+    const service = await startEmbeddedService();
+    try {
+      const env = { DIMSYNC_BASE_URL: service.url, DIMSYNC_API_KEY: service.apiKey };
+      const cwd = emptyFolder({});
+      const tests = emptyFolder({
+        "tests.yaml":
+          "apiVersion: dimsync/v1\nkind: Tests\ntests:\n  - name: users have hashed e-mail addresses\n    integrations: { names: [Orders] }\n    that: { column: email }\n    is: { hashed: true }\n",
+      });
+      const dry = await importAccount({ cwd, env, dryRun: true });
+      expect(dry).toMatchObject({ kind: "Import", dryRun: true, exit: { code: 0 } });
+      const report = await importAccount({ cwd, env });
+      expect(report).toMatchObject({ dryRun: false, remaining: [], exit: { code: 0 } });
+      expect(report.files.map(({ path }) => path)).toEqual(dry.files.map(({ path }) => path));
+
+      const project = await loadProject({ cwd, env });
+      const file = join(cwd, "account.snapshot.gz");
+      expect(await snapshot(project, file, { env })).toMatchObject({ target: project.settings.target, compressed: true });
+      expect(await compare(project, file, { env })).toMatchObject({ kind: "Comparison", differences: [], exit: { code: 0 } });
+      expect(await plan(project, { snapshotFile: file })).toMatchObject({ items: [], exit: { code: 0 } });
+      expect(await runTests(project, [join(tests, "tests.yaml")], { snapshotFile: file })).toMatchObject({ kind: "TestReport" });
+
+      const config = project.resources.find(({ kind }) => kind === "SchemaConfig");
+      const [schema = "public"] = Object.keys((config?.spec as { readonly schemas?: object } | undefined)?.schemas ?? {});
+      const explained = await explain(project, { address: config?.address ?? "", path: [schema] }, { env });
+      expect(explained[0]).toMatchObject({ path: [schema], changesInAll: 0 });
+      await expect(explain(project, { address: config?.address ?? "", path: [] }, { env })).rejects.toMatchObject({ code: "E_USAGE" });
+    } finally {
+      await service.close();
+    }
+  });
+
+  test("is documented: docs/library.md names everything that it exports", () => {
+    const page = readFileSync(join(repository, "docs/library.md"), "utf8");
+    expect(Object.keys(library).filter((name) => !new RegExp(`\\b${name}\\b`, "u").test(page))).toEqual([]);
   });
 });

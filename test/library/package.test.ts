@@ -1,5 +1,5 @@
 import { execFile } from "node:child_process";
-import { cpSync, existsSync, mkdirSync, symlinkSync, writeFileSync } from "node:fs";
+import { cpSync, existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { promisify } from "node:util";
 import { expect, test } from "vitest";
@@ -32,7 +32,7 @@ test("the package works by its name, without its dependencies being installed", 
   expect(JSON.parse(stdout)).toEqual({ create: 2, functions: ["function", "function", "function", "function"] });
 });
 
-test.skipIf(!existsSync(join(dist, "types/index.d.ts")))(
+test.skipIf(!existsSync(join(dist, "index.d.ts")))(
   "its types check a program that uses it, and refuse one that uses it wrongly",
   async () => {
     const right = `
@@ -48,6 +48,8 @@ test.skipIf(!existsSync(join(dist, "types/index.d.ts")))(
   `;
     const folder = consumer({
       "right.ts": right,
+      "right.cts": `import { loadProject, plan, type Plan } from "dimsync";\nexport const made: Promise<Plan> = loadProject({ cwd: "." }).then((project) => plan(project));\n`,
+      "documented.ts": /```ts\n([\s\S]*?)```/u.exec(readFileSync(join(repository, "docs/library.md"), "utf8"))?.[1] ?? "",
       "wrong.ts": `${right}\n    const risk: "neutral" = made.items[0].changes[0].risk;\n    result.calls.nope();\n`,
     });
     mkdirSync(join(folder, "node_modules/@types"), { recursive: true });
@@ -76,6 +78,8 @@ test.skipIf(!existsSync(join(dist, "types/index.d.ts")))(
       );
     };
     expect(await check("right.ts")).toBe("");
+    expect(await check("right.cts")).toBe("");
+    expect(await check("documented.ts")).toBe("");
     expect(await check("wrong.ts")).toMatch(/wrong\.ts\(\d+,\d+\): error TS2322[\s\S]*wrong\.ts\(\d+,\d+\): error TS2349/u);
   },
 );

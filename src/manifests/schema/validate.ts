@@ -5,8 +5,8 @@ import { isSecretReference } from "../../model/secret.ts";
 import { coerceTexts } from "../scalars.ts";
 import { isSecretMember } from "../secrets/secret-members.ts";
 import type { Effective } from "../substitute.ts";
-import type { Validator } from "../validators.generated.js";
-import { schemaParts, schemaText } from "./lookup.ts";
+import { schemaNamed, type Validator } from "../validators.generated.js";
+import { schemaParts } from "./lookup.ts";
 import { schemaProblem } from "./messages.ts";
 import type { SchemaError } from "./schema-error.ts";
 import type { SchemaProblem } from "./schema-problem.ts";
@@ -67,7 +67,7 @@ export function schemaProblems(errors: readonly SchemaError[], context: SchemaCo
       isReplaced: (pointer) => context.replaced.has(pointer),
       mayQuote: (pointer) => !context.replaced.has(pointer) && !isSecretPlace(kind, pointer),
       partsAt: (pointer) => {
-        schema ??= JSON.parse(schemaText(kind) ?? "{}");
+        schema ??= schemaNamed(kind);
         return schemaParts(schema, pointer.slice(base.length));
       },
     });
