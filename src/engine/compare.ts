@@ -101,10 +101,14 @@ async function compareUnit({ kind, unit }: AskedUnit, input: ComparisonInput): P
   } catch (error) {
     if (!(error instanceof ServiceError)) throw error;
     const problem = failedRead(error, unit.address);
-    const blocked = [{ address: unit.address, code: problem.code, message: error.message }];
+    const message = problem.read === undefined ? error.message : unreadMessage;
+    const blocked = [{ address: unit.address, code: problem.code, message }];
     return { found: { ...emptyDiff, problems: [problem], blocked }, failed: true };
   }
 }
+
+/** The same for all units: the problem names the request and the reason. */
+const unreadMessage = "Not compared, because a read that it needs failed.";
 
 /** The units in scope, in the order of kinds and addresses, and the manifests that have none. */
 function unitsOf({ observed, compared, scope }: ComparisonInput): {
@@ -123,7 +127,7 @@ function unitsOf({ observed, compared, scope }: ComparisonInput): {
     const { units, blocked, deferred, problems } = kind.units(ofKind.filter(isReadable), account);
     const unread = ofKind
       .filter((resource) => !isReadable(resource))
-      .map(({ address }) => ({ address, code: "E_READ_FAILED", message: "A list that it needs could not be read." }));
+      .map(({ address }) => ({ address, code: "E_READ_FAILED", message: unreadMessage }));
     before.push({ ...emptyDiff, problems, deferred, blocked: [...blocked, ...unread] });
     for (const { address } of [...units, ...blocked, ...deferred, ...unread]) parts.push(address);
     for (const unit of units) if (scope.unit(unit.address)) asked.push({ kind, unit });

@@ -1,5 +1,7 @@
 import { byText, manifestAddress, parseAddress } from "../model/address.ts";
 import type { Problem } from "../model/problem.ts";
+import { counted } from "../text/counts.ts";
+import { andMore } from "../text/lists.ts";
 
 /** How many of the further integrations a message names; the rest it counts. */
 const shown = 3;
@@ -9,6 +11,31 @@ const shown = 3;
  * the first integration, followed by the others, named and counted; the address is then the manifest's. All else is left as it is.
  */
 export function groupProblems(problems: readonly Problem[]): readonly Problem[] {
+  return [
+    ...groupFailedReads(problems.filter(({ read }) => read !== undefined)),
+    ...groupByLine(problems.filter(({ read }) => read === undefined)),
+  ];
+}
+
+/** One problem for all reads that failed for the same reason, such as a wrong key. The first request is reported, and the others are counted. */
+function groupFailedReads(problems: readonly Problem[]): readonly Problem[] {
+  const byCause = new Map<string, Map<string, Problem>>();
+  for (const problem of problems) {
+    const { call = "", cause = "" } = problem.read ?? {};
+    const group = byCause.get(cause) ?? new Map<string, Problem>();
+    byCause.set(cause, group.set(call, group.get(call) ?? problem));
+  }
+  return [...byCause.values()].flatMap((group) => {
+    const [first, ...others] = [...group.keys()].sort(byText);
+    const problem = first === undefined ? undefined : group.get(first);
+    if (problem === undefined || others.length === 0) return problem ?? [];
+    const { address: _address, ...rest } = problem;
+    const message = `${problem.message} ${counted(others.length, "more read")} failed or ${others.length === 1 ? "was" : "were"} not sent for the same reason: ${andMore(others, { shown })}.`;
+    return [{ ...rest, message }];
+  });
+}
+
+function groupByLine(problems: readonly Problem[]): readonly Problem[] {
   const groups = new Map<string, [Problem, ...Problem[]]>();
   const alone: Problem[] = [];
   for (const problem of problems) {

@@ -240,7 +240,14 @@ export function failedRead(error: ServiceError, address?: Address): Problem {
     summary: isBound ? "Too many column reads" : "A read failed",
     message: `${error.message} The plan is incomplete, so nothing is created.`,
     ...(address === undefined ? {} : { address }),
+    ...(isBound ? {} : { read: { call: `${error.method} ${error.path}`, cause: causeOf(error) } }),
   };
+}
+
+/** The same text for all requests that fail for the same reason: a status, a refused connection, or a sentence about the response. */
+function causeOf({ code, status, method, path, message }: ServiceError): string {
+  if (code === "E_SERVICE_STATUS" || code === "E_UNAUTHORIZED") return `${code} ${status}`;
+  return code === "E_SERVICE_UNREACHABLE" || code === "E_TIMEOUT" ? code : `${code} ${message.replace(`${method} ${path}: `, "")}`;
 }
 
 /** Two manifests of a kind with one live object would overwrite each other in every run. */

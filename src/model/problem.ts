@@ -27,6 +27,8 @@ export interface Problem {
   readonly address?: Address;
   /** A command to run, on a line of its own. */
   readonly command?: string;
+  /** Of a failed read: the request, "GET /v1/tags", and a key that all reads have which failed for the same reason. Not part of a diagnostic. */
+  readonly read?: { readonly call: string; readonly cause: string };
 }
 
 /** A problem with its position. Lines and columns count from 1. */
@@ -53,6 +55,6 @@ export type Locate = (place: SourceLocation) => {
 };
 
 export function toDiagnostic(problem: Problem, locate: Locate): Diagnostic {
-  const { place, ...rest } = problem;
+  const { place, read: _read, ...rest } = problem;
   return place === undefined ? rest : { ...rest, ...locate(place) };
 }

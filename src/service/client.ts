@@ -5,6 +5,7 @@ import type { JsonValue } from "../model/json.ts";
 import type { Secret } from "../model/secret.ts";
 import type { Reads, SendableRequest, WriteAnswer } from "../model/service.ts";
 import { pause } from "./abort-listeners.ts";
+import { createCircuitBreaker } from "./circuit-breaker.ts";
 import type { CallName } from "./errors.ts";
 import { createReads } from "./reads.ts";
 import { type CallReport, createSendRequest, encodeBody, type SendRequest } from "./request.ts";
@@ -38,7 +39,8 @@ export interface ClientOptions {
   readonly onCall?: (report: CallReport) => void;
   /** The largest response that is read, in bytes. Default: 1 GiB. */
   readonly maxResponseBytes?: number;
-  /** Replaces timers and random numbers in tests. `sleep` may reject when the signal is aborted. */
+  /** Replaces the clock, timers and random numbers in tests. `sleep` may reject when the signal is aborted. */
+  readonly now?: () => number;
   readonly sleep?: (milliseconds: number, signal: AbortSignal | undefined) => Promise<unknown>;
   readonly random?: () => number;
 }
@@ -77,7 +79,7 @@ export function createClient(options: ClientOptions): Client {
         if (signal?.aborted !== true) throw error;
       });
     };
-  const now = (): number => Date.now();
+  const now = options.now ?? Date.now;
   const counts = new Map<string, number>();
   let closing: Promise<void> | undefined;
 
@@ -87,9 +89,10 @@ export function createClient(options: ClientOptions): Client {
     onSent: (method) => counts.set(method, (counts.get(method) ?? 0) + 1),
   });
   const throttle = createThrottle({ concurrency, rate: options.rate, now });
+  const breaker = createCircuitBreaker(now);
   const exchangeUntil = (signal: AbortSignal | undefined): SendRequest =>
     createSendRequest({
-      ...{ transport, throttle, retries, timeoutMs, apiKey, signal, now },
+      ...{ transport, throttle, breaker, retries, timeoutMs, apiKey, signal, now },
       wait: waitUntil(signal),
       keySource: options.keySource,
       random: options.random ?? Math.random,

@@ -2,6 +2,7 @@ import { channel } from "node:diagnostics_channel";
 import { ServiceError } from "../model/errors.ts";
 import { Secret } from "../model/secret.ts";
 import type { SendableRequest } from "../model/service.ts";
+import type { CircuitBreaker } from "./circuit-breaker.ts";
 import { closed, type Failure, failureOfStatus, failureOfWire, interrupted, toServiceError } from "./errors.ts";
 import { quoteResponse } from "./quote-response.ts";
 import { backoffMs, mayRepeat } from "./retry.ts";
@@ -50,6 +51,7 @@ const published = channel(requestChannel);
 export interface ExchangeOptions {
   readonly transport: Transport;
   readonly throttle: Throttle;
+  readonly breaker: CircuitBreaker;
   readonly retries: number;
   readonly timeoutMs: number;
   readonly apiKey: Secret<string>;
@@ -72,7 +74,7 @@ interface Failed {
 
 /** For each attempt: wait for a slot, send, decide about a retry. The slot is free while waiting for a retry. */
 export function createSendRequest(options: ExchangeOptions): SendRequest {
-  const { transport, throttle, retries, signal } = options;
+  const { transport, throttle, breaker, retries, signal } = options;
 
   const report = (call: CallReport): void => {
     options.onCall?.(call);
@@ -88,6 +90,7 @@ export function createSendRequest(options: ExchangeOptions): SendRequest {
       outcome.type === "failure"
         ? { ok: false, failure: failureOfWire(outcome, call.method, options.timeoutMs) }
         : judge(call, outcome, options);
+    if (outcome.type === "response") breaker.responded(verdict.ok ? undefined : verdict.failure, call.method === "GET");
     if (!verdict.ok && verdict.failure.retryAfterMs !== undefined) throttle.hold(verdict.failure.retryAfterMs);
     report({
       method: call.method,
@@ -104,16 +107,20 @@ export function createSendRequest(options: ExchangeOptions): SendRequest {
   const attemptOnce = async <T>(call: Call<T>, attempt: number): Promise<Verdict<T>> => {
     if (options.isClosed()) return { ok: false, failure: closed };
     if (signal?.aborted) return { ok: false, failure: interrupted };
+    const failure = breaker.open();
+    if (failure !== undefined) return { ok: false, failure };
     const begun = performance.now();
     const outcome = await transport.exchange(call, signal);
     return settle(call, attempt, { outcome, durationMs: performance.now() - begun });
   };
 
   return async (call) => {
+    const responsesBefore = breaker.responses();
     for (let attempt = 1; ; attempt += 1) {
       const verdict = await throttle.run(() => attemptOnce(call, attempt), loadOf, options.wait);
       if (verdict.ok) return verdict.value;
       const { failure } = verdict;
+      if (attempt > retries) breaker.gaveUp(failure, responsesBefore);
       if (attempt > retries || !mayRepeat(call.method, failure)) throw verdict.unreadable ?? toServiceError(call, failure, attempt);
       // The throttle waits for a Retry-After, for all requests.
       if ((failure.retryAfterMs ?? 0) === 0) await options.wait(backoffMs(attempt, options.random));

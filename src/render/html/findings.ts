@@ -4,6 +4,7 @@ import { counted } from "../../text/counts.ts";
 import { joinParts } from "../../text/lists.ts";
 import { wholePath } from "../../text/paths.ts";
 import { valueLines } from "../../text/values.ts";
+import { blockedGroups } from "../report/blocked.ts";
 import { placeText, waitsForText } from "../report/changes.ts";
 import { nodeCount, type Policies, type PolicyGroup } from "../report/policies.ts";
 import { guardText } from "../report/totals.ts";
@@ -40,9 +41,9 @@ function stepHtml(step: ManualStep, liveWord: string, desiredWord: string): stri
 
 export const blockedList = (blocked: readonly Blocked[]): string =>
   list(
-    blocked.map(
-      ({ address, code: name, message, command: next }) =>
-        `<strong>${escaped(address)}</strong> ${chip(name, "bad")}<p>${prose(message)}</p>${command(next)}`,
+    blockedGroups(blocked).map(
+      ({ names, code: name, message, command: next }) =>
+        `<strong>${escaped(names)}</strong> ${chip(name, "bad")}<p>${prose(message)}</p>${command(next)}`,
     ),
     "steps",
   );

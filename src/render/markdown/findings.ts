@@ -6,6 +6,7 @@ import { joinParts } from "../../text/lists.ts";
 import { spaced, wholePath } from "../../text/paths.ts";
 import { valueLines } from "../../text/values.ts";
 import { traceText } from "../report/attribution.ts";
+import { blockedGroups } from "../report/blocked.ts";
 import { placeText, waitsForText } from "../report/changes.ts";
 import { nodeCount, type Policies, type PolicyGroup } from "../report/policies.ts";
 import { guardText } from "../report/totals.ts";
@@ -127,8 +128,13 @@ export function manualSections({ manual, done, words }: Report, detail: Detail):
 }
 
 export const blockedSection = (blocked: readonly Blocked[], detail: Detail): string =>
-  section(partTitles.blocked, blocked, detail, ({ address, code: name, message, command }) =>
-    joinParts([`- \`✗\` ${code(address)} ${code(name)}`, prose(message), command === undefined ? "" : code(command)], "<br>"),
+  section(
+    partTitles.blocked,
+    blockedGroups(blocked),
+    detail,
+    ({ names, code: name, message, command }) =>
+      joinParts([`- \`✗\` ${code(names)} ${code(name)}`, prose(message), command === undefined ? "" : code(command)], "<br>"),
+    blocked.length,
   );
 
 export function deferredSection(deferred: readonly Deferred[], detail: Detail): string {

@@ -8,6 +8,7 @@ import { pathText, spaced, wholePath } from "../../text/paths.ts";
 import { errorsFirst } from "../../text/severity.ts";
 import { valueAt } from "../../text/values.ts";
 import type { Document } from "../document.ts";
+import { type BlockedGroup, blockedGroups } from "./blocked.ts";
 import { isDone } from "./outcomes.ts";
 import { openFindings, requirementText } from "./policies.ts";
 import { groupByRule } from "./rules.ts";
@@ -72,15 +73,20 @@ const ofResult = (result: Result): readonly Finding[] => [
 function ofPlan(plan: Plan): readonly Finding[] {
   const { items, blocked, manual, kind } = plan;
   return [
-    ...blocked.map((entry) => ofBlocked(entry, items)),
+    // What was not read has one cause. Everything else is reported at its own line.
+    ...blockedGroups(blocked.filter(isUnread)).map((entry) => ofBlocked(entry, items)),
+    ...blocked.filter((entry) => !isUnread(entry)).map((entry) => ofBlocked({ ...entry, names: entry.address }, items)),
     ...items.flatMap((item) => (kind === "DriftReport" ? ofDifference(item) : ofExposure(item))),
     ...manual.map((step) => ofManual(step, items)),
   ];
 }
 
-function ofBlocked({ address, code, message, command }: Blocked, items: readonly Item[]): Finding {
-  const text = withCommand(`${address} is blocked. ${message}`, command);
-  return { rule: code, title: "Blocked", severity: "warning", message: text, address, ...placeOf(address, items) };
+const isUnread = ({ code }: Blocked): boolean => code === "E_READ_FAILED";
+
+function ofBlocked({ names, address, code, message, command }: BlockedGroup, items: readonly Item[]): Finding {
+  const text = withCommand(`${names} ${address === undefined ? "are" : "is"} blocked. ${message}`, command);
+  const place = address === undefined ? {} : { address, ...placeOf(address, items) };
+  return { rule: code, title: "Blocked", severity: "warning", message: text, ...place };
 }
 
 function ofManual({ id, address, path, expected, actual, instruction }: Manual, items: readonly Item[]): Finding {

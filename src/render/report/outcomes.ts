@@ -26,7 +26,7 @@ export function outcomesText(items: readonly ItemResult[]): string {
   return countList(outcomeOrder.map((outcome) => [items.filter((item) => item.outcome === outcome).length, outcomeWord(outcome)]));
 }
 
-/** One outcome, or many items that were done in the same way. */
+/** One outcome, or many items that were done in the same way or blocked for the same reason. */
 export interface ReportOutcome {
   readonly item: ItemResult;
   /** "created", "failed" */
@@ -40,12 +40,12 @@ export interface ReportOutcome {
   readonly names: string;
 }
 
-// From this many items on, those that are done are counted.
+// From this many items on, those that are done or blocked are counted.
 const countedFrom = 30;
 
 export function reportOutcomes(items: readonly ItemResult[], verbose: boolean): readonly ReportOutcome[] {
   const isLong = !verbose && items.length >= countedFrom;
-  const keyed = items.map((item, index) => ({ item, key: isLong && isDone(item) ? `${item.kind} ${outcomeText(item)}` : String(index) }));
+  const keyed = items.map((item, index) => ({ item, key: (isLong ? sharedKey(item) : undefined) ?? String(index) }));
   return grouped(keyed, ({ key }) => key).map((group): ReportOutcome => {
     const [{ item }, second] = group;
     const names = andMore(group.map((one) => visible(one.item.address)));
@@ -57,6 +57,13 @@ export function reportOutcomes(items: readonly ItemResult[], verbose: boolean): 
       ...(second === undefined ? { count: "", names: "" } : { count: `${group.length} ${item.kind}`, names }),
     };
   });
+}
+
+/** The same for items that one line can count together. */
+function sharedKey(item: ItemResult): string | undefined {
+  const { kind, outcome, code, message } = item;
+  if (isDone(item)) return `${kind} ${outcomeText(item)}`;
+  return outcome === "blocked" ? JSON.stringify([kind, outcome, code, message]) : undefined;
 }
 
 /** The commands of which one is to be run next; none if the message says what to do. */

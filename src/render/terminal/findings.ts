@@ -1,5 +1,5 @@
 import { policyAddress } from "../../kinds/manifests.ts";
-import type { Blocked, Deferred, GuardFinding, Unverifiable } from "../../model/plan.ts";
+import type { Deferred, GuardFinding, Unverifiable } from "../../model/plan.ts";
 import type { Severity } from "../../model/problem.ts";
 import { visible } from "../../text/control-characters.ts";
 import { counted } from "../../text/counts.ts";
@@ -8,6 +8,7 @@ import { nameText, wholePath } from "../../text/paths.ts";
 import { severitySigns } from "../../text/signs.ts";
 import { cutMiddle, valueLines } from "../../text/values.ts";
 import { traceText } from "../report/attribution.ts";
+import type { BlockedGroup } from "../report/blocked.ts";
 import { waitsForText } from "../report/changes.ts";
 import { grouped } from "../report/grouped.ts";
 import { nodeCount, type Policies, type PolicyGroup } from "../report/policies.ts";
@@ -28,9 +29,9 @@ export function deferredLines(deferred: Deferred, { paint, width }: Screen): rea
   ];
 }
 
-export function blockedLines({ address, code, message, command }: Blocked, screen: Screen): readonly string[] {
+export function blockedLines({ names, code, message, command }: BlockedGroup, screen: Screen): readonly string[] {
   const { paint, width } = screen;
-  const head = joined(cell("✗ ", paint.red), cell(visible(address), paint.bold));
+  const head = joined(cell("✗ ", paint.red), cell(visible(names), paint.bold));
   return [
     ...tableLines([[head, cell(visible(code), paint.red)]], "", width),
     ...wrap(message, indent, width),

@@ -1,7 +1,9 @@
+import type { Diagnostic } from "../../model/problem.ts";
 import { visible } from "../../text/control-characters.ts";
 import { joinParts } from "../../text/lists.ts";
 import { outcomeSigns } from "../../text/signs.ts";
 import type { Document, RenderOptions } from "../document.ts";
+import { blockedGroups } from "../report/blocked.ts";
 import { changeLines } from "../report/changes.ts";
 import type { ReportOutcome } from "../report/outcomes.ts";
 import { groupedText, type Words } from "../report/words.ts";
@@ -26,17 +28,21 @@ export function renderHuman(document: Document, options: RenderOptions): string 
   const screen = screenOf(options);
   const report = reportOf(document, options);
   const { words } = report;
+  const isFailedRead = ({ code }: Diagnostic): boolean => code === "E_READ_FAILED";
+  const problemBlocks = (problems: readonly Diagnostic[]) => problems.map((problem) => apart(diagnosticLines(problem, screen)));
   return stacked([
     apart(titleLines(report, screen)),
+    // The cause of what is blocked or missing below.
+    ...problemBlocks(report.problems.filter(isFailedRead)),
     ...report.groups.map((group) => groupBlock(group, words, screen)),
     apart(report.isGrouped ? [] : reasonLines(report, screen)),
     apart(outcomeLines(report, screen)),
     ...report.deferred.map((deferred) => apart(deferredLines(deferred, screen))),
-    ...report.blocked.map((blocked) => apart(blockedLines(blocked, screen))),
+    ...blockedGroups(report.blocked).map((blocked) => apart(blockedLines(blocked, screen))),
     apart(manualLines(report, screen)),
     apart(report.unverifiable.flatMap((one) => unverifiableLines(one, screen))),
     apart(unmanagedLines(report, screen)),
-    ...report.problems.map((problem) => apart(diagnosticLines(problem, screen))),
+    ...problemBlocks(report.problems.filter((problem) => !isFailedRead(problem))),
     ...policyBlocks(report.policies, screen).map(apart),
     ...report.guards.map((guard) => apart(guardLines(guard, screen))),
     apart(idLines(report, screen)),
