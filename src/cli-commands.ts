@@ -192,9 +192,12 @@ function declareSetUp({ program, io, done, add }: CommandLine): void {
   program.commandsGroup("Set up:");
   add<InitFlags, readonly [directory?: string]>(
     "init [dir]",
-    "Create a config, editor schemas and CI workflows. Existing files are not changed.",
+    "Create a config, editor schemas, CI workflows and records. Existing files are not changed. The records of a new project are created in the git remote origin.",
     async (context, directory) => (await import("./commands/setup/init.ts")).runInit(context, directory),
-  ).option("--from-live", "Then import the account at DIMSYNC_BASE_URL");
+  )
+    .option("--from-live", "Then import the account at DIMSYNC_BASE_URL")
+    .option("--approval", "In CI, apply only plans that a reviewer has approved")
+    .option("--no-records", "Do not create records in the git remote");
   add("doctor", "Check the API key, service, clock and records", async (context) =>
     (await import("./commands/setup/doctor.ts")).runDoctor(context),
   );
@@ -242,14 +245,14 @@ function declareCi({ program, add }: CommandLine): void {
   program.commandsGroup("CI:");
   const ci = add<CiFlags, readonly [task: string, file?: string]>(
     "ci <task> [plan-file]",
-    "Run plan, apply or drift as a CI job. Runs in GitHub Actions and GitLab CI. Comments on the pull request, keeps an issue about drift up to date, and pushes the bindings file. With a plan file, ci apply runs exactly that plan.",
+    "Run plan, apply or drift as a CI job. Runs in GitHub Actions and GitLab CI. Comments on the pull request, and keeps an issue about drift up to date. Pushes the bindings file if the target has one. With a plan file, ci apply runs exactly that plan.",
     async (context, task, file) => (await import("./commands/ci/ci.ts")).runCi(context, task, file),
   );
   planOptions(ci)
     .option("--out <file>", "plan: save the plan")
     .option("--no-comment", "plan: do not comment on the pull request")
     .option("--no-issue", "drift: do not open or update an issue")
-    .option("--bindings <how>", "apply: push (default), upload or none")
+    .option("--bindings <how>", "apply, without records in git or PostgreSQL: push the bindings file (default), upload or none")
     .option("--fail-fast", "apply: start nothing new after a failure")
     .option("--lock-timeout <duration>", "apply: how long to wait for another apply to finish")
     .option("--max-plan-age <duration>", "apply: maximum age of a saved plan (default: 24h)");

@@ -1,5 +1,6 @@
 import type { Environment } from "../model/env.ts";
 import type { CiEnvironment } from "./environment.ts";
+import { pushCredentials } from "./push-credentials.ts";
 import { type Pushed, pushFile } from "./push-file.ts";
 
 /** The bindings file after an apply. */
@@ -26,7 +27,7 @@ export async function pushBindings(
     branch: isPushed ? environment.branch : undefined,
     message: commitMessage(environment, target),
     author: commitAuthor(environment, env),
-    env: { ...env, ...gitCredentials(environment, env) },
+    env: { ...env, ...pushCredentials(environment, env) },
   });
 }
 
@@ -47,18 +48,4 @@ function commitAuthor({ provider }: CiEnvironment, env: Environment): { readonly
  */
 function commitMessage({ provider }: CiEnvironment, target: string): string {
   return `dimsync: record ids of ${target}${provider === "gitlab" ? "\n\n[skip ci]" : ""}`;
-}
-
-/**
- * Configuration of git that sends the token to one URL only, and puts it neither on a command line
- * nor in a file.
- */
-function gitCredentials({ pushUrl, token }: CiEnvironment, env: Environment): Environment {
-  if (pushUrl === undefined || token === undefined) return {};
-  const count = Number(env["GIT_CONFIG_COUNT"] ?? 0);
-  return {
-    GIT_CONFIG_COUNT: String(count + 1),
-    [`GIT_CONFIG_KEY_${count}`]: `http.${pushUrl}.extraHeader`,
-    [`GIT_CONFIG_VALUE_${count}`]: `Authorization: Basic ${Buffer.from(`oauth2:${token}`).toString("base64")}`,
-  };
 }

@@ -73,7 +73,11 @@ async function thenRelease<T extends { readonly result: Result }>(writes: Record
   } catch (error) {
     if (!(error instanceof DimsyncError)) throw error;
     const { result } = done;
-    const diagnostic = { code: error.code, severity: "error", summary: "Records not written", message: error.message } as const;
+    const { code, message, command } = error;
+    const diagnostic = {
+      ...({ code, severity: "error", summary: "Records not written", message } as const),
+      ...(command === undefined ? {} : { command }),
+    };
     const exit = combineExits([result.exit, { code: error.exit, reasons: ["records"] }]);
     return { ...done, result: { ...result, diagnostics: [...result.diagnostics, diagnostic], exit } };
   }

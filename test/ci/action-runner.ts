@@ -1,11 +1,12 @@
 import { execFile } from "node:child_process";
-import { cpSync, mkdirSync, mkdtempSync, readFileSync, writeFileSync } from "node:fs";
-import { basename, join, resolve } from "node:path";
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { basename, dirname, join, relative, resolve } from "node:path";
+import picomatch from "picomatch";
 import { parse } from "yaml";
 
 // Runs actions and workflows as the runner of GitHub Actions does: conditions and expressions are
 // evaluated, scripts run in bash with -e and pipefail, and outputs and summaries go through files.
-// After a failure, only steps with always() run. Artifacts are kept, and other actions are only
+// After a failure, only steps with always() or failure() run. Artifacts are kept, and other actions are only
 // recorded.
 
 type Texts = Readonly<Record<string, string>>;
@@ -55,8 +56,8 @@ export interface ActionRun {
   readonly masks: readonly string[];
   /** The first exit code of a script that was not 0. */
   readonly code: number;
-  /** Other actions that would have run, with their inputs. */
-  readonly used: readonly { readonly uses: string; readonly with: Texts }[];
+  /** Other actions that would have run, with their inputs and the texts of the files that they upload. */
+  readonly used: readonly { readonly uses: string; readonly with: Texts; readonly files: readonly string[] }[];
 }
 
 export interface WorkflowRun {
@@ -147,8 +148,8 @@ async function runSteps(steps: readonly Step[], values: Map<string, string>, pla
     if (step.uses === undefined) all = joined(all, await runScript(step, allFilled(step.env), { values, place }));
     else {
       const inputs = allFilled(step.with);
-      runArtifactAction(step, inputs, { values, place });
-      all = joined(all, { ...nothing, used: [{ uses: step.uses, with: inputs }] });
+      const files = runArtifactAction(step, inputs, { values, place });
+      all = joined(all, { ...nothing, used: [{ uses: step.uses, with: inputs, files }] });
     }
   }
   return all;
@@ -159,18 +160,26 @@ interface Running {
   readonly place: Place;
 }
 
-/** Throws if the name of an artifact is used twice, as GitHub does. */
-function runArtifactAction({ id = "", uses = "" }: Step, inputs: Texts, { values, place: { machine, artifacts } }: Running): void {
+/** Returns the texts of the uploaded files. Throws if the name of an artifact is used twice, as GitHub does. */
+function runArtifactAction(
+  { id = "", uses = "" }: Step,
+  inputs: Texts,
+  { values, place: { machine, artifacts } }: Running,
+): readonly string[] {
   const { name = "", path = "" } = inputs;
   if (uses.startsWith("actions/upload-artifact@")) {
+    const found = filesOf(resolve(machine.workspace, path));
+    if (found.length === 0 && inputs["if-no-files-found"] === "ignore") return [];
     if ([...artifacts.values()].some((artifact) => artifact.name === name))
       throw new Error(`Conflict: the artifact ${name} already exists.`);
     const folder = mkdtempSync(join(machine.temp, "artifact-"));
-    const file = join(folder, basename(path));
-    cpSync(path, file);
+    const [first = path] = found;
+    const file = join(folder, basename(first));
+    cpSync(first, file);
     const artifactId = String(100 + artifacts.size);
     artifacts.set(artifactId, { name, file });
     values.set(`steps.${id}.outputs.artifact-id`, artifactId);
+    return found.map((one) => readFileSync(one, "utf8"));
   }
   if (uses.startsWith("actions/download-artifact@")) {
     const artifact = artifacts.get(inputs["artifact-ids"] ?? "");
@@ -178,6 +187,16 @@ function runArtifactAction({ id = "", uses = "" }: Step, inputs: Texts, { values
     mkdirSync(path, { recursive: true });
     cpSync(artifact.file, join(path, basename(artifact.file)));
   }
+  return [];
+}
+
+/** The files that a path names, in which `*` is any part of a name. */
+function filesOf(pattern: string): readonly string[] {
+  if (!pattern.includes("*")) return [pattern];
+  const folder = dirname(pattern.slice(0, pattern.indexOf("*")).concat("x"));
+  const names = existsSync(folder) ? readdirSync(folder, { recursive: true, encoding: "utf8" }) : [];
+  const matches = picomatch(relative(folder, pattern));
+  return names.filter((name) => matches(name)).map((name) => join(folder, name));
 }
 
 async function runScript(step: Step, env: Texts, { values, place: { machine } }: Running): Promise<Steps> {
@@ -248,13 +267,13 @@ const filled = (text: string, values: ReadonlyMap<string, string>): string =>
       .reduce((found, value) => found || value, ""),
   );
 
-/** Evaluates `A == 'x'`, `A != ''` and `always()`, joined by `&&`. Throws for other conditions. */
+/** Evaluates `A == 'x'`, `A != ''`, `always()` and `failure()`, joined by `&&`. Throws for other conditions. */
 function isWanted(condition: string, values: ReadonlyMap<string, string>, code: number): boolean {
   const parts = condition.split("&&").map((part) => part.trim());
-  const isAlways = parts.includes("always()");
-  if (code !== 0 && !isAlways) return false;
+  if (code !== 0 && !parts.includes("always()") && !parts.includes("failure()")) return false;
+  if (code === 0 && parts.includes("failure()")) return false;
   return parts.every((part) => {
-    if (part === "always()" || part === "success()") return true;
+    if (["always()", "failure()", "success()"].includes(part)) return true;
     const [, name = "", operator, text = ""] = /^([\w.-]+) (==|!=) '([^']*)'$/u.exec(part) ?? [];
     if (operator === undefined) throw new Error(`This runner cannot evaluate the condition ${condition}.`);
     return ((values.get(name) ?? "") === text) === (operator === "==");

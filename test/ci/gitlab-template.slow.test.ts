@@ -69,6 +69,7 @@ test("a merge request, the merge, and the night after", { timeout: 120_000 }, as
   try {
     const [notes, issues]: [GitlabNote[], GitlabIssue[]] = [[], []];
     const repository = startRepository(files(service.url));
+    await repository.createRecords();
     const checkout = repository.checkout("main");
     const common = {
       GITLAB_CI: "true",
@@ -97,7 +98,9 @@ test("a merge request, the merge, and the night after", { timeout: 120_000 }, as
     await run("dimsync apply", { ...onMain, DIMSYNC_API_KEY: "writing" });
     expect(service.counts()).toMatchObject({ PATCH: 1 });
     expect(service.state().integrations[0]?.schemas["public"]?.tables["customers"]?.columns["phone"]?.hashed).toBe(true);
-    expect(repository.read("main", "dimsync.bindings.yaml")).toContain("8f1c");
+    // The branch is protected.
+    expect(repository.read("main", "dimsync.bindings.yaml")).toBeUndefined();
+    expect(repository.read("refs/dimsync/prod", "bindings.yaml")).toContain("8f1c");
 
     service.mutate((state) => {
       const column = state.integrations[0]?.schemas["public"]?.tables["customers"]?.columns["phone"];

@@ -2,7 +2,8 @@ import { execFileSync } from "node:child_process";
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
-import { workflows } from "../../src/commands/setup/init-workflows.ts";
+import { workflows } from "../../src/commands/setup/workflows/index.ts";
+import { runCommand } from "../support/command.ts";
 import { gitEnv } from "../support/git-env.ts";
 import { git } from "../support/git-remote.ts";
 import { writeProject } from "../support/project-folder.ts";
@@ -24,17 +25,42 @@ export function packPackage(): { readonly file: string; readonly folder: string;
   return { file: join(folder, name.split("\n").at(-1) ?? ""), folder, remove: () => rmSync(folder, { recursive: true, force: true }) };
 }
 
-/** A repository with a bare remote and a folder for each job's checkout. */
+/** Refuses a push to main, as a protected branch does, unless a file in the bare repository allows it. */
+const protectMain = `#!/bin/sh
+[ "$1" != refs/heads/main ] || [ -e open ] || { echo "main is protected" >&2; exit 1; }
+`;
+
+/** A repository with a bare remote, whose branch main is protected, and a folder for each job's checkout. */
 export function startRepository(files: Readonly<Record<string, string>>) {
   const root = writeProject({});
   const remote = join(root, "remote.git");
   const work = join(root, "work");
   git(root, "init", "--quiet", "--bare", "--initial-branch=main", remote);
   git(root, "clone", "--quiet", remote, work);
+  writeFileSync(join(remote, "hooks", "update"), protectMain, { mode: 0o755 });
   let jobs = 0;
+  let isOpen = false;
+  /** Pushes as somebody who may push to main. */
+  const push = (branch: string): void => {
+    writeFileSync(join(remote, "open"), "");
+    git(work, "push", "--quiet", "origin", branch);
+    if (!isOpen) rmSync(join(remote, "open"));
+  };
   const repository = {
     root,
     remote,
+    /** From now on, everybody may push to main. */
+    openMain: (): void => {
+      isOpen = true;
+      writeFileSync(join(remote, "open"), "");
+    },
+    /** Creates the records of the only target in the remote, and names them in dimsync.yaml. */
+    createRecords: async (): Promise<void> => {
+      const folder = repository.checkout("main");
+      const { code, stderr } = await runCommand(["records", "init"], folder, gitEnv);
+      if (code !== 0) throw new Error(stderr);
+      repository.commit("main", { "dimsync.yaml": readFileSync(join(folder, "dimsync.yaml"), "utf8") });
+    },
     commit: (branch: string, changes: Readonly<Record<string, string>>): void => {
       const isThere = git(work, "branch", "--list", branch) !== "";
       if (git(work, "branch", "--show-current") !== branch) git(work, "checkout", "--quiet", ...(isThere ? [] : ["-b"]), branch);
@@ -44,13 +70,13 @@ export function startRepository(files: Readonly<Record<string, string>>) {
       }
       git(work, "add", "--all");
       git(work, "commit", "--quiet", "--message", "change");
-      git(work, "push", "--quiet", "origin", branch);
+      push(branch);
     },
     merge: (branch: string): void => {
       git(work, "checkout", "--quiet", "main");
       git(work, "pull", "--quiet", "origin", "main");
       git(work, "merge", "--quiet", "--no-edit", branch);
-      git(work, "push", "--quiet", "origin", "main");
+      push("main");
     },
     /** A fresh checkout, as each job gets it. */
     checkout: (branch: string): string => {
@@ -59,10 +85,10 @@ export function startRepository(files: Readonly<Record<string, string>>) {
       git(root, "clone", "--quiet", "--branch", branch, remote, folder);
       return folder;
     },
-    /** A file on the branch of the remote; undefined if it does not exist. */
-    read: (branch: string, path: string): string | undefined => {
+    /** A file on the branch or ref of the remote; undefined if it does not exist. */
+    read: (ref: string, path: string): string | undefined => {
       try {
-        return git(remote, "show", `${branch}:${path}`);
+        return git(remote, "show", `${ref}:${path}`);
       } catch {
         return undefined;
       }
@@ -120,26 +146,49 @@ export async function runJob(rehearsal: Rehearsal, job: Job): Promise<ActionRun>
       startMachine: () => machine,
     });
   }
-  const text = workflows({ version: "0.0.0", targets: ["prod"] })
-    [task].replace("dimsync@0.0.0", `--package=${rehearsal.packageFile} dimsync`)
-    .replace("# Add the secrets", `${Object.keys(secrets).map((name) => `${name}: \${{ secrets.${name} }}\n          `)}#`);
+  const text = workflowOfInit(rehearsal, { task, secrets });
   return await runWorkflow(text, { secrets: { ...keys, ...secrets }, startMachine: () => machine });
 }
 
-/** Runs the workflow with an approval for a push to main, in an environment named "production". */
-export async function runReviewedApply(
-  rehearsal: Rehearsal,
-  {
-    secrets = {},
-    approve,
-  }: { readonly secrets?: Readonly<Record<string, string>>; readonly approve: (artifacts: readonly string[]) => boolean },
-): Promise<ActionRun> {
+/** The workflow that init writes, with the packed package and the secrets of the manifests. */
+function workflowOfInit(
+  { packageFile }: Rehearsal,
+  { task, secrets, approval = false }: { task: Job["task"]; secrets: Readonly<Record<string, string>>; approval?: boolean },
+): string {
+  const added = Object.keys(secrets).map((name) => `${name}: \${{ secrets.${name} }}\n          `);
+  return workflows({ version: "0.0.0", targets: ["prod"], approval })
+    [task].replaceAll("dimsync@0.0.0", `--package=${packageFile} dimsync`)
+    .replace("# Add the secrets", `${added.join("")}#`);
+}
+
+/** The two ways to have each plan approved. */
+export const approvedWays = ["the reusable workflow", "the workflow of init --approval"] as const;
+
+export interface ReviewedApply {
+  /** Default: the reusable workflow. */
+  readonly way?: (typeof approvedWays)[number];
+  readonly secrets?: Readonly<Record<string, string>>;
+  /** Gets the files of the artifacts. */
+  readonly approve: (artifacts: readonly string[]) => boolean;
+}
+
+/** Runs the workflow with an approval for a push to main. */
+export async function runReviewedApply(rehearsal: Rehearsal, { way, secrets = {}, approve }: ReviewedApply): Promise<ActionRun> {
   const { read, write } = rehearsal.keys;
-  return await runWorkflow(readFileSync(".github/workflows/dimsync-reviewed-apply.yml", "utf8"), {
-    inputs: { package: rehearsal.packageFile, environment: "production" },
-    secrets: { DIMSYNC_READ_KEY: read, DIMSYNC_API_KEY: write, DIMSYNC_SECRETS: secretLines(secrets) },
+  const run = {
     startMachine: () => startMachine(rehearsal, { event: "push", branch: "main", author: "member" }),
     approve,
+  };
+  const keys = { DIMSYNC_READ_KEY: read, DIMSYNC_API_KEY: write };
+  if (way === "the workflow of init --approval")
+    return await runWorkflow(workflowOfInit(rehearsal, { task: "apply", secrets, approval: true }), {
+      ...run,
+      secrets: { ...keys, ...secrets },
+    });
+  return await runWorkflow(readFileSync(".github/workflows/dimsync-reviewed-apply.yml", "utf8"), {
+    ...run,
+    inputs: { package: rehearsal.packageFile, environment: "production" },
+    secrets: { ...keys, DIMSYNC_SECRETS: secretLines(secrets) },
   });
 }
 

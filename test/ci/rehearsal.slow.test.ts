@@ -4,9 +4,12 @@ import { beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import type { AccountState, SchemaMap } from "../../src/embedded/data/account.ts";
 import { seedAccount } from "../../src/embedded/data/seed.ts";
 import { startEmbeddedService } from "../../src/embedded/index.ts";
+import { runCommand } from "../support/command.ts";
+import { gitEnv } from "../support/git-env.ts";
+import { git } from "../support/git-remote.ts";
 import { returnsManifest } from "../support/returns.ts";
 import { startGithub } from "./github-stand-in.ts";
-import { type Job, packPackage, type Rehearsal, runJob, runReviewedApply, startRepository, ways } from "./rehearsal-job.ts";
+import { approvedWays, type Job, packPackage, type Rehearsal, runJob, runReviewedApply, startRepository, ways } from "./rehearsal-job.ts";
 
 // A change from the pull request to the report of drift. Only GitHub is replaced: the package is packed
 // and installed, the scripts are those of the action and the workflows, git has a bare remote, and the
@@ -22,15 +25,16 @@ beforeAll(() => {
 const keys = { read: "rehearsal-read-key", write: "rehearsal-write-key" };
 const users = { [keys.read]: "reader@example.com", [keys.write]: "bot@example.com" };
 
-/** A service, GitHub, and a repository with these files, until the test ends. */
+/** A service, GitHub, and a repository with these files and with records in git, until the test ends. */
 async function rehearse(
   files: Readonly<Record<string, string>>,
-  { parts = "", state }: { parts?: string; state?: () => AccountState } = {},
+  { parts = "", state, inFolder = false }: { parts?: string; state?: () => AccountState; inFolder?: boolean } = {},
 ) {
   const service = await startEmbeddedService({ apiKeys: users, ...(state === undefined ? {} : { state }) });
   onTestFinished(() => service.close());
   const github = await startGithub();
   const repository = startRepository({ "dimsync.yaml": config(service.url, parts), ".gitignore": ".dimsync/\n", ...files });
+  if (!inFolder) await repository.createRecords();
   const rehearsal: Rehearsal = { packageFile, repository, github, keys };
   const setHashed = (hashed: boolean): void =>
     service.mutate((account) => {
@@ -68,6 +72,17 @@ spec:
 `;
 const ordersHashed = { "manifests/orders.yaml": orders("email: { hashed: true }") };
 const returns = returnsManifest({ destination: "{ id: d-12 }", secretEnv: "RETURNS_DB_PASSWORD", owners: "[dana@example.com]" });
+/** An asset cannot be looked up: only the records know that it exists. */
+const lake = `apiVersion: dimsync/v1
+kind: Asset
+metadata: { name: lake }
+lifecycle: { create: ifMissing }
+spec:
+  name: Lake
+  type: s3
+  connectionType: destination
+  connection: { bucket: lake, secret_key: { $secret: { env: RETURNS_DB_PASSWORD } } }
+`;
 const secrets = { RETURNS_DB_PASSWORD: "rehearsal%secret" };
 
 describe("the three jobs", () => {
@@ -75,13 +90,13 @@ describe("the three jobs", () => {
     const { service, github, repository, setHashed, job } = await rehearse(ordersHashed);
     const comments = () => github.comments.get(7) ?? [];
 
-    repository.commit("feature", { "manifests/returns.yaml": returns });
+    repository.commit("feature", { "manifests/returns.yaml": `${returns}---\n${lake}` });
     const first = await job({ way, task: "plan", branch: "feature" });
     expect(first.code, first.log).toBe(0);
     expect(first.outputs).toMatchObject({
       has_changes: "true",
       exit_code: "0",
-      summary_line: expect.stringContaining("Plan for prod: 1 to create"),
+      summary_line: expect.stringContaining("Plan for prod: 2 to create"),
     });
     expect(first.summary).toContain("## Plan for `prod`");
     expect(comments()).toHaveLength(1);
@@ -97,13 +112,17 @@ describe("the three jobs", () => {
     expect(Object.keys(service.counts())).toEqual(["GET"]);
 
     repository.merge("feature");
+    const tip = git(repository.remote, "rev-parse", "main");
     const applied = await job({ way, task: "apply", branch: "main", secrets });
     expect(applied.code, applied.log).toBe(0);
     expect(applied.outputs).toMatchObject({ exit_code: "0", has_changes: "true" });
-    expect(service.counts()).toMatchObject({ POST: 1, PATCH: 1 });
+    expect(service.counts()).toMatchObject({ POST: 2, PATCH: 1 });
     const created = service.state().integrations.find(({ name }) => name === "returns-pg" || name === "returns");
-    expect(repository.read("main", "dimsync.bindings.yaml")).toContain(created?.id ?? "no integration was created");
-    expect(applied.used.map(({ uses }) => uses.split("@")[0]).slice(-2)).toEqual(["actions/cache/restore", "actions/cache/save"]);
+    const recorded = repository.read("refs/dimsync/prod", "bindings.yaml");
+    expect(recorded).toContain(created?.id ?? "no integration was created");
+    expect(recorded).toContain("Asset/lake");
+    expect(git(repository.remote, "rev-parse", "main")).toBe(tip);
+    expect(applied.used.map(({ uses }) => uses.split("@")[0]).filter((uses) => !/checkout|setup-node/u.test(uses ?? ""))).toEqual([]);
     if (way === "the reusable workflows") expect(applied.masks).toEqual([secrets.RETURNS_DB_PASSWORD]);
 
     service.resetCounts();
@@ -157,12 +176,45 @@ describe("the three jobs", () => {
     expect([run.code, run.used.length, service.requests]).toEqual([0, 1, []]);
   });
 
-  test("ids that cannot be pushed become an artifact, with exit 4 and instructions", { timeout: 60_000 }, async () => {
-    const { repository, job } = await rehearse(ordersHashed);
-    writeFileSync(join(repository.remote, "hooks/pre-receive"), "#!/bin/sh\necho protected branch >&2\nexit 1\n", { mode: 0o755 });
+  test("two applies at once, on machines that share nothing, create nothing twice", { timeout: 60_000 }, async () => {
+    const { service, job } = await rehearse({ "manifests/returns.yaml": `${returns}---\n${lake}` });
+    const jobs = await Promise.all([1, 2].map(() => job({ task: "apply", branch: "main", secrets })));
+    expect(jobs.filter(({ code }) => code === 0).length).toBeGreaterThan(0);
+    for (const { code, log } of jobs) expect([0, 4, 6], log).toContain(code);
+    expect(service.counts()).toMatchObject({ POST: 2 });
+  });
+
+  test("ids that cannot be written to the records become an artifact, with exit 4 and the command that binds them", {
+    timeout: 60_000,
+  }, async () => {
+    const { repository, job } = await rehearse({ "manifests/returns.yaml": returns });
+    const shortLived = (repository.read("main", "dimsync.yaml") ?? "").replace("records:\n", "records:\n      ttl: 5s\n");
+    repository.commit("main", { "dimsync.yaml": shortLived });
+    // The first push takes the lease, and the server refuses the later ones.
+    const hook = `#!/bin/sh\n[ "$1" != refs/dimsync/prod ] || mkdir first || { echo "no more pushes" >&2; exit 1; }\n`;
+    writeFileSync(join(repository.remote, "hooks/update"), hook, { mode: 0o755 });
+    const run = await job({ way: "the workflows of init", task: "apply", branch: "main", secrets });
+    expect(run.code, run.log).toBe(4);
+    expect(run.log).toContain("no more pushes");
+    const [, id] = /dimsync bind Integration\/returns=(\S+) -t prod/u.exec(run.log) ?? [];
+    expect(run.used.at(-1)?.files.join(""), run.log).toContain(`"id":"${id}"`);
+  });
+
+  test("without records in git, the bindings file is pushed to the branch", { timeout: 60_000 }, async () => {
+    const { repository, job } = await rehearse(ordersHashed, { inFolder: true });
+    repository.openMain();
+    const run = await job({ task: "apply", branch: "main" });
+    expect(run.code, run.log).toBe(0);
+    expect(repository.read("main", "dimsync.bindings.yaml")).toContain("8f1c");
+  });
+
+  test("without records in git, ids that cannot be pushed become an artifact, with exit 4 and instructions", {
+    timeout: 60_000,
+  }, async () => {
+    const { job } = await rehearse(ordersHashed, { inFolder: true });
     const run = await job({ task: "apply", branch: "main" });
     expect(run.code, run.log).toBe(4);
-    expect(run.log).toContain("protected branch");
+    expect(run.log).toContain("main is protected");
     const file = run.outputs["bindings_file"] ?? "";
     expect(readFileSync(file, "utf8")).toContain("8f1c");
     expect(run.used.at(-1)).toMatchObject({
@@ -210,28 +262,41 @@ function manyColumns(): SchemaMap {
 describe("apply after an approval", () => {
   const sent = (counts: Readonly<Record<string, number>>) => Object.keys(counts).filter((method) => method !== "GET");
 
-  test("applies the plan that was reviewed, with the key that can write", { timeout: 60_000 }, async () => {
-    const { service, repository, rehearsal } = await rehearse({ ...ordersHashed, "manifests/returns.yaml": returns });
-    let sentBefore: readonly string[] | undefined;
-    const run = await runReviewedApply(rehearsal, {
-      secrets,
-      approve: () => {
-        sentBefore = sent(service.counts());
-        return true;
-      },
-    });
-    expect(run.code, run.log).toBe(0);
-    expect(sentBefore).toEqual([]);
-    expect(run.outputs).toMatchObject({ exit_code: "0", has_changes: "true" });
-    expect(run.summary).toMatch(/## Plan for `prod`[\s\S]*## Apply on `prod`/u);
-    expect(repository.read("main", "dimsync.bindings.yaml")).toContain("returns");
-    const [upload, download] = run.used.filter(({ uses }) => /-artifact@/u.test(uses));
-    expect([upload?.with["name"], download?.with["artifact-ids"]]).toEqual(["dimsync-plan-prod", "100"]);
+  test.each(approvedWays)(
+    "applies the plan that was reviewed, once, with the key that can write, with %s",
+    { timeout: 90_000 },
+    async (way) => {
+      const { service, repository, rehearsal } = await rehearse({ ...ordersHashed, "manifests/returns.yaml": returns });
+      let sentBefore: readonly string[] | undefined;
+      let reviewed = "";
+      const run = await runReviewedApply(rehearsal, {
+        way,
+        secrets,
+        approve: ([file = ""]) => {
+          reviewed = readFileSync(file, "utf8");
+          sentBefore = sent(service.counts());
+          return true;
+        },
+      });
+      expect(run.code, run.log).toBe(0);
+      expect(sentBefore).toEqual([]);
+      expect(run.outputs).toMatchObject({ exit_code: "0", has_changes: "true" });
+      expect(run.summary).toMatch(/## Plan for `prod`[\s\S]*## Apply on `prod`/u);
+      expect(repository.read("refs/dimsync/prod", "bindings.yaml")).toContain("returns");
+      const [upload, download] = run.used.filter(({ uses }) => /-artifact@/u.test(uses));
+      expect([upload?.with["name"], download?.with["artifact-ids"]]).toEqual(["dimsync-plan-prod", "100"]);
 
-    service.resetCounts();
-    const again = await runReviewedApply(rehearsal, { secrets, approve: () => expect.unreachable("There is nothing to approve.") });
-    expect([again.code, sent(service.counts())]).toEqual([0, []]);
-  });
+      service.resetCounts();
+      // As after a re-run of the second job alone, on a machine that knows nothing of the first run.
+      const folder = repository.checkout("main");
+      writeFileSync(join(folder, "reviewed.plan.json"), reviewed);
+      const env = { ...gitEnv, ...secrets, DIMSYNC_API_KEY: keys.write };
+      const repeated = await runCommand(["ci", "apply", "reviewed.plan.json"], folder, env);
+      expect([repeated.code, repeated.stderr, sent(service.counts())]).toEqual([5, expect.stringContaining("E_PLAN_APPLIED"), []]);
+      const again = await runReviewedApply(rehearsal, { way, secrets, approve: () => expect.unreachable("There is nothing to approve.") });
+      expect([again.code, sent(service.counts())]).toEqual([0, []]);
+    },
+  );
 
   test("sends nothing without the approval", { timeout: 60_000 }, async () => {
     const { service, rehearsal } = await rehearse(ordersHashed);

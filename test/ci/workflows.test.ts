@@ -2,15 +2,17 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { parse } from "yaml";
-import { workflows } from "../../src/commands/setup/init-workflows.ts";
+import { workflows } from "../../src/commands/setup/workflows/index.ts";
 import { lintWorkflow } from "./actionlint.ts";
 
 const folder = ".github/workflows";
 const files = readdirSync(folder).map((name): readonly [string, string] => [name, readFileSync(join(folder, name), "utf8")]);
 const fileNamed = (name: string): string => files.find(([file]) => file === name)?.[1] ?? "";
-const ofInit = Object.entries(workflows({ version: "0.0.0", targets: ["prod", "eu-west"] })).map(
-  ([name, text]): readonly [string, string] => [`init-${name}.yml`, text],
-);
+const targets = ["prod", "eu-west", "u s", "u.s"];
+const ofInit = [
+  ...Object.entries(workflows({ version: "0.0.0", targets })).map(([name, text]): readonly [string, string] => [`init-${name}.yml`, text]),
+  ["init-approved-apply.yml", workflows({ version: "0.0.0", targets, approval: true }).apply] as const,
+];
 
 describe("actionlint", () => {
   test.each([...files, ...ofInit])("finds nothing in %s", async (name, text) => {
@@ -120,16 +122,18 @@ describe("concurrency", () => {
   test.each(groups)(
     "the group of %s, job %s, has the target, and only plans are cancelled",
     (_name, job, { group, "cancel-in-progress": cancel }) => {
-      expect(group).toMatch(/\$\{\{ (?:inputs|matrix)\.target \}\}/u);
+      const name = job.replace(/^apply-/u, "");
+      expect(group.replace(new RegExp(`-${name}$`, "u"), "TARGET")).toMatch(/\$\{\{ (?:inputs|matrix)\.target \}\}|TARGET$/u);
       expect(cancel).toBe(job === "plan");
     },
   );
 
   test("every apply has one", () => {
-    expect(groups.filter(([, job]) => job === "apply").map(([name]) => name)).toEqual([
-      "dimsync-apply.yml",
-      "dimsync-reviewed-apply.yml",
-      "init-apply.yml",
+    expect(groups.filter(([, job]) => job.startsWith("apply")).map(([name, job]) => `${name} ${job}`)).toEqual([
+      "dimsync-apply.yml apply",
+      "dimsync-reviewed-apply.yml apply",
+      "init-apply.yml apply",
+      ...["prod", "eu-west", "u-s", "u-s-3"].map((target) => `init-approved-apply.yml apply-${target}`),
     ]);
   });
 });
@@ -142,7 +146,18 @@ test("only jobs that apply get the key that can write, in an environment", () =>
   for (const [name, text] of [...files, ...ofInit])
     for (const [job, content] of Object.entries((parse(text) as { jobs: Record<string, Step> }).jobs))
       if (JSON.stringify(content).includes("secrets.DIMSYNC_API_KEY"))
-        expect([name, job, "environment" in content]).toEqual([name, "apply", true]);
+        expect([name, job, "environment" in content]).toEqual([name, expect.stringMatching(/^apply(?:-|$)/u), true]);
+});
+
+test("only jobs that apply may write to the repository, and none commits to a branch or uses a cache", () => {
+  for (const [name, text] of [...files.filter(([file]) => file.startsWith("dimsync-")), ...ofInit]) {
+    const { permissions, jobs } = parse(text) as { permissions: Step; jobs: Record<string, { permissions?: Step }> };
+    for (const [job, content] of Object.entries(jobs)) {
+      const contents = (content.permissions ?? permissions)["contents"];
+      expect([name, job, contents]).toEqual([name, job, job.startsWith("apply") ? "write" : "read"]);
+    }
+    expect(text).not.toMatch(/actions\/cache|git push/u);
+  }
 });
 
 test("a check that a rule can require has no filter of paths", () => {

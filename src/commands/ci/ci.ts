@@ -3,6 +3,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { artifactSuffix } from "../../ci/apply-job.ts";
+import type { CiEnvironment } from "../../ci/environment.ts";
 import { type CiJob, commentPlans, reportDrift, withdrawComments } from "../../ci/provider.ts";
 import type { Environment } from "../../model/env.ts";
 import { DimsyncError } from "../../model/errors.ts";
@@ -23,8 +24,8 @@ interface CiRun {
 
 /**
  * `dimsync ci TASK [FILE]`: the command of the same name, and what a job needs besides, so that no
- * workflow needs a script: the comment on the pull request, the issue about drift, the push of the
- * bindings. Throws E_USAGE for an unknown task.
+ * workflow needs a script: the comment on the pull request, the issue about drift, the push of a
+ * bindings file. Throws E_USAGE for an unknown task.
  */
 export async function runCi(context: Context<CiFlags>, task: string, planFile: string | undefined): Promise<ExitCode> {
   const known = checkUsage(context, task, planFile);
@@ -40,7 +41,9 @@ export async function runCi(context: Context<CiFlags>, task: string, planFile: s
   const run: CiRun = { job: { environment, env: io.env, signal: io.interrupted, log: io.stderr }, folder };
   try {
     if (known === "plan") return await ciPlan(inner, run);
-    return known === "apply" ? await ciApply(inner, { environment, folder, planFile }) : await ciDrift(inner, run);
+    return known === "apply"
+      ? await ciApply(await withPushes(inner, environment), { environment, folder, planFile })
+      : await ciDrift(inner, run);
   } catch (error) {
     // Here and not in main, whose flags do not ask for the outputs of a step.
     const { reportError } = await import("../shared/report-error.ts");
@@ -59,6 +62,13 @@ function checkUsage({ flags }: Context<CiFlags>, task: string, planFile: string 
   if (flags.bindings !== undefined && !["push", "upload", "none"].includes(flags.bindings))
     throw new DimsyncError("E_USAGE", `--bindings takes push, upload or none, not ${JSON.stringify(flags.bindings)}.`);
   return known;
+}
+
+/** The same run with the credentials to push records to the remote of the checkout. */
+async function withPushes(context: Context<CiFlags>, environment: CiEnvironment): Promise<Context<CiFlags>> {
+  const { originCredentials } = await import("../../ci/push-credentials.ts");
+  const { io } = context;
+  return { ...context, io: { ...io, env: { ...io.env, ...originCredentials(environment, io.env) } } };
 }
 
 async function ciPlan(context: Context<CiFlags>, { job, folder }: CiRun): Promise<ExitCode> {

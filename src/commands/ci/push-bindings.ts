@@ -12,14 +12,15 @@ import { loadOneProject } from "../shared/project.ts";
 /**
  * Keeps the ids that apply recorded: pushes the bindings file, or sets the output `bindings_file`,
  * so that the workflow uploads it. Returns 4 if the file changed and could not be pushed, because
- * every run has to look up the ids again until it is committed.
+ * every run has to look up the ids again until it is committed. Does nothing for records in git or
+ * PostgreSQL, which have the ids already.
  */
 export async function keepBindings(context: Context<CiFlags>, environment: CiEnvironment): Promise<ExitCode> {
   const { io, flags, cwd } = context;
   const mode = flags.bindings ?? "push";
   const { settings } = await loadOneProject(context);
   const { folder, bindingsFile: file, target } = settings;
-  if (mode === "none" || !existsSync(file)) return 0;
+  if (settings.records.store !== "folder" || mode === "none" || !existsSync(file)) return 0;
   const pushed = await pushBindings(environment, { folder, file, target }, { isPushed: mode === "push", env: io.env });
   if (pushed.outcome !== "refused") {
     io.stderr(`dimsync: bindings: ${pushed.outcome}\n`);

@@ -1,16 +1,18 @@
 import { schemaText } from "../../manifests/schema/lookup.ts";
 import { version } from "../../model/version.ts";
-import { workflows } from "./init-workflows.ts";
+import { workflows } from "./workflows/index.ts";
 
 /**
  * What `dimsync init` writes: texts by path below the project's folder. `baseUrl`: of the account, if
- * the environment names it. `targets`: those of an existing config.
+ * the environment names it. `targets`: those of an existing config. `approval`: apply waits for the
+ * approval of its plan.
  */
 export function initFiles(options: {
   readonly baseUrl?: string | undefined;
   readonly targets: readonly string[];
+  readonly approval: boolean;
 }): Readonly<Record<string, string>> {
-  const { plan, apply, drift } = workflows({ version, targets: options.targets });
+  const { plan, apply, drift } = workflows({ version, targets: options.targets, approval: options.approval });
   return {
     "dimsync.yaml": configText(options.baseUrl ?? "https://api.example.com"),
     "manifests/README.md": manifestsReadme,
@@ -30,7 +32,6 @@ const configText = (baseUrl: string): string => `# yaml-language-server: $schema
 apiVersion: dimsync/v1
 kind: Config
 manifests: [manifests]
-bindings: dimsync.bindings.yaml # import and apply write it; commit it
 targets:
   ${firstTarget}:
     baseUrl: ${/^[\w:/.-]+$/u.test(baseUrl) ? baseUrl : JSON.stringify(baseUrl)}

@@ -5,13 +5,16 @@ import { listTargets } from "../../manifests/project.ts";
 import type { Environment } from "../../model/env.ts";
 import { DimsyncError } from "../../model/errors.ts";
 import type { ExitCode } from "../../model/exit.ts";
+import { shellWord } from "../../text/shell.ts";
 import type { Context } from "../shared/context.ts";
 import type { InitFlags } from "../shared/flags.ts";
 import { firstTarget, initFiles } from "./init-files.ts";
+import { createRecords, targetsInFolder } from "./init-records.ts";
 
 /**
- * `dimsync init [DIR]`: writes a config, folders, editor schemas and CI workflows. Existing files
- * are not changed. With --from-live, imports the account afterwards.
+ * `dimsync init [DIR]`: writes a config, folders, editor schemas and CI workflows, and creates the
+ * records of a new project in its remote. Existing files are not changed. With --from-live, imports
+ * the account afterwards.
  */
 export async function runInit(context: Context<InitFlags>, directory: string | undefined): Promise<ExitCode> {
   const { io, cwd, flags } = context;
@@ -22,10 +25,14 @@ export async function runInit(context: Context<InitFlags>, directory: string | u
       "E_NO_ACCOUNT",
       "init --from-live imports an account, but no account is named. Set DIMSYNC_BASE_URL to its address and DIMSYNC_API_KEY to its key. The address is written to dimsync.yaml, the key is not.",
     );
-  for (const [path, text] of Object.entries(initFiles({ baseUrl, targets: await targetsIn(root, io.env) }))) {
+  const isNew = !existsSync(join(root, "dimsync.yaml"));
+  const files = initFiles({ baseUrl, targets: await targetsIn(root, io.env), approval: flags.approval === true });
+  for (const [path, text] of Object.entries(files)) {
     const file = join(root, path);
     io.stderr(`${await writeNew(file, text)}  ${relative(cwd, file)}\n`);
   }
+  if (isNew) await createRecords(context, root);
+  const inFolder = await targetsInFolder(context, root);
   const repository = repositoryAbove(root);
   if (repository !== undefined) io.stderr(moveWorkflowsText(relative(repository, root).split(sep).join("/")));
   if (flags.fromLive === true) {
@@ -33,6 +40,7 @@ export async function runInit(context: Context<InitFlags>, directory: string | u
     return runImport({ ...context, cwd: root }, []);
   }
   io.stderr(nextStepsText(relative(cwd, root), baseUrl));
+  if (inFolder.length > 0) io.stderr(folderText(inFolder));
   return 0;
 }
 
@@ -54,6 +62,12 @@ function nextStepsText(folder: string, baseUrl: string | undefined): string {
   const commands = [...(folder === "" ? [] : [`cd ${folder}`]), "dimsync validate", "dimsync plan"];
   return `\nNext: ${first} in DIMSYNC_API_KEY, write a manifest, then run:\n${commands.map((command) => `  ${command}\n`).join("")}`;
 }
+
+/** `targets`: those whose records are files of this machine. */
+const folderText = (targets: readonly string[]): string => `
+The records (ids and the journal of creates) of ${targets.join(", ")} are files of this machine. CI jobs do not see
+them. Once the repository has a remote, move them there, before the first apply in CI:
+${targets.map((target) => `  dimsync records migrate --to git -t ${shellWord(target)}\n`).join("")}`;
 
 /**
  * The root of the git repository around the folder; undefined if the folder is that root or in no

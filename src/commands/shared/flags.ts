@@ -122,6 +122,9 @@ export interface ResolveFlags extends GlobalFlags {
 
 export interface InitFlags extends GlobalFlags {
   readonly fromLive?: boolean;
+  readonly approval?: boolean;
+  /** False for --no-records. */
+  readonly records?: boolean;
 }
 
 export interface FmtFlags extends GlobalFlags {

@@ -7,11 +7,14 @@ import { writeCommit } from "./commit.ts";
 import { supportedFormat } from "./content.ts";
 import { land } from "./land.ts";
 import { commitMessage } from "./message.ts";
-import { type GitStoreOptions, openStore } from "./store.ts";
+import type { RecordsRepository } from "./repository.ts";
+import { type GitStoreOptions, loadTip, openStore } from "./store.ts";
+import { readTree } from "./tree.ts";
 
 /**
- * Makes new, empty records at the ref, and returns their id. Throws E_RECORDS_EXIST (exit 1) if the ref
- * exists, E_RECORDS_READ, E_RECORDS_REFUSED and E_RECORDS_UNCLEAR.
+ * Makes new, empty records at the ref, and returns their id. Records that were made before and never
+ * used are taken as they are. Throws E_RECORDS_EXIST (exit 1) if the ref has other content,
+ * E_RECORDS_READ, E_RECORDS_REFUSED and E_RECORDS_UNCLEAR.
  */
 export async function initGitRecords(options: Omit<GitStoreOptions, "id">): Promise<string> {
   const id = randomBytes(16).toString("hex");
@@ -25,10 +28,10 @@ export async function initGitRecords(options: Omit<GitStoreOptions, "id">): Prom
   const subject = `Create the records of the target ${store.target}`;
   const message = commitMessage({ subject, facts: [], before: emptyState, runId: "init", runUrl: undefined, epoch: 0 });
   try {
-    if ((await repository.tip()) !== undefined) throw exists(store.place);
+    if ((await repository.tip()) !== undefined) return await unusedRecords(options, repository);
     const { id: commit } = await writeCommit(repository.place, { files, before: undefined, parent: undefined, message, key: store.key });
     const landing = await land(repository, { commit, parent: undefined }, store.patienceMs);
-    if (landing.outcome === "lost") throw exists(store.place);
+    if (landing.outcome === "lost") return await unusedRecords(options, repository);
     if (landing.outcome === "refused") throw recordsRefused(store, landing.words);
     if (landing.outcome === "unclear") throw recordsUnclear(store, landing.words);
   } catch (error) {
@@ -37,8 +40,24 @@ export async function initGitRecords(options: Omit<GitStoreOptions, "id">): Prom
   return id;
 }
 
-const exists = (place: string): DimsyncError =>
-  new DimsyncError(
+/** The id of records in which no run has written yet. Throws E_RECORDS_EXIST if there are others. */
+async function unusedRecords(options: Omit<GitStoreOptions, "id">, repository: RecordsRepository): Promise<string> {
+  const fetched = await repository.fetch();
+  const files = fetched === undefined ? new Map<string, string>() : (await readTree(repository.place, fetched.commit)).files;
+  const id = files.get("id")?.trim() ?? "";
+  const isUnused = files.get("epoch")?.trim() === "0" && [...files.keys()].every((name) => initialFiles.has(name));
+  if (id === "" || !isUnused) throw exists(options, id);
+  await loadTip(openStore({ ...options, id }), true);
+  return id;
+}
+
+const initialFiles = new Set(["format", "id", "epoch", "seal"]);
+
+function exists({ ref, remote, target }: Omit<GitStoreOptions, "id">, id: string): DimsyncError {
+  const named = id === "" ? "dimsync did not write them" : `their id is ${id.slice(0, 40)}`;
+  return new DimsyncError(
     "E_RECORDS_EXIST",
-    `There are records at ${place} already. Name them in dimsync.yaml with their id, which \`git log\` and \`dimsync records show\` print, or choose another ref.`,
+    `${ref} of ${remote} exists already, and has content (${named}). If these are the records of this account, add \`records: { git: { ref: ${ref}, id: ${id === "" ? "ID" : id.slice(0, 40)} } }\` to the target ${target} in dimsync.yaml. Otherwise, choose another ref:`,
+    { command: `dimsync records init --to git:${ref}-2` },
   );
+}

@@ -41,3 +41,22 @@ test("a project without targets can be planned with the target that the workflow
   const { code, stderr } = await runCommand(["validate"], folder, { DIMSYNC_TARGET: "default" });
   expect(code, stderr).toBe(0);
 });
+
+test("in a repository without a remote, init names the command that moves the records there", async () => {
+  const folder = writeProject({});
+  const { code, stderr } = await runCommand(["init"], folder);
+  expect(code).toBe(0);
+  expect(stderr).toContain("  dimsync records migrate --to git -t prod\n");
+});
+
+test("with --approval, each target has a job that plans and a job that waits for the approval", async () => {
+  const folder = writeProject({ "dimsync.yaml": config('targets: { eu: { baseUrl: "https://eu.example.com" } }\n') });
+  expect((await runCommand(["init", "--approval"], folder)).code).toBe(0);
+  const { jobs } = parse(readFileSync(join(folder, ".github/workflows/dimsync-apply.yml"), "utf8")) as {
+    readonly jobs: Readonly<Record<string, { readonly needs?: string; readonly environment?: string }>>;
+  };
+  expect(Object.entries(jobs).map(([name, { needs, environment }]) => [name, needs, environment])).toEqual([
+    ["plan-eu", undefined, undefined],
+    ["apply-eu", "plan-eu", "eu"],
+  ]);
+});

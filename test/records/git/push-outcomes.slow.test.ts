@@ -179,10 +179,19 @@ it("records what it could not store on this machine, for the next run", async ()
   expect((await store.open({ folder }).read()).open).toMatchObject([{ entryId, answeredId: "d-1" }]);
 });
 
-it("refuses to make new records where there are some", async () => {
-  const { remote } = await diskStore();
+it("takes unused records as they are, and makes no new ones where there are others", async () => {
+  const { remote, open, id } = await diskStore();
   const options = { target: "prod", remote: "origin", ref, ttlMs: 60_000, key: undefined, env: gitEnv };
-  await expect(initGitRecords({ ...options, folder: remote.clone() })).rejects.toMatchObject({ code: "E_RECORDS_EXIST", exit: 1 });
+  expect(await initGitRecords({ ...options, folder: remote.clone() })).toBe(id);
+  await expect(initGitRecords({ ...options, key: "k", folder: remote.clone() })).rejects.toMatchObject({ code: "E_RECORDS_UNSEALED" });
+  const run = await begun(open());
+  await run.bind("Asset/a", { id: "d-1" });
+  await run.release();
+  const refused = await initGitRecords({ ...options, folder: remote.clone() }).catch((error: unknown) => error);
+  expect(refused).toMatchObject({ code: "E_RECORDS_EXIST", exit: 1, message: expect.stringContaining(`id: ${id}`) });
+  await expect(initGitRecords({ ...options, ref: "refs/heads/main", folder: remote.clone() })).rejects.toMatchObject({
+    code: "E_RECORDS_EXIST",
+  });
 });
 
 it("reports a hook that refuses the ref when the records are made", async () => {

@@ -1,0 +1,43 @@
+import { runGit } from "../../git/process.ts";
+import type { Environment } from "../../model/env.ts";
+import { DimsyncError } from "../../model/errors.ts";
+import type { Context } from "../shared/context.ts";
+import type { InitFlags } from "../shared/flags.ts";
+import { loadProjects } from "../shared/project.ts";
+
+/**
+ * Creates the records of a new project in the remote `origin` of its repository, so that CI jobs and
+ * other machines share them. If that fails, prints why.
+ */
+export async function createRecords(context: Context<InitFlags>, root: string): Promise<void> {
+  const { io } = context;
+  if (context.flags.records === false || !(await hasOrigin(root, io.env))) return;
+  try {
+    const { runMove } = await import("../records/move-records.ts");
+    await runMove({ ...context, cwd: root }, "init", undefined);
+  } catch (error) {
+    if (!(error instanceof DimsyncError)) throw error;
+    io.stderr(`dimsync: ${error.code}: ${error.message}\n`);
+  }
+}
+
+/** The targets of the project whose records are files of this machine; none if the config cannot be read. */
+export async function targetsInFolder(context: Context<InitFlags>, root: string): Promise<readonly string[]> {
+  const all = { ...context, cwd: root, flags: { ...context.flags, target: [], allTargets: true } };
+  try {
+    const projects = await loadProjects(all);
+    return projects.filter(({ settings }) => settings.records.store === "folder").map(({ settings }) => settings.target);
+  } catch (error) {
+    if (error instanceof DimsyncError) return [];
+    throw error;
+  }
+}
+
+async function hasOrigin(root: string, env: Environment): Promise<boolean> {
+  try {
+    return (await runGit({ folder: root, env }, ["remote", "get-url", "origin"])).code === 0;
+  } catch {
+    // Git is not installed.
+    return false;
+  }
+}

@@ -1,0 +1,77 @@
+import { checkoutHistory, nodeStep, setupNode } from "./steps.ts";
+
+/** The workflow for pull requests. `targets`: a YAML list. */
+export const planWorkflow = (
+  version: string,
+  targets: string,
+): string => `# Shows in a comment what a pull request would change in the account. Sends only GET requests.
+# Pull requests from forks and from Dependabot have no secrets: dimsync only validates their manifests.
+name: dimsync plan
+on:
+  # Without \`paths\`, so that the check always reports and can be a required one. The step "changes"
+  # skips the plan instead.
+  pull_request:
+  merge_group:
+permissions:
+  contents: read
+  pull-requests: write
+jobs:
+  plan:
+${jobHead("plan", targets, `-\${{ github.ref }}`)}
+    steps:
+${checkoutHistory}${planSteps(version)}`;
+
+const planSteps = (version: string): string => `      - id: changes
+        env:
+          BASE: \${{ github.event.pull_request.base.sha || github.event.merge_group.base_sha }}
+        # All files that the project reads. If git cannot compare, the plan runs.
+        run: git diff --quiet "$BASE...HEAD" -- 'dimsync*.yaml' manifests connectors policies || echo found=true >> "$GITHUB_OUTPUT"
+      - if: steps.changes.outputs.found == 'true'
+        uses: ${setupNode}
+        with: { node-version: 24 }
+      - if: steps.changes.outputs.found == 'true'
+        id: run
+        run: npx --yes dimsync@${version} ci plan
+        env:
+          DIMSYNC_TARGET: \${{ matrix.target }}
+          # A key that can only read, because code of the pull request runs here. Other secrets are not needed.
+          DIMSYNC_API_KEY: \${{ secrets.DIMSYNC_READ_KEY }}
+          GITHUB_TOKEN: \${{ github.token }}
+`;
+
+/** The workflow that runs every night. `targets`: a YAML list. */
+export const driftWorkflow = (
+  version: string,
+  targets: string,
+): string => `# Reports drift between the manifests and the account in an issue. Sends only GET requests.
+name: dimsync drift
+on:
+  schedule:
+    - cron: "17 5 * * *"
+  workflow_dispatch:
+permissions:
+  contents: read
+  issues: write
+jobs:
+  drift:
+    # Set the repository variable DIMSYNC_DRIFT to "off" to pause it.
+    if: vars.DIMSYNC_DRIFT != 'off'
+${jobHead("drift", targets, "")}
+    steps:
+${checkoutHistory}${nodeStep}      - id: run
+        run: npx --yes dimsync@${version} ci drift
+        env:
+          DIMSYNC_TARGET: \${{ matrix.target }}
+          DIMSYNC_API_KEY: \${{ secrets.DIMSYNC_READ_KEY }}
+          GITHUB_TOKEN: \${{ github.token }}
+`;
+
+const jobHead = (task: "plan" | "drift", targets: string, ref: string): string => `    strategy:
+      fail-fast: false
+      matrix:
+        target: ${targets}
+    runs-on: ubuntu-latest
+    timeout-minutes: 30
+    concurrency:
+      group: dimsync-${task}-\${{ matrix.target }}${ref}
+      cancel-in-progress: ${task === "plan"}`;

@@ -1,0 +1,88 @@
+// A tag can be moved to other code, a commit cannot. Dependabot updates both commit and comment.
+const checkout = "actions/checkout@de0fac2e4500dabe0009e67214ff5f5447ce83dd # v6.0.2";
+export const setupNode = "actions/setup-node@2028fbc5c25fe9cf00d9f06a71cc4710d4507903 # v6.0.0";
+const uploadArtifact = "actions/upload-artifact@b7c566a772e6b6bfb58ed0dc250532a479d7789f # v6.0.0";
+const downloadArtifact = "actions/download-artifact@37930b1c2abaa49bbe596cd826c3c89aef350131 # v7.0.0";
+
+/** When apply runs. */
+export const applyTriggers = `on:
+  push:
+    branches: [main]
+    paths: ["dimsync*.yaml", "!dimsync.bindings.yaml", "manifests/**", "connectors/**", "policies/**"]
+  workflow_dispatch:
+`;
+
+/** The permissions of a job that applies, indented by `indent` spaces. */
+export const applyPermissions = (indent: number): string =>
+  `permissions:
+  # The records are a ref of this repository. No branch is pushed to.
+  contents: write
+  # To see whether the job that holds the lease of the records has ended.
+  actions: read
+`
+    .replaceAll(/^/gmu, " ".repeat(indent))
+    .trimEnd();
+
+/** Checks out the full history. */
+export const checkoutHistory = `      # dimsync reads the records with the token that this step leaves in the checkout.
+      - uses: ${checkout}
+        with: { fetch-depth: 0 }
+`;
+
+/** Checks out the tip of the branch. `why`: the comment above. */
+export const checkoutTip = (why: string): string => `      # ${why}
+      - uses: ${checkout}
+        with: { ref: "\${{ github.ref }}" }
+`;
+
+export const nodeStep = `      - uses: ${setupNode}
+        with: { node-version: 24 }
+`;
+
+/** The environment of the step that applies. `target`: an expression or a name. */
+export const applyEnvironment = (target: string): string => `        env:
+          DIMSYNC_TARGET: ${target}
+          DIMSYNC_API_KEY: \${{ secrets.DIMSYNC_API_KEY }}
+          # Optional: seals the records, and signs saved plans.
+          DIMSYNC_DIGEST_KEY: \${{ secrets.DIMSYNC_DIGEST_KEY }}
+          GITHUB_TOKEN: \${{ github.token }}
+          # Add the secrets that your manifests use with { $secret: { env: NAME } }.
+`;
+
+/** Keeps what only this machine knows, if the records could not be written. `name`: of the target in the artifact's name. */
+export const keepResponses = (
+  name: string,
+): string => `      # Only if the records could not be written: the ids that are missing there. The log has the command
+      # that records them.
+      - if: failure()
+        uses: ${uploadArtifact}
+        with:
+          name: dimsync-responses-${name}
+          path: .dimsync/responses-*/*.ndjson
+          include-hidden-files: true
+          if-no-files-found: ignore
+`;
+
+/** Uploads the plan, and keeps its digest as an output. */
+export const uploadPlan = (name: string): string => `      - id: sum
+        if: steps.run.outputs.has_changes == 'true'
+        run: echo "sha256=$(sha256sum < "$RUNNER_TEMP/plan.json" | cut -d ' ' -f 1)" >> "$GITHUB_OUTPUT"
+      - id: upload
+        if: steps.run.outputs.has_changes == 'true'
+        uses: ${uploadArtifact}
+        with:
+          name: dimsync-plan-${name}
+          path: \${{ runner.temp }}/plan.json
+          if-no-files-found: error
+`;
+
+/** Downloads the plan of the job, and compares it with the digest of that job. */
+export const downloadPlan = (job: string): string => `      - uses: ${downloadArtifact}
+        with:
+          artifact-ids: \${{ needs.${job}.outputs.artifact_id }}
+          path: \${{ runner.temp }}/reviewed
+      - name: Check that the plan is the one that was reviewed
+        env:
+          SHA256: \${{ needs.${job}.outputs.sha256 }}
+        run: echo "$SHA256  $RUNNER_TEMP/reviewed/plan.json" | sha256sum --check --strict
+`;
