@@ -7,11 +7,13 @@ import { errorsFirst } from "../text/severity.ts";
 import { valueAt } from "../text/values.ts";
 import type { Document, RenderOptions, ReportHistory } from "./document.ts";
 import type { Traced } from "./report/attribution.ts";
+import { exitText } from "./report/exits.ts";
 import { changeCount, isGrouped, type ReportGroup, reportGroups } from "./report/groups.ts";
 import { type NextStep, nextSteps } from "./report/next.ts";
 import { isDone, outcomesText, type ReportOutcome, reportOutcomes } from "./report/outcomes.ts";
 import { type Policies, policiesOf } from "./report/policies.ts";
-import { emptyText, exitText, isEmpty, refusalsOf, totalsText, validationText } from "./report/totals.ts";
+import { limitsOf, type Refusal, refusalsOf, refusalTitle, shownGuards } from "./report/refusals.ts";
+import { emptyText, isEmpty, totalsText, validationText } from "./report/totals.ts";
 import { type Unmanaged, unmanagedOf } from "./report/unmanaged.ts";
 import { type Words, wordsOf } from "./report/words.ts";
 
@@ -25,8 +27,11 @@ export interface Report {
   readonly title: string;
   readonly about: About;
   readonly verdict: Verdict;
-  /** Why apply refuses, or what a report may lack: sentences. */
-  readonly refusals: readonly string[];
+  /** "(apply will refuse it: 1 error)", to follow the title; "" if it will not. */
+  readonly refusalTitle: string;
+  readonly refusals: readonly Refusal[];
+  /** What a drift report may lack: sentences. */
+  readonly limits: readonly string[];
   /** What to do about drift. */
   readonly next: readonly NextStep[];
   readonly guards: readonly GuardFinding[];
@@ -110,7 +115,9 @@ function ofPlan(plan: Plan, { verbose, history }: RenderOptions, byRule: boolean
       tool: `${plan.tool.name} ${plan.tool.version}`,
     },
     verdict: planVerdict(plan),
+    refusalTitle: refusalTitle(plan),
     refusals: refusalsOf(plan),
+    limits: limitsOf(plan),
     next: nextSteps(plan),
     groups: reportGroups(plan.items, words, grouped),
     changes: changeCount(plan.items),
@@ -158,7 +165,9 @@ const nothing: Plan["unmanaged"] = { integrations: [], tags: [], columns: 0 };
 
 const empty: Omit<Report, "words" | "title" | "verdict"> = {
   about: { times: [] },
+  refusalTitle: "",
   refusals: [],
+  limits: [],
   next: [],
   guards: [],
   policies: { open: [], existing: [], fixed: [] },
@@ -183,11 +192,11 @@ function common(document: Plan | Result): Omit<Report, "title" | "verdict"> {
   return {
     ...empty,
     words: wordsOf(document.kind),
-    guards: document.guards,
+    guards: shownGuards(document.guards, document.kind),
     policies: policiesOf(document.policy, document.kind),
     problems: errorsFirst(document.diagnostics),
     manual: document.manual.map(manualStep),
-    exit: exitText(document.exit, document.kind),
+    exit: exitText(document),
   };
 }
 
@@ -213,7 +222,7 @@ function planVerdict(plan: Plan): Verdict {
   const counts = { text: `${totalsText(plan)}.`, isSentence: false };
   if (plan.exit.code === 1) return { word: "error", tone: "bad", ...counts };
   if (isReport) return { word: "drift", tone: "warn", ...counts };
-  return plan.executable ? { word: "changes", tone: "warn", ...counts } : { word: "refused", tone: "bad", ...counts };
+  return refusalTitle(plan) === "" ? { word: "changes", tone: "warn", ...counts } : { word: "refused", tone: "bad", ...counts };
 }
 
 /** Whether the user did not confirm the plan. */

@@ -265,7 +265,7 @@ describe("a protected target", () => {
     const planned = await at.run(["plan", "--out", "plan.json"]);
     expect(planned.code).toBe(0);
     expect(planned.stdout.replaceAll(/\s+/gu, " ")).toContain(
-      "Apply refuses this plan: The target is protected, and there are uncommitted changes in manifests/all.yaml.",
+      "Apply will refuse this plan: The target is protected, and there are uncommitted changes in manifests/all.yaml.",
     );
     const ran = await at.run(["apply", "plan.json"]);
     expect(ran).toMatchObject({ code: 3, stdout: "" });

@@ -64,32 +64,6 @@ test("a result with many items counts those that are done", () => {
   expect(text).toMatch(/^✗ Tag\/pii +failed/mu);
 });
 
-describe("why apply refuses a plan", () => {
-  const refusals = (members: Parameters<typeof plan>[0]) => reportOf(plan({ executable: false, ...members }), plain).refusals;
-
-  test("a guard, an incomplete read and a snapshot are each a reason", () => {
-    const reasons = refusals({
-      complete: false,
-      snapshot: "2026-03-01T09:00:00.000Z",
-      guards: [{ guard: "maxCreates", message: "x", actual: 7, limit: 5 }],
-    });
-    expect(reasons).toHaveLength(3);
-    expect(reasons).toContain("Guard maxCreates refuses: 7 found, at most 5 allowed.");
-    expect(reasons).toContain("The plan was made from a snapshot taken 2026-03-01 09:00 UTC, so it cannot be applied.");
-  });
-
-  test("a protected target with uncommitted changes", () => {
-    const git = { commit: "4f2c1ab", dirty: true, changedFiles: ["a.yaml", "b.yaml"] };
-    expect(refusals({ executable: true, protected: true, git })).toEqual([
-      "The target is protected, and there are uncommitted changes in a.yaml, b.yaml. Commit them and plan again.",
-    ]);
-  });
-
-  test("nothing refuses a plan that can be applied, or lifted guards", () => {
-    expect(refusals({ executable: true, guards: [{ guard: "maxCreates", message: "x", allowed: "first import" }] })).toEqual([]);
-  });
-});
-
 describe("what to do about drift", () => {
   const next = (members: Parameters<typeof plan>[0]) =>
     reportOf(plan({ kind: "DriftReport", ...members }), plain).next.map(({ text, commands }) => [

@@ -7,7 +7,7 @@ import { valueLines } from "../../text/values.ts";
 import { blockedGroups } from "../report/blocked.ts";
 import { placeText, waitsForText } from "../report/changes.ts";
 import { nodeCount, type Policies, type PolicyGroup } from "../report/policies.ts";
-import { guardText } from "../report/totals.ts";
+import { guardText } from "../report/refusals.ts";
 import { integrationsText } from "../report/unmanaged.ts";
 import { partTitles } from "../report/words.ts";
 import type { ManualStep, Report } from "../report.ts";
@@ -104,18 +104,22 @@ const policyCards = (policies: readonly PolicyGroup[]): string =>
     })
     .join("\n");
 
-export const guardNotes = (guards: readonly GuardFinding[]): string =>
+export const guardNotes = (guards: readonly GuardFinding[], { kind }: Report["words"]): string =>
   guards
     .map((guard) => {
-      const { allowed, message } = guard;
-      const how =
-        allowed === undefined
-          ? `<p>To lift it, give a reason. It is recorded in the result.</p>${command(`--allow ${guard.guard}="reason"`)}`
-          : `<p>Reason: ${prose(allowed)}</p>`;
-      const head = `<p><strong>${escaped(guardText(guard))}</strong></p><p>${prose(message)}</p>`;
-      return `<div class="note ${allowed === undefined ? "bad" : "info"}">${head}${how}</div>`;
+      const isLifted = guard.allowed !== undefined;
+      const tone = isLifted ? "info" : kind === "DriftReport" ? "warn" : "bad";
+      const head = `<p><strong>${escaped(guardText(guard, kind))}</strong></p><p>${prose(guard.message)}</p>`;
+      return `<div class="note ${tone}">${head}${liftHtml(guard, kind)}</div>`;
     })
     .join("\n");
+
+/** How to lift a guard, or why it was lifted. A drift report applies nothing. */
+function liftHtml({ guard, allowed }: GuardFinding, kind: Report["words"]["kind"]): string {
+  if (allowed !== undefined) return `<p>Reason: ${prose(allowed)}</p>`;
+  if (kind === "DriftReport") return "";
+  return `<p>To lift it, give a reason. It is recorded in the result.</p>${command(`--allow ${guard}="reason"`)}`;
+}
 
 /** Errors with their source lines; warnings are folded if there are errors or many of them. */
 export function problemList(problems: readonly Diagnostic[]): string {

@@ -81,7 +81,7 @@ const numberHtml = (tile: Tile | undefined): string =>
 
 function pageOf(document: Document, report: Report, options: RenderOptions): Page {
   return {
-    title: report.title,
+    title: joinParts([report.title, report.refusalTitle], " "),
     about: aboutHtml(report),
     lead: leadHtml(report),
     tiles: tilesOf(document, report),
@@ -97,12 +97,14 @@ function aboutHtml({ about }: Report): string {
   return text === "" ? "" : `<p class="quiet">${text}</p>`;
 }
 
-function leadHtml({ verdict, refusals, words }: Report): string {
-  const reasons = refusals.length < 2 ? refusals.map((text) => `<p>${prose(text)}</p>`).join("") : list(refusals.map(prose));
-  const title = words.kind === "Plan" ? "<p><strong>Apply refuses this plan.</strong></p>" : "";
+function leadHtml({ verdict, refusals, refusalTitle, limits }: Report): string {
+  const sentences = (texts: readonly string[]): string =>
+    texts.length < 2 ? texts.map((text) => `<p>${prose(text)}</p>`).join("") : list(texts.map(prose));
+  const reasons = sentences(refusals.map(({ text }) => text));
   return blocks(
     `<p class="verdict">${chip(verdict.word, verdict.tone)} <span>${escaped(verdict.text)}</span></p>`,
-    refusals.length === 0 ? "" : `<div class="note bad">${title}${reasons}</div>`,
+    limits.length === 0 ? "" : `<div class="note bad">${sentences(limits)}</div>`,
+    refusalTitle === "" ? "" : `<div class="note bad"><p><strong>Apply will refuse this plan.</strong></p>${reasons}</div>`,
   );
 }
 
@@ -141,7 +143,7 @@ function partsOf(document: Document, report: Report, options: RenderOptions): re
   const { words, guards, policies, problems, blocked, deferred, unverifiable, manual, isGrouped } = report;
   const isReport = words.kind === "DriftReport";
   const history = document.kind === "Plan" || isReport ? options.history?.get("planId" in document ? document.planId : "") : undefined;
-  const guardsPart = { id: "guards", title: partTitles.guards, count: guards.length, html: guardNotes(guards) };
+  const guardsPart = { id: "guards", title: partTitles.guards, count: guards.length, html: guardNotes(guards, words) };
   return [
     { id: "next", title: "What to do next", html: nextHtml(report) },
     ...outcomeParts(report),

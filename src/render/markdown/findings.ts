@@ -9,7 +9,7 @@ import { traceText } from "../report/attribution.ts";
 import { blockedGroups } from "../report/blocked.ts";
 import { placeText, waitsForText } from "../report/changes.ts";
 import { nodeCount, type Policies, type PolicyGroup } from "../report/policies.ts";
-import { guardText } from "../report/totals.ts";
+import { guardText } from "../report/refusals.ts";
 import { integrationsText } from "../report/unmanaged.ts";
 import { partTitles } from "../report/words.ts";
 import type { ManualStep, Report } from "../report.ts";
@@ -28,28 +28,38 @@ function folded<T>(title: string, entries: readonly T[], detail: Detail, draw: (
   return details(`${title} (${count})`, listed(entries, detail, draw));
 }
 
-/** Why apply refuses, and how to lift guards. It is short and never left out. */
-export function refusalBlock({ refusals, guards, words }: Report, detail: Detail): string {
-  const lifted = guards.filter(({ allowed }) => allowed !== undefined).map((guard) => `> [!NOTE]\n> ${guardLine(guard, detail)}`);
+/** Why apply refuses, how to lift guards, and what a report may lack. It is short and never left out. */
+export function refusalBlock(report: Report, detail: Detail): string {
+  const { refusals, refusalTitle, limits, guards, words } = report;
+  const line = (guard: GuardFinding): string => guardLine(guard, words.kind, detail);
+  const lifted = guards.filter(({ allowed }) => allowed !== undefined).map((guard) => alert("NOTE", [line(guard)]));
   const refusing = guards.filter(({ allowed }) => allowed === undefined);
-  const others = refusals.filter((text) => !refusing.some((guard) => text === `${guardText(guard)}.`));
-  if (others.length + refusing.length === 0) return lifted.join("\n\n");
-  const lines = [
-    words.kind === "Plan" ? "**Apply refuses this plan.**" : "",
-    ...others.map(prose),
-    ...refusing.slice(0, mostGuards).map((guard) => guardLine(guard, detail)),
-    refusing.length > mostGuards ? `… and ${refusing.length - mostGuards} more guards.` : "",
-  ].filter((line) => line !== "");
-  return [`> [!CAUTION]\n> ${lines.join("<br>\n> ")}`, ...lifted].join("\n\n");
+  const guardLines = [
+    ...refusing.slice(0, mostGuards).map(line),
+    ...(refusing.length > mostGuards ? [`… and ${refusing.length - mostGuards} more guards.`] : []),
+  ];
+  const reasons = refusals.filter(({ isGuard }) => !isGuard).map(({ text }) => prose(text));
+  const cautions =
+    words.kind === "DriftReport"
+      ? limits.map(prose)
+      : [...(refusalTitle === "" ? [] : ["**Apply will refuse this plan.**"]), ...reasons, ...guardLines];
+  const notes = words.kind === "DriftReport" && guardLines.length > 0 ? [alert("NOTE", guardLines)] : [];
+  return [...(cautions.length === 0 ? [] : [alert("CAUTION", cautions)]), ...notes, ...lifted].join("\n\n");
 }
+
+const alert = (type: "CAUTION" | "NOTE", lines: readonly string[]): string => `> [!${type}]\n> ${lines.join("<br>\n> ")}`;
 
 const mostGuards = 10;
 
-function guardLine(guard: GuardFinding, detail: Detail): string {
+function guardLine(guard: GuardFinding, kind: Report["words"]["kind"], detail: Detail): string {
   const { message, allowed } = guard;
   const isLong = detail === "full" || detail === "by rule";
-  const how = allowed === undefined ? `To lift it, give a reason: ${code(`--allow ${guard.guard}="reason"`)}` : `Reason: ${prose(allowed)}`;
-  return spaced(`**${prose(guardText(guard))}.**`, isLong ? prose(message) : "", how);
+  return spaced(`**${prose(guardText(guard, kind))}.**`, isLong ? prose(message) : "", liftText(guard.guard, allowed, kind));
+}
+
+function liftText(guard: string, allowed: string | undefined, kind: Report["words"]["kind"]): string {
+  if (allowed !== undefined) return `Reason: ${prose(allowed)}`;
+  return kind === "DriftReport" ? "" : `To lift it, give a reason: ${code(`--allow ${guard}="reason"`)}`;
 }
 
 /** The findings that need attention, then existing and fixed ones folded. */

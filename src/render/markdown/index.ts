@@ -31,7 +31,8 @@ function draw(report: Report, target: string, detail: Detail): string {
   const { words, next, problems, policies } = report;
   const [first = "", ...rest] = report.verdict.text.replace(/\.$/u, "").split("; ");
   const { isSentence } = report.verdict;
-  const title = target === "" ? words.title : `${words.title} ${words.kind === "Result" ? "on" : "for"} ${code(cutMiddle(target, 80))}`;
+  const name = target === "" ? words.title : `${words.title} ${words.kind === "Result" ? "on" : "for"} ${code(cutMiddle(target, 80))}`;
+  const title = joinParts([name, prose(report.refusalTitle)], " ");
   const blocks = [
     `## ${title}: ${isSentence ? report.verdict.word : first}`,
     isSentence ? report.verdict.text : rest.length === 0 ? "" : `**${rest.join("; ")}.**`,

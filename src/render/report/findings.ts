@@ -11,8 +11,8 @@ import type { Document } from "../document.ts";
 import { type BlockedGroup, blockedGroups } from "./blocked.ts";
 import { isDone } from "./outcomes.ts";
 import { openFindings, requirementText } from "./policies.ts";
+import { guardText, shownGuards } from "./refusals.ts";
 import { groupByRule } from "./rules.ts";
-import { guardText } from "./totals.ts";
 import { isAlarm, riskText } from "./words.ts";
 
 /** What SARIF, JUnit and annotations report, with the manifest's line if it is known. */
@@ -35,8 +35,14 @@ export interface Finding {
 /** All findings of a document, errors first, otherwise in the order of the document. */
 export function findingsOf(document: Document): readonly Finding[] {
   if (document.kind === "Validation") return errorsFirst(document.diagnostics.map(ofDiagnostic));
-  const { diagnostics, policy, guards } = document;
-  const shared = [...diagnostics.map(ofDiagnostic), ...openFindings(policy).map(ofPolicy), ...guards.filter(refuses).map(ofGuard)];
+  const { kind, diagnostics, policy, guards } = document;
+  const shared = [
+    ...diagnostics.map(ofDiagnostic),
+    ...openFindings(policy).map(ofPolicy),
+    ...shownGuards(guards, kind)
+      .filter(refuses)
+      .map((guard) => ofGuard(guard, kind)),
+  ];
   return errorsFirst([...shared, ...(document.kind === "Result" ? ofResult(document) : ofPlan(document))]);
 }
 
@@ -59,10 +65,16 @@ function ofPolicy(finding: PolicyFinding): Finding {
 
 const refuses = ({ allowed }: GuardFinding): boolean => allowed === undefined;
 
-function ofGuard(finding: GuardFinding): Finding {
+function ofGuard(finding: GuardFinding, kind: Document["kind"]): Finding {
   const { guard, message } = finding;
-  const text = [message, `${guardText(finding)}.`, `To lift it, give a reason: --allow ${guard}="reason"`].join("\n");
-  return { rule: `guard/${guard}`, title: "Guard refuses", severity: "error", message: text };
+  const isReport = kind === "DriftReport";
+  const text = [
+    message,
+    `${guardText(finding, kind)}.`,
+    ...(isReport ? [] : [`To lift it, give a reason: --allow ${guard}="reason"`]),
+  ].join("\n");
+  const title = isReport ? "Guard would refuse to restore the manifests" : "Guard refuses";
+  return { rule: `guard/${guard}`, title, severity: "error", message: text };
 }
 
 const ofResult = (result: Result): readonly Finding[] => [

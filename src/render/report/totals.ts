@@ -1,13 +1,12 @@
-import type { Exit, ExitCode } from "../../model/exit.ts";
-import type { GuardFinding, Plan } from "../../model/plan.ts";
+import type { Plan } from "../../model/plan.ts";
 import type { Validation } from "../../model/result.ts";
 import { visible } from "../../text/control-characters.ts";
 import { counted, countList } from "../../text/counts.ts";
-import { andMore, joinParts } from "../../text/lists.ts";
+import { joinParts } from "../../text/lists.ts";
 import { severities } from "../../text/severity.ts";
 import type { Document } from "../document.ts";
-import { timeText } from "./attribution.ts";
 import { isDone, outcomesText } from "./outcomes.ts";
+import { refusalTitle } from "./refusals.ts";
 import { wordsOf } from "./words.ts";
 
 /** Whether the account was read completely and there is nothing to do and nothing to report. */
@@ -72,69 +71,6 @@ export function totalsText(plan: Plan): string {
   return joinParts([steps, others, risks], "; ");
 }
 
-/** Why apply refuses the plan, or why a report may not show everything; one sentence each, none if all is well. */
-export function refusalsOf(plan: Plan): readonly string[] {
-  const { diagnostics, calls, complete, snapshot, guards, executable } = plan;
-  const errors = diagnostics.filter(({ severity, code }) => severity === "error" && code !== "E_READ_FAILED").length;
-  if (errors > 0 && Object.keys(calls.read).length === 0) return ["The account was not read. Fix the errors first."];
-  if (plan.kind === "DriftReport")
-    return [
-      ...(complete ? [] : ["The report is incomplete, because a read failed. There may be more differences."]),
-      ...(snapshot === undefined ? [] : [`The report was made from a snapshot taken ${timeText(snapshot)}.`]),
-    ];
-  if (executable) return protectedReasons(plan);
-  const reasons = [
-    ...(complete ? [] : ["The plan is incomplete, because a read failed. Creates are blocked: what looks missing may exist."]),
-    ...(errors === 0 ? [] : [`There ${errors === 1 ? "is 1 error" : `are ${errors} errors`}. Fix ${errors === 1 ? "it" : "them"} first.`]),
-    ...(snapshot === undefined ? [] : [`The plan was made from a snapshot taken ${timeText(snapshot)}, so it cannot be applied.`]),
-    ...guards.filter(({ allowed }) => allowed === undefined).map((guard) => `${guardText(guard)}.`),
-  ];
-  return reasons.length === 0 ? ["Apply refuses this plan."] : reasons;
-}
-
-/** Why apply refuses a saved plan of a protected target. */
-function protectedReasons({ protected: isProtected, git }: Plan): readonly string[] {
-  if (isProtected !== true) return [];
-  if (git === undefined) return ["The target is protected, and the plan was not made in a git repository."];
-  if (!git.dirty) return [];
-  const files = andMore((git.changedFiles ?? []).map(visible));
-  return [`The target is protected, and there are uncommitted changes${files === "" ? "" : ` in ${files}`}. Commit them and plan again.`];
-}
-
-/** "Guard maxCreates refuses: 7 found, at most 5 allowed"; lifted guards say so. */
-export function guardText({ guard, limit, actual, allowed, population }: GuardFinding): string {
-  const unit = population === undefined ? "" : "%";
-  const found = actual === undefined ? "" : `${actual}${unit} found`;
-  const measure = joinParts([found, limit === undefined ? "" : `at most ${limit}${unit} allowed`], ", ");
-  return joinParts([`Guard ${visible(guard)} ${allowed === undefined ? "refuses" : "is lifted"}`, measure], ": ");
-}
-
-const exitMeanings: Readonly<Record<ExitCode, string>> = {
-  0: "",
-  1: "there are errors",
-  2: "--fail-on named something that was found",
-  3: "a guard or a policy refuses",
-  4: "apply is incomplete",
-  5: "the saved plan cannot be used",
-  6: "another run holds the lock",
-  130: "interrupted",
-};
-
-const kindMeanings: Partial<Readonly<Record<Document["kind"], Partial<Record<ExitCode, string>>>>> = {
-  Plan: { 2: "there are changes" },
-  DriftReport: {
-    2: "the account differs from the manifests",
-    3: "the account violates a policy, or a guard refuses what would restore the manifests",
-  },
-};
-
-/** "Exit 3 (guard): a guard or a policy refuses."; "" for 0. */
-export function exitText(exit: Exit, kind: Document["kind"]): string {
-  if (exit.code === 0) return "";
-  const reasons = exit.reasons.length === 0 ? "" : ` (${exit.reasons.map(visible).join(", ")})`;
-  return `Exit ${exit.code}${reasons}: ${kindMeanings[kind]?.[exit.code] ?? exitMeanings[exit.code]}.`;
-}
-
 /** "2 errors, 1 warning in 2 files.", "Valid: 8 manifests in 4 files, no problems found." */
 export function validationText({ diagnostics, manifests, files: read }: Validation): string {
   const nouns = { error: "error", warning: "warning", info: "note" };
@@ -155,7 +91,8 @@ export function summaryLine(document: Document): string {
   const target = visible(document.target);
   if (document.kind === "Result")
     return `Apply on ${target}: ${document.items.length === 0 ? "nothing to apply" : outcomesText(document.items)}`;
-  return `${wordsOf(document.kind).title} for ${target}: ${isEmpty(document) ? emptyText(document) : totalsText(document)}`;
+  const title = joinParts([`${wordsOf(document.kind).title} for ${target}`, refusalTitle(document)], " ");
+  return `${title}: ${isEmpty(document) ? emptyText(document) : totalsText(document)}`;
 }
 
 /** Whether a plan would change something, a report found a difference, or apply did something. A bind alone is no change. */

@@ -12,7 +12,7 @@ import type { BlockedGroup } from "../report/blocked.ts";
 import { waitsForText } from "../report/changes.ts";
 import { grouped } from "../report/grouped.ts";
 import { nodeCount, type Policies, type PolicyGroup } from "../report/policies.ts";
-import { guardText } from "../report/totals.ts";
+import { guardText } from "../report/refusals.ts";
 import { integrationsText } from "../report/unmanaged.ts";
 import { partTitles, type Words } from "../report/words.ts";
 import type { ManualStep, Report } from "../report.ts";
@@ -148,16 +148,20 @@ function policyLines({ policy, severity, message, place, nodes }: PolicyGroup, s
   ];
 }
 
-export function guardLines(guard: GuardFinding, screen: Screen): readonly string[] {
+export function guardLines(guard: GuardFinding, { kind }: Words, screen: Screen): readonly string[] {
   const { paint, width } = screen;
   const isLifted = guard.allowed !== undefined;
-  const head = joined(isLifted ? cell("✓ ", paint.yellow) : cell("✗ ", paint.red), cell(guardText(guard), paint.bold));
+  const head = joined(isLifted ? cell("✓ ", paint.yellow) : cell("✗ ", paint.red), cell(guardText(guard, kind), paint.bold));
+  return [...tableLines([[head]], "", width), ...wrap(guard.message, indent, width), ...liftLines(guard, kind, screen)];
+}
+
+/** How to lift a guard, or why it was lifted. A drift report applies nothing. */
+function liftLines({ guard, allowed }: GuardFinding, kind: Words["kind"], screen: Screen): readonly string[] {
+  if (allowed !== undefined) return wrap(`Reason: ${allowed}`, indent, screen.width);
+  if (kind === "DriftReport") return [];
   return [
-    ...tableLines([[head]], "", width),
-    ...wrap(guard.message, indent, width),
-    ...(isLifted
-      ? wrap(`Reason: ${guard.allowed}`, indent, width)
-      : [`${indent}To lift it, give a reason. It is recorded in the result.`, ...commandLines(`--allow ${guard.guard}="reason"`, screen)]),
+    ...wrap("To lift it, give a reason. It is recorded in the result.", indent, screen.width),
+    ...commandLines(`--allow ${guard}="reason"`, screen),
   ];
 }
 

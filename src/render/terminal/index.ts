@@ -44,19 +44,27 @@ export function renderHuman(document: Document, options: RenderOptions): string 
     apart(unmanagedLines(report, screen)),
     ...problemBlocks(report.problems.filter((problem) => !isFailedRead(problem))),
     ...policyBlocks(report.policies, screen).map(apart),
-    ...report.guards.map((guard) => apart(guardLines(guard, screen))),
+    ...report.guards.map((guard) => apart(guardLines(guard, words, screen))),
     apart(idLines(report, screen)),
     apart(nextLines(report, screen)),
     apart(closing(report, screen)),
   ]);
 }
 
-/** "Plan for prod (https://api.example.com), commit 4f2c1ab" */
-function titleLines({ title, about, words }: Report, { paint, width, verbose }: Screen): readonly string[] {
+/** "Plan for prod (https://api.example.com), commit 4f2c1ab"; on two lines if apply will refuse the plan. */
+function titleLines({ title, refusalTitle, about, words }: Report, { paint, width, verbose }: Screen): readonly string[] {
   if (words.kind === "Validation") return [];
   const id = verbose || words.kind === "Result" ? (about.id ?? "") : "";
-  const rest = joinParts([`(${visible(about.account ?? "")})`, visible(about.commit ?? ""), visible(id)], ", ");
-  return tableLines([[joined(cell(visible(title), paint.bold), cell(` ${rest}`, paint.dim))]], "", width);
+  const facts = [about.commit ?? "", id].map(visible);
+  const account = visible(about.account ?? "");
+  const name = cell(visible(title), paint.bold);
+  if (refusalTitle === "")
+    return tableLines([[joined(name, cell(` ${joinParts([`(${account})`, ...facts], ", ")}`, paint.dim))]], "", width);
+  const strong = (text: string): string => paint.bold(paint.red(text));
+  return [
+    ...tableLines([[joined(name, cell(` ${refusalTitle}`, strong))]], "", width),
+    ...tableLines([[cell(joinParts([account, ...facts], ", "), paint.dim)]], "", width),
+  ];
 }
 
 /** The reasons of rules, each once, in the order in which the rules appear. Those of exposing changes are beside them. */
@@ -123,7 +131,7 @@ function nextLines({ next }: Report, screen: Screen): readonly string[] {
 }
 
 function closing(report: Report, screen: Screen): readonly string[] {
-  const { words, verdict, calls, refusals, exit, isGrouped, changes } = report;
+  const { words, verdict, calls, exit, isGrouped, changes } = report;
   const { paint, width } = screen;
   const text = verdict.isSentence ? verdict.text : `${words.title}: ${verdict.text}`;
   const color = { good: paint.green, bad: paint.red, warn: (plain: string) => plain, info: (plain: string) => plain }[verdict.tone];
@@ -133,13 +141,19 @@ function closing(report: Report, screen: Screen): readonly string[] {
     ...wrap(text, "", width).map((line) => paint.bold(color(line))),
     ...wrap(send, "", width),
     ...wrap(read, "", width).map(paint.dim),
-    ...(refusals.length === 0 ? [] : refusalLines(report, screen)),
+    ...refusalLines(report, screen),
     ...wrap(exit, "", width),
   ];
 }
 
-function refusalLines({ words, refusals }: Report, { paint, width }: Screen): readonly string[] {
+/** Why apply refuses the plan, or what a report may lack. */
+function refusalLines({ refusals, refusalTitle, limits }: Report, { paint, width }: Screen): readonly string[] {
   const strong = (line: string): string => paint.bold(paint.red(line));
-  if (words.kind !== "Plan") return refusals.flatMap((text) => wrap(text, "", width)).map(strong);
-  return [strong("Apply refuses this plan:"), ...refusals.flatMap((text) => wrap(text, "    ", width)).map(paint.red)];
+  const reasons = refusals.flatMap(({ text }) => wrap(text, "    ", width)).map(paint.red);
+  return [
+    ...limits.flatMap((text) => wrap(text, "", width)).map(strong),
+    ...(refusalTitle === ""
+      ? []
+      : [strong(reasons.length === 0 ? "Apply will refuse this plan." : "Apply will refuse this plan:"), ...reasons]),
+  ];
 }

@@ -147,10 +147,11 @@ test("a drift page begins with what to do, and names no guard", () => {
   expect(text).not.toContain("--allow");
 });
 
-test("a plan page begins with why apply refuses", () => {
+test("a plan page begins with why apply will refuse it", () => {
   const text = words(html(fullPlan));
-  expect(text).toContain("Apply refuses this plan. Guard policy refuses: 1 found, at most 0 allowed.");
-  expect(text.indexOf("Apply refuses this plan.")).toBeLessThan(text.indexOf("Changes ("));
+  expect(text).toContain("Plan for prod (apply will refuse it: 1 policy error)");
+  expect(text).toContain("Apply will refuse this plan. Guard policy refuses: 1 found, at most 0 allowed.");
+  expect(text.indexOf("Apply will refuse this plan.")).toBeLessThan(text.indexOf("Changes ("));
 });
 
 test("10 000 differences are all there, by rule first and bundled by object", () => {

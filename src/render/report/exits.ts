@@ -1,0 +1,71 @@
+import type { ExitCode } from "../../model/exit.ts";
+import type { Plan } from "../../model/plan.ts";
+import type { Result } from "../../model/result.ts";
+import { visible } from "../../text/control-characters.ts";
+import { enumerate } from "../../text/labels.ts";
+
+/** "Exit 3 (maxCreates, changes): the guard maxCreates refuses and there are changes."; "" for 0. Each reason is explained. */
+export function exitText({ exit, kind, guards }: Plan | Result): string {
+  if (exit.code === 0) return "";
+  if (exit.reasons.length === 0) return `Exit ${exit.code}: ${codeMeanings[exit.code]}.`;
+  const refusing = new Set(guards.filter(({ allowed }) => allowed === undefined).map(({ guard }) => guard));
+  const meaningOf = (reason: string): string => {
+    if (refusing.has(reason)) return guardMeaning(reason, kind);
+    return kindMeanings[kind][reason] ?? meanings[reason] ?? codeMeanings[exit.code];
+  };
+  const why = enumerate([...new Set(exit.reasons.map(meaningOf))], "and");
+  return `Exit ${exit.code} (${exit.reasons.map(visible).join(", ")}): ${why}.`;
+}
+
+function guardMeaning(guard: string, kind: (Plan | Result)["kind"]): string {
+  if (guard === "policy") return kind === "DriftReport" ? "the account violates a policy" : "a policy is violated";
+  return `the guard ${visible(guard)} ${kind === "DriftReport" ? "would refuse to restore the manifests" : "refuses"}`;
+}
+
+/** Of the reasons that the engine gives, and of the names that --fail-on takes. */
+const meanings: Readonly<Record<string, string>> = {
+  errors: "there are errors",
+  incomplete: "a read failed",
+  changes: "there are changes",
+  drift: "the account differs from the manifests",
+  unmanaged: "the account has objects or columns that no manifest covers",
+  unverifiable: "some values are unverifiable",
+  manual: "there are manual steps",
+  blocked: "some manifests are blocked",
+  policy: "a policy is violated",
+  warnings: "there are warnings",
+  exposes: "data becomes readable",
+  exposed: "data is readable that the manifests protect",
+  stricter: "the account is stricter than the manifests",
+};
+
+const applyIncomplete = "apply is incomplete";
+
+const kindMeanings: Readonly<Record<(Plan | Result)["kind"], Readonly<Record<string, string>>>> = {
+  Plan: {},
+  DriftReport: { changes: "there are differences that apply would change", policy: "the account violates a policy" },
+  Result: {
+    interrupted: "the run was interrupted",
+    snapshot: "a plan made from a snapshot cannot be applied",
+    stale: "the account has changed since the plan was made",
+    records: "the records could not be written",
+    "lock-lost": "the run lost its lock",
+    failed: applyIncomplete,
+    unknown: applyIncomplete,
+    skipped: applyIncomplete,
+    blocked: applyIncomplete,
+    deferred: applyIncomplete,
+    "not-converged": applyIncomplete,
+  },
+};
+
+const codeMeanings: Readonly<Record<ExitCode, string>> = {
+  0: "",
+  1: "there are errors",
+  2: "--fail-on named something that was found",
+  3: "a guard or a policy refuses",
+  4: applyIncomplete,
+  5: "the saved plan cannot be used",
+  6: "another run holds the lock",
+  130: "the run was interrupted",
+};

@@ -1,0 +1,104 @@
+import type { GuardFinding, Plan } from "../../model/plan.ts";
+import { visible } from "../../text/control-characters.ts";
+import { counted } from "../../text/counts.ts";
+import { enumerate } from "../../text/labels.ts";
+import { andMore, joinParts } from "../../text/lists.ts";
+import type { Document } from "../document.ts";
+import { timeText } from "./attribution.ts";
+
+/** One reason why apply refuses a plan. */
+export interface Refusal {
+  /** For the heading, without control characters: "uncommitted changes in manifests/a.yaml". */
+  readonly brief: string;
+  /** Full sentences. */
+  readonly text: string;
+  /** Whether the reason is a guard, which is reported with its message and how to lift it. */
+  readonly isGuard: boolean;
+}
+
+/** Why apply will refuse the plan; none for a report, and none if apply will run the plan. */
+export function refusalsOf(plan: Plan): readonly Refusal[] {
+  const { complete, snapshot, guards, executable, kind } = plan;
+  if (kind === "DriftReport") return [];
+  if (wasNotRead(plan)) return [refusal(counted(errorCount(plan), "error"), notRead)];
+  if (executable) return protectedRefusals(plan);
+  const errors = errorCount(plan);
+  return [
+    ...(complete
+      ? []
+      : [refusal("a read failed", "The plan is incomplete, because a read failed. Creates are blocked: what looks missing may exist.")]),
+    ...(errors === 0 ? [] : [refusal(counted(errors, "error"), errorsText(errors))]),
+    ...(snapshot === undefined ? [] : [refusal("made from a snapshot", snapshotText(snapshot))]),
+    ...guards.filter(({ allowed }) => allowed === undefined).map(guardRefusal),
+  ];
+}
+
+/** "(apply will refuse it: 1 error)", for the heading; "" if apply will run the plan. */
+export function refusalTitle(plan: Plan): string {
+  const refusals = refusalsOf(plan);
+  const isRefused = refusals.length > 0 || (plan.kind === "Plan" && !plan.executable);
+  const why = enumerate(
+    refusals.map(({ brief }) => brief),
+    "and",
+  );
+  return isRefused ? `(${joinParts(["apply will refuse it", why], ": ")})` : "";
+}
+
+/** What a report may lack; full sentences. */
+export function limitsOf(plan: Plan): readonly string[] {
+  const { kind, complete, snapshot } = plan;
+  if (kind === "Plan") return [];
+  if (wasNotRead(plan)) return [notRead];
+  return [
+    ...(complete ? [] : ["The report is incomplete, because a read failed. There may be more differences."]),
+    ...(snapshot === undefined ? [] : [`The report was made from a snapshot taken ${timeText(snapshot)}.`]),
+  ];
+}
+
+/** "Guard maxCreates refuses: 7 found, at most 5 allowed"; lifted guards say so. A report applies nothing, so nothing is refused. */
+export function guardText({ guard, limit, actual, allowed }: GuardFinding, kind: Document["kind"]): string {
+  const measure = joinParts([actual === undefined ? "" : `${actual} found`, limit === undefined ? "" : `at most ${limit} allowed`], ", ");
+  const refuses = kind === "DriftReport" ? "would refuse to restore the manifests" : "refuses";
+  return joinParts([`Guard ${visible(guard)} ${allowed === undefined ? refuses : "is lifted"}`, measure], ": ");
+}
+
+/** Guards to report. The policy findings of a drift report are there already, so it has no guard for them. */
+export const shownGuards = (guards: readonly GuardFinding[], kind: Document["kind"]): readonly GuardFinding[] =>
+  kind === "DriftReport" ? guards.filter(({ guard }) => guard !== "policy") : guards;
+
+const refusal = (brief: string, text: string): Refusal => ({ brief, text, isGuard: false });
+
+const notRead = "The account was not read. Fix the errors first.";
+
+/** The failed reads of an incomplete plan have a reason of their own. */
+const errorCount = ({ diagnostics }: Plan): number =>
+  diagnostics.filter(({ severity, code }) => severity === "error" && code !== "E_READ_FAILED").length;
+
+const wasNotRead = (plan: Plan): boolean => errorCount(plan) > 0 && Object.keys(plan.calls.read).length === 0;
+
+const errorsText = (count: number): string =>
+  count === 1 ? "There is 1 error. Fix it first." : `There are ${count} errors. Fix them first.`;
+
+const snapshotText = (taken: string): string => `The plan was made from a snapshot taken ${timeText(taken)}, so it cannot be applied.`;
+
+function guardRefusal(finding: GuardFinding): Refusal {
+  const { guard, actual } = finding;
+  const brief = guard === "policy" && actual !== undefined ? counted(actual, "policy error") : `guard ${visible(guard)}`;
+  return { brief, text: `${guardText(finding, "Plan")}.`, isGuard: true };
+}
+
+/** Why apply refuses a saved plan of a protected target. */
+function protectedRefusals({ protected: isProtected, git }: Plan): readonly Refusal[] {
+  if (isProtected !== true) return [];
+  if (git === undefined)
+    return [refusal("not made in a git repository", "The target is protected, and the plan was not made in a git repository.")];
+  if (!git.dirty) return [];
+  const files = andMore((git.changedFiles ?? []).map(visible));
+  const where = files === "" ? "" : ` in ${files}`;
+  return [
+    refusal(
+      `uncommitted changes${where}`,
+      `The target is protected, and there are uncommitted changes${where}. Commit them and plan again.`,
+    ),
+  ];
+}
