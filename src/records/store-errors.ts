@@ -1,4 +1,5 @@
 import { DimsyncError } from "../model/errors.ts";
+import { shellWord } from "../text/shell.ts";
 import type { Lease } from "./records.ts";
 
 /** Which records an error is about: "prod" and "refs/dimsync/prod of origin". */
@@ -7,19 +8,40 @@ export interface StorePlace {
   readonly place: string;
 }
 
-/** E_RECORDS_GONE: the store is missing, or is not the one that the config names. `why` is a clause. */
+/** E_RECORDS_GONE: the store is missing or was set back. `why` is a clause. */
 export const recordsGone = ({ target, place }: StorePlace, why: string): DimsyncError =>
   new DimsyncError(
     "E_RECORDS_GONE",
-    `The records of the target ${target} (${place}) cannot be used: ${why}. Without them dimsync could create an object a second time, so nothing is sent. ` +
-      "If the records were deleted or moved back, restore them with `dimsync records restore`. Do not create new ones for an account in which dimsync has created objects.",
+    `The records of the target ${target} (${place}) cannot be used: ${why}. They show what dimsync has created. Without them it could create an object a second time, so nothing is sent. ` +
+      "Restore the ref or the database as it was, or write an export into an empty store. Never start with empty records for an account in which dimsync has created objects.",
+    { command: `dimsync records restore FILE -t ${shellWord(target)}` },
   );
 
-/** E_RECORDS_READ: the store could not be reached or understood. `why` is a clause. */
-export const recordsUnreadable = ({ target, place }: StorePlace, why: string, cause?: unknown): DimsyncError =>
+/** E_RECORDS_GONE: the store has another id than the config names. */
+export const recordsForeign = ({ target, place }: StorePlace, found: string, expected: string): DimsyncError =>
+  new DimsyncError(
+    "E_RECORDS_GONE",
+    `The records of the target ${target} (${place}) cannot be used: their id is ${found.slice(0, 40) || "missing"}, and dimsync.yaml names ${expected}. ` +
+      "Records of another store do not show what dimsync has created, and it could create an object a second time, so nothing is sent. " +
+      "Correct the store or its id in dimsync.yaml. If someone replaced the records, restore the earlier ones.",
+  );
+
+/** E_RECORDS_READ: the store could not be reached. `why` is a clause. */
+export const recordsUnreadable = (store: StorePlace, why: string, cause?: unknown): DimsyncError =>
+  unreadable(store, why, { fix: "Check the address, the network and the permission to read.", cause });
+
+/** E_RECORDS_READ: the store could not be understood. `why` is a clause. */
+export const recordsInvalid = (store: StorePlace, why: string, cause?: unknown): DimsyncError =>
+  unreadable(store, why, { fix: "If they are damaged, restore them as they were.", cause });
+
+const unreadable = (
+  { target, place }: StorePlace,
+  why: string,
+  { fix, cause }: { readonly fix: string; readonly cause: unknown },
+): DimsyncError =>
   new DimsyncError(
     "E_RECORDS_READ",
-    `The records of the target ${target} (${place}) cannot be read: ${why}. They show which objects exist, so dimsync does nothing without them. Check the address, the network and the permission to read.`,
+    `The records of the target ${target} (${place}) cannot be read: ${clause(why)}. They show what dimsync has created, so it does nothing without them. ${fix}`,
     { cause },
   );
 
@@ -27,7 +49,7 @@ export const recordsUnreadable = ({ target, place }: StorePlace, why: string, ca
 export const recordsRefused = ({ target, place }: StorePlace, words: string): DimsyncError =>
   new DimsyncError(
     "E_RECORDS_REFUSED",
-    `The records of the target ${target} (${place}) cannot be written: ${words || "the write was rejected"}. dimsync creates nothing that it cannot record. Check that the token of this job may write, and that no rule or hook refuses the write.`,
+    `The records of the target ${target} (${place}) cannot be written: ${clause(words) || "the write was rejected"}. dimsync creates nothing that it cannot record. Check that the token, key or role of this run may write, and that no rule or hook refuses the write.`,
     { exit: 4 },
   );
 
@@ -35,9 +57,12 @@ export const recordsRefused = ({ target, place }: StorePlace, words: string): Di
 export const recordsUnclear = ({ target, place }: StorePlace, words: string): DimsyncError =>
   new DimsyncError(
     "E_RECORDS_UNCLEAR",
-    `dimsync could not determine whether a write to the records of the target ${target} (${place}) was stored: ${words || "no answer"}. It creates nothing before its records are stored. Run the command again when the store can be reached.`,
+    `dimsync could not determine whether a write to the records of the target ${target} (${place}) was stored: ${clause(words) || "there was no response"}. It creates nothing before its records are stored. Run the command again when the store can be reached.`,
     { exit: 4 },
   );
+
+/** Without the full stop at its end. */
+const clause = (words: string): string => words.replace(/[.\s]+$/u, "");
 
 /** E_RECORDS_CHANGED: another run wrote between reading and writing. */
 export const recordsChanged = ({ target, place }: StorePlace): DimsyncError =>
@@ -55,7 +80,7 @@ export function leaseHeld({ target }: StorePlace, lease: Lease): DimsyncError {
       : `The reason: ${lease.reason}. To end the lock:`;
   return new DimsyncError("E_LOCKED", `The target ${target} is locked by ${describeLease(lease)}. ${why}`, {
     exit: 6,
-    command: `dimsync records unlock -t ${target}`,
+    command: `dimsync records unlock -t ${shellWord(target)}`,
   });
 }
 
@@ -77,7 +102,7 @@ export const noLease = ({ target }: StorePlace): DimsyncError =>
 export const leaseStale = ({ target, place }: StorePlace, ageMs: number): DimsyncError =>
   new DimsyncError(
     "E_RECORDS_UNCLEAR",
-    `The last write to the records of the target ${target} (${place}) was ${Math.round(ageMs / 1000)} s ago. Another run may have taken over, so this one sends nothing more.`,
+    `The last write to the records of the target ${target} (${place}) was ${Math.round(ageMs / 1000)} s ago. Another run may have taken over, so this one sends nothing more. Run the command again.`,
     { exit: 4 },
   );
 

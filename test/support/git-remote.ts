@@ -18,14 +18,14 @@ export interface GitRemote {
 }
 
 /** A remote repository that is removed with the test. */
-export function gitRemote(): GitRemote {
+export function gitRemote(objectFormat: "sha1" | "sha256" = "sha1"): GitRemote {
   const folder = mkdtempSync(join(tmpdir(), "dimsync-remote-"));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
   const bare = join(folder, "remote.git");
   const seed = join(folder, "seed");
   mkdirSync(seed);
-  git(folder, "init", "--quiet", "--bare", "--initial-branch=main", bare);
-  git(folder, "init", "--quiet", "--initial-branch=main", seed);
+  git(folder, "init", "--quiet", "--bare", "--initial-branch=main", `--object-format=${objectFormat}`, bare);
+  git(folder, "init", "--quiet", "--initial-branch=main", `--object-format=${objectFormat}`, seed);
   git(seed, "commit", "--quiet", "--allow-empty", "-m", "first");
   git(seed, "push", "--quiet", bare, "main");
   let clones = 0;

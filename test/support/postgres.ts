@@ -128,7 +128,8 @@ export async function startPgbouncer(postgres: Postgres): Promise<{
   };
 }
 
-function freePort(): Promise<number> {
+/** A port on loopback that nobody uses at the moment. */
+export function freePort(): Promise<number> {
   return new Promise((resolve, reject) => {
     const server = createServer();
     server.once("error", reject);

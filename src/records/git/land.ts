@@ -19,8 +19,9 @@ export type Landing =
   | { readonly outcome: "refused"; readonly words: string }
   | { readonly outcome: "unclear"; readonly words: string };
 
-// Printed if the server let nobody in, so that it did not even look at the push.
-const denied = /error: 40[13]\b|authentication failed|could not read (?:username|password)|permission denied|access denied/iu;
+// Printed by git, ssh and forges if the server did not let this client write, so that it did not even look at the push.
+const denied =
+  /error: 40[13]\b|authentication failed|could not read (?:username|password)|permission denied|access denied|host key verification failed|marked as read only|not allowed to push/iu;
 
 /** Pushes a commit until its outcome is known, for at most `patienceMs`. Throws nothing of git's. */
 export async function land(

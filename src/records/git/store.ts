@@ -3,7 +3,7 @@ import { GitError } from "../../git/process.ts";
 import type { Environment } from "../../model/env.ts";
 import { DimsyncError } from "../../model/errors.ts";
 import type { Version } from "../shared/store.ts";
-import { recordsGone, recordsUnreadable } from "../store-errors.ts";
+import { recordsForeign, recordsGone, recordsInvalid, recordsUnreadable } from "../store-errors.ts";
 import { ContentError, decodeContent, type GitContent } from "./content.ts";
 import { openRepository, type RecordsRepository } from "./repository.ts";
 import { sealMatches, sealOf } from "./seal.ts";
@@ -83,18 +83,14 @@ export async function loadTip(store: GitStore, writes: boolean, known?: Tip): Pr
 
 // Only decides whether it is worth trying again, so git's words are good enough.
 const permanent =
-  /authentication failed|could not read (?:username|password)|permission denied|error: 40[134]|not found|does not appear to be a git repository/iu;
+  /authentication failed|could not read (?:username|password)|permission denied|host key verification failed|error: 40[134]|not found|does not appear to be a git repository/iu;
 
 /** Reads a commit that was fetched. Throws GitError, E_RECORDS_GONE, E_RECORDS_READ. */
 async function readTip(store: GitStore, repository: RecordsRepository, commit: string, known: Tip | undefined): Promise<Tip> {
   const tree = await readTree(repository.place, commit, known?.tree);
   if (store.key !== undefined) await checkSeal(store, repository, tree);
   const content = decode(store, tree.files, commit);
-  if (content.id !== store.id)
-    throw recordsGone(
-      store,
-      `the ref holds other records (id ${content.id.slice(0, 40) || "none"}) than dimsync.yaml names (id ${store.id})`,
-    );
+  if (content.id !== store.id) throw recordsForeign(store, content.id, store.id);
   return { version: commit, tree, content };
 }
 
@@ -103,7 +99,7 @@ function decode(store: GitStore, files: Files, commit: string): GitContent {
     return decodeContent(files, store.target, commit);
   } catch (error) {
     if (!(error instanceof ContentError) && !(error instanceof DimsyncError)) throw error;
-    throw recordsUnreadable(store, error.message, error);
+    throw recordsInvalid(store, error.message, error);
   }
 }
 

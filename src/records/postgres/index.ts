@@ -6,7 +6,7 @@ import { withFacts } from "../facts.ts";
 import type { Records } from "../records.ts";
 import { recordsOf } from "../shared/records.ts";
 import type { Draft, SharedStore, WriteOutcome } from "../shared/store.ts";
-import { recordsGone, recordsRefused, recordsUnreadable, type StorePlace } from "../store-errors.ts";
+import { recordsForeign, recordsGone, recordsInvalid, recordsRefused, recordsUnreadable, type StorePlace } from "../store-errors.ts";
 import { type Database, isRefusal, isUndefinedTable, openDatabase, wordsOf } from "./connection.ts";
 import { ContentError, type PostgresVersion, readVersion } from "./read.ts";
 import { initSchema, supportedFormat, synchronousCommit, tableIn } from "./schema.ts";
@@ -150,7 +150,7 @@ async function load(options: PostgresStoreOptions, place: StorePlace, database: 
     } catch (error) {
       if (error instanceof DimsyncError) throw error;
       if (isUndefinedTable(error)) throw recordsGone(place, `the schema ${options.schema} contains no records`);
-      if (error instanceof ContentError) throw recordsUnreadable(place, error.message, error);
+      if (error instanceof ContentError) throw recordsInvalid(place, error.message, error);
       if (isRefusal(error) || performance.now() + pauseMs > deadline) throw recordsUnreadable(place, wordsOf(error));
       await sleep(pauseMs);
     }
@@ -163,8 +163,7 @@ function checked(options: PostgresStoreOptions, place: StorePlace, loaded: Await
     throw new ContentError(
       `their format is ${loaded.format}, and this version of dimsync reads format ${supportedFormat}; use a newer version`,
     );
-  if (loaded.id !== options.id)
-    throw recordsGone(place, `the database has other records (id ${loaded.id.slice(0, 40)}) than dimsync.yaml names (id ${options.id})`);
+  if (loaded.id !== options.id) throw recordsForeign(place, loaded.id, options.id);
   return loaded.version;
 }
 

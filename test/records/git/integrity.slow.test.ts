@@ -78,7 +78,7 @@ describe("records are refused, and nothing is created, if", () => {
 
   it("it is the store of something else", async () => {
     const store = await used();
-    await expectRefused(store.open({ id: "another" }), "E_RECORDS_GONE", "the ref holds other records");
+    await expectRefused(store.open({ id: "another" }), "E_RECORDS_GONE", "and dimsync.yaml names another");
   });
 
   it("a commit was made without the key", async () => {
