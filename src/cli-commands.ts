@@ -53,6 +53,7 @@ export function declareCommands(line: CommandLine): void {
   declareAdopt(line);
   declareRecords(line);
   declareSetUp(line);
+  declareHelp(line);
   declareCi(line);
 }
 
@@ -188,7 +189,7 @@ function declareRecords({ program, add }: CommandLine): void {
     .option("--print", "init, migrate: print the config instead of writing dimsync.yaml");
 }
 
-function declareSetUp({ program, io, done, add }: CommandLine): void {
+function declareSetUp({ program, add }: CommandLine): void {
   program.commandsGroup("Set up:");
   add<InitFlags, readonly [directory?: string]>(
     "init [dir]",
@@ -212,6 +213,10 @@ function declareSetUp({ program, io, done, add }: CommandLine): void {
   add<GlobalFlags, readonly [kind?: string]>("schema [kind]", "Print a JSON Schema", async (context, kind) =>
     (await import("./commands/setup/schema.ts")).runSchema(context, kind),
   );
+}
+
+/** The rest of "Set up": completion, version and help. */
+function declareHelp({ program, io, done, add }: CommandLine): void {
   add<GlobalFlags, readonly [shell: string]>(
     "completion <shell>",
     "Print a completion script for bash, zsh or fish",

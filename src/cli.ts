@@ -82,12 +82,24 @@ export function makeProgram(
     .helpCommand(false)
     .addHelpText("after", () => afterHelp(program));
   globalOptions(program);
+  const onRun = (given: GlobalFlags): void => {
+    flags = given;
+  };
+  declareCommands({ program, io, done, add: addTo(program, { io, done, onRun }) });
+  return { program, running: () => flags };
+}
 
-  const add: Add = <Flags extends GlobalFlags, Args extends readonly unknown[]>(
-    usage: string,
-    description: string,
-    action: Run<Flags, Args>,
-  ): Command => {
+interface Runner {
+  readonly io: Io;
+  readonly done: (code: ExitCode) => void;
+  /** Called with the flags of the command that runs. */
+  readonly onRun: (flags: GlobalFlags) => void;
+}
+
+/** Adds commands to the program; `action` gets the arguments that `usage` declares. */
+const addTo =
+  (program: Command, { io, done, onRun }: Runner): Add =>
+  <Flags extends GlobalFlags, Args extends readonly unknown[]>(usage: string, description: string, action: Run<Flags, Args>): Command => {
     const command = program
       .command(usage)
       .description(description)
@@ -98,7 +110,7 @@ export function makeProgram(
     // Commander passes the arguments that `usage` declares, then the options, then the command.
     command.action(async (...all) => {
       const given = command.optsWithGlobals<Flags>();
-      flags = given;
+      onRun(given);
       const context = contextOf(io, given);
       checkFolder(context);
       const stopDebugLog = startDebugLog(io, given);
@@ -113,9 +125,6 @@ export function makeProgram(
     });
     return command;
   };
-  declareCommands({ program, io, done, add });
-  return { program, running: () => flags };
-}
 
 /** Printed at once when a signal arrives, by command. */
 const interruptions: Readonly<Record<string, string>> = {

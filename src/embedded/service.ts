@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { once, setMaxListeners } from "node:events";
-import { createServer } from "node:http";
+import { createServer, type Server } from "node:http";
 import type { AccountState } from "./data/account.ts";
 import { seedAccount } from "./data/seed.ts";
 import { openStore } from "./data/store.ts";
@@ -35,16 +35,7 @@ export async function startEmbeddedService(options: EmbeddedOptions = {}): Promi
     },
   };
 
-  // Long source names travel in paths, percent-encoded.
-  const server = createServer({ maxHeaderSize: 256 * 1024, keepAliveTimeout: 60_000 }, (incoming, response) => {
-    // Rejected if the client disconnected or the service closed during the request. Nobody waits for the result.
-    serve(setting, incoming, response).catch(() => incoming.socket.destroy());
-  });
-  server.listen(options.port ?? 0, "127.0.0.1");
-  await once(server, "listening");
-  const address = server.address();
-  const port = typeof address === "object" && address !== null ? address.port : 0;
-
+  const { server, port } = await listen(setting, options.port ?? 0);
   return {
     url: `http://127.0.0.1:${port}`,
     port,
@@ -55,26 +46,45 @@ export async function startEmbeddedService(options: EmbeddedOptions = {}): Promi
       requests.length = 0;
     },
     state: () => structuredClone(store.account),
-    mutate: (change, actor = person, event = "Account changed in the console") => {
+    mutate: (change, actor, event) => {
       change(store.account);
-      const { email, ip = "203.0.113.7", userAgent = "Mozilla/5.0" } = actor;
-      record(store.account, { email, ipAddress: ip, userAgent }, options.now?.() ?? new Date(), event);
+      recordInConsole(store.account, options.now?.() ?? new Date(), actor, event);
       store.save();
     },
     addFault: faults.add,
     clearFaults: faults.clear,
-    close: async () => {
-      if (closing.signal.aborted) return;
-      closing.abort();
-      const closed = once(server, "close");
-      server.close();
-      server.closeAllConnections();
-      await closed;
-    },
+    close: () => close(server, closing),
   };
 }
 
+/** Resolves when the service listens on 127.0.0.1. Port 0: any free port. */
+async function listen(setting: Setting, wanted: number): Promise<{ readonly server: Server; readonly port: number }> {
+  // Long source names travel in paths, percent-encoded.
+  const server = createServer({ maxHeaderSize: 256 * 1024, keepAliveTimeout: 60_000 }, (incoming, response) => {
+    // Rejected if the client disconnected or the service closed during the request. Nobody waits for the result.
+    serve(setting, incoming, response).catch(() => incoming.socket.destroy());
+  });
+  server.listen(wanted, "127.0.0.1");
+  await once(server, "listening");
+  const address = server.address();
+  return { server, port: typeof address === "object" && address !== null ? address.port : 0 };
+}
+
+async function close(server: Server, closing: AbortController): Promise<void> {
+  if (closing.signal.aborted) return;
+  closing.abort();
+  const closed = once(server, "close");
+  server.close();
+  server.closeAllConnections();
+  await closed;
+}
+
 const person: Actor = { email: "dana@example.com" };
+
+function recordInConsole(account: AccountState, now: Date, actor = person, event = "Account changed in the console"): void {
+  const { email, ip = "203.0.113.7", userAgent = "Mozilla/5.0" } = actor;
+  record(account, { email, ipAddress: ip, userAgent }, now, event);
+}
 
 function initialAccount(state: EmbeddedOptions["state"]): AccountState {
   if (state === undefined) return seedAccount();

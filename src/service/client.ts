@@ -70,15 +70,6 @@ export function createClient(options: ClientOptions): Client {
   const base = parseBaseUrl(options.baseUrl);
   checkKey(apiKey);
   const concurrency = Math.max(1, options.concurrency);
-  const sleep = options.sleep ?? pause;
-  // An interrupted sleep is not an error: the code after it checks the signal.
-  const waitUntil =
-    (signal: AbortSignal | undefined) =>
-    async (milliseconds: number): Promise<void> => {
-      await sleep(milliseconds, signal).catch((error: unknown) => {
-        if (signal?.aborted !== true) throw error;
-      });
-    };
   const now = options.now ?? Date.now;
   const counts = new Map<string, number>();
   let closing: Promise<void> | undefined;
@@ -90,29 +81,36 @@ export function createClient(options: ClientOptions): Client {
   });
   const throttle = createThrottle({ concurrency, rate: options.rate, now });
   const breaker = createCircuitBreaker(now);
-  const exchangeUntil = (signal: AbortSignal | undefined): SendRequest =>
+  const sendRequestUntil = (signal: AbortSignal | undefined): SendRequest =>
     createSendRequest({
       ...{ transport, throttle, breaker, retries, timeoutMs, apiKey, signal, now },
-      wait: waitUntil(signal),
+      wait: (milliseconds) => sleepUntil(signal, milliseconds, options.sleep),
       keySource: options.keySource,
       random: options.random ?? Math.random,
       onCall: options.onCall,
       isClosed: () => closing !== undefined,
     });
-  const exchange = exchangeUntil(options.signal);
+  const untilClosed = sendRequestUntil(options.signal);
 
-  const viewOf = (door: SendRequest): Client => ({
-    ...createReads(door),
-    send: (request, beforeSend) => sendOver(door, request, apiKey, beforeSend),
-    raw: (path) => rawOver(door, path),
+  const viewOf = (sendRequest: SendRequest): Client => ({
+    ...createReads(sendRequest),
+    send: (request, beforeSend) => sendOver(sendRequest, request, apiKey, beforeSend),
+    raw: (path) => rawOver(sendRequest, path),
     calls: () => Object.fromEntries(counts),
-    asReadOnly: (signal) => viewOf(refuseWrites(signal === undefined ? exchange : exchangeUntil(signal))),
+    asReadOnly: (signal) => viewOf(refuseWrites(signal === undefined ? untilClosed : sendRequestUntil(signal))),
     close: () => {
       closing ??= transport.close();
       return closing;
     },
   });
-  return viewOf(options.readOnly || isEnabled(options.env["DIMSYNC_READ_ONLY"]) ? refuseWrites(exchange) : exchange);
+  return viewOf(options.readOnly || isEnabled(options.env["DIMSYNC_READ_ONLY"]) ? refuseWrites(untilClosed) : untilClosed);
+}
+
+/** An interrupted sleep is not an error: the code after it checks the signal. */
+async function sleepUntil(signal: AbortSignal | undefined, milliseconds: number, sleep: ClientOptions["sleep"] = pause): Promise<void> {
+  await sleep(milliseconds, signal).catch((error: unknown) => {
+    if (signal?.aborted !== true) throw error;
+  });
 }
 
 async function sendOver(

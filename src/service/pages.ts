@@ -32,9 +32,7 @@ export async function readPages<T extends { readonly id: string }>(
   decode: (part: Part) => T,
 ): Promise<Listing<T>> {
   const byId = new Map<string, T>();
-  const cursors = new Set<string>();
-  let received = 0;
-  let pageSize = 0;
+  const received = { items: 0, pageSize: 0, cursors: new Set<string>() };
   let announced: number | undefined;
   let next = path;
   const short = (reason: string): Listing<T> => ({
@@ -51,8 +49,8 @@ export async function readPages<T extends { readonly id: string }>(
       const item = decode(part);
       if (!byId.has(item.id)) byId.set(item.id, item);
     }
-    received += parts.length;
-    pageSize = Math.max(pageSize, parts.length);
+    received.items += parts.length;
+    received.pageSize = Math.max(received.pageSize, parts.length);
     const paging = pagingOf(envelope);
     if (announced !== undefined && paging.total !== undefined && paging.total !== announced)
       return short("its total changed while it was read. Run the command again.");
@@ -60,15 +58,27 @@ export async function readPages<T extends { readonly id: string }>(
 
     if (!saysMore(paging, byId.size)) return { items: [...byId.values()], completeness: saysAll(paging, byId.size) ? "shown" : "unknown" };
     if (byId.size === known) return short("it announces more items, but the next page has no new ones.");
-    if (paging.nextCursor !== undefined && paging.nextCursor !== "") {
-      if (cursors.has(paging.nextCursor)) return short("it repeats the same cursor.");
-      cursors.add(paging.nextCursor);
-      next = withQuery(path, { cursor: paging.nextCursor });
-    } else {
-      next = withQuery(path, { offset: String(received), limit: String(pageSize) });
-    }
+    const query = nextPage(paging, received);
+    if (query === undefined) return short("it repeats the same cursor.");
+    next = `${path}?${new URLSearchParams(query).toString()}`;
   }
   return short(`it has more than ${mostPages} pages.`);
+}
+
+interface Received {
+  readonly items: number;
+  /** The largest page. */
+  readonly pageSize: number;
+  /** Those that were followed; the next one is added. */
+  readonly cursors: Set<string>;
+}
+
+/** The parameters of the next page; undefined if its cursor was followed before. */
+function nextPage({ nextCursor }: Paging, { items, pageSize, cursors }: Received): Readonly<Record<string, string>> | undefined {
+  if (nextCursor === undefined || nextCursor === "") return { offset: String(items), limit: String(pageSize) };
+  if (cursors.has(nextCursor)) return undefined;
+  cursors.add(nextCursor);
+  return { cursor: nextCursor };
 }
 
 function saysMore({ total, hasMore, nextCursor }: Paging, count: number): boolean {
@@ -92,8 +102,4 @@ function pagingOf(envelope: Envelope): Paging {
     hasMore: members("hasMore").find((value) => typeof value === "boolean"),
     nextCursor: cursor === undefined ? undefined : cursor === null ? "" : String(cursor),
   };
-}
-
-function withQuery(path: string, query: Readonly<Record<string, string>>): string {
-  return `${path}?${new URLSearchParams(query).toString()}`;
 }

@@ -7,7 +7,7 @@ import { closed, type Failure, failureOfStatus, failureOfWire, interrupted, toSe
 import { quoteResponse } from "./quote-response.ts";
 import { backoffMs, mayRepeat } from "./retry.ts";
 import type { Backpressure, Throttle } from "./throttle.ts";
-import type { Method, Transport, WireFailure, WireResponse } from "./transport.ts";
+import type { Method, Transport, WireResponse } from "./transport.ts";
 
 /** One call of the interface, ready for the wire. */
 export interface Call<T> {
@@ -74,50 +74,11 @@ interface Failed {
 
 /** For each attempt: wait for a slot, send, decide about a retry. The slot is free while waiting for a retry. */
 export function createSendRequest(options: ExchangeOptions): SendRequest {
-  const { transport, throttle, breaker, retries, signal } = options;
-
-  const report = (call: CallReport): void => {
-    options.onCall?.(call);
-    if (published.hasSubscribers) published.publish(call);
-  };
-  const settle = <T>(
-    call: Call<T>,
-    attempt: number,
-    sent: { readonly outcome: WireResponse | WireFailure; readonly durationMs: number },
-  ): Verdict<T> => {
-    const { outcome, durationMs } = sent;
-    const verdict: Verdict<T> =
-      outcome.type === "failure"
-        ? { ok: false, failure: failureOfWire(outcome, call.method, options.timeoutMs) }
-        : judge(call, outcome, options);
-    if (outcome.type === "response") breaker.responded(verdict.ok ? undefined : verdict.failure, call.method === "GET");
-    if (!verdict.ok && verdict.failure.retryAfterMs !== undefined) throttle.hold(verdict.failure.retryAfterMs);
-    report({
-      method: call.method,
-      path: call.path,
-      attempt,
-      durationMs,
-      ...(outcome.type === "response" ? { status: outcome.status, ...dateOf(outcome) } : {}),
-      ...(verdict.ok ? {} : { error: verdict.failure.code }),
-      ...(verdict.ok || verdict.failure.retryAfterMs === undefined ? {} : { retryAfterMs: verdict.failure.retryAfterMs }),
-    });
-    return verdict;
-  };
-
-  const attemptOnce = async <T>(call: Call<T>, attempt: number): Promise<Verdict<T>> => {
-    if (options.isClosed()) return { ok: false, failure: closed };
-    if (signal?.aborted) return { ok: false, failure: interrupted };
-    const failure = breaker.open();
-    if (failure !== undefined) return { ok: false, failure };
-    const begun = performance.now();
-    const outcome = await transport.exchange(call, signal);
-    return settle(call, attempt, { outcome, durationMs: performance.now() - begun });
-  };
-
+  const { throttle, breaker, retries } = options;
   return async (call) => {
     const responsesBefore = breaker.responses();
     for (let attempt = 1; ; attempt += 1) {
-      const verdict = await throttle.run(() => attemptOnce(call, attempt), loadOf, options.wait);
+      const verdict = await throttle.run(() => attemptOnce(call, attempt, options), loadOf, options.wait);
       if (verdict.ok) return verdict.value;
       const { failure } = verdict;
       if (attempt > retries) breaker.gaveUp(failure, responsesBefore);
@@ -126,6 +87,35 @@ export function createSendRequest(options: ExchangeOptions): SendRequest {
       if ((failure.retryAfterMs ?? 0) === 0) await options.wait(backoffMs(attempt, options.random));
     }
   };
+}
+
+async function attemptOnce<T>(call: Call<T>, attempt: number, options: ExchangeOptions): Promise<Verdict<T>> {
+  const { transport, throttle, breaker, signal } = options;
+  if (options.isClosed()) return { ok: false, failure: closed };
+  if (signal?.aborted) return { ok: false, failure: interrupted };
+  const open = breaker.open();
+  if (open !== undefined) return { ok: false, failure: open };
+  const begun = performance.now();
+  const outcome = await transport.exchange(call, signal);
+  const durationMs = performance.now() - begun;
+  const verdict: Verdict<T> =
+    outcome.type === "failure"
+      ? { ok: false, failure: failureOfWire(outcome, call.method, options.timeoutMs) }
+      : judge(call, outcome, options);
+  if (outcome.type === "response") breaker.responded(verdict.ok ? undefined : verdict.failure, call.method === "GET");
+  if (!verdict.ok && verdict.failure.retryAfterMs !== undefined) throttle.hold(verdict.failure.retryAfterMs);
+  const report: CallReport = {
+    method: call.method,
+    path: call.path,
+    attempt,
+    durationMs,
+    ...(outcome.type === "response" ? { status: outcome.status, ...dateOf(outcome) } : {}),
+    ...(verdict.ok ? {} : { error: verdict.failure.code }),
+    ...(verdict.ok || verdict.failure.retryAfterMs === undefined ? {} : { retryAfterMs: verdict.failure.retryAfterMs }),
+  };
+  options.onCall?.(report);
+  if (published.hasSubscribers) published.publish(report);
+  return verdict;
 }
 
 const loadOf = (verdict: Verdict<unknown>): Backpressure => (verdict.ok ? "fine" : verdict.failure.load);

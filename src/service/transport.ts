@@ -126,39 +126,48 @@ function refusalOf(beforeSend: (() => void) | undefined): DimsyncError | undefin
   }
 }
 
+/** One request on its way, and the response as far as it has arrived. */
+interface Attempt {
+  readonly wire: Wire;
+  readonly request: WireRequest;
+  readonly resolve: (outcome: WireResponse | WireFailure) => void;
+  readonly inFlight: InFlight;
+  /** Set when the connection is open. */
+  controller: Dispatcher.DispatchController | undefined;
+  done: boolean;
+  status: number;
+  headers: HttpHeaders;
+  chunks: Buffer[];
+  bytes: number;
+}
+
 function dispatch(
   dispatcher: Dispatcher,
   wire: Wire,
-  { method, path, body, beforeSend }: WireRequest,
+  request: WireRequest,
   signal: AbortSignal | undefined,
 ): Promise<WireResponse | WireFailure> {
   return new Promise((resolve) => {
-    const repeatable = method === "GET" || method === "HEAD";
-    let controller: Dispatcher.DispatchController | undefined;
-    let done = false;
-    let status = 0;
-    let headers: HttpHeaders = {};
-    let chunks: Buffer[] = [];
-    let bytes = 0;
-
-    const finish = (outcome: WireResponse | WireFailure): void => {
-      if (done) return;
-      done = true;
-      wire.watch.end(underWay);
-      resolve(outcome);
+    const { method, path, body } = request;
+    const inFlight: InFlight = {
+      expire: () => giveUp(attempt, "timeout"),
+      interrupt: () => giveUp(attempt, "interrupted"),
+      signal: method === "GET" || method === "HEAD" ? signal : undefined,
     };
-    const giveUp = (reason: WireFailure["reason"], detail = ""): void => {
-      finish({ type: "failure", reason, sent: controller === undefined ? "never" : "maybe", detail });
-      controller?.abort(new Error(reason));
+    const attempt: Attempt = {
+      wire,
+      request,
+      resolve,
+      inFlight,
+      controller: undefined,
+      done: false,
+      status: 0,
+      headers: {},
+      chunks: [],
+      bytes: 0,
     };
-    const underWay: InFlight = {
-      expire: () => giveUp("timeout"),
-      interrupt: () => giveUp("interrupted"),
-      signal: repeatable ? signal : undefined,
-    };
-    if (underWay.signal?.aborted) return giveUp("interrupted");
-    wire.watch.begin(underWay);
-
+    if (inFlight.signal?.aborted) return giveUp(attempt, "interrupted");
+    wire.watch.begin(inFlight);
     dispatcher.dispatch(
       {
         origin: wire.base.origin,
@@ -168,53 +177,68 @@ function dispatch(
         body: body ?? null,
         reset: method === "POST",
       },
-      {
-        // Called when the connection is open and nothing is written; aborting here sends no byte.
-        onRequestStart(started) {
-          const again = controller !== undefined;
-          if (done || (again && method !== "GET")) {
-            giveUp("connection", "the connection ended");
-            started.abort(new Error("given up"));
-            return;
-          }
-          const refusal = refusalOf(beforeSend);
-          if (refusal !== undefined) {
-            finish({ type: "failure", reason: "refused", sent: "never", detail: "", refusal });
-            started.abort(new Error("refused"));
-            return;
-          }
-          controller = started;
-          wire.onSent(method);
-        },
-        onResponseStart(_controller, statusCode, responseHeaders) {
-          status = statusCode;
-          headers = responseHeaders;
-          chunks = [];
-          bytes = 0;
-          if (Number(responseHeaders["content-length"]) > wire.maxResponseBytes) giveUp("too-large");
-        },
-        onResponseData(_controller, chunk) {
-          bytes += chunk.length;
-          if (bytes > wire.maxResponseBytes) giveUp("too-large");
-          else chunks.push(chunk);
-        },
-        onResponseEnd() {
-          const [only] = chunks;
-          finish({
-            type: "response",
-            status,
-            headers,
-            body: chunks.length === 1 && only !== undefined ? only : Buffer.concat(chunks, bytes),
-          });
-        },
-        onResponseError(_controller, error) {
-          const connecting = controller === undefined;
-          const reason = isConnectTimeout(error) ? "timeout" : "connection";
-          // Later, only the code is safe to show: the message may contain text of the response.
-          const detail = connecting ? connectErrorText(error) : connectionCode(error);
-          finish({ type: "failure", reason, sent: connecting ? "never" : "maybe", detail });
-        },
-      },
+      handlerOf(attempt),
     );
   });
+}
+
+const handlerOf = (attempt: Attempt): Dispatcher.DispatchHandler => ({
+  onRequestStart: (controller) => begin(attempt, controller),
+  onResponseStart(_controller, status, headers) {
+    attempt.status = status;
+    attempt.headers = headers;
+    attempt.chunks = [];
+    attempt.bytes = 0;
+    if (Number(headers["content-length"]) > attempt.wire.maxResponseBytes) giveUp(attempt, "too-large");
+  },
+  onResponseData(_controller, chunk) {
+    attempt.bytes += chunk.length;
+    if (attempt.bytes > attempt.wire.maxResponseBytes) giveUp(attempt, "too-large");
+    else attempt.chunks.push(chunk);
+  },
+  onResponseEnd() {
+    const { status, headers, chunks, bytes } = attempt;
+    const [only] = chunks;
+    const body = chunks.length === 1 && only !== undefined ? only : Buffer.concat(chunks, bytes);
+    finish(attempt, { type: "response", status, headers, body });
+  },
+  onResponseError(_controller, error) {
+    const connecting = attempt.controller === undefined;
+    const reason = isConnectTimeout(error) ? "timeout" : "connection";
+    // Later, only the code is safe to show: the message may contain text of the response.
+    const detail = connecting ? connectErrorText(error) : connectionCode(error);
+    finish(attempt, { type: "failure", reason, sent: connecting ? "never" : "maybe", detail });
+  },
+});
+
+/** Called when the connection is open and nothing is written; aborting here sends no byte. */
+function begin(attempt: Attempt, controller: Dispatcher.DispatchController): void {
+  const { method, beforeSend } = attempt.request;
+  const again = attempt.controller !== undefined;
+  if (attempt.done || (again && method !== "GET")) {
+    giveUp(attempt, "connection", "the connection ended");
+    controller.abort(new Error("given up"));
+    return;
+  }
+  const refusal = refusalOf(beforeSend);
+  if (refusal !== undefined) {
+    finish(attempt, { type: "failure", reason: "refused", sent: "never", detail: "", refusal });
+    controller.abort(new Error("refused"));
+    return;
+  }
+  attempt.controller = controller;
+  attempt.wire.onSent(method);
+}
+
+function giveUp(attempt: Attempt, reason: WireFailure["reason"], detail = ""): void {
+  const { controller } = attempt;
+  finish(attempt, { type: "failure", reason, sent: controller === undefined ? "never" : "maybe", detail });
+  controller?.abort(new Error(reason));
+}
+
+function finish(attempt: Attempt, outcome: WireResponse | WireFailure): void {
+  if (attempt.done) return;
+  attempt.done = true;
+  attempt.wire.watch.end(attempt.inFlight);
+  attempt.resolve(outcome);
 }

@@ -19,45 +19,53 @@ export async function writeSnapshotFile(
   const temp = `${file}.${process.pid}.tmp`;
   const held: string[] = [];
   let bytes = 0;
-  let compressed = file.endsWith(".gz");
-  let gzip: ReturnType<typeof createGzip> | undefined;
-  let written: Promise<void> | undefined;
-  const write = async (piece: string): Promise<void> => {
-    // If the disk is full, the pipeline fails and `drain` is never emitted.
-    if (gzip !== undefined && !gzip.write(piece)) await Promise.race([new Promise((resolve) => gzip?.once("drain", resolve)), written]);
-  };
-  const startGzip = async (): Promise<void> => {
-    gzip = createGzip({ level: 6 });
-    written = pipeline(gzip, createWriteStream(temp, { mode: 0o600 }));
-    written.catch(() => {});
-    for (const piece of held.splice(0)) await write(piece);
-  };
+  let gzip = file.endsWith(".gz") ? openGzip(temp) : undefined;
   try {
-    if (compressed) await startGzip();
     for await (const piece of pieces) {
       bytes += Buffer.byteLength(piece);
-      if (gzip === undefined) held.push(piece);
-      else await write(piece);
-      if (bytes > oneMiB && gzip === undefined) {
-        compressed = true;
-        await startGzip();
-      }
+      held.push(piece);
+      if (bytes > oneMiB) gzip ??= openGzip(temp);
+      if (gzip !== undefined) for (const one of held.splice(0)) await gzip.write(one);
     }
-    if (gzip !== undefined) {
-      gzip.end();
-      await written;
-    } else {
-      const handle = await open(temp, "w", 0o600);
-      await handle.writeFile(held.join(""));
-      await handle.close();
-    }
+    if (gzip === undefined) await writePlain(temp, held.join(""));
+    else await gzip.end();
     await rename(temp, file);
-    return { bytes, compressed };
+    return { bytes, compressed: gzip !== undefined };
   } catch (error) {
     gzip?.destroy();
     await unlink(temp).catch(() => undefined);
     throw error;
   }
+}
+
+async function writePlain(file: string, text: string): Promise<void> {
+  const handle = await open(file, "w", 0o600);
+  await handle.writeFile(text);
+  await handle.close();
+}
+
+interface GzipFile {
+  /** Resolves when more can be written. */
+  readonly write: (piece: string) => Promise<void>;
+  readonly end: () => Promise<void>;
+  readonly destroy: () => void;
+}
+
+function openGzip(file: string): GzipFile {
+  const gzip = createGzip({ level: 6 });
+  const written = pipeline(gzip, createWriteStream(file, { mode: 0o600 }));
+  written.catch(() => {});
+  return {
+    // If the disk is full, the pipeline fails and `drain` is never emitted.
+    write: async (piece) => {
+      if (!gzip.write(piece)) await Promise.race([new Promise((resolve) => gzip.once("drain", resolve)), written]);
+    },
+    end: async () => {
+      gzip.end();
+      await written;
+    },
+    destroy: () => gzip.destroy(),
+  };
 }
 
 /** Reads a snapshot, compressed or not. Throws E_SNAPSHOT. */

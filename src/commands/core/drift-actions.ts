@@ -78,21 +78,9 @@ export async function recordReport(
   const { flags, cwd, io } = context;
   const folder = flags.history === undefined ? undefined : resolve(cwd, flags.history);
   const warn = (text: string): void => io.stderr(`dimsync: ${visible(text)}\n`);
-  let past: readonly HistoryEntry[] = [];
-  if (folder !== undefined) {
-    const read = await readHistory(folder, report.target).catch((error: unknown) => {
-      warn(`The history in ${folder} could not be read (${reasonOf(error)}), so the report does not include it.`);
-      return { entries: [], unread: [] };
-    });
-    past = read.entries;
-    for (const name of read.unread)
-      warn(`${name} in ${folder} is not a history that this version can read, so the report does not include it.`);
-  }
-  const done = stepsDone(
-    past.findLast(({ complete }) => complete),
-    report,
-    scope.has,
-  );
+  const past = folder === undefined ? [] : await pastReports(folder, report.target, warn);
+  const lastComplete = past.findLast(({ complete }) => complete);
+  const done = stepsDone(lastComplete, report, scope.has);
   const entry = historyEntry(report);
   const lastNotified = folder === undefined ? await readLastNotified(project) : past.at(-1)?.notified;
   const webhook = webhookOf(context, project, scope.isWhole);
@@ -108,15 +96,23 @@ export async function recordReport(
   await appendHistory(folder, kept, writeAtomic).catch((error: unknown) =>
     warn(`The report could not be added to ${folder} (${reasonOf(error)}).`),
   );
-  const points = [...past, kept].map(({ at, counts: { differences, exposed, manual } }) => ({
-    at,
-    ms: Date.parse(at),
-    differences,
-    exposed,
-    manual,
-  }));
-  return { points, done };
+  return { points: [...past, kept].map(pointOf), done };
 }
+
+/** The history in a folder; what could not be read of it is a warning. */
+async function pastReports(folder: string, target: string, warn: (text: string) => void): Promise<readonly HistoryEntry[]> {
+  const read = await readHistory(folder, target).catch((error: unknown) => {
+    warn(`The history in ${folder} could not be read (${reasonOf(error)}), so the report does not include it.`);
+    return { entries: [], unread: [] };
+  });
+  for (const name of read.unread)
+    warn(`${name} in ${folder} is not a history that this version can read, so the report does not include it.`);
+  return read.entries;
+}
+
+const pointOf = ({ at, counts: { differences, exposed, manual } }: HistoryEntry): ReportHistory["points"][number] => ({
+  ...{ at, ms: Date.parse(at), differences, exposed, manual },
+});
 
 /** `--resolve accept`: edits the manifests and prints the edits on stderr, with the differences that could not be accepted. Throws like `acceptDrift` and `writeEdits`. */
 export async function acceptReport(context: Context<DriftFlags>, project: Project, report: Plan): Promise<void> {

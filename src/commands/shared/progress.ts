@@ -36,10 +36,7 @@ export function showProgress(
   });
   const draw = (): void => {
     if (latest === undefined) return;
-    const seconds = Math.floor((Date.now() - startedMs) / 1000);
-    const waitSeconds = Math.ceil((waitUntilMs - Date.now()) / 1000);
-    const wait = waitSeconds > 1 ? `; the service asks to wait ${waitSeconds} s` : "";
-    const text = visible(progressText(latest) + (seconds < 5 ? "" : ` (${seconds} s)`) + wait);
+    const text = visible(progressText(latest) + timesText(Date.now() - startedMs, waitUntilMs - Date.now()));
     if (!io.stderrIsTty) io.stderr(`dimsync: ${text}\n`);
     else if (text !== drawn) {
       io.stderr(`\r\u001b[K${text.slice(0, io.columns - 1)}`);
@@ -61,6 +58,12 @@ export function showProgress(
       drawn = "";
     },
   };
+}
+
+function timesText(elapsedMs: number, waitMs: number): string {
+  const seconds = Math.floor(elapsedMs / 1000);
+  const waitSeconds = Math.ceil(waitMs / 1000);
+  return (seconds < 5 ? "" : ` (${seconds} s)`) + (waitSeconds > 1 ? `; the service asks to wait ${waitSeconds} s` : "");
 }
 
 function progressText(event: ProgressEvent): string {

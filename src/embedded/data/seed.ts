@@ -49,25 +49,7 @@ export function seedAccount(): AccountState {
   const account: AccountState = {
     users: people.map(([id, email, name]) => ({ id, email, createdAt: "2026-01-05T08:00:00.000Z", name })),
     assets: [...structuredClone(destinations), ...sources],
-    integrations: integrations.map(
-      ([id, name, type, sourceName], i): IntegrationRecord => ({
-        id,
-        number: `${9007199254740993n + 2n * BigInt(i)}`,
-        name,
-        createdAt: `2026-02-0${i + 2}T09:30:00.000Z`,
-        paused: id === "51a2",
-        source: { id: `s-${i + 1}`, name: sourceName, type },
-        destination: { id: "d-12", name: "Warehouse", type: "snowflake" },
-        settings: {
-          destinationSchema: name.toLowerCase().replaceAll("-", "_"),
-          replicationFrequency: "1h",
-          onSchemaUpdate: "allow_columns",
-          sourceConfig: { type, name: sourceName, authMethod: "password", connectionType: "source", owners: ["dana@example.com"] },
-          sourceSettings: type === "postgres" ? { max_clients: 4, incremental_mode: "xmin" } : {},
-        },
-        schemas: mapById[id] ?? {},
-      }),
-    ),
+    integrations: integrations.map((seed, index) => integration(seed, index, mapById)),
     tags: tags(),
     auditLogs: [],
     catalogue: catalogue(),
@@ -76,6 +58,30 @@ export function seedAccount(): AccountState {
   };
   writeHistory(account);
   return account;
+}
+
+function integration(
+  [id, name, type, sourceName]: (typeof integrations)[number],
+  index: number,
+  schemasById: Readonly<Record<string, SchemaMap>>,
+): IntegrationRecord {
+  return {
+    id,
+    number: `${9007199254740993n + 2n * BigInt(index)}`,
+    name,
+    createdAt: `2026-02-0${index + 2}T09:30:00.000Z`,
+    paused: id === "51a2",
+    source: { id: `s-${index + 1}`, name: sourceName, type },
+    destination: { id: "d-12", name: "Warehouse", type: "snowflake" },
+    settings: {
+      destinationSchema: name.toLowerCase().replaceAll("-", "_"),
+      replicationFrequency: "1h",
+      onSchemaUpdate: "allow_columns",
+      sourceConfig: { type, name: sourceName, authMethod: "password", connectionType: "source", owners: ["dana@example.com"] },
+      sourceSettings: type === "postgres" ? { max_clients: 4, incremental_mode: "xmin" } : {},
+    },
+    schemas: schemasById[id] ?? {},
+  };
 }
 
 function tags(): TagRecord[] {

@@ -20,17 +20,8 @@ export function getIntegration(call: Call): CallResult {
 /** POST /v1/integrations (docs/service-interface.md#integrations). Names are not unique: the same body twice makes two integrations. */
 export function createIntegration(call: Call): CallResult {
   const { account, options, body, by, now } = call;
-  const settings = {
-    destinationSchema: requiredString(body, "destinationSchema"),
-    replicationFrequency: requiredString(body, "replicationFrequency"),
-    onSchemaUpdate: requiredString(body, "onSchemaUpdate"),
-    sourceSettings: { ...requiredObject(body, "sourceSettings") },
-  };
-  const enabled = own(body, "enabled");
-  if (typeof enabled !== "boolean") throw invalid("enabled is required and must be true or false.");
-  const { connection, ...sourceConfig } = requiredObject(body, "sourceConfig");
-  const name = requiredString(sourceConfig, "name", "sourceConfig.");
-  const type = requiredString(sourceConfig, "type", "sourceConfig.");
+  const { settings, connection, enabled } = creationOf(call);
+  const { name, type } = settings.sourceConfig;
   const destinationId = requiredString(body, "destinationId");
   const destination = account.assets.find((asset) => asset.id === destinationId && asset.connectionType !== "source");
   if (destination === undefined) throw invalid(`There is no destination asset with the id ${JSON.stringify(destinationId)}.`);
@@ -39,31 +30,39 @@ export function createIntegration(call: Call): CallResult {
   // Odd from an odd start: above 2^53 only even integers survive a JavaScript number, so every rounded id shows.
   account.nextIntegrationNumber = String(BigInt(number) + 2n);
   const source = { id: `s-${nextSequence(account)}`, name, type };
-  account.assets.push({ ...source, description: "", connectionType: "source", connection: isObject(connection) ? { ...connection } : {} });
+  account.assets.push({ ...source, description: "", connectionType: "source", connection });
   const intOnly = options.createAnswer === "intOnly";
   const integration: IntegrationRecord = {
     id: intOnly ? number : createHash("sha256").update(`integration ${number}`).digest("hex").slice(0, 8),
-    number,
-    name,
-    createdAt: now.toISOString(),
-    paused: !enabled,
-    source,
+    ...{ number, name, createdAt: now.toISOString(), paused: !enabled, source },
     destination: { id: destination.id, name: destination.name, type: destination.type },
-    settings: { ...settings, sourceConfig },
-    schemas: {},
+    ...{ settings, schemas: {} },
   };
   beginDiscovery(integration, discover(account, requiredObject(body, "sourceConfig"), settings.onSchemaUpdate), options, now);
   account.integrations.push(integration);
-  record(
-    account,
-    by,
-    now,
-    `Integration ${integration.id} "${name}" created, from ${type} "${name}" to ${destination.id} "${destination.name}"`,
-  );
+  const event = `Integration ${integration.id} "${name}" created, from ${type} "${name}" to ${destination.id} "${destination.name}"`;
+  record(account, by, now, event);
   const data = JSON.stringify(intOnly ? {} : { id: integration.id });
   // JSON.stringify would round the int64.
   const text = `{"id":${number},"code":"created","message":"Integration created","data":${data}}`;
   return { status: options.createdStatus ?? 200, text };
+}
+
+/** The checked body of a POST, except its destination. The connection is kept apart: no response shows it. */
+function creationOf({ body }: Call) {
+  const settings = {
+    destinationSchema: requiredString(body, "destinationSchema"),
+    replicationFrequency: requiredString(body, "replicationFrequency"),
+    onSchemaUpdate: requiredString(body, "onSchemaUpdate"),
+    sourceSettings: { ...requiredObject(body, "sourceSettings") },
+  };
+  const enabled = own(body, "enabled");
+  if (typeof enabled !== "boolean") throw invalid("enabled is required and must be true or false.");
+  const { connection, ...rest } = requiredObject(body, "sourceConfig");
+  const name = requiredString(rest, "name", "sourceConfig.");
+  const type = requiredString(rest, "type", "sourceConfig.");
+  const sourceConfig = { ...rest, name, type };
+  return { settings: { ...settings, sourceConfig }, enabled, connection: isObject(connection) ? { ...connection } : {} };
 }
 
 /** GET /v1/integrations/{id}/schemas, in the form that the options choose (docs/service-interface.md#schema-configuration). */
