@@ -1,5 +1,6 @@
-import { type Dirent, readdirSync, realpathSync, statSync } from "node:fs";
-import { dirname, join, relative, resolve, sep } from "node:path";
+import type { Dirent } from "node:fs";
+import { readdir, realpath, stat } from "node:fs/promises";
+import { basename, dirname, join, relative, resolve, sep } from "node:path";
 import picomatch from "picomatch";
 import { byText } from "../model/address.ts";
 import type { Problem, SourceLocation } from "../model/problem.ts";
@@ -17,128 +18,193 @@ export interface Discovered {
   readonly problems: readonly Problem[];
 }
 
+export interface DiscoverOptions {
+  readonly cwd: string;
+  /** The patterns are relative to this folder. */
+  readonly folder: string;
+  /** Absolute paths that are not manifests: config, bindings, variable files. */
+  readonly except: readonly string[];
+  /** Ends the search with its reason. */
+  readonly signal?: AbortSignal | undefined;
+  /** Lists a folder. Default: the one of node:fs/promises. */
+  readonly readFolder?: (path: string) => Promise<readonly Dirent[]>;
+}
+
 /**
- * The manifest files behind files, folders and globs, relative to `folder`. Folders are searched for *.yaml and *.yml, without dot folders
- * and node_modules; symbolic links are followed inside the project, and each folder is read once. `except` are absolute paths that are not manifests: config, bindings, variable files.
+ * The manifest files behind files, folders and globs. Folders are searched for *.yaml and *.yml, without dot folders and node_modules. Symbolic links are
+ * followed inside the project, and each folder is read once per pattern. Throws the signal's reason.
  */
-export function discover(
-  wanted: readonly Wanted[],
-  options: { readonly cwd: string; readonly folder: string; readonly except: readonly string[] },
-): Discovered {
-  const problems: Problem[] = [];
-  const paths = new Map<string, string>();
-  const except = new Set(options.except.map(realOrSame));
-  const report = (
-    code: string,
-    summary: string,
-    message: string,
-    place: SourceLocation | undefined,
-    severity: Problem["severity"] = "error",
-  ) => {
-    problems.push({ code, severity, summary, message, ...(place === undefined ? {} : { place }) });
-  };
+export async function discover(wanted: readonly Wanted[], options: DiscoverOptions): Promise<Discovered> {
+  const [folder, ...except] = await Promise.all([options.folder, ...options.except].map(realOrSame));
+  const search: Search = { options, except: new Set(except), roots: [folder ?? options.folder], paths: new Map(), problems: [] };
+  for (const one of wanted) await findWanted(search, one);
+  return { paths: [...search.paths.values()].sort(byText), problems: search.problems };
+}
 
-  const addFile = (path: string) => {
-    const real = realOrSame(path);
-    if (except.has(real)) return;
-    const known = paths.get(real);
-    if (known === undefined || byText(path, known) < 0) paths.set(real, path);
-  };
+/** One search: its options, and what it has found so far. */
+interface Search {
+  readonly options: DiscoverOptions;
+  /** Real paths. */
+  readonly except: ReadonlySet<string>;
+  /** Real paths of the folders that the user named; links that lead out of all of them are not followed. */
+  readonly roots: string[];
+  /** The path of each file, by its real path. */
+  readonly paths: Map<string, string>;
+  readonly problems: Problem[];
+}
 
-  const kindOf = (path: string, place: SourceLocation | undefined): "file" | "folder" | "absent" | "other" => {
-    try {
-      const stats = statSync(path);
-      return stats.isDirectory() ? "folder" : stats.isFile() ? "file" : "other";
-    } catch (error) {
-      const shown = shownPath(options.cwd, path);
-      if (errorCode(error) === "ENOENT") return "absent";
-      if (errorCode(error) === "ELOOP")
-        report("E_SYMLINK_LOOP", "Symbolic links in a circle", `${shown} is a symbolic link that leads back to itself. Remove it.`, place);
-      else report("E_UNREADABLE", "Path can't be read", `${shown} can't be read (${errorCode(error)}). Check its permissions.`, place);
-      return "other";
-    }
-  };
+async function findWanted(search: Search, { pattern, place }: Wanted): Promise<void> {
+  const { options, problems } = search;
+  const path = resolve(options.folder, pattern);
+  const kind = await kindOf(search, path, place);
+  if (kind === "file") addFile(search, path, await realOrSame(path));
+  else if (kind === "folder") await walk(search, path, { accept: isYaml, place });
+  else if (kind === "absent") await findGlob(search, { pattern, ...(place === undefined ? {} : { place }) });
+  else if (!problems.some((problem) => problem.place === place))
+    report(search, place, ["E_UNREADABLE", "Neither file nor folder", `${shownPath(options.cwd, path)} is neither a file nor a folder.`]);
+}
 
-  /** `above` holds the real paths of the folders that lead here: meeting one again is a circle. */
-  let seen = new Set<string>();
-  const roots = [realOrSame(options.folder)];
-  const isOutside = (path: string): boolean => {
-    const real = realOrSame(path);
-    return !roots.some((root) => real === root || real.startsWith(root.endsWith(sep) ? root : root + sep));
-  };
-  const walk = (folder: string, above: readonly string[], accept: (path: string) => boolean, place: SourceLocation | undefined): void => {
-    const real = realOrSame(folder);
-    if (above.includes(real)) {
-      report(
-        "E_SYMLINK_LOOP",
-        "Symbolic links in a circle",
-        `${shownPath(options.cwd, folder)} is a symbolic link to a folder that contains it. Remove it.`,
-        place,
-      );
-      return;
-    }
-    if (seen.has(real)) return;
-    seen.add(real);
-    let entries: Dirent[];
-    try {
-      entries = readdirSync(folder, { withFileTypes: true });
-    } catch (error) {
-      report(
-        "E_UNREADABLE",
-        "Folder can't be read",
-        `${shownPath(options.cwd, folder)} can't be read (${errorCode(error)}). Check its permissions.`,
-        place,
-      );
-      return;
-    }
-    for (const entry of entries) {
-      const path = join(folder, entry.name);
-      const isLink = entry.isSymbolicLink();
-      const isFolderName = !entry.name.startsWith(".") && entry.name !== "node_modules";
-      if (isLink && !isFolderName && !accept(path)) continue;
-      // What a link leads to outside the project is not part of it.
-      if (isLink && isOutside(path)) continue;
-      const kind = isLink ? kindOf(path, place) : entry.isDirectory() ? "folder" : entry.isFile() ? "file" : "other";
-      if (kind === "folder" && isFolderName) walk(path, [...above, real], accept, place);
-      else if (kind === "file" && accept(path)) addFile(path);
-      else if (kind === "absent" && accept(path))
-        report(
-          "E_PATH_NOT_FOUND",
-          "File not found",
-          `${shownPath(options.cwd, path)} is a symbolic link to a file that does not exist.`,
-          place,
-        );
-    }
-  };
+async function findGlob(search: Search, { pattern, place }: Wanted): Promise<void> {
+  const { options, paths } = search;
+  const { base, glob, isGlob } = picomatch.scan(pattern);
+  if (!isGlob) {
+    const message = `${pattern} does not exist. Paths are relative to ${place === undefined ? "the working directory" : "the config file"}.`;
+    report(search, place, ["E_PATH_NOT_FOUND", "Path not found", message]);
+    return;
+  }
+  const from = resolve(options.folder, base);
+  const matches = picomatch(glob, { dot: false });
+  const before = paths.size;
+  const accept = (path: string): boolean => matches(relative(from, path).replaceAll(sep, "/"));
+  if ((await kindOf(search, from, place)) === "folder") await walk(search, from, { accept, place });
+  if (paths.size === before) report(search, place, ["W_GLOB_NO_FILE", "Glob without a file", `No file matches ${pattern}.`], "warning");
+}
 
-  for (const { pattern, place } of wanted) {
-    const path = resolve(options.folder, pattern);
-    seen = new Set();
-    const kind = kindOf(path, place);
-    if (kind === "file") addFile(path);
-    else if (kind === "folder") {
-      roots.push(realOrSame(path));
-      walk(path, [], isYaml, place);
-    } else if (kind === "absent") {
-      const { base, glob, isGlob } = picomatch.scan(pattern);
-      if (!isGlob) {
-        const message = `${pattern} does not exist. Paths are relative to ${place === undefined ? "the working directory" : "the config file"}.`;
-        report("E_PATH_NOT_FOUND", "Path not found", message, place);
-        continue;
-      }
-      const from = resolve(options.folder, base);
-      const matches = picomatch(glob, { dot: false });
-      const before = paths.size;
-      if (kindOf(from, place) === "folder") {
-        roots.push(realOrSame(from));
-        walk(from, [], (candidate) => matches(relative(from, candidate).replaceAll(sep, "/")), place);
-      }
-      if (paths.size === before) report("W_GLOB_NO_FILE", "Glob without a file", `No file matches ${pattern}.`, place, "warning");
-    } else if (kind === "other" && !problems.some((problem) => problem.place === place)) {
-      report("E_UNREADABLE", "Neither file nor folder", `${shownPath(options.cwd, path)} is neither a file nor a folder.`, place);
+interface Folder {
+  readonly path: string;
+  readonly real: string;
+}
+
+interface WalkOptions {
+  readonly accept: (path: string) => boolean;
+  readonly place: SourceLocation | undefined;
+}
+
+/** So many folders are read at a time. */
+const batch = 16;
+
+/** Links come after everything else, so that a file is named by its own path if that is in the folder, too. */
+async function walk(search: Search, path: string, walking: WalkOptions): Promise<void> {
+  const real = await realOrSame(path);
+  search.roots.push(real);
+  const seen = new Set([real]);
+  const folders: Folder[] = [{ path, real }];
+  const links: Link[] = [];
+  const enter = (folder: Folder): void => {
+    if (seen.has(folder.real)) return;
+    seen.add(folder.real);
+    folders.push(folder);
+  };
+  while (folders.length > 0 || links.length > 0) {
+    search.options.signal?.throwIfAborted();
+    const entries = await Promise.all(folders.splice(0, batch).map((folder) => readEntries(search, folder, walking)));
+    for (const found of entries) {
+      found.folders.forEach(enter);
+      for (const link of found.links) links.push(link);
+    }
+    if (folders.length > 0) continue;
+    for (const link of links.splice(0)) {
+      const folder = await followLink(search, link, walking);
+      if (folder !== undefined) enter(folder);
     }
   }
-  return { paths: [...paths.values()].sort(byText), problems };
+}
+
+interface Link {
+  readonly path: string;
+  readonly from: Folder;
+}
+
+/** Adds the files of a folder, and returns the folders and links in it. */
+async function readEntries(
+  search: Search,
+  folder: Folder,
+  { accept, place }: WalkOptions,
+): Promise<{ readonly folders: readonly Folder[]; readonly links: readonly Link[] }> {
+  const { cwd, readFolder = listFolder } = search.options;
+  let entries: readonly Dirent[];
+  try {
+    entries = await readFolder(folder.path);
+  } catch (error) {
+    const message = `${shownPath(cwd, folder.path)} can't be read (${errorCode(error)}). Check its permissions.`;
+    report(search, place, ["E_UNREADABLE", "Folder can't be read", message]);
+    return { folders: [], links: [] };
+  }
+  const folders: Folder[] = [];
+  const links: Link[] = [];
+  for (const entry of entries) {
+    const path = join(folder.path, entry.name);
+    if (entry.isSymbolicLink()) links.push({ path, from: folder });
+    else if (entry.isFile() && accept(path)) addFile(search, path, join(folder.real, entry.name));
+    else if (entry.isDirectory() && isFolderName(entry.name)) folders.push({ path, real: join(folder.real, entry.name) });
+  }
+  return { folders, links };
+}
+
+const listFolder = (path: string): Promise<readonly Dirent[]> => readdir(path, { withFileTypes: true });
+
+/** Adds the file that a link leads to, or returns the folder. What is outside the project is not part of it. */
+async function followLink(search: Search, { path, from }: Link, { accept, place }: WalkOptions): Promise<Folder | undefined> {
+  const mayBeFolder = isFolderName(basename(path));
+  if (!mayBeFolder && !accept(path)) return undefined;
+  const real = await realOrSame(path);
+  if (!search.roots.some((root) => isInside(root, real))) return undefined;
+  const kind = await kindOf(search, path, place);
+  const shown = shownPath(search.options.cwd, path);
+  if (kind === "file" && accept(path)) addFile(search, path, real);
+  if (kind === "absent" && accept(path))
+    report(search, place, ["E_PATH_NOT_FOUND", "File not found", `${shown} is a symbolic link to a file that does not exist.`]);
+  if (kind !== "folder" || !mayBeFolder) return undefined;
+  if (isInside(real, from.real)) {
+    const message = `${shown} is a symbolic link to a folder that contains it. Remove it.`;
+    report(search, place, ["E_SYMLINK_LOOP", "Symbolic links in a circle", message]);
+    return undefined;
+  }
+  return { path, real };
+}
+
+function addFile({ except, paths }: Search, path: string, real: string): void {
+  if (except.has(real)) return;
+  const known = paths.get(real);
+  if (known === undefined || byText(path, known) < 0) paths.set(real, path);
+}
+
+async function kindOf(search: Search, path: string, place: SourceLocation | undefined): Promise<"file" | "folder" | "absent" | "other"> {
+  try {
+    const stats = await stat(path);
+    return stats.isDirectory() ? "folder" : stats.isFile() ? "file" : "other";
+  } catch (error) {
+    const code = errorCode(error);
+    const shown = shownPath(search.options.cwd, path);
+    if (code === "ENOENT") return "absent";
+    if (code === "ELOOP")
+      report(search, place, [
+        "E_SYMLINK_LOOP",
+        "Symbolic links in a circle",
+        `${shown} is a symbolic link that leads back to itself. Remove it.`,
+      ]);
+    else report(search, place, ["E_UNREADABLE", "Path can't be read", `${shown} can't be read (${code}). Check its permissions.`]);
+    return "other";
+  }
+}
+
+function report(
+  { problems }: Search,
+  place: SourceLocation | undefined,
+  [code, summary, message]: readonly [code: string, summary: string, message: string],
+  severity: Problem["severity"] = "error",
+): void {
+  problems.push({ code, severity, summary, message, ...(place === undefined ? {} : { place }) });
 }
 
 /**
@@ -158,18 +224,23 @@ export function covers(wanted: readonly Wanted[], folder: string, path: string):
 
 const isYaml = (path: string) => /\.ya?ml$/iu.test(path);
 
+const isFolderName = (name: string): boolean => !name.startsWith(".") && name !== "node_modules";
+
+const isInside = (folder: string, path: string): boolean =>
+  path === folder || path.startsWith(folder.endsWith(sep) ? folder : folder + sep);
+
 /**
  * The path with symbolic links resolved. If the file does not exist: its folder's, or the path
  * itself.
  */
-function realOrSame(path: string): string {
+async function realOrSame(path: string): Promise<string> {
   try {
-    return realpathSync(path);
+    return await realpath(path);
   } catch {
-    try {
-      return join(realpathSync(dirname(path)), path.slice(dirname(path).length));
-    } catch {
-      return path;
-    }
+    const folder = dirname(path);
+    return realpath(folder).then(
+      (real) => join(real, basename(path)),
+      () => path,
+    );
   }
 }

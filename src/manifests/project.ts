@@ -52,7 +52,7 @@ export async function loadProject(options: LoadOptions): Promise<Project> {
   if (settings === undefined) throw new ProblemsError(config.problems, locate);
   if (options.needsAccount === true && settings.baseUrl === "") throw whyNoAccount(config, locate);
 
-  const { paths, problems: notFound } = discoverManifests(config, options.cwd);
+  const { paths, problems: notFound } = await discoverManifests(config, options);
   const { manifests, problems: unread } = await readFiles(paths, { config, options, sources, parser });
   const resources = withoutDuplicates(manifests.flatMap(({ resource }) => resource ?? [])).sort((a, b) => byText(a.address, b.address));
   const problems: Problem[] = [
@@ -76,10 +76,13 @@ export async function loadProject(options: LoadOptions): Promise<Project> {
 }
 
 /** The manifests of this target, without files that are only for other targets. */
-function discoverManifests({ wanted, folder, except, ofOtherTargets }: LoadedConfig, cwd: string): ReturnType<typeof discover> {
+async function discoverManifests(
+  { wanted, folder, except, ofOtherTargets }: LoadedConfig,
+  { cwd, signal }: LoadOptions,
+): ReturnType<typeof discover> {
   const patterns = ofOtherTargets.map((pattern) => ({ pattern }));
-  const ofOthers = discover(patterns, { cwd, folder, except: [] }).paths;
-  return discover(wanted, { cwd, folder, except: [...except, ...ofOthers] });
+  const ofOthers = await discover(patterns, { cwd, folder, except: [], signal });
+  return discover(wanted, { cwd, folder, except: [...except, ...ofOthers.paths], signal });
 }
 
 interface FileReading {

@@ -1,7 +1,8 @@
 import { chmodSync, symlinkSync } from "node:fs";
+import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { covers } from "../../src/manifests/discover.ts";
+import { covers, type Discovered, discover } from "../../src/manifests/discover.ts";
 import { config, headings, load, loadIn, manifest, resource, writeFiles } from "./project-on-disk.ts";
 
 const asset = (name: string, ...lines: readonly string[]) => manifest("Asset", name, "spec:", `  name: ${name}`, ...lines);
@@ -68,6 +69,62 @@ test("folders that link to each other are read once, and links out of the projec
   const project = await loadIn(folder, { paths: ["m"] });
   expect(project.problems).toEqual([]);
   expect(names(project)).toHaveLength(14);
+});
+
+describe("the number of folders that are read", () => {
+  const counted = async (folder: string, signal?: AbortSignal): Promise<Discovered & { readonly reads: readonly string[] }> => {
+    const reads: string[] = [];
+    const readFolder = (path: string) => {
+      reads.push(path);
+      return readdir(path, { withFileTypes: true });
+    };
+    const options = { cwd: folder, folder, except: [], readFolder, signal };
+    return { ...(await discover([{ pattern: "m" }], options)), reads };
+  };
+  const linked = (count: number): string => {
+    const folder = writeFiles(Object.fromEntries(Array.from({ length: count }, (_, i) => [`m/d${i}/a.yaml`, asset(`a${i}`)])));
+    for (let from = 0; from < count; from++)
+      for (let to = 0; to < count; to++) if (from !== to) symlinkSync(`../d${to}`, join(folder, "m", `d${from}`, `to${to}`));
+    return folder;
+  };
+
+  test("grows with the folders, not with the links between them", async () => {
+    for (const count of [4, 8, 16]) {
+      const { paths, problems, reads } = await counted(linked(count));
+      expect([paths.length, problems, reads.length]).toEqual([count, [], count + 1]);
+    }
+  });
+
+  test("a file is named by its own path, even if a link in a folder before it leads there", async () => {
+    const folder = writeFiles({ "m/z/a.yaml": asset("a") });
+    symlinkSync("z", join(folder, "m", "link"));
+    expect((await counted(folder)).paths).toEqual([join(folder, "m/z/a.yaml")]);
+  });
+
+  test("an interruption ends the search before the next folders", async () => {
+    const folder = writeFiles(
+      Object.fromEntries(Array.from({ length: 200 }, (_, i) => [`m/${"d/".repeat(i % 20)}e${i}/a.yaml`, asset(`a${i}`)])),
+    );
+    const stop = new AbortController();
+    const reads: string[] = [];
+    const readFolder = (path: string) => {
+      reads.push(path);
+      stop.abort();
+      return readdir(path, { withFileTypes: true });
+    };
+    const search = discover([{ pattern: "m" }], { cwd: folder, folder, except: [], readFolder, signal: stop.signal });
+    await expect(search).rejects.toThrow(/aborted/u);
+    expect(reads).toHaveLength(1);
+  });
+
+  test("other work goes on while folders are read", async () => {
+    const folder = writeFiles(Object.fromEntries(Array.from({ length: 60 }, (_, i) => [`m/${"d/".repeat(i)}a.yaml`, asset(`a${i}`)])));
+    let turns = 0;
+    const timer = setInterval(() => turns++, 0);
+    await counted(folder);
+    clearInterval(timer);
+    expect(turns).toBeGreaterThan(0);
+  });
 });
 
 test("the search for dimsync.yaml stops at the root of the repository", async () => {
