@@ -1,9 +1,13 @@
-// Accounts and manifests of a given size. Integrations share one schema map, so that fifteen million columns need not exist in the service.
+// Accounts and manifests of a given size. Integrations share one schema map, so that the service
+// does not hold fifteen million columns.
 
 const two = (n) => String(n).padStart(2, "0");
 const three = (n) => String(n).padStart(3, "0");
 
-/** A schema map (interface §2.3). Column 3 is an e-mail address and hashed, column 4 a phone number in clear. */
+/**
+ * A schema map (docs/service-interface.md). Column 3 is a hashed e-mail address, column 4 an
+ * unhashed phone number.
+ */
 export function schemaMap({ schemas, tables, columns }) {
   const named = (count, name, entry) => Object.fromEntries(Array.from({ length: count }, (_, i) => [name(i), entry(i)]));
   const column = (i) => ({ nameInDestination: columnName(i), enabled: true, hashed: i % 10 === 3, isPrimaryKey: i === 0 });
@@ -24,7 +28,7 @@ const tableName = (i) => `table_${three(i)}`;
 const columnName = (i) => `${i % 10 === 3 ? "email" : i % 10 === 4 ? "phone" : "column"}_${two(i)}`;
 export const integrationName = (i) => `shop-shard-${three(i)}`;
 
-/** What the embedded service keeps (src/embedded/data/account.ts). */
+/** The account of the embedded service (src/embedded/data/account.ts). */
 export function account({ integrations, schemas }) {
   return {
     users: [{ id: "u-1", email: "bot@example.com", createdAt: "2026-01-01T00:00:00.000Z", name: "Bot" }],
@@ -48,7 +52,7 @@ export function account({ integrations, schemas }) {
   };
 }
 
-/** The schema map as a literal tree, one key a line, as people and exporters write it. */
+/** The schema map as a literal tree with one key per line, as users and exporters write it. */
 export function literalManifest(name, reference, map) {
   const lines = [
     "apiVersion: dimsync/v1",
@@ -70,7 +74,7 @@ export function literalManifest(name, reference, map) {
   return `${lines.join("\n")}\n`;
 }
 
-/** Five rules that describe every integration as `schemaMap` makes it. */
+/** Five rules that match every integration of `schemaMap`. */
 export const rulesManifest = `apiVersion: dimsync/v1
 kind: SchemaConfig
 metadata: { name: fleet }
@@ -79,7 +83,7 @@ spec:
   rules:
     - { id: all-tables, match: { table: "*" }, set: { enabled: true } }
     - { id: all-columns, match: { column: "*" }, set: { enabled: true } }
-    - { id: in-clear, match: { column: ["*", "!email_*"] }, set: { hashed: false } }
+    - { id: readable, match: { column: ["*", "!email_*"] }, set: { hashed: false } }
     - { id: email, match: { column: "email_*" }, set: { hashed: true } }
     - { id: keys, match: { table: "table_*", column: "*_00" }, set: { hashed: false } }
 `;

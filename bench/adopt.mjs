@@ -1,4 +1,5 @@
-// W7: `import` of a whole account into an empty folder, with the plan that ends it, and once more, when nothing is left to write.
+// W7: `import` of a whole account into an empty folder, with its final plan, and a second one that
+// has nothing to write.
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { peakMemory, roundRobin } from "./measure.mjs";
@@ -21,7 +22,7 @@ export async function w7(bench) {
   const env = { DIMSYNC_API_KEY: bench.key };
   const floor = { name: "F", command: [process.execPath, bench.floor, bench.base, bench.key, paths] };
   const first = { name: "import", command, env, before: empty };
-  // Measured after `first`, whose files it finds.
+  // Measured after `first`, whose files exist then.
   const again = { name: "import again", command, env };
   const runs = Math.min(bench.runs, 3);
   const wall = await roundRobin([floor, first, again], runs);

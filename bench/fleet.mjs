@@ -1,4 +1,4 @@
-// W4 and W5: one SchemaConfig with five rules governs a fleet.
+// W4 and W5: one SchemaConfig with five rules for a fleet.
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { rulesManifest } from "./account.mjs";
@@ -43,7 +43,8 @@ async function measure(bench, { shape, name, differences, exit, runs, memoryRuns
 
 export async function w4(bench) {
   const shape = { integrations: 700, schemas: 5, tables: 20, columns: 20 };
-  // 20 of 2,000 columns in each integration, and no longer hashed, so that the only guard to lift is that on the number of integrations.
+  // 20 of 2,000 columns in each integration, and no longer hashed, so that only the guard for the
+  // number of integrations must be lifted.
   const differences = ["email_03", "email_13"].flatMap((column) => [1, 8].map((table) => ({ table: `table_00${table}`, column })));
   const runs = Math.min(bench.runs, 3);
   const equal = await measure(bench, { shape, name: "w4", exit: 0, runs, memoryRuns: 1 });

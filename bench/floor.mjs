@@ -1,4 +1,5 @@
-// The least that any client does: GET the same bytes over kept connections, eight at a time, and JSON.parse them. One answer is held at a time.
+// The minimum for any client: GET the same bytes over kept connections, eight at a time, and
+// JSON.parse them. Holds one response at a time.
 import { readFileSync } from "node:fs";
 import { Agent, get } from "node:http";
 

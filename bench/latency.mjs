@@ -1,4 +1,4 @@
-// W6: a service that takes 20 ms to answer.
+// W6: a service that responds after 20 ms.
 
 import { integrationName } from "./account.mjs";
 import { literalProject, shape } from "./literal.mjs";

@@ -8,7 +8,7 @@ import { expectCounts, mib, ms, table, times } from "./table.mjs";
 
 export const shape = { integrations: 50, schemas: 1, tables: 100, columns: 10 };
 
-/** Writes the project; the JSON twins are for jq, the paths for the floor. */
+/** Writes the project; the JSON copies are for jq, the paths for floor.mjs. */
 export function literalProject(bench, name, reference) {
   const folder = join(bench.folder, name);
   for (const sub of ["manifests", "json"]) mkdirSync(join(folder, sub), { recursive: true });
@@ -82,7 +82,7 @@ export async function w1(bench) {
 
 export async function w2(bench) {
   const { folder } = literalProject(bench, "w2", integrationName);
-  // Both changes expose, so that they fit in one PATCH; 55 columns are more than the guard lets through.
+  // Both changes expose, so that they fit in one PATCH; 55 columns exceed the guard's limit.
   const unchanged = () => bench.begin({ shape, warm: true });
   const changed = () => bench.begin({ shape, warm: true, changed: [3, 13, 23, 33, 43] });
   const apply = {
@@ -110,5 +110,5 @@ export async function w2(bench) {
       isOther ? `${(wall[name] / wall[apply.name]).toFixed(1)} × faster` : "",
     ]);
   }
-  return `${table(rows)}\n\nRequests: 51 GET to plan, one GET before each of 5 PATCH: 61 (checked). A plan afterwards finds nothing.`;
+  return `${table(rows)}\n\nRequests: 51 GET to plan, one GET before each of 5 PATCH: 61 (checked). A plan afterwards is empty.`;
 }

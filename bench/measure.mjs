@@ -4,8 +4,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 
 /**
- * Runs one command line to its end. `command` is [program, ...args]; throws where the exit code isn't `exit` (0). Resolves with the wall time in ms and,
- * with `memory`, the peak of resident memory in MiB instead (the hook that reads it costs time).
+ * Runs one command line to its end. `command` is [program, ...args]; throws if the exit code is not
+ * `exit` (0). Resolves with the wall time in ms and, with `memory`, the peak of resident memory in
+ * MiB instead (the hook that reads it costs time).
  */
 export async function runOnce({ command, env = {}, cwd, exit = 0 }, memory = false) {
   const folder = memory ? mkdtempSync(join(tmpdir(), "dimsync-bench-")) : undefined;
@@ -39,8 +40,9 @@ export async function runOnce({ command, env = {}, cwd, exit = 0 }, memory = fal
 }
 
 /**
- * Runs contestants in turn, `runs` times each after one that doesn't count, so that a change of the machine's mood meets all of them. Resolves with the
- * median wall time by name. `before` is awaited ahead of each run and `after` behind it.
+ * Runs contestants in turn, `runs` times each after a warm-up, so that changes of the machine's
+ * load affect all of them. Resolves with the median wall time by name. `before` and `after` are
+ * awaited around each run.
  */
 export async function roundRobin(contestants, runs) {
   const times = new Map(contestants.map(({ name }) => [name, []]));

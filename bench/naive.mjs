@@ -1,4 +1,5 @@
-// What a capable person writes in an afternoon: fetch, yaml, ajv, a recursive diff, one PATCH with what differs. Usage: naive.mjs BASE KEY FOLDER SCHEMA
+// A script as an engineer could write it in an afternoon: fetch, yaml, ajv, a recursive diff, one
+// PATCH with the differences. Usage: naive.mjs BASE KEY FOLDER SCHEMA
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import Ajv from "ajv";

@@ -1,5 +1,6 @@
-// Loaded into a measured process (--require): writes its peak resident memory in KiB to the file that BENCH_PEAK names, when it ends. The high-water mark of
-// /proc, since that of getrusage begins with the parent's.
+// Loaded into a measured process (--require): writes its peak resident memory in KiB to the file
+// that BENCH_PEAK names, when it ends. Uses the high-water mark of /proc, because that of getrusage
+// starts with the parent's.
 const { readFileSync, writeFileSync } = require("node:fs");
 process.on("exit", () => {
   let kib = process.resourceUsage().maxRSS;

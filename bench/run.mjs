@@ -1,5 +1,5 @@
-// `npm run bench` measures everything, `npm run bench -- w1 w3` some of it. `--dist DIR` takes a build that is there; else one is made. `--runs N`.
-// Prints Markdown for docs/performance.md.
+// `npm run bench` measures everything, `npm run bench -- w1 w3` some of it. `--dist DIR` uses an
+// existing build; otherwise it builds. `--runs N`. Prints Markdown for docs/performance.md.
 import { execFileSync, fork } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { cpus, tmpdir, totalmem } from "node:os";
@@ -55,7 +55,7 @@ const bench = {
   runs: Number(values.runs),
   bin: join(dist, "bin.cjs"),
   floor: join(folder, "floor.mjs"),
-  /** The service becomes an account (see service.mjs). */
+  /** Gives the service an account (see service.mjs). */
   begin: (setting) => tell({ begin: setting }),
   /** Requests by method since the last call. */
   counts: async () => (await tell({ resetCounts: true })).counts,

@@ -1,5 +1,6 @@
-// The embedded service in a process of its own. Answers to reads are kept as bytes, so that what is measured is the client; a write goes through
-// to the service and drops what was kept of its integration. Counts requests. Told what to be by its parent: { state, latencyMs, schemaForm }.
+// The embedded service in a process of its own. Responses to reads are cached as bytes, so that
+// only the client is measured; a write goes to the service and drops the cache of its integration.
+// Counts requests. Its parent sends its settings: { state, latencyMs, schemaForm }.
 import { createServer, request } from "node:http";
 import { setTimeout as sleep } from "node:timers/promises";
 import { account, schemaMap } from "./account.mjs";
@@ -20,7 +21,7 @@ async function begin(next) {
     for (const schema of Object.values(schemas)) schema.tables[table].columns[column].hashed = !schema.tables[table].columns[column].hashed;
   }
   const state = account({ integrations: shape.integrations, schemas });
-  // Those that a run writes to need maps of their own.
+  // Integrations that a run writes to need their own maps.
   for (const i of setting.changed ?? []) {
     const integration = state.integrations[i];
     integration.schemas = structuredClone(schemas);

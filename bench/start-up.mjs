@@ -1,4 +1,4 @@
-// W3: what a person waits for before anything happens.
+// W3: the start-up time.
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { roundRobin } from "./measure.mjs";

@@ -8,7 +8,7 @@ export const ms = (value) => Math.round(value).toLocaleString("en");
 export const mib = (value) => String(Math.round(value));
 export const times = (value, of) => `${(value / of).toFixed(2)} ×`;
 
-/** Throws where the service saw anything else. */
+/** Throws if the service received anything else. */
 export function expectCounts(seen, wanted, what) {
   if (JSON.stringify(seen) !== JSON.stringify(wanted))
     throw new Error(`${what}: ${JSON.stringify(seen)} instead of ${JSON.stringify(wanted)}`);

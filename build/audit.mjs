@@ -1,7 +1,7 @@
 // npm audit --json | node build/audit.mjs
 //
 // Fails if npm reports a vulnerability in a package whose code is in dist/ (dist/packages.json, so
-// build first). Vulnerabilities in development tools are only counted: they reach no user.
+// build first). Vulnerabilities in development tools are only counted: they are not shipped.
 import { readFileSync } from "node:fs";
 
 const { vulnerabilities, message } = JSON.parse(readFileSync(0, "utf8"));

@@ -1,10 +1,13 @@
-// Which folder of src/ may import which. This table is the only place that says so: `npm run lint` checks it
-// (node build/layers.mjs), and test/architecture.test.ts shows that the check refuses.
+// The allowed imports between the folders of src/. This table is their only definition: `npm run
+// lint` checks it (node build/layers.mjs), and test/architecture.test.ts tests the check.
 import { readdirSync, readFileSync } from "node:fs";
 import { dirname, join, posix } from "node:path";
 import { fileURLToPath } from "node:url";
 
-/** From top to bottom. A folder or file may import itself, everything in the layers below, and what `besides` names. */
+/**
+ * From top to bottom. A folder or file may import itself, everything in the layers below, and the
+ * folders in `besides`.
+ */
 export const layers = [
   ["bin.ts", "prebuilt-help.ts", "cli.ts", "cli-commands.ts", "cli-help.ts", "cli-options.ts", "index.ts"],
   ["commands"],
@@ -24,12 +27,15 @@ const besides = new Map([
   ["cli.ts", ["cli-commands.ts", "cli-help.ts", "cli-options.ts"]],
   ["cli-commands.ts", ["cli-options.ts"]],
   ["yaml", ["text"]],
-  // A manifest is read with what its kind says about it; reports group items by kind.
+  // Reading a manifest needs its kind; reports group items by kind.
   ["manifests", ["kinds"]],
   ["render", ["kinds"]],
 ]);
 
-/** The embedded service stands in for the real one: it imports nothing of dimsync, and only these start it. */
+/**
+ * The embedded service replaces the real one: it imports nothing from dimsync, and only these files
+ * start it.
+ */
 const startsEmbedded = ["commands", "operations", "index.ts"];
 
 const top = (path) => path.split("/")[0];
@@ -39,7 +45,7 @@ const layerOf = (name) => layers.findIndex((names) => names.includes(name));
 export function refusal(file, imported) {
   const [from, to] = [top(file), top(imported)];
   if (from === to) return otherKind(file, imported);
-  if (from === "embedded") return "embedded imports nothing of dimsync";
+  if (from === "embedded") return "embedded imports nothing from dimsync";
   if (to === "embedded") return startsEmbedded.includes(from) ? undefined : `only ${startsEmbedded.join(", ")} start the embedded service`;
   const [above, below] = [layerOf(from), layerOf(to)];
   if (above < 0 || below < 0) return `${above < 0 ? from : to} is in no layer of build/layers.mjs`;
@@ -47,11 +53,14 @@ export function refusal(file, imported) {
   return above === below ? `${from} and ${to} are in the same layer` : `${to} is above ${from}`;
 }
 
-/** A kind imports no other kind, and what all kinds share imports none of them. Only the registry knows them all. */
+/**
+ * A kind imports no other kind, and shared files import no kind. Only the registry imports them
+ * all.
+ */
 function otherKind(file, imported) {
   const [from, to] = [kindOf(file), kindOf(imported)];
   if (to === undefined || from === to || file === "kinds/index.ts") return undefined;
-  return from === undefined ? "what all kinds share imports no kind" : "a kind imports no other kind";
+  return from === undefined ? "files shared by all kinds import no kind" : "a kind imports no other kind";
 }
 
 const kindOf = (path) => /^kinds\/(?!patterns\/)([^/]+)\//u.exec(path)?.[1];
@@ -72,7 +81,7 @@ export function importsIn(folder) {
     });
 }
 
-/** What is wrong below `folder`, one line per import. */
+/** Forbidden imports below `folder`, one line each. */
 export const refusals = (folder) =>
   importsIn(folder).flatMap(({ file, imported }) => {
     const why = imported === undefined ? undefined : refusal(file, imported);

@@ -1,12 +1,12 @@
 // Some modules cost milliseconds to load and most runs never use them: `yaml` 10 (the fast path,
-// src/yaml/fast/transcode.ts, makes it needless), `picomatch` 3, `string-width` 20 (Intl.Segmenter),
-// node:crypto 3, node:child_process 1. The code that uses them is synchronous, which rules import()
-// out. So the bundles get stand-ins for their functions that load the module when the first of them
-// is used.
+// src/yaml/fast/transcode.ts, makes it unnecessary), `picomatch` 3, `string-width` 20
+// (Intl.Segmenter), node:crypto 3, node:child_process 1. The code that uses them is synchronous, so
+// import() is not possible. The bundles get proxies for their functions that load the module when
+// the first of them is used.
 import { createRequire } from "node:module";
 
 const require = createRequire(import.meta.url);
-/** The packages among them: each has to be a file NAME.cjs beside the bundles. */
+/** The packages among them: each must be a file NAME.cjs beside the bundles. */
 export const lazyPackages = ["yaml", "picomatch", "string-width"];
 const lazyModules = [...lazyPackages, "node:crypto", "node:child_process"];
 /** Files that the bundles in lib/ load when they are needed: stand-ins' packages, validators, JSON Schemas. */
@@ -16,8 +16,8 @@ const prefix = "\0lazy:";
 const noHttp2 = "\0no-http2";
 
 /**
- * Rolldown plugin, for bundles that are CommonJS. node:http2 is left out, 4 ms: requests go by
- * HTTP/1.1 alone (src/service/transport.ts), and undici knows how to do without.
+ * Rolldown plugin, for bundles that are CommonJS. node:http2 is left out, 4 ms: requests only use
+ * HTTP/1.1 (src/service/transport.ts), and undici works without it.
  */
 export const lazyLoading = {
   name: "lazy-loading",

@@ -18,7 +18,7 @@ export async function bundleProgram(root, folder, version) {
     cwd: root,
     input: { bin: source("bin.ts"), "lib/index": source("index.ts") },
     platform: "node",
-    // The library holds at once what the command line loads when it is needed.
+    // The library contains modules that the command line loads on demand.
     checks: { ineffectiveDynamicImport: false },
     plugins: [requiredValidators, lazyLoading, lean],
     transform: { target: "node20", define: { DIMSYNC_VERSION: JSON.stringify(version) } },
@@ -30,7 +30,7 @@ export async function bundleProgram(root, folder, version) {
       entryFileNames: "[name].cjs",
       chunkFileNames: "lib/[name]-[hash].cjs",
       comments: false,
-      // Names stay as they are: a stack that a user reports can be read.
+      // Names are kept, so that stack traces in bug reports are readable.
       minify: { compress: true, mangle: false, codegen: { removeWhitespace: true } },
       codeSplitting: {
         groups: [
@@ -90,15 +90,15 @@ export const writtenModules = (output) =>
 const checkNode = readFileSync(new URL("check-node.cjs", import.meta.url), "utf8");
 
 /**
- * What each start would pay for: 1 ms where one character beyond Latin-1 makes V8 keep a large file
- * in two bytes a character, and 1 ms for a needless file.
+ * Checks for costs at every start: 1 ms if a character beyond Latin-1 makes V8 store a large file
+ * with two bytes per character, and 1 ms for an unnecessary file.
  */
 const lean = {
   name: "lean",
   generateBundle(_, files) {
     for (const file of Object.values(files)) {
       file.code = file.code.replace(/[^\0-\x7f]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`);
-      // Rolldown has every entry load its runtime, even one that uses nothing of it.
+      // Every entry of Rolldown loads its runtime, even if it does not use it.
       if (file.name !== "bin") continue;
       file.code = file.code.replace(/^require\("\.\/lib\/rolldown-runtime-[\w-]+\.cjs"\);/m, "");
       file.code = file.code.replace(/^#!.*\n/, (line) => line + checkNode);
@@ -106,7 +106,7 @@ const lean = {
   },
 };
 
-/** One file of all modules that these load at once. */
+/** One file with all modules that these load together. */
 function group(name, priority, starts) {
   let inside;
   return {

@@ -69,7 +69,7 @@ async function manual({ program, examples }) {
 
 const isCheck = process.argv.includes("--check");
 const stale = [];
-/** Makes the folder contain exactly the wanted files; collects what was stale. */
+/** Makes the folder contain exactly the wanted files; collects the stale ones. */
 async function keep(folder, wanted) {
   await mkdir(join(root, folder), { recursive: true });
   for (const [file, text] of Object.entries(wanted)) {

@@ -6,6 +6,6 @@ if (!printPrebuilt(argv)) {
   // Node 22 keeps compiled code between runs; Node 20 has no such call.
   const { enableCompileCache } = process.getBuiltinModule("node:module") as { readonly enableCompileCache?: () => void };
   enableCompileCache?.();
-  // The bundle is CommonJS, where nothing can be awaited out here.
+  // The bundle is CommonJS, which has no top-level await.
   void import("./cli.ts").then(({ run }) => run(argv));
 }

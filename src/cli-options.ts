@@ -36,7 +36,9 @@ export function globalOptions(program: Command): void {
     .helpOption("-h, --help", "Print help");
 }
 
-/** Options of plan, apply, drift and ci. `risks`: the words of --fail-on for changes of protection. */
+/**
+ * Options of plan, apply, drift and ci. `risks`: the values of --fail-on for changes of protection.
+ */
 export function planOptions(command: Command, risks = "exposes"): Command {
   return command
     .addOption(

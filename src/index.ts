@@ -1,5 +1,5 @@
-// The library: what the command line does, as functions. Nothing here prints, ends the process or reads process.env unless it is given.
-// docs/library.md describes it.
+// The library: what the command line does, as functions. Nothing here prints, ends the process, or
+// reads process.env unless you pass it. docs/library.md describes it.
 
 import type { TestReport } from "./assertions/report.ts";
 import { driftExit, planExit } from "./engine/exit-codes.ts";
@@ -46,7 +46,7 @@ export { type Document, type Format, type RenderOptions, renderers } from "./ren
 export { type Client, type ClientOptions, createClient } from "./service/client.ts";
 export type { Comparison } from "./snapshot/comparison.ts";
 
-/** Where a run may look, and how it is stopped. Without `env` no environment variable is seen. */
+/** What a run may read, and how to stop it. Without `env`, no environment variable is read. */
 export interface RunOptions {
   readonly env?: Environment;
   readonly signal?: AbortSignal;

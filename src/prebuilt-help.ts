@@ -3,8 +3,9 @@ import { fstatSync, readFileSync, writeSync } from "node:fs";
 declare const DIMSYNC_VERSION: string | undefined;
 
 /**
- * Answers `--version`, `--help` and a command's `--help` from texts that the build has made (dist/help/), and tells whether it did. Loading the
- * command line to print them would take as long as starting Node itself. Anything else, and a terminal narrower than the texts, is left to the
+ * Prints `--version`, `--help` and a command's `--help` from texts that the build generates
+ * (dist/help/). Returns whether it did. Loading the command line to print them would take as long
+ * as starting Node itself. Everything else, and terminals narrower than the texts, is left to the
  * command line, which prints the same words.
  */
 export function printPrebuilt(argv: readonly string[]): boolean {
@@ -16,13 +17,13 @@ export function printPrebuilt(argv: readonly string[]): boolean {
     // process.stdout takes milliseconds to set up.
     while (done < bytes.length) done += writeSync(1, bytes, done);
   } catch (error) {
-    // A reader that has gone away is no failure; a pipe that is full for the moment is process.stdout's affair.
+    // Ignore a reader that closed the pipe. process.stdout handles a full pipe.
     if (error instanceof Error && "code" in error && error.code !== "EPIPE") process.stdout.write(bytes.subarray(done));
   }
   return true;
 }
 
-/** The widest line of the texts: what the command line takes where there is no terminal. */
+/** The widest line of the texts: the width of the command line's help without a terminal. */
 const textColumns = 100;
 
 function prebuiltText(argv: readonly string[]): string | undefined {
@@ -40,7 +41,10 @@ function prebuiltText(argv: readonly string[]): string | undefined {
   }
 }
 
-/** Whether the texts fit. process.stdout is asked only where it may be a terminal, since setting it up takes milliseconds. */
+/**
+ * Whether the texts fit. Uses process.stdout only if it may be a terminal, since setting it up
+ * takes milliseconds.
+ */
 function isWide(): boolean {
   return !fstatSync(1).isCharacterDevice() || (process.stdout.columns ?? textColumns) >= textColumns;
 }

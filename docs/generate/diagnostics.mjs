@@ -3,14 +3,14 @@ import { join, relative } from "node:path";
 import { cell } from "./markdown.mjs";
 
 /**
- * A page with every code that dimsync reports, and with what it says there: each message tells the cause and the cure. The texts are those of the
- * sources; what is filled in when it is said is shown as …
+ * A page with every code that dimsync reports, and its messages, which contain the cause and the
+ * fix. The texts come from the sources; values that are filled in are shown as …
  */
 export async function diagnosticsPage(folder) {
   const files = (await readdir(folder, { recursive: true })).filter((name) => name.endsWith(".ts")).sort();
   const texts = new Map();
   for (const file of files) {
-    // Comments quote codes too; blanks in their place.
+    // Comments contain codes too; they are replaced by blanks.
     const source = (await readFile(join(folder, file), "utf8")).replaceAll(/^\s*(?:\/\*\*|\*|\/\/).*$/gm, "");
     for (const found of source.matchAll(/"([EW]_[A-Z][A-Z_]*)"/g)) {
       const entry = texts.get(found[1]) ?? { messages: new Set(), files: new Set() };
@@ -51,7 +51,7 @@ function sentencesAfter(source, from) {
   return parts.join(" ").replaceAll(/\s+/g, " ").trim();
 }
 
-/** The literal that begins at `start`, with … for what is filled in. */
+/** The literal that begins at `start`, with … for values that are filled in. */
 function literal(source, start) {
   const quote = source[start];
   let text = "";

@@ -65,7 +65,7 @@ function tableText(page, heading) {
   return rows.map(([, name, what]) => `.TP\n.B ${text(name.replaceAll("`", ""))}\n${text(sentence(what.replaceAll("`", "")))}`).join("\n");
 }
 
-/** Text as roff takes it literally. */
+/** Text escaped for roff. */
 const text = (value) =>
   String(value)
     .replaceAll("\\", "\\e")

@@ -21,8 +21,8 @@ export interface ApplyOptions extends PlanOptions {
 }
 
 /**
- * Makes the account match the manifests, in rounds: what one round creates makes possible what the
- * next one plans. Throws only before the first write; after it, the result reports everything.
+ * Makes the account match the manifests, in rounds: a round plans what an earlier one made
+ * possible. Throws only before the first write; after it, the result reports everything.
  */
 export async function apply(session: WriteSession, options: ApplyOptions = {}): Promise<{ readonly plan: Plan; readonly result: Result }> {
   const startedAt = session.clock.now().toISOString();
@@ -35,7 +35,8 @@ export async function apply(session: WriteSession, options: ApplyOptions = {}): 
   const why = await reasonNotToStart(session, first, options);
   if (why !== undefined) {
     const items = notRun(first, why);
-    // After an interruption or a declined plan, items that wait are not reported: nothing was decided about them.
+    // After an interruption or a declined plan, items that wait are not reported, because their
+    // outcome is open.
     return finish([first], why === interrupted || why === declined ? items : [...items, ...unfinishedItems([first], items)]);
   }
   const secrets = await resolveSecrets(session, first);
@@ -48,7 +49,8 @@ export async function apply(session: WriteSession, options: ApplyOptions = {}): 
 const hasWork = ({ items, deferred }: Plan): boolean => items.length + deferred.length > 0;
 
 async function reasonNotToStart(session: WriteSession, first: Plan, { confirm }: ApplyOptions): Promise<WhyNotRun | undefined> {
-  // What an interruption left unread looks blocked but is not, so it is checked first.
+  // Reads that an interruption stopped make items look blocked, so the interruption is checked
+  // first.
   if (session.signal.aborted) return interrupted;
   if (!first.executable) return refusal(first);
   return hasWork(first) && confirm !== undefined && !(await confirm(first)) ? declined : undefined;

@@ -64,7 +64,7 @@ async function readOrNothing<T>(read: () => Promise<T | undefined>): Promise<T |
   }
 }
 
-/** Only for objects that no list shows: assets. "" if there is no evidence. */
+/** Only for objects that are in no list: assets. "" if there is no evidence. */
 async function auditEvidenceOf<Live>({ step, at }: SentCreate<Live>): Promise<string> {
   const { item, kind, session, secrets } = step;
   const name = item.naturalKey?.["name"];

@@ -10,17 +10,13 @@ import { inlineSecrets } from "./inline-secrets.ts";
 import type { Ending, Step } from "./step.ts";
 
 // A POST has no idempotency key and nothing can be deleted, so an object that is created twice
-// stays in the account twice. The protocol:
-//   1. read that the object does not exist
-//   2. write the intent to the journal
-//   3. send once
-//   4. write the id of the response to the journal
-//   5. record the binding
-//   6. close the intent
-// If the response does not show what happened, dimsync reads until it knows or the settling time is
-// over; then the outcome is "unknown" and the user decides. A kill at any point leaves no intent
-// (nothing was sent) or an open one, which the next run settles: by the id of the response, by
-// reading, or as "unknown". After the POST nothing here throws: later failures are part of the ending.
+// stays in the account twice. The protocol: 1. read that the object does not exist 2. write the
+// intent to the journal 3. send once 4. write the id of the response to the journal 5. record the
+// binding 6. close the intent If the response does not show what happened, dimsync reads until it
+// knows or the settling time is over; then the outcome is "unknown" and the user decides. A kill at
+// any point leaves no intent (nothing was sent) or an open one, which the next run resolves: by the
+// id of the response, by reading, or as "unknown". After the POST nothing here throws: later
+// failures are part of the outcome.
 
 export async function sendCreate<Live>(step: Step<Live>): Promise<Ending> {
   const { item, session, secrets } = step;
@@ -31,7 +27,7 @@ export async function sendCreate<Live>(step: Step<Live>): Promise<Ending> {
   const ready = inlineSecrets(request, secrets);
   if (session.signal.aborted) return { outcome: "skipped", code: "E_INTERRUPTED", message: "The run was interrupted before it was sent." };
   const at = session.clock.now().toISOString();
-  // Last, after every check: an intent that is not sent has to be closed again.
+  // Last, after every check: an intent that is not sent must be closed again.
   const entryId = await recordIntent(step, request, at);
   const sent = { step, at, entryId };
   if (!session.signal.aborted) return send(sent, ready);
@@ -56,7 +52,7 @@ async function send<Live>(sent: SentCreate<Live>, request: SendableRequest): Pro
   return item.action === "create" ? created(sent, answer) : related(sent);
 }
 
-/** A saved plan may be older than what another run did since. */
+/** Another run may have written after a saved plan was made. */
 function refusedByRecords({ item, records }: Step): Ending | undefined {
   const { bindings, open, created: earlier } = records.state();
   const bound = item.action === "create" ? bindings.get(item.address)?.id : undefined;
@@ -109,7 +105,7 @@ function recordIntent({ item, session, records }: Step, { method, path, body }: 
     path,
     ...(item.naturalKey === undefined ? {} : { naturalKey: item.naturalKey }),
     bodyDigest: `sha256:${createHash("sha256").update(canonicalJson(body)).digest("hex")}`,
-    // It was just read that there is none.
+    // A read just showed that it does not exist.
     idsSeenBefore: [],
     ...(item.binding === undefined ? {} : { record: item.binding }),
     at,
@@ -125,7 +121,7 @@ async function created<Live>(sent: SentCreate<Live>, answer: WriteAnswer): Promi
     const why = "The response to the create has no id.";
     return conclude(sent, await confirmCreate(sent, [], why), why);
   }
-  // The first record of the id: an asset can't be found again by anything else.
+  // The first record of the id: without it, an asset can't be found again.
   await settle(sent, { outcome: "answered", id: first });
   if (kind.listed === undefined) {
     records.flush();

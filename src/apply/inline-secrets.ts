@@ -3,7 +3,10 @@ import { canonicalJson, emptyRecord, isObject } from "../model/json.ts";
 import { describeSecret, isSecretReference, type Secret } from "../model/secret.ts";
 import type { PlannedRequest, SendableRequest, SendableValue } from "../model/service.ts";
 
-/** The request with secrets in the place of their references; the last step before sending, never stored. Throws E_SECRET_UNRESOLVED. */
+/**
+ * The request with secrets instead of their references. The last step before sending; never stored.
+ * Throws E_SECRET_UNRESOLVED.
+ */
 export function inlineSecrets({ method, path, body }: PlannedRequest, secrets: ReadonlyMap<string, Secret>): SendableRequest {
   const fill = (value: unknown): SendableValue => {
     if (isSecretReference(value)) {

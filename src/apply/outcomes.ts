@@ -31,7 +31,7 @@ export function newOutcomes() {
       }
       return stale.map(([, { address }]) => address);
     },
-    /** What the guards of the next round add to its own counts. */
+    /** The counts of earlier rounds, which the guards of the next round add to its own. */
     counts: () => ({ created, exposed }),
     addresses: (): ReadonlySet<Address> => new Set([...byStep.values()].map(({ address }) => address)),
     results: (): readonly ItemResult[] => [...byStep.values()],

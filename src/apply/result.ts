@@ -6,7 +6,7 @@ import { combineExits, type Exit } from "../model/exit.ts";
 import type { Plan } from "../model/plan.ts";
 import type { ItemResult, Result } from "../model/result.ts";
 
-/** What an apply did. `plans` are those of all its rounds, in order. */
+/** The result of an apply. `plans` are those of all its rounds, in order. */
 export function resultOf(
   session: WriteSession,
   plans: readonly [Plan, ...Plan[]],
@@ -14,7 +14,8 @@ export function resultOf(
 ): Result {
   const [first] = plans;
   const last = plans.at(-1) ?? first;
-  // What waited for a later round was checked there; only the last plan's notes about waiting still hold.
+  // Entries that waited were checked in a later round, so only the last plan's notes about waiting
+  // are valid.
   const diagnostics = plans.flatMap((plan) => plan.diagnostics.filter(({ code }) => plan === last || code !== "I_POLICY_WAITS"));
   const bindings = [...session.records().bindings].sort(([a], [b]) => byText(a, b)).map(([address, { id }]) => [address, id] as const);
   const result: Result = {
@@ -48,7 +49,7 @@ export function resultOf(
   return { ...result, exit: exitOf(result, first.executable ? last : first, session.signal) };
 }
 
-/** The values with one per key, at the place of the first and with the value of the last. */
+/** One value per key: the last value, at the position of the first. */
 const lastByKey = <T>(values: readonly T[], key: (value: T) => string): readonly T[] => [
   ...new Map(values.map((value) => [key(value), value])).values(),
 ];

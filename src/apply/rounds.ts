@@ -31,7 +31,10 @@ export interface RoundsResult {
   readonly results: readonly ItemResult[];
 }
 
-/** Executes a plan, then plans and executes what it has made possible, until nothing more can be sent. */
+/**
+ * Executes a plan, then plans and executes items that it made possible, until nothing more can be
+ * sent.
+ */
 export async function executeRounds({ session, options, first, plan, secrets }: RoundsInput): Promise<RoundsResult> {
   const plans: [Plan, ...Plan[]] = [plan];
   const outcomes = newOutcomes();

@@ -6,7 +6,7 @@ import type { ItemResult, Outcome } from "../model/result.ts";
 import type { Secret } from "../model/secret.ts";
 import type { RunRecords } from "./waves.ts";
 
-/** What the items of one round are executed with. */
+/** The context in which the items of one round are executed. */
 export interface Execution {
   readonly session: WriteSession;
   readonly records: RunRecords;

@@ -4,7 +4,10 @@ import type { ItemResult } from "../model/result.ts";
 import { dependencyFailed } from "./execute.ts";
 import { isGood } from "./step.ts";
 
-/** What never became an item: what the first or the last plan blocked, and what is still deferred at the end. */
+/**
+ * Addresses without an item: those that the first or the last plan blocked, and those still
+ * deferred at the end.
+ */
 export function unfinishedItems(plans: readonly Plan[], results: readonly ItemResult[]): readonly ItemResult[] {
   const first = plans[0];
   const last = plans.at(-1);

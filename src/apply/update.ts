@@ -84,7 +84,8 @@ async function afterUnclear<Live>(
   const after = await rereadAfter(error, step);
   const document = update.document(item, after);
   const { different, unseen } = verifyWrite(desired, document);
-  // A request takes effect as a whole, so the values that a read shows stand for those that none shows (an asset).
+  // A request takes effect as a whole, so the readable values also prove those that no read returns
+  // (an asset).
   if (after !== undefined && different.length === 0 && unseen.length < desired.size)
     return update.answered === undefined ? { live: after } : verified(step, desired, after);
   const before = update.document(item, live);

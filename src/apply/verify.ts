@@ -11,7 +11,7 @@ export function desiredBy(body: JsonObject): ReadonlyMap<Pointer, JsonValue> {
   );
 }
 
-/** `tables: {}` is sent because the interface may require it, and asks for nothing. */
+/** `tables: {}` is sent because the interface may require it, and has no effect. */
 const isEmptyMap = (value: JsonValue): boolean => typeof value === "object" && value !== null && !Array.isArray(value);
 
 export interface Verification {

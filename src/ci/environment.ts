@@ -3,7 +3,7 @@ import { isAbsolute, relative, sep } from "node:path";
 import type { Environment } from "../model/env.ts";
 import { isObject, own } from "../model/json.ts";
 
-/** The job that dimsync runs in, as far as comments, issues and pushes depend on it. */
+/** The CI job that dimsync runs in: what comments, issues and pushes need. */
 export interface CiEnvironment {
   readonly provider: "github" | "gitlab" | "none";
   /** "owner/name" on GitHub, the project's id on GitLab. */

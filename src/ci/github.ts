@@ -3,7 +3,7 @@ import type { Comments } from "./comments.ts";
 import type { Issues } from "./issues.ts";
 import type { Rest } from "./rest.ts";
 
-// Those who may write to the repository. Anyone else could copy our marker into a comment.
+// Users who may write to the repository. Others could copy our marker into a comment.
 const members = new Set(["OWNER", "MEMBER", "COLLABORATOR"]);
 
 /** The comments of a pull request. `repository`: "owner/name". */

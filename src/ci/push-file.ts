@@ -12,7 +12,7 @@ export interface FileToPush {
   readonly file: string;
   /** Name or URL of the remote. */
   readonly remote: string;
-  /** Name without refs/heads/; undefined: the file is committed, and the push refused. */
+  /** Name without refs/heads/. Undefined: the file is committed, but not pushed. */
   readonly branch: string | undefined;
   readonly message: string;
   readonly author: { readonly name: string; readonly email: string };

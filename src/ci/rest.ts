@@ -71,7 +71,7 @@ export function openRest(rest: RestOptions): Rest {
         const response: HttpResponse | undefined = await sendWithRetries(rest, call);
         const value = response === undefined ? undefined : parseBody(rest, call, response);
         if (!Array.isArray(value))
-          throw new DimsyncError("E_FORGE", `${name} answered GET ${path} with something other than a list. Check its address.`);
+          throw new DimsyncError("E_FORGE", `${name} answered GET ${path} with something other than a list. Check the URL of its API.`);
         all.push(...(value as readonly unknown[]));
         url = nextPage(response, baseUrl);
       }
@@ -122,7 +122,9 @@ function parseBody({ name }: RestOptions, { method, url }: Call, response: HttpR
   try {
     return text === "" ? undefined : JSON.parse(text);
   } catch (error) {
-    throw new DimsyncError("E_FORGE", `${name} answered ${method} ${pathname} with invalid JSON. Check its address.`, { cause: error });
+    throw new DimsyncError("E_FORGE", `${name} answered ${method} ${pathname} with invalid JSON. Check the URL of its API.`, {
+      cause: error,
+    });
   }
 }
 

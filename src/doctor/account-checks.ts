@@ -102,7 +102,7 @@ async function pagingCheck(client: Client, { items, completeness }: Listing<Live
   return warn(
     check,
     `GET /v1/integrations?limit=1 returned ${count ?? "no list"} of ${whole}: lists have pages, and nothing in the response says so.`,
-    "If a list has a round length such as 100, dimsync creates nothing, because there may be more objects. Check the number of integrations in the service.",
+    "If a list has exactly as many objects as a page would have, such as 100, dimsync creates nothing, because there may be more. Check the number of integrations in the service.",
   );
 }
 

@@ -14,5 +14,5 @@ export const ok = (check: string, found: string): Check => ({ check, verdict: "o
 export const warn = (check: string, found: string, advice: string): Check => ({ check, verdict: "warn", found, advice });
 export const fail = (check: string, found: string, advice: string): Check => ({ check, verdict: "fail", found, advice });
 
-/** A check that makes no sense while another one fails: one cause is reported once. */
+/** A check that is pointless while another one fails: one cause is reported once. */
 export const skip = (check: string, because: string): Check => ({ check, verdict: "skip", found: `Skipped: ${because}` });

@@ -14,8 +14,9 @@ import { type Check, fail, ok, skip, type Verdict } from "./check.ts";
 import { configCheck, configErrors, manifestCheck, nodeCheck, recordChecks, taggedByCheck } from "./project-checks.ts";
 import { transportChecks } from "./transport.ts";
 
-// What a check needs comes before it: settings, then a connection, then a key that is accepted, then single reads. The first
-// failure of this chain is the only one: what depends on it is skipped, so that one cause is not reported ten times.
+// Checks are ordered by dependency: settings, connection, an accepted key, single reads. The first
+// failure of this chain is the only one: what depends on it is skipped, so that one cause is not
+// reported ten times.
 
 /** What `dimsync doctor -o json` prints. */
 export interface DoctorReport {
@@ -32,7 +33,7 @@ export interface DoctorOptions {
   /** Milliseconds since 1970. */
   readonly now: () => number;
   readonly readRecords: () => Promise<RecordsState>;
-  /** Opens the account for reading. Throws DimsyncError if the settings do not lead to one. */
+  /** Opens the account for reading. Throws DimsyncError if the settings are not valid. */
   readonly openAccount: (onCall: (report: CallReport) => void) => Promise<{ readonly client: Client; readonly close: () => Promise<void> }>;
 }
 
@@ -116,7 +117,7 @@ async function connect({ settings }: Project, { openAccount, now }: DoctorOption
 const keySource = ({ apiKey }: Project["settings"]): string =>
   apiKey === undefined ? "The embedded service creates its own." : `It comes from ${describeSecret(apiKey)}.`;
 
-/** Why the account could not be opened: nothing was sent yet. */
+/** Why the account could not be opened. Nothing was sent yet. */
 function settingsFailure(error: unknown): NoConnection {
   if (!(error instanceof DimsyncError)) throw error;
   const found = error instanceof ProblemsError ? error.problems.map(({ message }) => message).join(" ") : error.message;

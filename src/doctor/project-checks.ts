@@ -36,7 +36,10 @@ export function configCheck(project: Project): Check {
   return ok("config", `${configFile}, target ${settings.target}.`);
 }
 
-/** Manifests of another schema version are named, since that is no mistake in them but the wrong dimsync. */
+/**
+ * Manifests of another schema version are reported separately: they need another version of
+ * dimsync.
+ */
 export function manifestCheck(project: Project): Check {
   const { resources, files, problems } = project;
   const check = "manifests";
@@ -56,7 +59,10 @@ export function manifestCheck(project: Project): Check {
   return ok(check, `${counted(resources.length, "manifest")} in ${counted(files.length, "file")}, all of apiVersion dimsync/v1.`);
 }
 
-/** A tag relation can only be created if a user is named who tags; nothing else reports that until a relation is missing. */
+/**
+ * A tag relation can only be created with a user who tags. Nothing else reports a missing user
+ * before a relation is missing.
+ */
 export function taggedByCheck({ resources, settings }: Project): Check {
   const check = "tagged by";
   if (settings.defaults.taggedBy !== undefined) return ok(check, `New tag relations are created for ${settings.defaults.taggedBy}.`);

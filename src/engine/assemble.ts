@@ -19,7 +19,7 @@ export interface RoundParts {
   readonly compared: Compared;
 }
 
-/** The plan of a round, from everything that the steps before have found. */
+/** The plan of a round, from the results of the earlier steps. */
 export function assemblePlan(round: Round, parts: RoundParts): Plan {
   const { session, kind, scope } = round;
   const { project } = session;

@@ -64,12 +64,16 @@ function onceById<T>(read: (id: string) => Promise<T>): (id: string) => Promise<
   };
 }
 
-/** Asked before the columns of tables are read one request each; throws ServiceError `E_COLUMN_READS` where the run has no so many left. */
+/**
+ * Call before reading the columns of tables with one request each. Throws ServiceError
+ * `E_COLUMN_READS` if the run would exceed its limit.
+ */
 export type ClaimColumns = (integrationId: string, tables: number) => void;
 
 /**
- * Some answers leave columns out (interface §2.3), and then a rule for all columns of a fleet means a request for each of its tables: hours, against a
- * service that other people use as well. `most` is `client.maxColumnReads`. An integration is read whole or not at all.
+ * Some responses have no columns (docs/service-interface.md). A rule for all columns of a fleet
+ * then needs one request per table, which can take hours on a service that others use too. `most`
+ * is `client.maxColumnReads`. An integration is read whole or not at all.
  */
 export function columnBudget(most: number): ClaimColumns {
   let claimed = 0;
@@ -77,7 +81,7 @@ export function columnBudget(most: number): ClaimColumns {
     if (claimed + tables > most)
       throw new ServiceError(
         "E_COLUMN_READS",
-        `The service answers the schemas of ${integrationId} without columns. Rules, policies or unmatched.columns need those of ${tables} of its tables, one request each; with ${claimed} for others that is more than client.maxColumnReads (${most}) allows, so they are not read. Narrow what speaks of columns by schema and table, take fewer integrations at a time (--only), or raise client.maxColumnReads in dimsync.yaml.`,
+        `The service returned the schemas of ${integrationId} without columns. Rules, policies or unmatched.columns need the columns of ${tables} of its tables, which takes one request each. With ${claimed} for other integrations, that exceeds client.maxColumnReads (${most}), so the columns were not read. Restrict the rules and policies for columns to fewer schemas and tables, select fewer integrations with --only, or raise client.maxColumnReads in dimsync.yaml.`,
         { method: "GET", path: `/v1/integrations/${integrationId}/schemas`, sent: "never" },
       );
     claimed += tables;

@@ -36,7 +36,10 @@ export interface PolicyCheck {
   readonly columnsNeeded: (liveId: string) => TableTest | undefined;
   /** Reads and checks the integrations of the scope that have a manifest and no SchemaConfig. `compared` are the ids that were compared. */
   readonly checkOthers: (reads: RunReads, compared: readonly string[]) => Promise<{ readonly complete: boolean }>;
-  /** Of the integrations without SchemaConfig: tables whose columns policies need and the service does not return. */
+  /**
+   * Tables of integrations without a SchemaConfig, whose columns policies need but the service does
+   * not return.
+   */
   readonly unverifiable: () => readonly Unverifiable[];
   readonly findings: () => readonly PolicyFinding[];
   /** The findings that make the guard `policy` refuse. */
@@ -122,7 +125,10 @@ interface Check {
   readonly configured: ReadonlyMap<string, string>;
 }
 
-/** The planned state counts, so a unit with errors is not evaluated in a plan: what would become of it is unknown. */
+/**
+ * Policies apply to the planned state. In a plan, a unit with errors is not evaluated, because its
+ * planned state is unknown.
+ */
 function checkUnit(check: Check, { kind, unit, live, difference }: CheckedUnit): void {
   const { input, evaluator, collected, namesOf } = check;
   if (kind.readsSchemas !== true || unit.liveId === undefined) return;

@@ -3,14 +3,14 @@ import type { Plan } from "../model/plan.ts";
 import type { Result } from "../model/result.ts";
 
 const shared = ["changes", "drift", "unmanaged", "unverifiable", "manual", "blocked", "policy", "warnings"] as const;
-/** What `--fail-on` may name, in `plan` and `apply` and in `drift`. */
+/** The values of `--fail-on`: those of `plan` and `apply`, and those of `drift`. */
 export const failOnNames = {
   Plan: [...shared, "exposes"],
   DriftReport: [...shared, "exposed", "stricter"],
 } as const;
 export type FailOn = (typeof failOnNames)[Plan["kind"]][number];
 
-/** Errors and refusals of a plan, which end plan, drift and apply alike. */
+/** Errors and refusals of a plan; they have the same exit codes in plan, drift and apply. */
 function refusals(plan: Plan): readonly Exit[] {
   const exits: Exit[] = [];
   if (plan.diagnostics.some(({ severity }) => severity === "error")) exits.push({ code: 1, reasons: ["errors"] });
@@ -20,14 +20,17 @@ function refusals(plan: Plan): readonly Exit[] {
   return exits;
 }
 
-/** Whether the account differs from the manifests; recording an id alone is no change. */
+/** Whether the account differs from the manifests. Recording an id is not a difference. */
 function differs(plan: Plan): boolean {
   return plan.items.some(({ action }) => action !== "bind") || plan.deferred.length > 0;
 }
 
 const missingLive: readonly string[] = ["E_TAG_MISSING", "E_INTEGRATION_MISSING", "E_GONE"];
 
-/** Differences of any sort: those that a call repairs, those that a person must, and objects that are declared and missing. */
+/**
+ * Differences of any kind: those that a request fixes, those that a user must fix, and missing
+ * declared objects.
+ */
 const drifted = (plan: Plan): boolean =>
   differs(plan) || plan.manual.length > 0 || plan.blocked.some(({ code }) => missingLive.includes(code));
 
@@ -60,7 +63,7 @@ export function driftExit(plan: Plan, failOn: readonly FailOn[]): Exit {
   return combineExits(exits);
 }
 
-/** Codes of item endings that say that the saved plan no longer fits. */
+/** Error codes of items that mean that the saved plan no longer fits. */
 const staleCodes: readonly (string | undefined)[] = ["E_STALE"];
 
 export function applyExit(result: Result, plan: Plan, interrupted: boolean): Exit {

@@ -26,9 +26,12 @@ export interface Explained extends Explanation {
   readonly names: readonly string[];
   /** Fields that `ignore` entries of the config exclude. */
   readonly leftAlone: readonly Field[];
-  /** All requests that apply would send for this integration; none if nothing differs or something is refused. */
+  /**
+   * All requests that apply would send for this integration; none if there are no differences or
+   * the unit is refused.
+   */
   readonly requests: readonly PlannedRequest[];
-  /** How many changes those requests make, with those of this node. */
+  /** How many changes those requests make, including those of this node. */
   readonly changesInAll: number;
   /** Why there is no live node, with a suggestion. */
   readonly absent?: string;

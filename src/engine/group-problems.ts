@@ -3,12 +3,14 @@ import type { Problem } from "../model/problem.ts";
 import { counted } from "../text/counts.ts";
 import { andMore } from "../text/lists.ts";
 
-/** How many of the further integrations a message names; the rest it counts. */
+/** How many other integrations a message names. The rest are counted. */
 const shown = 3;
 
 /**
- * What is wrong at one line for many integrations, told once: a name that seven hundred shards lack is one mistake in one rule. The message is that of
- * the first integration, followed by the others, named and counted; the address is then the manifest's. All else is left as it is.
+ * Reports a problem of one line once, although many integrations have it: a name that is missing in
+ * 700 shards is one mistake in one rule. The message is that of the first integration, followed by
+ * the names and the number of the others; the address is that of the manifest. Other problems stay
+ * unchanged.
  */
 export function groupProblems(problems: readonly Problem[]): readonly Problem[] {
   return [
@@ -54,7 +56,8 @@ function groupByLine(problems: readonly Problem[]): readonly Problem[] {
 
 function merged(group: readonly [Problem, ...Problem[]]): readonly Problem[] {
   const byAddress = new Map(group.map((problem) => [problem.address ?? "", problem]));
-  // Several of one integration at one line are different things, unless they say the same, as those of a RuleSet that is used twice do.
+  // Several problems of one integration at one line are different problems, unless their messages
+  // are equal, as for a RuleSet that is used twice.
   if (group.some(({ address, message }) => byAddress.get(address ?? "")?.message !== message)) return group;
   if (byAddress.size === 1) return [...byAddress.values()];
   const [first, ...others] = [...byAddress].sort(([a], [b]) => byText(a, b));
@@ -67,7 +70,7 @@ function merged(group: readonly [Problem, ...Problem[]]): readonly Problem[] {
   return [
     {
       ...problem,
-      message: `${problem.message} The same is wrong in ${count}: ${labels.slice(0, shown).join(", ")}${rest}.`,
+      message: `${problem.message} The same problem is in ${count}: ${labels.slice(0, shown).join(", ")}${rest}.`,
       address: manifests.size === 1 ? manifestAddress(address) : address,
     },
   ];

@@ -43,9 +43,9 @@ export function checkGuards(items: readonly Item[], input: GuardInput): readonly
 }
 
 /**
- * Objects that wait for others of this run: they will be created by the same run, so it is better
- * refused before the first create. Only a whole manifest waits to be created; tag relations and
- * the parts of a SchemaConfig have longer addresses.
+ * Objects that wait for others of this run. The same run creates them later, so the limit must
+ * refuse before the first create. Only a whole manifest waits to be created; tag relations and the
+ * parts of a SchemaConfig have longer addresses.
  */
 const awaitedCreates = ({ deferred, inScope }: GuardInput): readonly Deferred[] =>
   deferred.filter(({ address }) => manifestAddress(address) === address && inScope(address));
@@ -161,7 +161,7 @@ function exposureWindow(created: Address, { resources, deferred }: GuardInput): 
   const protecting = deferred.filter(({ waitsFor, desired }) => waitsFor.includes(created) && protects(desired));
   if (protecting.length === 0) return [];
   const names = protecting.map(({ address }) => address).join(", ");
-  const message = `${created} would be created with enabled: true while ${names} hashes or disables something: data would be replicated before that is done. Create it with enabled: false, or give the reason in lifecycle.acceptExposureWindow.`;
+  const message = `${created} would be created with enabled: true while ${names} hashes or disables something: data would be replicated before that is done. Create the integration with enabled: false, or give the reason in lifecycle.acceptExposureWindow.`;
   return [{ guard: "exposureWindow", message }];
 }
 

@@ -24,7 +24,7 @@ export interface ObservedAccount {
 
 export interface ObserveInput {
   readonly project: Pick<LoadedProject, "settings" | "resources">;
-  /** The manifests that are compared; the others can only be referred to. */
+  /** The manifests that are compared. Others only resolve references. */
   readonly compared: readonly Resource[];
   readonly records: KnownRecords;
   readonly reads: Reads;
@@ -35,7 +35,7 @@ export interface ObserveInput {
   readonly recovered?: AccountView["recovered"];
   /** Default: nothing. */
   readonly fresh?: AccountView["fresh"];
-  /** Default: no asset. */
+  /** Default: none. */
   readonly writeSecrets?: AccountView["writeSecrets"];
   /** Default: false. */
   readonly listUnmanaged?: boolean | undefined;
@@ -43,7 +43,7 @@ export interface ObserveInput {
   readonly alsoNeeded?: readonly ListName[];
 }
 
-/** What earlier runs recorded, as far as it says which live object a manifest has. */
+/** The records of earlier runs that say which live object a manifest has. */
 export type KnownRecords = Pick<RecordsState, "bindings" | "open" | "created" | "longestSeen">;
 
 /** Reads the lists and ids that the manifests need, and identifies every manifest. */
@@ -109,15 +109,15 @@ async function observeLists({ project, compared, reads, records, isDrift = false
   return { lists: { integrations, tags, users }, needed, unread, suspicions, problems };
 }
 
-/** List lengths at which an undocumented page may end. */
+/** List lengths that suggest an undocumented page limit. */
 const pageSizes: ReadonlySet<number> = new Set([10, 20, 25, 50, 100, 200, 250, 500, 1000]);
 
 /** Why the list may be incomplete, if it may. */
 function suspicionOf(name: ListName, { items, completeness, why }: Listing<unknown>, longestSeen: number): readonly string[] {
-  if (completeness === "short") return [why ?? `GET /v1/${name} did not return everything that it announces.`];
+  if (completeness === "short") return [why ?? `GET /v1/${name} returned fewer objects than it announced.`];
   // Tags and users are never created, so nothing depends on whether their lists are complete.
   const mayBeOnePage = name === "integrations" && completeness === "unknown" && pageSizes.has(items.length) && longestSeen <= items.length;
-  return mayBeOnePage ? [`GET /v1/${name} returned exactly ${items.length} ${name}, which may be one page of several.`] : [];
+  return mayBeOnePage ? [`GET /v1/${name} returned exactly ${items.length} ${name}, which may be only the first page.`] : [];
 }
 
 type ReadById = { readonly list: ListName; readonly id: string } & (
@@ -231,7 +231,7 @@ const ambiguous = (resource: Resource, message: string): Problem => ({
   address: resource.address,
 });
 
-/** A failed read as a problem of the plan: nothing is concluded from what was not read. */
+/** A failed read as a problem of the plan. Nothing is concluded from data that was not read. */
 export function failedRead(error: ServiceError, address?: Address): Problem {
   const isBound = error.code === "E_COLUMN_READS";
   return {
@@ -265,7 +265,7 @@ function sharedIdentities(resources: readonly Resource[], identities: ReadonlyMa
         code: "E_SHARED_IDENTITY",
         severity: "error",
         summary: "Two manifests have the same live object",
-        message: `${other.address} and ${resource.address} both stand for ${identity.id}. Remove one of them, or pin another id with metadata.id.`,
+        message: `${other.address} and ${resource.address} both refer to ${identity.id}. Remove one of them, or pin another id with metadata.id.`,
         place: locationIn(resource, "/metadata/name"),
         address: resource.address,
       },

@@ -17,7 +17,10 @@ export interface BaseView {
   readonly isComplete: boolean;
 }
 
-/** Units of different manifests are about one object if kind and id agree; without an id, if the address does. */
+/**
+ * Units of different manifests describe the same object if kind and id are equal; without an id, if
+ * the address is.
+ */
 export const objectOf = (kind: Kind, { liveId, address }: Unit): string => `${kind.name} ${liveId ?? address}`;
 
 /** The units that the base manifests have in the same account. */
@@ -67,7 +70,7 @@ export interface ComparedUnit {
  * Determines origins by a second diff of the same live object, with the manifests of the base ref:
  * - both diffs want the same value: the account changed (`drift`)
  * - the base wants another value: both changed (`conflict`)
- * - only the manifests of today want a change: the manifests changed (`config`)
+ * - only the current manifests want a change: the manifests changed (`config`)
  * Without a second diff, every origin is `unknown`. If the base manifests have errors, differences
  * that its diff does not contain are `unknown` too, because it may have stopped early.
  */
@@ -83,7 +86,7 @@ function markOrigin(found: DiffResult, base: DiffResult | undefined): DiffResult
   const mark = (item: DraftItem): DraftItem => {
     // Recording an id concerns the bindings, not the account or the manifests.
     if (item.action === "bind") return { ...item, changes: item.changes.map((change) => ({ ...change, origin: "unknown" })) };
-    // A create or a relation is one change: only whether the base manifests had it matters.
+    // A create or a relation is one change: it only matters whether the base manifests had it.
     const whole: Origin | undefined = item.action === "update" ? undefined : steps.has(stepOf(item)) ? "drift" : notInBase;
     return { ...item, changes: item.changes.map((change) => ({ ...change, origin: whole ?? originOf(change.path, change.after) })) };
   };

@@ -7,7 +7,7 @@ import { everything } from "./scope.ts";
 import type { PlanOptions, Round, Session } from "./session.ts";
 
 // The whole flow. Planning ends with a plan as a value; `apply` (src/apply/apply.ts) executes that
-// same value, and calls `planRound` again for what the first round has made possible.
+// same value, and calls `planRound` again for items that the first round made possible.
 
 /** Compares the project with the account. Only reads. */
 export async function plan(session: Session, options: PlanOptions = {}, kind: Plan["kind"] = "Plan"): Promise<Plan> {

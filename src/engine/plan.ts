@@ -22,7 +22,7 @@ import { type Diagnostic, type Locate, type Problem, toDiagnostic } from "../mod
 import { severities } from "../text/severity.ts";
 import { groupProblems } from "./group-problems.ts";
 
-/** All that a plan is made of; everything that isn't a value (clock, random ids, files) is handed in. */
+/** The input of a plan. Everything that is not a value (clock, random ids, files) is passed in. */
 export interface PlanInput {
   readonly kind: Plan["kind"];
   readonly planId: string;
@@ -52,7 +52,10 @@ export interface PlanInput {
 const kindOrder = (name: string): number => kinds.findIndex((kind) => kind.name === name);
 const actionOrder: readonly string[] = ["bind", "create", "update", "relate"];
 
-/** Puts differences in a fixed order, takes out what may not run, and counts. The same differences in any order give the same plan. */
+/**
+ * Sorts differences, separates items that must not run, and counts. The same differences in any
+ * order give the same plan.
+ */
 export function makePlan(input: PlanInput): Plan {
   const { found } = input;
   const sent = whatRuns(input);
@@ -146,7 +149,7 @@ function diagnosticsOf({ problems, found, locate }: PlanInput, runnable: readonl
   return sortDiagnostics(groupProblems(all).map((problem) => toDiagnostic(problem, locate)));
 }
 
-// What an update would protect is exposed in the account as it is now, and the other way round.
+// Columns that an update would protect are exposed in the account now, and vice versa.
 const reportRisks: Readonly<Record<Risk, ReportRisk>> = { protects: "exposed", exposes: "stricter", neutral: "neutral" };
 
 function numbered(drafts: readonly DraftItem[], { kind, locate }: Pick<PlanInput, "kind" | "locate">): readonly Item[] {
@@ -161,13 +164,13 @@ function numbered(drafts: readonly DraftItem[], { kind, locate }: Pick<PlanInput
   for (const [index, { address }] of sorted.entries()) idsByAddress.set(address, [...(idsByAddress.get(address) ?? []), `i${index + 1}`]);
   return sorted.map(({ after, changes, ...draft }, index) => {
     const id = `i${index + 1}`;
-    // An object's own binding comes before anything else that is done to it.
+    // An object is bound before its other items.
     const own = sorted.findIndex((other) => other.action === "bind" && other.address === manifestAddress(draft.address));
     const needed = [...(after ?? []).flatMap((address) => idsByAddress.get(address) ?? []), ...(own === -1 ? [] : [`i${own + 1}`])];
     return {
       id,
       ...draft,
-      // Neither the order of a manifest's keys nor that of an answer's shows.
+      // Does not depend on the order of keys in manifests and responses.
       changes: [...changes]
         .sort((a, b) => byText(a.path, b.path))
         .map(({ cause, risk, ...change }) => ({
@@ -190,7 +193,7 @@ function located(cause: NonNullable<DraftItem["changes"][number]["cause"]>, loca
   };
 }
 
-/** What waits for something that is itself blocked is blocked; what waits for that, too. */
+/** Items that wait for a blocked item are blocked, and so are items that wait for those. */
 function settleDeferred(
   all: readonly Deferred[],
   items: readonly DraftItem[],
@@ -218,7 +221,7 @@ function settleDeferred(
   return { deferred, blocked: moved };
 }
 
-/** Two creates with one natural key would make the same thing twice. */
+/** Two creates with the same natural key would create the same object twice. */
 function doubledCreates(items: readonly DraftItem[]): readonly Problem[] {
   const first = new Map<string, Address>();
   return items.flatMap(({ action, kind, address, naturalKey }): readonly Problem[] => {
@@ -232,7 +235,7 @@ function doubledCreates(items: readonly DraftItem[]): readonly Problem[] {
         code: "E_SHARED_IDENTITY",
         severity: "error",
         summary: "Two manifests create the same object",
-        message: `${other} and ${address} would create the same ${kind}. Remove one of them, or make their names differ.`,
+        message: `${other} and ${address} would create the same ${kind}. Remove or rename one of them.`,
         address,
       },
     ];

@@ -32,7 +32,7 @@ export async function readAccount(
   return { account, suspicions };
 }
 
-/** The account's tags with what they are attached to, which only GET of one tag returns. */
+/** The account's tags with their resources, which only GET of a single tag returns. */
 export const readTags = (reads: RunReads, { tags }: AccountView): Promise<AccountView["tags"]> =>
   Promise.all(tags.map(async (tag) => (await reads.tag(tag.id)) ?? tag));
 
@@ -43,9 +43,9 @@ export type Tables = readonly (readonly [schema: string, table: string])[];
 export const isReplicated = (schema: LiveSchema, table: string): boolean => schema.enabled && own(schema.tables, table)?.enabled === true;
 
 /**
- * An integration's schemas with the columns of every replicated table, and of the tables that
- * `further` names: if the response has no columns (docs/service-interface.md), they are read
- * table by table. The columns of other tables stay unknown. Undefined: the integration is gone.
+ * An integration's schemas with the columns of every replicated table, and of the tables in
+ * `further`: if the response has no columns (docs/service-interface.md), they are read table by
+ * table. The columns of other tables stay unknown. Undefined: the integration is gone.
  */
 export async function readSchemas(
   reads: Reads,

@@ -9,11 +9,11 @@ import type { RecordsState } from "../records/records.ts";
 import { auditEvidence, describeEvidence } from "./audit-log.ts";
 import type { Round } from "./session.ts";
 
-/** What reading shows about POSTs of earlier runs whose response was lost. */
+/** What was found out about POSTs of earlier runs whose response was lost. */
 export interface Recovered {
   /** Ids of objects that were created. */
   readonly ids: ReadonlyMap<Address, string>;
-  /** Addresses whose outcome reading does not show, with the reason. */
+  /** Addresses whose outcome is still unknown, with the reason. */
   readonly unknown: ReadonlyMap<Address, string>;
   /** Entries that are no longer open: the object is bound, or the relation exists. A run that writes closes them. */
   readonly settled: readonly SettledEntry[];
@@ -38,7 +38,7 @@ export function recoverRound({ session, scope, reads }: Round): Promise<Recovere
   );
 }
 
-/** Settles open journal entries by reading, never by sending. */
+/** Resolves open journal entries with GET requests only. */
 export async function recover(open: readonly OpenIntent[], bindings: Bindings, reads: Reads): Promise<Recovered> {
   const ids = new Map<Address, string>();
   const unknown = new Map<Address, string>();
@@ -73,7 +73,8 @@ async function readOutcome(intent: OpenIntent, bindings: Bindings, reads: Reads)
   const { address, naturalKey, answeredId, idsSeenBefore } = intent;
   const kind = kindNamed(intent.kind);
   if (answeredId !== undefined && !isRelation(address)) {
-    // What can't be read by id (an asset) exists if the response named an id: there is no more to find out.
+    // An object that can't be read by id (an asset) exists if the response had an id. Nothing else
+    // can be checked.
     const exists = kind?.listed === undefined || (await kind.listed.read(answeredId, reads)) !== undefined;
     if (exists) return { state: "created", id: answeredId };
   }
@@ -89,14 +90,14 @@ async function readOutcome(intent: OpenIntent, bindings: Bindings, reads: Reads)
   return { state: "unknown", why: `It was not found in the account.${hint}` };
 }
 
-/** Only for objects that no list shows: assets. */
+/** Only for objects that are in no list: assets. */
 async function evidenceOf({ kind, runId, naturalKey, at }: OpenIntent, reads: Reads): Promise<string> {
   const name = naturalKey?.["name"];
   if (name === undefined || kindNamed(kind)?.listed !== undefined) return "";
   return describeEvidence(await auditEvidence(reads, { runId, name, at }));
 }
 
-/** What earlier runs did, as far as it prevents a create. */
+/** Results of earlier runs that prevent a create. */
 export interface EarlierRuns {
   /** Addresses whose last create has no known outcome, with the reason. */
   readonly unknown: ReadonlyMap<Address, string>;

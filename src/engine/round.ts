@@ -11,7 +11,7 @@ import type { LoadedProject, Round } from "./session.ts";
 
 // The steps of a round (pipeline.ts) as calls to the modules that do the work.
 
-/** What one round has read, and which manifests it compares. */
+/** What one round read, and the manifests that it compares. */
 export interface RoundView extends ObservedAccount {
   /** The manifests in scope; none if the project has errors. */
   readonly compared: readonly Resource[];
@@ -70,7 +70,10 @@ export function checkRoundPolicies({ session, options, kind, scope, today }: Rou
   });
 }
 
-/** Compares what is in scope, and checks policies on the integrations that no SchemaConfig has read. */
+/**
+ * Compares the manifests in scope, and checks policies on the integrations that no SchemaConfig has
+ * read.
+ */
 export async function compareRound({ session, reads, scope }: Round, view: RoundView, policies: PolicyCheck): Promise<Compared> {
   const compared = await compareUnits({
     observed: view,

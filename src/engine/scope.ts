@@ -7,24 +7,30 @@ import type { Problem } from "../model/problem.ts";
 import type { Resource } from "../model/resource.ts";
 import { didYouMean } from "../text/suggest.ts";
 
-/** Which addresses a run is about. */
+/** The addresses that a run covers. */
 export interface Scope {
-  /** Whether an item, a manual step, something blocked or deferred at this address belongs to it. */
+  /** Whether an item, manual step, blocked or deferred entry at this address is in scope. */
   readonly item: (address: Address) => boolean;
-  /** Whether the unit has to be read and compared: it or a part of it (a relation of a tag) belongs to it. */
+  /**
+   * Whether the unit must be read and compared: it or a part of it (a relation of a tag) is in
+   * scope.
+   */
   readonly unit: (address: Address) => boolean;
   /** Whether the manifest at this address may have units in it, whose addresses are known only after reading (`SchemaConfig/shops@…`). */
   readonly manifest: (address: Address) => boolean;
   /**
-   * What is wrong with it, once it is known which parts the compared manifests have: a mistyped `SchemaConfig/shops@shard-l` would else look like an
-   * account that needs nothing.
+   * Patterns that match nothing. Known once the parts of the compared manifests are known. Without
+   * this, a mistyped `SchemaConfig/shops@shard-l` would look like an account without differences.
    */
   readonly problems: (manifests: readonly Address[], parts: readonly Address[]) => readonly Problem[];
 }
 
 export const everything: Scope = { item: () => true, unit: () => true, manifest: () => true, problems: () => [] };
 
-/** From `--only` and `--exclude` globs. One that names a manifest means all its parts: `Tag/pii` its relations, `SchemaConfig/shops` every integration. */
+/**
+ * From `--only` and `--exclude` globs. A glob that names a manifest includes all its parts:
+ * `Tag/pii` includes its relations, `SchemaConfig/shops` every integration.
+ */
 export function scopeOf(only: readonly string[], exclude: readonly string[], matcher: Matcher): Scope {
   const included = only.length === 0 ? () => true : matcher(only);
   const excluded = exclude.length === 0 ? () => false : matcher(exclude);
@@ -35,7 +41,8 @@ export function scopeOf(only: readonly string[], exclude: readonly string[], mat
   const owners = matcher(only.flatMap((pattern) => (pattern.includes("#") ? [pattern.slice(0, pattern.indexOf("#"))] : [])));
   const unit = (address: Address): boolean =>
     item(address) || (only.some((pattern) => pattern.includes("#")) && owners([address]) && !excluded([address]));
-  // A glob can match an address that begins with `TEXT@` only where its literal beginning agrees with that text, as far as both go.
+  // A glob can only match an address that begins with `TEXT@` if its literal prefix is a prefix of
+  // that text, or the other way round.
   const beginnings = only.map((pattern) => pattern.slice(0, /[*?[{!\\]|$/u.exec(pattern)?.index));
   return {
     item,
@@ -44,16 +51,16 @@ export function scopeOf(only: readonly string[], exclude: readonly string[], mat
       unit(address) ||
       (!excluded([address]) && beginnings.some((text) => text.startsWith(`${address}@`) || `${address}@`.startsWith(text))),
     problems: (manifests, parts) => [
-      ...only.flatMap((pattern) => idle("--only", pattern, manifests, parts, matcher)),
-      ...exclude.flatMap((pattern) => idle("--exclude", pattern, manifests, parts, matcher)),
+      ...only.flatMap((pattern) => unmatchedPattern("--only", pattern, manifests, parts, matcher)),
+      ...exclude.flatMap((pattern) => unmatchedPattern("--exclude", pattern, manifests, parts, matcher)),
     ],
   };
 }
 
 type Matcher = (patterns: readonly string[]) => (names: readonly string[]) => boolean;
 
-/** Patterns of whole manifests are looked at before anything is read. */
-function idle(
+/** Patterns of whole manifests are checked before anything is read. */
+function unmatchedPattern(
   flag: string,
   pattern: string,
   manifests: readonly Address[],
@@ -63,29 +70,29 @@ function idle(
   const at = pattern.indexOf("@");
   if (at === -1) return [];
   const isOwner = matcher([pattern.slice(0, at)]);
-  const isMeant = matcher([pattern.replace(/#.*$/su, "")]);
-  if (!manifests.some((address) => isOwner([address])) || parts.some((address) => isMeant([address]))) return [];
+  const isMatch = matcher([pattern.replace(/#.*$/su, "")]);
+  if (!manifests.some((address) => isOwner([address])) || parts.some((address) => isMatch([address]))) return [];
   const twin = parts.find((address) => address.endsWith(pattern.slice(at)));
   const hint =
     twin === undefined
       ? didYouMean(pattern, parts)
-      : ` The one of ${pattern.slice(at + 1)} is ${twin}: where several configurations select an integration, the one with the highest priority gives the name.`;
+      : ` The address for ${pattern.slice(at + 1)} is ${twin}: if several SchemaConfigs select an integration, its address has the name of the one with the highest priority.`;
   return [
     {
       code: "E_UNKNOWN_ADDRESS",
       severity: "error",
       summary: "Unknown address",
-      message: `${flag} ${JSON.stringify(pattern)} matches nothing that the manifests make of this account.${hint}`,
+      message: `${flag} ${JSON.stringify(pattern)} matches nothing that the manifests declare for this account.${hint}`,
     },
   ];
 }
 
-/** Exactly these addresses, without those that are settled. */
+/** Exactly these addresses, except those that are done. */
 export function scopeOfAddresses(addresses: ReadonlySet<Address>, settled: ReadonlySet<Address>): Scope {
   const owners = new Set([...addresses].filter((address) => address.includes("#")).map(manifestAddress));
   const manifests = new Set([...addresses].map(manifestAddress));
   return {
-    // A relation that waited for an id has another address once the id is there.
+    // A relation that waited for an id gets another address once the id is known.
     item: (address) => !settled.has(address) && (addresses.has(address) || (address.includes("#") && owners.has(manifestAddress(address)))),
     unit: (address) => addresses.has(address) || owners.has(address),
     manifest: (address) => manifests.has(address),
@@ -102,12 +109,15 @@ export function manifestsInScope(resources: readonly Resource[], scope: Scope): 
   });
 }
 
-/** Whether a difference at this place is not dimsync's business: plan and apply then neither show nor send it. */
+/**
+ * Whether dimsync ignores a difference at this path: plan and apply then neither show nor send it.
+ */
 export type Ignored = (address: Address, path: Pointer) => boolean;
 
 /**
- * The `ignore` entries of the config that still hold on the day (product §2.1), and a warning for each that does not. An entry's address may be a glob
- * and means all parts of a manifest; its path means everything below it, with a glob for each segment: `/schemas/*` + `/tables/audit_*`.
+ * The `ignore` entries of the config that have not expired on that day, and a warning for each that
+ * has. An entry's address may be a glob and includes all parts of a manifest. Its path includes
+ * everything below it, with a glob for each segment: `/schemas/*` + `/tables/audit_*`.
  */
 export function ignoring(
   entries: readonly IgnoreEntry[],
@@ -134,7 +144,7 @@ export function ignoring(
       code: "W_IGNORE_EXPIRED",
       severity: "warning",
       summary: "Ignore entry expired",
-      message: `Differences of ${address} at ${path === "" ? "any path" : path} were ignored until ${until} (${reason}). They are shown and applied again; remove the entry from dimsync.yaml, or give it another day.`,
+      message: `Differences of ${address} at ${path === "" ? "any path" : path} were ignored until ${until} (${reason}). They are shown and applied again. Remove the entry from dimsync.yaml, or set another date for the entry.`,
       address,
       ...(place === undefined ? {} : { place: { ...place, pointer: `${place.pointer}/until` } }),
     })),

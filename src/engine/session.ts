@@ -49,8 +49,8 @@ export interface Writer {
   readonly decode: WriteDecoder;
   readonly records: RecordsRun;
   /**
-   * The values of the secrets, by the canonical JSON of their references. `addresses` need them.
-   * Throws if one is missing: before the first write, never later.
+   * The values of the secrets that `addresses` need, by the canonical JSON of their references.
+   * Throws if one is missing. Called before the first write, never later.
    */
   readonly resolveSecrets: (
     references: readonly SecretReference[],
@@ -67,7 +67,7 @@ export interface PlanOptions {
   /** Reasons by guard name. */
   readonly allow?: ReadonlyMap<string, string>;
   readonly assumeCompleteLists?: boolean;
-  /** Names the columns that nothing covers instead of only counting them; needs memory for each. */
+  /** Lists the unmanaged columns by name instead of only counting them. Needs memory for each. */
   readonly listUnmanaged?: boolean;
   /** The manifests at a base ref; with them, each difference has an origin. */
   readonly base?: Pick<LoadedProject, "resources">;
@@ -79,7 +79,7 @@ export interface PlanOptions {
 
 /**
  * One round of observing and planning. The first round of an apply covers the whole scope; a later
- * one covers what waited for an earlier one.
+ * one covers the items that waited.
  */
 export interface Round {
   readonly session: Session;

@@ -30,9 +30,9 @@ export class GitError extends Error {
 }
 
 /**
- * Runs git and returns what it printed, whatever its exit code. It is a process group of its own:
- * Ctrl-C must not end the last write of a run, and a helper such as git-remote-https must not
- * outlive its time. Throws GitError if git can't be started.
+ * Runs git and returns what it printed, whatever its exit code. It runs in its own process group:
+ * Ctrl-C must not end the last write of a run, and helpers such as git-remote-https must end with
+ * it. Throws GitError if git can't be started.
  */
 export function runGit(place: GitPlace, args: readonly string[], { input, timeoutMs = 30_000 }: GitCall = {}): Promise<GitOutput> {
   return new Promise((resolve, reject) => {
@@ -57,7 +57,7 @@ export function runGit(place: GitPlace, args: readonly string[], { input, timeou
       const late = `${said}\nno answer within ${Math.round(timeoutMs / 1000)} s`;
       resolve({ code: timedOut ? undefined : (code ?? 1), stdout: Buffer.concat(stdout), stderr: timedOut ? late : said });
     });
-    // A process that ends without reading its input is judged by its exit code.
+    // If a process ends without reading its input, only its exit code matters.
     child.stdin.on("error", () => undefined);
     child.stdin.end(input ?? "");
   });

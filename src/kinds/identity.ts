@@ -73,7 +73,7 @@ const emptyBind = ({ address, kind }: Resource, { id, name }: Parameters<typeof 
 export function goneInstruction(resource: Resource, id: string): string {
   const unpin = resource.id === undefined ? "" : ", remove metadata.id,";
   return (
-    `${resource.address} stands for ${id}, which is gone from the account. dimsync never creates it again automatically. ` +
+    `${resource.address} refers to ${id}, which is gone from the account. dimsync never creates it again automatically. ` +
     `Remove the manifest; or run dimsync unbind ${resource.address}${unpin} and plan again to look for another object, or to create one.`
   );
 }

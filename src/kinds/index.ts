@@ -11,8 +11,8 @@ import { tag } from "./tag/index.ts";
 
 /**
  * Every kind of object in the account, in the order of dependency: those that others refer to come
- * first. The cast forgets the types of each kind's units and live objects: the engine hands a kind
- * only what that kind made.
+ * first. The cast drops the types of each kind's units and live objects: the engine passes a kind
+ * only values of that kind.
  */
 export const kinds = [asset, integration, schemaConfig, tag] as unknown as readonly Kind[];
 

@@ -22,12 +22,12 @@ export type Identity =
 export type ListName = "integrations" | "tags" | "users";
 
 /**
- * The account as far as it was read, with what the project and the records say about it. A value
- * that no kind changes.
+ * The account as far as it was read, with the project and the records. A value that no kind
+ * changes.
  */
 export interface AccountView {
   readonly resources: readonly Resource[];
-  /** While a kind identifies: of the kinds that come before it in the registry; later: of all. */
+  /** While a kind identifies, only the kinds before it in the registry; later, all. */
   readonly identities: ReadonlyMap<Address, Identity>;
   /** The name of each live integration in addresses, by id: `labelOf`. Empty while a kind identifies. */
   readonly labels: ReadonlyMap<string, string>;
@@ -59,7 +59,7 @@ export interface AccountView {
 /** Whether something needs the columns of this table. */
 export type TableTest = (schema: string, table: string, syncMode: string | undefined) => boolean;
 
-/** What others need of an object while it is read anyway. */
+/** What else must be read of an object: what policies need. */
 export interface ReadNeeds {
   /** Which tables of this integration policies check columns of, if replicated; undefined: none. */
   readonly policyColumns: (integrationId: string) => TableTest | undefined;

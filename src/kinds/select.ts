@@ -7,8 +7,8 @@ import { integrationAddress, isIntegration } from "./manifests.ts";
 import { namesMatcher } from "./patterns/names.ts";
 
 /**
- * An integration that something refers to, as far as it is known. `label` is its name in addresses:
- * manifest name, else live name, else id.
+ * An integration that a manifest refers to, as far as it is known. `label` is its name in
+ * addresses: manifest name, else live name, else id.
  */
 export type Selected =
   | { readonly state: "found"; readonly id: string; readonly label: string }

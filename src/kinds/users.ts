@@ -2,7 +2,7 @@ import type { LiveUser } from "../model/live.ts";
 import type { Problem, SourceLocation } from "../model/problem.ts";
 import type { UserRef } from "../model/resource.ts";
 
-/** A user whom the manifest names by e-mail address and who is not in the account. */
+/** A user that the manifest gives by e-mail address and that is not in the account. */
 export interface UnknownUser {
   readonly email: string;
 }
@@ -24,7 +24,10 @@ export function userToWrite(ref: UserRef, users: readonly LiveUser[]): string | 
   return ref.as === "email" ? user.email : ref.as === "name" ? (user.name ?? user.email) : user.id;
 }
 
-/** The id of a user, for fields that take nothing else. A plain string that is not an e-mail address is an id. */
+/**
+ * The id of a user, for fields that accept only ids. A plain string that is not an e-mail address
+ * is an id.
+ */
 export function userIdOf(ref: UserRef, users: readonly LiveUser[]): string | UnknownUser {
   if (typeof ref === "string" && !isEmail(ref)) return ref;
   return userToWrite({ user: typeof ref === "string" ? ref : ref.user }, users);
@@ -38,7 +41,7 @@ export function isUser(live: string | undefined, ref: UserRef, users: readonly L
   return sameEmail(live, ref.user) || (user !== undefined && (live === user.id || live === user.name));
 }
 
-/** A plain string is compared as text, so the e-mail address of a user is probably not meant as one. */
+/** A plain string is compared as text, so the e-mail address of a user is probably a mistake. */
 export function plainEmailWarning(ref: UserRef | undefined, users: readonly LiveUser[], place: SourceLocation): readonly Problem[] {
   if (typeof ref !== "string" || !isEmail(ref) || withEmail(ref, users) === undefined) return [];
   return [

@@ -4,7 +4,7 @@ import { DimsyncError } from "./errors.ts";
 export interface BaseUrl {
   /** "https://api.example.com:8443" */
   readonly origin: string;
-  /** What comes before every path: "" or "/prefix", without a slash at the end. */
+  /** The prefix of every path: "" or "/prefix", without a slash at the end. */
   readonly prefix: string;
   /** 127.0.0.0/8, ::1 or localhost: plain http is allowed and no proxy is used. */
   readonly loopback: boolean;
@@ -14,14 +14,15 @@ const advice = "Write it like https://api.example.com, without /v1, in baseUrl o
 
 const refuse = (problem: string): DimsyncError => new DimsyncError("E_BASE_URL", `The base URL ${problem}. ${advice}`);
 
-/** Of a URL as the standard parser gives it. */
+/** For a URL of the standard parser. */
 export function isLoopback(hostname: string): boolean {
   return hostname === "localhost" || hostname === "[::1]" || /^127(?:\.\d{1,3}){3}$/u.test(hostname);
 }
 
 /**
- * Reads a base URL. The text is never repeated in an error, since it may hold a password.
- * @throws DimsyncError E_BASE_URL where the key would leave unprotected, or where the URL says more than an origin and a path.
+ * Reads a base URL. Errors never repeat the text, which may contain a password. @throws
+ * DimsyncError E_BASE_URL if the key would be sent unencrypted, or if the URL has more than an
+ * origin and a path.
  */
 export function parseBaseUrl(text: string): BaseUrl {
   if (!URL.canParse(text)) throw refuse("is not an absolute URL");
@@ -30,11 +31,12 @@ export function parseBaseUrl(text: string): BaseUrl {
   if (url.protocol !== "https:" && url.protocol !== "http:") throw refuse("uses neither https nor http");
   if (url.protocol === "http:" && !loopback) {
     throw refuse(
-      "uses plain http to another machine, where the API key could be read on the way; http is only for 127.0.0.0/8, ::1 and localhost",
+      "uses plain http to another machine, so others could read the API key; http is only allowed for 127.0.0.0/8, ::1 and localhost",
     );
   }
-  if (url.username !== "" || url.password !== "") throw refuse("holds a user name or a password; the service knows only the API key");
-  if (url.search !== "" || text.includes("?")) throw refuse("holds a query, which can't be a part of every call");
-  if (url.hash !== "" || text.includes("#")) throw refuse("holds a fragment (#), which is never sent");
+  if (url.username !== "" || url.password !== "")
+    throw refuse("contains a user name or a password, but the service only accepts the API key");
+  if (url.search !== "" || text.includes("?")) throw refuse("contains a query, which can't be part of every request");
+  if (url.hash !== "" || text.includes("#")) throw refuse("contains a fragment (#), which is never sent");
   return { origin: url.origin, prefix: url.pathname.replace(/\/+$/u, ""), loopback };
 }

@@ -18,7 +18,10 @@ export interface Settings {
   readonly ignore: readonly IgnoreEntry[];
   /** Absolute path. */
   readonly bindingsFile: string;
-  /** Absolute path of the folder that holds dimsync.yaml (or the working directory): journal, lock and secret paths are relative to it. */
+  /**
+   * Absolute path of the folder with dimsync.yaml (or the working directory): journal, lock and
+   * secret paths are relative to it.
+   */
   readonly folder: string;
   /** A webhook that `drift` posts to when the differences change. */
   readonly notify?: NotifySettings;
@@ -107,7 +110,10 @@ export const defaultClient: ClientSettings = {
   maxColumnReads: 20_000,
 };
 
-/** Where an account is, as plans name it: the origin of the base URL, without path or credentials, or `embedded:FILE`. */
+/**
+ * The location of an account, as in plans: the origin of the base URL, without path or credentials,
+ * or `embedded:FILE`.
+ */
 export function accountName(baseUrl: string): string {
   return URL.canParse(baseUrl) && !baseUrl.startsWith("embedded:") ? new URL(baseUrl).origin : baseUrl;
 }

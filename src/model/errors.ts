@@ -1,12 +1,15 @@
 import type { ExitCode } from "./exit.ts";
 import { type Diagnostic, type Locate, type Problem, toDiagnostic } from "./problem.ts";
 
-/** A failure that ends a command: it says what is wrong and what to do, and carries the exit code. Its message never holds a secret. */
+/**
+ * A failure that ends a command: it says what is wrong and what to do, and carries the exit code.
+ * Its message never contains a secret.
+ */
 export class DimsyncError extends Error {
   override readonly name: string = "DimsyncError";
   readonly code: string;
   readonly exit: ExitCode;
-  /** A command to run, alone. */
+  /** A command to run, on its own line. */
   readonly command: string | undefined;
 
   constructor(

@@ -14,7 +14,7 @@ export function own<T>(object: Readonly<Record<string, T>> | undefined, key: str
   return object !== undefined && Object.hasOwn(object, key) ? object[key] : undefined;
 }
 
-/** A map that takes any key as an ordinary one (`record["__proto__"] = x` makes a member). */
+/** A map that accepts any key as an ordinary one (`record["__proto__"] = x` makes a member). */
 export function emptyRecord<T>(): Record<string, T> {
   return Object.create(null) as Record<string, T>;
 }

@@ -117,7 +117,7 @@ export interface Blocked {
   readonly address: Address;
   readonly code: string;
   readonly message: string;
-  /** A command to run, alone. */
+  /** A command to run, on its own line. */
   readonly command?: string;
 }
 
@@ -149,7 +149,7 @@ export interface Difference {
   readonly unmanagedTables?: readonly UnmanagedTable[];
 }
 
-/** Live columns of one table that no rule and no literal covers. */
+/** Live columns of one table that no rule or literal entry covers. */
 export interface UnmanagedTable {
   /** "SchemaConfig/shops@shop-01" */
   readonly address: Address;

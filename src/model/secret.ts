@@ -36,8 +36,9 @@ export function describeSecret({ $secret }: SecretReference): string {
 const hidden = "[secret]";
 
 /**
- * A value that came from a secret. Every way of turning it into text by accident (template, concatenation, JSON, inspect) gives "[secret]";
- * only `reveal` gives the value, and only the code that writes a request or the API key header calls it.
+ * A value that came from a secret. Accidental conversions to text (template, concatenation, JSON,
+ * inspect) give "[secret]"; only `reveal` gives the value, and only the code that writes a request
+ * or the API key header calls it.
  */
 export class Secret<T extends JsonValue = JsonValue> {
   readonly #value: T;

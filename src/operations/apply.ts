@@ -57,7 +57,10 @@ export async function applyAccount(
   }
 }
 
-/** Releases the records after `work`. If they can't be written, that is part of its result, because what was done stands. */
+/**
+ * Releases the records after `work`. If they can't be written, that is part of its result, because
+ * the changes were made.
+ */
 async function thenRelease<T extends { readonly result: Result }>(writes: RecordsRun, work: () => Promise<T>): Promise<T> {
   let done: T;
   try {

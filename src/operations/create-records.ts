@@ -6,7 +6,7 @@ import type { JsonObject } from "../model/json.ts";
 import { writeAtomic } from "../records/atomic.ts";
 import { editYaml } from "../yaml/edit.ts";
 
-/** Where records are to be kept, as `--to` names it. */
+/** A store for records, as in `--to`. */
 export type StoreChoice = { readonly store: "folder" } | { readonly store: "git"; readonly ref: string } | { readonly store: "postgres" };
 
 const databaseVariable = "DIMSYNC_DATABASE_URL";
@@ -23,7 +23,7 @@ export interface CreatedStore {
   readonly settings: RecordsSettings;
   /** The member `records` of the target in dimsync.yaml; undefined: none. */
   readonly config: JsonObject | undefined;
-  /** What to know about the new store. */
+  /** Notes about the new store. */
   readonly notes: readonly string[];
 }
 

@@ -52,7 +52,7 @@ export async function importProject(
   return { report, manifests: imported.addresses.length };
 }
 
-/** A folder for manifests that does not exist is no error here: import creates it. */
+/** A missing folder for manifests is not an error here: import creates it. */
 function refuseProblems(project: Project, { shared, own = shared }: ImportFolders): void {
   const isMissing = !existsSync(shared) || !existsSync(own);
   const errors = project.problems.filter(({ severity, code }) => severity === "error" && !(code === "E_PATH_NOT_FOUND" && isMissing));

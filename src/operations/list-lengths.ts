@@ -2,8 +2,10 @@ import type { Listing, Reads } from "../model/service.ts";
 import type { RecordsRun } from "../records/records.ts";
 
 /**
- * Records the lengths of the lists that `recording` reads, for later runs: a list of a round length is suspicious unless an earlier run has seen a
- * longer one. `trusted`: the user states that the lists are complete, so their length is not a page size. `save` adds the lengths to the records.
+ * Records the lengths of the lists that `recording` reads, for later runs: a list whose length
+ * looks like a page size is suspicious unless an earlier run has seen a longer one. `trusted`: the
+ * user states that the lists are complete, so their length is not a page size. `save` adds the
+ * lengths to the records.
  */
 export function listLengthRecorder(
   records: Pick<RecordsRun, "rememberLists">,

@@ -45,7 +45,10 @@ export const versionText = (
   { version }: Pick<RecordsState, "version">,
 ): string => `Records ${what}: ${place} at ${version.slice(0, 12)}`;
 
-/** The page of the CI job that this process runs in, if there is one: whoever finds the target locked looks there. */
+/**
+ * The page of the CI job that this process runs in, if any. It is shown to users who find the
+ * target locked.
+ */
 export function jobUrl(env: Environment): string | undefined {
   const { GITHUB_SERVER_URL: server, GITHUB_REPOSITORY: repository, GITHUB_RUN_ID: run, CI_JOB_URL: job } = env;
   if (server !== undefined && repository !== undefined && run !== undefined) return `${server}/${repository}/actions/runs/${run}`;

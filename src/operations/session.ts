@@ -11,7 +11,7 @@ import { systemClock } from "./account.ts";
 import { moduleFiles } from "./policy-modules.ts";
 import { readRecords } from "./records.ts";
 
-/** What a run gets from its caller; it looks at nothing else outside the project. */
+/** The input of a run. It uses nothing else outside the project. */
 export interface RunEnvironment {
   readonly env: Environment;
   /** When aborted, the run starts nothing new and finishes writes in flight. */
@@ -19,7 +19,7 @@ export interface RunEnvironment {
   readonly onProgress?: OnProgress | undefined;
   /**
    * Called with a sentence that names the version of shared records that was read, and the one that
-   * was written last. Nobody can protect a ref against being moved back, but logs can be compared.
+   * was written last. A ref can be moved back, but the versions in logs can be compared.
    */
   readonly onRecords?: ((text: string) => void) | undefined;
   /** A snapshot file to read instead of the account; needs no key and no network. */

@@ -7,7 +7,7 @@ import type { PolicyExemption, PolicySpec, Resource } from "../model/resource.ts
 export interface CompiledPolicy {
   readonly resource: Resource<PolicySpec>;
   readonly selects: (integration: IntegrationNames) => boolean;
-  /** By name. The depth is undefined if `when` names no level: validate.ts reports that. */
+  /** By name. The depth is undefined if `when` has no level: validate.ts reports that. */
   readonly nodes: NodePatterns;
   /** The exemptions for a node, in the order of the manifest. `path` are names from the schema down, empty for an integration. */
   readonly exemptions: (integration: readonly string[], path: readonly string[]) => readonly PolicyExemption[];

@@ -3,7 +3,10 @@ import type { Problem } from "../model/problem.ts";
 import { locationIn, type PolicySpec, type Resource } from "../model/resource.ts";
 import { andMore } from "../text/lists.ts";
 
-/** Something that policies should have checked and could not: without a problem it would look as if there were no findings. */
+/**
+ * Something that policies could not check. It is reported as a problem, because otherwise it would
+ * look like "no findings".
+ */
 export type NotEvaluated =
   /** A policy's module failed; `reason` is the end of a sentence that begins with the name of the module. */
   | { readonly type: "module"; readonly policy: Resource<PolicySpec>; readonly integration: string; readonly reason: string }

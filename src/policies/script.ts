@@ -4,7 +4,7 @@ import { isObject } from "../model/json.ts";
 import type { LiveSchemas } from "../model/live.ts";
 import { fromPointer, type Pointer } from "../model/pointer.ts";
 
-/** What the module of a policy gets: a copy, so that the module can change it without consequences. */
+/** The input of a policy's module: a copy, so that the module can change it. */
 export interface PolicyState {
   /** The name of its manifest, else its live name. */
   readonly integration: string;

@@ -7,7 +7,7 @@ import { compilePolicy } from "./compile.ts";
 
 export const policiesIn = (resources: readonly Resource[]): readonly Resource<PolicySpec>[] => resources.filter(isPolicy);
 
-/** Policies that could never find anything, each an error at its line. */
+/** Policies that can never find anything, each as an error at its line. */
 export function policyProblems(resources: readonly Resource[]): readonly Problem[] {
   return policiesIn(resources).flatMap((resource): readonly Problem[] => {
     const found = problemOf(resource);

@@ -6,7 +6,7 @@ import { withFileLock } from "./file-lock.ts";
 import { isErrno } from "./fs-errors.ts";
 
 // An append-only file with one JSON object per line. A line counts once it is fsynced with its line
-// feed, and no request is sent before that. So nothing ever relied on a last line without a line feed:
+// feed, and no request is sent before that. So nothing relies on a last line without a line feed:
 // the process was killed, or the disk was full, during the write.
 
 export type LogEntry = Readonly<Record<string, unknown>>;

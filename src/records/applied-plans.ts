@@ -19,9 +19,9 @@ export interface AppliedPlans {
   /** The first application of the plan on this machine, if any. Throws E_APPLIED_FILE (exit 5) if the record cannot be read. */
   readonly wasApplied: (planId: string) => Promise<AppliedPlan | undefined>;
   /**
-   * To be awaited before the first write of a saved plan. Resolves when the mark is on disk. Throws
-   * E_PLAN_APPLIED (exit 5) if any process has marked it before, and E_APPLIED_FILE (exit 5) if the mark
-   * cannot be written: then send nothing.
+   * Await it before the first write of a saved plan. Resolves when the mark is on disk. Throws
+   * E_PLAN_APPLIED (exit 5) if any process has marked it before, and E_APPLIED_FILE (exit 5) if the
+   * mark cannot be written: then send nothing.
    */
   readonly markApplied: (planId: string, runId: string) => Promise<void>;
 }

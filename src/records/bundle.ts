@@ -36,7 +36,7 @@ export async function bundleOf(records: Records, target: string): Promise<Bundle
 
 const byKey = ([a]: readonly [string, unknown], [b]: readonly [string, unknown]): number => byText(a, b);
 
-/** Whether two bundles say the same, whatever their targets are called. */
+/** Whether two bundles are equal except for the names of their targets. */
 export const sameRecords = (a: Bundle, b: Bundle): boolean => canonicalJson({ ...a, target: "" }) === canonicalJson({ ...b, target: "" });
 
 export const isEmpty = ({ bindings, open, created, applied }: Bundle): boolean =>

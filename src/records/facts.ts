@@ -8,7 +8,7 @@ import type { ListLengths } from "./list-lengths.ts";
 import type { RecordsState } from "./records.ts";
 import type { Content } from "./shared/store.ts";
 
-/** One thing that a run adds to the records. */
+/** One change that a run makes to the records. */
 export type Fact =
   | { readonly type: "intend"; readonly entryId: string; readonly intent: Intent }
   | { readonly type: "settle"; readonly entryId: string; readonly settlement: Settlement; readonly at: string }
@@ -67,9 +67,8 @@ export function longer(known: ListLengths, seen: ListLengths): ListLengths {
 }
 
 /**
- * The facts that still change something. The others are in the state already: because the write
- * that carried them reached the store although its answer was lost, or because another run or a
- * person settled the same entry.
+ * The facts that still change something. The others are already in the state: their write reached
+ * the store although its response was lost, or another run or a user settled the same entry.
  */
 export function newFacts(state: RecordsState, applied: ReadonlyMap<string, AppliedPlan>, facts: readonly Fact[]): readonly Fact[] {
   const kept: Fact[] = [];
@@ -108,7 +107,7 @@ export function otherWithId(bindings: Bindings, address: Address, id: string): A
   return undefined;
 }
 
-/** Whether two states differ in what a plan is made of: bindings and the journal. */
+/** Whether two states differ in the input of a plan: bindings and the journal. */
 export function planWouldDiffer(before: RecordsState, after: RecordsState): boolean {
   const essence = ({ bindings, open, created }: RecordsState) => ({
     bindings: Object.fromEntries([...bindings].sort()),
@@ -119,8 +118,8 @@ export function planWouldDiffer(before: RecordsState, after: RecordsState): bool
 }
 
 /**
- * The facts that may be added to the records. `isGuest`: this run has lost its lease and may only add what
- * concerns its own calls, never in the place of what others recorded since.
+ * The facts that may be added to the records. `isGuest`: this run has lost its lease and may only
+ * add facts about its own calls, and never replaces what others recorded since.
  */
 export function admissible(content: Pick<Content, "state" | "applied">, facts: readonly Fact[], isGuest: boolean): readonly Fact[] {
   const { state, applied } = content;

@@ -3,22 +3,24 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { type LockOwner, newOwner, type OwnerDetails, parseOwner, whyStale } from "./folder/lock-owner.ts";
 import { isErrno } from "./fs-errors.ts";
 
-// A lock is a file that names its owner by a token of its own. It is created whole (temporary file, then a hard link, which fails where the name
-// is taken), so a kill leaves no half-written lock.
+// A lock is a file that contains a token of its owner. It is created whole (temporary file, then a
+// hard link, which fails if the name exists), so a kill leaves no half-written lock.
 //
-// Taking a stale lock over: "see that it is stale, remove it, create mine" lets two takers win, since the second may remove the lock the first has
-// just created. Therefore whoever replaces or removes the lock with token T holds `FILE.T.guard` meanwhile, and looks again, under the guard, whether
-// the lock still carries T. The guard is a lock of the same form: one that a killed taker left behind is taken over in the same way, by a guard for the
-// guard's token. As tokens are never used twice, this ends.
+// Taking over a stale lock: "check that it is stale, remove it, create a new one" lets two
+// processes succeed, because the second one may remove the lock that the first one has just
+// created. So a process that replaces or removes the lock with token T holds `FILE.T.guard`
+// meanwhile, and checks under the guard that the lock still has T. The guard is a lock of the same
+// form: if a killed process left one behind, it is taken over in the same way, with a guard for its
+// token. Tokens are never reused, so this ends.
 
 export interface FileLock {
   readonly file: string;
   readonly owner: LockOwner;
-  /** Whom it was taken over from, and why. */
+  /** The previous owner, and why the lock was taken over. */
   readonly tookOver: { readonly owner: LockOwner | undefined; readonly why: string } | undefined;
-  /** Writes a fresh heartbeat; false where the lock is another's by now. */
+  /** Writes a heartbeat; false if another process has the lock now. */
   readonly beat: () => Promise<boolean>;
-  /** Removes the lock, unless it is another's by now. */
+  /** Removes the lock, unless another process has it now. */
   readonly release: () => Promise<void>;
 }
 
@@ -33,8 +35,8 @@ export interface LockWait {
 const pollMs = 100;
 
 /**
- * Takes the lock `file` (its folder exists), or gives back who holds it when the time is up. Throws what Node's calls throw,
- * and the reason of the signal where it is aborted.
+ * Takes the lock `file`, whose folder must exist, or returns its holder when the time is over.
+ * Throws what Node's calls throw, and the reason of an aborted signal.
  */
 export async function takeFileLock(
   file: string,
@@ -59,7 +61,10 @@ export async function takeFileLock(
   }
 }
 
-/** Runs `work` while holding `file`, for work of milliseconds that another process may want to do as well. Throws an Error where the lock can't be had. */
+/**
+ * Runs `work` while holding `file`: short work of milliseconds that several processes do. Throws an
+ * Error if the lock can't be taken.
+ */
 export async function withFileLock<T>(file: string, work: () => Promise<T>): Promise<T> {
   const lock = await takeFileLock(file, { runId: "" }, { waitMs: 20_000, ttlMs: 60_000 });
   if ("heldBy" in lock)
@@ -69,7 +74,7 @@ export async function withFileLock<T>(file: string, work: () => Promise<T>): Pro
   try {
     return await work();
   } finally {
-    // The work is done; a lock that stays is taken over once this process is gone.
+    // The work is done. If the lock can't be removed, it is taken over once this process has ended.
     await lock.release().catch(() => undefined);
   }
 }
@@ -80,11 +85,12 @@ function holding(file: string, owner: LockOwner, tookOver: FileLock["tookOver"])
     owner,
     tookOver,
     async beat() {
-      // Opened first and compared then: what is written goes to the very file that was compared, even if another takes its name meanwhile.
+      // Opened before it is compared: the write goes to the compared file, even if another file
+      // gets its name meanwhile.
       const handle = await open(file, "r+").catch(unlessMissing);
       try {
         if (handle === undefined || parseOwner(await handle.readFile("utf8"))?.token !== owner.token) return false;
-        // The new text is as long as the old, so that a reader finds a whole record.
+        // The new text is as long as the old one, so that a reader sees a complete record.
         await handle.write(toText({ ...owner, heartbeat: new Date().toISOString() }), 0);
         return true;
       } finally {
@@ -97,13 +103,19 @@ function holding(file: string, owner: LockOwner, tookOver: FileLock["tookOver"])
   };
 }
 
-/** The owner that the lock names now; undefined if there is no lock, or nobody can hold it any more. Throws what Node's calls throw. */
+/**
+ * The current owner of the lock; undefined if there is no lock, or its owner cannot be running any
+ * more. Throws what Node's calls throw.
+ */
 export async function fileLockOwner(file: string, ttlMs: number): Promise<LockOwner | undefined> {
   const held = await inspect(file, ttlMs);
   return held?.why === undefined ? held?.owner : undefined;
 }
 
-/** Removes a lock, whoever has it. Returns its owner, if it named one. Throws what Node's calls throw. */
+/**
+ * Removes a lock, whoever holds it. Returns its owner, if the file has one. Throws what Node's
+ * calls throw.
+ */
 export async function breakFileLock(file: string, ttlMs: number): Promise<LockOwner | undefined> {
   for (;;) {
     const held = await inspect(file, ttlMs);
@@ -113,7 +125,7 @@ export async function breakFileLock(file: string, ttlMs: number): Promise<LockOw
   }
 }
 
-/** False where the name is taken. */
+/** False if the name exists. */
 async function create(file: string, owner: LockOwner): Promise<boolean> {
   const temp = await writeTemp(file, owner);
   try {
@@ -131,12 +143,15 @@ async function create(file: string, owner: LockOwner): Promise<boolean> {
   }
 }
 
-/** Puts `owner` in the place of the owner with the token; false where another was quicker. */
+/** Replaces the owner with that token by `owner`; false if another process was faster. */
 async function replace(file: string, token: string, owner: LockOwner, ttlMs: number): Promise<boolean> {
   return await guarded(file, token, ttlMs, async () => rename(await writeTemp(file, owner), file));
 }
 
-/** Runs `work` if the lock still carries the token and nobody else is replacing or removing it; says whether it ran. */
+/**
+ * Runs `work` if the lock still has the token and no other process is replacing or removing it.
+ * Returns whether it ran.
+ */
 async function guarded(file: string, token: string, ttlMs: number, work: () => Promise<void>): Promise<boolean> {
   const guard = `${file}.${token}.guard`;
   const owner = newOwner({ runId: "" });

@@ -2,7 +2,10 @@ import type { Binding } from "../model/address.ts";
 import { isObject, own } from "../model/json.ts";
 import type { LogEntry } from "./append-log.ts";
 
-/** A POST that is about to be sent, and what is needed to find out later whether the service acted on it. Contains no value of a body. */
+/**
+ * A POST before it is sent, with everything that is needed to find out later whether the service
+ * acted on it. Contains no value of a body.
+ */
 export interface Intent {
   readonly runId: string;
   readonly address: string;

@@ -10,7 +10,10 @@ export interface Instant {
 
 export const instant = (): Instant => ({ monotonicMs: performance.now(), wallMs: Date.now() });
 
-/** The larger of the two differences. A wall clock that was set back counts as long as one that was set forward. */
+/**
+ * The larger of the two differences. A wall clock that was set back counts like one that was set
+ * forward.
+ */
 export function ageMs(then: Instant): number {
   const now = instant();
   return Math.max(now.monotonicMs - then.monotonicMs, Math.abs(now.wallMs - then.wallMs));
@@ -19,7 +22,7 @@ export function ageMs(then: Instant): number {
 /**
  * Throws E_RECORDS_UNCLEAR if the last write of a holder began longer ago than half the lease's
  * time-to-live. Another run takes the lease over after a whole one without a write, so a request
- * that begins now is under way long before.
+ * that begins now is sent long before.
  */
 export function refuseStale(store: StorePlace, ttlMs: number, last: Instant): void {
   const age = ageMs(last);

@@ -18,7 +18,10 @@ export async function readListLengths(folder: string, target: string): Promise<L
   return own(await readAll(folder), target) ?? {};
 }
 
-/** Keeps the larger of what is known and what was seen. To be called under the target's lock. Throws what Node's calls throw. */
+/**
+ * Keeps the larger of the known and the new length. Call it under the target's lock. Throws what
+ * Node's calls throw.
+ */
 export async function recordListLengths(folder: string, target: string, seen: ListLengths): Promise<void> {
   const all = await readAll(folder);
   const known = own(all, target) ?? {};

@@ -17,7 +17,7 @@ import type { ListLengths } from "./list-lengths.ts";
 //   afterwards, and with `release` at the latest.
 // - A run that lost its lease sends nothing more. It may still add facts about its own calls:
 //   `settle`, and `bind` for objects that it created.
-// - What a write did is decided by reading the store again, never by the text of an error.
+// - The outcome of a write is determined by reading the store again, never by the text of an error.
 
 export type StoreName = "folder" | "git" | "postgres";
 
@@ -63,7 +63,7 @@ export interface Records {
    * listed in `RecordsState.unlocked`. Throws E_RECORDS_REFUSED or E_RECORDS_UNCLEAR (exit 4).
    */
   readonly unlock: () => Promise<Lease | undefined>;
-  /** Closes connections. To be called after each run was released. */
+  /** Closes connections. Call it after each run was released. */
   readonly close: () => Promise<void>;
 }
 
@@ -156,8 +156,7 @@ export interface RecordsRun {
    */
   readonly markApplied: (planId: string) => Promise<void>;
   /**
-   * Takes the lease, if this run doesn't hold it yet. To be awaited before the first request that
-   * writes. Throws:
+   * Takes the lease, if this run doesn't hold it yet. Await it before the first request that writes. Throws:
    * - E_LOCKED (exit 6): another run was first.
    * - E_RECORDS_CHANGED (exit 4): since `begin`, another run changed bindings or the journal.
    *   `state` is up to date; plan again, then call `take` again.
@@ -172,9 +171,9 @@ export interface RecordsRun {
    */
   readonly renew: () => Promise<void>;
   /**
-   * To be called immediately before the socket of each request that writes; throws if this run may
-   * no longer send: E_LOCKED (exit 6) if it has no lease or lost it, and E_RECORDS_UNCLEAR (exit 4)
-   * if its last write is older than half the time-to-live, by the monotonic or the wall clock.
+   * Call it immediately before each request that writes; throws if this run may no longer send:
+   * E_LOCKED (exit 6) if it has no lease or lost it, and E_RECORDS_UNCLEAR (exit 4) if its last
+   * write is older than half the time-to-live, by the monotonic or the wall clock.
    */
   readonly fence: () => void;
   /**
@@ -193,7 +192,7 @@ export interface RecordsRun {
   /** Removes a binding; does nothing if there is none. Throws E_BINDINGS_WRITE (exit 4). */
   readonly unbind: (address: Address) => Promise<void>;
   /**
-   * Keeps the larger of what is known and what was seen, with the next write. A run that writes
+   * Keeps the larger of the known and the new length, with the next write. A run that writes
    * nothing else may drop it. Throws nothing.
    */
   readonly rememberLists: (seen: ListLengths) => void;
@@ -203,10 +202,10 @@ export interface RecordsRun {
    */
   readonly flush: () => void;
   /**
-   * The last write: everything that is queued, and the lease away. Writes nothing if nothing was
-   * queued and no lease was taken. To be called whatever happened; a second call does nothing.
-   * Throws E_RECORDS_REFUSED or E_RECORDS_UNCLEAR (exit 4) with the ids that did not reach the
-   * store and the local file that keeps them.
+   * The last write: everything that is queued, and the end of the lease. Writes nothing if nothing
+   * was queued and no lease was taken. Call it in any case; a second call does nothing. Throws
+   * E_RECORDS_REFUSED or E_RECORDS_UNCLEAR (exit 4) with the ids that did not reach the store and
+   * the local file that keeps them.
    */
   readonly release: () => Promise<void>;
 }

@@ -2,7 +2,7 @@ import { DimsyncError } from "../model/errors.ts";
 import { shellWord } from "../text/shell.ts";
 import type { Lease } from "./records.ts";
 
-/** Which records an error is about: "prod" and "refs/dimsync/prod of origin". */
+/** The records that an error refers to: "prod" and "refs/dimsync/prod of origin". */
 export interface StorePlace {
   readonly target: string;
   readonly place: string;
@@ -72,7 +72,7 @@ export const recordsChanged = ({ target, place }: StorePlace): DimsyncError =>
     { exit: 4 },
   );
 
-/** E_LOCKED: another run, or a person, holds the lease. */
+/** E_LOCKED: another run, or a user, holds the lease. */
 export function leaseHeld({ target }: StorePlace, lease: Lease): DimsyncError {
   const why =
     lease.reason === undefined
@@ -98,7 +98,7 @@ export function leaseLost({ target }: StorePlace, now: Lease | undefined): Dimsy
 export const noLease = ({ target }: StorePlace): DimsyncError =>
   new DimsyncError("E_LOCKED", `This run does not hold the lease of the target ${target}, so it sends nothing.`, { exit: 6 });
 
-/** E_RECORDS_UNCLEAR: too long ago that this run showed that it is alive, so another may have taken over. */
+/** E_RECORDS_UNCLEAR: the last write of this run is too old, so another one may have taken over. */
 export const leaseStale = ({ target, place }: StorePlace, ageMs: number): DimsyncError =>
   new DimsyncError(
     "E_RECORDS_UNCLEAR",
@@ -114,10 +114,10 @@ export const planApplied = (runId: string, at: string): DimsyncError =>
     { exit: 5 },
   );
 
-/** "the run RUN (since T, URL)" or "a person (since T)". */
+/** "the run RUN (since T, URL)" or "a user (since T)". */
 export function describeLease({ reason, runId, runUrl, since, until, holder }: Lease): string {
   const details = [holder, since === "" ? "" : `since ${since}`, until === undefined ? "" : `until ${until}`, runUrl ?? ""];
   const shown = details.filter((detail) => detail !== "").join(", ");
-  const who = reason === undefined ? `the run ${runId}` : "a person";
+  const who = reason === undefined ? `the run ${runId}` : "a user";
   return shown === "" ? who : `${who} (${shown})`;
 }

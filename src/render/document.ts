@@ -1,44 +1,47 @@
 import type { Manual, Plan } from "../model/plan.ts";
 import type { Result, Validation } from "../model/result.ts";
 
-/** What a command ends with, and what every output format shows. */
+/** The result of a command, which every output format renders. */
 export type Document = Plan | Result | Validation;
 
 export interface RenderOptions {
   readonly color: boolean;
-  /** Columns of the terminal; 100 where unknown. */
+  /** Columns of the terminal; 100 if unknown. */
   readonly width?: number;
-  /** Everything in full: no grouping, no cut values, request bodies. */
+  /** Full detail: no grouping, no shortened values, request bodies. */
   readonly verbose: boolean;
-  /** Most characters (UTF-16 units) of a Markdown document; 60 000 where not given. */
+  /** Maximum length of a Markdown document in characters (UTF-16 units). Default: 60 000. */
   readonly budget?: number;
-  /** Leads from the repository's root to the folder that files are relative to, with a slash at its end ("deploy/"); "" where not given. */
+  /**
+   * The path from the repository's root to the folder that files are relative to, with a slash at
+   * its end ("deploy/"). Default: "".
+   */
   readonly filePrefix?: string;
-  /** JUnit: a case names its file and line in attributes, as GitLab links them. */
+  /** JUnit: write the file and line of a case as attributes, which GitLab turns into links. */
   readonly caseFiles?: boolean;
-  /** What went before a drift report, by its planId. */
+  /** The history of a drift report, by its planId. */
   readonly history?: ReadonlyMap<string, ReportHistory>;
 }
 
-/** One report of the past, for the chart. */
+/** One earlier report, for the chart. */
 export interface HistoryPoint {
   /** ISO 8601 */
   readonly at: string;
-  /** The same in milliseconds since 1970. */
+  /** `at` in milliseconds since 1970. */
   readonly ms: number;
   readonly differences: number;
-  /** Of those, how many left the account more exposed than declared. */
+  /** How many of those left the account more exposed than declared. */
   readonly exposed: number;
   readonly manual: number;
 }
 
-/** What went before a drift report. */
+/** The history of a drift report. */
 export interface ReportHistory {
   /** Oldest first; the report itself is the last one. */
   readonly points: readonly HistoryPoint[];
-  /** Manual steps of the report before that this one no longer lists. */
+  /** Manual steps of the previous report that this one no longer lists. */
   readonly done: readonly Pick<Manual, "id" | "address" | "path" | "instruction">[];
 }
 
-/** One output format: results in, text out, ending in a newline. */
+/** One output format: turns results into a text that ends in a newline. */
 export type Renderer = (document: Document, options: RenderOptions) => string;

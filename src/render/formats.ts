@@ -1,12 +1,12 @@
 import type { Document, Renderer, RenderOptions } from "./document.ts";
 import type { Format } from "./index.ts";
 
-/** One text of all documents of a command, one per target. A single document is what its renderer makes of it. */
+/** One text for all documents of a command, one per target. */
 export type RenderAll = (documents: readonly Document[], options: RenderOptions) => string;
 
 type Join = (documents: readonly Document[], options: RenderOptions, render: Renderer) => string;
 
-/** By the name given to `-o`: loads what renders it and nothing else. */
+/** By the name in `-o`. Loads only the renderer of that format. */
 export const formats: Readonly<Record<Format, () => Promise<RenderAll>>> = {
   human: async () => oneOrAll((await import("./terminal/index.ts")).renderHuman, inTurn),
   json: async () =>
@@ -37,7 +37,7 @@ export const formats: Readonly<Record<Format, () => Promise<RenderAll>>> = {
   },
 };
 
-/** One after the other with an empty line between. */
+/** Joined with a blank line. */
 const inTurn: Join = (documents, options, render) => documents.map((document) => render(document, options)).join("\n");
 
 const oneOrAll =

@@ -10,7 +10,10 @@ import { renderHuman } from "./terminal/index.ts";
 
 export type { Document, HistoryPoint, Renderer, RenderOptions, ReportHistory } from "./document.ts";
 
-/** By the name given to `-o`, all loaded. A new format is one file and a line each here and in formats.ts, which the commands use. */
+/**
+ * By the name in `-o`, all loaded. A new format needs one file, one line here, and one in
+ * formats.ts, which the commands use.
+ */
 export const renderers = {
   human: renderHuman,
   json: renderJson,

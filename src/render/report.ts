@@ -18,8 +18,8 @@ import { type Unmanaged, unmanagedOf } from "./report/unmanaged.ts";
 import { type Words, wordsOf } from "./report/words.ts";
 
 /**
- * What every format for people shows of a document, computed once. The formats only arrange and
- * escape it. Texts are as they are in the document unless a comment says otherwise.
+ * The content of every format for people, computed once. The formats only arrange and escape it.
+ * Texts are as they are in the document unless a comment says otherwise.
  */
 export interface Report {
   readonly words: Words;
@@ -57,12 +57,12 @@ export interface Report {
   readonly exit: string;
 }
 
-/** What a document is about. */
+/** The subject of a document. */
 export interface About {
   readonly account?: string;
   /** "commit 4f2c1ab with uncommitted changes" */
   readonly commit?: string;
-  /** ISO 8601: when it was made, or when apply began and ended. */
+  /** ISO 8601: when the document was created, or when apply began and ended. */
   readonly times: readonly string[];
   /** "plan p-01jz" */
   readonly id?: string;
@@ -70,12 +70,12 @@ export interface About {
   readonly tool?: string;
 }
 
-/** The result in one word and one sentence. */
+/** The result as one word and one sentence. */
 export interface Verdict {
   readonly word: string;
   readonly tone: "good" | "bad" | "warn" | "info";
   readonly text: string;
-  /** Whether the text says what it is about; otherwise it is a list of counts. */
+  /** Whether the text is a sentence; otherwise it is a list of counts. */
   readonly isSentence: boolean;
 }
 
@@ -187,7 +187,7 @@ const empty: Omit<Report, "words" | "title" | "verdict"> = {
   exit: "",
 };
 
-/** What plans and results share. */
+/** Members of both plans and results. */
 function common(document: Plan | Result): Omit<Report, "title" | "verdict"> {
   return {
     ...empty,

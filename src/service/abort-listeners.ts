@@ -1,4 +1,4 @@
-/** Something that an abort ends. */
+/** An operation that an abort ends. */
 export interface Interruptible {
   readonly interrupt: () => void;
 }
@@ -29,7 +29,7 @@ export function interruptOn(signal: AbortSignal, what: Interruptible): void {
   listening.set(signal, { ends, onAbort });
 }
 
-/** To be called when it has ended or was interrupted. */
+/** Call it when the operation has ended or was interrupted. */
 export function noLongerOn(signal: AbortSignal, what: Interruptible): void {
   const known = listening.get(signal);
   if (known === undefined) return;

@@ -9,7 +9,7 @@ export interface InFlight extends Interruptible {
 export interface Watch {
   /** Starts its timeout, and interrupts it when its signal is aborted. The signal must not be aborted yet. */
   begin(request: InFlight): void;
-  /** To be called when it has ended for any reason. */
+  /** Call it when the request has ended for any reason. */
   end(request: InFlight): void;
 }
 

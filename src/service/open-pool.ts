@@ -38,8 +38,9 @@ async function proxyPool(uri: string, options: Pool.Options, timeoutMs: number):
     uri,
     requestTls: { timeout: timeoutMs },
     proxyTls: { timeout: timeoutMs },
-    // Connections to the proxy itself. `connect` is a method that only undici's entry point gives to pools. Without this limit, a
-    // proxy that never responses CONNECT would block for five minutes.
+    // Connections to the proxy itself. `connect` is a method that only undici's entry point gives
+    // to pools. Without this limit, a proxy that never responds to CONNECT would block for five
+    // minutes.
     clientFactory: (origin, clientOptions) =>
       Object.assign(new DirectPool(origin, { ...clientOptions, headersTimeout: timeoutMs }), { connect: connectMethod }),
     factory: (origin, poolOptions: Pool.Options) => new DirectPool(origin, { ...poolOptions, ...failingConnect(poolOptions.connect) }),

@@ -4,7 +4,7 @@ import type { Envelope } from "./decode/members.ts";
 import { listOf, memberOf, type Part } from "./decode/members.ts";
 
 /*
- * The interface shows no paging for the lists of integrations, tags and users
+ * The interface documents no paging for the lists of integrations, tags and users
  * (docs/service-interface.md#users), so the first request has no parameters. If a response shows that
  * there is more, dimsync follows: a missing object would look like one to create. The signs are
  * `totalItems` or `total`, `hasMore` and `nextCursor`, in `data` or beside it. A page without new items

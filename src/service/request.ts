@@ -101,7 +101,7 @@ async function attemptOnce<T>(call: Call<T>, attempt: number, options: ExchangeO
   const verdict: Verdict<T> =
     outcome.type === "failure"
       ? { ok: false, failure: failureOfWire(outcome, call.method, options.timeoutMs) }
-      : judge(call, outcome, options);
+      : readResponse(call, outcome, options);
   if (outcome.type === "response") breaker.responded(verdict.ok ? undefined : verdict.failure, call.method === "GET");
   if (!verdict.ok && verdict.failure.retryAfterMs !== undefined) throttle.hold(verdict.failure.retryAfterMs);
   const report: CallReport = {
@@ -120,7 +120,7 @@ async function attemptOnce<T>(call: Call<T>, attempt: number, options: ExchangeO
 
 const loadOf = (verdict: Verdict<unknown>): Backpressure => (verdict.ok ? "fine" : verdict.failure.load);
 
-function judge<T>(call: Call<T>, response: WireResponse, options: ExchangeOptions): Verdict<T> {
+function readResponse<T>(call: Call<T>, response: WireResponse, options: ExchangeOptions): Verdict<T> {
   const { status } = response;
   try {
     if (status >= 200 && status < 300) return { ok: true, value: call.read(response) };

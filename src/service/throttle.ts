@@ -1,4 +1,4 @@
-/** What a response shows about the load of the service. */
+/** The load of the service according to a response. */
 export type Backpressure = "fine" | "overloaded" | "unknown";
 
 export interface Throttle {

@@ -101,7 +101,7 @@ function schemasShape(schemas: LiveSchemas, other: LiveSchemas): Shape {
       const { columns, ...entry } = own(tables, table) ?? { enabled: false };
       const counterpart = own(own(other, name)?.tables, table);
       const isKnown = columns !== undefined && (counterpart === undefined || counterpart.columns !== undefined);
-      inShape[table] = isKnown ? { ...entry, columns: columns as unknown as Shape } : entry; // columns are JSON, which their type does not state
+      inShape[table] = isKnown ? { ...entry, columns: columns as unknown as Shape } : entry; // columns are JSON, although their type does not say so
     }
     shape[name] = { ...schema, tables: inShape };
   }

@@ -5,7 +5,10 @@ import { toPointer } from "../model/pointer.ts";
 
 type Check = (value: unknown) => string | undefined;
 
-/** The JSON Pointer of the first member with a wrong type or missing; undefined for a sound snapshot. */
+/**
+ * The JSON Pointer of the first member with a wrong type or missing; undefined for a valid
+ * snapshot.
+ */
 export function damagedMember(snapshot: Readonly<Record<string, unknown>>): string | undefined {
   return members({
     takenAt: (value) => (typeof value === "string" && /^\d{4}-\d\d-\d\dT[\d:.]+Z$/u.test(value) ? undefined : ""),

@@ -90,7 +90,7 @@ export function toSnapshot(value: unknown, file: string): Snapshot {
   return value as unknown as Snapshot; // written by snapshotText from decoded responses
 }
 
-/** A warning if the snapshot is of another target and another account. */
+/** A warning if the snapshot was taken of another target and another account. */
 export function snapshotOfAnother(
   { target, account }: Snapshot,
   settings: { readonly target: string; readonly baseUrl: string },

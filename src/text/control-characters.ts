@@ -1,4 +1,5 @@
-// Controls, bidi and other format characters, lone surrogates, line separators, spaces that look like the common one or like nothing.
+// Controls, bidi and other format characters, lone surrogates, line separators, and spaces that are
+// invisible or look like U+0020.
 const unseen = /(?! )[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\p{Zs}\p{Default_Ignorable_Code_Point}]/gu;
 
 const short: ReadonlyMap<string, string> = new Map([
@@ -8,14 +9,15 @@ const short: ReadonlyMap<string, string> = new Map([
 ]);
 
 /**
- * The text with every character that a terminal obeys or a reader can't see written as an escape ("\u001b"), so that names from the account or
- * from a manifest neither move the cursor nor pass for other names. The escapes are those of JSON: inside a JSON string the value stays the same.
+ * Escapes characters that a terminal interprets or a reader can't see ("\u001b"), so that names
+ * from the account or a manifest can't move the cursor or look like other names. The escapes are
+ * those of JSON: inside a JSON string the value stays the same.
  */
 export function visible(text: string): string {
   return text.replace(unseen, (character) => short.get(character) ?? unitEscapes(character));
 }
 
-/** As `visible`, for messages, whose line breaks are meant. */
+/** Like `visible`, but keeps line breaks, for messages. */
 export function visibleLines(text: string): readonly string[] {
   return text.split(/\r?\n/u).map(visible);
 }

@@ -1,6 +1,9 @@
 import { fromPointer, type Pointer } from "../model/pointer.ts";
 
-/** A place in a document as a person writes it: `spec.create.enabled`, `spec.rules[2].match`, `spec.schemas."a.b"`; "the document" for "". */
+/**
+ * A path in a document, as a user writes it: `spec.create.enabled`, `spec.rules[2].match`,
+ * `spec.schemas."a.b"`; "the document" for "".
+ */
 export function label(pointer: Pointer): string {
   let text = "";
   for (const segment of fromPointer(pointer)) {

@@ -1,7 +1,7 @@
 export interface ListOptions {
   /** How many names to give before counting the others. */
   readonly shown?: number;
-  /** How many there are, if `names` are only the first of them. */
+  /** The number of names, if `names` has only the first. */
   readonly total?: number;
 }
 
@@ -11,5 +11,5 @@ export function andMore(names: readonly string[], { shown = 3, total = names.len
   return total > first.length ? `${first.join(", ")} and ${total - first.length} more` : first.join(", ");
 }
 
-/** The parts that are not empty, `between` them. */
+/** The nonempty parts, joined with `between`. */
 export const joinParts = (parts: readonly string[], between: string): string => parts.filter((part) => part !== "").join(between);

@@ -44,10 +44,10 @@ export function wholePath(pointer: Pointer): string {
   return spaced(node, leaf);
 }
 
-/** The parts that are not empty, a space between them. */
+/** The nonempty parts, joined with spaces. */
 export const spaced = (...parts: readonly string[]): string => joinParts(parts, " ");
 
-/** "public.users.email" of the names of a schema, table and column, or of any other path. */
+/** "public.users.email" from the names of a schema, table and column, or of any other path. */
 export function dotted(names: readonly string[]): string {
   return names.map(nameText).join(".");
 }

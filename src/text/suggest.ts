@@ -1,6 +1,6 @@
 import { distance } from "fastest-levenshtein";
 
-/** The nearest of the candidates, where it is near enough to be what was meant (a third of the letters may differ). */
+/** The most similar candidate, if at most a third of the letters differ. */
 export function nearest(text: string, candidates: Iterable<string>): string | undefined {
   const limit = Math.max(1, Math.floor(text.length / 3));
   let best: { readonly candidate: string; readonly edits: number } | undefined;
@@ -11,7 +11,10 @@ export function nearest(text: string, candidates: Iterable<string>): string | un
   return best?.candidate;
 }
 
-/** Whether two neighbouring letters changed places, the commonest slip of all: one mistake, though two letters differ. */
+/**
+ * Whether two adjacent letters are swapped, the most common typo: one mistake, although two letters
+ * differ.
+ */
 function isSwapped(a: string, b: string): boolean {
   if (a.length !== b.length) return false;
   const at = [...a].findIndex((_, index) => a[index] !== b[index]);

@@ -34,7 +34,9 @@ export function valueLines(value: JsonValue, name = ""): readonly string[] {
   });
 }
 
-/** At most `limit` characters; what is left out is in the middle, because both ends can differ. */
+/**
+ * At most `limit` characters. Leaves out the middle, because the differences can be at both ends.
+ */
 export function cutMiddle(text: string, limit: number): string {
   const characters = [...text];
   if (characters.length <= limit) return text;

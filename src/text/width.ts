@@ -1,9 +1,12 @@
 import stringWidth from "string-width";
 
-// What most texts hold, each one column wide: printable ASCII and our own signs.
+// Printable ASCII and the signs of dimsync: the most common characters, each one column wide.
 const plain = /^[ -~→…✓✗≠↳×·]*$/u;
 
-/** Columns that a text takes in a terminal. It must not hold line breaks or escape sequences. */
+/**
+ * The width of a text in terminal columns. The text must not contain line breaks or escape
+ * sequences.
+ */
 export function widthOf(text: string): number {
   // string-width costs 20 ms when it is first used.
   return plain.test(text) ? text.length : stringWidth(text);

@@ -4,7 +4,7 @@ import { applyEdits, type Edit, type Path } from "./diff.ts";
 import { childOf, nodeAt } from "./nodes.ts";
 import { escapeReferences, referenceIn } from "./references.ts";
 
-/** An edit that is not possible, and why: the end of a sentence. */
+/** An edit that is not possible, and the reason: the end of a sentence. */
 export interface Refusal {
   readonly edit: Edit;
   readonly why: string;

@@ -129,8 +129,8 @@ const joined = (...comments: readonly (string | null | undefined)[]): string | n
   comments.filter((comment) => (comment ?? "") !== "").join("\n") || null;
 
 /**
- * Whether the comment on the map begins on the line of its key (`create: # used once`): it then has
- * one line more than there are below the key.
+ * Whether the map's comment begins on the line of its key (`create: # used once`): it then has one
+ * line more than there are below the key.
  */
 function isBesideKey({ commentBefore, range }: YAMLMap, text: string): boolean {
   if ((commentBefore ?? "") === "" || range === null || range === undefined) return false;

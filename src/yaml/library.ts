@@ -13,8 +13,8 @@ import {
 import { firstSyntaxError } from "./syntax-errors.ts";
 
 /**
- * Values and problems of any text, by the YAML library: some fifty times slower than the fast path.
- * Never throws.
+ * Values and problems of any text, from the YAML library: about fifty times slower than the fast
+ * path. Never throws.
  */
 export function readByLibrary(text: string): {
   readonly documents: readonly { readonly index: number; readonly value: unknown }[];

@@ -34,8 +34,8 @@ export interface PositionOptions {
 }
 
 /**
- * Positions in any text. Plain texts are answered by the fast path; the library, which needs some
- * 40 ms for 100 kB, is asked on first need. Never throws.
+ * Positions in any text. The fast path handles plain texts. The library, which needs about 40 ms
+ * for 100 kB, is used only if necessary. Never throws.
  */
 export function positionsIn(text: string, { parser, isSecret = secretByName }: PositionOptions = {}): Positions {
   const fast = parser === "library" ? undefined : fastPositions(text, isSecret);

@@ -220,7 +220,7 @@ function valueEnd(node: Node, text: string): number {
 
 /**
  * The value of a block map's member as lines, the first one without its key; undefined if the
- * parent is no block map.
+ * parent is not a block map.
  */
 function linesInParent(path: Edit["path"], value: JsonValue, { document, text }: EditContext): readonly string[] | undefined {
   const parent = nodeAt(document, path.slice(0, -1));

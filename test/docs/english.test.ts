@@ -8,12 +8,14 @@ import { describe, expect, test } from "vitest";
 const checked: readonly RegExp[] = [
   /^(?:README|CHANGELOG)\.md$/u,
   /^docs\/[^/]+\.md$/u,
-  /^docs\/reference\/(?:commands\.md|dimsync\.1)$/u,
+  /^docs\/reference\/.+$/u,
   /^\.github\/[^/]+\.md$/u,
   /^examples\/.+\.(?:md|mjs|ya?ml)$/u,
   /^schema\/.+\.json$/u,
-  /^src\/(?:drift|import|manifests)\/.+(?<!\.generated(?:\.d)?)\.ts$/u,
-  /^src\/kinds\/(?:[^/]+|(?:asset|integration|tag|patterns)\/.+)\.ts$/u,
+  /^src\/.+(?<!\.generated(?:\.d)?)\.ts$/u,
+  /^(?:bench|build)\/.+\.(?:[cm]js|sh)$/u,
+  /^build\.mjs$/u,
+  /^test\/(?:engine|text)\/.+\.ts$/u,
 ];
 
 interface Phrase {

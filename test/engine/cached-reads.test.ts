@@ -7,7 +7,7 @@ import { runCommand } from "../support/command.ts";
 import { configText, keyVariable, writeProject } from "../support/project-folder.ts";
 import { startService } from "../support/service.ts";
 
-// product §3.1: every read that a plan needs, and never one too many.
+// Every read that a plan needs, and no other.
 
 const manifest = (kind: string, name: string, spec: object, more: object = {}): string =>
   stringify({ apiVersion: "dimsync/v1", kind, metadata: { name, ...more }, spec });
@@ -25,7 +25,7 @@ const rows: readonly [
 ][] = [
   ["a tag alone: the tags", [tag("PII", {})], ["/v1/tags"]],
   ["several tags: the tags once", [tag("PII", {}), tag("Gold", {}), tag("Finance", {})], ["/v1/tags"]],
-  ["a tag that doesn't exist: the tags", [tag("Absent", { resources: [{ monitor: { id: "m" } }] })], ["/v1/tags"]],
+  ["a tag that does not exist: the tags", [tag("Absent", { resources: [{ monitor: { id: "m" } }] })], ["/v1/tags"]],
   [
     "resources by id: that tag, and no integrations",
     [tag("PII", { resources: [{ dataAsset: { id: "x" } }, { monitor: { id: "m" } }, { integration: { id: "8f1c" } }] })],
@@ -36,23 +36,23 @@ const rows: readonly [
     [tag("PII", { resources: [{ integration: "Orders" }] }), tag("Gold", { resources: [{ integrations: { names: ["shop-*"] } }] })],
     ["/v1/integrations", "/v1/tags", "/v1/tags/t-1", "/v1/tags/t-3"],
   ],
-  ["an exclusive tag: what it is attached to", [tag("PII", { exclusive: true })], ["/v1/tags", "/v1/tags/t-1"]],
+  ["an exclusive tag: its resources", [tag("PII", { exclusive: true })], ["/v1/tags", "/v1/tags/t-1"]],
   ["an owner written as a name: no users", [tag("PII", { owner: "Privacy team" })], ["/v1/tags"]],
   ["an owner written as an e-mail: the users", [tag("PII", { owner: "privacy@example.com" })], ["/v1/tags", "/v1/users"]],
   [
-    "people by e-mail: the users once",
+    "users by e-mail: the users once",
     [tag("PII", { owner: { user: "privacy@example.com" } }), tag("Gold", { owner: { user: "dana@example.com" } })],
     ["/v1/tags", "/v1/users"],
   ],
   [
-    "a default person by e-mail: no users where nothing is related",
+    "a default user by e-mail: no users if there are no relations",
     [manifest("Tag", "pii", { name: "PII" })],
     ["/v1/tags"],
     {},
     { defaults: { taggedBy: "dana@example.com" } },
   ],
   [
-    "a default person by e-mail: the users where something is",
+    "a default user by e-mail: the users if there is a relation",
     [manifest("Tag", "pii", { name: "PII", resources: [{ monitor: { id: "m" } }] })],
     ["/v1/tags", "/v1/tags/t-1", "/v1/users"],
     {},
@@ -65,9 +65,9 @@ const rows: readonly [
     [manifest("Asset", "w", { name: "Warehouse" }, { id: "d-12" })],
     ["/v1/integrations"],
   ],
-  ["an integration: the list, and not the integration", [manifest("Integration", "orders", {})], ["/v1/integrations"]],
+  ["an integration: the list, but not the integration", [manifest("Integration", "orders", {})], ["/v1/integrations"]],
   [
-    "a pinned integration that the list lacks: that one too",
+    "a pinned integration that is not in the list: that integration too",
     [manifest("Integration", "gone", {}, { id: "dead" })],
     ["/v1/integrations", "/v1/integrations/dead"],
   ],
@@ -90,7 +90,7 @@ const rows: readonly [
     ["/v1/integrations", "/v1/integrations/8f1c/schemas"],
   ],
   [
-    "answers without columns: those of tables whose columns are named and that are or will be enabled",
+    "responses without columns: the columns of tables with column rules that are or will be enabled",
     [
       config("a", {
         integration: { id: "8f1c" },
@@ -146,7 +146,7 @@ describe("the reads of a plan", () => {
       "dimsync.yaml": configText(service.url, parts as Record<string, unknown>),
       "manifests/all.yaml": documents.join("---\n"),
     });
-    // A drift report reads the audit log besides, where there are differences.
+    // A drift report also reads the audit log if there are differences.
     for (const command of [["plan"], ["drift", "--no-attribution"]]) {
       service.resetCounts();
       const { stdout } = await runCommand([...command, "-o", "json", "-q"], folder, { [keyVariable]: service.apiKey });
@@ -156,7 +156,7 @@ describe("the reads of a plan", () => {
     }
   });
 
-  test("mistakes in manifests: none", async () => {
+  test("problems in manifests: none", async () => {
     const service = await startService();
     onTestFinished(service.close);
     const folder = writeProject({ "dimsync.yaml": configText(service.url), "manifests/all.yaml": `${tag("PII", {})}  wrong: true\n` });
@@ -165,7 +165,7 @@ describe("the reads of a plan", () => {
   });
 });
 
-describe("reads of columns are bounded by client.maxColumnReads", () => {
+describe("reads of columns are limited by client.maxColumnReads", () => {
   const fleet = config("fleet", {
     integrations: { names: ["shop-*", "Orders"] },
     rules: [{ match: { column: "email" }, set: { hashed: true }, minMatches: 0 }],
@@ -183,7 +183,7 @@ describe("reads of columns are bounded by client.maxColumnReads", () => {
     return { code, plan: JSON.parse(stdout) as Plan, columnReads: service.requests.filter(isColumns).length };
   }
 
-  test("an integration that needs more is not read, and the plan is incomplete and says what to do", async () => {
+  test("an integration that needs more is not read, and the incomplete plan says what to do", async () => {
     const whole = await planned(1_000);
     expect(whole.plan.complete).toBe(true);
     expect(whole.columnReads).toBeGreaterThan(3);
@@ -199,13 +199,13 @@ describe("reads of columns are bounded by client.maxColumnReads", () => {
       expect.objectContaining({ code: "E_COLUMN_READS", severity: "error", address: refused?.address }),
     );
     expect(refused?.message).toMatch(/client\.maxColumnReads \(\d+\).*--only.*raise client\.maxColumnReads/);
-    // What could be read is planned as before.
+    // Everything that could be read is planned as before.
     expect(bounded.plan.items.map(({ address }) => address)).toEqual(
       whole.plan.items.map(({ address }) => address).filter((address) => address !== refused?.address),
     );
   });
 
-  test("where that is enough, nothing is said", async () => {
+  test("if the limit is sufficient, there is no warning", async () => {
     const whole = await planned(1_000);
     const exact = await planned(whole.columnReads);
     expect(exact.plan).toMatchObject({ complete: true, blocked: [] });
@@ -213,7 +213,7 @@ describe("reads of columns are bounded by client.maxColumnReads", () => {
   });
 });
 
-test("as many reads are under way as client.concurrency says, and no more", async () => {
+test("client.concurrency limits the reads in flight", async () => {
   const count = 9;
   const concurrency = 3;
   const items = Array.from({ length: count }, (_, index) => ({
@@ -229,7 +229,7 @@ test("as many reads are under way as client.concurrency says, and no more", asyn
     }
     waiting.push(response);
     most = Math.max(most, waiting.length);
-    // Answered only in full company, and late enough for one too many to show.
+    // Responds once all expected reads are in flight, late enough to notice an additional one.
     if (waiting.length === concurrency)
       setTimeout(() => {
         for (const one of waiting.splice(0))

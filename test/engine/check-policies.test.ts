@@ -77,7 +77,7 @@ describe("the state that policies check", () => {
   });
 });
 
-describe("what a finding of severity error does", () => {
+describe("the effect of a finding with severity error", () => {
   const iban = "/schemas/public/tables/payments/columns/iban/hashed";
   /** A plan that unhashes the iban, which one policy forbids, while another finds the emails that are unhashed anyway. */
   const causing = {
@@ -190,7 +190,7 @@ describe("an integration whose SchemaConfig cannot be compared", () => {
   });
 });
 
-describe("which line a finding names", () => {
+describe("the line that a finding names", () => {
   const rows: readonly (readonly [string, readonly string[], readonly string[]])[] = [
     [
       "the rule that changes the column",
@@ -249,7 +249,7 @@ describe("which line a finding names", () => {
   });
 });
 
-describe("which integrations policies check, and what they read", () => {
+describe("the integrations that policies check, and their reads", () => {
   test("those with a manifest, with one read each", async () => {
     const { made, service } = await world({ "a.yaml": integration, "p.yaml": emails });
     const planned = await made("plan");
@@ -399,7 +399,7 @@ test("expired rules are findings at their line, once each, in a plan with the ru
   expect((await made("plan", "--only", "Integration/orders")).policy).toEqual([]);
 });
 
-describe("what does not exist yet", () => {
+describe("an integration that does not exist yet", () => {
   const returns = returnsManifest({ destination: "{ id: d-12 }", secretEnv: "PW" });
   const configOf = (...lines: readonly string[]) => config(...lines).replace("integration: orders", "integration: returns");
   const env = { PW: "pw-canary" };

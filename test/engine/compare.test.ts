@@ -7,8 +7,9 @@ import type { Reads } from "../../src/model/service.ts";
 import { column, schema, table } from "../kinds/schema-config/fleet.ts";
 import { liveIntegration, resourceOf, worldOf } from "../support/world.ts";
 
-// A unit's tree lives only as long as its comparison. Counted is how many trees have been answered and are not yet compared, while the columns of
-// each have to be read as well (the snake form of the answer), which is where all of them could pile up.
+// A unit's tree is in memory only during its comparison. Counts the trees that were returned and
+// are not compared yet, while the columns of each must also be read (the snake_case response), when
+// they could accumulate.
 
 const shards = 60;
 const concurrency = 4;

@@ -11,16 +11,16 @@ const manual: Plan["manual"] = [{ id: "m-1", address: "Integration/a", path: "/p
 const blocked = (code: string): Plan["blocked"] => [{ address: "Tag/a", code, message: "x" }];
 const guard: Plan["guards"] = [{ guard: "maxCreates", message: "x" }];
 
-describe("how plan and drift end", () => {
+describe("the exit codes of plan and drift", () => {
   const rows: readonly [sentence: string, plan: Partial<Plan>, plain: ExitCode, detailed: ExitCode, drift: ExitCode][] = [
     ["nothing to do", {}, 0, 0, 0],
     ["changes", { items: [item()] }, 0, 2, 2],
     ["something deferred", { deferred: [{ address: "Tag/a#x", waitsFor: ["Asset/x"], desired: {} }] }, 0, 2, 2],
-    ["a bind alone is no change", { items: [item({ action: "bind" })] }, 0, 0, 0],
-    ["manual differences are drift and no change", { manual }, 0, 0, 2],
-    ["a tag that is missing is drift and no change", { blocked: blocked("E_TAG_MISSING") }, 0, 0, 2],
-    ["an integration that is missing is drift and no change", { blocked: blocked("E_INTEGRATION_MISSING") }, 0, 0, 2],
-    ["a configured integration that is gone is drift and no change", { blocked: blocked("E_GONE") }, 0, 0, 2],
+    ["a bind is not a change", { items: [item({ action: "bind" })] }, 0, 0, 0],
+    ["manual differences are drift but not changes", { manual }, 0, 0, 2],
+    ["a missing tag is drift but not a change", { blocked: blocked("E_TAG_MISSING") }, 0, 0, 2],
+    ["a missing integration is drift but not a change", { blocked: blocked("E_INTEGRATION_MISSING") }, 0, 0, 2],
+    ["a configured integration that is gone is drift but not a change", { blocked: blocked("E_GONE") }, 0, 0, 2],
     ["an asset without an id is neither", { blocked: blocked("E_UNBOUND") }, 0, 0, 0],
     ["warnings are neither", { diagnostics: warning }, 0, 0, 0],
     ["a guard, before changes", { guards: guard, items: [item()] }, 3, 3, 3],
@@ -28,7 +28,7 @@ describe("how plan and drift end", () => {
     ["an error, before a guard", { diagnostics: error, guards: guard, items: [item()] }, 1, 1, 1],
     ["an incomplete read, before everything", { complete: false, items: [item()] }, 1, 1, 1],
   ];
-  test("a policy that refuses hides the drift in the code, and not in the reasons", () => {
+  test("a policy that refuses hides the drift in the exit code, but not in the reasons", () => {
     const refused = plan({ guards: [{ guard: "policy", message: "x" }], items: [item()] });
     expect(driftExit(refused, ["exposed"])).toEqual({ code: 3, reasons: ["policy", "drift"] });
     expect(planExit(refused, { detailed: true, failOn: [] })).toEqual({ code: 3, reasons: ["policy", "changes"] });
@@ -67,7 +67,7 @@ describe("how plan and drift end", () => {
   });
 });
 
-describe("how apply ends", () => {
+describe("the exit codes of apply", () => {
   const ending = (outcome: ItemResult["outcome"], code?: string): ItemResult => ({
     ...{ address: "Tag/a", kind: "Tag", outcome },
     ...(code === undefined ? {} : { code }),
@@ -80,10 +80,10 @@ describe("how apply ends", () => {
     ["something blocked", [ending("blocked")], {}, false, 4],
     ["something deferred", [ending("deferred")], {}, false, 4],
     ["something skipped", [ending("skipped", "E_DEPENDENCY")], {}, false, 4],
-    ["something that did not converge", [ending("not-converged")], {}, false, 4],
-    ["something stale, before what failed", [ending("skipped", "E_STALE"), ending("failed")], {}, false, 5],
-    ["interrupted, before all else", [ending("failed")], {}, true, 130],
-    ["a plan that must not run", [ending("blocked")], { executable: false, guards: guard }, false, 3],
+    ["an item that did not converge", [ending("not-converged")], {}, false, 4],
+    ["a stale item, before a failed one", [ending("skipped", "E_STALE"), ending("failed")], {}, false, 5],
+    ["an interruption, before everything else", [ending("failed")], {}, true, 130],
+    ["a plan that cannot be applied", [ending("blocked")], { executable: false, guards: guard }, false, 3],
     ["a plan with errors", [ending("blocked")], { executable: false, diagnostics: error }, false, 1],
   ];
   test.each(rows)("%s", (_, items, part, interrupted, code) => {

@@ -59,7 +59,7 @@ async function world({
   const folder = writeProject({ "dimsync.yaml": configText(service.url, parts), "manifests/a.yaml": text });
   return { service, folder, run: (...argv) => runCommand(argv, folder, { [keyVariable]: service.apiKey }) };
 }
-const events = ["  events    none about its schemas in the last 30 days", ""];
+const events = ["  events    none for its schemas in the last 30 days", ""];
 describe("explain shows", () => {
   test.each<[string, string, readonly string[]]>([
     [
@@ -77,35 +77,35 @@ describe("explain shows", () => {
       ],
     ],
     [
-      "who is overruled by a later rule",
+      "a rule that a later rule overrides",
       "public.orders.contact_email",
       [
-        "  emails    hashed: true             overruled        manifests/a.yaml:11   GDPR register 12",
+        "  emails    hashed: true             overridden       manifests/a.yaml:11   GDPR register 12",
         "  support   hashed: false            decides hashed   manifests/a.yaml:22   DPIA-41",
         "  keys      does not apply (where)                    manifests/a.yaml:23",
         "",
         "  live      nameInDestination: contact_email, enabled: true, hashed: false, isPrimaryKey: false",
         "  outcome   managed: hashed: false",
         "  change    none",
-        "  request   none about it; a plan makes 4 other changes of SchemaConfig/orders@orders",
+        "  request   none for it; a plan makes 4 other changes of SchemaConfig/orders@orders",
       ],
     ],
     [
-      "the literal that has the last word",
+      "a literal entry that overrides a rule",
       "public.customers.email",
       [
-        "  emails    hashed: true             overruled        manifests/a.yaml:11   GDPR register 12",
+        "  emails    hashed: true             overridden       manifests/a.yaml:11   GDPR register 12",
         "  keys      does not apply (where)                    manifests/a.yaml:23",
         "  literal   hashed: false            decides hashed   manifests/a.yaml:27",
         "",
         "  live      nameInDestination: email, enabled: true, hashed: false, isPrimaryKey: false",
         "  outcome   managed: hashed: false",
         "  change    none",
-        "  request   none about it; a plan makes 4 other changes of SchemaConfig/orders@orders",
+        "  request   none for it; a plan makes 4 other changes of SchemaConfig/orders@orders",
       ],
     ],
     [
-      "what unmatched makes of it",
+      "the effect of unmatched",
       "public.products",
       [
         "  unmatched.tables   enabled: false   decides enabled   manifests/a.yaml:18",
@@ -126,38 +126,38 @@ describe("explain shows", () => {
         "  live      nameInDestination: payments, enabled: true, syncMode: incremental, cursorField: paid_at",
         "  outcome   ignored: it stays as it is",
         "  change    none",
-        "  request   none about it; a plan makes 4 other changes of SchemaConfig/orders@orders",
+        "  request   none for it; a plan makes 4 other changes of SchemaConfig/orders@orders",
       ],
     ],
     [
       "the rule that ignores the table above it",
       "public.audit_events.actor_email",
       [
-        "  emails    hashed: true             overruled   manifests/a.yaml:11   GDPR register 12",
+        "  emails    hashed: true             overridden   manifests/a.yaml:11   GDPR register 12",
         "  keys      does not apply (where)               manifests/a.yaml:23",
         "  no-logs   ignores a node above it              manifests/a.yaml:24",
         "",
         "  live      nameInDestination: actor_email, enabled: true, hashed: false, isPrimaryKey: false",
         "  outcome   ignored: it stays as it is",
-        "  stopped   nothing of it is replicated, because public.audit_events is or will be disabled",
+        "  stopped   not replicated, because public.audit_events is or will be disabled",
         "  change    none",
-        "  request   none about it; a plan makes 4 other changes of SchemaConfig/orders@orders",
+        "  request   none for it; a plan makes 4 other changes of SchemaConfig/orders@orders",
       ],
     ],
     [
-      "that nobody speaks of it",
+      "that nothing applies to it",
       "public",
       [
-        "  No rule and no literal speaks of it.",
+        "  No rule or literal entry applies to it.",
         "",
         "  live      nameInDestination: orders, enabled: true",
         "  outcome   unmanaged: it stays as it is",
         "  change    none",
-        "  request   none about it; a plan makes 4 other changes of SchemaConfig/orders@orders",
+        "  request   none for it; a plan makes 4 other changes of SchemaConfig/orders@orders",
       ],
     ],
     [
-      "what would hold for one that isn't there",
+      "the result for a node that does not exist",
       "new.t.x_email",
       [
         "  emails   hashed: true             decides hashed   manifests/a.yaml:11   GDPR register 12",
@@ -166,13 +166,13 @@ describe("explain shows", () => {
         "  live      not in the account: there is no schema new.",
         "  outcome   would be managed: hashed: true",
         "  change    none",
-        "  request   none about it; a plan makes 4 other changes of SchemaConfig/orders@orders",
+        "  request   none for it; a plan makes 4 other changes of SchemaConfig/orders@orders",
       ],
     ],
   ])("%s", async (_sentence, path, expected) => {
     const { run, service } = await world();
     const { code, stdout, stderr } = await run("explain", "SchemaConfig/orders@orders", path);
-    // How wide the columns are is the table's affair.
+    // The widths of columns are not tested here.
     const squeezed = (all: readonly string[]) => all.map((line) => line.trim().replaceAll(/ {2,}/gu, "  "));
     expect(stderr).toBe("");
     expect(code).toBe(0);
@@ -189,7 +189,7 @@ describe("explain shows", () => {
     ["a column", "public.users.emial", "there is no column public.users.emial. Did you mean public.users.email?"],
     ["a table", "public.usres.email", "there is no table public.usres. Did you mean public.users?"],
     ["a schema", "pubilc", "there is no schema pubilc. Did you mean public?"],
-  ])("what %s that isn't there may have been meant for", async (_sentence, path, expected) => {
+  ])("a suggestion for %s that does not exist", async (_sentence, path, expected) => {
     const { run } = await world();
     expect((await run("explain", "SchemaConfig/orders@orders", path)).stdout).toContain(`  live      not in the account: ${expected}\n`);
   });
@@ -200,7 +200,7 @@ describe("explain shows", () => {
       .replace("customers: { columns", "products: {}, customers: { columns");
     const { run } = await world({ text });
     const refused = (await run("explain", "SchemaConfig/orders@orders", "public.order_items")).stdout;
-    expect(refused).toContain("\n  unmatched.tables   refuses it, since nothing covers it      manifests/a.yaml:18\n");
+    expect(refused).toContain("\n  unmatched.tables   refuses it, because nothing covers it      manifests/a.yaml:18\n");
     const covered = (await run("explain", "SchemaConfig/orders@orders", "public.products")).stdout;
     expect(covered).toContain("\n  literal   nothing      manifests/a.yaml:27\n");
   });
@@ -234,7 +234,7 @@ describe("explain shows", () => {
     const ignore = [{ address: "SchemaConfig/orders", path: "/schemas/public/tables/users", reason: "theirs" }];
     const { run } = await world({ parts: { ignore } });
     const { stdout } = await run("explain", "SchemaConfig/orders@orders", "public.users.email");
-    expect(stdout).toContain("  ignored   enabled and hashed, by an ignore entry of the config\n  change    none\n");
+    expect(stdout).toContain("  ignored   enabled and hashed, by an ignore entry in the config\n  change    none\n");
     expect(stdout).not.toContain('"users"');
   });
 

@@ -13,21 +13,21 @@ const missing = (address: string | undefined, pointer = "/spec/rules/0/match/tab
 const told = (problems: readonly Problem[]) => groupProblems(problems).map(({ address, message }) => [address, message]);
 
 test.each<[string, readonly Problem[], readonly (readonly [string | undefined, string])[]]>([
-  ["one stays as it is", [missing("SchemaConfig/shops@a")], [["SchemaConfig/shops@a", "SchemaConfig/shops@a lacks it."]]],
+  ["a single problem stays unchanged", [missing("SchemaConfig/shops@a")], [["SchemaConfig/shops@a", "SchemaConfig/shops@a lacks it."]]],
   [
-    "two of one line are one, whatever their order",
+    "two problems of one line become one, whatever their order",
     [missing("SchemaConfig/shops@b"), missing("SchemaConfig/shops@a")],
-    [["SchemaConfig/shops", "SchemaConfig/shops@a lacks it. The same is wrong in one more integration: b."]],
+    [["SchemaConfig/shops", "SchemaConfig/shops@a lacks it. The same problem is in one more integration: b."]],
   ],
   [
-    "many are counted, and a few named",
+    "many integrations are counted, and a few are named",
     ["e", "d", "c", "b", "a"].map((name) => missing(`SchemaConfig/shops@${name}`)),
-    [["SchemaConfig/shops", "SchemaConfig/shops@a lacks it. The same is wrong in 4 more integrations: b, c, d and 1 more."]],
+    [["SchemaConfig/shops", "SchemaConfig/shops@a lacks it. The same problem is in 4 more integrations: b, c, d and 1 more."]],
   ],
   [
-    "those of two configurations that use one RuleSet have no common manifest",
+    "problems of two configurations that use one RuleSet have no common manifest",
     [missing("SchemaConfig/x@a"), missing("SchemaConfig/y@b")],
-    [["SchemaConfig/x@a", "SchemaConfig/x@a lacks it. The same is wrong in one more integration: b."]],
+    [["SchemaConfig/x@a", "SchemaConfig/x@a lacks it. The same problem is in one more integration: b."]],
   ],
   [
     "different lines are different problems",
@@ -38,12 +38,12 @@ test.each<[string, readonly Problem[], readonly (readonly [string | undefined, s
     ],
   ],
   [
-    "the same of one integration is told once",
+    "equal problems of one integration are reported once",
     [missing("SchemaConfig/shops@a"), missing("SchemaConfig/shops@a")],
     [["SchemaConfig/shops@a", "SchemaConfig/shops@a lacks it."]],
   ],
   [
-    "different things of one integration stay apart",
+    "different problems of one integration stay separate",
     [
       missing("SchemaConfig/shops@a", "", "first"),
       missing("SchemaConfig/shops@a", "", "second"),
@@ -56,7 +56,7 @@ test.each<[string, readonly Problem[], readonly (readonly [string | undefined, s
     ],
   ],
   [
-    "what is no integration's is left alone",
+    "problems without an integration stay unchanged",
     [missing("Tag/pii"), missing("Tag/pii"), missing(undefined), missing(undefined)],
     [
       ["Tag/pii", "Tag/pii lacks it."],

@@ -6,7 +6,7 @@ import { resourceOf } from "../support/world.ts";
 import { draft, planOf } from "./drafts.ts";
 
 describe("guards", () => {
-  const judge = (items: readonly DraftItem[], more: Partial<GuardInput> = {}) =>
+  const guardsFor = (items: readonly DraftItem[], more: Partial<GuardInput> = {}) =>
     checkGuards(planOf({ items }).items as readonly Item[], {
       ...{ limits: defaultGuards, covered: [], before: { created: 0, exposed: 0 }, allowed: new Map<string, string>() },
       ...{ resources: [], deferred: [], policy: [], inScope: () => true },
@@ -42,10 +42,10 @@ describe("guards", () => {
   const plain = resourceOf("Integration", "i", {});
 
   const rows: readonly [sentence: string, items: readonly DraftItem[], more: Partial<GuardInput>, guards: readonly string[]][] = [
-    ["as many creates as may be", creates(5), {}, []],
+    ["as many creates as allowed", creates(5), {}, []],
     ["one create too many", creates(6), {}, ["maxCreates 6"]],
     ["one create too many, over several rounds", creates(1), { before: { created: 5, exposed: 0 } }, ["maxCreates 6"]],
-    ["as many exposed columns as may be", exposing(50), {}, []],
+    ["as many exposed columns as allowed", exposing(50), {}, []],
     ["one exposed column too many", exposing(51), {}, ["maxExposedColumns 51"]],
     ["one exposed column too many, over several rounds", exposing(1), { before: { created: 0, exposed: 50 } }, ["maxExposedColumns 51"]],
     ["most fields of a small project", updates(9), { covered: fields(99) }, []],
@@ -59,20 +59,25 @@ describe("guards", () => {
     ["an integration that this run has created", flips("new", 5000), { covered: [nodes("a", 100)] }, []],
     ["a limit that was lifted", creates(6), { allowed: new Map([["maxCreates", "import"]]) }, ["maxCreates 6 import"]],
     ["an exposure window", [integration(true)], { resources: [plain], deferred: [hashing(hashed)] }, ["exposureWindow"]],
-    ["none where it begins switched off", [integration(false)], { resources: [plain], deferred: [hashing(hashed)] }, []],
     [
-      "none where nothing is protected",
+      "no exposure window if the integration is created disabled",
+      [integration(false)],
+      { resources: [plain], deferred: [hashing(hashed)] },
+      [],
+    ],
+    [
+      "no exposure window if nothing is protected",
       [integration(true)],
       { resources: [plain], deferred: [hashing({ schemas: { p: { enabled: true } } })] },
       [],
     ],
     [
-      "one where the rest is disabled",
+      "an exposure window if the rest is disabled",
       [integration(true)],
       { resources: [plain], deferred: [hashing({ unmatched: { tables: "disable" } })] },
       ["exposureWindow"],
     ],
-    ["none where a person accepted it", [integration(true)], { resources: [accepted], deferred: [hashing(hashed)] }, []],
+    ["no exposure window if a user accepted it", [integration(true)], { resources: [accepted], deferred: [hashing(hashed)] }, []],
   ];
   test("the message and the members of maxChangedPercent name the integrations", () => {
     const [finding] = checkGuards(planOf({ items: [...flips("a", 60), ...flips("b", 90)] }).items, {
@@ -96,6 +101,6 @@ describe("guards", () => {
   });
 
   test.each(rows)("%s", (_, items, more, guards) => {
-    expect(judge(items, more)).toEqual(guards);
+    expect(guardsFor(items, more)).toEqual(guards);
   });
 });

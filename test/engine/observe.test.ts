@@ -7,7 +7,7 @@ import { endings, integrationManifest, type Scene, scene, tagManifest, together 
 
 const manifests = together(integrationManifest("returns"), tagManifest("the best"));
 
-/** The seed with integrations added, up to so many. */
+/** The seed with additional integrations, up to this number. */
 function accountOf(total: number): AccountState {
   const state = seedAccount();
   const [model] = state.integrations;
@@ -29,13 +29,13 @@ const expectBlocked = async (at: Scene): Promise<string> => {
   return result.items.find(({ code: why }) => why === "E_LIST_INCOMPLETE")?.message ?? "";
 };
 
-describe("a list that may not be all there is blocks creates, and updates go on", () => {
-  it("its length is a round number, and nobody has confirmed it", async () => {
+describe("a list that may be incomplete blocks creates, but not updates", () => {
+  it("its length looks like a page size, and no user has confirmed it", async () => {
     const at = await scene(manifests, { service: { state: accountOf(10) } });
     expect(await expectBlocked(at)).toContain("returned exactly 10 integrations");
   });
 
-  it("it speaks of more than asking for more brings", async () => {
+  it("it announces more items than further pages return", async () => {
     const at = await scene(manifests, {
       meddle: ({ path }, answer) =>
         path.startsWith("/v1/integrations")
@@ -45,7 +45,7 @@ describe("a list that may not be all there is blocks creates, and updates go on"
     expect(await expectBlocked(at)).toContain("announces more items, but the next page has no new ones");
   });
 
-  it("a bound id is missing from it, although GET by id answers", async () => {
+  it("it lacks a bound id that GET by id returns", async () => {
     const at = await scene(manifests, { service: { paging: { style: "silent", size: 3 } } });
     expect((await at.run(["bind", "Integration/returns=51a2"])).code).toBe(0);
     at.write("manifests/all.yaml", `${manifests}---\n${integrationManifest("other")}`);
@@ -54,22 +54,22 @@ describe("a list that may not be all there is blocks creates, and updates go on"
   });
 });
 
-describe("a list of a round length is trusted", () => {
-  it("where it shows its total", async () => {
+describe("a list whose length looks like a page size is complete", () => {
+  it("if it shows its total", async () => {
     const at = await scene(manifests, { service: { state: accountOf(10), paging: { style: "totalItems", size: 4 } } });
     expect((await at.apply()).code).toBe(0);
   });
 
-  it("where a person says so, and from then on", async () => {
+  it("if a user says so, and in later runs", async () => {
     const at = await scene(manifests, { service: { state: accountOf(10) } });
-    // Interrupted before the create by a refusal, so that there are still ten.
+    // A guard refuses before the create, so there are still ten.
     at.service.addFault("POST /v1/integrations$@1=status:400");
     expect((await at.apply("--assume-complete-lists")).code).toBe(4);
     expect((await at.apply()).code).toBe(0);
     expect(at.service.counts()["POST"]).toBe(2);
   });
 
-  it("where an earlier run saw a longer one; without that record it is suspected again", async () => {
+  it("if an earlier run saw a longer one; without that record, it is suspicious again", async () => {
     const at = await scene(tagManifest("the best", ", taggedBy: u-1, resources: [{ integration: Orders }]"), {
       service: { state: accountOf(11) },
     });
@@ -82,13 +82,13 @@ describe("a list of a round length is trusted", () => {
   });
 });
 
-describe("a read that fails never turns into a create", () => {
+describe("a failed read never causes a create", () => {
   const faults: Readonly<Record<string, string>> = {
     "an unauthorised list": "GET /v1/integrations$=status:401",
     "a forbidden list": "GET /v1/integrations$=status:403",
     "a list that fails": "GET /v1/integrations$=status:500",
     "a list of HTML": "GET /v1/integrations$=html",
-    "an empty answer": "GET /v1/integrations$=empty",
+    "an empty response": "GET /v1/integrations$=empty",
     "half a list": "GET /v1/integrations$=truncate",
     "tags that fail": "GET /v1/tags$=status:500",
   };

@@ -10,7 +10,8 @@ import { type Ran, runCommand } from "../support/command.ts";
 import { configText, keyVariable, writeProject } from "../support/project-folder.ts";
 import { startService, type TestService } from "../support/service.ts";
 
-// Origins by `--base`, with real git repositories and the embedded service. main declares what the account has; then either side moves.
+// Origins by `--base`, with real git repositories and the embedded service. main declares the state
+// of the account; then either side changes.
 
 const tag = (description: string, name = "pii"): string =>
   `apiVersion: dimsync/v1\nkind: Tag\nmetadata: { name: ${name} }\nspec: { name: PII, description: ${description} }\n`;
@@ -77,7 +78,7 @@ const originsOf = ({ items, manual }: Plan): readonly string[] =>
     ...manual.map(({ address, path, origin }) => `manual ${address} ${path} ${origin}`),
   ].filter((line) => !line.includes(" /id "));
 
-describe("where a difference comes from", () => {
+describe("the origin of a difference", () => {
   const rows: readonly (readonly [
     string,
     Readonly<Record<string, string | undefined>>,
@@ -88,7 +89,7 @@ describe("where a difference comes from", () => {
     ["a field changed in the manifests: config", { "tag.yaml": tag("Personal") }, [], ["Tag/pii /description config"]],
     ["a field changed in the account: drift", {}, [describeLive("Live")], ["Tag/pii /description drift"]],
     ["a field changed in both: conflict", { "tag.yaml": tag("Personal") }, [describeLive("Live")], ["Tag/pii /description conflict"]],
-    ["changed in both to the same: no difference", { "tag.yaml": tag("Same") }, [describeLive("Same")], []],
+    ["changed to the same value in both: no difference", { "tag.yaml": tag("Same") }, [describeLive("Same")], []],
     ["a rule changed: config", { "config.yaml": config(hashed("email")) }, [], ["SchemaConfig/orders@orders email/hashed config"]],
     ["a column changed in the account: drift", {}, [hashLive], ["SchemaConfig/orders@orders email/hashed drift"]],
     [
@@ -97,8 +98,13 @@ describe("where a difference comes from", () => {
       [hashLive],
       ["SchemaConfig/orders@orders display_name/hashed config", "SchemaConfig/orders@orders email/hashed drift"],
     ],
-    ["a manual step by the manifests: config", { "orders.yaml": integration(true) }, [], ["manual Integration/orders /paused config"]],
-    ["a manual step by the account: drift", {}, [pauseLive], ["manual Integration/orders /paused drift"]],
+    [
+      "a manual step that the manifests cause: config",
+      { "orders.yaml": integration(true) },
+      [],
+      ["manual Integration/orders /paused config"],
+    ],
+    ["a manual step that the account causes: drift", {}, [pauseLive], ["manual Integration/orders /paused drift"]],
     [
       "a new manifest: config",
       { "more.yaml": tag("Money").replaceAll("pii", "finance").replace("PII", "Finance") },
@@ -112,7 +118,7 @@ describe("where a difference comes from", () => {
       ["Tag/personal /description drift"],
     ],
     [
-      "a renamed manifest with another wish: a conflict stays one",
+      "a renamed manifest with another value: a conflict stays a conflict",
       { "tag.yaml": tag("New", "personal") },
       [describeLive("Live")],
       ["Tag/personal /description conflict"],
@@ -136,7 +142,7 @@ describe("where a difference comes from", () => {
     expect(originsOf(await made("plan")).every((line) => line.endsWith("undefined"))).toBe(true);
   });
 
-  test("a relation and a create are drift where main wanted them too", async () => {
+  test("a relation and a create are drift if main declares them too", async () => {
     const related = tag("Contains personal data").replace("spec: {", "spec: { resources: [{ integration: { id: 51a1 } }], taggedBy: u-1,");
     const { write, made } = await repository({ "tag.yaml": related });
     write({ "tag.yaml": related.replace("{ integration: { id: 51a1 } }", "{ integration: { id: 51a1 } }, { integration: { id: 51a2 } }") });
@@ -146,7 +152,7 @@ describe("where a difference comes from", () => {
     ]);
   });
 
-  test("what the base's mistakes keep from being compared is unknown", async () => {
+  test("the origin is unknown if problems of the base prevent a comparison", async () => {
     const { write, made } = await repository({
       "config.yaml": config("{ match: { schema: public, table: gone, column: x }, set: { hashed: true } }").replace(
         "integration: orders",
@@ -157,7 +163,7 @@ describe("where a difference comes from", () => {
     expect(originsOf(await made("plan", "--base", "HEAD")).map((line) => line.split(" ").at(-1))).toEqual(["unknown"]);
   });
 
-  test("a list that only the base needs and that can't be read makes origins unknown, and the plan no less complete", async () => {
+  test("if a list that only the base needs can't be read, origins are unknown, but the plan is complete", async () => {
     const owned = tag("Contains personal data").replace("description", "owner: { user: privacy@example.com }, description");
     const { write, made } = await repository({ "tag.yaml": owned }, { faults: ["GET /v1/users=status:403"] });
     write({ "tag.yaml": tag("Personal") });
@@ -167,8 +173,8 @@ describe("where a difference comes from", () => {
   });
 });
 
-describe("what --base costs and touches", () => {
-  test("nothing is read twice, and only lists that the base alone needs are read besides", async () => {
+describe("reads and side effects of --base", () => {
+  test("nothing is read twice, and only lists that the base needs are read in addition", async () => {
     const { service, write, made } = await repository({
       ...start,
       "tag.yaml": tag("x").replace("description", "owner: { user: privacy@example.com }, description"),
@@ -185,7 +191,7 @@ describe("what --base costs and touches", () => {
     expect(service.requests.map(({ path }) => path).sort()).toEqual(["/v1/integrations", "/v1/integrations/8f1c/schemas"]);
   });
 
-  test("work tree and index stay as they are, and nothing is left in the temporary folder", async () => {
+  test("work tree and index stay unchanged, and nothing is left in the temporary folder", async () => {
     const { folder, git, write, made } = await repository();
     git("switch", "-qc", "change");
     write({ "tag.yaml": tag("staged"), "new.yaml": integration(true).replace("orders", "other") });
@@ -241,7 +247,7 @@ describe("what --base costs and touches", () => {
     expect(originsOf(JSON.parse(shown.stdout))).toEqual(["Tag/pii /description config"]);
   });
 
-  test("a base whose manifests were wrong is told", async () => {
+  test("a base with invalid manifests is reported", async () => {
     const { folder, service, write } = await repository({
       ...start,
       "tag.yaml": "apiVersion: dimsync/v1\nkind: Tag\nmetadata: { name: pii }\nspec: { nome: PII }\n",
@@ -252,7 +258,7 @@ describe("what --base costs and touches", () => {
   });
 });
 
-describe("a base that isn't there", () => {
+describe("a base that does not exist", () => {
   test.each([
     ["main2", "git fetch --all --tags"],
     ["origin/main", "git fetch origin +refs/heads/main:refs/remotes/origin/main"],
@@ -266,7 +272,7 @@ describe("a base that isn't there", () => {
     expect(service.requests).toEqual([]);
   });
 
-  test("a shallow clone says that history is missing, and its command brings it", async () => {
+  test("in a shallow clone, the error has a command that fetches the missing history", async () => {
     const { folder, git, write, service } = await repository();
     git("branch", "base");
     write({ "tag.yaml": tag("Personal") });

@@ -11,7 +11,7 @@ import { startService, type TestService } from "../support/service.ts";
 const ajv = new Ajv({ strict: true, strictRequired: false, allowUnionTypes: true, ownProperties: true, allErrors: true });
 addFormats.default(ajv);
 
-/** What the document has that schema/NAME.schema.json does not allow. */
+/** The errors of a document against schema/NAME.schema.json. */
 function faults(name: string, text: string): unknown {
   const key = `urn:dimsync:schema:${name}`;
   const schema = JSON.parse(readFileSync(new URL(`../../schema/${name}.schema.json`, import.meta.url), "utf8"));
@@ -20,7 +20,10 @@ function faults(name: string, text: string): unknown {
   return validate.errors ?? [];
 }
 
-/** Everything that a plan can hold, in one account: items of each action, manual, blocked, deferred, unverifiable, guards, diagnostics. */
+/**
+ * Everything that a plan can contain, in one account: items of each action, manual, blocked,
+ * deferred, unverifiable, guards, diagnostics.
+ */
 const everything = `
 apiVersion: dimsync/v1
 kind: Asset
@@ -73,8 +76,8 @@ async function project(
   return { service, folder, env: { [keyVariable]: service.apiKey, LAKE_KEY: "canary" } };
 }
 
-describe("what is printed as JSON is as its schema says", () => {
-  test("plan and drift, with everything that they can hold", async () => {
+describe("JSON output matches its schema", () => {
+  test("plan and drift, with everything that they can contain", async () => {
     const { folder, env } = await project(everything, { guards: { maxExposedColumns: 0 } });
     const plan = await runCommand(["plan", "-o", "json", "-q"], folder, env);
     expect(faults("plan", plan.stdout)).toEqual([]);
@@ -99,7 +102,7 @@ describe("what is printed as JSON is as its schema says", () => {
     expect(drift.code).toBe(3);
   });
 
-  test("result, and the plan and the result that are saved", async () => {
+  test("the result, and the saved plan and result", async () => {
     const { folder, env } = await project();
     await runCommand(["plan", "--out", "plan.json", "-q"], folder, env);
     const { stdout, code } = await runCommand(["apply", "plan.json", "-o", "json", "--result", "result.json", "-q"], folder, env);
@@ -112,7 +115,7 @@ describe("what is printed as JSON is as its schema says", () => {
     expect(outcomes.filter((line: string) => !line.endsWith("done"))).toEqual(["Asset/lost blocked"]);
   });
 
-  test("a plan that could not be read in full", async () => {
+  test("a plan with failed reads", async () => {
     const { service, folder, env } = await project();
     service.addFault("GET /v1/tags$=status:500");
     const { stdout, code } = await runCommand(["plan", "-o", "json", "-q"], folder, env);
@@ -121,7 +124,7 @@ describe("what is printed as JSON is as its schema says", () => {
     expect(code).toBe(1);
   });
 
-  test("validation, with and without mistakes", async () => {
+  test("validation, with and without problems", async () => {
     const { folder, env } = await project();
     const good = await runCommand(["validate", "-o", "json"], folder, env);
     expect(faults("validation", good.stdout)).toEqual([]);
@@ -152,9 +155,9 @@ metadata: { name: pii, id: t-1 }
 spec: { name: PII, description: Contains personal data }
 `;
   const rows: readonly [sentence: string, change: Parameters<TestService["mutate"]>[0], code: number, summary: object][] = [
-    ["none, although ids are still to be recorded", () => {}, 0, { bind: 2, noop: 1 }],
+    ["none, although ids are not recorded yet", () => {}, 0, { bind: 2, noop: 1 }],
     [
-      "a column that was un-hashed behind our back",
+      "a column that was unhashed outside dimsync",
       ({ integrations }) => {
         const iban = integrations[0]?.schemas["public"]?.tables["payments"]?.columns["iban"];
         if (iban !== undefined) iban.hashed = false;
@@ -163,7 +166,7 @@ spec: { name: PII, description: Contains personal data }
       { update: 1, exposed: 1, stricter: 0 },
     ],
     [
-      "an integration that was paused, which only a person can mend",
+      "an integration that was paused, which only a user can fix",
       ({ integrations }) => {
         for (const integration of integrations) integration.paused = true;
       },
@@ -191,7 +194,7 @@ spec: { name: PII, description: Contains personal data }
     expect(service.state()).toEqual(before);
   });
 
-  test("what no manifest covers is counted and listed by name", async () => {
+  test("unmanaged objects are counted and listed by name", async () => {
     const { folder, env } = await project(managed);
     const report = JSON.parse((await runCommand(["drift", "-o", "json", "-q"], folder, env)).stdout);
     expect(report.unmanaged.integrations.map(({ name }: { name: string }) => name)).toEqual(["Billing", "shop-shard-01", "shop-shard-02"]);
@@ -209,7 +212,7 @@ spec: { name: PII, description: Contains personal data }
     expect(planned.items.flatMap(({ changes }) => changes).every((change) => !("origin" in change))).toBe(true);
   });
 
-  test("--fail-on names what else ends with 2", async () => {
+  test("--fail-on adds conditions for exit code 2", async () => {
     const { folder, env } = await project(managed);
     const codes = async (what: string) => (await runCommand(["drift", "--fail-on", what, "-q"], folder, env)).code;
     expect(await codes("unmanaged")).toBe(2);

@@ -6,7 +6,7 @@ import { draft, planOf } from "./drafts.ts";
 const waiting = (address: string, ...waitsFor: string[]): Deferred => ({ address, waitsFor, desired: {} });
 
 describe("a plan", () => {
-  test("puts items in the order of kinds, then of addresses, an object's binding first", () => {
+  test("sorts items by kind, then by address, with an object's binding first", () => {
     const items = [
       draft("Tag/b#x", "relate"),
       draft("Tag/b", "update"),
@@ -27,7 +27,7 @@ describe("a plan", () => {
     expect(planOf({ items: [...items].reverse() }).items.map(({ id, action, address }) => `${id} ${action} ${address}`)).toEqual(made);
   });
 
-  test("knows what an item depends on: its object's binding, and the items that it comes after", () => {
+  test("contains the dependencies of an item: its object's binding, and the items before it", () => {
     const items = [
       draft("Integration/a", "bind"),
       draft("SchemaConfig/s@a", "update", { after: ["Integration/a"] }),
@@ -45,7 +45,7 @@ describe("a plan", () => {
     ]);
   });
 
-  test("counts the calls of items, and none of what is deferred", () => {
+  test("counts the requests of items, but none of deferred ones", () => {
     const requests: DraftItem["requests"] = [
       { method: "PATCH", path: "/x", body: {} },
       { method: "PATCH", path: "/x", body: {} },
@@ -57,7 +57,7 @@ describe("a plan", () => {
     });
   });
 
-  test("leaves out what is not in scope, in every list", () => {
+  test("leaves out everything outside the scope, in every list", () => {
     const other = { address: "Tag/other" };
     const made = planOf(
       {
@@ -85,7 +85,7 @@ describe("a plan", () => {
     expect(first?.id).toMatch(/^m-[0-9a-f]{8}$/);
   });
 
-  test("is not to be run where it has errors, a guard refuses, or a read failed", () => {
+  test("is not executable if it has errors, a guard refuses, or a read failed", () => {
     const executable = (more: Partial<PlanInput>): boolean => planOf({}, more).executable;
     expect(executable({})).toBe(true);
     expect(executable({ complete: false })).toBe(false);
@@ -96,8 +96,8 @@ describe("a plan", () => {
   });
 });
 
-describe("what may not be created", () => {
-  test("is blocked, and so is what waits for it, and what waits for that", () => {
+describe("an item that must not be created", () => {
+  test("is blocked, and so are items that wait for it, directly or indirectly", () => {
     const made = planOf(
       {
         items: [draft("Asset/a", "create"), draft("Asset/b", "update")],
@@ -114,7 +114,7 @@ describe("what may not be created", () => {
     expect(made.deferred.map(({ address }) => address)).toEqual(["Tag/t#x"]);
   });
 
-  test("is an error where two manifests would create the same", () => {
+  test("is an error if two manifests would create the same object", () => {
     const twin = (address: string, name: string) => draft(address, "create", { naturalKey: { name } });
     expect(planOf({ items: [twin("Asset/a", "x"), twin("Asset/b", "x"), twin("Asset/c", "y")] }).diagnostics).toMatchObject([
       { code: "E_SHARED_IDENTITY", address: "Asset/b" },

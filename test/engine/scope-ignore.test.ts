@@ -10,11 +10,11 @@ import { startService } from "../support/service.ts";
 const entry = (address: string, path = "", until?: string): IgnoreEntry => ({ address, path, reason: "theirs", until });
 const leaf = "/schemas/public/tables/audit_log/columns/a~1b/hashed";
 
-describe("what an ignore entry means", () => {
+describe("an ignore entry covers", () => {
   test.each<[string, IgnoreEntry, string, string, boolean]>([
     ["its address and path", entry("Tag/pii", "/description"), "Tag/pii", "/description", true],
     ["no other path", entry("Tag/pii", "/description"), "Tag/pii", "/owner", false],
-    ["no path that only begins alike", entry("Tag/pii", "/des"), "Tag/pii", "/description", false],
+    ["no path that only has the same prefix", entry("Tag/pii", "/des"), "Tag/pii", "/description", false],
     ["no other address", entry("Tag/pii", "/description"), "Tag/pii2", "/description", false],
     ["everything below its path", entry("SchemaConfig/a", "/schemas/public"), "SchemaConfig/a@x", leaf, true],
     ["nothing above its path", entry("SchemaConfig/a", leaf), "SchemaConfig/a@x", "/schemas/public/enabled", false],
@@ -26,7 +26,7 @@ describe("what an ignore entry means", () => {
     ["not the other parts", entry("Tag/pii#8f1c"), "Tag/pii#b27d", "", false],
     ["addresses by a glob", entry("Integration/*", "/paused"), "Integration/orders", "/paused", true],
     ["integrations by a glob", entry("SchemaConfig/shops@shop-*"), "SchemaConfig/shops@shop-7", leaf, true],
-    ["not those that it doesn't match", entry("SchemaConfig/shops@shop-*"), "SchemaConfig/shops@orders", leaf, false],
+    ["not those that it does not match", entry("SchemaConfig/shops@shop-*"), "SchemaConfig/shops@orders", leaf, false],
     ["a glob for each segment", entry("SchemaConfig/*", "/schemas/*/tables/audit_*"), "SchemaConfig/a@x", leaf, true],
     ["a glob stays in its segment", entry("SchemaConfig/*", "/schemas/*/hashed"), "SchemaConfig/a@x", leaf, false],
     ["names that pointers escape", entry("SchemaConfig/*", "/schemas/public/tables/*/columns/a~1b"), "SchemaConfig/a@x", leaf, true],
@@ -37,7 +37,7 @@ describe("what an ignore entry means", () => {
     expect(ignoring([entry("Asset/other"), given], "2026-06-01").ignored(address, path)).toBe(expected);
   });
 
-  test("one that has expired is told, with its reason", () => {
+  test("an expired entry is reported with its reason", () => {
     const { problems } = ignoring([entry("Tag/pii", "/description", "2026-05-31"), entry("Tag/x", "", "2026-06-01")], "2026-06-01");
     expect(problems).toEqual([
       expect.objectContaining({
@@ -124,9 +124,9 @@ const whole = {
 };
 const users = "/schemas/public/tables/users";
 
-describe("plan and apply leave it alone", () => {
+describe("plan and apply ignore", () => {
   test.each<[string, readonly Omit<IgnoreEntry, "until">[], Partial<ReturnType<typeof shown>>]>([
-    ["nothing is left out without an entry", [], {}],
+    ["nothing without an entry", [], {}],
     [
       "a tag's field",
       [{ address: "Tag/pii", path: "/description", reason: "r" }],
@@ -149,7 +149,7 @@ describe("plan and apply leave it alone", () => {
       { items: whole.items.filter((text) => !text.startsWith("Schema")) },
     ],
     [
-      "an asset's member, its manual step, and what can't be verified",
+      "an asset's member, its manual step, and its unverifiable values",
       [
         { address: "Asset/*", path: "/name", reason: "r" },
         { address: "Asset/*", path: "/type", reason: "r" },
@@ -190,12 +190,12 @@ describe("plan and apply leave it alone", () => {
     expect(shown(ran)).toEqual({ ...whole, items: whole.items.slice(0, 1), manual: whole.manual.slice(0, 2) });
   });
 
-  test.each(["Tag", "Tag/pii:description", ":/x"])("--ignore %s is a mistake", async (text) => {
+  test.each(["Tag", "Tag/pii:description", ":/x"])("--ignore %s is an error", async (text) => {
     const folder = writeProject({ "dimsync.yaml": configText("http://127.0.0.1:9"), "manifests/a.yaml": manifests });
     expect(await runCommand(["plan", "--ignore", text], folder)).toMatchObject({ code: 1, stderr: expect.stringContaining("E_USAGE") });
   });
 
-  test("mistakes of what is ignored as a whole stop nothing", async () => {
+  test("errors of an object that is ignored as a whole do not stop the run", async () => {
     const service = await startService();
     onTestFinished(() => service.close());
     const wrong =

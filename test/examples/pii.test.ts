@@ -45,5 +45,5 @@ test("its policy in JavaScript finds tables with personal data and no key", asyn
   expect(exit.code).toBe(0);
   const left = policy.filter(({ state }) => state !== "fixed");
   expect(left.every((finding) => finding.policy === "personal-data-has-a-key" && finding.severity === "warning")).toBe(true);
-  expect(left.map(({ message }) => message)).toContain("public.users holds personal data and has no primary key");
+  expect(left.map(({ message }) => message)).toContain("public.users contains personal data and has no primary key");
 });

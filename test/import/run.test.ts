@@ -103,13 +103,13 @@ test("a file that cannot be written is an error with advice", async () => {
   expect([code, err]).toEqual([1, expect.stringContaining("E_OUTPUT: Import stopped: EEXIST")]);
 });
 
-test("a list of a round length is reported until a longer one was seen", async () => {
+test("a list whose length looks like a page size is reported until a longer one was seen", async () => {
   project.service.mutate(({ integrations }) => {
     const [orders] = integrations;
     for (let number = integrations.length; orders !== undefined && number < 10; number++)
       integrations.push({ ...structuredClone(orders), id: `i-${number}`, name: `Integration ${number}` });
   });
-  const notice = "GET /v1/integrations returned exactly 10 integrations, which may be one page of several.";
+  const notice = "GET /v1/integrations returned exactly 10 integrations, which may be only the first page.";
   expect((await project.importJson()).notices).toContain(notice);
   await recordListLengths(project.folder, "prod", { integrations: 11 });
   expect((await project.importJson()).notices).not.toContain(notice);

@@ -19,7 +19,7 @@ export const diagnostics: readonly Diagnostic[] = [
     severity: "warning",
     summary: "Glob without a match",
     message:
-      "The rule's pattern order_* matches no table of Integration/orders, so the rule does nothing. Mend the pattern, or say minMatches: 0.",
+      "The rule's pattern order_* matches no table of Integration/orders, so the rule does nothing. Fix the pattern, or set minMatches: 0.",
     file: "manifests/shops.yaml",
     line: 31,
     column: 9,

@@ -33,7 +33,7 @@ function fleetItems(): readonly Item[] {
                 before: true,
                 after: false,
                 risk: "exposes",
-                cause: { rule: "contact-in-clear", reason: "DPIA-41", file: "manifests/shops.yaml", line: 12 },
+                cause: { rule: "contact-readable", reason: "DPIA-41", file: "manifests/shops.yaml", line: 12 },
               }),
             ]
           : []),

@@ -80,7 +80,7 @@ const items: readonly Item[] = [
         before: true,
         after: false,
         risk: "exposes",
-        cause: { rule: "contact-in-clear", reason: "needed by support, DPIA-41", file: "manifests/shops.yaml", line: 14 },
+        cause: { rule: "contact-readable", reason: "needed by support, DPIA-41", file: "manifests/shops.yaml", line: 14 },
       }),
     ],
     requests: [

@@ -45,14 +45,14 @@ test("a value in lines is YAML of the same value", () => {
   fc.assert(
     fc.property(
       value.filter((candidate) => !hasOddKey(candidate)),
-      (wish) => {
-        expect(parse(valueLines(wish).join("\n"))).toEqual(wish);
+      (value) => {
+        expect(parse(valueLines(value).join("\n"))).toEqual(value);
       },
     ),
   );
 });
 
-// Masked on purpose, or changed by the parser in place of the renderer.
+// Masked on purpose, or changed by the parser instead of the renderer.
 function hasOddKey(value: JsonValue): boolean {
   if (Array.isArray(value)) return value.some(hasOddKey);
   return (

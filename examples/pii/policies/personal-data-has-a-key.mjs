@@ -13,6 +13,6 @@ export default ({ schemas }) =>
       })
       .map(([table]) => ({
         path: `/schemas/${schema}/tables/${table}`,
-        message: `${schema}.${table} holds personal data and has no primary key`,
+        message: `${schema}.${table} contains personal data and has no primary key`,
       })),
   );

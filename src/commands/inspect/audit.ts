@@ -41,7 +41,7 @@ export async function runAudit(context: Context<AuditFlags>): Promise<ExitCode> 
   const items = actor === undefined ? log.items : log.items.filter((entry) => entry.actor.email?.toLowerCase() === actor);
   if (!log.complete)
     io.stderr(
-      `The audit log holds ${log.totalItems} entries in this window, and the newest ${log.items.length} were read. Give a later --since.\n`,
+      `The audit log has ${log.totalItems} entries in this window, but only the newest ${log.items.length} were read. Use a later --since.\n`,
     );
   // The interface can't select by actor, so what was selected here is also counted here.
   const value = { totalItems: actor === undefined ? log.totalItems : items.length, items };

@@ -14,7 +14,7 @@ import { checkOutputs, deliverForms } from "../shared/output.ts";
 import { loadOneProject } from "../shared/project.ts";
 import { listingFormats, listingForms, rawForms } from "./listing-forms.ts";
 
-/** Users have no manifests, so they are no kind. */
+/** Users have no manifests, so they are not a kind. */
 const users: LiveView = {
   list: { path: "/v1/users", read: async (reads) => (await reads.users()).items },
   // The service has no request for a single user, so it is looked up in the list, by id or e-mail address.

@@ -65,7 +65,7 @@ async function show(context: Context<RecordsFlags>): Promise<ExitCode> {
 
 async function lock({ flags, io }: Context<RecordsFlags>, records: Records): Promise<ExitCode> {
   if (flags.reason === undefined || flags.reason.trim() === "")
-    throw new DimsyncError("E_USAGE", "records lock needs a reason: whoever finds the target locked sees it.", {
+    throw new DimsyncError("E_USAGE", "records lock needs a reason, which is shown to users who find the target locked.", {
       command: 'dimsync records lock --reason "warehouse migration"',
     });
   const until = flags.until === undefined ? undefined : new Date(flags.until);

@@ -63,9 +63,9 @@ function ofRun(records: RecordsRun, runId: string): readonly OpenIntent[] {
 }
 
 /**
- * A frozen process of a run that was unlocked may wake up and send what it had stored. After half of
- * its lease's time-to-live it sends nothing more, and after the request timeout nothing of it is on
- * the way. Throws E_RUN_MAY_SEND (exit 6).
+ * A frozen process of a run that was unlocked may wake up and send what it had stored. After half
+ * of its lease's time-to-live it sends nothing more, and after the request timeout none of its
+ * requests is in flight. Throws E_RUN_MAY_SEND (exit 6).
  */
 function refuseStillSending(
   open: readonly OpenIntent[],

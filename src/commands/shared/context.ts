@@ -5,7 +5,7 @@ import { DimsyncError } from "../../model/errors.ts";
 import type { GlobalFlags } from "./flags.ts";
 import type { Io } from "./io.ts";
 
-/** What a command runs with. */
+/** The environment of a command. */
 export interface Context<Flags extends GlobalFlags = GlobalFlags> {
   readonly io: Io;
   readonly flags: Flags;

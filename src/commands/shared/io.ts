@@ -3,7 +3,7 @@ import type { Environment } from "../../model/env.ts";
 
 /** The terminal and the environment of a command. Tests pass their own. */
 export interface Io {
-  /** For the one document of the command. */
+  /** For the document of the command. */
   readonly stdout: (text: string) => void;
   /** For everything else. */
   readonly stderr: (text: string) => void;

@@ -1,6 +1,7 @@
 /**
- * The account as the service keeps it: plain JSON, so that it can be a file. Members are mutable on purpose: the service, `mutate` and
- * test builders change them in place. Every key of a map and every id is an ordinary string, `__proto__` included: look up with `own`.
+ * The account as the service stores it: plain JSON, so that it can be a file. Members are mutable
+ * on purpose: the service, `mutate` and test builders change them in place. Every key of a map and
+ * every id is an ordinary string, `__proto__` included: look up with `own`.
  */
 export interface AccountState {
   users: UserRecord[];
@@ -11,7 +12,7 @@ export interface AccountState {
   auditLogs: AuditRecord[];
   /** The tables that a new integration discovers in its source, keyed `type/database`, for example `postgres/orders`; `default` for all others. */
   catalogue: Record<string, SchemaMap>;
-  /** Source of every new id except integrations' numbers; only grows. */
+  /** Source of every new id except integrations' numbers. Only increases. */
   sequence: number;
   /** The next int64 number of an integration in decimal: text, because it exceeds what a JavaScript number holds exactly. */
   nextIntegrationNumber: string;

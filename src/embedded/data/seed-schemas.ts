@@ -63,7 +63,7 @@ function column(text: string): [string, ColumnEntry] {
   return [name, { nameInDestination: name, enabled: !text.endsWith("-"), hashed: text.endsWith("#"), isPrimaryKey: text.startsWith("*") }];
 }
 
-/** A source before anybody has configured it: everything enabled, nothing hashed. */
+/** A source before any configuration: everything enabled, nothing hashed. */
 export function untouched(schemas: SchemaMap): SchemaMap {
   return mapValues(schemas, (entry) => ({
     ...entry,

@@ -29,7 +29,7 @@ function whole(query: URLSearchParams, name: string, fallback: number): number {
   return Number(text);
 }
 
-/** Opaque to clients, so that none is tempted to count. */
+/** Opaque, so that clients can't compute it. */
 function cursorAt(position: number): string {
   return Buffer.from(`after:${position}`).toString("base64url");
 }

@@ -35,7 +35,7 @@ function ofTwin(resource: Resource<AssetSpec>, { address, id, hasManifest }: Twi
   return {
     state: "blocked",
     code: "E_UNBOUND",
-    message: `${address} stands for ${id}, which has the same name and type, so a second one is not created. If ${resource.address} is that asset, bind it and remove ${address}. If it is another asset, change its spec.name.`,
+    message: `${address} is bound to ${id}, which has the same name and type, so a second one is not created. If ${resource.address} is that asset, bind it and remove ${address}. If it is another asset, change its spec.name.`,
     command: `dimsync bind ${resource.address}=${id}`,
   };
 }

@@ -12,9 +12,9 @@ export function referencesIn(integrations: readonly LiveIntegration[]): readonly
 }
 
 /**
- * Live assets that no address is bound to and that may be this one: those with its name and type,
- * and the destinations of live integrations whose manifest has this asset as destination. Creating
- * it could duplicate one of them.
+ * Unbound live assets that may be this one: those with its name and type, and the destinations of
+ * live integrations whose manifest has this asset as destination. Creating it could duplicate one
+ * of them.
  */
 export function lookalikes(resource: Resource<AssetSpec>, account: AccountView): readonly LiveReference[] {
   const { name, type } = resource.spec;

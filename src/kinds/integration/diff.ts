@@ -20,7 +20,10 @@ const readAs: Readonly<Record<Pointer, Pointer>> = {
   "/create/sourceConfig/type": "/source/type",
 };
 
-/** Everything in which an existing integration differs from its manifest. No request changes an integration. */
+/**
+ * The differences between an existing integration and its manifest. No request changes an
+ * integration.
+ */
 export function compareIntegration(
   unit: IntegrationUnit,
   live: LiveIntegration,

@@ -17,7 +17,7 @@ export interface NamePattern extends Pick<Glob, "literal"> {
  * `!pattern` matches everything else.
  */
 export interface NamePatterns {
-  /** Those that do not begin with `!`. */
+  /** The patterns that do not begin with `!`. */
   readonly positive: readonly NamePattern[];
   readonly matches: (name: string) => boolean;
   /**
@@ -78,8 +78,7 @@ function compile(written: string | readonly string[], { ignoreCase = false }: Na
 const none: readonly number[] = [];
 
 /**
- * Which of the globs match a name. Literals are looked up in a map; only globs are tried one by
- * one.
+ * The globs that match a name. Literals are looked up in a map; only globs are tried one by one.
  */
 function indexOf(globs: readonly Glob[], ignoreCase: boolean): (name: string) => readonly number[] {
   const key = ignoreCase ? foldText : (name: string): string => name;

@@ -20,7 +20,9 @@ export type OwnRule = Exclude<SchemaRule, { readonly use: string }>;
 /** A rule and where it is written: in the SchemaConfig, or in a RuleSet that it uses. */
 export interface WrittenRule {
   readonly rule: OwnRule;
-  /** What changes name as their cause: the id, or "rule 3", in a RuleSet "pii-columns rule 3". Counted from 1. */
+  /**
+   * The cause of changes: the id, or "rule 3"; in a RuleSet "pii-columns rule 3". Counted from 1.
+   */
   readonly name: string;
   readonly owner: Resource;
   /** "/spec/rules/2" */
@@ -160,7 +162,10 @@ const problem = (owner: Resource, pointer: string, text: Pick<Problem, "code" | 
   address: owner.address,
 });
 
-/** Whether the live node has these attributes. An attribute that the service did not return is unknown and equals nothing. */
+/**
+ * Whether the live node has these attributes. An attribute that the service did not return is
+ * unknown and does not match.
+ */
 export function holds(where: Where, node: LiveNode, syncMode: string | undefined): boolean {
   return (
     (where.enabled === undefined || where.enabled === node.enabled) &&

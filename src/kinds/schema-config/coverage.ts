@@ -24,7 +24,7 @@ interface ResolvedNode<Node, Path> {
   readonly path: Path;
   readonly match: CachedMatch;
   readonly literals: Literals | undefined;
-  /** To be read before the next node: it is reused. */
+  /** Read it before the next node: it is reused. */
   readonly resolution: Resolution;
 }
 

@@ -237,7 +237,7 @@ function resolveNode(walk: Walk, match: CachedMatch, literals: Literals | undefi
   return resolution;
 }
 
-/** The result for a node with literal entries, to be read before the next node of this depth. */
+/** The result for a node with literal entries. Read it before the next node of this depth. */
 function resolveLiterals(walk: Walk, match: CachedMatch, literals: Literals, depth: Depth): Resolution {
   const { stats } = walk.collected;
   const resolution = walk.resolutions[depth];

@@ -147,7 +147,8 @@ export function warnIneffective(
   { path, live, scope, literals }: TableState,
   columns: readonly string[] | undefined,
 ): void {
-  // A rule without a table pattern is meant for all tables, disabled ones too. It gets a warning only if it changes a column.
+  // A rule without a table pattern matches all tables, disabled ones too. It gets a warning only if
+  // it changes a column.
   for (const rule of scope.rules) {
     if (rule.parts[1] === undefined || rule.set === undefined) continue;
     if (columns === undefined || columns.some((column) => rulesNaming(scope, column).includes(rule)))

@@ -56,10 +56,10 @@ export interface Explanation {
   readonly changes: readonly NodeChange[];
 }
 
-/** A node, which need not be live, with what applies to it. */
+/** A node, live or not, with everything that applies to it. */
 interface Located {
   readonly depth: Depth;
-  /** The scope that its name is matched in. */
+  /** The scope in which its name is matched. */
   readonly scope: RuleScope;
   readonly match: CachedMatch;
   readonly literals: Literals | undefined;

@@ -19,7 +19,7 @@ import { ruleWarnings } from "./rule-warnings.ts";
 import { nodePointer, nodeText, type TablePath } from "./tree.ts";
 import { desiredOf, type SchemaConfigUnit, units } from "./units.ts";
 
-// What is replicated and hashed of an integration is changed by one PATCH; its response is the whole new state.
+// One PATCH changes what an integration replicates and hashes. Its response is the whole new state.
 
 /** The schemas of one integration as they were read. */
 export interface ObservedSchemas {

@@ -10,7 +10,9 @@ export const liveView: LiveView = {
   rows: columnRows,
 };
 
-/** Each schema, its tables and their columns, one row each; every row has the names above it. */
+/**
+ * Each schema, its tables and their columns, one row each; every row has the names of its parents.
+ */
 function columnRows(schemas: object): readonly object[] {
   return entriesOf(schemas).flatMap(([schema, { tables, ...ofSchema }]) => [
     { schema, ...ofSchema },

@@ -18,7 +18,10 @@ export function sourceText(by: ValueSource): string {
   return by.type === "rule" ? `Rule ${JSON.stringify(by.name)}` : `${by.cause.rule}: ${by.mode}`;
 }
 
-/** Errors because of which nothing is sent for an integration, each at its line, with a few of the nodes and their number. */
+/**
+ * Errors that prevent requests for an integration, each at its line, with a few of the nodes and
+ * their number.
+ */
 export function refusals(
   { unmatched }: RuleProgram,
   { refused, uncovered }: Pick<Evaluation, "refused" | "uncovered">,

@@ -3,19 +3,20 @@ import type { ProgramRule, RuleProgram } from "./compiled-config.ts";
 import { effectiveRules, newResolution, type Resolution, resolve } from "./resolve-rules.ts";
 import type { Depth, LiveNode } from "./tree.ts";
 
-// Rules are evaluated with memoisation. A fleet has millions of columns but few different names, so what rules do with a
-// name is worked out once and remembered:
+// Rules are evaluated with memoisation. A fleet has millions of columns but few different names, so
+// the result of the rules for a name is computed once and cached:
 //
-// - A scope is a place in the tree where the same rules can apply. All tables for which the same column rules are left
-//   share one scope, in whatever integration they are. Entering a node (`matchIn`) gives the scope of the nodes below.
-// - In a scope, a name matches the same rules every time. Without `where`, that is the whole answer: one CachedMatch.
+// - A scope is a part of the tree where the same rules can apply. All tables with the same
+// remaining column rules share one scope, in any integration. Entering a node (`matchIn`) gives the
+// scope of the nodes below. - In a scope, a name matches the same rules every time. Without
+// `where`, that is the whole result: one CachedMatch.
 // - `where` compares live attributes. They have few combinations, so each combination that occurs has its own CachedMatch.
 //
-// The cache holds nothing but results of pure functions: it saves time, and no result depends on what was asked before.
-// It is created with a program, passed in explicitly, and dropped with the last unit of the program, since names can take
-// as much memory as a tree.
+// The cache holds nothing but results of pure functions: it saves time, and no result depends on
+// earlier calls. It is created with a program, passed in explicitly, and dropped with the last unit
+// of the program, since names can take as much memory as a tree.
 
-/** A program with the results that have been worked out for it. */
+/** A program with its cached results. */
 export interface RuleCache {
   readonly program: RuleProgram;
   /** The scope of schemas. */
@@ -32,7 +33,7 @@ interface Memo {
   matches: number;
 }
 
-/** A place where the same rules can apply. */
+/** A part of the tree where the same rules can apply. */
 export interface RuleScope {
   readonly depth: Depth;
   /** Rules that ignore a node above, in order. */

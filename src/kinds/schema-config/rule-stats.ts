@@ -33,7 +33,7 @@ export interface RuleStats {
 
 /** What the comparison of one integration leaves for `conclude`. */
 export interface UnitTally extends RuleStats {
-  /** What addresses show of the integration. */
+  /** The integration's label in addresses. */
   readonly label: string;
   /** How many integrations each SchemaConfig of the run selects. Conclusions need all of them. */
   readonly targets: ReadonlyMap<CompiledConfig, number>;

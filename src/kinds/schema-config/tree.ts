@@ -26,7 +26,10 @@ export type NodeCause = NonNullable<DraftChange["cause"]>;
 
 export const riskOf = (key: Field, after: boolean): Risk => ((key === "hashed") === after ? "protects" : "exposes");
 
-/** What `walk` needs of a tree: a live tree has all members, a literal one those that its manifest sets. */
+/**
+ * The members that `walk` needs. A live tree has all of them, a literal tree those that its
+ * manifest sets.
+ */
 interface SchemaEntryLike {
   readonly tables?: Readonly<Record<string, { readonly columns?: Readonly<Record<string, object>> }>>;
 }
@@ -54,7 +57,7 @@ export function walk<Schema extends SchemaEntryLike>(
   const entriesOf = order === "by-name" ? sortedEntries : Object.entries;
   for (const [schema, entry] of entriesOf<Schema>(tree)) {
     if (visitor.schema?.(entry, [schema]) === false || (visitor.table ?? visitor.column) === undefined) continue;
-    // The tables of a `Schema` are what its type says; the constraint of the type parameter forgets it.
+    // The type of the tables is that of `Schema`; the constraint of the type parameter drops it.
     for (const [table, tableEntry] of entriesOf((entry.tables ?? {}) as Record<string, TableOf<Schema>>)) {
       if (visitor.table?.(tableEntry, [schema, table], entry) === false || visitor.column === undefined) continue;
       for (const [column, columnEntry] of entriesOf((tableEntry.columns ?? {}) as Record<string, ColumnOf<Schema>>))
@@ -94,8 +97,9 @@ export function comparePaths(a: NodePath, b: NodePath): number {
   return 0;
 }
 
-// The literal trees of all layers, entered side by side while a live tree is walked. Most nodes have no literal entry in
-// any layer, so the functions return undefined for them instead of a list of nothing.
+// The literal trees of all layers, entered side by side while a live tree is walked. Most nodes
+// have no literal entry in any layer, so the functions return undefined for them instead of an
+// empty list.
 
 type SchemaEntry = SchemaTree[string];
 type ColumnMap = Readonly<Record<string, ColumnTree>>;

@@ -17,7 +17,7 @@ export interface SchemaConfigUnit extends Unit {
   /** Their rules; one value for all integrations with the same SchemaConfigs. */
   readonly rules: RuleCache;
   readonly liveId: string;
-  /** What addresses show of the integration. */
+  /** The integration's label in addresses. */
   readonly label: string;
   /** How many integrations each SchemaConfig of the run selects. */
   readonly targets: ReadonlyMap<CompiledConfig, number>;
@@ -31,8 +31,9 @@ interface Target {
 }
 
 /**
- * One unit per selected integration, with every SchemaConfig that selects it; equal priorities are an error. A
- * SchemaConfig with invalid rules selects nothing, because its other rules alone could do the opposite of what is meant.
+ * One unit per selected integration, with every SchemaConfig that selects it; equal priorities are
+ * an error. A SchemaConfig with invalid rules selects nothing, because its other rules alone could
+ * do the opposite of what its author wants.
  */
 export function units(configs: readonly Config[], account: AccountView): Units<SchemaConfigUnit> {
   const problems: Problem[] = [];

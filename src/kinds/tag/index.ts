@@ -90,7 +90,8 @@ export const tag: Kind<TagUnit, LiveTag> = {
     return { units, blocked, deferred: [], problems: [] };
   },
 
-  // Only GET of one tag returns what it is attached to. Without resources, the list is enough.
+  // Only GET of a single tag returns its resources. If the manifest has no resources, the list is
+  // enough.
   observe: async ({ resource, liveId }, reads) =>
     liveId === undefined
       ? undefined

@@ -22,27 +22,30 @@ import { ensureStateFolder } from "../state-folder.ts";
 /** The bindings of one target, and the way to change them. */
 export interface BindingsFile {
   readonly file: string;
-  /** What is recorded, with what was set and could not be written yet. A snapshot: later changes don't show in it. */
+  /**
+   * The recorded bindings, including those that were set and could not be written yet. A snapshot:
+   * later changes are not in it.
+   */
   readonly all: () => Bindings;
   readonly get: (address: Address) => Binding | undefined;
   /**
-   * Resolves when the binding is on the disk. Calls made while a write is under way are written together. Throws E_DUPLICATE_BINDING (exit 1) where
-   * another address of the kind has the id, and E_BINDINGS_WRITE (exit 4), whose message names every id that is not recorded; the next call tries those
-   * again.
+   * Resolves when the binding is on disk. Calls during a write are written together. Throws
+   * E_DUPLICATE_BINDING (exit 1) if another address of the kind has the id, and E_BINDINGS_WRITE
+   * (exit 4), whose message names every id that is not recorded; the next call tries those again.
    */
   readonly set: (address: Address, binding: Binding) => Promise<void>;
-  /** Resolves when the line is gone from the disk. Throws E_BINDINGS_WRITE (exit 4). */
+  /** Resolves when the line is removed on disk. Throws E_BINDINGS_WRITE (exit 4). */
   readonly remove: (address: Address) => Promise<void>;
 }
 
 /**
- * Reads the bindings of a target; a file that isn't there holds none. Throws E_BINDINGS_FILE with FILE:LINE:COLUMN where it can't be understood (it is
- * then never written to), and E_DUPLICATE_BINDING.
+ * Reads the bindings of a target; a missing file has none. Throws E_BINDINGS_FILE with
+ * FILE:LINE:COLUMN if the file is not valid (then it is never written to), and E_DUPLICATE_BINDING.
  */
 export async function openBindings(file: string, target: string): Promise<BindingsFile> {
   let disk = await load(file);
   let recorded = recordedIn(disk, target);
-  /** Not on the disk yet; undefined: to be removed. */
+  /** Not on disk yet; undefined: will be removed. */
   const pending = new Map<Address, Binding | undefined>();
   let scheduled: Promise<void> | undefined;
   let last: Promise<void> = Promise.resolve();
@@ -59,7 +62,7 @@ export async function openBindings(file: string, target: string): Promise<Bindin
         if ([...batch].every(([address, binding]) => sameJson(recorded.get(address), binding))) return;
         // Another process may have bound the same id meanwhile.
         refuseDuplicates(merged(recorded, batch), file);
-        // The tree is changed in place: were the write to fail, it would no longer be what is on the disk.
+        // The tree is changed in place: if the write failed, it would differ from the file.
         const content = current.content ?? emptyBindingsText();
         disk = { text: undefined, content };
         changeTarget(content, target, batch);
@@ -100,9 +103,9 @@ export async function openBindings(file: string, target: string): Promise<Bindin
 }
 
 interface OnDisk {
-  /** Undefined where the content is not known to be what the file holds, and where there is no file. */
+  /** Undefined if there is no file, or its content may differ from the known one. */
   readonly text: string | undefined;
-  /** Undefined where there is no file, which is the way most plans find it: then nothing of YAML is loaded. */
+  /** Undefined if there is no file, as in most plans: then the YAML library is not loaded. */
   readonly content: BindingsText | undefined;
 }
 
@@ -110,7 +113,7 @@ function recordedIn({ content }: OnDisk, target: string): Bindings {
   return content === undefined ? new Map() : readTarget(content, target);
 }
 
-/** Reads the file; parses it only where it is not the text that is `known` already. */
+/** Reads the file; parses it only if its text differs from the `known` one. */
 async function load(file: string, known?: OnDisk): Promise<OnDisk> {
   let text: string;
   try {
@@ -119,7 +122,7 @@ async function load(file: string, known?: OnDisk): Promise<OnDisk> {
     if (isErrno(error, "ENOENT")) return { text: undefined, content: undefined };
     throw new DimsyncError(
       "E_BINDINGS_FILE",
-      `${file}: The bindings file can't be read: ${reasonOf(error)}. Make it a readable file, or name another one as \`bindings\` in dimsync.yaml.`,
+      `${file}: The bindings file can't be read: ${reasonOf(error)}. Make it readable, or set \`bindings\` in dimsync.yaml to another file.`,
       {
         cause: error,
       },
@@ -137,7 +140,7 @@ function merged(recorded: Bindings, changes: ReadonlyMap<Address, Binding | unde
   return result;
 }
 
-/** Throws E_DUPLICATE_BINDING; with `only`, where that address is one of the two. */
+/** Throws E_DUPLICATE_BINDING; with `only`, if that address is one of the two. */
 function refuseDuplicates(bindings: Bindings, file: string, only?: Address): void {
   const addressById = new Map<string, Address>();
   for (const [address, { id }] of bindings) {
@@ -154,10 +157,10 @@ function notWritten(file: string, target: string, batch: ReadonlyMap<Address, Bi
   const lost =
     ids.length === 0
       ? "Nothing was removed from it."
-      : `These ids are not recorded: ${ids.join(", ")}. Keep them: without them the next run may not find the objects again.`;
+      : `These ids are not recorded: ${ids.join(", ")}. Save them: without them, the next run may not find the objects again.`;
   return new DimsyncError(
     "E_BINDINGS_WRITE",
-    `The bindings file ${file} could not be written: ${why} ${lost} Mend the file or its folder, then bind them.`,
+    `The bindings file ${file} could not be written: ${why} ${lost} Fix the file or its folder, then bind the ids.`,
     {
       exit: 4,
       cause,

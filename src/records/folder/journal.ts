@@ -10,11 +10,11 @@ import { ensureStateFolder, stateFolder } from "../state-folder.ts";
 /** A POST whose outcome is not final: interrupted between the two lines, or settled as "unknown" or "answered". */
 export interface OpenIntent extends Intent {
   readonly entryId: string;
-  /** The id that an answer named, where one came and is not known to be on record. */
+  /** The id in a response, if there was one and it may not be recorded. */
   readonly answeredId?: string;
 }
 
-/** An object that this journal saw created. */
+/** A created object, according to this journal. */
 export interface CreatedEntry {
   readonly entryId: string;
   readonly id: string;
@@ -24,13 +24,19 @@ export interface CreatedEntry {
 
 export interface Journal {
   readonly file: string;
-  /** Writes the line that must be on the disk before the POST is sent; resolves with the entry's id when it is. Throws E_JOURNAL_WRITE (exit 4): send nothing. */
+  /**
+   * Writes the line that must be on disk before the POST is sent. Then resolves with the entry's
+   * id. Throws E_JOURNAL_WRITE (exit 4): send nothing.
+   */
   readonly intend: (entry: Intent) => Promise<string>;
   /** Writes the outcome; resolves when it is on disk. Throws E_JOURNAL_WRITE (exit 4); the entry then stays open. */
   readonly settle: (entryId: string, settlement: Settlement) => Promise<void>;
   /** The open intents of this target, oldest first. */
   readonly open: () => readonly OpenIntent[];
-  /** By address, what was created for it last and not forgotten since: shows that an object exists although its binding was lost. */
+  /**
+   * By address, the object that was created last and not forgotten since. It shows that an object
+   * exists although its binding was lost.
+   */
   readonly created: () => ReadonlyMap<string, CreatedEntry>;
   /** Ids of created objects that the user unbound. */
   readonly forgotten: () => readonly string[];
@@ -91,7 +97,7 @@ export async function openJournal(folder: string, target: string): Promise<Journ
   };
 }
 
-/** What the lines of a journal amount to. */
+/** The state that results from the lines of a journal. */
 export interface History {
   /** By entry id. */
   readonly open: Map<string, OpenIntent>;
@@ -101,7 +107,7 @@ export interface History {
   readonly forgotten: Set<string>;
 }
 
-/** The object of an entry was unbound: no address stands for it any more. */
+/** The object of an entry was unbound: no address refers to it any more. */
 export function forget({ created, forgotten }: Pick<History, "created" | "forgotten">, entryId: string): void {
   for (const [address, entry] of created)
     if (entry.entryId === entryId) {
@@ -119,7 +125,7 @@ function history(lines: readonly JournalLine[]): History {
   return found;
 }
 
-/** What is kept of an intent once its object is known to exist. */
+/** The part of an intent that is kept once its object is known to exist. */
 export const createdEntry = ({ entryId, naturalKey }: OpenIntent, id: string): CreatedEntry => ({
   entryId,
   id,

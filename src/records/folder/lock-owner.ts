@@ -21,7 +21,7 @@ export interface LockOwner {
   readonly heartbeat: string;
   /** The page of the CI job; "" if there is none. */
   readonly runUrl: string;
-  /** Present if a person holds it for maintenance. Such a lock needs no heartbeat and no process. */
+  /** Present if a user holds it for maintenance. Such a lock needs no heartbeat and no process. */
   readonly reason?: string;
   /** ISO 8601: when a lock for maintenance ends. */
   readonly until?: string;

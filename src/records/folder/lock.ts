@@ -20,7 +20,7 @@ export interface LockOptions {
 }
 
 export interface Lock {
-  /** Absolute or relative as the folder was. */
+  /** Absolute or relative, like the folder. */
   readonly file: string;
   /** Present if an abandoned lock was taken over: a sentence for the user. */
   readonly notice: string | undefined;
@@ -30,7 +30,7 @@ export interface Lock {
   readonly beat: () => Promise<void>;
   /** When the last heartbeat was written. */
   readonly lastBeat: () => Instant;
-  /** Removes the lock if it is still this run's. May be called twice. Never throws. */
+  /** Removes the lock if this run still holds it. May be called twice. Never throws. */
   readonly release: () => Promise<void>;
 }
 
@@ -77,7 +77,10 @@ export async function acquireLock(folder: string, target: string, options: LockO
   };
 }
 
-/** Who holds the lock of a target; undefined if nobody does, or can't any more. Creates nothing. Throws E_LOCK_FILE (exit 1). */
+/**
+ * Who holds the lock of a target; undefined if it is free, or its holder cannot be running any
+ * more. Creates nothing. Throws E_LOCK_FILE (exit 1).
+ */
 export async function lockOwner(folder: string, target: string): Promise<LockOwner | undefined> {
   const file = join(stateFolder(folder), lockName(target));
   return await fileLockOwner(file, lockTtlMs).catch((error: unknown) => {
@@ -124,7 +127,7 @@ function locked(file: string, target: string, owner: LockOwner | undefined, ttlM
   const who = owner === undefined ? "another run" : describe(owner);
   return new DimsyncError(
     "E_LOCKED",
-    `The target ${target} is locked by ${who}. Two runs at once could create the same object twice, and nothing can be deleted. Wait until that run has ended, or use --lock-timeout. dimsync takes over a lock whose process has ended or has written no heartbeat for ${Math.round(ttlMs / 1000)} s, is taken over by itself (${file}).`,
+    `The target ${target} is locked by ${who}. Two runs at once could create the same object twice, and nothing can be deleted. Wait until that run has ended, or use --lock-timeout. dimsync takes over a lock whose process has ended or has written no heartbeat for ${Math.round(ttlMs / 1000)} s (${file}).`,
     { exit: 6 },
   );
 }
@@ -132,7 +135,7 @@ function locked(file: string, target: string, owner: LockOwner | undefined, ttlM
 const lockedForMaintenance = (target: string, reason: string, until: string | undefined): DimsyncError =>
   new DimsyncError(
     "E_LOCKED",
-    `The target ${target} is locked by a person${until === undefined ? "" : ` until ${until}`}: ${reason}. To end the lock:`,
+    `The target ${target} is locked by a user${until === undefined ? "" : ` until ${until}`}: ${reason}. To end the lock:`,
     {
       exit: 6,
       command: `dimsync records unlock -t ${target}`,
@@ -151,13 +154,13 @@ const describe = (owner: LockOwner): string =>
 const lostTo = (file: string): DimsyncError =>
   new DimsyncError(
     "E_LOCKED",
-    `The lock ${file} was ended by a person, or taken over by another run while this one was silent. This run sends nothing more. Run plan again to see the state of the account.`,
+    `The lock ${file} was removed by a user, or taken over by another run while this one wrote no heartbeat. This run sends nothing more. Run plan again to see the state of the account.`,
     { exit: 6 },
   );
 
 const unusable = (file: string, error: unknown): DimsyncError =>
   new DimsyncError(
     "E_LOCK_FILE",
-    `The lock ${file} cannot be used: ${reasonOf(error)}. Without a lock two runs could create the same object twice, so nothing was sent. Make the folder writable.`,
+    `The lock ${file} cannot be used: ${reasonOf(error)}. Without a lock, two runs could create the same object twice, so nothing was sent. Make the folder writable.`,
     { cause: error },
   );

@@ -55,7 +55,7 @@ export async function beginInFolder(store: FolderStoreOptions, options: BeginOpt
         try {
           for (const intent of intents) ids.push(await journal.intend(intent));
         } catch (error) {
-          // All or none: what was written before it can't be sent either.
+          // All or none: intents that were written before it can't be sent either.
           for (const id of ids) await journal.settle(id, { outcome: "not-created" });
           throw error;
         }
@@ -73,7 +73,7 @@ export async function beginInFolder(store: FolderStoreOptions, options: BeginOpt
       async release() {
         if (isReleased) return;
         isReleased = true;
-        // Not kept, it only means that a list is suspected again.
+        // If it is lost, a list is only suspicious again.
         if (Object.keys(lengths).length > 0) await recordListLengths(folder, target, lengths).catch(() => undefined);
         await lock.release();
       },

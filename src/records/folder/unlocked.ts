@@ -7,7 +7,9 @@ import { ensureStateFolder, stateFolder } from "../state-folder.ts";
 
 const fileOf = (folder: string): string => join(stateFolder(folder), "unlocked.ndjson");
 
-/** Runs whose lock a person ended. A file that can't be understood only means that nobody is warned of them. */
+/**
+ * Runs whose lock a user removed. If the file is not valid, there is only no warning about them.
+ */
 export async function readUnlocked(folder: string, target: string): Promise<readonly UnlockedRun[]> {
   const lines = await readLog(fileOf(folder)).catch(() => []);
   if ("broken" in lines) return [];

@@ -7,9 +7,9 @@ import type { RecordsRepository } from "./repository.ts";
 import type { GitStore, Tip } from "./store.ts";
 
 /**
- * Writes the commit into the local repository, and returns the tip that it will be. Throws GitError,
- * and E_RECORDS_KEY (exit 1) if the records are sealed and there is no key: a commit without a seal
- * would be refused by everybody who has the key.
+ * Writes the commit into the local repository, and returns it as the new tip. Throws GitError, and
+ * E_RECORDS_KEY (exit 1) if the records are sealed and there is no key: a run with the key refuses
+ * a commit without a seal.
  */
 export async function commitOn(store: GitStore, repository: RecordsRepository, parent: Tip, draft: Draft): Promise<Tip> {
   if (store.key === undefined && parent.tree.files.has("seal")) throw keyMissing(store);
@@ -25,5 +25,5 @@ export async function commitOn(store: GitStore, repository: RecordsRepository, p
 const keyMissing = ({ target, place }: GitStore): DimsyncError =>
   new DimsyncError(
     "E_RECORDS_KEY",
-    `The records of the target ${target} (${place}) are sealed, and DIMSYNC_DIGEST_KEY is not set. Without it this run can't write them, so nothing is sent. Set it to the key that the other runs use.`,
+    `The records of the target ${target} (${place}) are sealed, and DIMSYNC_DIGEST_KEY is not set. Without the key, this run can't write them, so nothing is sent. Set it to the key that the other runs use.`,
   );

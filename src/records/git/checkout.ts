@@ -1,13 +1,13 @@
 import { GitError, type GitPlace, gitText, runGit } from "../../git/process.ts";
 import type { Environment } from "../../model/env.ts";
 
-/** The remote of the project's repository, and what git needs to reach it from another repository. */
+/** The remote of the project's repository, and the settings to reach it from another repository. */
 export interface Remote {
   readonly name: string;
   readonly readUrl: string;
   readonly writeUrl: string;
   readonly objectFormat: string;
-  /** The top folder of the checkout, with an environment that hands on its credentials. */
+  /** The top folder of the checkout, with an environment that contains its credentials. */
   readonly place: GitPlace;
 }
 

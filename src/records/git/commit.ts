@@ -5,7 +5,7 @@ import { type Files, makeTree, rootListing, type Tree, writeBlobs } from "./tree
 
 export interface NewCommit {
   readonly files: Files;
-  /** The files that are known already, with their blobs. */
+  /** The known files, with their blobs. */
   readonly before: Tree | undefined;
   readonly parent: string | undefined;
   readonly message: string;

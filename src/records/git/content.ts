@@ -28,7 +28,7 @@ export interface GitContent extends Content {
   readonly id: string;
 }
 
-/** The files can't be understood; the message says which one and why, as a clause. */
+/** A file is not valid. The message is a clause that says which one, and why. */
 export class ContentError extends Error {
   override readonly name = "ContentError";
 }
@@ -36,7 +36,7 @@ export class ContentError extends Error {
 /** Reads the files of a commit. Throws ContentError, and what `parseBindingsText` throws. */
 export function decodeContent(files: Files, target: string, commit: string): GitContent {
   const format = files.get("format")?.trim();
-  if (format === undefined) throw new ContentError("it holds no file `format`, so dimsync did not write it");
+  if (format === undefined) throw new ContentError("it has no file `format`, so dimsync did not write it");
   if (format !== supportedFormat)
     throw new ContentError(
       `its format is ${format.slice(0, 20)}, and this version of dimsync reads format ${supportedFormat}; use a newer version`,
@@ -102,10 +102,10 @@ function listsIn(files: Files): ListLengths {
 function listOf<T>(files: Files, path: string, read: (entry: unknown) => T | undefined): readonly T[] {
   const text = files.get(path);
   const value = text === undefined ? [] : parsed(text, path);
-  if (!Array.isArray(value)) throw new ContentError(`${path} must hold a list`);
+  if (!Array.isArray(value)) throw new ContentError(`${path} must contain a list`);
   return value.map((entry: unknown) => {
     const found = read(entry);
-    if (found === undefined) throw new ContentError(`${path} holds an entry that this version of dimsync does not know`);
+    if (found === undefined) throw new ContentError(`${path} contains an entry that this version of dimsync does not know`);
     return found;
   });
 }
@@ -130,7 +130,7 @@ function leaseIn(files: Files): Lease | undefined {
     return found;
   };
   const [token, runId] = [member("token"), member("runId")];
-  if (token === undefined || runId === undefined) throw new ContentError("lease.json names no run");
+  if (token === undefined || runId === undefined) throw new ContentError("lease.json has no run");
   return {
     ...{ token, runId, runUrl: member("runUrl"), since: member("since") ?? "", ttlMs: count("ttlMs"), epoch: count("epoch") },
     ...{ reason: member("reason"), until: member("until"), holder: "" },

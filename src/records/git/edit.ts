@@ -10,7 +10,7 @@ import type { GitContent } from "./content.ts";
 import { appendJournal } from "./segments.ts";
 import type { Files } from "./tree.ts";
 
-/** What one commit changes. */
+/** The changes of one commit. */
 export type Edit = Pick<Draft, "facts" | "lease" | "unlocked">;
 
 const keptApplied = 1_000;

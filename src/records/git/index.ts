@@ -20,7 +20,7 @@ function sharedStore(options: GitStoreOptions): SharedStore<Tip> {
     gatherMs: 5_000,
     waveSize: 16,
     load: (purpose, known) => loadTip(store, purpose === "write", known),
-    // Nobody has moved the ref for one time-to-live of the lease.
+    // The ref has not moved for one time-to-live of the lease.
     isAbandoned: ({ content: { lease } }, unmovedMs) => lease !== undefined && lease.reason === undefined && unmovedMs >= lease.ttlMs,
     async prepare(parent, draft) {
       try {

@@ -2,20 +2,20 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { GitError } from "../../git/process.ts";
 import type { RecordsRepository } from "./repository.ts";
 
-// What a push did is decided by reading the ref, never by what git prints. "stale info" and "failed
-// to update ref" are also printed for pushes that were stored: a proxy sent them twice. One reading
-// of the old commit proves nothing either: a push can be stored seconds after its client died. But a
-// commit can be stored only on its parent, and only once. So:
-// - exit code 0, or the commit is at the ref, or an ancestor of what is there: stored.
+// The outcome of a push is determined by reading the ref, never by git's output. "stale info" and
+// "failed to update ref" are also printed for pushes that were stored: a proxy sent them twice. A
+// single read of the old commit proves nothing either: a push can be stored seconds after its
+// client died. But a commit can be stored only on its parent, and only once. So:
+// - exit code 0, or the commit is at the ref or an ancestor of the commit there: stored.
 // - the parent is at the ref: push the same commit again.
-// - anything else is at the ref: this commit is lost for good.
+// - another commit is at the ref: this commit is lost.
 
 export type Landing =
-  /** `tip` is what was last seen at the ref: the commit itself, or a later one. */
+  /** `tip` was last read at the ref: the commit itself, or a later one. */
   | { readonly outcome: "stored"; readonly tip: string }
   /** `tip` is undefined if the ref is gone. */
   | { readonly outcome: "lost"; readonly tip: string | undefined }
-  /** The ref stayed as it was. `words` are git's. */
+  /** The ref did not change. `words` are git's. */
   | { readonly outcome: "refused"; readonly words: string }
   | { readonly outcome: "unclear"; readonly words: string };
 
@@ -23,7 +23,7 @@ export type Landing =
 const denied =
   /error: 40[13]\b|authentication failed|could not read (?:username|password)|permission denied|access denied|host key verification failed|marked as read only|not allowed to push/iu;
 
-/** Pushes a commit until its outcome is known, for at most `patienceMs`. Throws nothing of git's. */
+/** Pushes a commit until its outcome is known, for at most `patienceMs`. Never throws GitError. */
 export async function land(
   repository: RecordsRepository,
   { commit, parent }: { readonly commit: string; readonly parent: string | undefined },
@@ -51,7 +51,10 @@ export async function land(
   }
 }
 
-/** Decides by reading the ref. "unchanged": the parent is there. "unreadable": try again. */
+/**
+ * Determines the outcome by reading the ref. "unchanged": the parent is there. "unreadable": try
+ * again.
+ */
 export async function whatIsThere(
   repository: RecordsRepository,
   commit: string,

@@ -5,7 +5,7 @@ import type { RecordsState } from "../records.ts";
 export interface MessageParts {
   readonly subject: string;
   readonly facts: readonly Fact[];
-  /** Before the facts: it knows the addresses of the entries that they settle. */
+  /** The content before the facts, which has the addresses of the entries that they settle. */
   readonly before: RecordsState;
   readonly runId: string;
   readonly runUrl: string | undefined;
@@ -25,7 +25,7 @@ export function commitMessage({ subject, facts, before, runId, runUrl, epoch }: 
   return [subject, ...(lines.length === 0 ? [] : [lines.join("\n")]), trailers.join("\n")].join("\n\n").concat("\n");
 }
 
-/** What the facts have in common, for the first line. */
+/** A summary of the facts, for the first line. */
 export function subjectOf(facts: readonly Fact[], other: string): string {
   const intents = facts.filter(({ type }) => type === "intend").length;
   if (intents > 0) return `Begin ${intents === 1 ? "1 create" : `${intents} creates`}`;

@@ -7,18 +7,18 @@ import { ensureStateFolder, stateFolder } from "../state-folder.ts";
 import { findRemote } from "./checkout.ts";
 
 /**
- * The ref of the remote, through a bare repository of dimsync's own: a shallow fetch into the user's
- * clone would make that shallow.
+ * The ref of the remote, accessed with dimsync's own bare repository: a shallow fetch would make
+ * the user's clone shallow.
  */
 export interface RecordsRepository {
   /** "refs/dimsync/prod of origin". */
   readonly name: string;
   readonly place: GitPlace;
-  /** The commit at the ref; undefined if the remote was reached and has no such ref. Throws GitError. */
+  /** The commit at the ref; undefined if the remote has no such ref. Throws GitError. */
   readonly tip: () => Promise<string | undefined>;
   /**
-   * Like `tip`, and brings the commit and, as far as they are new, its ancestors. `rewound`: the ref
-   * was at another commit before, which is no ancestor of this one.
+   * Like `tip`, and fetches the commit and its new ancestors. `rewound`: the ref was at another
+   * commit before, which is not an ancestor of this one.
    */
   readonly fetch: () => Promise<{ readonly commit: string; readonly rewound: boolean } | undefined>;
   readonly isAncestor: (commit: string, of: string) => Promise<boolean>;
@@ -28,7 +28,7 @@ export interface RecordsRepository {
 
 export interface PushReport {
   readonly accepted: boolean;
-  /** Git printed that the remote rejected it, which alone proves nothing. */
+  /** Git printed that the remote rejected it, which proves nothing by itself. */
   readonly rejected: boolean;
   /** What git printed, for a message. */
   readonly words: string;
@@ -40,7 +40,7 @@ export interface RepositoryOptions {
   readonly remote: string;
   readonly ref: string;
   readonly env: Environment;
-  /** Reads the ref where writes go, which may be another address than the one for reading. */
+  /** Reads the ref at the push URL, which can differ from the fetch URL. */
   readonly writes: boolean;
 }
 
@@ -48,7 +48,10 @@ const quick = ["-c", "http.lowSpeedLimit=1", "-c", "http.lowSpeedTime=15"];
 const fetchMs = 60_000;
 const listMs = 20_000;
 
-/** Opens the repository, and makes it if it is missing. Throws GitError, and what Node's calls throw. */
+/**
+ * Opens the repository, and creates it if it is missing. Throws GitError, and what Node's calls
+ * throw.
+ */
 export async function openRepository(options: RepositoryOptions): Promise<RecordsRepository> {
   const { folder, ref } = options;
   const remote = await findRemote(folder, options.remote, options.env);
@@ -70,7 +73,7 @@ export async function openRepository(options: RepositoryOptions): Promise<Record
   const isAncestor = async (commit: string, of: string): Promise<boolean> => {
     const { code, stderr } = await runGit(place, ["merge-base", "--is-ancestor", commit, of]);
     if (code === 0 || code === 1) return code === 0;
-    // 128: the commit is unknown here, so the history that was fetched does not hold it.
+    // 128: the commit is unknown here, so the fetched history does not contain it.
     if (code === 128) return false;
     throw new GitError(wordsOf(stderr));
   };
@@ -86,14 +89,15 @@ export async function openRepository(options: RepositoryOptions): Promise<Record
       const args = [...quick, "-c", "gc.auto=0", "-c", "maintenance.auto=false", "fetch", ...flags, url, `+${ref}:${fetched}`];
       const { code, stderr } = await runGit(place, args, { timeoutMs: fetchMs });
       if (code !== 0) {
-        // A missing ref and a missing remote end with the same code: only a list that was read tells.
+        // A missing ref and a missing remote have the same exit code. Only listing the refs
+        // distinguishes them.
         if ((await tip()) === undefined) return undefined;
         throw new GitError(wordsOf(stderr));
       }
       const commit = await gitText(place, ["rev-parse", "--verify", fetched]);
       if (commit === before) return { commit, rewound: false };
       const rewound = before !== undefined && !(await isAncestor(before, commit));
-      // Kept if it was moved back, so that the next run notices it too.
+      // Kept if the ref was moved back, so that the next run notices it too.
       if (!rewound) await gitText(place, ["update-ref", seen, commit]);
       return { commit, rewound };
     },
@@ -116,7 +120,10 @@ function pushReport({ code, stdout, stderr }: GitOutput): PushReport {
   return { accepted: code === 0, rejected: status !== undefined, words: wordsOf(`${reason} ${stderr}`) };
 }
 
-/** Names the ref of this remote in the local repository. Job tokens in the address change and don't count. */
+/**
+ * The name for this remote's ref in the local repository. Ignores job tokens in the URL, which
+ * change.
+ */
 function keyOf(url: string, ref: string): string {
   const address = url.replace(/\/\/[^/@]*@/u, "//");
   return createHash("sha256").update(`${address}\n${ref}`).digest("hex").slice(0, 16);
@@ -129,7 +136,8 @@ async function bareRepository(folder: string, place: GitPlace, objectFormat: str
     () => false,
   );
   if (exists) return gitDir;
-  // Made under another name, so that a kill or a second process never leaves half a repository.
+  // Created under another name, so that a kill or a second process never leaves an incomplete
+  // repository.
   const temp = await mkdtemp(join(await ensureStateFolder(folder), "records-"));
   try {
     await gitText(place, ["init", "--quiet", "--bare", "--template=", `--object-format=${objectFormat}`, temp]);

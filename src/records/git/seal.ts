@@ -1,8 +1,8 @@
 import { createHmac, timingSafeEqual } from "node:crypto";
 
-// A ref can't be protected against people who may push. With DIMSYNC_DIGEST_KEY each commit carries
-// an HMAC over its parent and its files, so that a commit by anybody else is noticed. Moving the ref
-// back to an older sealed commit is not.
+// A ref can't be protected against users who may push. With DIMSYNC_DIGEST_KEY each commit carries
+// an HMAC over its parent and its files, so that dimsync notices a commit without the key. Moving
+// the ref back to an older sealed commit is not noticed.
 
 /** The seal of a commit: `listing` is its root without the seal, as `git ls-tree` prints it. */
 export function sealOf(parent: string | undefined, listing: string, key: string): string {
@@ -11,7 +11,7 @@ export function sealOf(parent: string | undefined, listing: string, key: string)
     .digest("hex")}\n`;
 }
 
-/** Whether the seal found in a commit is the one that it should have. */
+/** Whether the seal in a commit is correct. */
 export function sealMatches(found: string | undefined, expected: string): boolean {
   const [a, b] = [Buffer.from(found ?? ""), Buffer.from(expected)];
   return a.length === b.length && timingSafeEqual(a, b);

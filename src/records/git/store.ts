@@ -33,9 +33,9 @@ export interface GitStoreOptions {
 export interface GitStore extends GitStoreOptions {
   /** For messages: "refs/dimsync/prod of origin". */
   readonly place: string;
-  /** How long a write may take, with all attempts, before it counts as refused or unclear. */
+  /** How long a write may take, including all attempts, before it counts as refused or unclear. */
   readonly patienceMs: number;
-  /** Opened when it is first needed. `writes`: through the address for pushes. Throws E_RECORDS_READ. */
+  /** Opened on first use. `writes`: uses the push URL. Throws E_RECORDS_READ. */
   readonly repository: (writes: boolean) => Promise<RecordsRepository>;
 }
 
@@ -57,13 +57,16 @@ export function openStore(options: GitStoreOptions): GitStore {
   return store;
 }
 
-/** Reads the ref, again and again for a while if it can't be reached. Throws E_RECORDS_GONE and E_RECORDS_READ (exit 1). */
+/**
+ * Reads the ref. Tries again for a while if it can't be reached. Throws E_RECORDS_GONE and
+ * E_RECORDS_READ (exit 1).
+ */
 export async function loadTip(store: GitStore, writes: boolean, known?: Tip): Promise<Tip> {
   const repository = await store.repository(writes);
   const deadline = performance.now() + Math.min(store.patienceMs, 10_000);
   for (let pauseMs = 250; ; pauseMs *= 2) {
     try {
-      // Listing is cheaper than fetching, for those who wait for a change.
+      // Listing is cheaper than fetching, for runs that wait for a change.
       if (known !== undefined && (await repository.tip()) === known.version) return known;
       const fetched = await repository.fetch();
       if (fetched === undefined) throw recordsGone(store, "the ref does not exist");
@@ -81,11 +84,11 @@ export async function loadTip(store: GitStore, writes: boolean, known?: Tip): Pr
   }
 }
 
-// Only decides whether it is worth trying again, so git's words are good enough.
+// Only decides whether to try again, so git's message is good enough.
 const permanent =
   /authentication failed|could not read (?:username|password)|permission denied|host key verification failed|error: 40[134]|not found|does not appear to be a git repository/iu;
 
-/** Reads a commit that was fetched. Throws GitError, E_RECORDS_GONE, E_RECORDS_READ. */
+/** Reads a fetched commit. Throws GitError, E_RECORDS_GONE, E_RECORDS_READ. */
 async function readTip(store: GitStore, repository: RecordsRepository, commit: string, known: Tip | undefined): Promise<Tip> {
   const tree = await readTree(repository.place, commit, known?.tree);
   if (store.key !== undefined) await checkSeal(store, repository, tree);
@@ -114,7 +117,7 @@ async function checkSeal(
   const why = tree.files.has("seal") ? "its seal does not match" : "it has no seal";
   throw new DimsyncError(
     "E_RECORDS_UNSEALED",
-    `The records of the target ${store.target} (${store.place}) are refused: ${why}. DIMSYNC_DIGEST_KEY is set, and this commit was not written with the key, so anybody may have written it. Look at it with git log, and unset the key only if you trust the commit.`,
+    `The records of the target ${store.target} (${store.place}) are refused: ${why}. DIMSYNC_DIGEST_KEY is set, and this commit was not written with the key, so anyone may have written it. Check it with git log, and unset the key only if you trust the commit.`,
   );
 }
 

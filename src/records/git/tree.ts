@@ -13,14 +13,14 @@ export interface Tree {
 export async function readTree(place: GitPlace, commit: string, known?: Tree): Promise<Tree & { readonly parent: string | undefined }> {
   const [entries, header] = await Promise.all([
     gitText(place, ["ls-tree", "-r", "-z", "--full-tree", commit]),
-    // Not `git log`, which shows no parent where a shallow history ends.
+    // Not `git log`, which shows no parent at the end of a shallow history.
     gitText(place, ["cat-file", "commit", commit]),
   ]);
   const blobs = new Map<string, string>();
   for (const entry of entries.split("\0")) {
     const [, blob, path] = /^100644 blob ([0-9a-f]+)\t(.+)$/su.exec(entry) ?? [];
     if (blob !== undefined && path !== undefined) blobs.set(path, blob);
-    else if (entry !== "") throw new GitError(`the tree of ${commit} holds an entry that is no plain file: ${entry.slice(0, 100)}`);
+    else if (entry !== "") throw new GitError(`the tree of ${commit} has an entry that is not a plain file: ${entry.slice(0, 100)}`);
   }
   const texts = new Map([...(known?.blobs ?? [])].map(([path, blob]) => [blob, known?.files.get(path)]));
   const missing = [...new Set(blobs.values())].filter((blob) => texts.get(blob) === undefined);
@@ -57,7 +57,7 @@ export async function writeBlobs(place: GitPlace, files: Files, before?: Tree): 
   return { files, blobs: new Map(written) };
 }
 
-/** The root of the tree as `git mktree` takes it; folders are one level deep. Throws GitError. */
+/** The root of the tree as input for `git mktree`; folders are one level deep. Throws GitError. */
 export async function rootListing(place: GitPlace, blobs: ReadonlyMap<string, string>): Promise<string> {
   const root = new Map<string, string>();
   const folders = new Map<string, string[]>();

@@ -89,8 +89,8 @@ interface Writing {
 }
 
 /**
- * Sends the script until its outcome is known. A response that was lost is settled by
- * reading: the version that the write would have made has the write's id, or another one's.
+ * Sends the script until its outcome is known. If a response is lost, reading decides: the version
+ * that the write would have made has the id of this write, or of another one.
  */
 async function writeUntilKnown(writing: Writing, next: Prepared, parent: Prepared, patienceMs: number): Promise<WriteOutcome> {
   const { options, database, script } = writing;
@@ -138,7 +138,7 @@ async function outcomeOf(
   }
 }
 
-/** Reads the newest version, again and again for a while if the database cannot be reached. */
+/** Reads the newest version. Tries again for a while if the database cannot be reached. */
 async function load(options: PostgresStoreOptions, place: StorePlace, database: Database): Promise<Prepared> {
   const deadline = performance.now() + Math.min(10_000, options.ttlMs / 3);
   for (let pauseMs = 100; ; pauseMs *= 2) {

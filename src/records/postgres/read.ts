@@ -17,14 +17,14 @@ export interface PostgresVersion extends Version {
   readonly isExpired: boolean;
 }
 
-/** The identity of the store beside what it says about one target. */
+/** The identity of the store, and its content for one target. */
 export interface Loaded {
   readonly id: string;
   readonly format: number;
   readonly version: PostgresVersion;
 }
 
-/** The records cannot be understood; the message is a clause. */
+/** The records are not valid. The message is a clause. */
 export class ContentError extends Error {
   override readonly name = "ContentError";
 }

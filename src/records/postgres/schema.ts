@@ -10,7 +10,7 @@ export const supportedFormat = 1;
 
 const lockId = 0x64696d73;
 
-/** `t` quotes the name of a table of ours. */
+/** `t` quotes the name of one of dimsync's tables. */
 const migrations: readonly ((t: (table: string) => string) => string)[] = [
   (t) => `
 create table ${t("store")} (id text not null, format integer not null);
@@ -83,7 +83,10 @@ commit;`);
   return String(rows[0]?.id);
 }
 
-/** The server's own setting, for `records init` and `doctor`: "off" would lose what other programs commit. */
+/**
+ * The server's own setting, for `records init` and `doctor`: "off" could lose commits of other
+ * programs.
+ */
 export async function synchronousCommit(database: Database): Promise<string> {
   const { rows } = await database.query("select setting from pg_settings where name = 'synchronous_commit'", []);
   return String(rows[0]?.setting);

@@ -21,7 +21,10 @@ export interface WriteScript {
   readonly renews: boolean;
 }
 
-/** Versions older than this many are forgotten. A write whose outcome is unknown is asked for within seconds. */
+/**
+ * Versions older than this many are forgotten. The outcome of an unclear write is read within
+ * seconds.
+ */
 const keptVersions = 10_000;
 
 /** The script, in which the statement at `casIndex` changes one row if the write was accepted. */

@@ -4,7 +4,7 @@ import { recordsUnreadable, type StorePlace } from "../store-errors.ts";
 import { readLocalJournal } from "./local-journal.ts";
 
 /**
- * What earlier runs on this machine learned and could not store. An id is added as the service's
+ * Facts of earlier runs on this machine that could not be stored. An id is added as the service's
  * response to an intent that is still open, and the next plan binds it.
  */
 export async function keptFacts(

@@ -6,9 +6,10 @@ import { isErrno } from "../fs-errors.ts";
 import { parseJournalLine, type Settlement, toLogEntry } from "../journal-line.ts";
 import { ensureStateFolder, stateFolder } from "../state-folder.ts";
 
-// The outcome of a create must survive a kill before it reaches the shared store: the id of an asset
-// is known from the response alone. Each run appends its responses to a file of its own, and deletes
-// that when all of them are stored. What a killed run left behind, the next run on this machine adds.
+// The outcome of a create must survive a kill before it reaches the shared store: the id of an
+// asset is known from the response alone. Each run appends its responses to a file of its own, and
+// deletes that when all of them are stored. The next run on this machine adds what a killed run
+// left behind.
 
 /** A response of an earlier run on this machine. */
 export interface KeptResponse {
@@ -18,9 +19,12 @@ export interface KeptResponse {
 
 export interface LocalJournal {
   readonly file: string;
-  /** Resolves when the line is on the disk. Throws what Node's calls throw. */
+  /** Resolves when the line is on disk. Throws what Node's calls throw. */
   readonly append: (entryId: string, settlement: Settlement) => Promise<void>;
-  /** To be called when everything is in the shared store: deletes the file of this run, and those that were read for it. */
+  /**
+   * Call it when everything is in the shared store: deletes the file of this run, and those that it
+   * read.
+   */
   readonly forget: () => Promise<void>;
 }
 

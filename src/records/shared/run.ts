@@ -13,7 +13,7 @@ import type { SharedStore, Version } from "./store.ts";
 
 /** Brings the facts of one run into a shared store. */
 export interface Writer {
-  /** What is stored, with what is queued. */
+  /** The stored state, with the queued facts. */
   readonly state: () => RecordsState;
   readonly applied: (planId: string) => AppliedPlan | undefined;
   readonly holds: () => boolean;
@@ -56,7 +56,7 @@ export function runOver(store: RunStore, writer: Writer, { runId, local, notice 
     const heartbeat = (writer.lastStored()?.monotonicMs ?? 0) + ttlMs / 3;
     const due = Math.max(Math.min(heartbeat, (queuedSince ?? Number.POSITIVE_INFINITY) + gatherMs), retryAt);
     timer = setTimeout(() => void write(), Math.max(0, due - performance.now()));
-    // What is waiting for the next write is waited for by whoever releases the run.
+    // The release of the run waits for facts that wait for the next write.
     timer.unref();
   };
   const write = async (): Promise<void> => {

@@ -9,7 +9,7 @@ import type { StorePlace } from "../store-errors.ts";
 // write what are the same for every such store (writer.ts, run.ts, begin.ts); a store only reads a
 // version, and writes the next one.
 
-/** What one version of the records says. */
+/** The content of one version of the records. */
 export interface Content {
   /** Incremented each time the lease is taken. */
   readonly epoch: number;
@@ -25,12 +25,12 @@ export interface Version {
   readonly content: Content;
 }
 
-/** What the next version changes. */
+/** The changes of the next version. */
 export interface Draft {
   readonly facts: readonly Fact[];
   /** The lease afterwards; absent: as it is. */
   readonly lease?: Lease | "free";
-  /** A run whose lease is ended by force. */
+  /** A run whose lease a user ends. */
   readonly unlocked?: UnlockedRun;
   readonly runId: string;
   readonly runUrl: string | undefined;
@@ -44,7 +44,7 @@ export type WriteOutcome =
   | { readonly outcome: "stored"; readonly newest: string }
   /** Another version was written first. `isGone`: the store does not exist any more. */
   | { readonly outcome: "lost"; readonly isGone: boolean }
-  /** The store stayed as it was. `words` are the server's. */
+  /** The store did not change. `words` are the server's. */
   | { readonly outcome: "refused" | "unclear"; readonly words: string };
 
 export interface SharedStore<V extends Version> extends StorePlace {

@@ -74,7 +74,7 @@ export function openWriter<V extends Version>(store: SharedStore<V>, options: Wr
     } catch (error) {
       return failed(work, error);
     } finally {
-      // Here and not when the promise has settled: a request that comes in between would find nobody.
+      // Here, not when the promise has settled: a request in between would not be written.
       writing = undefined;
     }
   };
@@ -210,7 +210,7 @@ async function afterLoss<V extends Version>(work: Work<V>, isMissing: boolean): 
   work.stored = await work.store.load("write", work.stored);
   const { lease, state, applied } = work.stored.content;
   if (holds(work)) {
-    // By a write that was given up.
+    // From a write that was given up.
     work.hasHeld = true;
     return;
   }

@@ -12,7 +12,7 @@ import { blocks, chip, code, escaped, type Tone, table } from "./escape.ts";
 const fewExamples = 3;
 const manyExamples = 10;
 
-/** What each rule changes, in all integrations together. */
+/** The changes of each rule, in all integrations together. */
 export function ruleTable({ rules, integrations, exposed, exposedBy }: RulesGroup): string {
   const isTraced = rules.some(({ trace }) => traceHtml(trace) !== "");
   const heads = ["What", ...(isTraced ? ["Origin"] : []), "Rule"];
@@ -33,10 +33,10 @@ const examples = ({ nodes, isAlarm }: RuleChanges): string => {
   return `${nodes.length > most ? "such as " : ""}${andMore(nodes.map(code), { shown: most })}`;
 };
 
-// A browser lays out only what is open, so many objects are in bundles of this size.
+// A browser lays out only open details, so many objects are split into bundles of this size.
 const bundleSize = 100;
 
-/** The objects with all their changes; many of them in bundles. */
+/** The objects with all their changes, in bundles if there are many. */
 export function objectCards(objects: readonly ReportObject[], words: Words, isOpen: boolean): string {
   const drawn = (some: readonly ReportObject[]): string => some.map((object) => objectCard(object, words, isOpen)).join("\n");
   const bundles: string[] = [];

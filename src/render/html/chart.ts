@@ -26,10 +26,10 @@ export function chart({ points }: ReportHistory): string {
     const dots = points.length > 60 ? "" : points.map((point) => `M${x(point)} ${y(point[key])}h0`).join("");
     return `<path class="${style}" d="${path}"/>${dots === "" ? "" : `<path class="${style} dots" d="${dots}"/>`}`;
   });
-  const told = lines.map(({ key, label }) => `${label.toLowerCase()} from ${first[key]} to ${last[key]}`).join(", ");
+  const summary = lines.map(({ key, label }) => `${label.toLowerCase()} from ${first[key]} to ${last[key]}`).join(", ");
   return `<div class="chart small quiet">
 <div class="y" aria-hidden="true"><span>${top}</span><span>0</span></div>
-<svg role="img" aria-label="${escaped(`Drift over ${points.length} reports, ${timeText(first.at)} to ${timeText(last.at)}: ${told}.`)}" viewBox="0 0 ${width} ${height}" preserveAspectRatio="none">${drawn.join("")}</svg>
+<svg role="img" aria-label="${escaped(`Drift over ${points.length} reports, ${timeText(first.at)} to ${timeText(last.at)}: ${summary}.`)}" viewBox="0 0 ${width} ${height}" preserveAspectRatio="none">${drawn.join("")}</svg>
 <div class="x" aria-hidden="true"><span>${escaped(timeText(first.at))}</span><span>${escaped(timeText(last.at))}</span></div>
 </div>
 <ul class="legend small">${lines.map(({ label, style }) => `<li><svg aria-hidden="true" viewBox="0 0 32 12"><path class="${style}" d="M0 6h32"/></svg>${label}</li>`).join("")}</ul>

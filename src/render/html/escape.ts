@@ -22,7 +22,7 @@ export type Tone = "bad" | "good" | "warn" | "info" | "quiet";
 
 export const chip = (text: string, tone: Tone): string => (text === "" ? "" : `<span class="chip ${tone}">${escaped(text)}</span>`);
 
-/** The parts that are not empty, one per line. */
+/** The nonempty parts, one per line. */
 export const blocks = (...parts: readonly string[]): string => parts.filter((part) => part !== "").join("\n");
 
 /** A table; the cells are HTML. On a narrow screen each row is a block, and cells show their head. */
@@ -44,6 +44,6 @@ export const list = (entries: readonly string[], style = ""): string =>
     ? ""
     : `<ul${style === "" ? "" : ` class="${style}"`}>\n${entries.map((entry) => `<li>${entry}</li>`).join("\n")}\n</ul>`;
 
-/** Content that is folded; "" if it is empty. The summary is HTML. */
+/** Folded content; "" if it is empty. The summary is HTML. */
 export const folded = (summary: string, content: string): string =>
   content === "" ? "" : `<details><summary>${summary}</summary>\n${content}</details>`;

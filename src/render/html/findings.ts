@@ -20,7 +20,7 @@ const mostNodes = 10;
 
 const tones: Readonly<Record<Severity, Tone>> = { error: "bad", warning: "warn", info: "info" };
 
-/** The numbered checklist, and the steps done since the report before. */
+/** The numbered checklist, and the steps done since the previous report. */
 export function checklist({ manual, done, words }: Report): string {
   const [live, desired] = words.kind === "DriftReport" ? ["live", "desired"] : ["is", "must be"];
   const steps = manual.map((step) => stepHtml(step, live ?? "", desired ?? ""));
@@ -65,7 +65,7 @@ export const unverifiableList = (unverifiable: readonly Unverifiable[]): string 
     "steps",
   );
 
-/** What no manifest covers, counted and named. */
+/** Unmanaged objects, counted and listed. */
 export function unmanagedHtml({ unmanaged: { counts, objects, tables } }: Report): string {
   if (counts === "" && tables.length === 0) return "";
   const names = list(objects.map(({ kind, id, name }) => `${kind} <strong>${escaped(name)}</strong> ${code(id)}`));
@@ -90,7 +90,7 @@ export const policiesHtml = ({ open, existing, fixed }: Policies): string =>
     folded(`${partTitles.fixed} (${nodeCount(fixed)})`, policyCards(fixed)),
   );
 
-/** The findings of each policy: the message once, then every node. */
+/** The findings of each policy: the message once, followed by every node. */
 const policyCards = (policies: readonly PolicyGroup[]): string =>
   policies
     .map(({ policy, severity, message, place, nodes }) => {

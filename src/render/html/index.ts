@@ -23,7 +23,7 @@ import {
 } from "./findings.ts";
 import { type Page, type Part, page, type Tile } from "./page.ts";
 
-/** For a browser: one file that loads nothing and runs nothing. */
+/** A single HTML file that loads nothing and runs no script. */
 export function renderHtml(document: Document, options: RenderOptions): string {
   return page(pageOf(document, reportOf(document, options), options));
 }
@@ -55,7 +55,7 @@ interface Rendered {
   readonly report: Report;
 }
 
-/** Target by state, so that the one that needs attention is seen at once. */
+/** Targets with their state, to see at a glance which one needs attention. */
 function targetTable(all: readonly Rendered[]): string {
   const labels = [...new Set(all.flatMap(({ document, report }) => tilesOf(document, report).map(({ label }) => label)))];
   const rows = all.map(({ document, report }, index) => {
@@ -108,7 +108,7 @@ function leadHtml({ verdict, refusals, refusalTitle, limits }: Report): string {
   );
 }
 
-/** The numbers that a reader looks for first, each with the part that explains it. */
+/** The most important numbers, each with a link to the part that explains it. */
 function tilesOf(document: Document, report: Report): readonly Tile[] {
   if (document.kind === "Validation") return [];
   const { words, manual, blocked, policies, unmanaged } = report;
@@ -174,7 +174,7 @@ function partsOf(document: Document, report: Report, options: RenderOptions): re
   ];
 }
 
-/** What to do about drift: commands beside each other, then the rest. */
+/** What to do about drift: the commands first. */
 function nextHtml({ next }: Report): string {
   const cards = next.filter(({ commands }) => commands.length > 0);
   const notes = next.filter(({ commands }) => commands.length === 0);
@@ -213,7 +213,7 @@ const outcomeTones: Readonly<Record<ReportOutcome["item"]["outcome"], Tone>> = {
   ...{ skipped: "quiet", blocked: "bad", deferred: "info", "not-converged": "bad" },
 };
 
-/** What apply did, what needs attention first. */
+/** The outcomes of apply. Those that need attention come first. */
 function outcomeParts(report: Report): readonly Part[] {
   const open = report.outcomes.filter(({ isDone }) => !isDone);
   const done = report.outcomes.filter(({ isDone }) => isDone);

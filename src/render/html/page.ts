@@ -37,7 +37,7 @@ export interface Page {
   readonly footer: string;
 }
 
-// The page may use nothing but its style: no script, image or connection, whatever a name contains.
+// The page may only use its style: no scripts, images or connections, whatever a name contains.
 const policy = `default-src 'none'; style-src 'sha256-${createHash("sha256").update(style).digest("base64")}'; base-uri 'none'; form-action 'none'`;
 
 /** A whole HTML document. */
@@ -90,7 +90,7 @@ function section({ id, html, tiles = [], isBelow }: Part, title: string, ids: Re
     : `<section${style} aria-labelledby="${id}">\n<h2 id="${id}">${title}</h2>\n${content}`;
 }
 
-/** The numbers, each a link to its part if the page has it. */
+/** The numbers. Each links to its part if the page has it. */
 function tileList(tiles: readonly Tile[], ids: ReadonlySet<string>): string {
   const drawn = tiles.map(({ label, count, part, isAlarm }) => {
     const number = `<strong>${count}</strong> <span>${escaped(label)}</span>`;

@@ -8,26 +8,29 @@ import { type Finding, findingsOf } from "../report/findings.ts";
 import { hasChanges, summaryLine } from "../report/totals.ts";
 import { renderHuman } from "../terminal/index.ts";
 
-/** Most bytes of a step summary. GitHub drops the whole summary above 1 MiB. */
+/** Maximum size of a step summary in bytes. GitHub drops summaries above 1 MiB. */
 export const summaryLimitBytes = 1_000_000;
 
-/** What a step of GitHub Actions gets besides its log. */
+/** Files for a step of GitHub Actions, in addition to its log. */
 export interface GithubPieces {
-  /** Markdown for $GITHUB_STEP_SUMMARY, within the given bytes. */
+  /** Markdown for $GITHUB_STEP_SUMMARY, within the size limit. */
   readonly summary: string;
-  /** For $GITHUB_OUTPUT, by name. */
+  /** Values for $GITHUB_OUTPUT, by name. */
   readonly outputs: Readonly<Record<"has_changes" | "exit_code" | "plan_file" | "summary_line", string>>;
 }
 
 /**
- * For the log of a step: the human text in a folded group, then the annotations. GitHub reads no
- * workflow command in the text, whatever names it holds.
+ * For the log of a step: the human text in a folded group, then the annotations. The text contains
+ * no workflow commands, whatever names it contains.
  */
 export function renderGithub(document: Document, options: RenderOptions): string {
   return renderGithubAll([document], options);
 }
 
-/** As `renderGithub`, for several targets. The limit of annotations is that of all together. */
+/**
+ * Like `renderGithub`, for several targets. The limit of annotations applies to all targets
+ * together.
+ */
 export function renderGithubAll(documents: readonly Document[], options: RenderOptions): string {
   const groups = documents.flatMap((document) => [
     workflowCommand("group", [], summaryLine(document)),
@@ -38,7 +41,7 @@ export function renderGithubAll(documents: readonly Document[], options: RenderO
   return `${[...groups, ...annotations(entries, options.filePrefix ?? "")].join("\n")}\n`;
 }
 
-/** `room`: how many bytes of the step summary are free. */
+/** `room`: the free bytes of the step summary. */
 export function githubPieces(
   documents: readonly Document[],
   { room = summaryLimitBytes, planFile = "" }: { readonly room?: number; readonly planFile?: string } = {},
@@ -88,7 +91,7 @@ const commands: Readonly<Record<Severity, string>> = { error: "error", warning: 
 export function annotations(entries: readonly Finding[], prefix: string): readonly string[] {
   return severities.flatMap((severity) => {
     const some = entries.filter((entry) => entry.severity === severity);
-    // GitHub shows those with a line beside the code.
+    // GitHub shows annotations with a line beside the code.
     const sorted = [...some.filter(({ file }) => file !== undefined), ...some.filter(({ file }) => file === undefined)];
     return sorted.slice(0, mostPerSeverity).map((entry) => annotation(entry, prefix));
   });
@@ -110,7 +113,7 @@ function annotation({ rule, title, severity, message, file, line, column }: Find
   );
 }
 
-/** `::name key=value,key=value::message` on one line, escaped as GitHub's toolkit does it. */
+/** `::name key=value,key=value::message` on one line, escaped as in GitHub's toolkit. */
 export function workflowCommand(name: string, properties: readonly (readonly [string, string])[], message: string): string {
   const list = properties.map(([key, value]) => `${key}=${escapedProperty(value)}`).join(",");
   return `::${name}${list === "" ? "" : ` ${list}`}::${escapedData(message)}`;

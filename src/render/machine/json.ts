@@ -3,7 +3,7 @@ import { emptyRecord, isObject } from "../../model/json.ts";
 import { visible } from "../../text/control-characters.ts";
 import type { Renderer } from "../document.ts";
 
-// The order of product §4.1, for the members that a reader looks for first; all others follow by name.
+// The most important members come first, in this order. All others follow by name.
 const order = [
   "formatVersion id address kind action outcome liveId liveName dependsOn planId runId createdAt startedAt finishedAt tool name version",
   "target account git commit dirty manifestDigest complete executable calls read planned create update relate bind noop",
@@ -13,7 +13,9 @@ const order = [
 ].flatMap((line) => line.split(" "));
 const rank: ReadonlyMap<string, number> = new Map(order.map((name, index) => [name, index]));
 
-/** The document itself: two spaces, one order of keys whatever order they came in, and nothing in it that a terminal would obey. */
+/**
+ * The document as JSON: indented by two spaces, keys in a fixed order, control characters escaped.
+ */
 export const renderJson: Renderer = (document) => {
   const text = JSON.stringify(document, (_key, member: unknown) => (isObject(member) ? ordered(member) : member), 2);
   return `${text.split("\n").map(visible).join("\n")}\n`;

@@ -1,6 +1,6 @@
 import { visible, visibleLines } from "../../text/control-characters.ts";
 
-// GitLab reads reports of up to 30 MiB; a long message tells no more than its beginning.
+// GitLab reads reports of up to 30 MiB, so long messages are cut.
 const mostCharacters = 4_000;
 
 export interface TestCase {
@@ -8,7 +8,9 @@ export interface TestCase {
   readonly group: string;
   readonly file?: string;
   readonly line?: number;
-  /** "failure": something is wrong; "skipped": it waits for something or somebody. Absent: passed. */
+  /**
+   * "failure": something is wrong; "skipped": it waits for something or someone. Absent: passed.
+   */
   readonly verdict?: { readonly element: "failure" | "skipped"; readonly type: string; readonly message: string };
   readonly output?: string;
 }
@@ -21,13 +23,16 @@ export interface TestSuite {
   readonly cases: readonly TestCase[];
 }
 
-/** How a case names its place: `prefix` leads from the repository's root to the folder that files are relative to. */
+/**
+ * How to write the location of a case. `prefix`: the path from the repository's root to the folder
+ * that files are relative to.
+ */
 export interface Placing {
   readonly prefix: string;
   readonly isLinked: boolean;
 }
 
-/** The report as text. Readers refuse a suite without a case. */
+/** The report as text. JUnit readers refuse a suite without a case. */
 export function junitText(suites: readonly TestSuite[], placing: Placing): string {
   const body = suites.map((suite) => suiteText(suite, placing)).join("");
   return `<?xml version="1.0" encoding="UTF-8"?>\n<testsuites name="dimsync" ${counts(suites.flatMap(({ cases }) => cases))} time="0">\n${body}</testsuites>\n`;
@@ -70,7 +75,10 @@ const entities: ReadonlyMap<string, string> = new Map([
   ["'", "&apos;"],
 ]);
 
-/** For an attribute: one line, no characters that XML 1.0 forbids (`visible` has written them as escapes; what is left are U+FFFE and U+FFFF). */
+/**
+ * For an attribute: one line, no characters that XML 1.0 forbids (`visible` escapes them, except
+ * U+FFFE and U+FFFF).
+ */
 function attribute(text: string): string {
   return escaped(visible(cut(text)));
 }

@@ -20,8 +20,8 @@ export function renderJunit(document: Document, options: RenderOptions): string 
 
 /**
  * One test suite per target. Each finding is a case: failed if it is an error or drift, otherwise
- * skipped. Each planned or done step is a passed case. Without any there is one passed case, because
- * readers refuse an empty suite.
+ * skipped. Each planned or done step is a passed case. If there are none, there is one passed case,
+ * because JUnit readers refuse an empty suite.
  */
 export function renderJunitAll(documents: readonly Document[], { filePrefix = "", caseFiles = false }: RenderOptions): string {
   return junitText(documents.map(suiteOf), { prefix: filePrefix, isLinked: caseFiles });

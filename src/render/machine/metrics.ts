@@ -57,7 +57,7 @@ const runFamilies = ({ finishedAtSeconds, durationSeconds, lastSuccessSeconds }:
       return last === undefined ? [] : [[{}, last]];
     },
   },
-  { name: "run_duration_seconds", help: "How long the last run took.", samplesOf: () => [[{}, durationSeconds]] },
+  { name: "run_duration_seconds", help: "Duration of the last run.", samplesOf: () => [[{}, durationSeconds]] },
   { name: "exit_code", help: "Exit code of the last run.", samplesOf: ({ exit }) => [[{}, exit.code]] },
   { name: "complete", help: "1 if every read succeeded.", samplesOf: ofPlan(({ complete }) => [[{}, complete ? 1 : 0]]) },
 ];
@@ -66,7 +66,7 @@ const runFamilies = ({ finishedAtSeconds, durationSeconds, lastSuccessSeconds }:
 const contentFamilies: readonly Family[] = [
   {
     name: "objects",
-    help: "Objects by what is to be done with them.",
+    help: "Objects by planned action.",
     samplesOf: ofPlan(({ summary: { protects: _, exposes: __, exposed: ___, stricter: ____, ...states } }) =>
       Object.entries(states).map(([state, count]): Sample => [{ state }, count]),
     ),
@@ -91,7 +91,7 @@ const contentFamilies: readonly Family[] = [
   },
   {
     name: "outcomes",
-    help: "Items of the last apply by outcome.",
+    help: "Items of the last apply, by outcome.",
     samplesOf: (document) => (document.kind === "Result" ? outcomes(document) : []),
   },
   { name: "policy_findings", help: "Policy findings.", samplesOf: ({ policy }) => bySeverity(openFindings(policy)) },

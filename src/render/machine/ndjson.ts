@@ -4,8 +4,9 @@ import { visible } from "../../text/control-characters.ts";
 import type { Document } from "../document.ts";
 
 /**
- * Events, one JSON object a line: `{ "event": "progress", … }` while the command runs, then one line per finding, then `{ "event": "end", … }` with
- * all that is left of the document. Every line has `formatVersion` (minor = additive). Readers skip events that they don't know.
+ * Events, one JSON object per line: `{ "event": "progress", … }` while the command runs, then one
+ * line per finding, then `{ "event": "end", … }` with the rest of the document. Every line has
+ * `formatVersion` (minor = additive). Readers must skip unknown events.
  */
 export function renderNdjson(document: Document): string {
   const target = document.kind === "Validation" ? {} : { target: document.target };
@@ -23,11 +24,11 @@ export interface Failure {
   readonly code: string;
   readonly message: string;
   readonly exit: number;
-  /** Mistakes in the user's files, where those are the reason. */
+  /** Problems in the user's files, if they are the reason. */
   readonly diagnostics: readonly Diagnostic[];
 }
 
-/** The last lines of a command that failed before it had a document. */
+/** The last lines of a command that failed without a document. */
 export const renderFailure = ({ diagnostics, ...failure }: Failure): string =>
   [...diagnostics.map((diagnostic) => line("diagnostic", { diagnostic })), line("error", failure)].join("");
 

@@ -4,7 +4,7 @@ import { visible, visibleLines } from "../../text/control-characters.ts";
 import type { Document, RenderOptions } from "../document.ts";
 import { type Finding, findingsOf } from "../report/findings.ts";
 
-// GitHub's code scanning shows 5 000 results of a run and refuses more than 25 000.
+// GitHub code scanning shows 5 000 results per run and refuses more than 25 000.
 const mostResults = 5_000;
 const levels = { error: "error", warning: "warning", info: "note" } as const satisfies Record<Severity, SarifResult.level>;
 
@@ -39,7 +39,7 @@ function runOf(document: Document, prefix: string): Run {
         rules: [...rules],
       },
     },
-    // Results of one category replace those of the category's run before; each target is its own.
+    // Results of a category replace those of its previous run. Each target has its own category.
     automationDetails: {
       id: document.kind === "Validation" ? "dimsync/validate/" : `dimsync/${document.kind.toLowerCase()}/${visible(document.target)}/`,
     },
@@ -72,12 +72,12 @@ function resultOf(entry: Finding, ruleIndex: number, prefix: string): SarifResul
         ...(address === undefined ? {} : { logicalLocations: [{ fullyQualifiedName: visible(address), kind: "object" }] }),
       },
     ],
-    // Stays the same while lines move, so that a finding is not reported as new.
+    // Does not depend on lines, so that a finding that moved is not reported as new.
     partialFingerprints: { "dimsync/v1": [rule, address ?? entry.file ?? "", path ?? ""].map(visible).join(" ") },
   };
 }
 
-/** GitHub refuses a log with a result that has no file, so what has none stands at the config file. */
+/** GitHub refuses a log with a result without a file, so such results get the config file. */
 function physicalLocation({ file = "dimsync.yaml", line, column }: Finding, prefix: string) {
   const isAbsolute = file.startsWith("/");
   return {
@@ -86,7 +86,7 @@ function physicalLocation({ file = "dimsync.yaml", line, column }: Finding, pref
   };
 }
 
-/** `visible` first, since a lone surrogate can't be percent-encoded. */
+/** `visible` comes first, because a lone surrogate can't be percent-encoded. */
 const uriPath = (path: string): string =>
   path
     .split("/")

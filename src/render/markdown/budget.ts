@@ -1,10 +1,10 @@
-/** How much a document shows, from most to least. */
+/** The levels of detail, from most to least. */
 export type Detail = "full" | "by rule" | "by object" | "counts";
 
 const details: readonly Detail[] = ["full", "by rule", "by object", "counts"];
 const defaultBudget = 60_000;
 
-/** The document with the most detail that fits the budget. Counts alone are short, and the last resort. */
+/** The document with the most detail that fits the budget; at least the counts. */
 export function fitted(draw: (detail: Detail) => string, budget = defaultBudget): string {
   let text = "";
   for (const detail of details) {
@@ -14,10 +14,10 @@ export function fitted(draw: (detail: Detail) => string, budget = defaultBudget)
   return text;
 }
 
-// Entries of a list, such as the checklist; the rest is counted.
+// Maximum entries of a list, such as the checklist. The rest is counted.
 const listLimits: Readonly<Record<Detail, number>> = { full: Number.POSITIVE_INFINITY, "by rule": 100, "by object": 20, counts: 0 };
 
-/** As many entries as the detail allows, then how many are left out. */
+/** As many entries as the detail allows, and how many are left out. */
 export function listed<T>(all: readonly T[], detail: Detail, draw: (entry: T) => string, between = "\n"): string {
   const limit = listLimits[detail];
   const shown = all.slice(0, limit).map(draw);
@@ -25,12 +25,12 @@ export function listed<T>(all: readonly T[], detail: Detail, draw: (entry: T) =>
 }
 
 const shorter: Readonly<Record<Exclude<Detail, "full">, string>> = {
-  "by rule": "Changes are grouped by rule, what is done is counted, and lists end after 100 entries.",
+  "by rule": "Changes are grouped by rule, finished items are counted, and lists end after 100 entries.",
   "by object": "Changes are counted per object, and lists end after 20 entries.",
   counts: "Only the totals are shown.",
 };
 
-/** What is left out, and the command that shows it; "" if nothing is. */
+/** What is left out, and the command that shows it; "" if the document is complete. */
 export function shortenedText(detail: Detail, command: string): string {
   return detail === "full" ? "" : `**Shortened:** ${shorter[detail]} See everything with \`${command}\`.`;
 }

@@ -10,13 +10,13 @@ import { risksOf, type Words } from "../report/words.ts";
 import type { Detail } from "./budget.ts";
 import { code, prose, table } from "./escape.ts";
 
-// Rules that are shown; the rest is counted.
+// Maximum rules to show. The rest is counted.
 const mostRules: Readonly<Record<Detail, number>> = { full: 100, "by rule": 100, "by object": 20, counts: 0 };
 // Examples of what a rule changes; more if data becomes readable.
 const fewExamples = 1;
 const manyExamples = 10;
 
-/** The groups one below the other; those that fit on a line follow each other without a blank line. */
+/** The groups. Those that fit on one line have no blank line between them. */
 export function groupBlocks(groups: readonly ReportGroup[], detail: Detail, words: Words): string {
   let text = "";
   let wasLine = false;
@@ -87,7 +87,7 @@ function changeTable({ lines }: ItemGroup, words: Words): string {
   return filledTable(heads, rows);
 }
 
-/** What each rule changes, in all integrations together. */
+/** The changes of each rule, in all integrations together. */
 function rulesParts(group: RulesGroup, detail: Detail): readonly string[] {
   const { integrations, rules } = group;
   const shown = rules.slice(0, mostRules[detail]);

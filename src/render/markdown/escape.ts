@@ -1,16 +1,20 @@
 import { visible, visibleLines } from "../../text/control-characters.ts";
 
-// Names come from databases and manifests: they may hold pipes, backticks, HTML, @mentions, #references and links, and mean none of them.
+// Names come from databases and manifests: they can contain pipes, backticks, HTML, @mentions,
+// #references and links, which must not take effect.
 const plainCode = /^[^`|\\<>&\s][^`|\\<>&]*(?<! )$/u;
 const punctuation = /[^\p{L}\p{M}\p{N} ,.;:()'"?!%/=→…×≠·+-]/gu;
 
-/** A name or value as code: between backticks where they are safe, else as HTML, the one form that takes any character even in a table. */
+/**
+ * A name or value as code: in backticks if that is safe, otherwise as HTML, which can contain any
+ * character, even in a table.
+ */
 export function code(text: string): string {
   const shown = visible(text);
   return plainCode.test(shown) ? `\`${shown}\`` : htmlCode(text);
 }
 
-/** The same within an HTML block such as `<summary>`, where backticks mean nothing. */
+/** The same within an HTML block such as `<summary>`, where backticks have no meaning. */
 export function htmlCode(text: string): string {
   return `<code>${visible(text).replace(/[^\p{L}\p{M}\p{N} ,.:/-]/gu, entity)}</code>`;
 }
@@ -38,7 +42,7 @@ export function fenced(lines: readonly string[], language: string): string {
   return [fence + language, ...shown, fence].join("\n");
 }
 
-/** A part that is folded away; `summary` is HTML. */
+/** A folded part; `summary` is HTML. */
 export function details(summary: string, body: string): string {
   return `<details><summary>${summary}</summary>\n\n${body}\n\n</details>`;
 }

@@ -73,7 +73,7 @@ export const policySections = ({ open, existing, fixed }: Policies, detail: Deta
     "\n\n",
   );
 
-/** The findings of one policy, its message once. */
+/** The findings of one policy, with its message once. */
 function policyText({ policy, severity, message, place, nodes }: PolicyGroup): string {
   const head = spaced(`- **${severity}**`, code(policyAddress(policy)), prose(message), place === "" ? "" : `(${code(place)})`);
   const shown = nodes.map(({ address, path, requirement }) => spaced(code(address), path === "" ? "" : code(path), prose(requirement)));
@@ -116,7 +116,7 @@ function problemText(problem: Diagnostic, detail: Detail): string {
   return `${text}\n\n${source.replace(/^/gmu, "  ")}\n`;
 }
 
-/** The checklist, and the steps done since the report before. */
+/** The checklist, and the steps done since the previous report. */
 export function manualSections({ manual, done, words }: Report, detail: Detail): string {
   const finished = section(
     partTitles.done,
@@ -161,7 +161,7 @@ export const unverifiableSection = (unverifiable: readonly Unverifiable[], detai
     return `- ${code(address)}: ${values} (${prose(reason)})`;
   });
 
-/** What no manifest covers, folded. */
+/** Unmanaged objects, folded. */
 export function unmanagedSection({ unmanaged }: Report, detail: Detail): string {
   const { counts, objects, tables } = unmanaged;
   if ((counts === "" && tables.length === 0) || detail === "counts") return "";

@@ -69,7 +69,7 @@ function changes({ groups, words, isGrouped, changes: count }: Report, detail: D
 
 const mostOutcomes: Readonly<Record<Detail, number>> = { full: Number.POSITIVE_INFINITY, "by rule": 1000, "by object": 20, counts: 0 };
 
-/** What needs attention first; the shorter forms leave out what is done. */
+/** Items that need attention come first. The shorter forms leave out finished items. */
 function outcomes({ outcomes: all }: Report, detail: Detail): string {
   const wanted = detail === "full" ? all : all.filter(({ isDone }) => !isDone);
   const shown = wanted.slice(0, mostOutcomes[detail]);

@@ -11,8 +11,9 @@ export function originText(origin: Origin | undefined): string {
 }
 
 /**
- * "dana@example.com, 2026-03-03 07:55 UTC (likely)"; "" without attribution. A run of dimsync made
- * the object as declared, so it did not cause the difference: it only shows since when that exists.
+ * "dana@example.com, 2026-03-03 07:55 UTC (likely)"; "" without attribution. If a run of dimsync
+ * created the object as declared, it did not cause the difference: it only shows since when the
+ * difference exists.
  */
 export function attributionText(attribution: Attribution | undefined): string {
   if (attribution === undefined) return "";
@@ -24,7 +25,7 @@ export function attributionText(attribution: Attribution | undefined): string {
 /** "drift; dana@example.com, 2026-03-03 07:55 UTC". */
 export const traceText = ({ origin, attribution }: Traced): string => joinParts([originText(origin), attributionText(attribution)], "; ");
 
-/** The user who made the change; "" if nobody is known to have made it. */
+/** The user who made the change; "" if unknown. */
 export function actorText({ actor, own }: Attribution): string {
   if (own) return "";
   return actor === undefined ? "a user without an e-mail address" : visible(actor);
@@ -36,7 +37,10 @@ export function timeText(iso: string): string {
   return day === undefined || minute === undefined ? visible(iso) : `${day} ${minute} UTC`;
 }
 
-/** The origin and attribution that all have in common. If several users made the changes, none is named. */
+/**
+ * The origin and attribution that all changes share. If several users made the changes, none is
+ * shown.
+ */
 export function commonTrace(all: readonly Traced[]): Traced {
   const [first] = all;
   if (first === undefined) return {};

@@ -71,7 +71,7 @@ export function placeText(place: { readonly file?: string; readonly line?: numbe
     .join(":");
 }
 
-/** What something deferred waits for; `draw` draws an address as the format requires. "" if not known. */
+/** What a deferred entry waits for. `draw` formats an address. "" if unknown. */
 export function waitsForText(
   { waitsFor, liveId }: { readonly waitsFor: readonly string[]; readonly liveId?: string | undefined },
   draw: (address: string) => string,

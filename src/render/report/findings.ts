@@ -19,10 +19,10 @@ import { isAlarm, riskText } from "./words.ts";
 export interface Finding {
   /** Stable: "E_AMBIGUOUS", "policy/pii-must-be-hashed", "guard/maxCreates", "exposes", "drift", "manual". */
   readonly rule: string;
-  /** What the rule means, without user text. */
+  /** The meaning of the rule, without user text. */
   readonly title: string;
   readonly severity: Severity;
-  /** Full sentences; can hold any text and line breaks. */
+  /** Full sentences. Can contain any text and line breaks. */
   readonly message: string;
   readonly address?: string;
   /** JSON Pointer into the live object. */
@@ -183,8 +183,8 @@ const withCommand = (message: string, command: string | undefined): string => jo
 
 type Defined<T> = { readonly [K in keyof T]?: Exclude<T[K], undefined> };
 
-/** The members that have a value, because optional members must not be undefined. */
+/** The members with a value, because optional members must not be undefined. */
 function defined<T extends Readonly<Record<string, unknown>>>(members: T): Defined<T> {
-  // Exactly the members that the type makes optional are left out.
+  // Only members that are optional in the type are left out.
   return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined)) as Defined<T>;
 }

@@ -1,4 +1,4 @@
-/** All with the same key together, in the order of the first of each group. */
+/** Groups items by key, in the order of the first item of each group. */
 export function grouped<T>(all: readonly T[], keyOf: (one: T) => string): readonly (readonly [T, ...T[]])[] {
   const groups = new Map<string, [T, ...T[]]>();
   for (const one of all) {

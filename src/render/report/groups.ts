@@ -8,7 +8,7 @@ import { grouped } from "./grouped.ts";
 import { changesByRule, integrationOf, type RuleChanges } from "./rules.ts";
 import type { Words } from "./words.ts";
 
-/** One block of the main part: an item, or many that are alike. */
+/** One block of the main part: an item, or many similar ones. */
 export type ReportGroup = ItemGroup | RulesGroup | NamesGroup;
 
 interface Head {
@@ -27,7 +27,7 @@ interface Head {
 /** One item with its changes. */
 export interface ItemGroup extends Head {
   readonly type: "item";
-  /** What a relation attaches its tag to; raw. */
+  /** The resource of a tag relation; raw. */
   readonly on?: { readonly type: string; readonly id: string } | undefined;
   readonly lines: readonly ChangeLine[];
   /** Whether the head says everything. */
@@ -36,7 +36,7 @@ export interface ItemGroup extends Head {
   readonly after: readonly string[];
 }
 
-/** The changes that rules make in schemas, of one integration or of all together. */
+/** The changes of rules in schemas, for one integration or for all together. */
 export interface RulesGroup extends Head {
   readonly type: "rules";
   readonly integrations: readonly string[];
@@ -62,7 +62,7 @@ export interface Call {
   readonly bodies: readonly JsonValue[];
 }
 
-// From this many changes on, nobody reads each one.
+// From this many changes on, they are grouped.
 const groupedFrom = 30;
 // Fewer relations or ids than this are listed.
 const fewestNames = 4;
@@ -83,7 +83,7 @@ export function itemGroups(items: readonly Item[], words: Words, all = items): r
   return items.map((item) => itemGroup(item, addresses, words));
 }
 
-/** The items in their order; many that are alike are in the place of the first. */
+/** The items in their order. Similar items are grouped at the position of the first. */
 export function reportGroups(items: readonly Item[], words: Words, byRule: boolean): readonly ReportGroup[] {
   if (!byRule) return itemGroups(items, words);
   return grouped(items, groupKey).flatMap((group): readonly ReportGroup[] => {
@@ -98,7 +98,7 @@ function groupKey(item: Item): string {
   return isSchemaChange(item) ? "schemas" : item.id;
 }
 
-/** Whether rules made its changes. */
+/** Whether its changes come from rules. */
 export const isSchemaChange = ({ kind, action }: Item): boolean => kind === kindNames.schemaConfig && action === "update";
 
 function itemGroup(item: Item, addresses: ReadonlyMap<string, string>, words: Words): ItemGroup {
@@ -167,7 +167,7 @@ function callsOf(items: readonly Item[], words: Words): readonly Call[] {
 const exposedOf = (items: readonly Item[], words: Words): number =>
   words.kind === "DriftReport" ? 0 : items.reduce((sum, { exposedColumns = 0 }) => sum + exposedColumns, 0);
 
-/** What a relation attaches its tag to, as in the request: Integration 8f1c. */
+/** The resource of a tag relation, as in the request: Integration 8f1c. */
 function relationTarget({ action, requests }: Item): ItemGroup["on"] {
   const { resourceType: type, resourceId: id } = requests[0]?.body ?? {};
   return action === "relate" && typeof type === "string" && typeof id === "string" ? { type, id } : undefined;

@@ -2,13 +2,13 @@ import type { Origin, Plan } from "../../model/plan.ts";
 import { counted } from "../../text/counts.ts";
 import type { Traced } from "./attribution.ts";
 
-/** What to do about drift: a sentence, and the commands to run in turn. */
+/** What to do about drift: a sentence, and the commands to run in order. */
 export interface NextStep {
   readonly text: string;
   readonly commands: readonly string[];
 }
 
-/** None for a plan, and none without differences. */
+/** Empty for a plan, and without differences. */
 export function nextSteps({ kind, items, manual }: Plan): readonly NextStep[] {
   if (kind === "Plan") return [];
   const changes = items

@@ -15,13 +15,16 @@ export interface ReportObject {
   readonly liveId: string | undefined;
   readonly items: readonly ItemGroup[];
   readonly changes: number;
-  /** Changes with the risk that stands out. */
+  /** Changes with the highlighted risk. */
   readonly alarms: number;
   /** Users who made the changes, according to the audit log. */
   readonly users: readonly string[];
 }
 
-/** Integrations first, and among them those with the most alarming changes. Ids to record are left out. */
+/**
+ * Integrations first, those with the most highlighted changes before the others. Without ids to
+ * record.
+ */
 export function objectsOf(items: readonly Item[], words: Words): readonly ReportObject[] {
   const shown = itemGroups(items, words).filter(({ action }) => action !== "bind");
   const objects = grouped(shown, ({ address }) => objectAddress(address)).map((group): ReportObject => {

@@ -32,7 +32,7 @@ export interface ReportOutcome {
   /** "created", "failed" */
   readonly text: string;
   readonly isDone: boolean;
-  /** Commands of which one is to be run next. */
+  /** Commands to choose from as the next step. */
   readonly commands: readonly string[];
   /** "120 SchemaConfig"; "" for a single item. */
   readonly count: string;
@@ -66,7 +66,7 @@ function sharedKey(item: ItemResult): string | undefined {
   return outcome === "blocked" ? JSON.stringify([kind, outcome, code, message]) : undefined;
 }
 
-/** The commands of which one is to be run next; none if the message says what to do. */
+/** The commands to choose from as the next step; none if the message says what to do. */
 function nextCommands({ outcome, address }: ItemResult): readonly string[] {
   if (outcome !== "unknown") return [];
   return ["--created=ID", "--not-created"].map((flag) => `dimsync resolve ${shellWord(visible(address))} ${flag}`);

@@ -26,13 +26,13 @@ export interface PolicyNode {
   readonly requirement: string;
 }
 
-/** The findings of a document, by what a reader has to do about them. */
+/** The findings of a document, by what the reader must do about them. */
 export interface Policies {
-  /** To act on: what a plan causes, or what a report finds. */
+  /** Findings that need action: those that a plan causes, or those in a report. */
   readonly open: readonly PolicyGroup[];
-  /** There before the plan and after it. */
+  /** Findings that exist before the plan and after it. */
   readonly existing: readonly PolicyGroup[];
-  /** Removed by the plan. */
+  /** Findings that the plan fixes. */
   readonly fixed: readonly PolicyGroup[];
 }
 
@@ -43,7 +43,7 @@ export function policiesOf(findings: readonly PolicyFinding[], kind: Document["k
   return { open: of("new"), existing: of("existing"), fixed: of("fixed").map(withoutRequirements) };
 }
 
-/** What was required is no longer of interest. */
+/** Without the requirement, which is met. */
 const withoutRequirements = (group: PolicyGroup): PolicyGroup => ({
   ...group,
   nodes: group.nodes.map((node) => ({ ...node, requirement: "" })),
@@ -51,7 +51,7 @@ const withoutRequirements = (group: PolicyGroup): PolicyGroup => ({
 
 export const nodeCount = (groups: readonly PolicyGroup[]): number => groups.reduce((sum, { nodes }) => sum + nodes.length, 0);
 
-/** The findings that are there after apply. */
+/** The findings that remain after apply. */
 export const openFindings = (policy: readonly PolicyFinding[]): readonly PolicyFinding[] => policy.filter(({ state }) => state !== "fixed");
 
 /** "hashed is false, must be true"; "" if the values are not known. */

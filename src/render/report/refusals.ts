@@ -26,7 +26,12 @@ export function refusalsOf(plan: Plan): readonly Refusal[] {
   return [
     ...(complete
       ? []
-      : [refusal("a read failed", "The plan is incomplete, because a read failed. Creates are blocked: what looks missing may exist.")]),
+      : [
+          refusal(
+            "a read failed",
+            "The plan is incomplete, because a read failed. Creates are blocked, because objects that look missing may exist.",
+          ),
+        ]),
     ...(errors === 0 ? [] : [refusal(counted(errors, "error"), errorsText(errors))]),
     ...(snapshot === undefined ? [] : [refusal("made from a snapshot", snapshotText(snapshot))]),
     ...guards.filter(({ allowed }) => allowed === undefined).map(guardRefusal),
@@ -55,7 +60,10 @@ export function limitsOf(plan: Plan): readonly string[] {
   ];
 }
 
-/** "Guard maxCreates refuses: 7 found, at most 5 allowed"; lifted guards say so. A report applies nothing, so nothing is refused. */
+/**
+ * "Guard maxCreates refuses: 7 found, at most 5 allowed", or "… is lifted …". A report applies
+ * nothing, so nothing is refused.
+ */
 export function guardText({ guard, limit, actual, allowed }: GuardFinding, kind: Document["kind"]): string {
   const measure = joinParts([actual === undefined ? "" : `${actual} found`, limit === undefined ? "" : `at most ${limit} allowed`], ", ");
   const refuses = kind === "DriftReport" ? "would refuse to restore the manifests" : "refuses";

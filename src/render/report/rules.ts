@@ -9,7 +9,7 @@ import { placeText } from "./changes.ts";
 import { grouped } from "./grouped.ts";
 import { isAlarm, riskText, type Words } from "./words.ts";
 
-/** What one rule changes in the same way, in all integrations. */
+/** The changes of one rule with the same effect, in all integrations. */
 export interface RuleChanges {
   readonly changes: readonly Change[];
   /** "hash 312 columns in 87 tables of 9 integrations"; a report adds the values instead of a verb. */
@@ -17,7 +17,7 @@ export interface RuleChanges {
   readonly risk: string;
   readonly isAlarm: boolean;
   readonly trace: Traced;
-  /** The rule's id or position; the file if a manifest says it literally. */
+  /** The rule's id or position; the file for a literal entry. */
   readonly rule: string;
   /** "manifests/pii.yaml:9"; "" if `rule` is the file. */
   readonly place: string;
@@ -26,7 +26,10 @@ export interface RuleChanges {
   readonly nodes: readonly string[];
 }
 
-/** The changes of schema configurations by rule: first what stands out, otherwise in the order of the first change. */
+/**
+ * The changes of schema configurations by rule. Highlighted risks first, otherwise in the order of
+ * the first change.
+ */
 export function changesByRule(items: readonly Item[], words: Words): readonly RuleChanges[] {
   const labels = new Map<Change, string>();
   for (const item of items) {
@@ -59,7 +62,7 @@ export const integrationOf = (address: string): string => visible(parseAddress(a
 
 type Changes = readonly [Change, ...Change[]];
 
-/** By rule, member, old and new value; by file in place of the rule if a manifest says it literally. */
+/** By rule (or file, for a literal entry), member, old and new value. */
 export function groupByRule(changes: readonly Change[]): readonly Changes[] {
   const groups = grouped(changes, (change) => {
     const { rule, file, line } = change.cause ?? {};
@@ -76,7 +79,7 @@ export function groupByRule(changes: readonly Change[]): readonly Changes[] {
   return [...groups.filter(([first]) => isAlarm(first)), ...groups.filter(([first]) => !isAlarm(first))];
 }
 
-/** A literal tree may say the same of tables and of columns. */
+/** A literal tree can set the same for tables and columns. */
 const byLevel = (changes: Changes): readonly Changes[] => grouped(changes, ({ path }) => levelOf(path));
 
 function levelOf(path: string): "schema" | "table" | "column" {
@@ -84,7 +87,7 @@ function levelOf(path: string): "schema" | "table" | "column" {
   return nodeInTable !== "" ? "column" : table !== undefined ? "table" : "schema";
 }
 
-/** Without `labelOf` there is only one integration, which needs no name. */
+/** Without `labelOf`, there is only one integration, and its name is left out. */
 function whatText(changes: Changes, labelOf: ((change: Change) => string) | undefined, words: Words): string {
   const [{ path, before, after }] = changes;
   const { leaf } = pathText(path);

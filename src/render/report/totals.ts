@@ -9,13 +9,13 @@ import { isDone, outcomesText } from "./outcomes.ts";
 import { refusalTitle } from "./refusals.ts";
 import { wordsOf } from "./words.ts";
 
-/** Whether the account was read completely and there is nothing to do and nothing to report. */
+/** Whether the account was read completely, and there is nothing to do or report. */
 export function isEmpty(plan: Plan): boolean {
   const lists = [plan.items, plan.manual, plan.blocked, plan.deferred, plan.policy, plan.guards];
   return plan.complete && lists.every((list) => list.length === 0) && plan.diagnostics.every(({ severity }) => severity !== "error");
 }
 
-/** The verdict on an empty plan. It only says that what the service shows matches. */
+/** The summary of an empty plan. It only claims what the service shows. */
 export function emptyText(plan: Plan): string {
   const unverifiable = plan.unverifiable.reduce((sum, { paths }) => sum + paths.length, 0);
   const objects = counted(plan.summary.noop, "object");
@@ -95,7 +95,10 @@ export function summaryLine(document: Document): string {
   return `${title}: ${isEmpty(document) ? emptyText(document) : totalsText(document)}`;
 }
 
-/** Whether a plan would change something, a report found a difference, or apply did something. A bind alone is no change. */
+/**
+ * Whether a plan would change something, a report found a difference, or apply did something.
+ * Recording an id does not count.
+ */
 export function hasChanges(document: Document): boolean {
   if (document.kind === "Validation") return false;
   if (document.kind === "Result") return document.items.some(isDone);

@@ -7,7 +7,7 @@ import { nameText } from "../../text/paths.ts";
 import { grouped } from "./grouped.ts";
 import { integrationOf } from "./rules.ts";
 
-/** What no manifest covers. */
+/** Live objects and columns that no manifest covers. */
 export interface Unmanaged {
   readonly columns: number;
   /** "2 integrations, 1 tag, 612 columns"; "" if there is nothing. */
@@ -15,11 +15,14 @@ export interface Unmanaged {
   /** Raw. */
   readonly objects: readonly { readonly kind: string; readonly name: string; readonly id: string }[];
   readonly tables: readonly UnmanagedTables[];
-  /** Whether `--list-unmanaged` would name more. */
+  /** Whether `--list-unmanaged` would list more. */
   readonly canListColumns: boolean;
 }
 
-/** Tables of the same name that lack rules for the same columns, so that the odd one of a fleet is visible. */
+/**
+ * Tables with the same name that lack rules for the same columns, so that the exception in a fleet
+ * is visible.
+ */
 export interface UnmanagedTables {
   /** "public.orders" */
   readonly table: string;
@@ -28,7 +31,7 @@ export interface UnmanagedTables {
   readonly integrations: readonly string[];
 }
 
-/** How many live objects and columns no manifest covers: the same numbers in every output. */
+/** The numbers of live objects and columns that no manifest covers, the same in every output. */
 export const unmanagedCounts = ({
   integrations,
   tags,

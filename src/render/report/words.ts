@@ -2,7 +2,10 @@ import type { Change, Plan } from "../../model/plan.ts";
 import { counted } from "../../text/counts.ts";
 import type { Document } from "../document.ts";
 
-/** What a kind of document calls things. A plan shows what apply will do, a drift report how the account is now. */
+/**
+ * The words of a kind of document. A plan shows what apply will do, a drift report how the account
+ * is now.
+ */
 export interface Words {
   readonly kind: Document["kind"];
   /** "Plan", the beginning of the title. */
@@ -16,7 +19,7 @@ export interface Words {
   readonly unknown: string;
   readonly unset: string;
   readonly change: string;
-  /** The risk that stands out. */
+  /** The highlighted risk. */
   readonly alarm: Change["risk"];
 }
 
@@ -50,7 +53,7 @@ const words: Readonly<Record<Document["kind"], Words>> = {
 
 export const wordsOf = (kind: Document["kind"]): Words => words[kind];
 
-/** What the grouped form leaves out; a command follows. */
+/** What the grouped form leaves out. A command follows. */
 export const groupedText = (changes: number, words: Words): string =>
   changes === 0
     ? "The ids to record are counted. To see each one:"
@@ -59,10 +62,10 @@ export const groupedText = (changes: number, words: Words): string =>
 /** "exposes"; "" for a neutral change. */
 export const riskText = (risk: Change["risk"]): string => (risk === "neutral" ? "" : risk);
 
-/** Whether the manifests or the account are less protected: what a reader must not miss. */
+/** Whether data becomes, or is, less protected: what a reader must not miss. */
 export const isAlarm = ({ risk }: Pick<Change, "risk">): boolean => risk === "exposes" || risk === "exposed";
 
-/** Risks in the order in which they are counted, what stands out first. */
+/** Risks in the order in which they are counted; the highlighted one first. */
 export const risksOf = (kind: Plan["kind"]): readonly ["exposes" | "exposed", "protects" | "stricter"] =>
   kind === "Plan" ? ["exposes", "protects"] : ["exposed", "stricter"];
 

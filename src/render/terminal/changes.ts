@@ -12,7 +12,7 @@ import { type Cell, cell, joined, type Row, type Screen, tableLines, wrap } from
 const tableHeadingFrom = 3;
 const indent = "    ";
 
-/** Every change of an item on a line. */
+/** Every change of an item, one per line. */
 export function changeRows(lines: readonly ChangeLine[], action: Action, words: Words, screen: Screen): readonly string[] {
   const row = (line: ChangeLine, path: Cell): Row => [
     path,
@@ -38,7 +38,7 @@ export function changeRows(lines: readonly ChangeLine[], action: Action, words: 
 const fewExamples = 3;
 const manyExamples = 10;
 
-/** What each rule changes, with examples; more of them if data becomes readable. */
+/** The changes of each rule, with examples; more of them if data becomes readable. */
 export function ruleRows({ rules, exposed, exposedBy }: RulesGroup, screen: Screen): readonly string[] {
   const { paint, width } = screen;
   const rows = rules.flatMap((one): readonly Row[] => {

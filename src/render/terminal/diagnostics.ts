@@ -5,7 +5,9 @@ import { placeText } from "../report/changes.ts";
 import { commandLines, severityPaint } from "./findings.ts";
 import { cell, type Screen, tableLines, wrap } from "./layout.ts";
 
-/** One problem: place, code and summary; the source line with its caret; the message; a command. */
+/**
+ * One problem: location, code and summary; the source line with its caret; the message; a command.
+ */
 export function diagnosticLines(diagnostic: Diagnostic, screen: Screen): readonly string[] {
   const { paint, width } = screen;
   const { severity, code, summary, message, command, address = "", excerpt, line } = diagnostic;

@@ -5,7 +5,7 @@ import type { PlannedRequest } from "../../model/service.ts";
 import { visible } from "../../text/control-characters.ts";
 import { counted } from "../../text/counts.ts";
 
-/** What `explain` knows of one node of one integration, places looked up. */
+/** The explanation of one node of one integration, with file and line. */
 export interface Explanation {
   readonly address: string;
   readonly path: readonly (string | undefined)[];
@@ -24,7 +24,7 @@ export interface Explanation {
   readonly leftAlone: readonly string[];
   readonly changes: readonly { readonly key: string; readonly before: boolean; readonly after: boolean; readonly risk: string }[];
   readonly requests: readonly PlannedRequest[];
-  /** How many changes the requests make in all. */
+  /** How many changes the requests make in total. */
   readonly changesInAll: number;
   readonly absent?: string;
   readonly stoppedBy?: string;
@@ -34,7 +34,10 @@ export interface Explanation {
   readonly eventsUnavailable?: string;
 }
 
-/** The chain of one node: who spoke, what came of it, what is live, what would be sent, and what the audit log says. */
+/**
+ * The explanation of one node: what applies to it, the result, the live values, the requests, and
+ * the audit log.
+ */
 export function explainText(one: Explanation): string {
   const name = one.path.map((part) => (/^[\p{L}\p{N}_$-]+$/u.test(part ?? "") ? part : JSON.stringify(part))).join(".");
   const row = (label: string, text: string): string => `  ${label.padEnd(10)}${visible(text)}`;
@@ -44,14 +47,12 @@ export function explainText(one: Explanation): string {
   return `${[
     `${visible(one.address)}   ${visible(name)}`,
     "",
-    ...(one.said.length === 0 ? ["  No rule and no literal speaks of it."] : saidLines(one.said)),
+    ...(one.said.length === 0 ? ["  No rule or literal entry applies to it."] : saidLines(one.said)),
     "",
     row("live", one.absent ?? fields(one.live ?? {})),
     row("outcome", wanted),
-    ...(one.stoppedBy === undefined
-      ? []
-      : [row("stopped", `nothing of it is replicated, because ${one.stoppedBy} is or will be disabled`)]),
-    ...(one.leftAlone.length === 0 ? [] : [row("ignored", `${one.leftAlone.join(" and ")}, by an ignore entry of the config`)]),
+    ...(one.stoppedBy === undefined ? [] : [row("stopped", `not replicated, because ${one.stoppedBy} is or will be disabled`)]),
+    ...(one.leftAlone.length === 0 ? [] : [row("ignored", `${one.leftAlone.join(" and ")}, by an ignore entry in the config`)]),
     ...one.refused.map(({ code, message, file, line }) => row("refused", `${code} ${where(file, line)}: ${message}`)),
     ...(one.changes.length === 0
       ? [row("change", "none")]
@@ -63,7 +64,7 @@ export function explainText(one: Explanation): string {
 
 function saidLines(said: Explanation["said"]): readonly string[] {
   const rows = said.map(({ rule, effect, set, wins, file, line, reason }) => {
-    const verdict = wins.length > 0 ? `decides ${wins.join(" and ")}` : effect === "set" && Object.keys(set).length > 0 ? "overruled" : "";
+    const verdict = wins.length > 0 ? `decides ${wins.join(" and ")}` : effect === "set" && Object.keys(set).length > 0 ? "overridden" : "";
     return [rule ?? "literal", effectText(effect, set), verdict, where(file, line), reason ?? ""].map(visible);
   });
   const widths = [0, 1, 2, 3].map((column) => Math.max(...rows.map((row) => (row[column] ?? "").length)));
@@ -72,12 +73,12 @@ function saidLines(said: Explanation["said"]): readonly string[] {
 
 function effectText(effect: Explanation["said"][number]["effect"], set: object): string {
   if (effect === "ignore") return "ignores it";
-  if (effect === "refuse") return "refuses it, since nothing covers it";
+  if (effect === "refuse") return "refuses it, because nothing covers it";
   if (effect === "ignore-above") return "ignores a node above it";
   return effect === "narrowed" ? "does not apply (where)" : fields(set);
 }
 
-/** The requests as far as they change this node; of the others only how many changes they make. */
+/** The requests as far as they change this node. Other changes are only counted. */
 function requestLines({
   requests,
   changes,
@@ -88,7 +89,7 @@ function requestLines({
   if (requests.length === 0) return [];
   const rest = changesInAll - changes.length;
   const others = `${counted(rest, "other change")} of ${address}`;
-  if (changes.length === 0) return [["request", `none about it; a plan makes ${others}`]];
+  if (changes.length === 0) return [["request", `none for it; a plan makes ${others}`]];
   const about = requests.flatMap((request) => {
     const part = partAt(own(request.body, "schemas"), path, ["tables", "columns"]);
     return part === undefined ? [] : [{ ...request, part }];
@@ -101,7 +102,10 @@ function requestLines({
   ];
 }
 
-/** The way down to one node of a request body, its ancestors' own members repeated, and nothing beside it. */
+/**
+ * The part of a request body that leads to one node: its ancestors with their own members, without
+ * siblings.
+ */
 function partAt(map: unknown, [name, ...below]: Explanation["path"], [next = "", ...deeper]: readonly string[]): object | undefined {
   const entry: unknown = isObject(map) && name !== undefined ? own(map, name) : undefined;
   if (name === undefined || !isObject(entry)) return undefined;
@@ -113,8 +117,8 @@ function partAt(map: unknown, [name, ...below]: Explanation["path"], [next = "",
 
 function eventLines({ events, eventsUnavailable }: Explanation): readonly string[] {
   if (eventsUnavailable !== undefined) return [`not available: ${eventsUnavailable}`];
-  if (events.length === 0) return ["none about its schemas in the last 30 days"];
-  return events.map(({ timestamp, actor, event }) => `${timestamp}   ${actor.email ?? actor.type ?? "somebody"}   ${event}`);
+  if (events.length === 0) return ["none for its schemas in the last 30 days"];
+  return events.map(({ timestamp, actor, event }) => `${timestamp}   ${actor.email ?? actor.type ?? "unknown user"}   ${event}`);
 }
 
 const where = (file: string | undefined, line: number | undefined): string =>

@@ -20,7 +20,7 @@ import { cell, joined, type Screen, tableLines, wrap } from "./layout.ts";
 
 const indent = "    ";
 
-/** What waits for something that another item creates, with its desired state. */
+/** Entries that wait for an object that another item creates, with their desired state. */
 export function deferredLines(deferred: Deferred, { paint, width }: Screen): readonly string[] {
   const head = [cell("… ", paint.blue), cell(visible(deferred.address), paint.bold)];
   return [
@@ -39,11 +39,11 @@ export function blockedLines({ names, code, message, command }: BlockedGroup, sc
   ];
 }
 
-/** A command alone on its line, if there is one. It is never wrapped, so that it can be copied. */
+/** A command on its own line, if there is one. Never wrapped, so that it can be copied. */
 export const commandLines = (command: string | undefined, { paint }: Screen, before = "      "): readonly string[] =>
   command === undefined ? [] : [`${before}${paint.cyan(visible(command))}`];
 
-/** The numbered checklist, and the steps done since the report before. */
+/** The numbered checklist, and the steps done since the previous report. */
 export function manualLines({ manual, done, words }: Report, screen: Screen): readonly string[] {
   const { paint, width } = screen;
   const steps = manual.flatMap((step) => stepLines(step, words, screen));
@@ -85,7 +85,7 @@ export function unverifiableLines({ address, paths, reason }: Unverifiable, { pa
   return [...tableLines([head], "", width), ...(verbose ? paths.map((path) => paint.dim(`${indent}${wholePath(path)}`)) : [])];
 }
 
-/** What no manifest covers, counted. A report and -v also name the objects. */
+/** Unmanaged objects, counted. A report and -v also list them. */
 export function unmanagedLines({ unmanaged, words }: Report, { paint, verbose, width }: Screen): readonly string[] {
   const { counts, objects, tables, canListColumns } = unmanaged;
   if (counts === "" && tables.length === 0) return [];
@@ -113,7 +113,7 @@ export function unmanagedLines({ unmanaged, words }: Report, { paint, verbose, w
 const mostNodes = 20;
 const fewNodes = 3;
 
-/** What the plan causes in full, what existed before it in short, what it fixes only counted. */
+/** New findings in full, existing ones in short, fixed ones only counted. */
 export function policyBlocks({ open, existing, fixed }: Policies, screen: Screen): readonly (readonly string[])[] {
   const { paint, verbose, width } = screen;
   const title = (text: string, groups: readonly PolicyGroup[]): string => paint.bold(`${text} (${nodeCount(groups)}):`);
@@ -130,7 +130,7 @@ export function policyBlocks({ open, existing, fixed }: Policies, screen: Screen
   ];
 }
 
-/** The findings of one policy with the same message: the message once, then nodes. */
+/** The findings of one policy with the same message: the message once, followed by the nodes. */
 function policyLines({ policy, severity, message, place, nodes }: PolicyGroup, screen: Screen, most: number): readonly string[] {
   const { paint, verbose, width } = screen;
   const color = severityPaint(severity, screen);

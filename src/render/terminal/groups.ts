@@ -16,7 +16,7 @@ export interface Block {
 /** Lines with a blank line before and after. */
 export const apart = (lines: readonly string[]): Block => ({ lines, tight: false });
 
-/** The blocks as one text, with a blank line between two of them unless both are tight. */
+/** Joins the blocks with a blank line, except between two tight blocks. */
 export function stacked(blocks: readonly Block[]): string {
   const filled = blocks.filter(({ lines }) => lines.length > 0);
   const lines = filled.flatMap((block, index) => {
@@ -26,7 +26,7 @@ export function stacked(blocks: readonly Block[]): string {
   return `${lines.join("\n")}\n`;
 }
 
-/** One item, or many that are alike. */
+/** One item, or many similar ones. */
 export function groupBlock(group: ReportGroup, words: Words, screen: Screen): Block {
   const { paint, width } = screen;
   const dimmed = (text: string): readonly string[] => wrap(text, "    ", width).map(paint.dim);

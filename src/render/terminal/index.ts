@@ -23,7 +23,7 @@ import {
 import { apart, groupBlock, stacked } from "./groups.ts";
 import { type Cell, cell, joined, type Row, type Screen, screenOf, tableLines, wrap } from "./layout.ts";
 
-/** For a terminal. The verdict is last, because that is what remains on the screen. */
+/** For a terminal. The result is last, because the end stays on the screen. */
 export function renderHuman(document: Document, options: RenderOptions): string {
   const screen = screenOf(options);
   const report = reportOf(document, options);
@@ -67,7 +67,10 @@ function titleLines({ title, refusalTitle, about, words }: Report, { paint, widt
   ];
 }
 
-/** The reasons of rules, each once, in the order in which the rules appear. Those of exposing changes are beside them. */
+/**
+ * The reasons of rules, each once, in the order in which the rules appear. Reasons of exposing
+ * changes are beside them.
+ */
 function reasonLines({ groups }: Report, { paint, verbose, width }: Screen): readonly string[] {
   if (verbose) return [];
   const reasons = new Map<string, readonly Cell[]>();
@@ -77,7 +80,7 @@ function reasonLines({ groups }: Report, { paint, verbose, width }: Screen): rea
   return reasons.size === 0 ? [] : ["Reasons of the rules:", ...tableLines([...reasons.values()], "    ", width)];
 }
 
-/** The outcome of every item, aligned; what needs attention is apart from the rest. */
+/** The outcome of every item, aligned. Items that need attention are separate. */
 function outcomeLines({ outcomes, words }: Report, screen: Screen): readonly string[] {
   const { paint, width } = screen;
   const colors = {

@@ -3,7 +3,7 @@ import { visibleLines } from "../../text/control-characters.ts";
 import { widthOf } from "../../text/width.ts";
 import type { RenderOptions } from "../document.ts";
 
-/** What human output is drawn on. */
+/** The properties of the terminal. */
 export interface Screen {
   readonly paint: ReturnType<typeof picocolors.createColors>;
   /** Columns, at least 40. */
@@ -27,21 +27,22 @@ export const joined = (...cells: readonly Cell[]): Cell => cells.flat();
 const textOf = (parts: Cell): string => parts.map(([text]) => text).join("");
 const painted = (parts: Cell): string => parts.map(([text, paint]) => (text === "" ? "" : paint(text))).join("");
 
-/** A row of cells, or lines that stand between rows. */
+/** A row of cells, or lines between rows. */
 export type Row = readonly Cell[] | string;
 
 const gap = 3;
-// A cell of the last column is wrapped if it has this room. Columns up to this width are always aligned.
+// A cell of the last column is wrapped if it has at least this width. Columns up to this width are
+// always aligned.
 const narrow = 24;
-// Wide columns are as wide as this part of their cells needs; wider cells push the rest of their row.
+// Wide columns fit this fraction of their cells. Wider cells push the rest of their row.
 const quantiles = [1, 0.9, 0.75] as const;
-// The last column has room for this part of its cells, or a third of the line.
+// The last column fits this fraction of its cells, or has a third of the line.
 const lastQuantile = 0.75;
 
 /**
  * The rows as lines within the width. Columns are aligned, and the words of the last one wrapped.
- * Cells for which there is no room are below, further in; equal ones of successive rows only once.
- * Words are never broken, so a long name can be wider than the screen.
+ * Cells that do not fit are below, indented; equal ones of successive rows appear only once. Words
+ * are never broken, so a long name can be wider than the screen.
  */
 export function tableLines(rows: readonly Row[], indent: string, width: number): readonly string[] {
   const table = { ...columnsOf(rows, width - indent.length), indent, width };
@@ -80,7 +81,7 @@ function columnsOf(rows: readonly Row[], room: number): Columns {
   return { widths: widthsAt(1, -1), beside: 1 };
 }
 
-/** The width that a part of the cells needs; `sorted` has the widths of the cells. */
+/** The width that fits a fraction of the cells; `sorted` has the widths of the cells. */
 function widthOfColumn(sorted: readonly number[], quantile: number): number {
   const widest = sorted.at(-1) ?? 0;
   return widest <= narrow ? widest : (sorted[Math.ceil(sorted.length * quantile) - 1] ?? widest);

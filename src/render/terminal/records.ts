@@ -10,7 +10,7 @@ export interface ShownRecords {
   readonly place: string;
   /** "" for a store without versions. */
   readonly version: string;
-  /** Who holds the lease, in words; undefined if nobody does. */
+  /** Who holds the lease, in words; undefined if it is free. */
   readonly holder: string | undefined;
   readonly open: readonly { readonly address: string; readonly runId: string; readonly at: string; readonly answeredId?: string }[];
   readonly bindings: readonly { readonly address: string; readonly id: string }[];

@@ -2,8 +2,7 @@ import { byte, type JsonBuffer } from "./buffer.ts";
 import { jsonText, transcode } from "./transcode.ts";
 
 /*
- * Where the values of a text are. Most files are never asked, so reading values does not keep it:
- * the text is transcoded again, with marks, and the JSON is read along with them.
+ * The positions of values in a text. Most files never need them, so reading values does not keep them: the text is transcoded again, with marks, and the JSON is read along with them.
  */
 
 /** A value and its position: offsets in UTF-16 units, as in `text`. */

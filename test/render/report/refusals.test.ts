@@ -31,7 +31,7 @@ const rows: Readonly<Record<string, readonly [members: Partial<Plan>, title: str
     { executable: false, complete: false, snapshot: "2026-03-01T09:00:00.000Z" },
     "(apply will refuse it: a read failed and made from a snapshot)",
     [
-      "The plan is incomplete, because a read failed. Creates are blocked: what looks missing may exist.",
+      "The plan is incomplete, because a read failed. Creates are blocked, because objects that look missing may exist.",
       "The plan was made from a snapshot taken 2026-03-01 09:00 UTC, so it cannot be applied.",
     ],
   ],

@@ -1,7 +1,7 @@
 import { applyWorkflow, approvedApplyWorkflow } from "./apply.ts";
 import { driftWorkflow, planWorkflow } from "./read-only.ts";
 
-/** What the workflows depend on. */
+/** The input of the workflows. */
 export interface WorkflowOptions {
   /** The version of dimsync that they install. */
   readonly version: string;
