@@ -1,6 +1,6 @@
 import { DimsyncError } from "../model/errors.ts";
-import { canonicalJson, emptyRecord, isObject } from "../model/json.ts";
-import { describeSecret, isSecretReference, type Secret } from "../model/secret.ts";
+import { emptyRecord, isObject } from "../model/json.ts";
+import { describeSecret, isSecretReference, type Secret, secretKey } from "../model/secret.ts";
 import type { PlannedRequest, SendableRequest, SendableValue } from "../model/service.ts";
 
 /**
@@ -10,7 +10,7 @@ import type { PlannedRequest, SendableRequest, SendableValue } from "../model/se
 export function inlineSecrets({ method, path, body }: PlannedRequest, secrets: ReadonlyMap<string, Secret>): SendableRequest {
   const fill = (value: unknown): SendableValue => {
     if (isSecretReference(value)) {
-      const secret = secrets.get(canonicalJson(value));
+      const secret = secrets.get(secretKey(value));
       if (secret === undefined)
         throw new DimsyncError(
           "E_SECRET_UNRESOLVED",

@@ -1,5 +1,6 @@
 import type { AccountView } from "../kinds/kind.ts";
 import { withColumns } from "../kinds/schema-config/index.ts";
+import { type TablePath, walk } from "../kinds/schema-config/tree.ts";
 import type { Project } from "../manifests/project.ts";
 import { own } from "../model/json.ts";
 import type { LiveSchema, LiveSchemas } from "../model/live.ts";
@@ -58,11 +59,13 @@ export async function readSchemas(
     const entry = own(own(live, schema)?.tables, table);
     return entry !== undefined && entry.columns === undefined;
   };
-  const replicated = Object.entries(live).flatMap(([name, schema]) =>
-    Object.keys(schema.tables).flatMap((table) =>
-      isReplicated(schema, table) && hasNoColumns(name, table) ? [[name, table] as const] : [],
-    ),
-  );
+  const replicated: TablePath[] = [];
+  walk(live, {
+    table(entry, path, schema) {
+      if (entry.columns === undefined && isReplicated(schema, path[1])) replicated.push(path);
+      return false;
+    },
+  });
   const others = further(live).filter(([name, table]) => {
     const schema = own(live, name);
     return schema !== undefined && hasNoColumns(name, table) && !isReplicated(schema, table);

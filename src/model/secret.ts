@@ -1,4 +1,4 @@
-import { isObject, type JsonObject, type JsonValue } from "./json.ts";
+import { canonicalJson, isObject, type JsonObject, type JsonValue } from "./json.ts";
 
 /** The source of a secret: exactly one of env, file, exec. */
 export interface SecretSource {
@@ -18,6 +18,9 @@ export interface SecretReference {
 export function isSecretReference(value: unknown): value is SecretReference {
   return isObject(value) && Object.hasOwn(value, "$secret");
 }
+
+/** Identifies a secret: equal references share a value. */
+export const secretKey = (reference: SecretReference): string => canonicalJson(reference);
 
 /** Every `$secret` in a value, in document order. */
 export function secretsIn(value: unknown): readonly SecretReference[] {

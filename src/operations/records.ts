@@ -1,6 +1,6 @@
-import { secretKey } from "../manifests/secrets/resolve.ts";
 import type { Settings } from "../model/config.ts";
 import type { Environment } from "../model/env.ts";
+import { secretKey } from "../model/secret.ts";
 import { openFolderRecords } from "../records/folder/index.ts";
 import type { Records, RecordsState } from "../records/records.ts";
 import { resolveAll } from "./account.ts";

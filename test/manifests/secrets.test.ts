@@ -1,8 +1,8 @@
 import { chmodSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { resolveSecrets, secretKey } from "../../src/manifests/secrets/resolve.ts";
-import type { SecretReference, SecretSource } from "../../src/model/secret.ts";
+import { resolveSecrets } from "../../src/manifests/secrets/resolve.ts";
+import { type SecretReference, type SecretSource, secretKey } from "../../src/model/secret.ts";
 import { writeFiles } from "./project-on-disk.ts";
 
 const canary = "canary-4711";

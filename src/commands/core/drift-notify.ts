@@ -5,7 +5,8 @@ import { notify, parseNotify } from "../../drift/notify.ts";
 import type { Project } from "../../manifests/project.ts";
 import type { NotifySettings } from "../../model/config.ts";
 import { DimsyncError, ProblemsError } from "../../model/errors.ts";
-import { canonicalJson, isObject, own } from "../../model/json.ts";
+import { isObject, own } from "../../model/json.ts";
+import { secretKey } from "../../model/secret.ts";
 import { resolveAll } from "../../operations/account.ts";
 import { writeAtomic } from "../../records/atomic.ts";
 import { ensureStateFolder, stateFolder } from "../../records/state-folder.ts";
@@ -32,7 +33,7 @@ export async function notifyWebhook(
   warn: (text: string) => void,
 ): Promise<string | undefined> {
   try {
-    const url = (await resolveAll([reference], settings, io.env, io.interrupted)).get(canonicalJson(reference));
+    const url = (await resolveAll([reference], settings, io.env, io.interrupted)).get(secretKey(reference));
     if (url === undefined) return news.previous;
     const { postJson } = await import("../../service/send-request.ts");
     const notified = await notify({

@@ -1,6 +1,6 @@
 import type { AccountView } from "../../kinds/kind.ts";
 import { integrationAddress } from "../../kinds/manifests.ts";
-import { type Field, type NodePath, nodePointer, nodeText } from "../../kinds/schema-config/tree.ts";
+import { type Field, type NodePath, nodePointer, nodeText, walk } from "../../kinds/schema-config/tree.ts";
 import type { SchemaConfigUnit } from "../../kinds/schema-config/units.ts";
 import type { Address } from "../../model/address.ts";
 import type { LiveSchemas } from "../../model/live.ts";
@@ -119,12 +119,10 @@ function addedLeaves(before: SchemaConfigSpec, after: SchemaConfigSpec): NonNull
     for (const key of ["enabled", "hashed"] satisfies Field[])
       if (leaves[key] !== undefined && getLeaf(draft, path, key) === leaves[key]) removeLeaf(draft, path, key);
   };
-  for (const [schema, schemaEntry] of Object.entries(before.schemas ?? {})) {
-    for (const [table, tableEntry] of Object.entries(schemaEntry.tables ?? {})) {
-      for (const [column, leaves] of Object.entries(tableEntry.columns ?? {})) drop([schema, table, column], leaves);
-      drop([schema, table], tableEntry);
-    }
-    drop([schema], schemaEntry);
-  }
+  const dropAndGoOn = (leaves: ColumnTree, path: NodePath): true => {
+    drop(path, leaves);
+    return true;
+  };
+  walk(before.schemas ?? {}, { schema: dropAndGoOn, table: dropAndGoOn, column: dropAndGoOn });
   return treeOf(draft) ?? {};
 }

@@ -1,4 +1,4 @@
-import type { NodePath } from "../../kinds/schema-config/tree.ts";
+import { type NodePath, walk } from "../../kinds/schema-config/tree.ts";
 import { own } from "../../model/json.ts";
 import type { LiveSchemas, LiveTable } from "../../model/live.ts";
 import type { SchemaConfigSpec, SchemaMatch, SchemaRule, SchemaTree } from "../../model/resource.ts";
@@ -73,16 +73,18 @@ function matcherOf(patterns: string | readonly string[] | undefined): (name: str
 
 /** The same tree if all of its nodes exist. */
 function prunedTree(schemas: SchemaTree, live: LiveSchemas): SchemaTree | undefined {
-  const missing = Object.entries(schemas).flatMap(([schema, { tables = {} }]): readonly NodePath[] => {
-    const liveSchema = own(live, schema);
-    if (liveSchema === undefined) return [[schema]];
-    return Object.entries(tables).flatMap(([table, { columns = {} }]): readonly NodePath[] => {
-      const liveTable = own(liveSchema.tables, table);
-      if (liveTable === undefined) return [[schema, table]];
-      const known = liveTable.columns;
-      if (known === undefined) return [];
-      return Object.keys(columns).flatMap((column) => (Object.hasOwn(known, column) ? [] : [[schema, table, column] as const]));
-    });
+  const missing: NodePath[] = [];
+  const check = (path: NodePath, node: object | undefined): boolean => {
+    if (node === undefined) missing.push(path);
+    return node !== undefined;
+  };
+  walk(schemas, {
+    schema: (_, path) => check(path, own(live, path[0])),
+    table: (_, path) => check(path, own(own(live, path[0])?.tables, path[1])),
+    column(_, path) {
+      const known = own(own(live, path[0])?.tables, path[1])?.columns;
+      if (known !== undefined) check(path, own(known, path[2]));
+    },
   });
   if (missing.length === 0) return schemas;
   const draft = draftOf(schemas);

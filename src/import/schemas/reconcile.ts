@@ -3,7 +3,7 @@ import { compileConfig, makeRuleProgram } from "../../kinds/schema-config/compil
 import { expand } from "../../kinds/schema-config/coverage.ts";
 import { newRuleCache, type RuleCache } from "../../kinds/schema-config/rule-cache.ts";
 import { ruleSetsIn } from "../../kinds/schema-config/rule-sets.ts";
-import { type Field, type NodePath, riskOf } from "../../kinds/schema-config/tree.ts";
+import { type Field, type NodePath, riskOf, walk } from "../../kinds/schema-config/tree.ts";
 import { own } from "../../model/json.ts";
 import type { LiveSchemas } from "../../model/live.ts";
 import type { ColumnTree, Resource, SchemaConfigSpec, SchemaRule, SchemaTree } from "../../model/resource.ts";
@@ -78,26 +78,28 @@ export interface LeafDifference {
 
 export function differences(desired: SchemaTree, live: LiveSchemas): readonly LeafDifference[] {
   const found: LeafDifference[] = [];
-  const compare = (path: NodePath, wanted: ColumnTree, node: { readonly enabled: boolean; readonly hashed?: boolean }): void => {
+  const compare = (
+    path: NodePath,
+    wanted: ColumnTree,
+    node: { readonly enabled: boolean; readonly hashed?: boolean } | undefined,
+  ): void => {
+    if (node === undefined) return;
     for (const key of ["enabled", "hashed"] as const) {
       const value = node[key];
       if (wanted[key] !== undefined && value !== undefined && wanted[key] !== value) found.push({ path, key, value });
     }
   };
-  for (const [schema, wanted] of Object.entries(desired)) {
-    const node = own(live, schema);
-    if (node === undefined) continue;
-    compare([schema], wanted, node);
-    for (const [table, wantedTable] of Object.entries(wanted.tables ?? {})) {
-      const liveTable = own(node.tables, table);
-      if (liveTable === undefined) continue;
-      compare([schema, table], wantedTable, liveTable);
-      for (const [column, wantedColumn] of Object.entries(wantedTable.columns ?? {})) {
-        const liveColumn = own(liveTable.columns, column);
-        if (liveColumn !== undefined) compare([schema, table, column], wantedColumn, liveColumn);
-      }
-    }
-  }
+  walk(desired, {
+    schema(wanted, path) {
+      compare(path, wanted, own(live, path[0]));
+      return true;
+    },
+    table(wanted, path) {
+      compare(path, wanted, own(own(live, path[0])?.tables, path[1]));
+      return true;
+    },
+    column: (wanted, path) => compare(path, wanted, own(own(own(live, path[0])?.tables, path[1])?.columns, path[2])),
+  });
   return found;
 }
 
@@ -136,11 +138,12 @@ function withNewNames(
 
 /** Columns that are replicated unhashed. */
 function readableColumns(schemas: LiveSchemas): readonly NodePath[] {
-  return Object.entries(schemas).flatMap(([name, schema]) =>
-    Object.entries(schema.tables).flatMap(([table, { columns = {} }]) =>
-      Object.entries(columns).flatMap(([column, { enabled, hashed }]) =>
-        enabled && !hashed && isReplicated(schema, table) ? [[name, table, column] as const] : [],
-      ),
-    ),
-  );
+  const found: NodePath[] = [];
+  walk(schemas, {
+    table: (_, [, table], schema) => isReplicated(schema, table),
+    column({ enabled, hashed }, path) {
+      if (enabled && !hashed) found.push(path);
+    },
+  });
+  return found;
 }

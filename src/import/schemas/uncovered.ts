@@ -1,7 +1,7 @@
 import { isReplicated } from "../../engine/read-account.ts";
 import { explain } from "../../kinds/schema-config/explain.ts";
 import type { RuleCache } from "../../kinds/schema-config/rule-cache.ts";
-import type { NodePath } from "../../kinds/schema-config/tree.ts";
+import { type ColumnPath, type NodePath, type TablePath, walk } from "../../kinds/schema-config/tree.ts";
 import { emptyRecord, own } from "../../model/json.ts";
 import type { LiveColumn, LiveSchema, LiveSchemas, LiveTable } from "../../model/live.ts";
 import { toPointer } from "../../model/pointer.ts";
@@ -22,25 +22,50 @@ export function uncoveredNodes({ rules, live, desired }: Managed, leavesOut: (sc
   // What has a desired value is covered; only the rest needs an explanation, which is slow.
   const isUncovered = (wanted: ColumnTree | undefined, path: NodePath): boolean =>
     wanted?.enabled === undefined && wanted?.hashed === undefined && explain(rules, live, path).state === "unmanaged";
-  const schemas = emptyRecord<LiveSchema>();
-  for (const [name, schema] of Object.entries(live)) {
-    const wantedSchema = own(desired, name);
-    const tables = emptyRecord<LiveTable>();
-    for (const [tableName, table] of Object.entries(schema.tables)) {
-      const wantedTable = own(wantedSchema?.tables, tableName);
-      const columns = emptyRecord<LiveColumn>();
-      const hasColumns = isReplicated(schema, tableName) || !leavesOut(name);
-      for (const [column, node] of Object.entries((hasColumns ? table.columns : undefined) ?? {}))
-        if (isUncovered(own(wantedTable?.columns, column), [name, tableName, column])) columns[column] = node;
-      const isNew = isUncovered(wantedTable, [name, tableName]);
-      if (isNew) nodes.add(toPointer([name, tableName]));
-      if (isNew || Object.keys(columns).length > 0) tables[tableName] = { ...table, columns };
-    }
-    const isNew = isUncovered(wantedSchema, [name]);
-    if (isNew) nodes.add(toPointer([name]));
-    if (isNew || Object.keys(tables).length > 0) schemas[name] = { ...schema, tables };
-  }
+  const schemas: Branches = emptyRecord();
+  walk(live, {
+    schema(schema, path) {
+      if (isUncovered(own(desired, path[0]), path)) {
+        nodes.add(toPointer(path));
+        branchOf(schemas, schema, path);
+      }
+      return true;
+    },
+    table(table, path, schema) {
+      if (isUncovered(own(own(desired, path[0])?.tables, path[1]), path)) {
+        nodes.add(toPointer(path));
+        columnsOf(branchOf(schemas, schema, path), table, path);
+      }
+      return isReplicated(schema, path[1]) || !leavesOut(path[0]);
+    },
+    column(column, path, table, schema) {
+      const wanted = own(own(own(desired, path[0])?.tables, path[1])?.columns, path[2]);
+      if (isUncovered(wanted, path)) columnsOf(branchOf(schemas, schema, path), table, path)[path[2]] = column;
+    },
+  });
   return { schemas, nodes };
+}
+
+/** The part of the live tree that is above uncovered nodes. */
+type Branches = Record<string, Branch>;
+interface Branch extends Omit<LiveSchema, "tables"> {
+  readonly tables: Record<string, LiveTable & { readonly columns: Record<string, LiveColumn> }>;
+}
+
+function branchOf(schemas: Branches, schema: LiveSchema, [name]: NodePath): Branch {
+  const known = own(schemas, name);
+  if (known !== undefined) return known;
+  const branch: Branch = { ...schema, tables: emptyRecord() };
+  schemas[name] = branch;
+  return branch;
+}
+
+function columnsOf({ tables }: Branch, table: LiveTable, [, name]: TablePath | ColumnPath): Record<string, LiveColumn> {
+  const known = own(tables, name);
+  if (known !== undefined) return known.columns;
+  const columns = emptyRecord<LiveColumn>();
+  tables[name] = { ...table, columns };
+  return columns;
 }
 
 /** Whether import has turned all tables of the schema off with one rule, and so leaves the columns of those that are off unmanaged. */

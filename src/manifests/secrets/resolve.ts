@@ -1,9 +1,9 @@
 import type { Address } from "../../model/address.ts";
-import { canonicalJson, isObject, type JsonValue } from "../../model/json.ts";
+import { isObject, type JsonValue } from "../../model/json.ts";
 import { atPointer, toPointer } from "../../model/pointer.ts";
 import type { Problem, SourceLocation } from "../../model/problem.ts";
 import { locationIn, type Resource } from "../../model/resource.ts";
-import { describeSecret, isSecretReference, Secret, type SecretReference, type SecretSource } from "../../model/secret.ts";
+import { describeSecret, isSecretReference, Secret, type SecretReference, type SecretSource, secretKey } from "../../model/secret.ts";
 import { readNumber } from "../scalars.ts";
 import { readSecretText, type SecretFault, type SecretOptions } from "./source.ts";
 
@@ -17,9 +17,6 @@ export interface ResolvedSecrets {
    */
   readonly problems: readonly Problem[];
 }
-
-/** The key of a reference in `ResolvedSecrets.values`. */
-export const secretKey = (reference: SecretReference): string => canonicalJson(reference);
 
 /** Concurrent commands: they may call a vault with a rate limit. */
 const lanes = 4;
@@ -142,9 +139,9 @@ export interface SecretPlace {
  * missing secrets.
  */
 export function secretPlaces(reference: SecretReference, resources: readonly Resource[]): readonly SecretPlace[] {
-  const wanted = canonicalJson(reference);
+  const wanted = secretKey(reference);
   const pointersIn = (value: unknown, path: readonly string[]): readonly string[] => {
-    if (isSecretReference(value)) return canonicalJson(value) === wanted ? [toPointer(path)] : [];
+    if (isSecretReference(value)) return secretKey(value) === wanted ? [toPointer(path)] : [];
     if (!Array.isArray(value) && !isObject(value)) return [];
     return Object.entries(value).flatMap(([key, member]) => pointersIn(member, [...path, key]));
   };
