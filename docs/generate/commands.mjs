@@ -1,23 +1,13 @@
 import { cell, code, table } from "./markdown.mjs";
 
-/** A page with every command, its arguments, options and examples, from the commander program. */
-export function commandPage(program, examples) {
+/** Every command with its arguments, options and examples, and the global options, from the commander program. */
+export function commandSections(program, examples) {
   const commands = program.commands.filter((command) => command._hidden !== true);
   const groups = program.createHelp().groupItems(commands, commands, (command) => command.helpGroup().replace(":", ""));
   const sections = [...groups].map(
     ([group, ones]) => `## ${group}\n\n${ones.map((command) => commandSection(command, examples[command.name()])).join("\n\n")}`,
   );
-  return `# Commands
-
-${program.description()} [Commands](../commands.md) describes output, environment variables and exit
-codes.
-
-${sections.join("\n\n")}
-
-## Global options
-
-${optionTable(program.options)}
-`;
+  return `${sections.join("\n\n")}\n\n## Global options\n\n${optionTable(program.options)}\n`;
 }
 
 function commandSection(command, examples = []) {

@@ -36,3 +36,15 @@ test("a file that does not exist is found", () => {
     "test/docs/none-*.test.ts",
   ]);
 });
+
+/** Everything in src/ and its tests that looks like a diagnostic code. */
+const sources = readdirSync("src", { recursive: true, encoding: "utf8" })
+  .filter((file) => file.endsWith(".ts"))
+  .map((file) => readFileSync(`src/${file}`, "utf8"))
+  .join("\n");
+const codesIn = (text: string): readonly string[] => [...new Set(text.match(/\b[EWI]_[A-Z]+(?:_[A-Z]+)*\b/gu) ?? [])];
+const known = new Set(codesIn(sources));
+
+test.each(["README.md", ...pages])("every diagnostic code that %s names exists", (page) => {
+  expect(codesIn(readFileSync(page, "utf8")).filter((code) => !known.has(code))).toEqual([]);
+});
