@@ -1,0 +1,29 @@
+import { lstatSync, mkdirSync } from "node:fs";
+import { dirname, isAbsolute, join } from "node:path";
+
+/**
+ * The folder for compiled code, which Node.js runs without checking it: created if it does not exist, and undefined if anyone but its owner could
+ * change what is in it. Node's own default is a folder below the temporary directory, which another user may have created.
+ */
+export function compileCacheFolder(env: Readonly<Record<string, string | undefined>>): string | undefined {
+  const { HOME, XDG_CACHE_HOME, LOCALAPPDATA } = env;
+  const isWindows = process.platform === "win32";
+  // On Windows, a folder of the user is private through its access control list.
+  if (isWindows) return LOCALAPPDATA === undefined ? undefined : join(LOCALAPPDATA, "dimsync", "compiled");
+  const caches = [XDG_CACHE_HOME ?? "", join(HOME ?? "", ".cache")].find(isAbsolute);
+  if (caches === undefined) return undefined;
+  const folder = join(caches, "dimsync", "compiled");
+  try {
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    // Whoever can write a folder above could replace this one.
+    return [folder, dirname(folder), caches].every(isPrivate) ? folder : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Whether it is a folder, not a link to one, that belongs to the user and that only the user can write. */
+function isPrivate(folder: string): boolean {
+  const stats = lstatSync(folder);
+  return stats.isDirectory() && stats.uid === process.getuid?.() && (stats.mode & 0o022) === 0;
+}
