@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { build } from "esbuild";
 import { commandSections } from "./generate/commands.mjs";
-import { diagnosticsPage } from "./generate/diagnostics.mjs";
+import { diagnosticSections, diagnosticsPage } from "./generate/diagnostics.mjs";
 import { manPage } from "./generate/man.mjs";
 import { schemaPage } from "./generate/schemas.mjs";
 
@@ -24,7 +24,7 @@ async function pages() {
     const page = schemaPage(title, schema ?? manifest.definitions[title], schema ?? manifest);
     if (page !== undefined) found[`${name}.md`] = page;
   }
-  found["diagnostics.md"] = await diagnosticsPage(join(root, "src"));
+  found["diagnostics.md"] = diagnosticsPage(await diagnosticSections());
   const titles = Object.entries(found).map(([file, text]) => `- [${/^# (.*)$/m.exec(text)?.[1]}](${file})`);
   found["README.md"] = `# Reference\n\n${titles.sort().join("\n")}\n`;
   return Object.fromEntries(Object.entries(found).map(([file, text]) => [file, made + text]));
