@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import { driftOptions, planOptions, readOptions, serveOptions } from "./cli-options.ts";
+import { driftOptions, planOptions, protectOnlyOption, readOptions, serveOptions } from "./cli-options.ts";
 import { type Context, contextOf } from "./commands/shared/context.ts";
 import type {
   ApplyFlags,
@@ -69,7 +69,7 @@ function declareCore({ program, add }: CommandLine): void {
     "Show what apply would change. Sends only GET requests. Paths replace the manifests that the config names.",
     async (context, paths) => (await import("./commands/core/plan.ts")).runPlan(context, paths),
   ).alias("diff");
-  planOptions(plan)
+  protectOnlyOption(planOptions(plan))
     .option("--out <file>", "Save the plan so that apply runs exactly this plan")
     .option("--detailed-exitcode", "Exit with 2 if there are changes");
   readOptions(plan);
@@ -78,7 +78,7 @@ function declareCore({ program, add }: CommandLine): void {
     "Make the account match the manifests. With a plan file, apply runs exactly that plan, once. Without one, it makes a plan and asks for confirmation. It verifies every response and records the ids.",
     async (context, file) => (await import("./commands/core/apply.ts")).runApply(context, file),
   );
-  planOptions(apply)
+  protectOnlyOption(planOptions(apply))
     .option("-y, --yes", "Do not ask for confirmation")
     .option("--dry-run", "Only plan, like dimsync plan")
     .option("--fail-fast", "Start nothing new after a failure")
@@ -253,7 +253,7 @@ function declareCi({ program, add }: CommandLine): void {
     "Run plan, apply or drift as a CI job. Runs in GitHub Actions and GitLab CI. Comments on the pull request, and keeps an issue about drift up to date. Pushes the bindings file if the target has one. With a plan file, ci apply runs exactly that plan.",
     async (context, task, file) => (await import("./commands/ci/ci.ts")).runCi(context, task, file),
   );
-  planOptions(ci)
+  protectOnlyOption(planOptions(ci))
     .option("--out <file>", "plan: save the plan")
     .option("--no-comment", "plan: do not comment on the pull request")
     .option("--no-issue", "drift: do not open or update an issue")

@@ -59,6 +59,9 @@ export function planOptions(command: Command, risks = "exposes"): Command {
     .option("--metrics <file>", "Write Prometheus metrics to this file, for the textfile collector");
 }
 
+export const protectOnlyOption = (command: Command): Command =>
+  command.option("--protect-only", "Send only changes that protect (hash or disable); report the others as held");
+
 /** Options of plan and drift about what is read. */
 export function readOptions(command: Command): Command {
   return command

@@ -24,7 +24,9 @@ export interface ApplyOptions extends PlanOptions {
  * Makes the account match the manifests, in rounds: a round plans what an earlier one made
  * possible. Throws only before the first write; after it, the result reports everything.
  */
-export async function apply(session: WriteSession, options: ApplyOptions = {}): Promise<{ readonly plan: Plan; readonly result: Result }> {
+export async function apply(session: WriteSession, given: ApplyOptions = {}): Promise<{ readonly plan: Plan; readonly result: Result }> {
+  // Later rounds of a saved plan send what the first one would.
+  const options: ApplyOptions = given.saved === undefined ? given : { ...given, protectOnly: given.saved.held !== undefined };
   const startedAt = session.clock.now().toISOString();
   const round = firstRound(session, options);
   const first = allowGuards(options.saved ?? (await planRound(round)), options.allow);

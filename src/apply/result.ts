@@ -3,7 +3,7 @@ import type { WriteSession } from "../engine/session.ts";
 import { byText } from "../model/address.ts";
 import { DimsyncError } from "../model/errors.ts";
 import { combineExits, type Exit } from "../model/exit.ts";
-import type { Plan } from "../model/plan.ts";
+import type { Held, Plan } from "../model/plan.ts";
 import type { ItemResult, Result } from "../model/result.ts";
 
 /** The result of an apply. `plans` are those of all its rounds, in order. */
@@ -29,6 +29,7 @@ export function resultOf(
     target: first.target,
     account: first.account,
     items,
+    ...(first.held === undefined ? {} : { held: heldBy(plans) }),
     manual: lastByKey(
       plans.flatMap(({ manual }) => manual),
       ({ id }) => id,
@@ -48,6 +49,13 @@ export function resultOf(
   };
   return { ...result, exit: exitOf(result, first.executable ? last : first, session.signal) };
 }
+
+/** What the run did not send. A later round has planned some addresses again. */
+const heldBy = (plans: readonly Plan[]): readonly Held[] =>
+  lastByKey(
+    plans.flatMap(({ held = [] }) => held),
+    ({ address, action }) => `${action ?? ""} ${address}`,
+  );
 
 /** One value per key: the last value, at the position of the first. */
 const lastByKey = <T>(values: readonly T[], key: (value: T) => string): readonly T[] => [

@@ -45,6 +45,7 @@ export function assemblePlan(round: Round, parts: RoundParts): Plan {
     unmanaged: unmanaged(round, parts),
     readCalls: session.calls(),
     inScope: scope.item,
+    protectOnly: round.options.protectOnly === true,
     whyNotCreate: (item) => whyNotCreate(item, { round, parts, complete }),
     guards: (items) => guardFindings(items, { round, parts, deferred }),
     policy: policies.findings(),
@@ -95,7 +96,8 @@ function guardFindings(items: readonly Item[], { round, parts, deferred }: Guard
     before,
     allowed: options.allow ?? new Map(),
     resources: session.project.resources,
-    deferred,
+    // With --protect-only, nothing is created, and so nothing waits for a create.
+    deferred: options.protectOnly === true ? [] : deferred,
     inScope: scope.item,
     policy: parts.policies.refusing(),
   });

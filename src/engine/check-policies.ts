@@ -234,9 +234,11 @@ function namesOfManifest(address: Address, { resources }: AccountView): Integrat
   return { names: [name], labels: resources.find(({ address: other }) => other === integrationAddress(name))?.labels ?? {} };
 }
 
-function refuses({ severity, state }: PolicyFinding, { kindOfPlan, refuseExisting }: PolicyCheckInput): boolean {
+function refuses({ severity, state }: PolicyFinding, { kindOfPlan, refuseExisting, options }: PolicyCheckInput): boolean {
   if (severity !== "error") return false;
-  return state === "new" || (state === "existing" && (refuseExisting || kindOfPlan === "DriftReport"));
+  // A violation elsewhere must not stop a run that only protects.
+  const isStrict = kindOfPlan === "DriftReport" || (refuseExisting && options.protectOnly !== true);
+  return state === "new" || (state === "existing" && isStrict);
 }
 
 const plannedValues = (changes: readonly DraftChange[]): ReadonlyMap<Pointer, boolean> =>

@@ -9,6 +9,7 @@ import type { Reads } from "../model/service.ts";
 import type { PolicyCheck } from "./check-policies.ts";
 import { failedRead, type ObservedAccount } from "./observe.ts";
 import { type BaseView, withOrigin } from "./origin.ts";
+import { holdOthers } from "./protect-only.ts";
 import type { Scope } from "./scope.ts";
 
 /** The differences of all compared units, in the order of kinds and addresses. */
@@ -32,6 +33,8 @@ export interface ComparisonInput {
   readonly reads: Reads;
   readonly onProgress: OnProgress | undefined;
   readonly base: BaseView | undefined;
+  /** Whether only protecting changes are sent. */
+  readonly protectOnly?: boolean;
   /** How many units are read and compared at a time, and so how many live objects are in memory. */
   readonly concurrency: number;
   readonly needs: ReadNeeds;
@@ -89,13 +92,14 @@ interface ComparedUnit {
 }
 
 async function compareUnit({ kind, unit }: AskedUnit, input: ComparisonInput): Promise<ComparedUnit> {
-  const { observed, reads, needs, checkUnit, base } = input;
+  const { observed, reads, needs, checkUnit, base, protectOnly } = input;
   const { account } = observed;
   try {
     const live = unit.liveId === undefined ? undefined : await kind.observe?.(unit, reads, needs);
-    const found = withoutIgnored(kind.diff(unit, live, account), account);
+    const all = withoutIgnored(kind.diff(unit, live, account), account);
+    const found = protectOnly === true ? holdOthers(all) : all;
     checkUnit?.({ kind, unit, live, difference: found });
-    if (isEqual(found)) return { found, equal: unit.address, failed: false };
+    if (isEqual(all)) return { found, equal: unit.address, failed: false };
     const isTraced = base !== undefined || account.isDrift;
     return { found: isTraced ? withOrigin(found, { kind, unit, live }, base) : found, failed: false };
   } catch (error) {

@@ -21,8 +21,8 @@ function refusals(plan: Plan): readonly Exit[] {
 }
 
 /** Whether the account differs from the manifests. Recording an id is not a difference. */
-function differs(plan: Plan): boolean {
-  return plan.items.some(({ action }) => action !== "bind") || plan.deferred.length > 0;
+function differs({ items, deferred, held = [] }: Plan): boolean {
+  return items.some(({ action }) => action !== "bind") || deferred.length + held.length > 0;
 }
 
 const missingLive: readonly string[] = ["E_TAG_MISSING", "E_INTEGRATION_MISSING", "E_GONE"];
@@ -77,6 +77,7 @@ export function applyExit(result: Result, plan: Plan, interrupted: boolean): Exi
       .filter(({ outcome, code }) => outcome !== "done" && outcome !== "recovered" && !staleCodes.includes(code))
       .map(({ outcome }) => outcome),
   );
-  if (incomplete.size > 0) exits.push({ code: 4, reasons: [...incomplete].sort() });
+  const reasons = [...[...incomplete].sort(), ...((result.held ?? []).length > 0 ? ["held"] : [])];
+  if (reasons.length > 0) exits.push({ code: 4, reasons });
   return combineExits(exits);
 }

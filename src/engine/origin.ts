@@ -91,7 +91,8 @@ function markOrigin(found: DiffResult, base: DiffResult | undefined): DiffResult
     return { ...item, changes: item.changes.map((change) => ({ ...change, origin: whole ?? originOf(change.path, change.after) })) };
   };
   const markManual = (step: Omit<Manual, "id">): Omit<Manual, "id"> => ({ ...step, origin: originOf(step.path, step.expected) });
-  return { ...found, items: found.items.map(mark), manual: found.manual.map(markManual) };
+  const held = found.held === undefined ? {} : { held: found.held.map(mark) };
+  return { ...found, items: found.items.map(mark), ...held, manual: found.manual.map(markManual) };
 }
 
 type StepKey = Pick<DraftItem, "action" | "address" | "naturalKey">;

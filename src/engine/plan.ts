@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { kinds } from "../kinds/index.ts";
 import type { DiffResult } from "../kinds/kind.ts";
-import { type Address, byText, manifestAddress } from "../model/address.ts";
+import { type Address, byText, manifestAddress, parseAddress } from "../model/address.ts";
 import { canonicalJson } from "../model/json.ts";
 import type {
   Blocked,
@@ -10,6 +10,7 @@ import type {
   Deferred,
   DraftItem,
   GuardFinding,
+  Held,
   Item,
   Manual,
   Plan,
@@ -21,6 +22,7 @@ import type {
 import { type Diagnostic, type Locate, type Problem, toDiagnostic } from "../model/problem.ts";
 import { severities } from "../text/severity.ts";
 import { groupProblems } from "./group-problems.ts";
+import { holdWaiting } from "./protect-only.ts";
 
 /** The input of a plan. Everything that is not a value (clock, random ids, files) is passed in. */
 export interface PlanInput {
@@ -41,6 +43,8 @@ export interface PlanInput {
   readonly unmanaged: Omit<Plan["unmanaged"], "columns">;
   readonly readCalls: CallCounts;
   readonly inScope: (address: Address) => boolean;
+  /** Whether only protecting changes are sent. */
+  readonly protectOnly?: boolean;
   /** Why an address may not be created now, if so: an earlier outcome is unknown, or a list may be incomplete. */
   readonly whyNotCreate: (item: DraftItem) => Blocked | undefined;
   readonly guards: (items: readonly Item[]) => readonly GuardFinding[];
@@ -61,8 +65,9 @@ export function makePlan(input: PlanInput): Plan {
   const sent = whatRuns(input);
   const items = numbered(sent.runnable, input);
   const { blocked, deferred } = sent;
+  const held = input.protectOnly === true ? heldOf(numbered(sent.heldItems, input), sent.heldWaiting) : undefined;
   const manual = manualSteps(input);
-  const diagnostics = diagnosticsOf(input, sent.runnable);
+  const diagnostics = diagnosticsOf(input, [...sent.runnable, ...sent.heldItems]);
   const guards = input.guards(items);
   const failed = diagnostics.some(({ severity }) => severity === "error");
   return {
@@ -70,6 +75,7 @@ export function makePlan(input: PlanInput): Plan {
     executable: input.snapshot === undefined && input.complete && !failed && guards.every(({ allowed }) => allowed !== undefined),
     calls: { read: input.readCalls, planned: countCalls(items) },
     ...{ items, manual, blocked, deferred },
+    ...(held === undefined ? {} : { held }),
     unmanaged: { ...input.unmanaged, columns: found.reduce((sum, { unmanagedColumns }) => sum + unmanagedColumns, 0) },
     unverifiable: found.flatMap(({ unverifiable }) => unverifiable).sort((a, b) => byText(a.address, b.address)),
     policy: input.policy,
@@ -80,6 +86,7 @@ export function makePlan(input: PlanInput): Plan {
       manual: manual.length,
       blocked: blocked.length,
       deferred: deferred.length,
+      ...(held === undefined ? {} : { held: held.length }),
       ...countRisks(items, input.kind),
     },
     exit: { code: 0, reasons: [] },
@@ -113,6 +120,9 @@ interface WhatRuns {
   readonly runnable: readonly DraftItem[];
   readonly blocked: readonly Blocked[];
   readonly deferred: readonly Deferred[];
+  /** With `--protect-only`: what is not sent, and what waits for it. */
+  readonly heldItems: readonly DraftItem[];
+  readonly heldWaiting: readonly Deferred[];
 }
 
 /** Of the differences in scope: the items that may run, and why the others may not. */
@@ -125,13 +135,14 @@ function whatRuns({ found, inScope, whyNotCreate }: PlanInput): WhatRuns {
     if (why === undefined) runnable.push(draft);
     else blocked.push(why);
   }
-  const waiting = settleDeferred(
+  const heldItems = found.flatMap(({ held = [] }) => held).filter(({ address }) => inScope(address));
+  const waits = holdWaiting(
     found.flatMap(({ deferred }) => deferred).filter(({ address }) => inScope(address)),
-    runnable,
-    blocked,
+    new Set(heldItems.map(({ address }) => address)),
   );
+  const waiting = settleDeferred(waits.deferred, runnable, blocked);
   return {
-    runnable,
+    ...{ runnable, heldItems, heldWaiting: waits.held },
     blocked: [...blocked, ...waiting.blocked].sort((a, b) => byText(a.address, b.address)),
     deferred: waiting.deferred.sort((a, b) => byText(a.address, b.address)),
   };
@@ -182,6 +193,19 @@ function numbered(drafts: readonly DraftItem[], { kind, locate }: Pick<PlanInput
     };
   });
 }
+
+/** Held items, then what waits for them. */
+const heldOf = (items: readonly Item[], waiting: readonly Deferred[]): readonly Held[] => [
+  ...items.map(({ address, kind, action, liveId, liveName, changes }) => ({
+    ...{ address, kind, action },
+    ...(liveId === undefined ? {} : { liveId }),
+    ...(liveName === undefined ? {} : { liveName }),
+    changes,
+  })),
+  ...[...waiting]
+    .sort((a, b) => byText(a.address, b.address))
+    .map(({ address, waitsFor }) => ({ address, kind: parseAddress(address)?.kind ?? "", changes: [], waitsFor })),
+];
 
 function located(cause: NonNullable<DraftItem["changes"][number]["cause"]>, locate: Locate): NonNullable<Item["changes"][number]["cause"]> {
   const { file, line } = locate(cause.place);

@@ -74,7 +74,7 @@ export function checkRoundPolicies({ session, options, kind, scope, today }: Rou
  * Compares the manifests in scope, and checks policies on the integrations that no SchemaConfig has
  * read.
  */
-export async function compareRound({ session, reads, scope }: Round, view: RoundView, policies: PolicyCheck): Promise<Compared> {
+export async function compareRound({ session, options, reads, scope }: Round, view: RoundView, policies: PolicyCheck): Promise<Compared> {
   const compared = await compareUnits({
     observed: view,
     compared: view.compared,
@@ -82,6 +82,7 @@ export async function compareRound({ session, reads, scope }: Round, view: Round
     reads,
     onProgress: session.onProgress,
     base: view.base,
+    protectOnly: options.protectOnly === true,
     concurrency: session.project.settings.client.concurrency,
     needs: { policyColumns: policies.columnsNeeded, claimColumns: view.claimColumns },
     checkUnit: policies.checkUnit,

@@ -67,6 +67,8 @@ export interface PlanOptions {
   /** Reasons by guard name. */
   readonly allow?: ReadonlyMap<string, string>;
   readonly assumeCompleteLists?: boolean;
+  /** Sends only changes that protect; the others are `held`. */
+  readonly protectOnly?: boolean;
   /** Lists the unmanaged columns by name instead of only counting them. Needs memory for each. */
   readonly listUnmanaged?: boolean;
   /** The manifests at a base ref; with them, each difference has an origin. */

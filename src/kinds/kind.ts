@@ -1,7 +1,7 @@
 import type { Address, Binding, Bindings, EarlierCreate, NaturalKey } from "../model/address.ts";
 import type { JsonObject, JsonValue } from "../model/json.ts";
 import type { LiveIntegration, LiveTag, LiveUser } from "../model/live.ts";
-import type { Blocked, Deferred, Difference, Item } from "../model/plan.ts";
+import type { Blocked, Deferred, Difference, DraftItem, Item } from "../model/plan.ts";
 import type { Pointer } from "../model/pointer.ts";
 import type { Problem } from "../model/problem.ts";
 import type { Reference, Resource } from "../model/resource.ts";
@@ -96,6 +96,8 @@ export interface Covered {
 
 export interface DiffResult extends Difference {
   readonly problems: readonly Problem[];
+  /** With `--protect-only`: what is not sent. Kinds leave it out. */
+  readonly held?: readonly DraftItem[];
   /** For the kind's own `conclude`. Small: it is kept until the last unit is compared. */
   readonly tally?: unknown;
   /** What an update of this object can change; absent if nothing was compared. For `maxChangedPercent`. */

@@ -130,6 +130,18 @@ export interface Deferred {
   readonly desired: JsonValue;
 }
 
+/** What `--protect-only` does not send. */
+export interface Held {
+  readonly address: Address;
+  readonly kind: string;
+  /** Absent for what waits for another held item. */
+  readonly action?: Action;
+  readonly liveId?: string;
+  readonly liveName?: string;
+  readonly changes: readonly Change[];
+  readonly waitsFor?: readonly Address[];
+}
+
 /** A desired value that the interface never returns. */
 export interface Unverifiable {
   readonly address: Address;
@@ -219,6 +231,8 @@ export interface Summary {
   readonly manual: number;
   readonly blocked: number;
   readonly deferred: number;
+  /** Present with `--protect-only`. */
+  readonly held?: number;
   /** Changes per risk: the first two in a plan, the others in a drift report. */
   readonly protects?: number;
   readonly exposes?: number;
@@ -253,6 +267,8 @@ export interface Plan {
   readonly manual: readonly Manual[];
   readonly blocked: readonly Blocked[];
   readonly deferred: readonly Deferred[];
+  /** Present if the plan was made with `--protect-only`. */
+  readonly held?: readonly Held[];
   readonly unmanaged: {
     readonly integrations: readonly NamedObject[];
     readonly tags: readonly NamedObject[];

@@ -1,6 +1,6 @@
 import type { Address } from "./address.ts";
 import type { Exit } from "./exit.ts";
-import type { Action, CallCounts, Change, GuardFinding, Manual, PolicyFinding } from "./plan.ts";
+import type { Action, CallCounts, Change, GuardFinding, Held, Manual, PolicyFinding } from "./plan.ts";
 import type { Diagnostic } from "./problem.ts";
 
 /** How one item of an apply ended. */
@@ -32,6 +32,8 @@ export interface Result {
   readonly target: string;
   readonly account: string;
   readonly items: readonly ItemResult[];
+  /** Present if only protecting changes were sent (`--protect-only`). */
+  readonly held?: readonly Held[];
   readonly manual: readonly Manual[];
   readonly guards: readonly GuardFinding[];
   readonly policy: readonly PolicyFinding[];

@@ -33,7 +33,7 @@ export async function applyAccount(
   run: RunEnvironment,
 ): Promise<{ readonly plan: Plan; readonly result: Result }> {
   const { settings } = project;
-  const [{ checkSavedPlan, refuseUnsavedOnProtected }, policyFunctions, git, records] = await Promise.all([
+  const [{ checkSavedPlan, refuseOtherMode, refuseUnsavedOnProtected }, policyFunctions, git, records] = await Promise.all([
     import("./saved-plan.ts"),
     loadPolicyModules(project.resources, settings.folder, project.locate),
     projectGitState(project),
@@ -41,7 +41,10 @@ export async function applyAccount(
   ]);
   try {
     if (options.saved === undefined) refuseUnsavedOnProtected(settings);
-    else await checkSavedPlan(options.saved, project, { git, records }, options.maxPlanAgeMs);
+    else {
+      refuseOtherMode(options.saved, options.protectOnly === true);
+      await checkSavedPlan(options.saved, project, { git, records }, options.maxPlanAgeMs);
+    }
     const runUrl = jobUrl(run.env);
     const begin = { runId: randomUUID(), waitMs: options.lockTimeoutMs ?? 0, signal: run.signal };
     const writes = await records.begin({ ...begin, ...(runUrl === undefined ? {} : { runUrl }) });

@@ -47,6 +47,18 @@ export async function checkSavedPlan(
   if (settings.protected) checkTree(plan, settings, git);
 }
 
+/** A saved plan is executed as it is. Throws E_USAGE if `--protect-only` would have made another one. */
+export function refuseOtherMode({ held }: Plan, protectOnly: boolean): void {
+  if (!protectOnly || held !== undefined) return;
+  throw new DimsyncError(
+    "E_USAGE",
+    "The plan was made without --protect-only, and apply executes a saved plan as it is. Make a new plan.",
+    {
+      command: "dimsync plan --protect-only --out plan.json",
+    },
+  );
+}
+
 function refuse(code: string, message: string): never {
   throw new DimsyncError(code, message, { exit: 5, command: newPlan });
 }

@@ -9,6 +9,7 @@ import type { Document, RenderOptions, ReportHistory } from "./document.ts";
 import type { Traced } from "./report/attribution.ts";
 import { exitText } from "./report/exits.ts";
 import { changeCount, isGrouped, type ReportGroup, reportGroups } from "./report/groups.ts";
+import { heldOf, type ReportHeld } from "./report/held.ts";
 import { type NextStep, nextSteps } from "./report/next.ts";
 import { isDone, outcomesText, type ReportOutcome, reportOutcomes } from "./report/outcomes.ts";
 import { type Policies, policiesOf } from "./report/policies.ts";
@@ -45,6 +46,7 @@ export interface Report {
   readonly outcomes: readonly ReportOutcome[];
   readonly blocked: readonly Blocked[];
   readonly deferred: readonly Deferred[];
+  readonly held: readonly ReportHeld[];
   readonly manual: readonly ManualStep[];
   readonly done: ReportHistory["done"];
   readonly unverifiable: readonly Unverifiable[];
@@ -143,7 +145,7 @@ function ofResult(result: Result, { verbose }: RenderOptions, byRule: boolean): 
       id: `run ${result.runId}`,
       tool: `${result.tool.name} ${result.tool.version}`,
     },
-    verdict: resultVerdict(items),
+    verdict: resultVerdict(result),
     outcomes: isDeclined(items) ? [] : reportOutcomes(items, verbose && !byRule),
     ids: Object.entries(bindings).filter(([address]) => verbose || recorded.has(address)),
     calls: [`Sent: ${callsText(calls)}.`],
@@ -178,6 +180,7 @@ const empty: Omit<Report, "words" | "title" | "verdict"> = {
   outcomes: [],
   blocked: [],
   deferred: [],
+  held: [],
   manual: [],
   done: [],
   unverifiable: [],
@@ -196,6 +199,7 @@ function common(document: Plan | Result): Omit<Report, "title" | "verdict"> {
     policies: policiesOf(document.policy, document.kind),
     problems: errorsFirst(document.diagnostics),
     manual: document.manual.map(manualStep),
+    held: heldOf(document.held ?? []),
     exit: exitText(document),
   };
 }
@@ -228,9 +232,10 @@ function planVerdict(plan: Plan): Verdict {
 /** Whether the user did not confirm the plan. */
 const isDeclined = (items: readonly ItemResult[]): boolean => items.length > 0 && items.every(({ code }) => code === "E_DECLINED");
 
-function resultVerdict(items: readonly ItemResult[]): Verdict {
+function resultVerdict({ items, held = [] }: Result): Verdict {
   if (isDeclined(items)) return { word: "declined", tone: "bad", text: "Not confirmed: nothing was applied.", isSentence: true };
-  if (items.length === 0) return { word: "done", tone: "good", text: "Nothing to apply.", isSentence: true };
-  const counts = { text: `${outcomesText(items)}.`, isSentence: false };
-  return items.every(isDone) ? { word: "done", tone: "good", ...counts } : { word: "incomplete", tone: "bad", ...counts };
+  if (items.length + held.length === 0) return { word: "done", tone: "good", text: "Nothing to apply.", isSentence: true };
+  const counts = { text: `${outcomesText({ items, held })}.`, isSentence: false };
+  const isComplete = held.length === 0 && items.every(isDone);
+  return isComplete ? { word: "done", tone: "good", ...counts } : { word: "incomplete", tone: "bad", ...counts };
 }

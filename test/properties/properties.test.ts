@@ -199,3 +199,67 @@ test("the worlds are not all alike", () => {
   const text = JSON.stringify(worlds);
   for (const name of ["__proto__", "a/b", "100%", "constructor", ".."]) expect(text).toContain(JSON.stringify(name));
 });
+
+test("with --protect-only no column becomes more readable, it converges, and the rest is what plan shows", async () => {
+  const protectOnly = true;
+  await fc.assert(
+    fc.asyncProperty(randomWorld, async (world) => {
+      const before = accountOf(world, false);
+      await withProject(before, inOneFile(manifestsOf(world)), world.form, async ({ plan, apply, state, calls }) => {
+        const full = await plan();
+        const planned = await plan({ protectOnly });
+        calls();
+        const result = await apply({ protectOnly });
+        const sent = calls().filter(isWrite);
+        expect(result.items.filter(({ outcome }) => outcome !== "done")).toEqual([]);
+        expect(sent.map(sentText).sort(), "the calls in the plan are sent").toEqual([...plannedTexts(planned)].sort());
+        expect(result.held).toEqual(planned.held);
+        expect(result.exit).toEqual((planned.held ?? []).length > 0 ? { code: 4, reasons: ["held"] } : { code: 0, reasons: [] });
+
+        const readable = readability(state());
+        for (const [column, level] of readability(before)) expect(readable.get(column) ?? 0, column).toBeLessThanOrEqual(level);
+        expect(readable.size, "no column is new").toBe(readability(before).size);
+
+        await apply({ protectOnly });
+        expect(calls().filter(isWrite), "a second run sends nothing").toEqual([]);
+        const isLeft = ({ risk }: Change): boolean => risk !== "protects";
+        const left = changesOf((await plan()).items);
+        const wanted = changesOf(full.items, isLeft);
+        // Without columns in the response, those of a table that is disabled now are not compared any more.
+        expect(world.form === "camel" ? left : left.filter((one) => !wanted.includes(one)), "what is left is what was held").toEqual(
+          world.form === "camel" ? wanted : [],
+        );
+        expect(changesOf((planned.held ?? []).filter(({ action }) => action !== undefined))).toEqual(wanted);
+        await apply();
+        expect((await plan()).items).toEqual([]);
+      });
+    }),
+    usual,
+  );
+}, 60_000);
+
+/** By column: 0 not replicated, 1 hashed, 2 unhashed. */
+function readability({ integrations }: ReturnType<typeof accountOf>): ReadonlyMap<string, number> {
+  return new Map(
+    integrations.flatMap(({ id, schemas }) =>
+      Object.entries(schemas).flatMap(([schema, { enabled, tables }]) =>
+        Object.entries(tables).flatMap(([table, { enabled: isTableEnabled, columns }]) =>
+          Object.entries(columns ?? {}).map(([column, { enabled: isColumnEnabled, hashed }]): [string, number] => [
+            JSON.stringify([id, schema, table, column]),
+            enabled && isTableEnabled && isColumnEnabled ? (hashed ? 1 : 2) : 0,
+          ]),
+        ),
+      ),
+    ),
+  );
+}
+
+/** "address path" of every change that is not only recorded. */
+const changesOf = (
+  items: readonly (Pick<Plan["items"][number], "address" | "changes"> & { readonly action?: string })[],
+  isWanted: (change: Change) => boolean = () => true,
+): readonly string[] =>
+  items
+    .filter(({ action }) => action !== "bind")
+    .flatMap(({ address, changes }) => changes.filter(isWanted).map(({ path }) => `${address} ${path}`))
+    .sort();

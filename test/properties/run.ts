@@ -1,8 +1,9 @@
 import { type AccountState, type Exchange, startEmbeddedService } from "../../src/embedded/index.ts";
+import type { PlanOptions } from "../../src/engine/session.ts";
 import { loadProject } from "../../src/manifests/project.ts";
 import type { Plan } from "../../src/model/plan.ts";
 import type { Result } from "../../src/model/result.ts";
-import { applyAccount } from "../../src/operations/apply.ts";
+import { type ApplyAccountOptions, applyAccount } from "../../src/operations/apply.ts";
 import { planAccount } from "../../src/operations/plan.ts";
 import { configText, keyVariable, writeProject } from "../support/project-folder.ts";
 import { violationsOf } from "../support/service.ts";
@@ -10,9 +11,9 @@ import type { RandomWorld } from "./worlds.ts";
 
 /** What one world's service is asked, and what it holds. */
 export interface Running {
-  readonly plan: () => Promise<Plan>;
+  readonly plan: (options?: PlanOptions) => Promise<Plan>;
   readonly drift: () => Promise<Plan>;
-  readonly apply: () => Promise<Result>;
+  readonly apply: (options?: ApplyAccountOptions) => Promise<Result>;
   readonly state: () => AccountState;
   /** The calls since the last look. */
   readonly calls: () => readonly Exchange[];
@@ -54,9 +55,9 @@ export async function withProject<T>(
     const project = await loadProject({ cwd: folder, env });
     const around = { env, signal: new AbortController().signal };
     const result = await use({
-      plan: () => planAccount(project, {}, around),
+      plan: (options = {}) => planAccount(project, options, around),
       drift: () => planAccount(project, {}, around, "DriftReport"),
-      apply: async () => (await applyAccount(project, {}, around)).result,
+      apply: async (options = {}) => (await applyAccount(project, options, around)).result,
       state: service.state,
       calls: () => calls.splice(0),
       folder,

@@ -3,6 +3,7 @@ import { type Document, type Format, type RenderOptions, renderers } from "../..
 import { diagnostics, invalid } from "./diagnostics.ts";
 import { fleetPlan } from "./fleet-plan.ts";
 import { driftReport, fullPlan, planOfColumns } from "./full-plan.ts";
+import { protectPlan, protectResult } from "./held.ts";
 import { change, item, plan } from "./plans.ts";
 import { doneResult, fullResult } from "./results.ts";
 
@@ -41,6 +42,10 @@ const rows: [file: string, document: Document, options?: Partial<RenderOptions>]
   ["plan-incomplete.txt", blind],
   ["drift.txt", driftReport],
   ["drift-empty.txt", plan({ kind: "DriftReport" })],
+  ["plan-protect-only.txt", protectPlan],
+  ["plan-protect-only-verbose.txt", protectPlan, { verbose: true }],
+  ["plan-protect-only.md.txt", protectPlan],
+  ["result-protect-only.txt", protectResult],
   ["result.txt", fullResult],
   ["result-verbose.txt", fullResult, { verbose: true }],
   ["result-done.txt", doneResult],

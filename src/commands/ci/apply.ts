@@ -119,7 +119,7 @@ async function applyTarget(run: TargetRun): Promise<ExitCode> {
   const planFlags = { ...flags, output: [`json=${plansFile}`], out: planFile, detailedExitcode: false };
   const code = await runPlan({ ...context, io: { ...io, stdout: () => {} }, flags: planFlags }, []);
   const plans = await plansIn(plansFile);
-  if (code !== 0 || plans.every(({ items, deferred }) => items.length === 0 && deferred.length === 0)) {
+  if (code !== 0 || plans.every(({ items, deferred, held = [] }) => items.length + deferred.length + held.length === 0)) {
     documents.push(...plans);
     await deliver(context, plans);
     return code;

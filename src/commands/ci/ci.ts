@@ -59,6 +59,8 @@ function checkUsage({ flags }: Context<CiFlags>, task: string, planFile: string 
   if (known === undefined) throw new DimsyncError("E_USAGE", `dimsync ci takes ${tasks.join(", ")}, not ${JSON.stringify(task)}.`);
   if (planFile !== undefined && known !== "apply")
     throw new DimsyncError("E_USAGE", `dimsync ci ${known} takes no file. Only dimsync ci apply takes a saved plan.`);
+  if (flags.protectOnly === true && known === "drift")
+    throw new DimsyncError("E_USAGE", "dimsync ci drift only reports. --protect-only is for plan and apply.");
   if (flags.bindings !== undefined && !["push", "upload", "none"].includes(flags.bindings))
     throw new DimsyncError("E_USAGE", `--bindings takes push, upload or none, not ${JSON.stringify(flags.bindings)}.`);
   return known;

@@ -29,6 +29,7 @@ interface SharedPlanFlags extends GlobalFlags {
   /** True without a glob. */
   readonly writeSecrets?: string | boolean;
   readonly assumeCompleteLists?: boolean;
+  readonly protectOnly?: boolean;
   readonly ignore: readonly string[];
 }
 

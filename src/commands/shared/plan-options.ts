@@ -9,7 +9,10 @@ import type { PlanFlags } from "./flags.ts";
 
 /** The engine's options from the flags that plan, drift and apply share. Throws E_USAGE. */
 export function planOptions(
-  flags: Pick<PlanFlags, "only" | "exclude" | "allow" | "writeSecrets" | "assumeCompleteLists" | "ignore" | "listUnmanaged"> &
+  flags: Pick<
+    PlanFlags,
+    "only" | "exclude" | "allow" | "writeSecrets" | "assumeCompleteLists" | "protectOnly" | "ignore" | "listUnmanaged"
+  > &
     Partial<Pick<PlanFlags, "failOn">>,
 ): PlanOptions {
   const matches = typeof flags.writeSecrets === "string" ? nameMatcher([flags.writeSecrets]) : undefined;
@@ -21,6 +24,7 @@ export function planOptions(
     // With --fail-on unmanaged, the report must name them.
     ...(flags.listUnmanaged === true || flags.failOn?.some((words) => words.includes("unmanaged")) === true ? { listUnmanaged: true } : {}),
     ...(flags.assumeCompleteLists === true ? { assumeCompleteLists: true } : {}),
+    ...(flags.protectOnly === true ? { protectOnly: true } : {}),
   };
 }
 

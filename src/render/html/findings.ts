@@ -5,18 +5,20 @@ import { joinParts } from "../../text/lists.ts";
 import { wholePath } from "../../text/paths.ts";
 import { valueLines } from "../../text/values.ts";
 import { blockedGroups } from "../report/blocked.ts";
-import { placeText, waitsForText } from "../report/changes.ts";
+import { changeLines, placeText, waitsForText } from "../report/changes.ts";
+import { heldNote } from "../report/held.ts";
 import { nodeCount, type Policies, type PolicyGroup } from "../report/policies.ts";
 import { guardText } from "../report/refusals.ts";
 import { integrationsText } from "../report/unmanaged.ts";
 import { partTitles } from "../report/words.ts";
 import type { ManualStep, Report } from "../report.ts";
-import { traceHtml } from "./changes.ts";
+import { changeTable, traceHtml } from "./changes.ts";
 import { blocks, chip, code, command, escaped, folded, list, prose, type Tone } from "./escape.ts";
 
 // More names than this are folded.
 const mostNames = 50;
 const mostNodes = 10;
+const mostHeld = 200;
 
 const tones: Readonly<Record<Severity, Tone>> = { error: "bad", warning: "warn", info: "info" };
 
@@ -55,6 +57,20 @@ export const deferredList = (deferred: readonly Deferred[]): string =>
         `<details class="card"><summary><strong>${escaped(entry.address)}</strong> <span class="quiet">${waitsForText(entry, escaped)}</span></summary><div class="inside"><pre>${valueLines(entry.desired).map(escaped).join("\n")}</pre></div></details>`,
     )
     .join("\n");
+
+/** What `--protect-only` does not send, each object with its changes folded. */
+export function heldHtml({ held, words }: Report): string {
+  if (held.length === 0) return "";
+  const entries = held.map(({ address, text, action, changes }) => {
+    const lines = changeLines(changes.slice(0, mostHeld), action, words);
+    const more = changes.length > mostHeld ? `<p>and ${changes.length - mostHeld} more changes</p>` : "";
+    return blocks(
+      `<p><strong>${escaped(address)}</strong> <span class="quiet">${escaped(text)}</span></p>`,
+      lines.length === 0 ? "" : folded("Held changes", blocks(changeTable(lines, `Held changes of ${address}`, words), more)),
+    );
+  });
+  return blocks(`<p>${prose(heldNote)}</p>`, list(entries, "steps"));
+}
 
 export const unverifiableList = (unverifiable: readonly Unverifiable[]): string =>
   list(

@@ -38,17 +38,19 @@ function lists(document: Document): readonly List[] {
   const common: readonly List[] = [["diagnostic", document.diagnostics]];
   if (document.kind === "Validation") return common;
   const shared: readonly List[] = [["manual", document.manual], ["guard", document.guards], ["policy", document.policy], ...common];
-  if (document.kind === "Result") return [["outcome", document.items], ...shared];
+  const held: List = ["held", document.held ?? []];
+  if (document.kind === "Result") return [["outcome", document.items], held, ...shared];
   return [
     ["item", document.items],
     ["deferred", document.deferred],
+    held,
     ["blocked", document.blocked],
     ["unverifiable", document.unverifiable],
     ...shared,
   ];
 }
 
-const listMembers = new Set(["items", "manual", "blocked", "deferred", "unverifiable", "policy", "guards", "diagnostics"]);
+const listMembers = new Set(["items", "manual", "blocked", "deferred", "held", "unverifiable", "policy", "guards", "diagnostics"]);
 
 function line(event: string, members: Readonly<Record<string, unknown>>): string {
   return `${visible(JSON.stringify({ formatVersion: "1.0", event, ...members }))}\n`;

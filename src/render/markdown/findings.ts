@@ -8,6 +8,7 @@ import { valueLines } from "../../text/values.ts";
 import { traceText } from "../report/attribution.ts";
 import { blockedGroups } from "../report/blocked.ts";
 import { placeText, waitsForText } from "../report/changes.ts";
+import { heldNote, type ReportHeld } from "../report/held.ts";
 import { nodeCount, type Policies, type PolicyGroup } from "../report/policies.ts";
 import { guardText } from "../report/refusals.ts";
 import { integrationsText } from "../report/unmanaged.ts";
@@ -153,6 +154,12 @@ export function deferredSection(deferred: readonly Deferred[], detail: Detail): 
   const head = (entry: Deferred, draw: (text: string) => string): string => spaced(draw(entry.address), waitsForText(entry, draw));
   if (detail !== "full") return title + listed(deferred, detail, (entry) => `- \`…\` ${head(entry, code)}`);
   return title + listed(deferred, detail, (entry) => details(head(entry, htmlCode), fenced(valueLines(entry.desired), "yaml")), "\n\n");
+}
+
+/** What `--protect-only` does not send, folded. */
+export function heldSection(held: readonly ReportHeld[], detail: Detail): string {
+  const list = folded(partTitles.held, held, detail, ({ address, text }) => `- ${code(address)}: ${prose(text)}`);
+  return list === "" ? "" : `${list}\n\n${prose(heldNote)}`;
 }
 
 export const unverifiableSection = (unverifiable: readonly Unverifiable[], detail: Detail): string =>

@@ -10,6 +10,7 @@ import { code, prose, table } from "./escape.ts";
 import {
   blockedSection,
   deferredSection,
+  heldSection,
   manualSections,
   policySections,
   problemSections,
@@ -46,6 +47,7 @@ function draw(report: Report, target: string, detail: Detail): string {
     manualSections(report, detail),
     blockedSection(report.blocked, detail),
     deferredSection(report.deferred, detail),
+    heldSection(report.held, detail),
     unverifiableSection(report.unverifiable, detail),
     unmanagedSection(report, detail),
     closing(report),

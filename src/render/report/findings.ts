@@ -1,5 +1,5 @@
 import { manifestAddress } from "../../model/address.ts";
-import type { Blocked, Change, GuardFinding, Item, Manual, Plan, PolicyFinding } from "../../model/plan.ts";
+import type { Blocked, Change, GuardFinding, Held, Item, Manual, Plan, PolicyFinding } from "../../model/plan.ts";
 import type { Diagnostic, Severity } from "../../model/problem.ts";
 import type { ItemResult, Result } from "../../model/result.ts";
 import { counted } from "../../text/counts.ts";
@@ -9,6 +9,7 @@ import { errorsFirst } from "../../text/severity.ts";
 import { valueAt } from "../../text/values.ts";
 import type { Document } from "../document.ts";
 import { type BlockedGroup, blockedGroups } from "./blocked.ts";
+import { heldNote } from "./held.ts";
 import { isDone } from "./outcomes.ts";
 import { openFindings, requirementText } from "./policies.ts";
 import { guardText, shownGuards } from "./refusals.ts";
@@ -79,6 +80,7 @@ function ofGuard(finding: GuardFinding, kind: Document["kind"]): Finding {
 
 const ofResult = (result: Result): readonly Finding[] => [
   ...result.items.flatMap(ofOutcome),
+  ...(result.held ?? []).map(ofHeld),
   ...result.manual.map((step) => ofManual(step, [])),
 ];
 
@@ -88,6 +90,7 @@ function ofPlan(plan: Plan): readonly Finding[] {
     // What was not read has one cause. Everything else is reported at its own line.
     ...blockedGroups(blocked.filter(isUnread)).map((entry) => ofBlocked(entry, items)),
     ...blocked.filter((entry) => !isUnread(entry)).map((entry) => ofBlocked({ ...entry, names: entry.address }, items)),
+    ...(plan.held ?? []).map(ofHeld),
     ...items.flatMap((item) => (kind === "DriftReport" ? ofDifference(item) : ofExposure(item))),
     ...manual.map((step) => ofManual(step, items)),
   ];
@@ -99,6 +102,21 @@ function ofBlocked({ names, address, code, message, command }: BlockedGroup, ite
   const text = withCommand(`${names} ${address === undefined ? "are" : "is"} blocked. ${message}`, command);
   const place = address === undefined ? {} : { address, ...placeOf(address, items) };
   return { rule: code, title: "Blocked", severity: "warning", message: text, ...place };
+}
+
+/** One for each object, at the line of the first change. */
+function ofHeld({ address, changes, waitsFor = [] }: Held): Finding {
+  const cause = changes.find((change) => change.cause !== undefined)?.cause;
+  const what =
+    changes.length > 0 ? counted(changes.length, "change") : waitsFor.length > 0 ? `it waits for ${andMore(waitsFor)}` : "the whole item";
+  return {
+    rule: "held",
+    title: "Held by --protect-only",
+    severity: "info",
+    message: `${address} is held: ${what}. ${heldNote}`,
+    address,
+    ...defined({ file: cause?.file, line: cause?.line }),
+  };
 }
 
 function ofManual({ id, address, path, expected, actual, instruction }: Manual, items: readonly Item[]): Finding {

@@ -1,5 +1,5 @@
 import type { Action } from "../../model/plan.ts";
-import type { ItemResult, Outcome } from "../../model/result.ts";
+import type { ItemResult, Outcome, Result } from "../../model/result.ts";
 import { visible } from "../../text/control-characters.ts";
 import { countList } from "../../text/counts.ts";
 import { andMore } from "../../text/lists.ts";
@@ -21,9 +21,10 @@ function outcomeText({ outcome, action }: Pick<ItemResult, "outcome" | "action">
 
 const outcomeOrder: readonly Outcome[] = ["done", "recovered", "failed", "not-converged", "unknown", "blocked", "deferred", "skipped"];
 
-/** "3 done, 1 failed". */
-export function outcomesText(items: readonly ItemResult[]): string {
-  return countList(outcomeOrder.map((outcome) => [items.filter((item) => item.outcome === outcome).length, outcomeWord(outcome)]));
+/** "3 done, 1 failed, 2 held". */
+export function outcomesText({ items, held = [] }: Pick<Result, "items" | "held">): string {
+  const counts = outcomeOrder.map((outcome) => [items.filter((item) => item.outcome === outcome).length, outcomeWord(outcome)] as const);
+  return countList([...counts, [held.length, "held"]]);
 }
 
 /** One outcome, or many items that were done in the same way or blocked for the same reason. */

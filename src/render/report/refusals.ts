@@ -64,8 +64,10 @@ export function limitsOf(plan: Plan): readonly string[] {
  * "Guard maxCreates refuses: 7 found, at most 5 allowed", or "… is lifted …". A report applies
  * nothing, so nothing is refused.
  */
-export function guardText({ guard, limit, actual, allowed }: GuardFinding, kind: Document["kind"]): string {
-  const measure = joinParts([actual === undefined ? "" : `${actual} found`, limit === undefined ? "" : `at most ${limit} allowed`], ", ");
+export function guardText({ guard, limit, actual, allowed, population }: GuardFinding, kind: Document["kind"]): string {
+  const unit = population === undefined ? "" : "%";
+  const found = actual === undefined ? "" : `${actual}${unit} found`;
+  const measure = joinParts([found, limit === undefined ? "" : `at most ${limit}${unit} allowed`], ", ");
   const refuses = kind === "DriftReport" ? "would refuse to restore the manifests" : "refuses";
   return joinParts([`Guard ${visible(guard)} ${allowed === undefined ? refuses : "is lifted"}`, measure], ": ");
 }

@@ -11,7 +11,7 @@ import { wordsOf } from "./words.ts";
 
 /** Whether the account was read completely, and there is nothing to do or report. */
 export function isEmpty(plan: Plan): boolean {
-  const lists = [plan.items, plan.manual, plan.blocked, plan.deferred, plan.policy, plan.guards];
+  const lists = [plan.items, plan.manual, plan.blocked, plan.deferred, plan.policy, plan.guards, plan.held ?? []];
   return plan.complete && lists.every((list) => list.length === 0) && plan.diagnostics.every(({ severity }) => severity !== "error");
 }
 
@@ -60,6 +60,7 @@ export function totalsOf(plan: Plan): Totals {
       [summary.manual, "manual"],
       [summary.blocked, "blocked"],
       [summary.deferred, "deferred"],
+      [summary.held ?? 0, "held"],
     ]),
     risks: hasChanges ? risks : "",
   };
@@ -90,7 +91,7 @@ export function summaryLine(document: Document): string {
   if (document.kind === "Validation") return validationText(document);
   const target = visible(document.target);
   if (document.kind === "Result")
-    return `Apply on ${target}: ${document.items.length === 0 ? "nothing to apply" : outcomesText(document.items)}`;
+    return `Apply on ${target}: ${document.items.length + (document.held ?? []).length === 0 ? "nothing to apply" : outcomesText(document)}`;
   const title = joinParts([`${wordsOf(document.kind).title} for ${target}`, refusalTitle(document)], " ");
   return `${title}: ${isEmpty(document) ? emptyText(document) : totalsText(document)}`;
 }
@@ -102,6 +103,10 @@ export function summaryLine(document: Document): string {
 export function hasChanges(document: Document): boolean {
   if (document.kind === "Validation") return false;
   if (document.kind === "Result") return document.items.some(isDone);
-  const { items, deferred, manual } = document;
-  return items.some(({ action }) => action !== "bind") || deferred.length > 0 || (document.kind === "DriftReport" && manual.length > 0);
+  const { items, deferred, held = [], manual } = document;
+  return (
+    items.some(({ action }) => action !== "bind") ||
+    deferred.length + held.length > 0 ||
+    (document.kind === "DriftReport" && manual.length > 0)
+  );
 }

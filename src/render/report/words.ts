@@ -80,6 +80,7 @@ export const partTitles = {
   done: "Manual steps done since the last report",
   blocked: "Blocked",
   deferred: "Deferred",
+  held: "Held by --protect-only",
   unverifiable: "Unverifiable",
   unmanaged: "Not managed by any manifest",
 } as const;

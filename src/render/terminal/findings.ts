@@ -9,13 +9,15 @@ import { severitySigns } from "../../text/signs.ts";
 import { cutMiddle, valueLines } from "../../text/values.ts";
 import { traceText } from "../report/attribution.ts";
 import type { BlockedGroup } from "../report/blocked.ts";
-import { waitsForText } from "../report/changes.ts";
+import { changeLines, waitsForText } from "../report/changes.ts";
 import { grouped } from "../report/grouped.ts";
+import { heldNote } from "../report/held.ts";
 import { nodeCount, type Policies, type PolicyGroup } from "../report/policies.ts";
 import { guardText } from "../report/refusals.ts";
 import { integrationsText } from "../report/unmanaged.ts";
 import { partTitles, type Words } from "../report/words.ts";
 import type { ManualStep, Report } from "../report.ts";
+import { changeRows } from "./changes.ts";
 import { cell, joined, type Screen, tableLines, wrap } from "./layout.ts";
 
 const indent = "    ";
@@ -26,6 +28,29 @@ export function deferredLines(deferred: Deferred, { paint, width }: Screen): rea
   return [
     ...tableLines([[joined(...head), cell(waitsForText(deferred, visible), paint.dim)]], "", width),
     ...valueLines(deferred.desired).map((line) => indent + line),
+  ];
+}
+
+/** What `--protect-only` does not send. Single changes only with -v. */
+export function heldLines({ held, words }: Report, screen: Screen): readonly string[] {
+  if (held.length === 0) return [];
+  const { paint, verbose, width } = screen;
+  const shown = verbose ? held : held.slice(0, mostNodes);
+  const rows = shown.map(({ address, text }) => [
+    joined(cell("- ", paint.yellow), cell(visible(address), paint.bold)),
+    cell(text, paint.dim),
+  ]);
+  const lines = verbose
+    ? shown.flatMap(({ action, changes }, index) => [
+        ...tableLines(rows.slice(index, index + 1), "", width),
+        ...changeRows(changeLines(changes, action, words), action, words, screen),
+      ])
+    : tableLines(rows, "", width);
+  return [
+    paint.bold(`${partTitles.held} (${held.length}):`),
+    ...lines,
+    ...(shown.length < held.length ? [paint.dim(`${indent}and ${held.length - shown.length} more: -v shows them`)] : []),
+    ...wrap(heldNote, indent, width),
   ];
 }
 

@@ -5,6 +5,7 @@ import { formats } from "../../../src/render/formats.ts";
 import { type Document, type RenderOptions, renderers } from "../../../src/render/index.ts";
 import { invalid } from "../diagnostics.ts";
 import { driftReport, fullPlan, planOfColumns } from "../full-plan.ts";
+import { protectPlan } from "../held.ts";
 import { withName } from "../hostile.ts";
 import { history, largeReport, past, tracedReport } from "../html-report.ts";
 import { plan } from "../plans.ts";
@@ -64,6 +65,13 @@ test("what a plan has and a report has not: what apply would send, and what a gu
   expect(text).toContain("Apply will send: 3 PATCH, 2 POST.");
   expect(text).toContain("Guard policy refuses");
   expect(words(html(tracedReport))).not.toContain("Apply will send");
+});
+
+test("what --protect-only holds is listed with its changes", () => {
+  const html = renderers.html(protectPlan, plain);
+  expect(html).toContain("Held by --protect-only");
+  expect(html).toContain("Held changes of SchemaConfig/shops@orders");
+  expect(html).toContain("waits for Asset/lake");
 });
 
 test("several targets make one page with a heading for each and no id twice", async () => {

@@ -9,6 +9,7 @@ import { runCommand } from "../../support/command.ts";
 import { configText, keyVariable, writeProject } from "../../support/project-folder.ts";
 import { invalid } from "../diagnostics.ts";
 import { driftReport, fullPlan } from "../full-plan.ts";
+import { protectPlan, protectResult } from "../held.ts";
 import { fullResult } from "../results.ts";
 import { eventSchema } from "./event-schema.ts";
 
@@ -38,7 +39,9 @@ const manifestDigest = `sha256:${"0".repeat(64)}`;
 const documents: Readonly<Record<string, Document>> = {
   "a plan": { ...fullPlan, manifestDigest },
   "a drift report": { ...driftReport, manifestDigest },
+  "a plan with --protect-only": { ...protectPlan, manifestDigest },
   "a result": fullResult,
+  "a result with --protect-only": protectResult,
   "a validation": invalid,
 };
 test.each(Object.entries(documents))("every event of %s is valid", (_, document) => {

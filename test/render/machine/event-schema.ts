@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 type Schema = Readonly<Record<string, unknown>>;
 const read = (name: string): Schema => JSON.parse(readFileSync(new URL(`../../../schema/${name}.schema.json`, import.meta.url), "utf8"));
 
-const lists = ["items", "manual", "blocked", "deferred", "unverifiable", "policy", "guards", "diagnostics"];
+const lists = ["items", "manual", "blocked", "deferred", "held", "unverifiable", "policy", "guards", "diagnostics"];
 const text = (description: string): Schema => ({ type: "string", description });
 const count = (description: string): Schema => ({ type: "integer", minimum: 0, description });
 const to = (name: string): Schema => ({ $ref: `#/definitions/${name}` });
@@ -15,6 +15,7 @@ const findings: Readonly<Record<string, readonly [definition: string, descriptio
   manual: ["manual", "A difference that a user must resolve."],
   blocked: ["blocked", "An item that is blocked."],
   deferred: ["deferred", "Items that wait for an object that the same apply creates."],
+  held: ["held", "Changes of an object that --protect-only does not send."],
   unverifiable: ["unverifiable", "Declared values that the service never returns."],
   policy: ["policyFinding", "A policy that is violated."],
   guard: ["guardFinding", "A guard that refuses the plan, or that was lifted."],

@@ -5,6 +5,7 @@ import type { Document } from "../../../src/render/document.ts";
 import { renderJunit, renderJunitAll } from "../../../src/render/machine/junit.ts";
 import { invalid } from "../diagnostics.ts";
 import { driftReport, fullPlan, planOfColumns } from "../full-plan.ts";
+import { protectResult } from "../held.ts";
 import { withName } from "../hostile.ts";
 import { item, plan } from "../plans.ts";
 import { doneResult, fullResult } from "../results.ts";
@@ -110,6 +111,7 @@ const verdicts: readonly (readonly [string, Document, string, "failure" | "skipp
   ["a difference fails in a drift report", driftReport, "drift", "failure"],
   ["a call that failed fails", fullResult, "E_SERVICE", "failure"],
   ["what was skipped is skipped", fullResult, "outcome/skipped", "skipped"],
+  ["what --protect-only holds is skipped", protectResult, "held", "skipped"],
   ["what was done passes", fullResult, "update Asset/warehouse", "passed"],
 ];
 

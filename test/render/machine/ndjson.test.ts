@@ -4,6 +4,7 @@ import type { Document } from "../../../src/render/document.ts";
 import { progressLine, renderNdjson } from "../../../src/render/machine/ndjson.ts";
 import { invalid } from "../diagnostics.ts";
 import { driftReport, fullPlan } from "../full-plan.ts";
+import { protectPlan } from "../held.ts";
 import { withName } from "../hostile.ts";
 import { fullResult } from "../results.ts";
 
@@ -20,6 +21,7 @@ const members: Readonly<Record<string, string>> = {
   manual: "manual",
   blocked: "blocked",
   deferred: "deferred",
+  held: "held",
   unverifiable: "unverifiable",
   policy: "policy",
   guard: "guards",
@@ -29,6 +31,7 @@ const members: Readonly<Record<string, string>> = {
 const documents: Readonly<Record<string, Document>> = {
   "a plan": fullPlan,
   "a drift report": driftReport,
+  "a plan with --protect-only": protectPlan,
   "a result": fullResult,
   "a validation": invalid,
 };

@@ -9,6 +9,7 @@ import type { Document } from "../../../src/render/document.ts";
 import { renderSarif, renderSarifAll } from "../../../src/render/machine/sarif.ts";
 import { invalid } from "../diagnostics.ts";
 import { driftReport, fullPlan, planOfColumns } from "../full-plan.ts";
+import { protectResult } from "../held.ts";
 import { withName } from "../hostile.ts";
 import { item, plan } from "../plans.ts";
 import { fullResult } from "../results.ts";
@@ -80,6 +81,14 @@ test("files are named from the repository's root, absolute ones as they are", ()
     ).runs[0]?.results?.[0]?.locations?.[0]?.physicalLocation?.artifactLocation?.uri;
   expect(uri("manifests/a b#c%.yaml", "deploy/eu/")).toBe("deploy/eu/manifests/a%20b%23c%25.yaml");
   expect(uri("/elsewhere/x.yaml", "deploy/")).toBe("file:///elsewhere/x.yaml");
+});
+
+test("each object that --protect-only holds is a note", () => {
+  expect(resultsOf(protectResult).map(({ ruleId, level }) => [ruleId, level])).toEqual([
+    ["held", "note"],
+    ["held", "note"],
+    ["held", "note"],
+  ]);
 });
 
 test("ruleIndex leads to the rule", () => {

@@ -1,0 +1,65 @@
+import type { DiffResult } from "../kinds/kind.ts";
+import type { Address } from "../model/address.ts";
+import { sameJson } from "../model/json.ts";
+import type { Deferred, DraftChange, DraftItem } from "../model/plan.ts";
+import { atPointer } from "../model/pointer.ts";
+import type { PlannedRequest } from "../model/service.ts";
+
+// `--protect-only` sends a change only if it protects. Everything else is held: reported, not sent.
+
+/** The difference with the items that may be sent, and in `held` those that may not. */
+export function holdOthers(found: DiffResult): DiffResult {
+  const parts = found.items.map(splitItem);
+  return { ...found, items: parts.flatMap(({ sent }) => sent ?? []), held: parts.flatMap(({ held }) => held ?? []) };
+}
+
+interface Split {
+  readonly sent?: DraftItem;
+  readonly held?: DraftItem;
+}
+
+/**
+ * An item whose every change protects is sent, and so is a `bind`, which sends nothing. Of an update
+ * with other changes, the requests are sent that contain none of them: a kind puts protecting
+ * changes into requests of their own, which repeat the live values of everything else.
+ */
+function splitItem(item: DraftItem): Split {
+  if (item.action === "bind") return { sent: item };
+  const protecting = item.changes.filter(protects);
+  const others = item.changes.filter((change) => !protects(change));
+  if (protecting.length === 0) return { held: item };
+  if (others.length === 0) return { sent: item };
+  const requests = item.requests.filter((request) => others.every((change) => !contains(request, change)));
+  const isComplete = protecting.every((change) => requests.some((request) => contains(request, change)));
+  if (item.action !== "update" || !isComplete) return { held: item };
+  // The binding records that the whole object was sent.
+  const { exposedColumns: _, binding: __, ...rest } = item;
+  return {
+    sent: { ...rest, changes: protecting, requests, observed: observedBy(requests, item.observed) },
+    held: { ...item, changes: others },
+  };
+}
+
+const protects = ({ risk }: DraftChange): boolean => risk === "protects";
+
+/** Whether the body sets the value. A body that repeats the live value has another one there. */
+const contains = ({ body }: PlannedRequest, { path, after }: DraftChange): boolean =>
+  after === undefined || sameJson(atPointer(body, path), after);
+
+/** The observed values that the requests send or repeat. */
+const observedBy = (requests: readonly PlannedRequest[], observed: DraftItem["observed"]): DraftItem["observed"] =>
+  Object.fromEntries(Object.entries(observed).filter(([pointer]) => requests.some(({ body }) => atPointer(body, pointer) !== undefined)));
+
+/** What still waits, and what never will in this run, because it waits for a held item. */
+export function holdWaiting(
+  all: readonly Deferred[],
+  held: ReadonlySet<Address>,
+): { readonly deferred: readonly Deferred[]; readonly held: readonly Deferred[] } {
+  const stuck = new Set(held);
+  const isStuck = ({ waitsFor, liveId }: Deferred): boolean => liveId === undefined && waitsFor.some((address) => stuck.has(address));
+  for (let before = -1; before !== stuck.size; ) {
+    before = stuck.size;
+    for (const waiting of all) if (isStuck(waiting)) stuck.add(waiting.address);
+  }
+  return { deferred: all.filter((waiting) => !isStuck(waiting)), held: all.filter(isStuck) };
+}
