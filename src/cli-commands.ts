@@ -221,18 +221,15 @@ function declareHelp({ program, io, done, add }: CommandLine): void {
     "completion <shell>",
     "Print a completion script for bash, zsh or fish",
     async (context, shell) => {
-      const [{ runCompletion }, words] = await Promise.all([
-        import("./commands/setup/completion.ts"),
-        import("./commands/setup/completion-words.ts"),
-      ]);
-      return runCompletion(context, shell, words.commandLineWords(program));
+      const { commandLineWords, runCompletion } = await import("./commands/setup/completion.ts");
+      return runCompletion(context, shell, commandLineWords(program));
     },
   );
   // Completion scripts call it.
   program
     .command("completion-addresses", { hidden: true })
     .action(async () =>
-      done(await (await import("./commands/shared/addresses.ts")).runAddresses(contextOf(io, program.opts<GlobalFlags>()))),
+      done(await (await import("./commands/setup/completion.ts")).runAddresses(contextOf(io, program.opts<GlobalFlags>()))),
     );
   add("version", "Print the version", async ({ flags }) => {
     io.stdout(flags.output.includes("json") ? `${JSON.stringify({ version, node: process.versions.node })}\n` : `${version}\n`);

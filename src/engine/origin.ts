@@ -21,7 +21,7 @@ export interface BaseView {
  * Units of different manifests describe the same object if kind and id are equal; without an id, if
  * the address is.
  */
-export const objectOf = (kind: Kind, { liveId, address }: Unit): string => `${kind.name} ${liveId ?? address}`;
+const objectOf = (kind: Kind, { liveId, address }: Unit): string => `${kind.name} ${liveId ?? address}`;
 
 /** The units that the base manifests have in the same account. */
 export function baseView(

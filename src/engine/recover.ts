@@ -25,7 +25,7 @@ export interface SettledEntry {
   readonly id?: string;
 }
 
-export const nothingToRecover: Recovered = { ids: new Map(), unknown: new Map(), settled: [] };
+const nothingToRecover: Recovered = { ids: new Map(), unknown: new Map(), settled: [] };
 
 /** The open journal entries in the scope of the round. Nothing is read if the project has errors. */
 export function recoverRound({ session, scope, reads }: Round): Promise<Recovered> {

@@ -4,7 +4,7 @@ import type { Resource } from "../model/resource.ts";
 import { asset } from "./asset/index.ts";
 import { integration } from "./integration/index.ts";
 import type { Kind, ManifestKind } from "./kind.ts";
-import { policy } from "./policy.ts";
+import { kindNames } from "./manifests.ts";
 import { schemaConfig } from "./schema-config/index.ts";
 import { ruleSet } from "./schema-config/manifest.ts";
 import { tag } from "./tag/index.ts";
@@ -15,6 +15,9 @@ import { tag } from "./tag/index.ts";
  * only values of that kind.
  */
 export const kinds = [asset, integration, schemaConfig, tag] as unknown as readonly Kind[];
+
+/** Policies are checked by src/policies; nothing in the account corresponds to them. */
+const policy: ManifestKind = { name: kindNames.policy, references: () => [] };
 
 /** Every kind of manifest. The kinds that are not in `kinds` exist only in the project. */
 export const manifestKinds: readonly ManifestKind[] = [...kinds, ruleSet, policy];

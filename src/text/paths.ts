@@ -48,6 +48,6 @@ export function wholePath(pointer: Pointer): string {
 export const spaced = (...parts: readonly string[]): string => joinParts(parts, " ");
 
 /** "public.users.email" from the names of a schema, table and column, or of any other path. */
-export function dotted(names: readonly string[]): string {
+function dotted(names: readonly string[]): string {
   return names.map(nameText).join(".");
 }

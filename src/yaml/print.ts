@@ -16,7 +16,7 @@ export interface Layout {
   readonly step: number;
 }
 
-export const topLevel: Layout = { column: 0, step: 2 };
+const topLevel: Layout = { column: 0, step: 2 };
 
 const deeper = ({ column, step }: Layout, by = step): Layout => ({ column: column + by, step });
 

@@ -1,19 +1,20 @@
 import { appendFileSync, existsSync, readFileSync } from "node:fs";
-import { join, resolve } from "node:path";
+import { join, relative, resolve } from "node:path";
 import { applyInTurn, artifactSuffix, type JobOutputs, splitOutputs, type TargetSteps } from "../../ci/apply-job.ts";
 import type { CiEnvironment } from "../../ci/environment.ts";
+import { pushBindings } from "../../ci/push-bindings.ts";
 import { DimsyncError } from "../../model/errors.ts";
 import { combineExits, type ExitCode } from "../../model/exit.ts";
 import type { Plan } from "../../model/plan.ts";
 import type { Result } from "../../model/result.ts";
 import { githubPieces } from "../../render/machine/github.ts";
+import { code, prose } from "../../render/markdown/escape.ts";
 import type { Context } from "../shared/context.ts";
 import type { CiFlags } from "../shared/flags.ts";
 import { setGithubOutputs, writeGithubFiles } from "../shared/github-outputs.ts";
 import { checkOutputs, deliver } from "../shared/output.ts";
-import { loadProjects } from "../shared/project.ts";
+import { loadOneProject, loadProjects } from "../shared/project.ts";
 import { plansIn, resultsIn } from "./documents.ts";
-import { keepBindings } from "./push-bindings.ts";
 
 type CiContext = Context<CiFlags>;
 
@@ -145,4 +146,31 @@ async function applyPlan({ context, planFile, documents }: TargetRun, file: stri
   } finally {
     documents.push(...(await resultsIn(resultsFile)));
   }
+}
+
+/**
+ * Keeps the ids that apply recorded: pushes the bindings file, or sets the output `bindings_file`,
+ * so that the workflow uploads it. Returns 4 if the file changed and could not be pushed, because
+ * every run has to look up the ids again until it is committed. Does nothing for records in git or
+ * PostgreSQL, which have the ids already.
+ */
+async function keepBindings(context: Context<CiFlags>, environment: CiEnvironment): Promise<ExitCode> {
+  const { io, flags, cwd } = context;
+  const mode = flags.bindings ?? "push";
+  const { settings } = await loadOneProject(context);
+  const { folder, bindingsFile: file, target } = settings;
+  if (settings.records.store !== "folder" || mode === "none" || !existsSync(file)) return 0;
+  const pushed = await pushBindings(environment, { folder, file, target }, { isPushed: mode === "push", env: io.env });
+  if (pushed.outcome !== "refused") {
+    io.stderr(`dimsync: bindings: ${pushed.outcome}\n`);
+    return 0;
+  }
+  const { GITHUB_OUTPUT: outputFile = "", GITHUB_STEP_SUMMARY: summaryFile = "" } = io.env;
+  setGithubOutputs(outputFile, { bindings_file: file });
+  if (mode === "upload") return 0;
+  const path = relative(cwd, file);
+  const why = `The ids that apply recorded could not be pushed. ${pushed.reason} Commit ${path} by hand; it is among this job's artifacts.`;
+  io.stderr(`dimsync: E_BINDINGS_NOT_PUSHED: ${why}\n`);
+  if (summaryFile !== "") appendFileSync(summaryFile, `\n> [!WARNING]\n> ${prose(why)} ${code(path)}\n`);
+  return 4;
 }

@@ -1,9 +1,14 @@
+import type { Command, Option } from "commander";
+import { schemaNames } from "../../manifests/schema/lookup.ts";
 import { DimsyncError } from "../../model/errors.ts";
 import type { ExitCode } from "../../model/exit.ts";
+import { formats } from "../../render/formats.ts";
+import { liveKinds } from "../inspect/get.ts";
 import type { Context } from "../shared/context.ts";
+import { loadAnyProjects } from "../shared/project.ts";
 
 /** The words of the command line. Flags as typed: `--long` and `-s`. */
-export interface CommandLineWords {
+interface CommandLineWords {
   readonly commands: readonly {
     readonly name: string;
     readonly description: string;
@@ -151,4 +156,45 @@ const quoted = (text: string): string => text.replaceAll("'", "’");
 
 const scripts: Readonly<Record<string, (words: CommandLineWords) => string>> = { bash, zsh, fish };
 
-export const shells: readonly string[] = Object.keys(scripts);
+const shells: readonly string[] = Object.keys(scripts);
+
+const ofAddresses: readonly string[] = ["bind", "unbind", "resolve", "render", "explain", "import"];
+
+/** The words that completion offers, from the program. */
+export function commandLineWords(program: Command): CommandLineWords {
+  const commands = program.commands.filter((command) => !command.name().startsWith("completion-"));
+  const takes: Readonly<Record<string, readonly string[]>> = {
+    get: liveKinds,
+    schema: schemaNames,
+    completion: shells,
+    ci: ["plan", "apply", "drift"],
+    help: commands.map((command) => command.name()),
+  };
+  const options = [program, ...commands].flatMap((command) => command.options);
+  return {
+    commands: commands.map((command) => {
+      const name = command.name();
+      const words = takes[name] ?? (command.registeredArguments.length === 0 ? [] : "files");
+      return {
+        name,
+        description: command.description(),
+        flags: flagsOf(command.options),
+        takes: ofAddresses.includes(name) ? "addresses" : words,
+      };
+    }),
+    flags: flagsOf(program.options),
+    valued: [...new Set(flagsOf(options.filter(({ required }) => required)))],
+    addressed: ["--only", "--exclude", "--ignore"],
+    formats: Object.keys(formats),
+  };
+}
+
+const flagsOf = (options: readonly Option[]): readonly string[] => options.flatMap(({ short, long }) => [short ?? [], long ?? []].flat());
+
+/** The addresses of the project's manifests, a line each: what shell completion asks for. */
+export async function runAddresses(context: Context): Promise<ExitCode> {
+  const projects = await loadAnyProjects(context);
+  const addresses = new Set(projects.flatMap(({ resources }) => resources.map(({ address }) => `${address}\n`)));
+  context.io.stdout([...addresses].join(""));
+  return 0;
+}

@@ -76,7 +76,7 @@ function progressText(event: ProgressEvent): string {
  * With `-o ndjson`, a listener that writes progress events while the command runs: to stdout, or appended to the file, which `checkOutputs` has emptied.
  * `deliver` adds the results at the end.
  */
-export function eventStream(context: Context): OnProgress | undefined {
+function eventStream(context: Context): OnProgress | undefined {
   const files = streamsOf(context);
   if (files.length === 0) return undefined;
   return (event) => write(context, files, progressLine(event, new Date().toISOString()));

@@ -4,7 +4,6 @@ import { isObject, type JsonObject } from "../data/own.ts";
 import type { Store } from "../data/store.ts";
 import type { EmbeddedOptions, Exchange } from "../options.ts";
 import { type CallResult, invalid, Refusal } from "./call.ts";
-import { errorBody } from "./error-body.ts";
 import type { FaultAction, FaultAfter, FaultBook } from "./faults.ts";
 import { routeOf } from "./routes.ts";
 
@@ -182,4 +181,17 @@ function parsed(text: string): unknown {
   } catch {
     return undefined;
   }
+}
+
+/** Body of an error response. The interface does not define it (docs/service-interface.md#errors), so the option `errorBody` varies it. */
+function errorBody(
+  refusal: Refusal,
+  requestText: string,
+  style: EmbeddedOptions["errorBody"],
+): { readonly text: string; readonly type: string } {
+  const { code, message } = refusal;
+  if (style === "empty") return { text: "", type: "application/json" };
+  if (style === "plain") return { text: message, type: "text/plain" };
+  const shown = style === "echo" && requestText !== "" ? `${message} Request body: ${requestText}` : message;
+  return { text: JSON.stringify({ code, message: shown }), type: "application/json" };
 }

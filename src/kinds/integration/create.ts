@@ -47,7 +47,7 @@ interface UnknownOwner {
 }
 
 /** The body of POST /v1/integrations. Owners that are given by e-mail address become user ids. */
-export function createBody(
+function createBody(
   create: Create,
   destinationId: string,
   users: readonly LiveUser[],

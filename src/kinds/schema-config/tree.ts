@@ -84,7 +84,7 @@ export const literalPointer = (path: NodePath, key?: string): Pointer => pointer
 export const nodeText = (path: readonly (string | undefined)[]): string => namesOf(path).map(nameText).join(".");
 
 /** The names of a path, without the levels that it does not have. */
-export const namesOf = (path: readonly (string | undefined)[]): readonly string[] => path.filter((name) => name !== undefined);
+const namesOf = (path: readonly (string | undefined)[]): readonly string[] => path.filter((name) => name !== undefined);
 
 /** By name, level by level, so that the order does not depend on a response. */
 export function comparePaths(a: NodePath, b: NodePath): number {
