@@ -8,6 +8,7 @@ import { renderers } from "../../src/render/index.ts";
 import { type Ran, runCommand } from "../support/command.ts";
 import { filesIn } from "../support/project-folder.ts";
 import { startService } from "../support/service.ts";
+import { withoutPrograms } from "../support/without-programs.ts";
 import { canaries, mixedProject } from "./mixed-project.ts";
 
 // Every command, in every format, in good weather and in bad, with secrets from each source: none of their bytes may be anywhere.
@@ -35,8 +36,8 @@ function leaks(where: string, text: string): readonly string[] {
 }
 
 let outside = "";
+withoutPrograms();
 beforeAll(() => {
-  process.env["PATH"] = "";
   outside = mkdtempSync(join(tmpdir(), "dimsync-canary-"));
   writeFileSync(join(outside, "secret.txt"), `${secretFile}\n`);
   writeFileSync(join(outside, "print.mjs"), `process.stdout.write(${JSON.stringify(secretExec)})`);

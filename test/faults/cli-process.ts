@@ -6,6 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll } from "vitest";
+import { withoutPrograms } from "../support/without-programs.ts";
 
 /** Copies the built command line into the folder, since dist/ may be built anew at any time, and returns the program's path. */
 async function copyBuiltCli(folder: string): Promise<string> {
@@ -19,10 +20,10 @@ async function copyBuiltCli(folder: string): Promise<string> {
 
 /** A copy for all tests of a file, with an empty PATH, so that a run finds no other program. Gives the program's path once the tests have begun. */
 export function copyForAll(): () => string {
+  withoutPrograms();
   let folder = "";
   let program = "";
   beforeAll(async () => {
-    process.env["PATH"] = "";
     folder = mkdtempSync(join(tmpdir(), "dimsync-cli-"));
     program = await copyBuiltCli(folder);
   });
@@ -69,3 +70,9 @@ export function startCli(
   );
   return { process: child, ended };
 }
+
+/** The operations that kill-at.mjs lists at the end of a process, such as "rename dimsync.bindings.yaml.*.tmp". */
+export const operationsIn = (stderr: string): readonly string[] =>
+  [...stderr.matchAll(/^operation: (.*)$/gmu)].map(([, operation = ""]) =>
+    operation.replaceAll(/[0-9a-f]{16}/gu, "*").replace(/dimsync-test-.*/u, "folder"),
+  );

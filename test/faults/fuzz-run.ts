@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { expect } from "vitest";
 import type { Ran } from "../support/command.ts";
+import { runs } from "../support/sample.ts";
 
 /** What no input may bring about: a mistake of dimsync's own, a stack trace, an exit code that means nothing. */
 export function mistakesOf({ code, stdout, stderr }: Ran, allowed: readonly number[] = [0, 1, 2, 3, 4, 5]): readonly string[] {
@@ -14,21 +15,25 @@ export function mistakesOf({ code, stdout, stderr }: Ran, allowed: readonly numb
 
 const longestMs = 10_000;
 
-/** Checks a property on `runs` random inputs and prints how many, with the seed. FUZZ_SEED=N repeats a run. An input that takes 10 s is a hang. */
+/**
+ * Checks a property on `runs` random inputs, or ten times as many with DIMSYNC_TESTS=all, and prints
+ * how many, with the seed. FUZZ_SEED=N repeats a run. An input that takes 10 s is a hang.
+ */
 export async function fuzz<T>(
   name: string,
   arbitrary: fc.Arbitrary<T>,
-  runs: number,
+  usual: number,
   attempt: (input: T) => Promise<readonly string[]>,
 ): Promise<void> {
+  const numRuns = runs(usual, 10 * usual);
   const seed = Number(process.env["FUZZ_SEED"] ?? Date.now() % 2 ** 31);
-  console.info(`fuzz, ${name}: ${runs} inputs, FUZZ_SEED=${seed}`);
+  console.info(`fuzz, ${name}: ${numRuns} inputs, FUZZ_SEED=${seed}`);
   await fc.assert(
     fc
       .asyncProperty(arbitrary, async (input) => {
         expect(await attempt(input)).toEqual([]);
       })
       .beforeEach(() => undefined),
-    { numRuns: runs, seed, timeout: longestMs, interruptAfterTimeLimit: 100_000, markInterruptAsFailure: true },
+    { numRuns, seed, timeout: longestMs, interruptAfterTimeLimit: runs(100_000, 1_000_000), markInterruptAsFailure: true },
   );
 }

@@ -1,7 +1,8 @@
 // Preloaded into the command line (node --import kill-at.mjs?at=N): kills the process with SIGKILL at the Nth operation that changes a file, counted from
 // 1, before it is carried out. `torn=1`: a write is carried out for half of its bytes first. `full=1`: the process lives, and from the Nth operation on the
-// disk is full. At a normal end the number of operations goes to stderr.
+// disk is full. At a normal end, stderr has a line for each operation, such as "operation: rename dimsync.bindings.yaml".
 import { createRequire, syncBuiltinESMExports } from "node:module";
+import { basename } from "node:path";
 
 const fs = createRequire(import.meta.url)("node:fs");
 const { searchParams } = new URL(import.meta.url);
@@ -9,6 +10,8 @@ const at = Number(searchParams.get("at"));
 const torn = searchParams.get("torn") === "1";
 const full = searchParams.get("full") === "1";
 let count = 0;
+const operations = [];
+const pathOf = new WeakMap();
 
 function die() {
   process.kill(process.pid, "SIGKILL");
@@ -16,7 +19,11 @@ function die() {
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0);
 }
 
-const isNth = () => ++count === at && !full;
+/** Notes the operation, and returns whether the process dies at it. */
+function isNth(operation, path) {
+  operations.push(`${operation} ${basename(String(path))}`);
+  return ++count === at && !full;
+}
 const refuseIfFull = () => {
   if (full && count >= at)
     throw Object.assign(new Error("ENOSPC: no space left on device, write"), { code: "ENOSPC", errno: -28, syscall: "write" });
@@ -27,14 +34,14 @@ const promises = fs.promises;
 for (const name of ["rename", "link", "unlink", "truncate", "copyFile", "mkdir"]) {
   const original = promises[name];
   promises[name] = async (...args) => {
-    if (isNth()) die();
+    if (isNth(name, args[0])) die();
     if (name === "link" || name === "mkdir" || name === "copyFile") refuseIfFull();
     return original(...args);
   };
 }
 const writeFile = promises.writeFile;
 promises.writeFile = async (file, data, ...rest) => {
-  if (isNth()) {
+  if (isNth("writeFile", file)) {
     if (torn) await writeFile(file, half(data), ...rest).catch(() => {});
     die();
   }
@@ -44,8 +51,9 @@ promises.writeFile = async (file, data, ...rest) => {
 const open = promises.open;
 let patched = false;
 promises.open = async (path, flags, ...rest) => {
-  if (typeof flags === "string" && /[wa+]/u.test(flags) && isNth()) die();
+  if (typeof flags === "string" && /[wa+]/u.test(flags) && isNth("open", path)) die();
   const handle = await open(path, flags, ...rest);
+  pathOf.set(handle, path);
   if (!patched) {
     patched = true;
     patchHandles(Object.getPrototypeOf(handle));
@@ -57,14 +65,14 @@ function patchHandles(prototype) {
   for (const name of ["sync", "datasync", "chmod", "truncate"]) {
     const original = prototype[name];
     prototype[name] = function (...args) {
-      if (isNth()) die();
+      if (isNth(name, pathOf.get(this))) die();
       return original.apply(this, args);
     };
   }
   for (const name of ["write", "writeFile", "appendFile"]) {
     const original = prototype[name];
     prototype[name] = async function (data, ...rest) {
-      if (isNth()) {
+      if (isNth(name, pathOf.get(this))) {
         if (torn) await original.call(this, half(data), ...rest);
         die();
       }
@@ -75,4 +83,4 @@ function patchHandles(prototype) {
 }
 
 syncBuiltinESMExports();
-process.on("exit", () => fs.writeSync(2, `operations: ${count}\n`));
+process.on("exit", () => fs.writeSync(2, operations.map((operation) => `operation: ${operation}\n`).join("")));

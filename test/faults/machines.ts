@@ -92,8 +92,6 @@ export async function gitStore(network = false): Promise<SharedStore> {
   const id = await initGitRecords({ ...options, folder: checkout });
   await bindLake(openGitRecords({ ...options, folder: remote.clone(http?.url), id }));
   const folders = temporaryFolder();
-  // Samples, which every copy would have.
-  rmSync(join(checkout, ".git", "hooks"), { recursive: true });
   let [stores, clones] = [0, 0];
   const newFolder = (): string => {
     clones += 1;

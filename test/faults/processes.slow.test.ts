@@ -1,11 +1,12 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import pLimit from "p-limit";
 import { describe, expect, it, onTestFinished } from "vitest";
 import type { EmbeddedOptions, EmbeddedService } from "../../src/embedded/index.ts";
 import type { Result } from "../../src/model/result.ts";
+import { sampleOf, sampleSeed } from "../support/sample.ts";
 import { startService } from "../support/service.ts";
-import { copyForAll, type Ended, type Started, startCli } from "./cli-process.ts";
-import { inLanes } from "./in-lanes.ts";
+import { copyForAll, type Ended, operationsIn, type Started, startCli } from "./cli-process.ts";
 import { canaries, type MixedProject, mixedProject } from "./mixed-project.ts";
 import { settleAccount } from "./settled.ts";
 
@@ -129,40 +130,42 @@ function mistakes({ code, signal, stdout, stderr }: Ended, createdIds: readonly 
   return wrong;
 }
 
+/** Operations that a full disk refuses. */
+const refused = /^(?:write|append|link|mkdir|copyFile)/u;
+
 describe("a disk that becomes full", () => {
-  it("at any operation: nothing is lost, created ids are printed, and the next run goes on", { timeout: 180_000 }, async () => {
-    const outcomes = await inLanes(
-      3,
-      async (nth) => {
-        // Every fifth operation: the operations between are of the same lines.
-        const at = nth * 5;
-        const service = await startService({ apiKeys: { [canaries.TEST_API_KEY]: "bot@example.com" } });
-        const project = mixedProject(service, { timeoutSeconds: 10, retries: 2, settleSeconds: 0.2 });
-        const before = new Set([...service.state().assets, ...service.state().integrations].map(({ id }) => id));
-        try {
-          const preload = new URL(`./kill-at.mjs?at=${at}&full=1`, import.meta.url).href;
-          const ended = await startCli(program(), ["apply", "--yes"], project.folder, canaries, ["--import", preload]).ended;
-          const created = [
-            ...service.state().assets.filter(({ connectionType }) => connectionType === "destination"),
-            ...service.state().integrations,
-          ]
-            .map(({ id }) => id)
-            .filter((id) => !before.has(id));
-          const operations = Number(/^operations: (\d+)$/mu.exec(ended.stderr)?.[1]);
-          const settled = await settleAccount(service, project);
-          const wrong = [...mistakes(ended, created), ...settled.wrong].map((what) => `full from operation ${at}: ${what}`);
-          return { met: operations >= at, wrong };
-        } finally {
-          await service.close();
-          project.remove();
-        }
-      },
-      ({ met }) => !met,
+  it("at any operation: nothing is lost, created ids are printed, and the next run goes on", { timeout: 600_000 }, async () => {
+    const all = (await fullFrom(undefined)).operations.map((operation, index) => ({ operation, at: index + 1 }));
+    const cases = sampleOf(
+      all.filter(({ operation }) => refused.test(operation)),
+      { name: "full disk", kindOf: ({ operation }) => operation, most: (kind) => (kind === "write journal.ndjson" ? 5 : 2) },
     );
-    const cases = outcomes.filter(({ met }) => met).length;
+    const outcomes = await pLimit(3).map(cases, ({ at }) => fullFrom(at));
     const failures = outcomes.flatMap(({ wrong }) => wrong);
-    console.info(`full disk: ${cases} cases, ${failures.length} failures`);
+    console.info(`full disk: ${cases.length} of ${all.length} operations, DIMSYNC_TESTS_SEED=${sampleSeed}, ${failures.length} failures`);
     expect(failures).toEqual([]);
-    expect(cases).toBeGreaterThan(10);
+    expect(cases.length).toBeGreaterThan(10);
   });
 });
+
+/** Applies on a disk that is full from an operation on, or never, and then until the account is as declared. */
+async function fullFrom(at: number | undefined): Promise<{ readonly operations: readonly string[]; readonly wrong: readonly string[] }> {
+  const service = await startService({ apiKeys: { [canaries.TEST_API_KEY]: "bot@example.com" } });
+  const project = mixedProject(service, { timeoutSeconds: 10, retries: 2, settleSeconds: 0.2 });
+  const objects = (): readonly string[] =>
+    [...service.state().assets.filter(({ connectionType }) => connectionType === "destination"), ...service.state().integrations].map(
+      ({ id }) => id,
+    );
+  const before = new Set(objects());
+  try {
+    const preload = new URL(`./kill-at.mjs?at=${at ?? 0}&full=${at === undefined ? 0 : 1}`, import.meta.url).href;
+    const ended = await startCli(program(), ["apply", "--yes"], project.folder, canaries, ["--import", preload]).ended;
+    const created = objects().filter((id) => !before.has(id));
+    const settled = await settleAccount(service, project);
+    const wrong = [...mistakes(ended, created), ...settled.wrong].map((what) => `full from operation ${at}: ${what}`);
+    return { operations: operationsIn(ended.stderr), wrong };
+  } finally {
+    await service.close();
+    project.remove();
+  }
+}

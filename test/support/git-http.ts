@@ -43,7 +43,6 @@ const backend = join(execFileSync("git", ["--exec-path"], { encoding: "utf8" }).
 
 /** Serves a bare repository over HTTP on loopback, through git's own program for that. */
 export async function gitHttp(bare: string, lateMs = 300): Promise<GitHttp> {
-  execFileSync("git", ["-C", bare, "config", "http.receivepack", "true"]);
   const requests: GitRequest[] = [];
   const late = new Set<Promise<unknown>>();
   let faultOf: (request: GitRequest) => GitFault | undefined = () => undefined;

@@ -7,6 +7,7 @@ import { initGitRecords } from "../../../src/records/git/init.ts";
 import { gitEnv } from "../../support/git-env.ts";
 import { type GitFault, gitHttp } from "../../support/git-http.ts";
 import { git, gitRemote } from "../../support/git-remote.ts";
+import { randomOf } from "../../support/sample.ts";
 
 // Machines that take the lease and create the same objects, over a connection that fails in every
 // way, while they are killed and frozen. At the end it is counted what was promised and is not true.
@@ -59,7 +60,7 @@ interface WorkerEvent {
 }
 
 export async function hammer(options: HammerOptions): Promise<HammerReport> {
-  const random = generator(options.seed);
+  const random = randomOf(options.seed);
   const remote = gitRemote();
   const http = await gitHttp(remote.bare, 700);
   const service = await createService(random);
@@ -175,16 +176,5 @@ async function createService(random: () => number) {
       server.closeAllConnections();
       await new Promise((resolve) => server.close(resolve));
     },
-  };
-}
-
-/** mulberry32: the same numbers for the same seed. */
-function generator(seed: number): () => number {
-  let state = seed >>> 0;
-  return () => {
-    state = (state + 0x6d2b79f5) >>> 0;
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4294967296;
   };
 }

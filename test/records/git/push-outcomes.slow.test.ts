@@ -75,12 +75,13 @@ describe("at each push of the protocol", () => {
   };
   for (const [name, fault] of Object.entries(faults))
     it(`survives ${name}`, { timeout: 120_000 }, async () => {
-      for (let nth = 1; nth <= pushesOfProtocol; nth += 1) {
+      const each = Array.from({ length: pushesOfProtocol }, async (_, index) => {
         const store = await httpStore();
-        faultAt(store.http, nth, fault);
+        faultAt(store.http, index + 1, fault);
         await protocol(store);
         await expectProtocolStored(store);
-      }
+      });
+      await Promise.all(each);
     });
 });
 
