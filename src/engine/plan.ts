@@ -1,7 +1,6 @@
 import { createHash } from "node:crypto";
-import { kinds } from "../kinds/index.ts";
 import type { DiffResult } from "../kinds/kind.ts";
-import { type Address, byText, manifestAddress, parseAddress } from "../model/address.ts";
+import { type Address, byText, parseAddress } from "../model/address.ts";
 import { canonicalJson } from "../model/json.ts";
 import type {
   Blocked,
@@ -15,13 +14,12 @@ import type {
   Manual,
   Plan,
   PolicyFinding,
-  ReportRisk,
-  Risk,
   Summary,
 } from "../model/plan.ts";
 import { type Diagnostic, type Locate, type Problem, toDiagnostic } from "../model/problem.ts";
 import { severities } from "../text/severity.ts";
 import { groupProblems } from "./group-problems.ts";
+import { numbered } from "./number-items.ts";
 import { holdWaiting } from "./protect-only.ts";
 
 /** The input of a plan. Everything that is not a value (clock, random ids, files) is passed in. */
@@ -51,10 +49,6 @@ export interface PlanInput {
   readonly policy: readonly PolicyFinding[];
   readonly locate: Locate;
 }
-
-/** The position of a kind in the registry. */
-const kindOrder = (name: string): number => kinds.findIndex((kind) => kind.name === name);
-const actionOrder: readonly string[] = ["bind", "create", "update", "relate"];
 
 /**
  * Sorts differences, separates items that must not run, and counts. The same differences in any
@@ -160,40 +154,6 @@ function diagnosticsOf({ problems, found, locate }: PlanInput, runnable: readonl
   return sortDiagnostics(groupProblems(all).map((problem) => toDiagnostic(problem, locate)));
 }
 
-// Columns that an update would protect are exposed in the account now, and vice versa.
-const reportRisks: Readonly<Record<Risk, ReportRisk>> = { protects: "exposed", exposes: "stricter", neutral: "neutral" };
-
-function numbered(drafts: readonly DraftItem[], { kind, locate }: Pick<PlanInput, "kind" | "locate">): readonly Item[] {
-  const sorted = [...drafts].sort(
-    (a, b) =>
-      kindOrder(a.kind) - kindOrder(b.kind) ||
-      byText(manifestAddress(a.address), manifestAddress(b.address)) ||
-      actionOrder.indexOf(a.action) - actionOrder.indexOf(b.action) ||
-      byText(a.address, b.address),
-  );
-  const idsByAddress = new Map<Address, string[]>();
-  for (const [index, { address }] of sorted.entries()) idsByAddress.set(address, [...(idsByAddress.get(address) ?? []), `i${index + 1}`]);
-  return sorted.map(({ after, changes, ...draft }, index) => {
-    const id = `i${index + 1}`;
-    // An object is bound before its other items.
-    const own = sorted.findIndex((other) => other.action === "bind" && other.address === manifestAddress(draft.address));
-    const needed = [...(after ?? []).flatMap((address) => idsByAddress.get(address) ?? []), ...(own === -1 ? [] : [`i${own + 1}`])];
-    return {
-      id,
-      ...draft,
-      // Does not depend on the order of keys in manifests and responses.
-      changes: [...changes]
-        .sort((a, b) => byText(a.path, b.path))
-        .map(({ cause, risk, ...change }) => ({
-          ...change,
-          risk: kind === "DriftReport" ? reportRisks[risk] : risk,
-          ...(cause === undefined ? {} : { cause: located(cause, locate) }),
-        })),
-      dependsOn: [...new Set(needed)].filter((dependency) => dependency !== id),
-    };
-  });
-}
-
 /** Held items, then what waits for them. */
 const heldOf = (items: readonly Item[], waiting: readonly Deferred[]): readonly Held[] => [
   ...items.map(({ address, kind, action, liveId, liveName, changes }) => ({
@@ -206,16 +166,6 @@ const heldOf = (items: readonly Item[], waiting: readonly Deferred[]): readonly 
     .sort((a, b) => byText(a.address, b.address))
     .map(({ address, waitsFor }) => ({ address, kind: parseAddress(address)?.kind ?? "", changes: [], waitsFor })),
 ];
-
-function located(cause: NonNullable<DraftItem["changes"][number]["cause"]>, locate: Locate): NonNullable<Item["changes"][number]["cause"]> {
-  const { file, line } = locate(cause.place);
-  return {
-    ...(cause.rule === undefined ? {} : { rule: cause.rule }),
-    ...(cause.reason === undefined ? {} : { reason: cause.reason }),
-    file,
-    ...(line === undefined ? {} : { line }),
-  };
-}
 
 /** Items that wait for a blocked item are blocked, and so are items that wait for those. */
 function settleDeferred(

@@ -28,7 +28,14 @@ export function makeLocate(cwd: string, textOf: (file: string) => string | undef
     const offset = text?.positions.offsetOf(place);
     if (text === undefined || offset === undefined) return { file: place.file };
     const at = lineAndColumn(text.positions.lineStarts, offset);
-    return { file: place.file, ...at, excerpt: excerptAt(text, place.document, at) };
+    return {
+      file: place.file,
+      ...at,
+      // The line of a change is looked up for every change, and its text only for problems.
+      get excerpt() {
+        return excerptAt(text, place.document, at);
+      },
+    };
   };
 }
 

@@ -1,0 +1,98 @@
+import { kinds } from "../kinds/index.ts";
+import { type Address, byText, manifestAddress } from "../model/address.ts";
+import type { DraftItem, Item, Plan, ReportRisk, Risk } from "../model/plan.ts";
+import type { Locate } from "../model/problem.ts";
+
+// Columns that an update would protect are exposed in the account now, and vice versa.
+const reportRisks: Readonly<Record<Risk, ReportRisk>> = { protects: "exposed", exposes: "stricter", neutral: "neutral" };
+
+const actionOrder: readonly string[] = ["bind", "create", "update", "relate"];
+
+interface ItemsInput {
+  readonly kind: Plan["kind"];
+  readonly locate: Locate;
+}
+
+/** The items of a plan with their ids, in an order that does not depend on that of the drafts. */
+export function numbered(drafts: readonly DraftItem[], { kind, locate }: ItemsInput): readonly Item[] {
+  const sorted = inOrder(drafts);
+  const ids = idsByAddress(sorted);
+  const located = locatedCauses(locate);
+  return sorted.map(({ draft: { after = [], changes, ...draft }, manifest }, index) => {
+    const id = `i${index + 1}`;
+    // An object is bound before its other items.
+    const bound = ids.bound.get(manifest);
+    const needed = [...after.flatMap((address) => ids.all.get(address) ?? []), ...(bound === undefined ? [] : [bound])];
+    return {
+      id,
+      ...draft,
+      // Does not depend on the order of keys in manifests and responses.
+      changes: [...changes]
+        .sort((a, b) => byText(a.path, b.path))
+        .map(({ cause, risk, ...change }) => ({
+          ...change,
+          risk: kind === "DriftReport" ? reportRisks[risk] : risk,
+          ...(cause === undefined ? {} : { cause: located(cause) }),
+        })),
+      dependsOn: [...new Set(needed)].filter((dependency) => dependency !== id),
+    };
+  });
+}
+
+interface Draft {
+  readonly draft: DraftItem;
+  /** The address of its manifest. */
+  readonly manifest: Address;
+}
+
+function inOrder(drafts: readonly DraftItem[]): readonly Draft[] {
+  const kindOrder = new Map(kinds.map(({ name }, index) => [name, index]));
+  return drafts
+    .map((draft) => ({
+      draft,
+      manifest: manifestAddress(draft.address),
+      kind: kindOrder.get(draft.kind) ?? -1,
+      action: actionOrder.indexOf(draft.action),
+    }))
+    .sort((a, b) => a.kind - b.kind || byText(a.manifest, b.manifest) || a.action - b.action || byText(a.draft.address, b.draft.address));
+}
+
+interface ItemIds {
+  readonly all: ReadonlyMap<Address, readonly string[]>;
+  /** The items that record the id of an object. */
+  readonly bound: ReadonlyMap<Address, string>;
+}
+
+function idsByAddress(sorted: readonly Draft[]): ItemIds {
+  const all = new Map<Address, string[]>();
+  const bound = new Map<Address, string>();
+  for (const [index, { draft }] of sorted.entries()) {
+    const id = `i${index + 1}`;
+    const ids = all.get(draft.address);
+    if (ids === undefined) all.set(draft.address, [id]);
+    else ids.push(id);
+    if (draft.action === "bind" && !bound.has(draft.address)) bound.set(draft.address, id);
+  }
+  return { all, bound };
+}
+
+type Cause = NonNullable<DraftItem["changes"][number]["cause"]>;
+type LocatedCause = NonNullable<Item["changes"][number]["cause"]>;
+
+/** One rule causes many changes, so the line of each cause is looked up once. */
+function locatedCauses(locate: Locate): (cause: Cause) => LocatedCause {
+  const known = new Map<Cause, LocatedCause>();
+  return (cause) => {
+    const seen = known.get(cause);
+    if (seen !== undefined) return seen;
+    const { file, line } = locate(cause.place);
+    const located = {
+      ...(cause.rule === undefined ? {} : { rule: cause.rule }),
+      ...(cause.reason === undefined ? {} : { reason: cause.reason }),
+      file,
+      ...(line === undefined ? {} : { line }),
+    };
+    known.set(cause, located);
+    return located;
+  };
+}
