@@ -123,7 +123,7 @@ function evaluateColumns(walk: Walk, table: TableState): void {
   const isExposing = replicated && !wasReplicated;
   if (columns === undefined) {
     if (isExposing) walk.exposed++;
-    countUnknownColumns(collected.stats, scope);
+    countUnknownColumns(collected.stats, scope, table.enabled);
     if (!table.enabled) warnIneffective(collected, table, undefined);
     return;
   }
@@ -158,7 +158,7 @@ function compareColumns(walk: Walk, table: TableState, columns: Readonly<Record<
     const match = matchAt(scope, position++, name, column, syncMode);
     const literals = maps === undefined ? undefined : literalColumns(maps, name, entries);
     if (literals !== undefined) literalCount += countEntries(literals);
-    countMatch(stats, match, literals !== undefined);
+    countMatch(stats, match, literals !== undefined, table.enabled);
     const resolution = literals === undefined ? match.resolution : resolveLiterals(walk, match, literals, 2);
     const { enabled, hashed } = resolution;
     const isUncovered = !resolution.covered && !resolution.ignored;

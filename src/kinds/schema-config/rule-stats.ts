@@ -24,6 +24,8 @@ export interface RuleStats {
   readonly effective: Uint8Array;
   /** By rule: 1 if it may match columns that are unknown. */
   readonly unknownColumns: Uint8Array;
+  /** By rule: 1 if it matches a node outside disabled tables, or may match an unknown column there. */
+  readonly enabled: Uint8Array;
   /** By rule: how many levels of names it was compared with. */
   readonly levels: Uint8Array;
   /** By pattern: 1 if it matches a name. */
@@ -41,12 +43,15 @@ export interface UnitTally extends RuleStats {
 
 /** Statistics while one tree is walked. Counts are kept per match of the cache and added up by rule at the end. */
 export interface RunningStats extends RuleStats {
-  /** How many nodes have a match: at 2 × its id those without literal entries, at 2 × its id + 1 those with some. */
+  /** How many nodes have a match: at 4 × its id, + 1 with literal entries, + 2 in a table that is disabled after the changes. */
   counts: Uint32Array;
   /** One match per count that is not 0. */
   readonly counted: { readonly match: CachedMatch; readonly slot: number }[];
   readonly scopes: Set<RuleScope>;
 }
+
+/** One for each combination of with or without literal entries, outside or in a disabled table. */
+const slotsPerMatch = 4;
 
 export function newStats({ program, memo }: RuleCache): RunningStats {
   const rules = program.rules.length;
@@ -55,10 +60,11 @@ export function newStats({ program, memo }: RuleCache): RunningStats {
     matches: new Uint32Array(rules),
     effective: new Uint8Array(rules),
     unknownColumns: new Uint8Array(rules),
+    enabled: new Uint8Array(rules),
     levels: new Uint8Array(rules),
     hits: new Uint8Array(program.patterns.length),
     warnings: new Map(),
-    counts: new Uint32Array(2 * memo.matches + 128),
+    counts: new Uint32Array(slotsPerMatch * memo.matches + 128),
     counted: [],
     scopes: new Set(),
   };
@@ -70,13 +76,16 @@ export function countScope(stats: RunningStats, scope: RuleScope): void {
 }
 
 /** The rules of the scope may match columns that are unknown. */
-export function countUnknownColumns(stats: RunningStats, { rules }: RuleScope): void {
-  for (const { index } of rules) stats.unknownColumns[index] = 1;
+export function countUnknownColumns(stats: RunningStats, { rules }: RuleScope, isTableEnabled: boolean): void {
+  for (const { index } of rules) {
+    stats.unknownColumns[index] = 1;
+    if (isTableEnabled) stats.enabled[index] = 1;
+  }
 }
 
 /** A node has this match. */
-export function countMatch(stats: RunningStats, match: CachedMatch, hasLiteral: boolean): void {
-  const slot = 2 * match.id + (hasLiteral ? 1 : 0);
+export function countMatch(stats: RunningStats, match: CachedMatch, hasLiteral: boolean, isTableEnabled = true): void {
+  const slot = slotsPerMatch * match.id + (hasLiteral ? 1 : 0) + (isTableEnabled ? 0 : 2);
   if (slot >= stats.counts.length) grow(stats, slot);
   const count = stats.counts[slot] ?? 0;
   if (count === 0) stats.counted.push({ match, slot });
@@ -101,18 +110,22 @@ export function addWarning(
 
 /** Adds the counts up; undefined if there is nothing to conclude from. */
 export function finishStats(stats: RunningStats): RuleStats | undefined {
-  const { program, matches, effective, unknownColumns, levels, hits, warnings } = stats;
+  const { program, matches, effective, unknownColumns, enabled, levels, hits, warnings } = stats;
   if (program.rules.length === 0 && warnings.size === 0) return undefined;
   for (const { depth, rules } of stats.scopes) for (const { index } of rules) levels[index] = Math.max(levels[index] ?? 0, depth + 1);
   for (const { match, slot } of stats.counted) {
     const count = stats.counts[slot] ?? 0;
     for (const pattern of match.hits) hits[pattern] = 1;
-    for (const { index } of match.rules) matches[index] = (matches[index] ?? 0) + count;
+    const isEnabled = slot % slotsPerMatch < 2;
+    for (const { index } of match.rules) {
+      matches[index] = (matches[index] ?? 0) + count;
+      if (isEnabled) enabled[index] = 1;
+    }
     for (const { index } of match.expectations) matches[index] = (matches[index] ?? 0) + count;
     // With literal entries, evaluate.ts has worked out which rules are effective.
     if (slot % 2 === 0) for (const { index } of match.effective) effective[index] = 1;
   }
-  return { program, matches, effective, unknownColumns, levels, hits, warnings };
+  return { program, matches, effective, unknownColumns, enabled, levels, hits, warnings };
 }
 
 /** How many examples a sample keeps. */

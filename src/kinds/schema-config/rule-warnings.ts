@@ -69,8 +69,7 @@ function completeConfigs(tallies: readonly UnitTally[], targets: UnitTally["targ
 function byPlace(totals: readonly RuleTotal[]): Iterable<readonly [RuleTotal, ...RuleTotal[]]> {
   const groups = new Map<string, [RuleTotal, ...RuleTotal[]]>();
   for (const total of totals) {
-    const { file, document, pointer } = total.rule.cause.place;
-    const key = JSON.stringify([file, document, pointer]);
+    const key = placeKey(total.rule.cause.place);
     const known = groups.get(key);
     if (known === undefined) groups.set(key, [total]);
     else known.push(total);
@@ -214,10 +213,12 @@ interface SharedWarning {
 /** The warnings of all integrations, once for each rule and literal tree. */
 function sharedWarnings(tallies: readonly UnitTally[]): readonly Problem[] {
   const shared = new Map<string, SharedWarning>();
+  const effective = rulesOutsideDisabledTables(tallies);
   for (const { label, warnings } of [...tallies].sort((a, b) => byText(a.label, b.label)))
     for (const warning of warnings.values()) {
       const place = placeOf(warning);
-      const key = JSON.stringify([warning.code, place.file, place.document, place.pointer]);
+      if (warning.code === "W_COLUMN_RULES_IN_DISABLED_TABLE" && warning.by.type === "rule" && effective.has(placeKey(place))) continue;
+      const key = `${warning.code} ${placeKey(place)}`;
       const known = shared.get(key) ?? { warning, place, nodes: [], count: 0, integrations: 0 };
       shared.set(key, known);
       known.count += warning.nodes.count;
@@ -226,6 +227,16 @@ function sharedWarnings(tallies: readonly UnitTally[]): readonly Problem[] {
     }
   return [...shared.values()].map(warningProblem);
 }
+
+/** The places of the rules that match something outside disabled tables, in any integration. There they have an effect. */
+const rulesOutsideDisabledTables = (tallies: readonly UnitTally[]): ReadonlySet<string> =>
+  new Set(
+    tallies.flatMap(({ program, enabled }) =>
+      program.rules.filter(({ index }) => enabled[index] === 1).map(({ compiled }) => placeKey(compiled.cause.place)),
+    ),
+  );
+
+const placeKey = ({ file, document, pointer }: SourceLocation): string => JSON.stringify([file, document, pointer]);
 
 function warningProblem({ warning: { by, code }, place, nodes, count, integrations }: SharedWarning): Problem {
   const where = `${andMore(nodes, { total: count })}${integrations === 1 ? "" : `, in ${integrations} integrations`}`;

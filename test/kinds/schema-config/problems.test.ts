@@ -78,10 +78,21 @@ describe("a plan", () => {
       [],
     ],
     [
-      "warns about rules for every table only if they change a column of a disabled one",
+      "accepts rules that also match columns of tables that stay enabled",
       {
         rules: [
           { match: { table: "customers" }, set: off },
+          { match: { column: "email" }, set: hash },
+          { match: { table: ["customers", "order*"], column: "*id" }, set: on },
+        ],
+      },
+      [],
+    ],
+    [
+      "warns about rules for every table if they only change columns of disabled ones",
+      {
+        rules: [
+          { match: { table: "*" }, set: off },
           { match: { column: "email" }, set: hash },
           { match: { column: "email" }, set: on },
         ],

@@ -48,6 +48,17 @@ describe("over all integrations of a SchemaConfig", () => {
     expect(problems({ rules: [...rules, { match: { column: "email" }, set: hash }] })).toEqual(["I_RULE_SHADOWED /spec/rules/2"]);
   });
 
+  test("a column rule in a disabled table is reported only if it has no effect in any of them", () => {
+    const rules = [
+      { match: { table: "ord*" }, set: { enabled: false } },
+      { match: { table: ["ord*", "bil*"], column: "email" }, set: hash },
+    ];
+    expect(problems({ rules })).toEqual([]);
+    expect(problems({ rules }, { "shard-1": one("orders"), "shard-2": one("orders") })).toContain(
+      "W_COLUMN_RULES_IN_DISABLED_TABLE /spec/rules/1",
+    );
+  });
+
   test("nothing is reported if some of them were not compared", () => {
     const spec: SchemaConfigSpec = {
       rules: [
