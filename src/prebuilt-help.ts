@@ -4,8 +4,8 @@ declare const DIMSYNC_VERSION: string | undefined;
 
 /**
  * Prints `--version`, `--help` and a command's `--help` from texts that the build generates
- * (dist/help/). Returns whether it did. Loading the command line to print them would take as long
- * as starting Node itself. Everything else, and terminals narrower than the texts, is left to the
+ * (dist/help/). Returns whether it did. `--help` takes 26 ms of CPU time, and 63 if the command line
+ * is loaded to print it; `node -e 0` takes 23 (minimum of 13 runs in turn). Everything else, and terminals narrower than the texts, is left to the
  * command line, which prints the same words.
  */
 export function printPrebuilt(argv: readonly string[]): boolean {
