@@ -7,7 +7,8 @@ import { importsIn, refusal, refusals } from "../build/layers.mjs";
 import { kindNames } from "../src/kinds/manifests.ts";
 import { writeFolder } from "./support/project-folder.ts";
 
-// Imports point one way (build/layers.mjs) and some folders are pure (biome.json). This shows that both checks refuse, and that src/ passes them.
+// Imports point one way (build/layers.mjs) and some folders are pure (biome.json). Tests that both
+// checks find violations, and that src/ has none.
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 const src = join(root, "src");
@@ -15,7 +16,7 @@ const src = join(root, "src");
 /** A file that imports `specifier` and uses it, so that nothing else is wrong with it. */
 const importing = (specifier: string): string => `import { thing } from "${specifier}";\n\nexport const used = thing;\n`;
 
-/** File -> what must be wrong with it: a rule of the linter, or nothing. */
+/** File -> the expected error: a rule of the linter, or none. */
 const rows = new Map<string, { readonly sentence: string; readonly text: string; readonly rule: string | undefined }>();
 const row = (sentence: string, file: string, text: string, rule: string | undefined): void => {
   rows.set(file, { sentence, text, rule });
@@ -60,7 +61,7 @@ row("no !", "src/engine/bang.ts", "export const used = (value?: string): string 
 row("no default export", "src/engine/default.ts", "export default 1;\n", "lint/style/noDefaultExport");
 row("no console except through the io", "src/commands/console.ts", 'console.log("x");\n\nexport {};\n', "lint/suspicious/noConsole");
 row(
-  "no promise is left alone",
+  "no promise is ignored",
   "src/engine/floating.ts",
   "const work = async (): Promise<void> => {};\n\nexport function used(): void {\n  work();\n}\n",
   "lint/nursery/noFloatingPromises",
@@ -76,7 +77,7 @@ describe("the linter", () => {
     const biome = join(root, "node_modules/@biomejs/biome/bin/biome");
     const args = ["lint", "--reporter=json", "--max-diagnostics=none", "--vcs-enabled=false", "src"];
     const text = await new Promise<string>((resolve) => {
-      // It ends with 1 because it finds something.
+      // Its exit code is 1 because it finds errors.
       execFile(process.execPath, [biome, ...args], { cwd: folder, maxBuffer: 64 * 1024 * 1024 }, (_, stdout) => resolve(stdout));
     });
     for (const { category, severity, location } of (JSON.parse(text) as Report).diagnostics) {
@@ -115,7 +116,7 @@ describe("the layers", () => {
     ],
     ["only listed neighbours may", "bin.ts", "cli.ts", undefined],
     ["and only in one direction", "cli.ts", "bin.ts", "cli.ts and bin.ts are in the same layer"],
-    ["the embedded service imports nothing of dimsync", "embedded/service.ts", "model/json.ts", "embedded imports nothing of dimsync"],
+    ["the embedded service imports nothing from dimsync", "embedded/service.ts", "model/json.ts", "embedded imports nothing from dimsync"],
     [
       "only commands and the library start it",
       "engine/plan.ts",
@@ -123,8 +124,8 @@ describe("the layers", () => {
       "only commands, operations, index.ts start the embedded service",
     ],
     ["a kind imports no other kind", "kinds/tag/index.ts", "kinds/asset/index.ts", "a kind imports no other kind"],
-    ["what all kinds share imports no kind", "kinds/select.ts", "kinds/tag/index.ts", "what all kinds share imports no kind"],
-    ["a kind may import what all kinds share", "kinds/tag/index.ts", "kinds/users.ts", undefined],
+    ["files shared by all kinds import no kind", "kinds/select.ts", "kinds/tag/index.ts", "files shared by all kinds import no kind"],
+    ["a kind may import files shared by all kinds", "kinds/tag/index.ts", "kinds/users.ts", undefined],
     ["the registry imports every kind", "kinds/index.ts", "kinds/tag/index.ts", undefined],
     ["a new folder must be put into a layer", "surprise/a.ts", "model/json.ts", "surprise is in no layer of build/layers.mjs"],
   ])("%s", (_, file, imported, expected) => {
@@ -165,12 +166,12 @@ describe("kind names", () => {
 describe("the source", () => {
   const files = [...new Set(importsIn(src).map(({ file }) => file))];
 
-  test("has no file that is too long to read", () => {
+  test("has no file that is too long", () => {
     const long = files.map((file) => ({ file, lines: readFileSync(join(src, file), "utf8").split("\n").length - 1 }));
     expect(long.filter(({ lines }) => lines > 283)).toEqual([]);
   });
 
-  test("has no file whose name says nothing", () => {
+  test("has no file with a generic name", () => {
     expect(files.filter((file) => /(?:^|\/)(?:utils?|helpers?|types?|constants?|misc|common)\.ts$/u.test(file))).toEqual([]);
   });
 });

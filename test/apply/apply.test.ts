@@ -26,11 +26,11 @@ const cases: Readonly<Record<string, readonly [guard: string, manifests: string,
   "more exposed columns than allowed": ["maxExposedColumns", exposing, { maxExposedColumns: 0 }],
   "more changed fields than allowed": ["maxChangedPercent", tagManifest("the best"), { maxChangedPercent: 30, minPopulation: 1 }],
   "a glob that flips all columns of one integration": ["maxChangedPercent", together(ordersManifest, flipped), { minPopulation: 5 }],
-  "data would flow before it is hashed": ["exposureWindow", window],
-  "data would flow before it is hashed, and the integration still waits": ["exposureWindow", windowBehindAsset],
+  "data would be replicated before it is hashed": ["exposureWindow", window],
+  "data would be replicated before it is hashed, and the integration still waits": ["exposureWindow", windowBehindAsset],
 };
 
-describe("a guard refuses, in plan, drift and apply alike, with exit 3 and nothing sent; a person can lift it by name with a reason", () => {
+describe("a guard refuses plan, drift and apply with exit 3, and nothing is sent; users can lift it by name with a reason", () => {
   for (const [what, [guard, manifests, guards]] of Object.entries(cases))
     it(what, async () => {
       const at = await scene(manifests, guards === undefined ? {} : { config: { guards } });
@@ -55,7 +55,7 @@ describe("a guard refuses, in plan, drift and apply alike, with exit 3 and nothi
       expect(at.writes().length).toBeGreaterThan(0);
     });
 
-  it("another name lifts nothing, and an unknown one is an error", async () => {
+  it("the name of another guard does not lift it, and an unknown name is an error", async () => {
     const at = await scene(chain, { config: { guards: { maxCreates: 1 } } });
     expect((await at.apply("--allow", "policy=because")).code).toBe(3);
     expect((await at.run(["apply", "--yes", "--allow", "maxCreate=because"])).stderr).toContain("maxCreates?");
@@ -69,7 +69,7 @@ describe("a guard refuses, in plan, drift and apply alike, with exit 3 and nothi
     expect((await at.apply()).code).toBe(0);
   });
 
-  it("a saved plan keeps what was allowed when it was made, and can be allowed when it is applied", async () => {
+  it("a saved plan keeps lifted guards, and guards can be lifted when it is applied", async () => {
     const at = await scene(chain, { config: { guards: { maxCreates: 1 } } });
     expect((await at.run(["plan", "--out", "plan.json"])).code).toBe(3);
     expect((await at.apply("plan.json")).code).toBe(3);
@@ -86,10 +86,10 @@ describe("a guard refuses, in plan, drift and apply alike, with exit 3 and nothi
   });
 });
 
-/** What a shell or a template left undone. */
+/** Placeholders that a shell or a template did not replace. */
 const unexpanded = ["$", "{DB_PASSWORD}"].join("");
 
-describe("what apply needs before the first write", () => {
+describe("before the first write, apply requires", () => {
   const secretAsset = (variable: string): string =>
     together(tagManifest("the best"), assetManifest("archive", `, connection: { password: { $secret: { env: ${variable} } } }`));
 
@@ -103,7 +103,7 @@ describe("what apply needs before the first write", () => {
   });
 
   for (const placeholder of ["***", "<redacted>", unexpanded, "changeme", "[secret]"])
-    it(`a placeholder in the place of a secret (${placeholder}): exit 1, and nothing is sent`, async () => {
+    it(`a placeholder instead of a secret (${placeholder}): exit 1, and nothing is sent`, async () => {
       const at = await scene(secretAsset("DB"));
       const ran = await at.run(["apply", "--yes"], { DB: placeholder });
       expect(ran).toMatchObject({ code: 1, stdout: "" });
@@ -112,14 +112,14 @@ describe("what apply needs before the first write", () => {
     });
 
   for (const placeholder of ["***", "<redacted>", unexpanded])
-    it(`a placeholder in the place of the API key (${placeholder}): exit 1 before any call`, async () => {
+    it(`a placeholder instead of the API key (${placeholder}): exit 1 before any call`, async () => {
       const at = await scene(tagManifest("the best"));
       const ran = await at.run(["apply", "--yes"], { TEST_API_KEY: placeholder });
       expect(ran).toMatchObject({ code: 1, stdout: "" });
       expect(at.service.requests).toEqual([]);
     });
 
-  it("a yes: without a terminal exit 1", async () => {
+  it("a confirmation: without a terminal exit 1", async () => {
     const at = await scene(tagManifest("the best"));
     const ran = await at.run(["apply"]);
     expect(ran).toMatchObject({ code: 1, stdout: "" });
@@ -127,20 +127,20 @@ describe("what apply needs before the first write", () => {
     expect(at.service.requests).toEqual([]);
   });
 
-  it("writing must not be forbidden: DIMSYNC_READ_ONLY beats every flag", async () => {
+  it("a run that may write: DIMSYNC_READ_ONLY overrides every flag", async () => {
     const at = await scene(tagManifest("the best"));
     expect((await at.run(["apply", "--yes"], { DIMSYNC_READ_ONLY: "1" })).code).toBe(1);
     expect(at.service.requests).toEqual([]);
   });
 
-  it("a place for the result: exit 1 before any call where there is none", async () => {
+  it("a file for the result that can be written: otherwise exit 1 before any call", async () => {
     const at = await scene(tagManifest("the best"));
     expect((await at.run(["apply", "--yes", "--result", "no/such/folder/result.json"])).code).toBe(1);
     expect(at.service.requests).toEqual([]);
   });
 });
 
-it("the result file is written although another output can't be, and the failure is told", async () => {
+it("the result file is written although another output can't be, and the failure is reported", async () => {
   const at = await scene(tagManifest("the best"), {
     service: {
       onExchange: ({ method }) => {
@@ -155,7 +155,7 @@ it("the result file is written although another output can't be, and the failure
   expect(JSON.parse(readFileSync(join(at.folder, "result.json"), "utf8"))).toMatchObject({ kind: "Result", exit: { code: 0 } });
 });
 
-it("several targets: what was done in the first is told and kept although the second can't be reached", async () => {
+it("several targets: the result of the first is reported and kept although the second can't be reached", async () => {
   const at = await scene(tagManifest("the best"));
   const config = readFileSync(join(at.folder, "dimsync.yaml"), "utf8");
   const target = /( {2}test:\n(?: {4}.*\n)+)/u.exec(config)?.[1] ?? "";

@@ -8,7 +8,7 @@ const archives = ({ assets }: AccountState): readonly string[] => assets.filter(
 const returns = ({ integrations }: AccountState): readonly string[] =>
   integrations.filter(({ source }) => source.name === "returns-pg").map(({ id }) => id);
 
-describe("the answer to a create", () => {
+describe("the response to a create", () => {
   it("with an empty data: the int64 is the id, with all its digits", async () => {
     const at = await scene(integrationManifest("returns"), { service: { createAnswer: "intOnly" } });
     const { code, result } = await at.apply();
@@ -17,12 +17,12 @@ describe("the answer to a create", () => {
     expect(returns(at.service.state())).toEqual(["9007199254741093"]);
   });
 
-  it("whose data.id answers 404: the int64 is tried", async () => {
+  it("whose data.id returns 404: the int64 is tried", async () => {
     const at = await scene(integrationManifest("returns"), {
       service: { createAnswer: "intOnly" },
       meddle: ({ method }, answer) => (method === "POST" ? { id: 0, code: "created", data: { id: "no-such-id" } } : answer),
     });
-    // The meddler's JSON holds no int64, so only the list can tell.
+    // The proxy's JSON cannot contain an int64, so only the list has the id.
     const { code, result } = await at.apply();
     expect(code).toBe(0);
     expect(endings(result)).toEqual({ "create Integration/returns": "recovered" });
@@ -38,7 +38,7 @@ describe("the answer to a create", () => {
     expect(Object.values(result.bindings)).toEqual(returns(at.service.state()));
   });
 
-  it("that can't be confirmed, because reading fails: unknown with the id in the journal, and bound by the next run", async () => {
+  it("that can't be confirmed, because a read fails: unknown with the id in the journal, and bound by the next run", async () => {
     const at = await scene(integrationManifest("returns"), {
       service: { faults: ["GET /v1/integrations/[0-9a-f]{8}$=status:500", "GET /v1/integrations$@3=status:500"] },
       config: { client: { settleSeconds: 0, retries: 0, timeoutSeconds: 5 } },
@@ -53,8 +53,8 @@ describe("the answer to a create", () => {
   });
 });
 
-describe("a create whose answer is lost", () => {
-  it("where somebody creates the same at the same time: unknown, naming both, and never a third", async () => {
+describe("a create whose response is lost", () => {
+  it("while someone creates the same object: unknown, with both ids, and never a third one", async () => {
     let double = (): void => undefined;
     const { apply, service, plan } = await scene(integrationManifest("returns"), {
       service: {
@@ -81,7 +81,7 @@ describe("a create whose answer is lost", () => {
     expect((await apply()).result.calls).not.toHaveProperty("POST");
   });
 
-  it("of an asset: the audit log's entry is shown, found by run and quoted name; nothing is bound by it", async () => {
+  it("of an asset: shows the audit log's entry, found by run and quoted name, and binds nothing", async () => {
     const at = await scene(assetManifest(), { service: { faults: ["POST /v1/assets=reset-after"] } });
     const { code, result } = await at.apply();
     const [id = ""] = archives(at.service.state());
@@ -94,7 +94,7 @@ describe("a create whose answer is lost", () => {
     expect(plan.blocked[0]?.command).toBe("dimsync resolve Asset/archive --created=ID");
   });
 
-  it("of an asset that was not created: unknown without such an entry, until a person says so", async () => {
+  it("of an asset that was not created: unknown without such an entry, until a user resolves it", async () => {
     const at = await scene(assetManifest(), { service: { faults: ["POST /v1/assets@1=reset-before"] } });
     expect((await at.apply()).result.items[0]).toMatchObject({ outcome: "unknown", message: expect.not.stringContaining("audit log") });
     expect((await at.apply()).code).toBe(4);
@@ -105,7 +105,7 @@ describe("a create whose answer is lost", () => {
     expect(Object.values(result.bindings)).toEqual(archives(at.service.state()));
   });
 
-  it("is recorded by resolve --created with the digests of what was sent, as if the answer had come", async () => {
+  it("is recorded by resolve --created with the digests of the request, like after a response", async () => {
     const at = await scene(assetManifest("archive", ", description: old files"), {
       service: { faults: ["POST /v1/assets@1=reset-after"] },
     });
@@ -118,7 +118,7 @@ describe("a create whose answer is lost", () => {
     expect((await at.plan()).plan.items).toMatchObject([{ action: "update", requests: [{ body: { description: "very old files" } }] }]);
   });
 
-  it("is settled by bind, too", async () => {
+  it("is resolved by bind, too", async () => {
     const at = await scene(assetManifest(), { service: { faults: ["POST /v1/assets@1=reset-after"] } });
     await at.apply();
     const [id = ""] = archives(at.service.state());
@@ -127,7 +127,7 @@ describe("a create whose answer is lost", () => {
     expect((await at.run(["resolve", "Asset/archive", "--not-created"])).stderr).toContain("E_UNKNOWN_ADDRESS");
   });
 
-  it("is still told when its manifest is gone", async () => {
+  it("is still reported if its manifest is gone", async () => {
     const at = await scene(together(assetManifest(), tagManifest("the best")), { service: { faults: ["POST /v1/assets@1=reset-before"] } });
     await at.apply();
     at.write("manifests/all.yaml", tagManifest("the best"));
@@ -135,17 +135,17 @@ describe("a create whose answer is lost", () => {
   });
 });
 
-describe("a relation whose answer is lost", () => {
+describe("a relation whose response is lost", () => {
   const related = tagManifest("the best", ", taggedBy: u-1, resources: [{ monitor: { id: m-1 } }]");
 
-  it("and that is there is recovered", async () => {
+  it("is recovered if it exists", async () => {
     const at = await scene(related, { service: { faults: ["POST /v1/tags/t-3/relation=reset-after"] } });
     const { code, result } = await at.apply();
     expect(code).toBe(0);
     expect(endings(result)["relate Tag/gold#m-1"]).toBe("recovered");
   });
 
-  it("and that is not there is unknown until a person says so, and then sent", async () => {
+  it("is unknown if it does not exist, until a user resolves it, and is then sent", async () => {
     const at = await scene(related, { service: { faults: ["POST /v1/tags/t-3/relation@1=reset-before"] } });
     expect(endings((await at.apply()).result)["relate Tag/gold#m-1"]).toBe("unknown E_UNKNOWN_OUTCOME");
     expect((await at.plan()).plan.blocked).toMatchObject([{ address: "Tag/gold#m-1", code: "E_UNKNOWN_OUTCOME" }]);
@@ -155,8 +155,8 @@ describe("a relation whose answer is lost", () => {
   });
 });
 
-describe("records that were lost", () => {
-  it("the bindings file: an asset that the journal saw created is not created again", async () => {
+describe("lost records", () => {
+  it("the bindings file: an asset that was created according to the journal is not created again", async () => {
     const at = await scene(assetManifest());
     await at.apply();
     rmSync(join(at.folder, "dimsync.bindings.yaml"));
@@ -179,14 +179,14 @@ describe("records that were lost", () => {
     expect(result.calls).not.toHaveProperty("POST");
   });
 
-  it("the journal, with the bindings there: nothing is missed", async () => {
+  it("the journal, but not the bindings: nothing is missing", async () => {
     const at = await scene(together(assetManifest(), integrationManifest("returns")));
     await at.apply();
     rmSync(join(at.folder, ".dimsync"), { recursive: true });
     expect((await at.apply()).result.items).toEqual([]);
   });
 
-  it("by unbind on purpose: then another one may be created", async () => {
+  it("by unbind, on purpose: then another one may be created", async () => {
     const at = await scene(assetManifest());
     await at.apply();
     expect((await at.run(["unbind", "Asset/archive"])).code).toBe(0);
@@ -194,7 +194,7 @@ describe("records that were lost", () => {
     expect(archives(at.service.state())).toHaveLength(2);
   });
 
-  it("by somebody who binds the id of another run while this one is under way: no create", async () => {
+  it("another user binds an id during the run: no create", async () => {
     const at = await scene(assetManifest());
     expect((await at.run(["plan", "--out", "plan.json"])).code).toBe(0);
     expect((await at.run(["bind", "Asset/archive=d-13"])).code).toBe(0);
@@ -203,7 +203,7 @@ describe("records that were lost", () => {
   });
 });
 
-it("the journal is closed by the next run where a run was killed between binding and journal", async () => {
+it("the next run closes the journal if a run was killed between binding and journal", async () => {
   const at = await scene(assetManifest());
   await at.apply();
   const journal = join(at.folder, ".dimsync", "journal.ndjson");
@@ -213,7 +213,7 @@ it("the journal is closed by the next run where a run was killed between binding
   expect(readFileSync(journal, "utf8").trimEnd().split("\n").at(-1)).toContain('"outcome":"recovered"');
 });
 
-it("the id of the answer is in the journal before it is in the bindings: a run killed between the two is continued by the next", async () => {
+it("the id is in the journal before it is in the bindings: the next run continues one that was killed in between", async () => {
   const at = await scene(assetManifest("archive", ", description: old files"));
   await at.apply();
   const [id = ""] = archives(at.service.state());
@@ -232,7 +232,7 @@ it("the id of the answer is in the journal before it is in the bindings: a run k
   expect((await at.plan()).plan).toMatchObject({ items: [], unverifiable: [] });
 });
 
-it("an id that the bindings file could not take is printed, kept in the journal, and bound by the next run", async () => {
+it("an id that could not be written to the bindings file is printed, kept in the journal, and bound by the next run", async () => {
   const at = await scene(assetManifest(), {
     service: {
       onExchange: ({ method }) => {

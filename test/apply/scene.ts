@@ -12,14 +12,14 @@ import { startService } from "../support/service.ts";
 export interface Scene {
   readonly service: EmbeddedService;
   readonly folder: string;
-  /** What the command line runs with. */
+  /** The environment of the command line. */
   readonly env: Readonly<Record<string, string>>;
   readonly run: (argv: readonly string[], env?: Readonly<Record<string, string>>) => Promise<Ran>;
   readonly write: (path: string, text: string) => void;
   /** `apply --yes -o json` with further arguments. */
   readonly apply: (...argv: readonly string[]) => Promise<{ readonly code: number; readonly result: Result; readonly stderr: string }>;
   readonly plan: (...argv: readonly string[]) => Promise<{ readonly code: number; readonly plan: Plan }>;
-  /** The writes that the service has seen, as "METHOD path". */
+  /** The writes that the service has received, as "METHOD path". */
   readonly writes: () => readonly string[];
 }
 
@@ -27,14 +27,17 @@ export interface SceneOptions {
   readonly service?: EmbeddedOptions;
   /** Parts of dimsync.yaml. */
   readonly config?: Readonly<Record<string, unknown>>;
-  /** Changes the JSON of an answer on its way; undefined leaves it. */
+  /** Changes the JSON of a response in transit; undefined keeps it. */
   readonly meddle?: Meddle;
   readonly env?: Readonly<Record<string, string>>;
 }
 
 const key = "scene-key";
 
-/** A service, a project with these manifests, and the command line between them; all goes when the test ends. */
+/**
+ * A service, a project with these manifests, and the command line; all are removed when the test
+ * ends.
+ */
 export async function scene(manifests: string, options: SceneOptions = {}): Promise<Scene> {
   const service = await startService({ apiKeys: { [key]: "bot@example.com" }, ...options.service });
   const url = options.meddle === undefined ? service.url : await meddler(service.url, options.meddle);
@@ -66,7 +69,7 @@ export async function scene(manifests: string, options: SceneOptions = {}): Prom
   };
 }
 
-/** Endings by "action address", as outcome and code. */
+/** Outcome and code by "action address". */
 export const endings = (result: Result): Readonly<Record<string, string>> =>
   Object.fromEntries(
     result.items.map(({ action = "-", address, outcome, code }) => [`${action} ${address}`, [outcome, code].filter(Boolean).join(" ")]),
@@ -74,7 +77,7 @@ export const endings = (result: Result): Readonly<Record<string, string>> =>
 
 export type Meddle = (call: { readonly method: string; readonly path: string; readonly status: number }, answer: unknown) => unknown;
 
-/** Something between the client and the service that changes answers. Returns its URL. */
+/** A proxy between the client and the service that changes responses. Returns its URL. */
 async function meddler(target: string, meddle: Meddle): Promise<string> {
   const server = createServer((incoming, response) => {
     const { method = "", url = "", headers } = incoming;

@@ -15,7 +15,7 @@ interface Body {
   data: { schemas: { public: { tables: { customers: { enabled: boolean; columns: Record<string, { hashed: boolean }> } } } } };
 }
 
-/** Answers to a PATCH tell this of a column of `customers`, whatever it is. */
+/** Responses to a PATCH show this value for a column of `customers`, whatever it is. */
 const answering =
   (column: string, hashed: boolean) =>
   ({ method }: { readonly method: string }, answer: unknown): Body | undefined => {
@@ -25,8 +25,8 @@ const answering =
     return body;
   };
 
-describe("what the answer to a PATCH shows", () => {
-  it("a wanted value that isn't there is E_NOT_CONVERGED with its path, exit 4, and the second PATCH is not sent", async () => {
+describe("the response to a PATCH", () => {
+  it("without a desired value is E_NOT_CONVERGED with its path, exit 4, and the second PATCH is not sent", async () => {
     const at = await scene(twoPatches, {
       meddle: answering("email", false),
     });
@@ -37,7 +37,7 @@ describe("what the answer to a PATCH shows", () => {
     expect(at.writes()).toHaveLength(1);
   });
 
-  it("another node that changed is E_UNINTENDED_CHANGE with its path", async () => {
+  it("with another changed node is E_UNINTENDED_CHANGE with its path", async () => {
     const at = await scene(twoPatches, {
       meddle: answering("phone", true),
     });
@@ -49,13 +49,13 @@ describe("what the answer to a PATCH shows", () => {
 });
 
 describe("a PUT or PATCH whose outcome is unclear", () => {
-  it("is not sent again where the values are there", async () => {
+  it("is not sent again if the account has the values", async () => {
     const at = await scene(tagManifest("the best"), { service: { faults: ["PUT /v1/tags/t-3=reset-after"] } });
     expect((await at.apply()).code).toBe(0);
     expect(at.writes()).toEqual(["PUT /v1/tags/t-3"]);
   });
 
-  it("is sent again where they are not", async () => {
+  it("is sent again if it does not", async () => {
     const at = await scene(tagManifest("the best"), {
       service: { faults: ["PUT /v1/tags/t-3@1=reset-before"] },
       config: { client: { retries: 2, timeoutSeconds: 5 } },
@@ -64,7 +64,7 @@ describe("a PUT or PATCH whose outcome is unclear", () => {
     expect(at.writes()).toEqual(["PUT /v1/tags/t-3", "PUT /v1/tags/t-3"]);
   });
 
-  it("is not sent again where somebody else has changed the same value meanwhile", async () => {
+  it("is not sent again if someone else has changed the same value meanwhile", async () => {
     const at = await scene(tagManifest("the best"), {
       service: {
         faults: ["PUT /v1/tags/t-3=reset-before"],
@@ -84,7 +84,7 @@ describe("a PUT or PATCH whose outcome is unclear", () => {
     expect(at.service.state().tags.find(({ id }) => id === "t-3")?.description).toBe("by hand");
   });
 
-  it("where reading fails, too: the failure of the write is told, with what is not known", async () => {
+  it("if the read fails too, the failure of the write is reported, and that its outcome is unknown", async () => {
     const at = await scene(tagManifest("the best"), {
       service: { faults: ["PUT /v1/tags/t-3=reset-after", "GET /v1/tags/t-3@2=status:500"] },
     });
@@ -106,7 +106,7 @@ describe("an object that changes between plan and write, without a saved plan", 
     return scene(tagManifest("the best"), {
       service: {
         onExchange: ({ method, path }) => {
-          // Each list of tags is followed by a change, so what was planned is outdated when it is read again.
+          // A change follows each list of tags, so the plan is stale when the tag is read again.
           if (method === "GET" && path === "/v1/tags" && left-- > 0) void Promise.resolve().then(() => hand(`by hand ${left}`));
         },
       },
@@ -120,14 +120,14 @@ describe("an object that changes between plan and write, without a saved plan", 
   };
   let hand: (description: string) => void = () => undefined;
 
-  it("is planned afresh and written", async () => {
+  it("is planned again and written", async () => {
     const at = await changing(1);
     const { code, result } = await at.apply();
     expect({ code, endings: endings(result) }).toMatchObject({ code: 0, endings: { "update Tag/gold": "done" } });
     expect(at.service.state().tags.find(({ id }) => id === "t-3")?.description).toBe("the best");
   });
 
-  it("again and again is given up, with exit 4", async () => {
+  it("repeatedly, ends with exit 4", async () => {
     const at = await changing(50);
     const { code, result } = await at.apply();
     expect(code).toBe(4);
@@ -139,7 +139,7 @@ describe("an object that changes between plan and write, without a saved plan", 
 describe("partial failure", () => {
   const both = together(assetManifest("archive"), assetManifest("attic"), tagManifest("the best"));
 
-  it("what doesn't depend on it goes on", async () => {
+  it("items that do not depend on it continue", async () => {
     const at = await scene(both, { service: { faults: ["POST /v1/assets@1=status:400"] } });
     const { code, result } = await at.apply();
     expect({ code, endings: endings(result) }).toEqual({
@@ -153,7 +153,7 @@ describe("partial failure", () => {
     });
   });
 
-  it("with --fail-fast nothing new is begun", async () => {
+  it("with --fail-fast nothing new is started", async () => {
     const at = await scene(both, { service: { faults: ["POST /v1/assets@1=status:400"] } });
     const { code, result } = await at.apply("--fail-fast");
     expect(code).toBe(4);
@@ -166,7 +166,7 @@ describe("partial failure", () => {
 });
 
 describe("an interruption between two requests of one item", () => {
-  it("is not converged, and the message says what was sent and what was not", async () => {
+  it("does not converge, and the message says which requests were sent", async () => {
     const controller = new AbortController();
     const at = await scene(twoPatches, {
       service: { onExchange: ({ method }) => (method === "PATCH" ? controller.abort() : undefined) },

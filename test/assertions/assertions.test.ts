@@ -34,10 +34,10 @@ describe("test", () => {
 `);
     expect(tests.map(({ name, passed, checked, failed }) => [name, passed, checked, failed])).toEqual([
       ["password hashes are off", true, 3, 0],
-      ["addresses are hashed where personal data is", false, 1, 1],
+      ["addresses are hashed in tables with personal data", false, 1, 1],
       ["nobody looks", false, 0, 0],
       ["Orders runs", true, 1, 0],
-      ["audit tables don't flow", true, 0, 0],
+      ["audit tables are not replicated", true, 0, 0],
     ]);
     expect(tests[1]?.failures).toEqual([
       { integration: "orders", node: "public.users.email", key: "hashed", expected: true, actual: false },
@@ -129,12 +129,12 @@ describe("test", () => {
     await expect(run(`${tests}\n`)).rejects.toThrow(message);
   });
 
-  test("all mistakes of a file are reported at once, with their lines", async () => {
+  test("all problems of a file are reported at once, with their lines", async () => {
     const refused = run("  - { name: x }\n  - { name: y, is: { paused: 1 } }\n");
     await expect(refused).rejects.toThrow(/dimsync\.tests\.yaml:4:.*dimsync\.tests\.yaml:5:/su);
   });
 
-  test("a file of tests that does not exist is named", async () => {
+  test("a missing file of tests is an error", async () => {
     const { code, err } = await project.run<TestFlags>(runTest, {}, ["more.tests.yaml"]);
     expect([code, err]).toEqual([1, expect.stringContaining("E_TESTS: more.tests.yaml does not exist")]);
   });

@@ -19,7 +19,7 @@ const pages = [
   ),
 ];
 
-/** Text without code, in which brackets are no links. */
+/** Text without code, because brackets in code are not links. */
 const prose = (text: string): string => text.replaceAll(/^(```+)[\s\S]*?^\1/gmu, "").replaceAll(/`[^`\n]*`/gu, "");
 
 /** Anchors of a page's headings, as GitHub makes them. */

@@ -10,7 +10,7 @@ function github(event: unknown, more: Readonly<Record<string, string>> = {}) {
     GITHUB_REPOSITORY: "example/data",
     GITHUB_REF: "refs/heads/main",
     GITHUB_EVENT_PATH: `${folder}/event.json`,
-    GITHUB_WORKSPACE: "/work",
+    GITHUB_WORKSPACE: "/repo",
     ...more,
   };
 }
@@ -34,7 +34,7 @@ describe("a job of GitHub", () => {
       { pullRequest: undefined, isRestricted: false, branch: undefined },
     ],
   ])("%s", (_sentence, event, more, expected) => {
-    expect(readCiEnvironment(github(event, more), "/work/deploy/eu")).toMatchObject({
+    expect(readCiEnvironment(github(event, more), "/repo/deploy/eu")).toMatchObject({
       provider: "github",
       repository: "example/data",
       folder: "deploy/eu",
@@ -43,7 +43,7 @@ describe("a job of GitHub", () => {
   });
 
   test("whose event cannot be read is one without a pull request", () => {
-    expect(readCiEnvironment({ ...github({}), GITHUB_EVENT_PATH: "/none" }, "/work")).toMatchObject({ pullRequest: undefined });
+    expect(readCiEnvironment({ ...github({}), GITHUB_EVENT_PATH: "/none" }, "/repo")).toMatchObject({ pullRequest: undefined });
   });
 });
 

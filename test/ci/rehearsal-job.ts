@@ -11,7 +11,7 @@ import { type ActionRun, type Machine, runAction, runWorkflow } from "./action-r
 import { type GithubStandIn, githubToken } from "./github-stand-in.ts";
 
 /**
- * Packs the built package into a temporary folder. DIMSYNC_TEST_DIST names another build, with
+ * Packs the built package into a temporary folder. DIMSYNC_TEST_DIST selects another build, with
  * package.json above it.
  */
 export function packPackage(): { readonly file: string; readonly folder: string; readonly remove: () => void } {
@@ -40,7 +40,7 @@ export function startRepository(files: Readonly<Record<string, string>>) {
   writeFileSync(join(remote, "hooks", "update"), protectMain, { mode: 0o755 });
   let jobs = 0;
   let isOpen = false;
-  /** Pushes as somebody who may push to main. */
+  /** Pushes as a user who may push to main. */
   const push = (branch: string): void => {
     writeFileSync(join(remote, "open"), "");
     git(work, "push", "--quiet", "origin", branch);
@@ -49,7 +49,7 @@ export function startRepository(files: Readonly<Record<string, string>>) {
   const repository = {
     root,
     remote,
-    /** From now on, everybody may push to main. */
+    /** From now on, every user may push to main. */
     openMain: (): void => {
       isOpen = true;
       writeFileSync(join(remote, "open"), "");
@@ -104,7 +104,7 @@ export type Repository = ReturnType<typeof startRepository>;
 /** The three ways to set up a job. */
 export const ways = ["the action", "the reusable workflows", "the workflows of init"] as const;
 
-/** What all jobs of a test have in common. */
+/** The settings of all jobs of a test. */
 export interface Rehearsal {
   /** The packed package. */
   readonly packageFile: string;

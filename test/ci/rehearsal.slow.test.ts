@@ -287,7 +287,7 @@ describe("apply after an approval", () => {
       expect([upload?.with["name"], download?.with["artifact-ids"]]).toEqual(["dimsync-plan-prod", "100"]);
 
       service.resetCounts();
-      // As after a re-run of the second job alone, on a machine that knows nothing of the first run.
+      // As after a re-run of the second job alone, on a machine without files of the first run.
       const folder = repository.checkout("main");
       writeFileSync(join(folder, "reviewed.plan.json"), reviewed);
       const env = { ...gitEnv, ...secrets, DIMSYNC_API_KEY: keys.write };

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { writeProject } from "../support/project-folder.ts";
 
-/** The command line as it is shipped. DIMSYNC_TEST_DIST names another build. */
+/** The shipped command line. DIMSYNC_TEST_DIST selects another build. */
 export const builtCli = join(process.env["DIMSYNC_TEST_DIST"] ?? fileURLToPath(new URL("../../dist/", import.meta.url)), "bin.cjs");
 
 export const repository = fileURLToPath(new URL("../../", import.meta.url));
@@ -17,11 +17,11 @@ export interface Ended {
 
 export interface CliOptions {
   readonly cwd?: string;
-  /** Beside PATH: nothing of the test's own environment is passed on. */
+  /** Except for PATH, the test's own environment is not passed on. */
   readonly env?: Readonly<Record<string, string>>;
 }
 
-/** Starts the built command line; its output is collected by `ended`. */
+/** Starts the built command line; `ended` collects its output. */
 export function startCli(args: readonly string[], { cwd, env }: CliOptions = {}): ChildProcess {
   if (!existsSync(builtCli)) throw new Error(`${builtCli} is not there. Run npm run build first.`);
   return spawn(process.execPath, [builtCli, ...args], {
@@ -47,15 +47,15 @@ export function ended(child: ChildProcess): Promise<Ended> {
   });
 }
 
-/** Runs the built command line to its end. */
+/** Runs the built command line and waits for its end. */
 export async function dimsync(args: readonly string[], options: CliOptions = {}): Promise<Ended> {
   return ended(startCli(args, options));
 }
 
-/** A folder of its own for the test that asks, with these files in it. */
+/** A new folder for the current test, with these files. */
 export const emptyFolder = (files: Readonly<Record<string, string>> = {}): string => writeProject(files);
 
-/** A copy of examples/quickstart, whose account is a file within it. */
+/** A copy of examples/quickstart, whose account is a file in it. */
 export function quickstart(): string {
   const folder = emptyFolder();
   for (const name of ["dimsync.yaml", "manifests"])
@@ -63,5 +63,5 @@ export function quickstart(): string {
   return folder;
 }
 
-/** The secrets that the quick start's manifests name. */
+/** The secrets in the quick start's manifests. */
 export const quickstartSecrets = { LAKE_SECRET_KEY: "a lake's key", RETURNS_DB_PASSWORD: "a database's password" } as const;

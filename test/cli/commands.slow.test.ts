@@ -13,7 +13,7 @@ test.each([["version"], ["--version"], ["-V"]])("%s prints the version of the pa
 });
 
 describe("init", () => {
-  test("writes a project that is valid at once, and a second time touches nothing", async () => {
+  test("writes a valid project, and changes nothing the second time", async () => {
     const cwd = emptyFolder();
     const first = await dimsync(["init", "project"], { cwd });
     expect(first).toMatchObject({ code: 0, stdout: "" });
@@ -43,7 +43,7 @@ describe("init", () => {
     expect({ code, stdout }).toEqual({ code: 0, stdout: "Valid: 2 manifests in 1 file, no problems found.\n" });
   });
 
-  test("says where it can't write", async () => {
+  test("reports a file that it can't write", async () => {
     const cwd = emptyFolder({ file: "" });
     const { code, stderr } = await dimsync(["init", "file"], { cwd });
     expect(stderr).toContain("E_INIT");
@@ -52,11 +52,12 @@ describe("init", () => {
 });
 
 describe("schema", () => {
-  test.each(schemaNames)("%s is one that ajv compiles", async (name) => {
+  test.each(schemaNames)("ajv compiles %s", async (name) => {
     const { code, stdout } = await dimsync(["schema", name]);
     expect(code).toBe(0);
     const ajv = new Ajv({ strict: true, strictRequired: false, allowUnionTypes: true });
-    // The package is CommonJS: under Node's rules its function is the default member's default where types see only one.
+    // The package is CommonJS: under Node's rules its function is default.default, but its types
+    // have only one default.
     addFormats.default(ajv);
     // Those of manifests refer to each other.
     const main = JSON.parse(stdout);
@@ -148,7 +149,7 @@ describe("get", () => {
     expect(JSON.parse((await dimsync(["get", "user", "u-1", "-o", "json"], { cwd })).stdout)).toMatchObject({ email: "dana@example.com" });
   });
 
-  test("prints Markdown, and with --raw the answer as it is", async () => {
+  test("prints Markdown, and with --raw the unchanged response", async () => {
     const cwd = quickstart();
     expect((await dimsync(["get", "tags", "-o", "markdown"], { cwd })).stdout).toMatch(
       /^\| id \| name \|.*\n\| --- \|.*\n\| `t-1` \| `PII` \|/u,

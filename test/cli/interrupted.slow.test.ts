@@ -15,8 +15,8 @@ const commands = [
   "explain SchemaConfig/orders public",
 ];
 
-test.each(commands)("dimsync %s, interrupted while the service is slow, ends with 130 and prints nothing half-done", async (command) => {
-  // It never answers; the signal comes when it is asked for the first time.
+test.each(commands)("dimsync %s, interrupted while the service is slow, ends with 130 and prints no partial output", async (command) => {
+  // It never responds; the signal is sent after the first request.
   const service = await serve((_request, _response, turn) => turn === 0 && child.kill("SIGINT"));
   const child = startCli(command.split(" "), { cwd: quickstart(), env: { DIMSYNC_BASE_URL: service.url, DIMSYNC_API_KEY: "key" } });
   const { code, stdout, stderr } = await ended(child);

@@ -2,8 +2,8 @@ import { createServer } from "node:http";
 import { expect, onTestFinished, test } from "vitest";
 import { dimsync, emptyFolder } from "./built-cli.ts";
 
-// Memory grows with the largest integration and the number of changes, and not with the account: the command line is given a heap that is a
-// fraction of what the account's answers take, let alone the trees made of them.
+// Memory grows with the largest integration and the number of changes, not with the account: the
+// heap of the command line is a fraction of the size of the account's responses.
 
 const heapMiB = 64;
 const integrations = 160;
@@ -53,7 +53,7 @@ spec:
     - { match: { column: "column_*" }, set: { hashed: true } }
 `;
 
-/** A configuration for each integration; all its names are learned by rules of its own. */
+/** A configuration for each integration, with its own rules for all its names. */
 const oneForEach = Array.from(
   { length: integrations },
   (_, index) => `apiVersion: dimsync/v1

@@ -13,12 +13,12 @@ interface Row {
 
 // Each exits with 1, prints nothing to stdout and no stack trace, and shows what is wrong and what to do. Run in a copy of the quick start.
 const rows: Readonly<Record<string, Row>> = {
-  "an unknown command is answered with a similar one": {
+  "an unknown command is an error with a similar one": {
     args: ["plann"],
     shows: ["E_USAGE", "'plann'", "Did you mean plan?", "dimsync --help"],
   },
   "an unknown command far from all others": { args: ["frobnicate"], shows: ["Unknown command 'frobnicate'", "dimsync --help"] },
-  "an unknown flag is answered with a similar one": {
+  "an unknown flag is an error with a similar one": {
     args: ["plan", "--detailed-exitcod"],
     shows: ["Unknown option", "Did you mean --detailed-exitcode?", "dimsync plan --help"],
   },
@@ -78,7 +78,7 @@ const rows: Readonly<Record<string, Row>> = {
     env: { DIMSYNC_READ_ONLY: "1" },
     shows: ["E_READ_ONLY", "DIMSYNC_READ_ONLY"],
   },
-  "apply with an environment that is not read-only gets further": {
+  "apply with an environment that is not read-only": {
     args: ["apply", "--yes"],
     env: { DIMSYNC_READ_ONLY: "FALSE" },
     shows: ["E_SECRET_MISSING"],
@@ -88,12 +88,12 @@ const rows: Readonly<Record<string, Row>> = {
     shows: ["E_SECRET_MISSING", "LAKE_SECRET_KEY", "RETURNS_DB_PASSWORD"],
   },
   "a saved plan that does not exist": { args: ["apply", "plan.json"], shows: ["E_PLAN_FILE", "plan.json"] },
-  "an unknown kind to get": { args: ["get", "intgration"], shows: ["Did you mean Integration?"] },
+  "get with an unknown kind": { args: ["get", "intgration"], shows: ["Did you mean Integration?"] },
   "assets, which cannot be read": { args: ["get", "assets"], shows: ["no request that reads assets", "dimsync get integrations"] },
   "schemas without an integration": { args: ["get", "schemaconfigs"], shows: ["no list of all schemas", "dimsync get SchemaConfig ID"] },
   "a live object that does not exist": { args: ["get", "tag", "t-99"], shows: ["E_NOT_FOUND", '"t-99"', "dimsync get tags"] },
   "the response of a single user": { args: ["get", "user", "u-1", "--raw"], shows: ["--raw cannot print a single user"] },
-  "an unknown manifest to render": { args: ["render", "Tag/pi"], shows: ["E_UNKNOWN_ADDRESS", "Did you mean Tag/pii?"] },
+  "render with an unknown manifest": { args: ["render", "Tag/pi"], shows: ["E_UNKNOWN_ADDRESS", "Did you mean Tag/pii?"] },
   "an unknown schema": { args: ["schema", "plans2"], shows: ["Unknown schema", "Schemas: "] },
   "an unknown shell": { args: ["completion", "tcsh"], shows: ["bash, zsh, fish"] },
   "an invalid port": { args: ["serve", "--port", "70000"], shows: ["--port", "65535"] },

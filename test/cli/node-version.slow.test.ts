@@ -9,7 +9,7 @@ const run = (version: string) => {
   return spawnSync(process.execPath, ["--require", join(folder, "version.cjs"), builtCli, "--version"], { encoding: "utf8" });
 };
 
-test.each(["18.20.8", "20.18.3", "14.21.3"])("Node.js %s is refused with one sentence", (version) => {
+test.each(["18.20.8", "20.18.3", "14.21.3"])("Node.js %s is refused with a message", (version) => {
   const { status, stdout, stderr } = run(version);
   expect([status, stdout, stderr]).toEqual([1, "", `dimsync needs Node.js 20.19 or later; this is ${version}.\n`]);
 });

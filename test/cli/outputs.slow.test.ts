@@ -14,7 +14,7 @@ const twoTargets = {
 };
 
 describe("output", () => {
-  test("goes to stdout in one format and to files in the others, all from the same run", async () => {
+  test("goes to stdout in one format and to files in others, in the same run", async () => {
     const cwd = quickstart();
     const { code, stdout, stderr } = await dimsync(["plan", "-o", "json=p.json", "-o", "markdown=p.md", "-o", "human"], { cwd });
     const plan = JSON.parse(readFileSync(join(cwd, "p.json"), "utf8"));
@@ -24,7 +24,7 @@ describe("output", () => {
     expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
   });
 
-  test("is human on stdout where every format has a file", async () => {
+  test("is human on stdout if every format has a file", async () => {
     const cwd = quickstart();
     const { stdout } = await dimsync(["validate", "-o", "json=v.json"], { cwd });
     expect(stdout).toBe("Valid: 9 manifests in 5 files, no problems found.\n");
@@ -60,7 +60,7 @@ describe("output", () => {
     expect((await dimsync(["show", "drift.json", "-o", "json"], { cwd })).stdout).toBe(report.stdout);
   });
 
-  test("of a plan can be shown from what -o json wrote, and can't be applied from it", async () => {
+  test("of a plan from -o json can be shown, but not applied", async () => {
     const cwd = quickstart();
     const made = await dimsync(["plan", "-o", "json"], { cwd });
     writeFileSync(join(cwd, "plan.json"), made.stdout);
@@ -74,7 +74,7 @@ describe("output", () => {
     expect((await dimsync(["show", "plans.json"], { cwd })).stdout).toBe(made.stdout);
   });
 
-  test("ends quietly where its reader has gone away", async () => {
+  test("ends without an error if its reader closes the pipe", async () => {
     const cwd = quickstart();
     const { code, stdout, stderr } = await ended(
       spawn("bash", ["-c", `set -o pipefail; "${process.execPath}" "${builtCli}" get schemaconfig 8f1c -o json | head -n 1`], {
@@ -95,7 +95,7 @@ describe("colour", () => {
     "is on in a pipe with FORCE_COLOR": { env: { FORCE_COLOR: "1" }, is: true },
     "stays off with FORCE_COLOR=0": { env: { FORCE_COLOR: "0" }, is: false },
     "is off with NO_COLOR, whatever else is set": { env: { FORCE_COLOR: "1", NO_COLOR: "1" }, is: false },
-    "is not touched by an empty NO_COLOR": { env: { FORCE_COLOR: "1", NO_COLOR: "" }, is: true },
+    "does not depend on an empty NO_COLOR": { env: { FORCE_COLOR: "1", NO_COLOR: "" }, is: true },
     "is off with --no-color, whatever else is set": { env: { FORCE_COLOR: "1" }, flags: ["--no-color"], is: false },
     "never gets into JSON": { env: { FORCE_COLOR: "1" }, flags: ["-o", "json"], is: false },
     "never gets into Markdown": { env: { FORCE_COLOR: "1" }, flags: ["-o", "markdown"], is: false },
@@ -119,7 +119,7 @@ describe("colour", () => {
 });
 
 describe("exit codes", () => {
-  test("tell changes, drift and an equal account apart", async () => {
+  test("distinguish changes, drift and no differences", async () => {
     const cwd = quickstart();
     const code = async (...args: readonly string[]) => (await dimsync(args, { cwd, env: quickstartSecrets })).code;
     expect(await code("plan")).toBe(0);
@@ -132,7 +132,7 @@ describe("exit codes", () => {
     expect(await code("drift")).toBe(0);
   });
 
-  test("tell an unfit plan file: 5", async () => {
+  test("5: a plan file that cannot be used", async () => {
     const cwd = quickstart();
     await dimsync(["plan", "--out", "plan.json"], { cwd });
     const text = readFileSync(join(cwd, "plan.json"), "utf8");
@@ -142,7 +142,7 @@ describe("exit codes", () => {
     expect(code).toBe(5);
   });
 
-  test("tell a guard: 3", async () => {
+  test("3: a guard refuses", async () => {
     const cwd = quickstart();
     const config = join(cwd, "dimsync.yaml");
     writeFileSync(config, `${readFileSync(config, "utf8")}guards: { maxCreates: 1 }\n`);
@@ -151,7 +151,7 @@ describe("exit codes", () => {
   });
 });
 
-test("-C, --config, --var, --var-file and DIMSYNC_CONFIG choose what is read", async () => {
+test("-C, --config, --var, --var-file and DIMSYNC_CONFIG select the files and variables", async () => {
   const cwd = quickstart();
   const frequency = async (...args: readonly string[]) => {
     const { stdout } = await dimsync([...args, "render", "Integration/returns", "-o", "json"], { cwd: join(cwd, "manifests") });
@@ -167,7 +167,7 @@ test("-C, --config, --var, --var-file and DIMSYNC_CONFIG choose what is read", a
   expect(elsewhere.stdout).toContain("name: PII");
 });
 
-test("--only and --exclude narrow the plan", async () => {
+test("--only and --exclude restrict the plan", async () => {
   const cwd = quickstart();
   const addresses = async (...args: readonly string[]) => {
     const { items, deferred } = JSON.parse((await dimsync(["plan", ...args, "-o", "json"], { cwd })).stdout);
@@ -177,7 +177,7 @@ test("--only and --exclude narrow the plan", async () => {
   expect(await addresses("--only", "Asset/*", "--exclude", "Asset/lake")).toEqual(["Asset/warehouse"]);
 });
 
-test("an --only that matches nothing refuses instead of finding nothing to do", async () => {
+test("an --only that matches nothing is an error, not an empty plan", async () => {
   const cwd = quickstart();
   for (const command of [["plan"], ["drift"], ["apply", "--yes"]]) {
     const { code, stdout } = await dimsync([...command, "--only", "SchemaConfig/orders@ordres"], { cwd });

@@ -4,7 +4,7 @@ import { type Intervals, showProgress } from "../../src/commands/shared/progress
 
 const pace: Intervals = { redrawMs: 2, heartbeatMs: 2 };
 
-/** A context whose stderr is kept, and a wait for what is printed to it. */
+/** A context that collects stderr, and a function that waits for its output. */
 function listening({
   isTty,
   quiet = false,
@@ -44,7 +44,7 @@ function listening({
 
 const step = { type: "step", phase: "read", done: 3, total: 41, label: "GET /v1/tags/t-1" } as const;
 
-test("on a terminal one line is drawn over itself, and is gone in the end", async () => {
+test("on a terminal one line is overwritten, and removed at the end", async () => {
   const { context, printed, next } = listening({ isTty: true });
   const { onProgress, end } = showProgress(context, pace);
   onProgress?.(step);
@@ -55,7 +55,7 @@ test("on a terminal one line is drawn over itself, and is gone in the end", asyn
   expect(printed).toEqual(["\r\u001b[KReading 3 of 41 · GET /v1/tags/t-1", "\r\u001b[KReading 4 of 41 · GET /v1/tags/t-1", "\r\u001b[K"]);
 });
 
-test("on a narrow terminal the line is cut, so that it never wraps", async () => {
+test("on a narrow terminal the line is cut, so it never wraps", async () => {
   const { context, printed, next } = listening({ isTty: true, columns: 20 });
   const { onProgress, end } = showProgress(context, pace);
   onProgress?.(step);
@@ -64,7 +64,7 @@ test("on a narrow terminal the line is cut, so that it never wraps", async () =>
   expect(printed[0]).toBe("\r\u001b[KReading 3 of 41 · G");
 });
 
-test("elsewhere it is a line now and then, for as long as the work goes on", async () => {
+test("without a terminal there is a new line at intervals until the work ends", async () => {
   const { context, printed, next } = listening({ isTty: false });
   const { onProgress, end } = showProgress(context, pace);
   onProgress?.({ type: "step", phase: "wait", done: 0, total: 0, label: "schema of Integration/returns" });
@@ -87,7 +87,7 @@ test("a name with control characters can't move the cursor", async () => {
   expect(printed[0]?.split("\n")).toHaveLength(2);
 });
 
-test("work that is over at once, or --quiet, shows nothing", async () => {
+test("short work, and --quiet, show nothing", async () => {
   const quick = listening({ isTty: true });
   const { onProgress, end } = showProgress(quick.context);
   onProgress?.(step);

@@ -6,7 +6,9 @@ import { builtCli, dimsync, ended, quickstart, quickstartSecrets } from "./built
 
 const hasScript = spawnSync("script", ["-qec", "true", "/dev/null"], { stdio: ["ignore", "ignore", "ignore"] }).status === 0;
 
-/** Runs `dimsync apply` on a terminal of its own (`script` of util-linux) and types the keys when it asks. */
+/**
+ * Runs `dimsync apply` on a new terminal (`script` of util-linux) and types the keys at the prompt.
+ */
 async function applyOnTerminal(cwd: string, keys: string) {
   const child = spawn("script", ["-qec", `"${process.execPath}" "${builtCli}" apply`, "/dev/null"], {
     cwd,
@@ -23,8 +25,8 @@ async function applyOnTerminal(cwd: string, keys: string) {
   return { code, screen };
 }
 
-describe.skipIf(!hasScript)(`the question of apply${hasScript ? "" : " (skipped: script of util-linux isn't there)"}`, () => {
-  test("shows the plan first, names the target, and goes on with y", async () => {
+describe.skipIf(!hasScript)(`the confirmation of apply${hasScript ? "" : " (skipped: script of util-linux is not installed)"}`, () => {
+  test("shows the plan and the target first, and continues with y", async () => {
     const cwd = quickstart();
     const { code, screen } = await applyOnTerminal(cwd, "y\n");
     expect(screen).toMatch(/Plan for demo.*Apply this to demo \(embedded:\.dimsync\/account\.json\)\? \[y\/N\]/su);
@@ -41,7 +43,7 @@ describe.skipIf(!hasScript)(`the question of apply${hasScript ? "" : " (skipped:
     "Ctrl-C": ["\u0003", 130, "interrupted"],
   };
   for (const [what, [keys, expected, says]] of Object.entries(refusals))
-    test(`takes ${what} for no: nothing is sent or recorded`, async () => {
+    test(`treats ${what} as no: nothing is sent or recorded`, async () => {
       const cwd = quickstart();
       const { code, screen } = await applyOnTerminal(cwd, keys);
       expect(screen).toContain(says);

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { dimsync, emptyFolder, ended, startCli } from "./built-cli.ts";
 
-/** `dimsync serve`, once it has said where it listens and for whom. */
+/** `dimsync serve`, once it has printed its address and keys. */
 async function serve(args: readonly string[] = [], env: Readonly<Record<string, string>> = {}) {
   const child = startCli(["serve", ...args], { env });
   onTestFinished(() => void child.kill("SIGKILL"));
@@ -75,7 +75,7 @@ test("serve --data keeps the account between runs", async () => {
   expect(stdout).toContain("kept");
 });
 
-test("serve says so where its port is taken", async () => {
+test("serve reports a port that is in use", async () => {
   const { url } = await serve();
   const { code, stderr } = await dimsync(["serve", "--port", new URL(url).port]);
   expect(stderr).toMatch(/E_SERVE.*EADDRINUSE.*--port/u);
@@ -83,7 +83,7 @@ test("serve says so where its port is taken", async () => {
 });
 
 test("a plan that is interrupted while it reads ends with 130 and without a document", async () => {
-  // A service that never answers: the read is under way when its request has come.
+  // A service that never responds: the read is in flight when its request has arrived.
   const service = createServer(() => child.kill("SIGINT")).listen(0, "127.0.0.1");
   onTestFinished(() => {
     service.closeAllConnections();

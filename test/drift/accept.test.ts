@@ -23,7 +23,7 @@ const hashed = (table: string, name: string, value: boolean, id?: string) => (st
 interface Row {
   readonly files: Readonly<Record<string, string>>;
   readonly change: (state: AccountState) => void;
-  /** Lines that the edit takes out (-) and puts in (+). */
+  /** Lines that the edit removes (-) and adds (+). */
   readonly diff: readonly string[];
 }
 
@@ -98,7 +98,7 @@ const rows: Readonly<Record<string, Row>> = {
       "+        payments: { columns: { iban: { hashed: false } } }",
     ],
   },
-  "what is expected of an integration": {
+  "an expectation of an integration": {
     files: { "a.yaml": integration },
     change: (state) => {
       for (const one of state.integrations) if (one.id === "8f1c") one.paused = true;
@@ -140,7 +140,7 @@ const rows: Readonly<Record<string, Row>> = {
 describe("accepting drift makes the smallest edit, and the next report has no drift", () => {
   test.each(Object.entries(rows))("%s", async (_, { files, change, diff }) => {
     const { service, report, accept } = await story(files);
-    // What the seed and the manifests differ in at first is made equal, so that only the row's change is drift.
+    // The manifests first match the seed, so that only the row's change is drift.
     const before = await report();
     service.mutate((state) => {
       for (const { liveId, changes } of before.items)
@@ -159,7 +159,7 @@ describe("accepting drift makes the smallest edit, and the next report has no dr
     const shown = accepted.edits.flatMap((edit) => edit.diff.split("\n").filter((line) => /^[+-](?![+-][+-] )/u.test(line)));
     expect(shown).toEqual(diff);
     const after = await report();
-    // A rule that decides nothing any more is told of, and no more than that.
+    // A rule that no longer decides anything is only reported.
     expect(after.diagnostics.filter(({ severity }) => severity !== "info")).toEqual([]);
     expect(after.exit.reasons).toEqual([]);
   });

@@ -7,7 +7,7 @@ import { writeAtomic } from "../../src/records/atomic.ts";
 import { configText, keyVariable, writeProject } from "../support/project-folder.ts";
 import { startService, type TestService } from "../support/service.ts";
 
-/** A project folder and an account of its own, over HTTP. */
+/** A project folder and its own account, over HTTP. */
 export interface Story {
   readonly service: TestService;
   readonly folder: string;
@@ -16,7 +16,7 @@ export interface Story {
   readonly read: (file: string) => string;
   /** Writes a file of the project. */
   readonly write: (file: string, text: string) => void;
-  /** Takes the account's values over into the manifests, and gives what was not. */
+  /** Accepts the account's values into the manifests, and returns those that were not accepted. */
   readonly accept: () => Promise<Awaited<ReturnType<typeof acceptDrift>>>;
 }
 

@@ -44,8 +44,8 @@ describe("the best event for a difference of a column", () => {
     ],
     [
       "the column's name beats a newer event",
-      [entry(1, "8f1c: column email un-hashed"), entry(3, "8f1c: column phone un-hashed")],
-      "8f1c: column email un-hashed",
+      [entry(1, "8f1c: column email unhashed"), entry(3, "8f1c: column phone unhashed")],
+      "8f1c: column email unhashed",
     ],
     [
       "exact beats a newer likely event",
@@ -168,7 +168,7 @@ describe("other differences", () => {
     expect(found(made)).toBeUndefined();
   });
 
-  test("short numbers and unusual names match nothing by accident", () => {
+  test("short numbers and unusual names do not match by accident", () => {
     for (const id of ["1", "12", "2026", "a.b", "__proto__", "constructor", "(", "*", ""])
       expect(
         found(

@@ -13,7 +13,7 @@ const noFlags = { target: [], var: [], varFile: [], only: [], exclude: [], outpu
 const manifest =
   "apiVersion: dimsync/v1\nkind: Integration\nmetadata: { name: orders }\nspec:\n  match: { name: Orders }\n  expect: { paused: false }\n";
 
-/** A command's context in the story's folder, and what it prints. */
+/** A command's context in the folder of the test, and its output. */
 function contextIn<Flags extends GlobalFlags>(
   { folder, service }: Story,
   flags: Flags,
@@ -30,7 +30,7 @@ function contextIn<Flags extends GlobalFlags>(
     columns: 100,
     env: { ...env(service), ...more },
     cwd: folder,
-    ask: () => Promise.reject(new Error("There is nobody to ask.")),
+    ask: () => Promise.reject(new Error("There is no terminal.")),
     interrupted: new AbortController().signal,
   };
   return { context: contextOf(io, flags), printed: () => ({ stdout: out.join(""), stderr: err.join("") }) };
@@ -177,7 +177,7 @@ test("--resolve accept prints the edit and what was not accepted on stderr", asy
   expect(stderr).not.toContain("other targets");
 });
 
-test("--resolve accept reminds of the other targets that load the edited manifests", async () => {
+test("--resolve accept names the other targets that load the edited manifests", async () => {
   const told = await story({ "a.yaml": manifest });
   pause(told, true);
   const { context, printed } = contextIn<DriftFlags>(told, { ...noFlags, resolve: "accept" });

@@ -90,7 +90,7 @@ describe("the fingerprint", () => {
   const print = fingerprintOf(driftReport);
   const same: Readonly<Record<string, Plan>> = {
     "when it was made": at(5, { planId: "other" }),
-    "who did it": { ...driftReport, manual: tracedReport.manual.map(({ origin: _, ...step }) => step) },
+    "the user": { ...driftReport, manual: tracedReport.manual.map(({ origin: _, ...step }) => step) },
     "the order": { ...driftReport, items: [...driftReport.items].reverse(), manual: [...driftReport.manual].reverse() },
     "unmanaged columns": { ...driftReport, unmanaged: { ...driftReport.unmanaged, columns: 7 } },
     "ids to record": { ...driftReport, items: driftReport.items.filter(({ action }) => action !== "bind") },

@@ -9,7 +9,7 @@ import { past, tracedReport } from "../render/html-report.ts";
 import { change, item, plan } from "../render/plans.ts";
 import { type Receiver, startReceiver } from "./receiver.ts";
 
-/** As the function under test takes it, and what has arrived. */
+/** The input of the function under test, and the requests that have arrived. */
 async function receiver(status: Receiver["status"] = 200) {
   const started = await startReceiver();
   started.status = status;
@@ -33,7 +33,7 @@ describe("the webhook is notified only if the drift changed", () => {
     ["first report without drift", clean, undefined, "unchanged"],
     ["the same drift again", tracedReport, same, "unchanged"],
     ["other drift", tracedReport, "sha256:other", "sent"],
-    ["drift that is over", clean, same, "sent"],
+    ["drift that is resolved", clean, same, "sent"],
   ])("%s", async (_, report, previous, outcome) => {
     const { url, received } = await receiver();
     expect(await notify({ ...input(report, previous), url })).toEqual({ outcome });
@@ -70,7 +70,7 @@ describe("the body of a notification", () => {
     expect(Object.keys(received[0]?.body ?? {})).toEqual(["text"]);
   });
 
-  test("has no values from the account, mentions nobody, and stays short", async () => {
+  test("has no values from the account and no mentions, and is short", async () => {
     const { url, received } = await receiver();
     const changes = Array.from({ length: 10_000 }, (_, index) =>
       change({ path: `/schemas/p/tables/<!channel>&${index}/columns/a\`b/hashed`, before: "canary-1", after: "canary-2" }),
@@ -118,7 +118,7 @@ describe("a failure is a warning without any part of the URL", () => {
     expect(await failed(new Secret(url))).toMatch(message);
   });
 
-  test("an abort is no failure: its reason is thrown", async () => {
+  test("an abort is not a failure: its reason is thrown", async () => {
     const { url } = await receiver("hang");
     const signal = AbortSignal.abort(new Error("stop"));
     const stopped = (to: URL, body: string, timeoutMs: number) => postJson(to, body, { timeoutMs, env: {}, signal });

@@ -9,16 +9,16 @@ export interface Notified {
   readonly body: Readonly<Record<string, unknown>>;
 }
 
-/** A webhook on loopback. Its path is a canary that may appear nowhere. */
+/** A webhook on loopback. Its path is a canary that must not appear anywhere. */
 export interface Receiver {
-  /** How it answers from now on; "hang": not at all. */
+  /** How it responds from now on; "hang": not at all. */
   status: number | "hang";
   readonly received: readonly Notified[];
   readonly port: number;
   readonly url: string;
 }
 
-/** With a certificate it speaks TLS. */
+/** With a certificate, it uses TLS. */
 export async function startReceiver(certificate?: { readonly cert: string; readonly key: string }): Promise<Receiver> {
   const received: Notified[] = [];
   const listener: RequestListener = async (request, response) => {

@@ -53,7 +53,7 @@ test("a colleague unhashes a column and pauses an integration while a pull reque
   const env = { ...process.env, [keyVariable]: "bot-key" };
   const around = { env, signal: new AbortController().signal };
   const load = (cwd = folder) => loadProject({ cwd, env });
-  /** Compared with main, and with who did it. */
+  /** Compared with main, with attribution. */
   const report = async (): Promise<Plan> => {
     const base = await checkOutBase(folder, "main", env);
     try {
@@ -135,7 +135,7 @@ test("a colleague unhashes a column and pauses an integration while a pull reque
     expect(renderers[format](seen, { color: false, verbose: false })).toMatch(/dana(?:@|&#64;&#8203;)example\.com/u);
   expect(service.requests.filter(({ method, path }) => method !== "GET" && !path.includes("tags/t-1")).length).toBe(1);
 
-  // Accepting edits the manifests for what changed in the account, and nothing else.
+  // Accepting edits the manifests for changes in the account only.
   const before = readFileSync(file, "utf8");
   const project = await load();
   const accepted = await acceptDrift(seen, project, folder);
@@ -164,7 +164,7 @@ test("a colleague unhashes a column and pauses an integration while a pull reque
   expect(stepsDone(historyEntry(seen), rest).map(({ id }) => id)).toEqual([step?.id]);
 
   // After the pull request is merged and applied, the accepted values stay and the next report has no drift.
-  git("commit", "-qam", "accept what Dana did");
+  git("commit", "-qam", "accept Dana's changes");
   expect((await apply(await load(), { env })).exit.code).toBe(0);
   const clean = await report();
   expect(clean.exit).toEqual({ code: 0, reasons: [] });

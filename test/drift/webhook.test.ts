@@ -36,22 +36,22 @@ async function drifting(notify: unknown, ofTarget?: unknown) {
 
 describe("notify in dimsync.yaml", () => {
   const rows: Readonly<Record<string, readonly [argv: readonly string[], counts: readonly [hook: number, other: number]]>> = {
-    "and drift tells it": [[], [1, 0]],
-    "unless the flag names another": [
+    "is notified by drift": [[], [1, 0]],
+    "unless a flag sets another webhook": [
       ["--notify", "env:OTHER_HOOK"],
       [0, 1],
     ],
-    "unless it is not to be told": [["--no-notify"], [0, 0]],
-    "unless the report is narrowed to addresses": [
+    "unless notifications are turned off": [["--no-notify"], [0, 0]],
+    "unless the report is limited to addresses": [
       ["--only", "Integration/*"],
       [0, 0],
     ],
-    "unless an address is left out": [
+    "unless an address is excluded": [
       ["--exclude", "Integration/orders"],
       [0, 0],
     ],
-    "unless the report is narrowed to files": [["manifests/a.yaml"], [0, 0]],
-    "but the flag tells of a narrowed report": [
+    "unless the report is limited to files": [["manifests/a.yaml"], [0, 0]],
+    "but with the flag, also for a limited report": [
       ["--only", "Integration/*", "--notify", "env:HOOK"],
       [1, 0],
     ],
@@ -96,7 +96,7 @@ describe("the connection to the webhook", () => {
   const host = "hooks.example.com";
   const certificate = selfSigned(host);
 
-  /** Runs the built command line, since Node reads NODE_EXTRA_CA_CERTS at its start only. */
+  /** Runs the built command line, since Node only reads NODE_EXTRA_CA_CERTS when it starts. */
   async function drift(more: (port: number) => Promise<Readonly<Record<string, string>>>) {
     const receiver = await startReceiver(certificate);
     const told = await story({ "a.yaml": manifest }, { notify: webhook("HOOK") });

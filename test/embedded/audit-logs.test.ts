@@ -7,7 +7,7 @@ const at = (minute: number): string => new Date(Date.UTC(2026, 0, 1, 0, minute))
 
 beforeAll(async () => {
   const state = seedAccount();
-  // 120 entries, two a minute, in pairs of the same time, written in no order.
+  // 120 entries, two per minute, in pairs with the same time, unsorted.
   state.auditLogs = Array.from({ length: 120 }, (_, i): AuditRecord => {
     const n = (i * 7) % 120;
     return {

@@ -6,19 +6,22 @@ export interface Reply {
   readonly type: string;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
   readonly text: string;
-  /** Parsed, or undefined where it isn't JSON. */
+  /** Parsed, or undefined if it is not JSON. */
   // biome-ignore lint/suspicious/noExplicitAny: an answer of any shape; the expectations that follow are the check.
   readonly json: any;
 }
 
 export interface Sending {
   readonly key?: string | undefined;
-  /** A string goes out as it is, anything else as JSON. */
+  /** A string is sent unchanged, anything else as JSON. */
   readonly body?: unknown;
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** Sends one request with the path exactly as given: fetch would normalise `..`. Rejects where the connection is cut. */
+/**
+ * Sends one request with the path exactly as given: fetch would normalise `..`. Rejects if the
+ * connection is cut.
+ */
 export function call(service: EmbeddedService, method: string, path: string, { body, headers, ...rest }: Sending = {}): Promise<Reply> {
   const key = "key" in rest ? rest.key : service.apiKey;
   const text = body === undefined || typeof body === "string" ? (body ?? "") : JSON.stringify(body);

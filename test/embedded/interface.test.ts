@@ -6,7 +6,7 @@ let service: TestService;
 beforeEach(async () => {
   service = await startService({ now: () => new Date("2026-04-01T12:00:00Z") });
 });
-// Throws where any answer of this file differs from schema/openapi.json.
+// Throws if a response in this file differs from schema/openapi.json.
 afterEach(() => service.close());
 
 const orders = {

@@ -61,13 +61,13 @@ describe("accepted", () => {
   test.each<[string, Exchange]>([
     ["a list", fine],
     [
-      "a list with parameters and paging that nobody documents",
+      "a list with undocumented parameters and paging",
       { ...fine, query: { cursor: "x" }, responseBody: '{"code":"c","data":{"items":[],"total":1}}' },
     ],
     ["any error", { ...fine, status: 500, responseBody: "<html>" }],
-    ["a faulted answer", { ...fine, faulted: true, responseBody: "" }],
+    ["a response of a fault", { ...fine, faulted: true, responseBody: "" }],
     [
-      "a create answered with 201 and the int64 alone",
+      "a create with the status 201 and only the int64",
       {
         ...fine,
         method: "POST",
@@ -79,7 +79,7 @@ describe("accepted", () => {
       },
     ],
     [
-      "a connector that isn't shown",
+      "an undocumented connector",
       {
         ...put,
         method: "POST",
@@ -100,7 +100,7 @@ describe("a violation", () => {
     ["an unknown path", { ...fine, path: "/v1/users/u-1" }, "no such call"],
     ["a query on a call that takes none", { ...fine, path: "/v1/tags/t-1", query: { x: "1" }, status: 404 }, "no query parameter x"],
     ["a limit over 100", { ...fine, path: "/v1/audit-logs", query: { limit: "101" }, status: 400 }, "query parameter limit"],
-    ["a time that is none", { ...fine, path: "/v1/audit-logs", query: { startAt: "today" }, status: 400 }, "query parameter startAt"],
+    ["an invalid time", { ...fine, path: "/v1/audit-logs", query: { startAt: "today" }, status: 400 }, "query parameter startAt"],
     ["a body on GET", { ...fine, requestBody: {} }, "takes no body"],
     ["an undocumented member in a body", { ...put, requestBody: { colour: "red" } }, '"additionalProperty":"colour"'],
     ["a body without its content type", { ...put, requestHeaders: {} }, "content type is none"],
@@ -130,9 +130,9 @@ describe("a violation", () => {
       },
       "port",
     ],
-    ["an answer without its envelope", { ...fine, responseBody: '{"items":[]}' }, "answer"],
-    ["an answer that isn't JSON", { ...fine, responseBody: "<html>" }, "answer"],
-    ["an answer with an undocumented status", { ...fine, status: 204 }, "status 204"],
+    ["a response without its envelope", { ...fine, responseBody: '{"items":[]}' }, "answer"],
+    ["a response that is not JSON", { ...fine, responseBody: "<html>" }, "answer"],
+    ["a response with an undocumented status", { ...fine, status: 204 }, "status 204"],
     [
       "a column without isPrimaryKey",
       {

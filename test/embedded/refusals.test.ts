@@ -14,7 +14,7 @@ const relation = { resourceId: "8f1c", resourceType: "Integration", taggedBy: "u
 
 const cases: Readonly<Record<string, readonly [status: number, method: string, path: string, sending?: Sending]>> = {
   "no key": [401, "GET", "/v1/users", { key: undefined }],
-  "a key of nobody": [401, "GET", "/v1/users", { key: "wrong" }],
+  "an unknown key": [401, "GET", "/v1/users", { key: "wrong" }],
   "a key that is a member of every object": [401, "GET", "/v1/users", { key: "__proto__" }],
   "an unknown path without a key": [401, "GET", "/v2", { key: undefined }],
   "an unknown path": [404, "GET", "/v1/monitors"],

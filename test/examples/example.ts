@@ -8,20 +8,20 @@ import { writeProject } from "../support/project-folder.ts";
 
 const examples = fileURLToPath(new URL("../../examples/", import.meta.url));
 
-/** A copy of an example, whose account is a file within it. */
+/** A copy of an example, whose account is a file in it. */
 export interface Example {
   readonly folder: string;
   readonly run: (...argv: readonly string[]) => Promise<Ran>;
-  /** Of plan or drift. */
+  /** For plan or drift. */
   readonly made: (...argv: readonly string[]) => Promise<Plan>;
-  /** Rewrites a file of the copy; the text must be in it. */
+  /** Replaces a text in a file of the copy; the text must exist. */
   readonly change: (file: string, from: string, to: string) => void;
 }
 
 export function exampleOf(name: string): Example {
   const folder = writeProject({});
   cpSync(join(examples, name), folder, { recursive: true });
-  // Whoever has tried the example has an account of it there.
+  // Users who tried the example have its account there.
   rmSync(join(folder, ".dimsync"), { recursive: true, force: true });
   rmSync(join(folder, "dimsync.bindings.yaml"), { force: true });
   const run: Example["run"] = (...argv) => runCommand([...argv, "-q", "--no-color"], folder);
@@ -37,7 +37,7 @@ export function exampleOf(name: string): Example {
   };
 }
 
-/** The plan as the example's README shows it, its only block of text. UPDATE_GOLDEN=1 writes it anew. */
+/** The plan in the example's README, its only block of text. UPDATE_GOLDEN=1 updates it. */
 export function expectShown(name: string, plan: string): void {
   const file = join(examples, name, "README.md");
   const block = /```text\n([\s\S]*?)```/u;

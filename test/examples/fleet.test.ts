@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import type { SchemaMap } from "../../src/embedded/data/account.ts";
 import { exampleOf, expectShown } from "./example.ts";
 
-test("the fleet is valid, planned as its README says, applied, and then as declared", async () => {
+test("the fleet is valid, has the plan of its README, and matches after apply", async () => {
   const { run, made } = exampleOf("fleet");
   expect(await run("validate")).toMatchObject({ code: 0, stdout: expect.stringContaining("no problems found") });
   const plan = await run("plan");
@@ -15,7 +15,7 @@ test("the fleet is valid, planned as its README says, applied, and then as decla
   expect((await run("drift")).code).toBe(0);
 });
 
-test("a column that appears in one shard is counted, named on demand, and can fail a run", async () => {
+test("a new column in one shard is counted, listed on request, and can fail a run", async () => {
   const { run, made, folder } = exampleOf("fleet");
   expect((await run("apply", "--yes")).code).toBe(0);
   const before = await made("plan");
@@ -42,7 +42,7 @@ test("a column that appears in one shard is counted, named on demand, and can fa
   expect((await run("drift")).stdout).toContain(`${after.unmanaged.columns} columns (--list-unmanaged names them).`);
 });
 
-test("its policy reports what the rules allow, at the rule's line, and refuses it on demand", async () => {
+test("its policy reports what the rules allow, at the rule's line, and refuses it on request", async () => {
   const { made, change } = exampleOf("fleet");
   change(
     "manifests/shops.yaml",

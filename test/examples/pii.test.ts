@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { exampleOf, expectShown } from "./example.ts";
 
-test("personal data: valid, planned as its README says, applied, and then as declared", async () => {
+test("the example is valid, has the plan of its README, and matches after apply", async () => {
   const { run, made } = exampleOf("pii");
   expect(await run("validate")).toMatchObject({ code: 0, stdout: expect.stringContaining("no problems found") });
   const plan = await run("plan");
@@ -12,7 +12,7 @@ test("personal data: valid, planned as its README says, applied, and then as dec
   expect((await run("drift")).code).toBe(0);
 });
 
-test("before apply the account itself breaks the policy, and drift says so", async () => {
+test("before apply, drift reports that the account violates the policy", async () => {
   const { made } = exampleOf("pii");
   const { policy, exit } = await made("drift");
   expect(exit.code).toBe(3);
@@ -20,7 +20,7 @@ test("before apply the account itself breaks the policy, and drift says so", asy
   expect(policy.map(({ path }) => path.split("/").slice(4).join("/"))).toContain("customers/columns/email/hashed");
 });
 
-test("without the rules, or without the exemption, the policy reports what stays unhashed", async () => {
+test("without the rules, or without the exemption, the policy reports unhashed columns", async () => {
   const { made, change } = exampleOf("pii");
   change(
     "manifests/integrations.yaml",

@@ -6,17 +6,17 @@ import { builtCli, dimsync, ended, quickstart, repository } from "../cli/built-c
 
 const kinds = ["Asset", "Integration", "Policy", "RuleSet", "SchemaConfig", "Tag"];
 
-test("the quick start is valid and holds every kind", async () => {
+test("the quick start is valid and contains every kind", async () => {
   const { code, stdout } = await dimsync(["render", "-o", "json"], { cwd: quickstart() });
   expect(code).toBe(0);
   const found = new Set(JSON.parse(stdout).map(({ kind }: { readonly kind: string }) => kind));
   expect([...found]).toEqual(expect.arrayContaining(kinds));
 });
 
-test("the demo shows its steps in order, ends with 0, and leaves nothing behind", async () => {
+test("the demo shows its steps in order, ends with 0, and leaves no files", async () => {
   const example = join(repository, "examples/quickstart");
   const before = readdirSync(example, { recursive: true }).sort();
-  // The demo runs the build that lies beside it.
+  // The demo runs the build beside it.
   expect(builtCli).toContain("dist");
   const { code, stdout, stderr } = await ended(
     execFile(process.execPath, [join(example, "demo.mjs")], { env: { PATH: process.env["PATH"] ?? "", DIMSYNC_TARGET: "not-this-one" } }),
@@ -47,7 +47,7 @@ test("the demo shows its steps in order, ends with 0, and leaves nothing behind"
     "No changes.",
   ];
   let at = 0;
-  expect(stdout.slice(stdout.indexOf("$ dimsync apply --yes")), "once applied, nothing waits").not.toContain("I_POLICY_WAITS");
+  expect(stdout.slice(stdout.indexOf("$ dimsync apply --yes")), "after apply, nothing is deferred").not.toContain("I_POLICY_WAITS");
   for (const step of steps) {
     const found = stdout.indexOf(step, at);
     expect(found, `${step}, in ${stdout.slice(at)}`).toBeGreaterThanOrEqual(at);

@@ -11,14 +11,17 @@ import { startService } from "../support/service.ts";
 import { withoutPrograms } from "../support/without-programs.ts";
 import { canaries, mixedProject } from "./mixed-project.ts";
 
-// Every command, in every format, in good weather and in bad, with secrets from each source: none of their bytes may be anywhere.
+// Every command, in every format, with and without failures, with secrets from each source: none of
+// their bytes may be in any output.
 
 const secretFile = "canary-file-91e2";
 const secretExec = "canary-exec-4c3d";
 const literal = "canary-literal-ab77";
 const values = [...Object.values(canaries), secretFile, secretExec, literal].flatMap((value) => [value, ...value.split("\n")]);
 
-/** Each value as it is, in the forms that text takes on its way, and as the digests that could be tried out. */
+/**
+ * Each value unchanged, in its encoded forms, and as digests that could be compared with guesses.
+ */
 const forbidden = [...new Set(values)].flatMap((value) => {
   const digests = [value, JSON.stringify(value)].map((text) => createHash("sha256").update(text).digest("hex").slice(0, 12));
   const forms = [
@@ -30,7 +33,7 @@ const forbidden = [...new Set(values)].flatMap((value) => {
   return [...forms, Buffer.from(value).toString("hex"), ...digests];
 });
 
-/** Bytes that give a secret away, by where they are. */
+/** Bytes of a secret, by where they were found. */
 function leaks(where: string, text: string): readonly string[] {
   return forbidden.filter((form) => text.includes(form)).map((form) => `${where} holds ${form}`);
 }
@@ -100,7 +103,7 @@ const commands: readonly (readonly string[])[] = [
 
 const notRun: readonly string[] = ["serve", "init", "help", "completion-addresses"];
 
-/** The commands above, and those that were added since, without arguments. */
+/** The commands above, and all others, without arguments. */
 function allCommands(): readonly (readonly string[])[] {
   const io = { stdout: () => undefined, stderr: () => undefined, columns: 100 } as unknown as Parameters<typeof makeProgram>[0];
   const names = makeProgram(io, () => undefined).program.commands.map((command) => command.name());
@@ -109,14 +112,16 @@ function allCommands(): readonly (readonly string[])[] {
 }
 
 const weathers: Readonly<Record<string, { readonly faults: readonly string[]; readonly env?: Readonly<Record<string, string>> }>> = {
-  "in good weather": { faults: [] },
-  "when every write is refused by an answer that repeats it": { faults: ["POST .=status:400", "PUT .=status:400", "PATCH .=status:422"] },
-  "when every write fails with an answer that repeats it": {
+  "without failures": { faults: [] },
+  "when every write is refused with a response that repeats it": {
+    faults: ["POST .=status:400", "PUT .=status:400", "PATCH .=status:422"],
+  },
+  "when every write fails with a response that repeats it": {
     faults: ["POST .=status-after:500", "PUT .=status:500", "PATCH .=status-after:502"],
   },
   "when connections break": { faults: ["POST .=reset-after", "PATCH .=reset-before"] },
-  "when every second answer is cut off": { faults: ["POST .=truncate", "PATCH .=truncate", "GET /v1/users=truncate"] },
-  "when a proxy answers": { faults: ["* .=html"] },
+  "when every second response is truncated": { faults: ["POST .=truncate", "PATCH .=truncate", "GET /v1/users=truncate"] },
+  "when a proxy responds": { faults: ["* .=html"] },
   "when the key is refused": { faults: [], env: { TEST_API_KEY: literal } },
   "when everything fails": { faults: ["* .=status:500"] },
 };
@@ -136,7 +141,7 @@ describe("no byte of a secret or of the API key is in any output or file", () =>
           bytes += ran.stdout.length + ran.stderr.length;
           found.push(...leaks(`stdout of ${argv.join(" ")}`, ran.stdout), ...leaks(`stderr of ${argv.join(" ")}`, ran.stderr));
         }
-        // A literal where a secret belongs is refused, and shown masked.
+        // A literal instead of a secret reference is refused, and shown masked.
         writeFileSync(
           join(project.folder, "manifests", "wrong.yaml"),
           furtherManifests()

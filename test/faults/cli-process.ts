@@ -8,9 +8,12 @@ import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll } from "vitest";
 import { withoutPrograms } from "../support/without-programs.ts";
 
-/** Copies the built command line into the folder, since dist/ may be built anew at any time, and returns the program's path. */
+/**
+ * Copies the built command line into the folder, since dist/ may be rebuilt at any time, and
+ * returns the program's path.
+ */
 async function copyBuiltCli(folder: string): Promise<string> {
-  // DIMSYNC_DIST: another build, while somebody works on this one.
+  // DIMSYNC_DIST: another build, while this one changes.
   const dist = process.env["DIMSYNC_DIST"] ?? fileURLToPath(new URL("../../dist", import.meta.url));
   await cp(dist, folder, { recursive: true });
   const program = join(folder, "bin.cjs");
@@ -18,7 +21,10 @@ async function copyBuiltCli(folder: string): Promise<string> {
   return program;
 }
 
-/** A copy for all tests of a file, with an empty PATH, so that a run finds no other program. Gives the program's path once the tests have begun. */
+/**
+ * A copy for all tests of a file, with an empty PATH, so that a run finds no other program. Returns
+ * the program's path once the tests have begun.
+ */
 export function copyForAll(): () => string {
   withoutPrograms();
   let folder = "";
@@ -43,7 +49,7 @@ export interface Started {
   readonly ended: Promise<Ended>;
 }
 
-/** Starts the command line in a process of its own, with no other environment than `env`. */
+/** Starts the command line in its own process, with only the environment `env`. */
 export function startCli(
   program: string,
   argv: readonly string[],

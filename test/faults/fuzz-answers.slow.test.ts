@@ -10,7 +10,8 @@ import { fuzz, mistakesOf } from "./fuzz-run.ts";
 import { canaries, type MixedProject, mixedProject } from "./mixed-project.ts";
 import { edited, type NodeEdit, nodeEdits, type TextEdit, textEdits, withNodesEdited } from "./mutations.ts";
 
-// A service, or something before it, that answers anything: plan and drift end with a message and never write; apply ends with a result.
+// A service or proxy that responds with anything: plan and drift end with a message and never
+// write; apply ends with a result.
 
 type Distortion = { readonly nth: number } & ({ readonly text: readonly TextEdit[] } | { readonly nodes: readonly NodeEdit[] });
 
@@ -64,7 +65,7 @@ async function under(by: Distortion, argv: readonly string[]): Promise<readonly 
   return mistakesOf(await runCommand(argv, project.folder, canaries));
 }
 
-describe("an answer that was changed on its way", { timeout: runs(150_000, 1_200_000) }, () => {
+describe("a response that was changed in transit", { timeout: runs(150_000, 1_200_000) }, () => {
   for (const command of ["plan", "drift"])
     it(`in ${command}: mutations, never a stack trace, a hang or a write`, async () => {
       await fuzz(`answers, ${command}`, distortions(5), 100, async (by) => {
@@ -73,7 +74,7 @@ describe("an answer that was changed on its way", { timeout: runs(150_000, 1_200
       });
     });
 
-  it("in apply: mutations, never a stack trace or a hang, and no object is made twice", async () => {
+  it("in apply: mutations, never a stack trace or a hang, and no object is created twice", async () => {
     await fuzz("answers, apply", distortions(33), 25, async (by) => {
       const wrong = await under(by, ["apply", "--yes"]);
       const { assets, integrations } = service.state();
@@ -81,7 +82,7 @@ describe("an answer that was changed on its way", { timeout: runs(150_000, 1_200
         assets.filter(({ name }) => name === "Archive lake"),
         integrations.filter(({ source }) => source.name === "returns-pg"),
       ];
-      // From the beginning again: one account is enough for all inputs.
+      // Restarts from the initial account: one service is enough for all inputs.
       service.mutate((state) => Object.assign(state, seedAccount()));
       await runCommand(["unbind", "Asset/archive"], project.folder, canaries);
       for (const address of ["Asset/archive", "Integration/returns", "Tag/gold#8f1c", "Tag/gold#m-1"])

@@ -15,12 +15,12 @@ import { fuzz, mistakesOf } from "./fuzz-run.ts";
 import { canaries, type MixedProject, mixedProject } from "./mixed-project.ts";
 import { edited, nodeEdits, textEdits, withNodesEdited } from "./mutations.ts";
 
-// Files that are not what dimsync wrote or a person meant to write: whatever is in them, it ends with a message, soon, and without a write.
+// Damaged files: whatever they contain, the run ends soon, with a message and without a write.
 
 const client = { timeoutSeconds: 5, retries: 0, settleSeconds: 0, concurrency: 8 };
 let service: EmbeddedService;
 let project: MixedProject;
-/** The project after an apply that left an open intent, as it was before it is disturbed. */
+/** The original project, after an apply that left an open intent. */
 let original = "";
 
 withoutPrograms();
@@ -65,10 +65,13 @@ spec: { rules: [{ id: mail, match: { column: "*email*" }, set: { hashed: true } 
 apiVersion: dimsync/v1
 kind: Policy
 metadata: { name: hashed }
-spec: { severity: warning, when: { column: { name: "*email*", enabled: true } }, require: { hashed: true }, message: in clear }
+spec: { severity: warning, when: { column: { name: "*email*", enabled: true } }, require: { hashed: true }, message: unhashed }
 `;
 
-/** Runs with one file disturbed; a write to the service is a mistake, unless the file is a plan with a digest of its own. */
+/**
+ * Runs with one changed file. A write to the service is an error, unless the file is a plan with
+ * its own digest.
+ */
 async function disturbed(file: string, text: string, argv: readonly string[], mayWrite = false): Promise<readonly string[]> {
   const path = join(project.folder, file);
   writeFileSync(path, text);
@@ -108,7 +111,7 @@ describe("never a stack trace, a hang or a write", { timeout: runs(150_000, 1_20
       nodeEdits.map((edits) => JSON.stringify(withNodesEdited(plan, edits)) ?? ""),
     );
     await fuzz("plan files", fc.tuple(either, fc.constantFrom("apply", "show")), 300, async ([changed, command]) =>
-      // Without a change it would be applied, rightly.
+      // Without a change, it would be applied correctly.
       changed === text || JSON.stringify(plan) === changed ? [] : disturbed("plan.json", changed, [command, "plan.json"]),
     );
   });
@@ -140,7 +143,7 @@ describe("never a stack trace, a hang or a write", { timeout: runs(150_000, 1_20
     });
 });
 
-/** A refusal is a DimsyncError that names the file; anything else is a mistake. */
+/** A refusal is a DimsyncError that names the file; anything else is a bug. */
 async function refusedOrRead(work: () => Promise<unknown>): Promise<readonly string[]> {
   try {
     await work();

@@ -3,13 +3,15 @@ import { expect } from "vitest";
 import type { Ran } from "../support/command.ts";
 import { runs } from "../support/sample.ts";
 
-/** What no input may bring about: a mistake of dimsync's own, a stack trace, an exit code that means nothing. */
+/**
+ * Results that no input may cause: a bug in dimsync, a stack trace, an exit code without a message.
+ */
 export function mistakesOf({ code, stdout, stderr }: Ran, allowed: readonly number[] = [0, 1, 2, 3, 4, 5]): readonly string[] {
   const wrong: string[] = [];
   if (!allowed.includes(code)) wrong.push(`exit ${code}`);
   if (stderr.includes("E_INTERNAL") || stdout.includes("E_INTERNAL")) wrong.push(`a bug in dimsync: ${stderr}${stdout}`);
   if (/^ {4}at .+:\d+:\d+\)?$/mu.test(stderr)) wrong.push(`a stack trace: ${stderr}`);
-  if (code !== 0 && stdout === "" && stderr === "") wrong.push(`exit ${code} without a word`);
+  if (code !== 0 && stdout === "" && stderr === "") wrong.push(`exit ${code} without a message`);
   return wrong;
 }
 

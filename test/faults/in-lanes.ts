@@ -1,4 +1,7 @@
-/** Calls `work` with 1, 2, 3 … until an outcome says that it was the last one, a few at a time. Outcomes of calls begun before that are in it, too. */
+/**
+ * Calls `work` with 1, 2, 3 …, several at a time, until an outcome says that it is the last one.
+ * Includes outcomes of calls that began before that.
+ */
 export async function inLanes<T>(lanes: number, work: (nth: number) => Promise<T>, isLast: (outcome: T) => boolean): Promise<readonly T[]> {
   const outcomes: T[] = [];
   let next = 1;

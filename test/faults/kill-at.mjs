@@ -15,7 +15,7 @@ const pathOf = new WeakMap();
 
 function die() {
   process.kill(process.pid, "SIGKILL");
-  // Nothing may run between the signal and its arrival.
+  // Nothing must run before the signal arrives.
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0);
 }
 

@@ -10,13 +10,16 @@ import { settleAccount } from "./settled.ts";
 const program = copyForAll();
 
 interface Killed {
-  /** False where the apply ended before it came to that request. */
+  /** False if apply ended before that request. */
   readonly killed: boolean;
   readonly asked: boolean;
   readonly wrong: readonly string[];
 }
 
-/** Kills a process that applies when its NTH request has arrived: before the service acts on it, or after that and before it answers. */
+/**
+ * Kills an apply when its NTH request has arrived: before the service acts on it, or before it
+ * responds.
+ */
 async function killAtRequest(nth: number, moment: "before" | "after"): Promise<Killed> {
   let seen = 0;
   let kill = (): void => undefined;
@@ -54,7 +57,7 @@ describe("SIGKILL at every kind of request: the next runs finish the work, and n
       const asked = kills.filter((outcome) => outcome.asked).length;
       console.info(
         `SIGKILL ${moment} requests: ${kills.length} of ${requests.length} requests, DIMSYNC_TESTS_SEED=${sampleSeed}, ` +
-          `${asked} asked a person, ${failures.length} failures`,
+          `${asked} asked the user, ${failures.length} failures`,
       );
       expect(failures).toEqual([]);
       expect(kills.length).toBeGreaterThan(12);

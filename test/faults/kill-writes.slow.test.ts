@@ -47,7 +47,7 @@ async function recordedOperations(): Promise<readonly Case[]> {
   }
 }
 
-/** Kills a process that applies at the NTH operation by which it changes a file. */
+/** Kills an apply at the NTH operation that changes a file. */
 async function killAtWrite({ nth, operation, torn }: Case): Promise<Killed> {
   const service = await startService({ apiKeys: { [canaries.TEST_API_KEY]: "bot@example.com" } });
   const project = mixedProject(service, client);
@@ -92,7 +92,7 @@ describe("SIGKILL at every kind of file write: the next runs finish the work, an
     const asked = kills.filter((outcome) => outcome.asked).length;
     console.info(
       `SIGKILL at file writes: ${kills.length} of ${all.length} cases, DIMSYNC_TESTS_SEED=${sampleSeed}, ` +
-        `${asked} asked a person, ${failures.length} failures`,
+        `${asked} asked the user, ${failures.length} failures`,
     );
     expect(failures).toEqual([]);
     expect(kills.length).toBeGreaterThan(40);

@@ -16,20 +16,26 @@ import { type ClientParts, canaries, type MixedProject, projectIn, sharedFiles }
 export interface Machines {
   /** The mixed project in a new folder. */
   readonly machine: (client: ClientParts) => MixedProject;
-  /** Ends the lease of a killed run, as a person does. */
+  /** Ends the lease of a killed run, as a user does. */
   readonly unlock: () => Promise<void>;
-  /** What a new machine reads. */
+  /** The files that a new machine has. */
   readonly boundAddresses: () => Promise<readonly string[]>;
 }
 
-/** What happens to one write to the store: "before": the store never sees it; "after": its response is lost. */
+/**
+ * A fault of one write to the store. "before": the store never receives it; "after": its response
+ * is lost.
+ */
 export type WriteFault = "before" | "after";
 
 export interface SharedStore {
   readonly name: "git" | "postgres";
   /** A new store for a service. It has the binding of the lake. */
   readonly machines: (serviceUrl: string) => Promise<Machines>;
-  /** Decides about each push or message to the database from now on, counted from 1. Only if the store was opened with a network. */
+  /**
+   * Chooses the fault for each push or message to the database from now on, counted from 1. Only if
+   * the store was opened with a network.
+   */
   readonly onWrite: (decide: (write: number) => WriteFault | undefined) => void;
 }
 

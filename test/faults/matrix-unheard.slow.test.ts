@@ -7,14 +7,14 @@ const faults = ["reset-after", "status-after:500", "truncate", "empty", "content
 
 withoutPrograms();
 
-describe("a request that was carried out without dimsync's knowing, whatever request it is", () => {
+describe("any request that the service executed and whose response was lost", () => {
   let requests: Awaited<ReturnType<typeof recordedRequests>> = [];
   beforeAll(async () => {
     requests = await recordedRequests();
   });
 
   for (const fault of faults)
-    it(`leaves nothing undone and nothing doubled once run again: ${fault}`, { timeout: 300_000 }, async () => {
+    it(`is completed by the next run, with nothing created twice: ${fault}`, { timeout: 300_000 }, async () => {
       const options = fault.startsWith("delay") ? { client: { timeoutSeconds: 1 } } : {};
       const { cases, failures } = await disturbEach(requests, fault, options);
       expect(failures).toEqual([]);

@@ -7,13 +7,13 @@ const faults = ["reset-before", "status:500", "status:503;retry-after=0", "statu
 
 withoutPrograms();
 
-describe("a request that was not carried out, whatever request it is", () => {
+describe("any request that the service did not execute", () => {
   let requests: Awaited<ReturnType<typeof recordedRequests>> = [];
   beforeAll(async () => {
     requests = await recordedRequests();
   });
 
-  it("is sent again no sooner than the service asks for: status:429;retry-after=1", { timeout: 300_000 }, async () => {
+  it("is not sent again before the service allows it: status:429;retry-after=1", { timeout: 300_000 }, async () => {
     const posts = requests.filter(({ method }) => method === "POST");
     const { cases, unknown, failures } = await disturbEach(posts, "status:429;retry-after=1");
     expect({ unknown, failures }).toEqual({ unknown: 0, failures: [] });
@@ -21,7 +21,7 @@ describe("a request that was not carried out, whatever request it is", () => {
   });
 
   for (const fault of faults)
-    it(`leaves nothing undone and nothing doubled once run again: ${fault}`, { timeout: 300_000 }, async () => {
+    it(`is completed by the next run, with nothing created twice: ${fault}`, { timeout: 300_000 }, async () => {
       const { cases, failures } = await disturbEach(requests, fault);
       expect(failures).toEqual([]);
       expect(cases).toBeGreaterThan(12);

@@ -8,18 +8,21 @@ import type { SharedStore } from "./machines.ts";
 import { type ClientParts, canaries, mixedProject } from "./mixed-project.ts";
 import { settleAccount, unexplained } from "./settled.ts";
 
-/** One request of the undisturbed apply: the NTH with this method and path. */
+/** One request of an apply without faults: the NTH with this method and path. */
 export interface Nth {
   readonly method: string;
   readonly path: string;
   readonly nth: number;
-  /** How many requests come before it. */
+  /** The number of requests before it. */
   readonly before: number;
 }
 
 const patient: ClientParts = { timeoutSeconds: 10, retries: 2, settleSeconds: 0.2 };
 
-/** Every request of the mixed apply, recorded from a run without faults: the matrix is made of what is sent, not of a list. */
+/**
+ * Every request of the mixed apply, recorded from a run without faults: the matrix consists of the
+ * requests that are sent, not of a list.
+ */
 export async function recordedRequests(): Promise<readonly Nth[]> {
   const service = await startService({ apiKeys: { [canaries.TEST_API_KEY]: "bot@example.com" } });
   const project = mixedProject(service, patient);
@@ -38,17 +41,17 @@ const countBefore = (all: readonly CountedRequest[], index: number): number =>
 
 export interface Cases {
   readonly cases: number;
-  /** Cases in which an outcome stayed unknown, and a person had to be asked. */
+  /** Cases in which an outcome stayed unknown, and the user had to resolve it. */
   readonly unknown: number;
   readonly failures: readonly string[];
 }
 
 export interface MatrixOptions {
-  /** How the disturbed apply differs. */
+  /** The options of the apply with the fault. */
   readonly client?: Partial<ClientParts>;
-  /** Another machine runs again, which shares only this store with the first one. */
+  /** The next run is on another machine, which only shares this store with the first one. */
   readonly store?: SharedStore;
-  /** How many applies run at once. Default: 1. */
+  /** Number of concurrent applies. Default: 1. */
   readonly lanes?: number;
 }
 

@@ -10,7 +10,10 @@ import { planAccount } from "../../src/operations/plan.ts";
 import { configText, keyVariable, writeFolder } from "../support/project-folder.ts";
 import { returnsManifest } from "../support/returns.ts";
 
-/** One apply that needs every call that dimsync makes: creates, updates in one call and in two, relations, and what waits for them. */
+/**
+ * One apply that needs every call of dimsync: creates, updates with one call and with two,
+ * relations, and items that wait for them.
+ */
 const manifests = `
 apiVersion: dimsync/v1
 kind: Asset
@@ -76,11 +79,11 @@ export const canaries = {
 export interface MixedProject {
   readonly folder: string;
   readonly env: Readonly<Record<string, string>>;
-  /** What `resolve --not-created` needs beside that. */
+  /** Additional options of `resolve --not-created`. */
   readonly notCreated: readonly string[];
   readonly apply: (signal?: AbortSignal) => Promise<Result>;
   readonly plan: () => Promise<Plan>;
-  /** Writes dimsync.yaml anew. */
+  /** Rewrites dimsync.yaml. */
   readonly configure: (baseUrl: string, client: ClientParts) => void;
   readonly remove: () => void;
 }

@@ -2,7 +2,10 @@ import fc from "fast-check";
 
 const dollar = "$";
 
-/** Texts that trip parsers, templates, look-ups and terminals. None names a file or a host. */
+/**
+ * Texts that often break parsers, templates, look-ups and terminals. None contains a file or a
+ * host.
+ */
 const nasty: readonly string[] = [
   "__proto__",
   "constructor",
@@ -112,7 +115,10 @@ const scalar: fc.Arbitrary<unknown> = fc.oneof(
   fc.string({ unit: "binary", maxLength: 5 }),
 );
 
-/** One change of a JSON document: the node that the number leads to becomes another value, goes, or gets a further member. */
+/**
+ * One change of a JSON document: the node with that number gets another value, is removed, or gets
+ * another member.
+ */
 export type NodeEdit = readonly [kind: "set" | "remove" | "add", node: number, value: unknown];
 
 export const nodeEdits: fc.Arbitrary<readonly NodeEdit[]> = fc.array(
@@ -120,7 +126,7 @@ export const nodeEdits: fc.Arbitrary<readonly NodeEdit[]> = fc.array(
   { minLength: 1, maxLength: 3 },
 ) as fc.Arbitrary<readonly NodeEdit[]>;
 
-/** The document with its nodes changed. The value that is passed in stays as it is. */
+/** A copy of the document with changed nodes. */
 export function withNodesEdited(document: unknown, edits: readonly NodeEdit[]): unknown {
   const box = { document: structuredClone(document) };
   for (const [kind, node, value] of edits) {

@@ -9,7 +9,7 @@ const faults: readonly string[] = [
   ...["reset-after", "status-after:500", "truncate", "empty", "content-type", "delay:1000"],
 ];
 
-/** Requests of the mixed apply that can fail in the same one; the first of each kind that writes. */
+/** Requests that can fail in the same apply: the first write of each kind. */
 const groups: readonly (readonly string[])[] = [
   ["POST /v1/assets", "PATCH /v1/assets/d-13", "PATCH /v1/integrations/8f1c/schemas", "POST /v1/tags/t-3/relation"],
   ["POST /v1/integrations", "PUT /v1/tags/t-3"],
@@ -49,7 +49,7 @@ describe("a write that fails on one machine: another machine finishes, and nothi
         [cases, unknown] = [cases + found.cases, unknown + found.unknown];
         failures.push(...found.failures);
       }
-      console.info(`fault matrix with two machines, ${name}: ${cases} cases, ${unknown} asked a person, ${failures.length} failures`);
+      console.info(`fault matrix with two machines, ${name}: ${cases} cases, ${unknown} asked the user, ${failures.length} failures`);
       expect(failures).toEqual([]);
       expect(cases).toBe(7 * faults.length);
     });

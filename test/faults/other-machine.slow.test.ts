@@ -13,7 +13,7 @@ type Place = "a request" | "a write to the records";
 type Moment = "before" | "after";
 
 interface Killed {
-  /** False if the apply ended before it came to that request or write. */
+  /** False if apply ended before that request or write. */
   readonly killed: boolean;
   readonly asked: boolean;
   readonly wrong: readonly string[];
@@ -21,7 +21,10 @@ interface Killed {
 
 const client = { timeoutSeconds: 10, retries: 2, settleSeconds: 0.2 };
 
-/** Kills apply on one machine at its NTH request or write; a person ends its lease; another machine finishes. */
+/**
+ * Kills apply on one machine at its NTH request or write; a user ends its lease; another machine
+ * finishes.
+ */
 async function killedThenElsewhere(store: SharedStore, nth: number, moment: Moment, place: Place): Promise<Killed> {
   let seen = 0;
   let kill = (): void => undefined;
@@ -58,7 +61,7 @@ async function killedThenElsewhere(store: SharedStore, nth: number, moment: Mome
 
 const lanes = 2;
 
-/** Cases 1, 1 + step, 1 + 2 * step …, until the apply ends before it comes to one. */
+/** Cases 1, 1 + step, 1 + 2 * step …, until apply ends before the case's request or write. */
 async function killAll(open: () => Promise<SharedStore>, moment: Moment, place: Place, step: number): Promise<readonly Killed[]> {
   const idle = await Promise.all(Array.from({ length: lanes }, open));
   const outcomes = await inLanes(
@@ -98,7 +101,7 @@ describe("SIGKILL on one machine: another machine finishes, and nothing is creat
         const asked = kills.filter((outcome) => outcome.asked).length;
         const failures = kills.flatMap(({ wrong }) => wrong);
         console.info(
-          `SIGKILL ${moment} ${place}, ${name}, another machine finishes: ${kills.length} cases, ${asked} asked a person, ${failures.length} failures`,
+          `SIGKILL ${moment} ${place}, ${name}, another machine finishes: ${kills.length} cases, ${asked} asked the user, ${failures.length} failures`,
         );
         expect(failures).toEqual([]);
         expect(kills.length).toBeGreaterThanOrEqual(least);

@@ -28,7 +28,7 @@ async function scene(options: EmbeddedOptions = {}): Promise<Scene> {
   return { service, project, run: (argv, nodeArgs) => startCli(program(), argv, project.folder, canaries, nodeArgs) };
 }
 
-/** Resolves when the service has had so many requests. */
+/** Resolves when the service has received this many requests. */
 function gate(after: number): { readonly reached: Promise<void>; readonly onExchange: () => void } {
   let open = (): void => undefined;
   let seen = 0;
@@ -45,7 +45,7 @@ function gate(after: number): { readonly reached: Promise<void>; readonly onExch
 }
 
 describe("two processes at once", () => {
-  it("the second ends with 6 and says who holds the lock, and sends nothing", async () => {
+  it("the second ends with 6, says who holds the lock, and sends nothing", async () => {
     const { reached, onExchange } = gate(7);
     const { run, project, service } = await scene({ latencyMs: 30, onExchange });
     const first = run(["apply", "--yes"]);
@@ -82,7 +82,7 @@ describe("two processes at once", () => {
   });
 });
 
-describe("SIGINT and SIGTERM: nothing new is begun, the call under way ends, the result is written, exit 130", () => {
+describe("SIGINT and SIGTERM: nothing new is started, the request in flight finishes, the result is written, exit 130", () => {
   for (const signal of ["SIGINT", "SIGTERM"] as const)
     it(`${signal} while a create is under way`, async () => {
       let interrupt = (): void => undefined;
@@ -120,7 +120,7 @@ describe("SIGINT and SIGTERM: nothing new is begun, the call under way ends, the
   });
 });
 
-/** What a run on a full disk must not do, whatever it could not write. */
+/** Results that a run on a full disk must not have, whatever it could not write. */
 function mistakes({ code, signal, stdout, stderr }: Ended, createdIds: readonly string[]): readonly string[] {
   const wrong: string[] = [];
   if (signal !== null) wrong.push(`it was ended by ${signal}`);
@@ -134,7 +134,7 @@ function mistakes({ code, signal, stdout, stderr }: Ended, createdIds: readonly 
 const refused = /^(?:write|append|link|mkdir|copyFile)/u;
 
 describe("a disk that becomes full", () => {
-  it("at any operation: nothing is lost, created ids are printed, and the next run goes on", { timeout: 600_000 }, async () => {
+  it("at any operation: nothing is lost, created ids are printed, and the next run continues", { timeout: 600_000 }, async () => {
     const all = (await fullFrom(undefined)).operations.map((operation, index) => ({ operation, at: index + 1 }));
     const cases = sampleOf(
       all.filter(({ operation }) => refused.test(operation)),

@@ -4,20 +4,20 @@ import type { Result } from "../../src/model/result.ts";
 import { runCommand } from "../support/command.ts";
 import { canaries, type MixedProject } from "./mixed-project.ts";
 
-/** How a disturbed account came to rest. */
+/** The end state of an account after a fault. */
 export interface Settled {
   readonly runs: number;
-  /** Addresses whose outcome was unknown until a person said what had happened. */
+  /** Addresses whose outcome was unknown until it was resolved. */
   readonly resolved: readonly string[];
-  /** What is not as it should be; empty where all is well. */
+  /** The problems; empty if there are none. */
   readonly wrong: readonly string[];
 }
 
 const mostRuns = 6;
 
 /**
- * Runs apply until plan finds nothing to do. Where an outcome is unknown, does what its message says: looks into the account and tells dimsync. Then
- * compares the account with what the manifests declare.
+ * Runs apply until plan is empty. If an outcome is unknown, follows the instructions of the
+ * message: looks for the object and runs resolve. Then compares the account with the manifests.
  */
 export async function settleAccount(service: EmbeddedService, project: MixedProject): Promise<Settled> {
   const resolved: string[] = [];
@@ -34,13 +34,13 @@ export async function settleAccount(service: EmbeddedService, project: MixedProj
     }
     if (unknown.length === 0 && isQuiet(plan)) return { runs, resolved, wrong: [...wrong, ...differences(service.state())] };
   }
-  return { runs: mostRuns, resolved, wrong: [...wrong, "it did not come to rest"] };
+  return { runs: mostRuns, resolved, wrong: [...wrong, "it did not converge"] };
 }
 
 const isQuiet = (plan: Plan): boolean =>
   plan.complete && plan.items.length + plan.deferred.length + plan.blocked.length + plan.manual.length === 0;
 
-/** What is unknown must say so, and how to resolve it. */
+/** The message must say that the outcome is unknown, and how to resolve it. */
 export function unexplained(result: Result): readonly string[] {
   return result.items.flatMap(({ address, outcome, code, message }) => {
     if (outcome !== "unknown") return [];
@@ -61,7 +61,7 @@ async function resolve(state: AccountState, project: MixedProject, address: stri
   if (ran.code !== 0) throw new Error(`resolve ${address} ended with ${ran.code}: ${ran.stderr}`);
 }
 
-/** What a person would find in the service. */
+/** The result of looking for the object in the service. */
 function liveIdOf(state: AccountState, address: string): string | undefined {
   if (address === "Asset/archive") return state.assets.find(({ name }) => name === "Archive lake")?.id;
   if (address === "Integration/returns") return state.integrations.find(({ source }) => source.name === "returns-pg")?.id;
@@ -69,7 +69,7 @@ function liveIdOf(state: AccountState, address: string): string | undefined {
   return state.tags.find(({ name }) => name === "Gold")?.relations.find((relation) => relation.resourceId === resourceId)?.resourceId;
 }
 
-/** What the account has that the manifests of the mixed project don't, or has twice. */
+/** Differences between the account and the manifests of the mixed project, and duplicates. */
 export function differences(state: AccountState): readonly string[] {
   const wrong: string[] = [];
   const check = (what: string, holds: boolean): void => {
@@ -79,17 +79,17 @@ export function differences(state: AccountState): readonly string[] {
   const returns = state.integrations.filter(({ source }) => source.name === "returns-pg");
   check(`${archives.length} assets are named Archive lake`, archives.length === 1);
   check(`${returns.length} integrations are named returns-pg`, returns.length === 1);
-  check("the secret of the archive is not what was declared", archives[0]?.connection["secret_key"] === canaries.ARCHIVE_SECRET);
+  check("the archive does not have the declared secret", archives[0]?.connection["secret_key"] === canaries.ARCHIVE_SECRET);
   check("the lake has another secret", state.assets.find(({ id }) => id === "d-13")?.connection["secret_key"] === canaries.LAKE_SECRET);
-  check("returns does not go to the archive", returns[0]?.destination.id === archives[0]?.id);
+  check("the destination of returns is not the archive", returns[0]?.destination.id === archives[0]?.id);
   const column = (id: string | undefined, table: string, name: string): boolean | undefined =>
     state.integrations.find((one) => one.id === id)?.schemas["public"]?.tables[table]?.columns[name]?.hashed;
   check("orders: email is not hashed", column("8f1c", "customers", "email") === true);
   check("orders: iban is hashed", column("8f1c", "payments", "iban") === false);
   check("returns: email is not hashed", column(returns[0]?.id, "customers", "email") === true);
-  check("returns: orders is off", returns[0]?.schemas["public"]?.tables["orders"]?.enabled === true);
+  check("returns: orders is disabled", returns[0]?.schemas["public"]?.tables["orders"]?.enabled === true);
   const gold = state.tags.find(({ name }) => name === "Gold");
-  check("the tag's description is another", gold?.description === "The best there is");
+  check("the tag has another description", gold?.description === "The best there is");
   const related = (gold?.relations ?? []).map(({ resourceId }) => resourceId).sort();
   check(
     `the tag is on ${related.join(", ")}`,

@@ -5,8 +5,9 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Ran } from "../support/command.ts";
 import { runCommand } from "../support/command.ts";
 
-// docs/adopt.md is run as it stands: yaml blocks that begin with a file's name are written, console blocks are typed in, and what they print must be
-// what the page shows. "…" on a line of its own stands for any lines, within a line for any text.
+// Runs docs/adopt.md: writes yaml blocks that begin with a file's name, runs console blocks, and
+// compares their output with the page. "…" on its own line matches any lines, within a line any
+// text.
 
 interface Step {
   readonly title: string;
@@ -25,7 +26,7 @@ function stepsOf(text: string): readonly Step[] {
   });
 }
 
-/** A line as a shell would split it; the page quotes nothing but globs. */
+/** The words of a line, as a shell splits it; the page only quotes globs. */
 function type(command: string, folder: string): Promise<Ran> {
   const [prompt, program, ...argv] = command.split(" ").map((word) => word.replace(/^'(.*)'$/u, "$1"));
   expect([prompt, program]).toEqual(["$", "dimsync"]);

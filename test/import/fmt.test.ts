@@ -7,7 +7,7 @@ import { openAccountProject } from "../support/account-project.ts";
 
 const column = { nameInDestination: "c", enabled: true, hashed: false, isPrimaryKey: false };
 
-/** Tables of which every third one is off, with names that do not fit on a line together. */
+/** Tables, every third one disabled, with names that do not fit on one line. */
 function manyTables(count: number, prefix: string): SchemaMap {
   const tables = Array.from({ length: count }, (_, index) => {
     const columns = { id: column, [`${prefix} e-mail`]: { ...column, hashed: true } };

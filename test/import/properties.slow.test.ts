@@ -114,7 +114,10 @@ async function unformatted(project: AccountProject): Promise<string> {
   return out;
 }
 
-/** What a plan has to warn of: an import writes nothing that needs a second look. That there is nothing in an empty account is no news. */
+/**
+ * The warnings of a plan: an import writes nothing that causes a warning, except that an empty
+ * account is empty.
+ */
 async function warnings(project: AccountProject): Promise<readonly string[]> {
   const { out, err } = await project.run<PlanFlags>(runPlan, { output: ["json"], failOn: [], allow: [], ignore: [] });
   if (out === "") throw new Error(err);
@@ -131,7 +134,8 @@ async function comment(project: AccountProject): Promise<Readonly<Record<string,
   for (const [path, text] of Object.entries(await project.files())) {
     if (!path.startsWith("manifests/")) continue;
     const lines = text.split("\n").flatMap((line, index) => {
-      // Inside a wrapped list a comment belongs to the list, and goes with a list that is emptied.
+      // Inside a wrapped list, a comment belongs to the list, and is removed if the list becomes
+      // empty.
       const isSafe = index % 3 === 0 && /^ *(?:- )?[a-z"']/iu.test(line);
       return isSafe ? [`${/^ */u.exec(line)?.[0] ?? ""}# kept ${number++}`, line] : [line];
     });

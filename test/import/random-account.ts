@@ -1,7 +1,8 @@
 import fc from "fast-check";
 import type { AccountState, ColumnEntry, SchemaEntry, SchemaMap, TableEntry } from "../../src/embedded/index.ts";
 
-// Accounts with all that makes names and states hard: hostile names, names given twice, tables that are like their neighbours and tables that are not.
+// Accounts with difficult names and states: hostile names, duplicate names, tables that are similar
+// to others and tables that are not.
 
 const plainNames = ["users", "orders", "email", "id", "phone", "created_at", "status"];
 const hostileNames = [
@@ -59,7 +60,7 @@ export const columnEntry: fc.Arbitrary<ColumnEntry> = fc.record({
   hashed: fc.oneof({ arbitrary: fc.constant(false), weight: 3 }, { arbitrary: fc.boolean(), weight: 1 }),
   isPrimaryKey: fc.oneof({ arbitrary: fc.constant(false), weight: 5 }, { arbitrary: fc.boolean(), weight: 1 }),
 });
-/** Columns that are all alike. */
+/** Columns with equal states. */
 const uniform = fc.tuple(columnEntry, entries(fc.constant(true), 5)).map(([column, names]) => {
   const record = Object.create(null) as Record<string, ColumnEntry>;
   for (const key of Object.keys(names)) record[key] = { ...column };
@@ -84,7 +85,7 @@ export const tableEntry: fc.Arbitrary<TableEntry> = tableOf(mostlyOn);
 export const schemaEntry: fc.Arbitrary<SchemaEntry> = fc.record({
   nameInDestination: fc.constant("s"),
   enabled: fc.oneof({ arbitrary: fc.constant(true), weight: 2 }, { arbitrary: fc.boolean(), weight: 1 }),
-  // Tables that are off by default, too.
+  // Tables, sometimes disabled by default.
   tables: fc.oneof({ arbitrary: entries(tableEntry, 6), weight: 3 }, { arbitrary: entries(tableOf(mostlyOff), 9, 4), weight: 1 }),
 });
 const schemas: fc.Arbitrary<SchemaMap> = entries(schemaEntry, 3);
@@ -96,7 +97,9 @@ const users = [
   { id: "u-4", email: "bot@example.com", createdAt: "2026-01-05T08:00:00.000Z", name: "" },
 ];
 
-/** Destinations d-0, d-1; integrations i-0…, each with a source of its own or a shared one; tags t-0…. */
+/**
+ * Destinations d-0, d-1; integrations i-0…, each with its own source or a shared one; tags t-0….
+ */
 export const accountState: fc.Arbitrary<AccountState> = fc
   .record({
     integrations: fc.array(
@@ -128,7 +131,7 @@ export const accountState: fc.Arbitrary<AccountState> = fc
       const source = {
         own: { id: `s-${index}`, name: one.sourceName, type: "postgres" },
         shared: { id: "s-shared", name: "Shared", type: "postgres" },
-        // What one integration fills, another may read.
+        // The destination of one integration may be the source of another.
         "a destination": destinations[1 - one.destination] ?? destination,
       }[one.source] ?? { id: "s-none", name: "None", type: "" };
       return {
@@ -165,7 +168,7 @@ export const accountState: fc.Arbitrary<AccountState> = fc
     };
   });
 
-/** One thing that a person does in the service's pages; numbers choose what. What isn't there is left alone. */
+/** One change by a user in the service, chosen by numbers. Missing objects are skipped. */
 export interface LiveChange {
   readonly what:
     | "column-enabled"
@@ -228,7 +231,7 @@ export function makeChange(account: AccountState, { what, at, column, table, sch
   const columnName = pick(Object.keys(inTable?.columns ?? {}));
   const inColumn = inTable?.columns[columnName ?? ""];
   const tag = pick(account.tags);
-  // An integration without schemas has nothing written about them yet; discovering them is another story.
+  // An integration without schemas gets no SchemaConfig yet; discovery is tested elsewhere.
   const put = <T>(map: Record<string, T> | undefined, value: T): void => {
     if (map !== undefined && !Object.hasOwn(map, given))
       Object.defineProperty(map, given, { value: structuredClone(value), enumerable: true, writable: true, configurable: true });
@@ -240,7 +243,7 @@ export function makeChange(account: AccountState, { what, at, column, table, sch
   if (what === "paused" && integration !== undefined) integration.paused = !integration.paused;
   if (what === "rename" && integration !== undefined) integration.name = `Renamed ${at}`;
   if (what === "description" && tag !== undefined) tag.description = `changed ${at}`;
-  if (what === "owner" && tag !== undefined) tag.owner = at % 2 === 0 ? "u-3" : "somebody";
+  if (what === "owner" && tag !== undefined) tag.owner = at % 2 === 0 ? "u-3" : "someone";
   if (what === "asset-rename" && integration !== undefined) {
     const { id } = integration.destination;
     for (const { source, destination } of account.integrations)

@@ -83,7 +83,7 @@ describe("a second import changes only the lines that have to change", () => {
       ],
     ],
     [
-      "the owner's name instead of the e-mail address is no change",
+      "the owner's name instead of the e-mail address is not a change",
       ({ tags: [pii] }) => void Object.assign(pii ?? {}, { owner: "Privacy team" }),
       [],
     ],

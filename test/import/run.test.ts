@@ -68,8 +68,8 @@ test.each<readonly [sentence: string, manifests: string, out: string | undefined
   ["--out outside the config's manifests is refused", "[manifests]", "elsewhere", undefined],
   ["--out with a hidden folder is refused", "[manifests]", "manifests/.adopted", undefined],
   ["--out below a glob that does not reach its sub-folders is refused", '["manifests/*.yaml"]', "manifests", undefined],
-  ["without --out, the first folder that import can use is taken", '[one.yaml, "manifests/*.yaml", more]', undefined, "more"],
-  ["the base of a glob that reaches sub-folders is taken", '["team/**/*.yaml"]', undefined, "team"],
+  ["without --out, import uses the first suitable folder", '[one.yaml, "manifests/*.yaml", more]', undefined, "more"],
+  ["import uses the base of a glob that matches sub-folders", '["team/**/*.yaml"]', undefined, "team"],
   ["a config without a folder is refused", "[one.yaml]", undefined, undefined],
 ])("%s", async (_, manifests, out, folder) => {
   await writeFile(path("dimsync.yaml"), (await text("dimsync.yaml")).replace("[manifests]", manifests));

@@ -68,7 +68,7 @@ function renumber({ integrations, tags }: AccountState): void {
   }
 }
 
-/** What a plan would do, without ids, times and counts of reads. */
+/** The content of a plan, without ids, times and counts of reads. */
 const effectOf = ({ items, manual, blocked, deferred, diagnostics }: Plan): object => ({
   items: items.map(({ address, action, changes, requests }) => ({ address, action, changes, requests })),
   ...{ manual, blocked, deferred },

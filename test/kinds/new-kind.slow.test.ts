@@ -90,7 +90,7 @@ describe("a kind that is added with a folder, a schema and one line in the regis
     expect((await run("plan", "--detailed-exitcode", "-q")).code).toBe(0);
   });
 
-  test("comes after the kinds that stand before it in the registry", async () => {
+  test("comes after the kinds before it in the registry", async () => {
     const { run, write } = await newProject("{ text: hello }");
     write("{ text: hello }\n---\napiVersion: dimsync/v1\nkind: Tag\nmetadata: { name: pii }\nspec: { name: PII, description: other }");
     expect(items(await run("plan", "-o", "json")).map(({ address }) => address)).toEqual(["Tag/pii", "Tag/pii", "Note/hello"]);
@@ -104,7 +104,7 @@ describe("a kind that is added with a folder, a schema and one line in the regis
     expect(diagnostics.map(({ code: one, file, line }) => `${one} ${file}:${line}`)).toEqual(["E_UNKNOWN_KEY manifests/note.yaml:4"]);
   });
 
-  test("is a name that commands know", async () => {
+  test("is known to commands", async () => {
     const { run } = await newProject("{ text: hello }");
     expect(JSON.parse((await run("schema", "note")).stdout)).toMatchObject({ title: "Note" });
     expect((await run("render", "Note/hello")).stdout).toContain("text: hello");

@@ -5,7 +5,8 @@ import { runCommand } from "../support/command.ts";
 import { configText, keyVariable, writeProject } from "../support/project-folder.ts";
 import { startService } from "../support/service.ts";
 
-// Integrations of one name: nothing keeps an account from having them, and an address must still mean one part only.
+// Integrations with the same name: an account can have them, and an address must still have one
+// meaning.
 
 const manifests = `apiVersion: dimsync/v1
 kind: Integration
@@ -31,7 +32,7 @@ async function world(options: EmbeddedOptions = {}, names: Readonly<Record<strin
   return (...argv: readonly string[]) => runCommand([...argv, "-q"], folder, { [keyVariable]: service.apiKey });
 }
 
-test("are told apart by their ids", async () => {
+test("are distinguished by their ids", async () => {
   const run = await world();
   const { items } = JSON.parse((await run("plan", "-o", "json")).stdout) as Plan;
   expect(items.filter(({ kind }) => kind === "SchemaConfig").map(({ address, liveName }) => `${address} ${liveName}`)).toEqual([
@@ -42,7 +43,7 @@ test("are told apart by their ids", async () => {
   ]);
 });
 
-test("goes by its id where its name is empty", async () => {
+test("has its id in addresses if its name is empty", async () => {
   const run = await world({}, { b27d: "" });
   const { items } = JSON.parse((await run("plan", "--only", "SchemaConfig/fleet@b27d", "-o", "json")).stdout) as Plan;
   expect(items.map(({ address, liveName }) => `${address} ${liveName}`)).toEqual(["SchemaConfig/fleet@b27d b27d"]);

@@ -7,7 +7,7 @@ import { rolldown } from "rolldown";
 import { expect, test } from "vitest";
 import { builtCli, emptyFolder, quickstart, repository } from "../cli/built-cli.ts";
 
-// Those who use the library may bundle it. The bundle must run where the package is not installed.
+// Users of the library may bundle it. The bundle must run without the package.
 
 const run = promisify(execFile);
 
@@ -22,7 +22,8 @@ const body = (cwd: string, broken: string) => `
 /** A folder with the built package and a program that uses it as an ES module (use.mjs) and as CommonJS (use.cjs). */
 function consumer(): string {
   const cwd = quickstart();
-  // The message about an unknown key is made from the JSON Schema, which the library loads by a path of its own.
+  // The message about an unknown key is made from the JSON Schema, which the library loads from its
+  // own path.
   const broken = emptyFolder({ "m.yaml": "apiVersion: dimsync/v1\nkind: Tag\nmetadata: { name: x }\nspec: { nam: y }\n" });
   const folder = emptyFolder({
     "use.mjs": `import { loadProject, plan } from "dimsync";${body(cwd, broken)}`,

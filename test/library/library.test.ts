@@ -22,7 +22,7 @@ import {
 } from "../../src/index.ts";
 import { emptyFolder, quickstart, quickstartSecrets, repository } from "../cli/built-cli.ts";
 
-// Whatever a library function does, the process that uses it keeps its output and its life.
+// A library function never prints and never ends the process.
 beforeEach(() => {
   for (const stream of [process.stdout, process.stderr])
     vi.spyOn(stream, "write").mockImplementation((text) => {
@@ -35,7 +35,7 @@ beforeEach(() => {
 afterEach(() => vi.restoreAllMocks());
 
 describe("the library", () => {
-  test("plans, applies, and finds nothing more to do", async () => {
+  test("plans and applies, and the next plan is empty", async () => {
     const cwd = quickstart();
     const project = await loadProject({ cwd });
     expect(project.problems).toEqual([]);
@@ -54,7 +54,7 @@ describe("the library", () => {
     expect(await drift(project)).toMatchObject({ kind: "DriftReport", items: [], exit: { code: 0 } });
   });
 
-  test("works on a service of its own, and sees what a person changed", async () => {
+  test("works with an embedded service, and reports a user's change", async () => {
     const service = await startEmbeddedService();
     try {
       const env = { DIMSYNC_BASE_URL: service.url, DIMSYNC_API_KEY: service.apiKey };
@@ -86,7 +86,7 @@ describe("the library", () => {
     }
   });
 
-  test("tells its progress as events", async () => {
+  test("reports its progress as events", async () => {
     const events: ProgressEvent[] = [];
     await plan(await loadProject({ cwd: quickstart() }), { onProgress: (event) => events.push(event) });
     const steps = events.filter((event) => event.type === "step");
@@ -102,7 +102,7 @@ describe("the library", () => {
     expect((await plan(project)).summary).toMatchObject({ create: 2, update: 1 });
   });
 
-  test("sees no environment variable that it isn't given", async () => {
+  test("reads no environment variable that is not passed", async () => {
     vi.stubEnv("DIMSYNC_VAR_frequency", "9h");
     const frequencyOf = async (options: object) => {
       const { resources } = await loadProject({ cwd: quickstart(), ...options });
@@ -112,7 +112,7 @@ describe("the library", () => {
     expect(await frequencyOf({ env: process.env })).toContain('"9h"');
   });
 
-  test("gives mistakes in manifests as values, and throws where the config can't be used", async () => {
+  test("returns problems of manifests, and throws if the config can't be used", async () => {
     const { problems } = await loadProject({
       cwd: emptyFolder({ "m.yaml": "apiVersion: dimsync/v1\nkind: Tag\nmetadata: { name: x }\nspec: { nam: y }\n" }),
     });
@@ -160,7 +160,7 @@ describe("the library", () => {
     }
   });
 
-  test("is documented: docs/library.md names everything that it exports", () => {
+  test("is documented: docs/library.md mentions every export", () => {
     const page = readFileSync(join(repository, "docs/library.md"), "utf8");
     expect(Object.keys(library).filter((name) => !new RegExp(`\\b${name}\\b`, "u").test(page))).toEqual([]);
   });

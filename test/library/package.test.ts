@@ -8,7 +8,7 @@ import { builtCli, emptyFolder, quickstart, repository } from "../cli/built-cli.
 const run = promisify(execFile);
 const dist = dirname(builtCli);
 
-/** A folder in which `dimsync` is installed as it is packed, and nothing else of this repository. */
+/** A folder with the packed `dimsync` installed, and nothing else from this repository. */
 function consumer(files: Readonly<Record<string, string>>): string {
   const folder = emptyFolder({ "package.json": '{ "type": "module" }', ...files });
   const installed = join(folder, "node_modules/dimsync");
@@ -19,7 +19,7 @@ function consumer(files: Readonly<Record<string, string>>): string {
   return folder;
 }
 
-test("the package works by its name, without its dependencies being installed", async () => {
+test("the package can be imported by name, without its dependencies", async () => {
   const folder = consumer({
     "use.js": `
       import { loadProject, plan, startEmbeddedService, createClient, apply, drift } from "dimsync";
@@ -32,10 +32,8 @@ test("the package works by its name, without its dependencies being installed", 
   expect(JSON.parse(stdout)).toEqual({ create: 2, functions: ["function", "function", "function", "function"] });
 });
 
-test.skipIf(!existsSync(join(dist, "index.d.ts")))(
-  "its types check a program that uses it, and refuse one that uses it wrongly",
-  async () => {
-    const right = `
+test.skipIf(!existsSync(join(dist, "index.d.ts")))("its types accept a correct program, and refuse an incorrect one", async () => {
+  const right = `
     import { apply, type Client, createClient, DimsyncError, drift, loadProject, type Plan, plan, type ProgressEvent, type Result, Secret, startEmbeddedService } from "dimsync";
     const service = await startEmbeddedService();
     const project = await loadProject({ cwd: ".", env: { DIMSYNC_BASE_URL: service.url } });
@@ -46,40 +44,39 @@ test.skipIf(!existsSync(join(dist, "index.d.ts")))(
     const client: Client = createClient({ baseUrl: service.url, apiKey: new Secret("k"), timeoutMs: 1, retries: 0, concurrency: 1, readOnly: true, userAgent: "me", env: {} });
     console.log(result.exit.code, report.kind, (await client.tags()).items[0]?.name, DimsyncError.name);
   `;
-    const folder = consumer({
-      "right.ts": right,
-      "right.cts": `import { loadProject, plan, type Plan } from "dimsync";\nexport const made: Promise<Plan> = loadProject({ cwd: "." }).then((project) => plan(project));\n`,
-      "documented.ts": /```ts\n([\s\S]*?)```/u.exec(readFileSync(join(repository, "docs/library.md"), "utf8"))?.[1] ?? "",
-      "wrong.ts": `${right}\n    const risk: "neutral" = made.items[0].changes[0].risk;\n    result.calls.nope();\n`,
-    });
-    mkdirSync(join(folder, "node_modules/@types"), { recursive: true });
-    // What a consumer on Node has.
-    symlinkSync(join(repository, "node_modules/@types/node"), join(folder, "node_modules/@types/node"));
-    symlinkSync(join(repository, "node_modules/undici-types"), join(folder, "node_modules/undici-types"));
-    const check = (file: string) => {
-      writeFileSync(
-        join(folder, "tsconfig.json"),
-        JSON.stringify({
-          compilerOptions: {
-            strict: true,
-            module: "nodenext",
-            target: "es2022",
-            lib: ["es2023"],
-            types: ["node"],
-            noEmit: true,
-            skipLibCheck: false,
-          },
-          files: [file],
-        }),
-      );
-      return run(process.execPath, [join(repository, "node_modules/typescript/bin/tsc"), "-p", "."], { cwd: folder }).then(
-        () => "",
-        (error: { readonly stdout?: string }) => error.stdout ?? String(error),
-      );
-    };
-    expect(await check("right.ts")).toBe("");
-    expect(await check("right.cts")).toBe("");
-    expect(await check("documented.ts")).toBe("");
-    expect(await check("wrong.ts")).toMatch(/wrong\.ts\(\d+,\d+\): error TS2322[\s\S]*wrong\.ts\(\d+,\d+\): error TS2349/u);
-  },
-);
+  const folder = consumer({
+    "right.ts": right,
+    "right.cts": `import { loadProject, plan, type Plan } from "dimsync";\nexport const made: Promise<Plan> = loadProject({ cwd: "." }).then((project) => plan(project));\n`,
+    "documented.ts": /```ts\n([\s\S]*?)```/u.exec(readFileSync(join(repository, "docs/library.md"), "utf8"))?.[1] ?? "",
+    "wrong.ts": `${right}\n    const risk: "neutral" = made.items[0].changes[0].risk;\n    result.calls.nope();\n`,
+  });
+  mkdirSync(join(folder, "node_modules/@types"), { recursive: true });
+  // The settings of a consumer on Node.
+  symlinkSync(join(repository, "node_modules/@types/node"), join(folder, "node_modules/@types/node"));
+  symlinkSync(join(repository, "node_modules/undici-types"), join(folder, "node_modules/undici-types"));
+  const check = (file: string) => {
+    writeFileSync(
+      join(folder, "tsconfig.json"),
+      JSON.stringify({
+        compilerOptions: {
+          strict: true,
+          module: "nodenext",
+          target: "es2022",
+          lib: ["es2023"],
+          types: ["node"],
+          noEmit: true,
+          skipLibCheck: false,
+        },
+        files: [file],
+      }),
+    );
+    return run(process.execPath, [join(repository, "node_modules/typescript/bin/tsc"), "-p", "."], { cwd: folder }).then(
+      () => "",
+      (error: { readonly stdout?: string }) => error.stdout ?? String(error),
+    );
+  };
+  expect(await check("right.ts")).toBe("");
+  expect(await check("right.cts")).toBe("");
+  expect(await check("documented.ts")).toBe("");
+  expect(await check("wrong.ts")).toMatch(/wrong\.ts\(\d+,\d+\): error TS2322[\s\S]*wrong\.ts\(\d+,\d+\): error TS2349/u);
+});

@@ -25,7 +25,7 @@ describe("targets", () => {
     }
     return { headings: [], message: "" };
   };
-  test("several, and none chosen: they are listed", async () => {
+  test("several, and none selected: they are listed", async () => {
     const { headings: found, message } = await thrownBy({});
     expect(found).toEqual(["dimsync.yaml:4:1 E_AMBIGUOUS_TARGET"]);
     expect(message).toContain("prod, test");
@@ -35,19 +35,19 @@ describe("targets", () => {
     expect(found).toEqual(["dimsync.yaml:4:1 E_UNKNOWN_TARGET"]);
     expect(message).toContain("Did you mean prod?");
   });
-  test("one named like a member of every object is unknown, too", async () => {
+  test("one with the name of a member of every object is unknown, too", async () => {
     expect((await thrownBy({ target: "constructor" })).headings).toEqual(["dimsync.yaml:4:1 E_UNKNOWN_TARGET"]);
   });
-  test("the flag comes before the environment", async () => {
+  test("the flag overrides the environment", async () => {
     expect((await load(files, { target: "test", env: { DIMSYNC_TARGET: "prod" } })).settings.baseUrl).toBe("https://test.example.com");
     expect((await load(files, { env: { DIMSYNC_TARGET: "prod" } })).settings.target).toBe("prod");
   });
-  test("listTargets gives them in the order of the file, and default where there is none", async () => {
+  test("listTargets returns them in the order of the file, and default if there is none", async () => {
     expect(await listTargets({ cwd: writeFiles(files), env: {} })).toEqual(["prod", "test"]);
     expect(await listTargets({ cwd: writeFiles({}), env: {} })).toEqual(["default"]);
     await expect(listTargets({ cwd: writeFiles({ "dimsync.yaml": "a: b: c" }), env: {} })).rejects.toBeInstanceOf(ProblemsError);
   });
-  test("a variable without a value in a target that isn't chosen is no mistake", async () => {
+  test("a variable without a value in a target that is not selected is not a problem", async () => {
     const text = config(
       "manifests: [m.yaml]",
       "targets:",
@@ -60,7 +60,7 @@ describe("targets", () => {
       "dimsync.yaml:6:54 E_UNSET_VARIABLE",
     ]);
   });
-  test("a config that isn't there, or isn't YAML, or isn't a map", async () => {
+  test("a config that does not exist, is not YAML, or is not a map", async () => {
     expect((await thrownBy({ configFile: "nope.yaml" })).headings).toEqual(["nope.yaml E_PATH_NOT_FOUND"]);
     expect((await thrownBy({ env: { DIMSYNC_CONFIG: "nope.yaml" } })).headings).toEqual(["nope.yaml E_PATH_NOT_FOUND"]);
     expect((await thrownBy({}, { "dimsync.yaml": "a: [1\n" })).headings[0]).toContain("E_YAML_SYNTAX");
@@ -69,14 +69,14 @@ describe("targets", () => {
   });
 });
 
-describe("mistakes in the config are told with those in the manifests", () => {
+describe("problems in the config are reported with those in the manifests", () => {
   const rows: Readonly<Record<string, { readonly lines: readonly string[]; readonly at: readonly string[] }>> = {
-    "a key misspelt": { lines: ["manifest: [x]"], at: ["dimsync.yaml:3:1 E_UNKNOWN_KEY"] },
+    "a mistyped key": { lines: ["manifest: [x]"], at: ["dimsync.yaml:3:1 E_UNKNOWN_KEY"] },
     "a key misspelt in a target": { lines: ["targets: { a: { baseUlr: x } }"], at: ["dimsync.yaml:3:17 E_UNKNOWN_KEY"] },
-    "a key written out": { lines: ["targets: { a: { apiKey: hunter2 } }"], at: ["dimsync.yaml:3:25 E_LITERAL_SECRET"] },
-    "a secret variable written out": { lines: ["vars: { db_password: hunter2 }"], at: ["dimsync.yaml:3:22 E_LITERAL_SECRET"] },
-    "a webhook written out": { lines: ["notify: { url: https://example.com/hunter2 }"], at: ["dimsync.yaml:3:16 E_LITERAL_SECRET"] },
-    "a target's webhook written out": {
+    "a literal API key": { lines: ["targets: { a: { apiKey: hunter2 } }"], at: ["dimsync.yaml:3:25 E_LITERAL_SECRET"] },
+    "a literal secret variable": { lines: ["vars: { db_password: hunter2 }"], at: ["dimsync.yaml:3:22 E_LITERAL_SECRET"] },
+    "a literal webhook URL": { lines: ["notify: { url: https://example.com/hunter2 }"], at: ["dimsync.yaml:3:16 E_LITERAL_SECRET"] },
+    "a literal webhook URL of a target": {
       lines: ["targets: { a: { notify: { url: hunter2, format: slack } } }"],
       at: ["dimsync.yaml:3:32 E_LITERAL_SECRET"],
     },
@@ -89,11 +89,14 @@ describe("mistakes in the config are told with those in the manifests", () => {
     "no URL at all": { lines: ["targets: { a: { baseUrl: example } }"], at: ["dimsync.yaml:3:26 E_BASE_URL"] },
     "a time without a unit": { lines: ["client: { timeoutSeconds: 30x }"], at: ["dimsync.yaml:3:27 E_WRONG_VALUE"] },
     "no concurrency": { lines: ["client: { concurrency: 0 }"], at: ["dimsync.yaml:3:24 E_WRONG_VALUE"] },
-    "more than all": { lines: ["guards: { maxChangedPercent: 101 }"], at: ["dimsync.yaml:3:30 E_WRONG_VALUE"] },
-    "ignored without a reason": { lines: ["ignore: [{ address: Tag/a, path: /x }]"], at: ["dimsync.yaml:3:10 E_MISSING_KEY"] },
-    "a path that is no pointer": { lines: ["ignore: [{ address: Tag/a, path: x, reason: y }]"], at: ["dimsync.yaml:3:34 E_WRONG_VALUE"] },
+    "more than 100 percent": { lines: ["guards: { maxChangedPercent: 101 }"], at: ["dimsync.yaml:3:30 E_WRONG_VALUE"] },
+    "an ignore entry without a reason": { lines: ["ignore: [{ address: Tag/a, path: /x }]"], at: ["dimsync.yaml:3:10 E_MISSING_KEY"] },
+    "a path that is not a pointer": {
+      lines: ["ignore: [{ address: Tag/a, path: x, reason: y }]"],
+      at: ["dimsync.yaml:3:34 E_WRONG_VALUE"],
+    },
     "a variable's name": { lines: ["vars: { 1a: x }"], at: ["dimsync.yaml:3:9 E_INVALID_NAME"] },
-    "a connector schema that isn't there": { lines: ["connectors: { mysql: nope.json }"], at: ["dimsync.yaml:3:22 E_PATH_NOT_FOUND"] },
+    "a connector schema that does not exist": { lines: ["connectors: { mysql: nope.json }"], at: ["dimsync.yaml:3:22 E_PATH_NOT_FOUND"] },
   };
   test.each(Object.entries(rows))("%s", async (_name, { lines, at }) => {
     const { diagnostics, resources } = await load({ "dimsync.yaml": config(...lines), "a.yaml": asset("a") });
@@ -120,7 +123,7 @@ describe("settings", () => {
     "    client: { retries: 2 }",
   );
   const files = { "dimsync.yaml": full, "a.yaml": asset("a") };
-  test("everything given, with the defaults for the rest", async () => {
+  test("every setting, with defaults for the others", async () => {
     const { settings, folder } = await load(files);
     expect(settings).toEqual({
       target: "prod",
@@ -173,12 +176,12 @@ describe("settings", () => {
       { code: "E_RECORDS_SHARED", place: { pointer: "/targets/prod/records/git/ref" } },
     ]);
   });
-  test("a target's webhook takes the place of the one for all", async () => {
+  test("a target's webhook replaces the common one", async () => {
     const own = full.replace("    protected: true", "    notify: { url: { $secret: { file: hook } } }");
     const { settings, problems } = await load({ ...files, "dimsync.yaml": own });
     expect({ notify: settings.notify, problems }).toEqual({ notify: { url: { $secret: { file: "hook" } } }, problems: [] });
   });
-  test("nothing given: a project without a config works offline", async () => {
+  test("no settings: a project without a config works offline", async () => {
     const { settings, problems, folder } = await load({ "a.yaml": asset("a") });
     expect(problems).toEqual([]);
     expect(settings).toMatchObject({
@@ -201,7 +204,7 @@ describe("settings", () => {
     expect(diagnostics.map(({ code, severity }) => [code, severity])).toEqual([["W_API_KEY_OVERRIDDEN", "warning"]]);
     expect(JSON.stringify([settings, diagnostics])).not.toContain("canary");
   });
-  test("an empty environment variable counts as none, and the key's file is relative to the working directory", async () => {
+  test("an empty environment variable counts as unset, and the key's file is relative to the working directory", async () => {
     const { settings, folder } = await load(
       { "a.yaml": asset("a") },
       { env: { DIMSYNC_API_KEY: "", DIMSYNC_BASE_URL: "", DIMSYNC_API_KEY_FILE: "k" } },
@@ -221,7 +224,7 @@ describe("settings", () => {
     "ftp://localhost",
     "https://x?y=1",
     "embedded:",
-  ])("%s is none", async (baseUrl) => {
+  ])("%s is not a base URL", async (baseUrl) => {
     const { problems, settings } = await load({ "a.yaml": asset("a") }, { env: { DIMSYNC_BASE_URL: baseUrl } });
     expect([problems.map(({ code }) => code), settings.baseUrl]).toEqual([["E_BASE_URL"], ""]);
   });

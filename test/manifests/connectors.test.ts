@@ -4,7 +4,7 @@ import { config, headings, load, manifest, resource } from "./project-on-disk.ts
 
 const asset = (name: string, ...lines: readonly string[]) => manifest("Asset", name, "spec:", `  name: ${name}`, ...lines);
 
-describe("connector schemas narrow connections", () => {
+describe("connector schemas restrict connections", () => {
   const schema = JSON.stringify({
     type: "object",
     additionalProperties: false,
@@ -26,25 +26,25 @@ describe("connector schemas narrow connections", () => {
     expect(headings(diagnostics)).toEqual(["a.yaml:7:26 E_UNKNOWN_KEY"]);
     expect(diagnostics[0]?.message).toContain("Did you mean port?");
   });
-  test("a member that is lacking", async () => {
+  test("a missing member", async () => {
     expect(headings((await withConnection("{ port: 1 }")).diagnostics)).toEqual(["a.yaml:7:3 E_MISSING_KEY"]);
   });
-  test("a secret passes, whatever the schema asks of its value", async () => {
+  test("a secret is valid, whatever the schema requires of its value", async () => {
     expect(
       (await withConnection("{ host: a, password: { $secret: { env: P } }, port: { $secret: { env: Q, type: integer } } }")).problems,
     ).toEqual([]);
   });
-  test("a number from the environment is read as the number that the schema asks for", async () => {
+  test("a value from the environment is converted to the number that the schema requires", async () => {
     const project = await withConnection(`{ host: a, port: "\${env.PORT}" }`, {}, { env: { PORT: "3306" } });
     expect(project.problems).toEqual([]);
     expect(resource(project, "Asset/a").spec).toMatchObject({ connection: { port: 3306 } });
   });
-  test("another connector's connection stays open", async () => {
+  test("the connection of another connector is not restricted", async () => {
     expect((await withConnection("{ zzz: 1 }", { "a.yaml": asset("a", "  type: oracle", "  connection: { zzz: 1 }") })).problems).toEqual(
       [],
     );
   });
-  test("a file that is no schema", async () => {
+  test("a file that is not a schema", async () => {
     expect(headings((await withConnection("{}", { "mysql.json": '{"type": 3}' })).diagnostics)).toEqual([
       "dimsync.yaml:4:22 E_CONNECTOR_SCHEMA",
     ]);

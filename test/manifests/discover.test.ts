@@ -8,7 +8,7 @@ import { config, headings, load, loadIn, manifest, resource, writeFiles } from "
 const asset = (name: string, ...lines: readonly string[]) => manifest("Asset", name, "spec:", `  name: ${name}`, ...lines);
 const names = (project: { readonly resources: readonly { readonly name: string }[] }) => project.resources.map(({ name }) => name);
 
-describe("which files are manifests", () => {
+describe("manifest files", () => {
   const files = {
     "dimsync.yaml": config("manifests: [.]"),
     "dimsync.bindings.yaml": "not: a manifest\n",
@@ -21,7 +21,7 @@ describe("which files are manifests", () => {
     "empty.yaml": "",
     "comment.yaml": "# only this\n",
   };
-  test("a folder gives its yaml and yml files, without dot folders, node_modules, the config and the bindings", async () => {
+  test("in a folder are its yaml and yml files, without dot folders, node_modules, the config and the bindings", async () => {
     const project = await load(files);
     expect(project.problems).toEqual([]);
     expect(names(project)).toEqual(["a", "b", "e", "f"]);
@@ -31,29 +31,29 @@ describe("which files are manifests", () => {
   });
   const rows: Readonly<Record<string, { readonly manifests: string; readonly found: readonly string[] }>> = {
     "a file": { manifests: "[a.yaml]", found: ["a"] },
-    "a file named twice, and by a folder, counts once": { manifests: "[a.yaml, ./a.yaml, .]", found: ["a", "b", "e", "f"] },
+    "a file that is listed twice, and in a folder, counts once": { manifests: "[a.yaml, ./a.yaml, .]", found: ["a", "b", "e", "f"] },
     "a glob": { manifests: '["*.yaml"]', found: ["a", "e", "f"] },
     "a glob over folders": { manifests: '["deep/**/*.yml"]', found: ["b"] },
     "a glob with braces": { manifests: '["{a,two}.yaml"]', found: ["a", "e", "f"] },
-    "a hidden folder, named": { manifests: "[.hidden]", found: ["c"] },
+    "a hidden folder, listed by name": { manifests: "[.hidden]", found: ["c"] },
   };
   test.each(Object.entries(rows))("%s", async (_name, { manifests, found }) => {
     const project = await load({ ...files, "dimsync.yaml": config(`manifests: ${manifests}`) });
     expect(project.problems).toEqual([]);
     expect(names(project)).toEqual(found);
   });
-  test("paths on the command line take their place, relative to the working directory", async () => {
+  test("paths on the command line replace them, relative to the working directory", async () => {
     const folder = writeFiles({ ...files, "dimsync.yaml": config("manifests: [a.yaml]") });
     expect(names(await loadIn(join(folder, "deep"), { paths: ["er"] }))).toEqual(["b"]);
   });
-  test("the config's own paths are relative to it, wherever one stands", async () => {
+  test("paths in the config are relative to it, whatever the working directory is", async () => {
     const folder = writeFiles({ ...files, "dimsync.yaml": config("manifests: [a.yaml]") });
     const project = await loadIn(join(folder, "deep", "er"), {});
     expect(names(project)).toEqual(["a"]);
     expect(project.settings.folder).toBe(folder);
     expect(project.files).toEqual([join(folder, "a.yaml")]);
   });
-  test("a folder whose name looks like a glob is taken literally", async () => {
+  test("a folder whose name looks like a glob is matched literally", async () => {
     expect(names(await load({ "[a]/x.yaml": asset("x"), "dimsync.yaml": config('manifests: ["[a]"]') }))).toEqual(["x"]);
   });
 });
@@ -88,14 +88,14 @@ describe("the number of folders that are read", () => {
     return folder;
   };
 
-  test("grows with the folders, not with the links between them", async () => {
+  test("grows with the number of folders, not with the links between them", async () => {
     for (const count of [4, 8, 16]) {
       const { paths, problems, reads } = await counted(linked(count));
       expect([paths.length, problems, reads.length]).toEqual([count, [], count + 1]);
     }
   });
 
-  test("a file is named by its own path, even if a link in a folder before it leads there", async () => {
+  test("a file has its own path, even if a link in an earlier folder leads to it", async () => {
     const folder = writeFiles({ "m/z/a.yaml": asset("a") });
     symlinkSync("z", join(folder, "m", "link"));
     expect((await counted(folder)).paths).toEqual([join(folder, "m/z/a.yaml")]);
@@ -133,16 +133,16 @@ test("the search for dimsync.yaml stops at the root of the repository", async ()
 });
 
 describe("paths that can't be read", () => {
-  test("a path that doesn't exist is told where it is named", async () => {
+  test("a path that does not exist is reported at its line", async () => {
     const { diagnostics } = await load({ "dimsync.yaml": config("manifests:", "  - nope") });
     expect(headings(diagnostics)).toEqual(["dimsync.yaml:4:5 E_PATH_NOT_FOUND"]);
   });
-  test("a path on the command line that doesn't exist", async () => {
+  test("a path on the command line that does not exist", async () => {
     const { diagnostics } = await load({}, { paths: ["nope.yaml"] });
     expect(headings(diagnostics)).toEqual([" E_PATH_NOT_FOUND"]);
     expect(diagnostics[0]?.message).toContain("nope.yaml");
   });
-  test("a glob without a file is a warning", async () => {
+  test("a glob that matches no file is a warning", async () => {
     const { diagnostics } = await load({ "a.yaml": asset("a"), "dimsync.yaml": config('manifests: [a.yaml, "x*.yaml"]') });
     expect(diagnostics.map(({ code, severity }) => [code, severity])).toEqual([["W_GLOB_NO_FILE", "warning"]]);
   });
@@ -165,7 +165,7 @@ describe("paths that can't be read", () => {
     const { diagnostics } = await loadIn(folder, { paths: ["m"] });
     expect(diagnostics.map(({ code }) => code).sort()).toEqual(["E_PATH_NOT_FOUND", "E_SYMLINK_LOOP"]);
   });
-  test("a file that is linked from a second place counts once", async () => {
+  test("a file with a second link counts once", async () => {
     const folder = writeFiles({ "m/a.yaml": asset("a"), "other/b.yaml": asset("b") });
     symlinkSync("../other", join(folder, "m", "other"));
     symlinkSync("a.yaml", join(folder, "m", "z.yaml"));
@@ -181,7 +181,7 @@ describe("paths that can't be read", () => {
     "bytes that are not UTF-8": { content: Buffer.from([0x61, 0x3a, 0x20, 0xff]), codes: ["E_NOT_UTF8"], loads: 0 },
     "UTF-16": { content: Buffer.from(`\ufeff${asset("a")}`, "utf16le"), codes: ["E_NOT_UTF8"], loads: 0 },
     "a byte order mark, which is only a warning": { content: Buffer.from(`\ufeff${asset("a")}`), codes: ["W_BYTE_ORDER_MARK"], loads: 1 },
-    "carriage returns, which are no problem": { content: Buffer.from(asset("a").replaceAll("\n", "\r\n")), codes: [], loads: 1 },
+    "carriage returns, which are allowed": { content: Buffer.from(asset("a").replaceAll("\n", "\r\n")), codes: [], loads: 1 },
   };
   test.each(Object.entries(bytes))("%s", async (_name, { content, codes, loads }) => {
     const { diagnostics, resources } = await load({ "a.yaml": content });

@@ -6,7 +6,7 @@ const docs = readFileSync(new URL("../../docs/manifests.md", import.meta.url), "
 const examples = [...docs.matchAll(/```yaml\n(.*?)```/gsu)].map(([, text = ""]) => text);
 
 describe("docs/manifests.md", () => {
-  test("its examples make a project without a problem", async () => {
+  test("its examples are a valid project", async () => {
     const files = Object.fromEntries(
       examples.map((text) => [text.includes("kind: Config") ? "dimsync.yaml" : `manifests/${/kind: (\w+)/u.exec(text)?.[1]}.yaml`, text]),
     );
@@ -14,7 +14,7 @@ describe("docs/manifests.md", () => {
     expect(problems).toEqual([]);
     expect(resources.map(({ kind }) => kind).sort()).toEqual(["Asset", "Integration", "RuleSet", "SchemaConfig", "Tag"]);
   });
-  test("it explains every code that this folder gives, and no other", () => {
+  test("it explains every code that this folder reports, and no other", () => {
     const sources = ["manifests", "yaml"].flatMap((name) => {
       const folder = new URL(`../../src/${name}/`, import.meta.url);
       // Reading a base ref is described in docs/drift.md.

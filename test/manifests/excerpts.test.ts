@@ -5,7 +5,7 @@ const locateIn = (text: string) => makeLocate("/", () => text);
 const at = (text: string, pointer: string, on: "key" | "value" = "value", document = 0) =>
   locateIn(text)({ file: "m.yaml", document, pointer, on });
 
-describe("places in a text", () => {
+describe("positions in a text", () => {
   const text = "a:\n  - x: 1\n    'a/b': { \"c~d\": é, e: }\nempty:\n---\n# second\nz: &n [p, q]\ny: *n\n";
   const rows: Readonly<Record<string, readonly [pointer: string, on: "key" | "value", document: number, line: number, column: number]>> = {
     "the document": ["", "value", 0, 1, 1],
@@ -15,7 +15,7 @@ describe("places in a text", () => {
     "names with a slash and a tilde": ["/a/0/a~1b/c~0d", "value", 0, 3, 21],
     "nothing after the colon: the key": ["/a/0/a~1b/e", "value", 0, 3, 24],
     "a key at the end of the document without a value": ["/empty", "value", 0, 4, 1],
-    "a member that is not there: the map that lacks it": ["/a/0/none/deeper", "value", 0, 2, 5],
+    "a missing member: the map that lacks it": ["/a/0/none/deeper", "value", 0, 2, 5],
     "the second document": ["/z/1", "value", 1, 7, 11],
     "an alias": ["/y", "value", 1, 8, 4],
     "a value behind an alias: where it is written": ["/y/1", "value", 1, 7, 11],
@@ -24,10 +24,10 @@ describe("places in a text", () => {
   test.each(Object.entries(rows))("%s", (_name, [pointer, on, document, line, column]) => {
     expect(at(text, pointer, on, document)).toMatchObject({ file: "m.yaml", line, column });
   });
-  test("a document that is not there has no line", () => {
+  test("a missing document has no line", () => {
     expect(at(text, "", "value", 9)).toEqual({ file: "m.yaml" });
   });
-  test("of a key given twice the last one, as in the values", () => {
+  test("the last one of duplicate keys, as in the values", () => {
     expect(at("a: 1\na: 2\n", "/a")).toMatchObject({ line: 2, column: 4 });
   });
   test("an empty text and one that overflows the parser are located at their beginning", () => {
@@ -36,13 +36,13 @@ describe("places in a text", () => {
   });
 });
 
-describe("what an excerpt shows", () => {
+describe("an excerpt shows", () => {
   const rows: Readonly<Record<string, readonly [text: string, pointer: string, source: string, caret: string]>> = {
     "the line with a caret under the value": ["a:\n  b: c\n", "/a/b", "  b: c", "     ^"],
-    "carriage returns are left out": ["a: 1\r\nb: 2\r\n", "/b", "b: 2", "   ^"],
+    "no carriage returns": ["a: 1\r\nb: 2\r\n", "/b", "b: 2", "   ^"],
     "tabs stay in both lines": ["a: {\tb:\t1 }\n", "/a/b", "a: {\tb:\t1 }", "    \t  \t^"],
     "a secret is masked": ["password: hunter2\n", "/password", "password: ***", "          ^"],
-    "a secret before the place moves the caret": ["{ token: hunter2, b: 1 }\n", "/b", "{ token: ***, b: 1 }", "                 ^"],
+    "a secret before the position moves the caret": ["{ token: hunter2, b: 1 }\n", "/b", "{ token: ***, b: 1 }", "                 ^"],
     "a secret in quotes, and one that is a number": [
       '{ a: 1, token: "hunter2", api_key: 1234 }',
       "/a",
@@ -61,12 +61,12 @@ describe("what an excerpt shows", () => {
       "{ x: 1, token: { $secret: { env: NAME } } }",
       "     ^",
     ],
-    "a value in place of a source is not": ["{ x: 1, t: { $secret: hunter2 } }", "/x", "{ x: 1, t: { $secret: *** } }", "     ^"],
+    "a value instead of a source is not shown": ["{ x: 1, t: { $secret: hunter2 } }", "/x", "{ x: 1, t: { $secret: *** } }", "     ^"],
     "a line of a block": ["token: |\n  hunter2\n  more\nb: 1\n", "@11", "  ***", "  ^"],
     "a block's first line": ["token: |\n  hunter2\nb: 1\n", "/token", "token: ***", "       ^"],
     "the anchor of a secret": ["a: &p hunter2\ntoken: *p\n", "/a", "a: &p ***", "      ^"],
     "a password in a URL": ["a: https://u:hunter2@example.com\n", "/a", "a: https://***@example.com", "   ^"],
-    "names in a schema tree are no secrets": [
+    "names in a schema tree are not secrets": [
       "kind: SchemaConfig\nspec: { schemas: { tokens: { enabled: 'yes' } } }\n",
       "/spec/schemas/tokens/enabled",
       "spec: { schemas: { tokens: { enabled: 'yes' } } }",
@@ -83,7 +83,7 @@ describe("what an excerpt shows", () => {
     "a block whose indentation breaks": "password: |\n    x\n  hunter2\nb: 1\n",
     "a flow map that is not closed": "a: { password: hunter2, b: 1\nc: 2\n",
     "two colons": "a: b: c\npassword: hunter2\n",
-    "a bracket too much": "password: hunter2 ]\n]: x\n",
+    "an extra bracket": "password: hunter2 ]\n]: x\n",
     "a key in quotes": '"my_password": "hunter2\n',
     "the URL of a webhook": "kind: Config\nnotify: { url: https://example.com/hunter2\nformat: slack\n",
     "a list of secrets": "tokens:\n  - x\n - hunter2\n",
@@ -105,7 +105,7 @@ describe("long lines are cut to 160 characters around the column", () => {
     expect(source.replaceAll("…", "").length).toBeGreaterThan(150);
     expect(line).toContain(source.replaceAll("…", ""));
   });
-  test("a column behind the end stays behind it", () => {
+  test("a column after the end stays after it", () => {
     expect(makeCodeFrame("ab", 2, [])).toEqual(["ab", "  ^"]);
   });
 });

@@ -37,13 +37,13 @@ const rows: readonly (readonly [what: string, before: string, after: string])[] 
     "apiVersion: dimsync/v1\nkind: Tag\nmetadata:\n  # of all\n  # of the name\n  name: pii\n  # of the labels\n  labels: { a: b }\n",
   ],
   [
-    "two spaces, blank lines and quotes as they are",
+    "two spaces; blank lines and quotes stay unchanged",
     "apiVersion: dimsync/v1\nkind: Tag\n\nmetadata:\n      name:    \"pii\"\nspec:\n    resources:\n    - asset:   a\n    - asset: 'b'\n",
     "apiVersion: dimsync/v1\nkind: Tag\n\nmetadata:\n  name: \"pii\"\nspec:\n  resources:\n    - asset: a\n    - asset: 'b'\n",
   ],
-  ["lists without padding, maps with", "a: [ 1,2 ]\nb: {c: [ {d: e} ]}\n", "a: [1, 2]\nb: { c: [{ d: e }] }\n"],
+  ["lists without padding, maps with padding", "a: [ 1,2 ]\nb: {c: [ {d: e} ]}\n", "a: [1, 2]\nb: { c: [{ d: e }] }\n"],
   [
-    "what is long is broken up",
+    "long values are wrapped",
     `a: { b: ${"x".repeat(60)}, c: ${"y".repeat(60)} }\n`,
     `a:\n  b: ${"x".repeat(60)}\n  c: ${"y".repeat(60)}\n`,
   ],
@@ -59,8 +59,8 @@ const rows: readonly (readonly [what: string, before: string, after: string])[] 
     "kind: Tag\nspec: { name: &n x }\nmetadata: { name: *n }\n",
     "kind: Tag\nspec: { name: &n x }\nmetadata: { name: *n }\n",
   ],
-  ["no YAML stays as it is", "a: [1\nb:   2\n", "a: [1\nb:   2\n"],
-  ["an empty file stays as it is", "", ""],
+  ["invalid YAML stays unchanged", "a: [1\nb:   2\n", "a: [1\nb:   2\n"],
+  ["an empty file stays unchanged", "", ""],
   ["line ends become line feeds", "kind: Tag\r\napiVersion: dimsync/v1\r\n", "apiVersion: dimsync/v1\nkind: Tag\n"],
 ];
 
@@ -131,7 +131,7 @@ const anyManifest = fc
     return comment && !flow ? text.replace(/^(?=\S)/mu, "# a comment\n") : text;
   });
 
-test("fmt never changes a value, and what it wrote it leaves as it is", () => {
+test("fmt never changes a value, and does not change its own output", () => {
   fc.assert(
     fc.property(fc.array(anyManifest, { minLength: 1, maxLength: 3 }), (documents) => {
       const text = documents.join("---\n");

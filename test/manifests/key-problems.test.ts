@@ -2,14 +2,14 @@ import { asset, integration, mysql, shops, testProblems } from "./problem-table.
 import { manifest } from "./project-on-disk.ts";
 
 testProblems({
-  "a key misspelt": [asset("  descripton: x"), ["6:3 E_UNKNOWN_KEY"], /Did you mean description\?/u],
-  "a key misspelt deep in a literal tree": [
+  "a mistyped key": [asset("  descripton: x"), ["6:3 E_UNKNOWN_KEY"], /Did you mean description\?/u],
+  "a mistyped key deep in a literal tree": [
     shops("  schemas: { public: { tabels: {} } }"),
     ["6:24 E_UNKNOWN_KEY"],
     /Did you mean tables\?/u,
   ],
-  "a required key misspelt is one problem": [asset().replace("name: W", "nam: W"), ["5:3 E_UNKNOWN_KEY"], /Did you mean name\?/u],
-  "a misspelt choice is one problem": [
+  "a mistyped required key is one problem": [asset().replace("name: W", "nam: W"), ["5:3 E_UNKNOWN_KEY"], /Did you mean name\?/u],
+  "a mistyped choice is one problem": [
     shops().replace("integration:", "integraton:"),
     ["5:3 E_UNKNOWN_KEY"],
     /Did you mean integration\?/u,
@@ -24,10 +24,10 @@ testProblems({
     ["4:30 E_WRONG_TYPE"],
     /Write `integration: shop-01`/u,
   ],
-  "a key that resembles none": [asset("  zzz: x"), ["6:3 E_UNKNOWN_KEY"], /Known here: name, type/u],
-  "the key __proto__ where keys are fixed": [asset("  __proto__: x"), ["6:3 E_UNKNOWN_KEY"]],
+  "a key that is not similar to any other": [asset("  zzz: x"), ["6:3 E_UNKNOWN_KEY"], /Known here: name, type/u],
+  "the key __proto__ in a map with fixed keys": [asset("  __proto__: x"), ["6:3 E_UNKNOWN_KEY"]],
   "a merge key": [asset("  <<: { type: x }"), ["6:3 E_UNKNOWN_KEY"], /YAML 1\.1/u],
-  "a lifecycle for a kind that has none": [
+  "a lifecycle for a kind without one": [
     manifest("Tag", "pii", "lifecycle: { create: never }", "spec: { name: PII }"),
     ["4:1 E_UNKNOWN_KEY"],
   ],
@@ -41,8 +41,8 @@ testProblems({
     /Did you mean hostname\?/u,
   ],
 
-  // Keys that are lacking, or one too many
-  "create without what the interface requires": [integration(...mysql.slice(0, 2)), ["6:3 E_MISSING_KEY"], /`sourceSettings`/u],
+  // Missing keys, or one too many
+  "create without members that the interface requires": [integration(...mysql.slice(0, 2)), ["6:3 E_MISSING_KEY"], /`sourceSettings`/u],
   "create without a destination": [
     integration(...mysql).replace("  destination: { id: d-1 }\n", ""),
     ["4:1 E_MISSING_KEY"],
@@ -53,8 +53,8 @@ testProblems({
     ["5:3 E_WRONG_VALUE"],
     /exactly one of `asset` and `id`/u,
   ],
-  "a rule without a wish": [shops("  rules:", "    - match: { table: a }"), ["7:7 E_MISSING_KEY"], /ignore: true/u],
-  "a rule whose only wish is not to ignore": [
+  "a rule that sets nothing": [shops("  rules:", "    - match: { table: a }"), ["7:7 E_MISSING_KEY"], /ignore: true/u],
+  "a rule with only ignore: false": [
     shops("  rules:", "    - { match: { table: a }, ignore: false }"),
     ["7:7 E_MISSING_KEY"],
     /lacks `set`.*ignore: true/u,
@@ -65,7 +65,7 @@ testProblems({
     ["7:7 E_WRONG_VALUE"],
     /must be its only key/u,
   ],
-  "a match that addresses nothing": [
+  "a match without patterns": [
     shops("  rules:", "    - { match: { ignoreCase: true }, set: { enabled: true } }"),
     ["7:9 E_MISSING_KEY"],
     /`schema`, `table` and `column`/u,
@@ -80,14 +80,14 @@ testProblems({
     ["4:1 E_MISSING_KEY"],
     /but has `integration` and `integrations`/u,
   ],
-  "an expectation of nothing": [shops("  expect:", "    - match: { table: a }"), ["7:7 E_WRONG_VALUE"], /asserts nothing/u],
+  "an expect entry without values": [shops("  expect:", "    - match: { table: a }"), ["7:7 E_WRONG_VALUE"], /asserts nothing/u],
   "a resource of two kinds": [
     manifest("Tag", "t", "spec: { name: T, resources: [{ asset: a, integration: b }] }"),
     ["4:30 E_WRONG_VALUE"],
     /exactly one/u,
   ],
 
-  // What the interface has no call for
+  // Fields that no call of the interface can write
   "destinationId inside create": [integration(...mysql, "    destinationId: d"), ["13:5 E_UNWRITABLE_FIELD"], /spec\.destination/u],
   "paused inside create": [integration(...mysql, "    paused: false"), ["13:5 E_UNWRITABLE_FIELD"], /spec\.expect/u],
   "syncMode in a rule": [

@@ -56,7 +56,7 @@ const piece = fc.oneof(
   ),
 );
 
-test("however a manifest is mutated: problems with a line, a code and a message, and never an exception", () => {
+test("any mutation of a manifest causes problems with a line, a code and a message, and never an exception", () => {
   const position = fc.integer({ min: 0, max: text.length });
   fc.assert(
     fc.property(fc.array(fc.tuple(position, fc.nat({ max: 12 }), piece), { minLength: 1, maxLength: 3 }), (edits) => {
@@ -74,7 +74,7 @@ test("however a manifest is mutated: problems with a line, a code and a message,
   );
 });
 
-test("however the values of a manifest are mutated", () => {
+test("any mutation of the values of a manifest", () => {
   const leaf = fc.oneof(
     fc.string(),
     fc.integer(),

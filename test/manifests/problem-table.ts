@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { headings, load, manifest } from "./project-on-disk.ts";
 
-/** A file, the problems that it has as "line:column CODE", and words that their messages hold. */
+/** A file, its problems as "line:column CODE", and words that their messages contain. */
 export type Row = readonly [text: string, at: readonly string[], says?: RegExp];
 
 /** One test per row: the problems have these places and codes, are errors with a summary, and quote neither secret nor environment. */
@@ -27,5 +27,5 @@ const create = ["  create:", "    destinationSchema: orders", "    replicationFr
 export const integration = (...lines: readonly string[]) =>
   manifest("Integration", "orders", "spec:", "  destination: { id: d-1 }", ...create, ...lines);
 
-/** The rest of `create`, for a connector that isn't described. */
+/** The rest of `create`, for a connector without a schema. */
 export const mysql = ["    enabled: false", "    sourceConfig: { type: mysql, name: a }", "    sourceSettings: {}"];

@@ -6,7 +6,10 @@ import { type LoadOptions, loadProject, type Project } from "../../src/manifests
 import { type Diagnostic, toDiagnostic } from "../../src/model/problem.ts";
 import type { Resource } from "../../src/model/resource.ts";
 
-/** Files by path below a new temp folder, which goes when the test ends. Gives the folder's real path. */
+/**
+ * Writes files by path below a new temp folder, which is removed when the test ends. Returns the
+ * folder's real path.
+ */
 export function writeFiles(files: Readonly<Record<string, string | Uint8Array>>): string {
   const folder = realpathSync(mkdtempSync(join(tmpdir(), "dimsync-manifests-")));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
@@ -22,7 +25,7 @@ export interface Loaded extends Project {
   readonly diagnostics: readonly Diagnostic[];
 }
 
-/** Loads a project made of the given files, with an empty environment unless one is given. */
+/** Loads a project with these files. Default environment: empty. */
 export async function load(files: Readonly<Record<string, string | Uint8Array>>, options: Partial<LoadOptions> = {}): Promise<Loaded> {
   const folder = writeFiles(files);
   return { ...(await loadIn(folder, options)), folder };
@@ -33,7 +36,7 @@ export async function loadIn(folder: string, options: Partial<LoadOptions> = {})
   return { ...project, folder, diagnostics: project.problems.map((problem) => toDiagnostic(problem, project.locate)) };
 }
 
-/** "file:line:column CODE", the way a reader meets problems. */
+/** "file:line:column CODE", in the order of the output. */
 export function headings(diagnostics: readonly Diagnostic[]): readonly string[] {
   return diagnostics.map(
     ({ file, line, column, code }) => `${[file, line, column].filter((part) => part !== undefined).join(":")} ${code}`,

@@ -6,7 +6,7 @@ import { headings, load, manifest, resource } from "./project-on-disk.ts";
 
 const asset = (name: string, ...lines: readonly string[]) => manifest("Asset", name, "spec:", `  name: ${name}`, ...lines);
 
-test("resources carry labels, pins and the lifecycle that is the kind's default", async () => {
+test("resources have labels, pins and the kind's default lifecycle", async () => {
   const project = await load({
     "a.yaml":
       "apiVersion: dimsync/v1\nkind: Asset\nmetadata: { name: a, id: d-1, labels: { tier: gold, constructor: x } }\nspec: { name: A }\n",
@@ -53,10 +53,10 @@ describe("manifests of one target", () => {
 });
 
 describe("loading can be interrupted", () => {
-  test("before it has begun", async () => {
+  test("before it begins", async () => {
     await expect(load({ "a.yaml": asset("a") }, { signal: AbortSignal.abort(new Error("stop")) })).rejects.toThrow("stop");
   });
-  test("in the middle of many files, although reading them makes no pause of its own", async () => {
+  test("in the middle of many files, although reading them has no pauses", async () => {
     const tables = Array.from({ length: 3000 }, (_, index) => `        t${index}: { enabled: true }`);
     const one = (index: number) =>
       manifest("SchemaConfig", `s${index}`, "spec:", "  integration: { id: x }", "  schemas:", "    public:", "      tables:", ...tables);
@@ -98,7 +98,7 @@ describe("the digest of the manifests", () => {
   const text = asset("a", "  connection: { x: 1, y: { $secret: { env: K } } }");
   const digest = async (files: Readonly<Record<string, string>>, options: Partial<LoadOptions> = {}) =>
     (await load(files, options)).manifestDigest;
-  test("is the same under other file names, orders, comments, key orders and quotes, and whatever the secret is", async () => {
+  test("does not depend on file names, order, comments, key order, quotes and the secret's value", async () => {
     const first = await digest({ "a.yaml": text, "b.yaml": asset("b") });
     expect(first).toMatch(/^sha256:[0-9a-f]{64}$/u);
     const second = await digest(
@@ -107,7 +107,7 @@ describe("the digest of the manifests", () => {
       },
       { env: { K: "secret" }, vars: { one: "1" } },
     );
-    expect(second).not.toBe(first); // --var gives text, and no schema asks for a number here
+    expect(second).not.toBe(first); // ---var gives strings, and no schema requires a number here
     const third = await digest(
       { "z.yml": `# why\n${asset("b")}---\n${text.replace("x: 1, y: { $secret: { env: K } }", `"y": { $secret: { "env": K } }, x: 1`)}` },
       { env: { K: "secret" } },
@@ -125,7 +125,7 @@ describe("the digest of the manifests", () => {
   });
 });
 
-test("a file that goes after it was loaded can still be located; one that never was gives only its name", async () => {
+test("a file that is removed after loading still has positions; one that was never loaded only has its name", async () => {
   const { locate, folder } = await load({ "a.yaml": asset("a") });
   writeFileSync(join(folder, "a.yaml"), "changed");
   mkdirSync(join(folder, "x"));

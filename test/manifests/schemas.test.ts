@@ -10,7 +10,10 @@ const fileOf = (name: string) => new URL(`../../schema/${name}.schema.json`, imp
 const kinds = Object.fromEntries(manifestKinds.map(({ name }) => [name, name.replaceAll(/(?<=[a-z])(?=[A-Z])/gu, "-").toLowerCase()]));
 const files = [...Object.values(kinds), "manifest", "config", "tests", "plan", "result", "drift", "validation", "event"];
 
-/** manifest.schema.json holds the schemas of all kinds, so that an editor needs one file. Run with UPDATE_SCHEMAS=1 to write it anew. */
+/**
+ * manifest.schema.json contains the schemas of all kinds, so that an editor needs one file. Run
+ * with UPDATE_SCHEMAS=1 to update it.
+ */
 function bundle(): Schema {
   const bodies = Object.entries(kinds).map(([kind, file]) => {
     const { $schema: _dialect, $id: _id, definitions, ...body } = read(file);
@@ -35,12 +38,12 @@ function bundle(): Schema {
   };
 }
 
-test("manifest.schema.json is made of the schemas of the kinds", () => {
+test("manifest.schema.json consists of the schemas of the kinds", () => {
   if (process.env["UPDATE_SCHEMAS"] === "1") writeFileSync(fileOf("manifest"), `${JSON.stringify(bundle(), null, 2)}\n`);
   expect(read("manifest")).toEqual(bundle());
 });
 
-test("definitions of one name are the same in every schema of a kind", () => {
+test("definitions with the same name are equal in all schemas of kinds", () => {
   const seen = new Map<string, unknown>();
   for (const file of Object.values(kinds)) {
     for (const [name, definition] of Object.entries(read(file)["definitions"] as Schema)) {
@@ -59,7 +62,7 @@ describe.each(files)("%s.schema.json", (file) => {
       description: expect.any(String),
     });
   });
-  test("describes every property that it names", () => {
+  test("describes every property", () => {
     const undescribed: string[] = [];
     const definitions = (read(file)["definitions"] ?? {}) as Schema;
     const isDescribed = (property: unknown): boolean =>
@@ -82,7 +85,7 @@ describe.each(files)("%s.schema.json", (file) => {
 });
 
 describe("schemaText", () => {
-  test.each(schemaNames)("%s has a text, whatever the case and the number", (name) => {
+  test.each(schemaNames)("%s has a schema, in any case, singular or plural", (name) => {
     const text = schemaText(name);
     expect(JSON.parse(text ?? "")).toMatchObject({ $schema: expect.any(String) });
     expect([schemaText(name.toLowerCase()), schemaText(`${name.toUpperCase()}S`)]).toEqual([text, text]);

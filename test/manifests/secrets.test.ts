@@ -29,26 +29,26 @@ async function resolveOne(source: SecretSource, env: Readonly<Record<string, str
 
 describe("values", () => {
   const rows: Readonly<Record<string, readonly [source: SecretSource, value: unknown]>> = {
-    "an environment variable, as it is": [{ env: "KEY" }, ` ${canary}\n`],
+    "an environment variable, unchanged": [{ env: "KEY" }, ` ${canary}\n`],
     "a file, without one newline at its end": [{ file: "plain.txt" }, canary],
     "a file from Windows": [{ file: "crlf.txt" }, canary],
     "only one newline is dropped": [{ file: "two-newlines.txt" }, `${canary}\n`],
     "newlines inside stay": [{ file: "key.pem" }, "-----BEGIN-----\nabc\n-----END-----"],
     "a command's output": [{ exec: node(`process.stdout.write("${canary}\\n")`) }, canary],
-    "a command's arguments reach it without a shell": [{ exec: [...node("console.log(process.argv[1])"), "$HOME;`id` *"] }, "$HOME;`id` *"],
+    "a command gets its arguments without a shell": [{ exec: [...node("console.log(process.argv[1])"), "$HOME;`id` *"] }, "$HOME;`id` *"],
     "a command runs in the folder of dimsync.yaml": [
       { exec: node("console.log(require('fs').readFileSync('plain.txt', 'utf8').trim())") },
       canary,
     ],
     "a command sees the environment": [{ exec: node("console.log(process.env.NUMBER)") }, "5432"],
-    "a command that waits for input gets none": [{ exec: node("process.stdin.on('end', () => console.log('end')).resume()") }, "end"],
+    "a command that reads its input gets none": [{ exec: node("process.stdin.on('end', () => console.log('end')).resume()") }, "end"],
     "a member of JSON": [{ file: "map.json", pointer: "/a/b~1c" }, canary],
     "an entry of a list": [{ file: "map.json", pointer: "/list/1" }, "y"],
     "a member keeps its JSON type": [{ file: "map.json", pointer: "/n" }, 5432],
     "text as a whole number": [{ env: "NUMBER", type: "integer" }, 5432],
     "text as a number": [{ env: "FRACTION", type: "number" }, 1.5],
     "text as true or false": [{ env: "FLAG", type: "boolean" }, true],
-    "a member as what it is": [{ file: "map.json", pointer: "/t", type: "boolean" }, true],
+    "a member with its own type": [{ file: "map.json", pointer: "/t", type: "boolean" }, true],
   };
   const env = { KEY: ` ${canary}\n`, NUMBER: "5432", FRACTION: "1.5", FLAG: "true" };
   test.each(Object.entries(rows))("%s", async (_name, [source, value]) => {
@@ -58,17 +58,17 @@ describe("values", () => {
   });
 });
 
-describe("failures never quote the value, nor what a command printed", () => {
+describe("failures never quote the value or the output of a command", () => {
   const rows: Readonly<Record<string, readonly [source: SecretSource, code: string, says?: RegExp]>> = {
     "a variable that is not set": [{ env: "NOPE" }, "E_SECRET_MISSING", /secret env:NOPE: .*is not set/u],
     "a variable that is empty": [{ env: "EMPTY" }, "E_SECRET_MISSING", /counts as missing/u],
-    "a name like a member of every object": [{ env: "constructor" }, "E_SECRET_MISSING"],
-    "a file that is not there": [{ file: "nope" }, "E_SECRET_MISSING", /relative to the folder/u],
+    "the name of a member of every object": [{ env: "constructor" }, "E_SECRET_MISSING"],
+    "a file that does not exist": [{ file: "nope" }, "E_SECRET_MISSING", /relative to the folder/u],
     "a folder": [{ file: "." }, "E_SECRET_UNREADABLE"],
     "an empty file": [{ file: "empty.txt" }, "E_SECRET_MISSING"],
     "bytes that are not UTF-8": [{ file: "latin1.txt" }, "E_SECRET_UNREADABLE"],
     "a file over 1 MiB": [{ file: "big.txt" }, "E_SECRET_UNREADABLE", /1 MiB/u],
-    "a command that is not there": [{ exec: ["dimsync-no-such-command"] }, "E_SECRET_COMMAND", /not found/u],
+    "a command that does not exist": [{ exec: ["dimsync-no-such-command"] }, "E_SECRET_COMMAND", /not found/u],
     "a command that fails": [
       { exec: node(`console.log("${canary}"); console.error("${canary}"); process.exit(3)`) },
       "E_SECRET_COMMAND",
@@ -78,12 +78,12 @@ describe("failures never quote the value, nor what a command printed", () => {
     "a command that prints too much": [{ exec: node(`process.stdout.write("${canary}".repeat(200000))`) }, "E_SECRET_COMMAND", /1 MiB/u],
     "a command with a NUL character": [{ exec: [process.execPath, `${canary}\0`] }, "E_SECRET_COMMAND"],
     "a member of a value that is not JSON": [{ file: "plain.txt", pointer: "/a" }, "E_SECRET_POINTER", /not valid JSON/u],
-    "a member that is not there": [{ file: "map.json", pointer: "/a/x" }, "E_SECRET_POINTER"],
+    "a member that does not exist": [{ file: "map.json", pointer: "/a/x" }, "E_SECRET_POINTER"],
     "a member that every object inherits": [{ file: "map.json", pointer: "/constructor" }, "E_SECRET_POINTER"],
     "a member that is null": [{ file: "map.json", pointer: "/none" }, "E_SECRET_POINTER"],
     "a member that is empty": [{ file: "map.json", pointer: "/e" }, "E_SECRET_POINTER"],
-    "text that is no number": [{ env: "KEY", type: "integer" }, "E_SECRET_TYPE", /not a whole number/u],
-    "a number too large to be kept": [{ env: "LARGE", type: "integer" }, "E_SECRET_TYPE"],
+    "text that is not a number": [{ env: "KEY", type: "integer" }, "E_SECRET_TYPE", /not a whole number/u],
+    "a number that is too large": [{ env: "LARGE", type: "integer" }, "E_SECRET_TYPE"],
     "text that is neither true nor false": [{ env: "KEY", type: "boolean" }, "E_SECRET_TYPE"],
     "no source": [{}, "E_SECRET_SOURCE"],
     "an empty command": [{ exec: [] }, "E_SECRET_SOURCE"],
@@ -105,7 +105,7 @@ describe("failures never quote the value, nor what a command printed", () => {
   });
 });
 
-test("a command that doesn't end is ended, even if it ignores signals and its children hold the output", async () => {
+test("a command that does not end is killed, even if it ignores signals and its children keep the output open", async () => {
   const script =
     "process.on('SIGTERM', () => {}); require('child_process').spawn(process.execPath, ['-e', 'setTimeout(() => {}, 5000)'], { stdio: 'inherit' }); setInterval(() => {}, 1000)";
   const { codes, text } = await resolveOne({ exec: node(script) }, {}, 500);
@@ -128,7 +128,7 @@ test("equal references share one value, and their command runs once", async () =
   expect([...values.values()].map((secret) => secret.reveal()).sort()).toEqual([2, "a", "x"]);
 });
 
-test("every failure is told, in the order of the references", async () => {
+test("every failure is reported, in the order of the references", async () => {
   const { problems } = await resolveSecrets(
     ["A", "B", "C", "D", "E", "F"].map((env) => reference({ env })),
     { folder: "/", env: { C: "c" } },
@@ -145,12 +145,15 @@ test("an interruption ends the command and the wait", async () => {
   await expect(resolving).rejects.toThrow("interrupted");
 });
 
-test.skipIf(process.platform === "win32")("a relative command begins in the folder of dimsync.yaml, and must be executable", async () => {
-  const folder = writeFiles({ "bin/get": "#!/bin/sh\necho got\n" });
-  const wanted = reference({ exec: ["./bin/get"] });
-  const first = await resolveSecrets([wanted], { folder, env: {} });
-  expect(first.problems[0]?.message).toContain("is not executable");
-  chmodSync(join(folder, "bin/get"), 0o755);
-  writeFileSync(join(folder, "ran"), "");
-  expect((await resolveSecrets([wanted], { folder, env: {} })).values.get(secretKey(wanted))?.reveal()).toBe("got");
-});
+test.skipIf(process.platform === "win32")(
+  "a relative command is relative to the folder of dimsync.yaml, and must be executable",
+  async () => {
+    const folder = writeFiles({ "bin/get": "#!/bin/sh\necho got\n" });
+    const wanted = reference({ exec: ["./bin/get"] });
+    const first = await resolveSecrets([wanted], { folder, env: {} });
+    expect(first.problems[0]?.message).toContain("is not executable");
+    chmodSync(join(folder, "bin/get"), 0o755);
+    writeFileSync(join(folder, "ran"), "");
+    expect((await resolveSecrets([wanted], { folder, env: {} })).values.get(secretKey(wanted))?.reveal()).toBe("got");
+  },
+);

@@ -14,7 +14,7 @@ test("names like __proto__ stay own members", () => {
   expect(Object.keys((after as Record<string, object>)["spec"] ?? {})).toEqual(names);
 });
 
-test("a tree that is skipped because its text is inert has no problem and no reference", () => {
+test("a tree that is skipped because its text has no special characters has no problems and no references", () => {
   const place = { file: "", document: 0, pointer: "" };
   const wrapped = mutatedManifest.map((text) => `kind: SchemaConfig\nspec:\n  token: 1\n  schemas:\n${text.replaceAll(/^/gmu, "    ")}\n`);
   const numRuns = runs(200, 8_000);

@@ -14,16 +14,16 @@ testProblems({
   ],
   "a NUL character": [asset('  description: "a\\0b"'), ["6:16 E_WRONG_VALUE"], /NUL/u],
   "a NUL character in a key": [shops('  schemas: { "a\\0": { enabled: true } }'), ["6:14 E_WRONG_VALUE"], /NUL/u],
-  "yes for true": [integration("    enabled: yes", ...mysql.slice(1)), ["10:14 E_WRONG_TYPE"], /write true without quotes/u],
+  "yes instead of true": [integration("    enabled: yes", ...mysql.slice(1)), ["10:14 E_WRONG_TYPE"], /write true without quotes/u],
   "a number in quotes": [asset('  secretVersion: "4"'), ["6:18 E_WRONG_TYPE"], /Remove the quotes/u],
   "nothing after the colon": [asset("  type:"), ["6:3 E_WRONG_TYPE"], /but is empty/u],
   "a label that is a number": [asset().replace("name: wh", "name: a, labels: { tier: 1 }"), ["3:38 E_WRONG_TYPE"], /Put it in quotes/u],
-  "text where a list belongs": [shops("  rules: a"), ["6:10 E_WRONG_TYPE"], /a list, but is a string/u],
-  "a port that is no number": [postgres("{ port: high }"), ["11:66 E_WRONG_TYPE"], /a whole number or a \$secret/u],
+  "text instead of a list": [shops("  rules: a"), ["6:10 E_WRONG_TYPE"], /a list, but is a string/u],
+  "a port that is not a number": [postgres("{ port: high }"), ["11:66 E_WRONG_TYPE"], /a whole number or a \$secret/u],
   "a value outside an enumeration": [asset("  connectionType: sourc"), ["6:19 E_WRONG_VALUE"], /Did you mean source\?/u],
   "a negative secretVersion": [asset("  secretVersion: -1"), ["6:18 E_WRONG_VALUE"], /at least 0/u],
   "an empty text": [manifest("Asset", "a", 'spec: { name: "" }'), ["4:15 E_WRONG_VALUE"], /empty/u],
-  "a day that is none": [
+  "an invalid date": [
     shops("  rules:", "    - { match: { table: a }, set: { enabled: true }, expires: 2027-13-01 }"),
     ["7:63 E_WRONG_VALUE"],
     /YYYY-MM-DD/u,
@@ -35,9 +35,9 @@ testProblems({
   ],
 
   // Secrets
-  "a password written out": [postgres("{ password: hunter2 }"), ["11:70 E_LITERAL_SECRET"], /\$secret: \{ env: NAME \}/u],
+  "a literal password": [postgres("{ password: hunter2 }"), ["11:70 E_LITERAL_SECRET"], /\$secret: \{ env: NAME \}/u],
   "a secret number": [asset("  connection: { api_key: 12345 }"), ["6:26 E_LITERAL_SECRET"]],
-  "a secret below a secret name is told once": [asset("  connection: { tokens: { a: [x, y], b: z } }"), ["6:31 E_LITERAL_SECRET"]],
+  "a secret below a secret name is reported once": [asset("  connection: { tokens: { a: [x, y], b: z } }"), ["6:31 E_LITERAL_SECRET"]],
   "a secret behind an alias": [asset("  connection: { a: &x hunter2, token: *x }"), ["6:39 E_LITERAL_SECRET"]],
   "a value instead of a source": [asset("  connection: { a: { $secret: hunter2 } }"), ["6:31 E_LITERAL_SECRET"]],
   "a secret from two sources": [
@@ -52,7 +52,7 @@ testProblems({
   ],
   "a member beside $secret": [asset("  connection: { a: { $secret: { env: A }, b: c } }"), ["6:43 E_UNKNOWN_KEY"]],
   "an empty command": [asset("  connection: { a: { $secret: { exec: [] } } }"), ["6:39 E_WRONG_VALUE"]],
-  "a secret at a place where nothing belongs": [asset("  password: hunter2"), ["6:13 E_LITERAL_SECRET", "6:3 E_UNKNOWN_KEY"]],
+  "a secret under an unknown key": [asset("  password: hunter2"), ["6:13 E_LITERAL_SECRET", "6:3 E_UNKNOWN_KEY"]],
 
   // Variables
   "a variable without a value": [asset(`  description: \${var.descr}`), ["6:16 E_UNSET_VARIABLE"], /Did you mean desc\?/u],
@@ -63,12 +63,12 @@ testProblems({
     asset(`  description: \${var.a1} \${var.b1}`),
     ["6:16 E_UNSET_VARIABLE", "6:16 E_UNSET_VARIABLE"],
   ],
-  "a place with a variable without a value has no second problem": [asset(`  secretVersion: \${var.nope}`), ["6:18 E_UNSET_VARIABLE"]],
+  "a value with an unset variable has no second problem": [asset(`  secretVersion: \${var.nope}`), ["6:18 E_UNSET_VARIABLE"]],
   "a secret filled in from the environment": [asset(`  connection: { password: '\${env.SET}' }`), ["6:27 E_LITERAL_SECRET"]],
   "a value from the environment is not quoted": [asset(`  connectionType: '\${env.SET}'`), ["6:19 E_WRONG_VALUE"]],
 });
 
-test("secrets by reference, names that only sound secret, and switches are no problem", async () => {
+test("secret references, names that only look like secrets, and booleans are not problems", async () => {
   const connection = "  connection: { password: { $secret: { env: A } }, use_token: true, host: a }";
   const tree = "  schemas: { secrets: { tables: { tokens: { columns: { password: { hashed: true } } } } } }";
   const { problems, resources } = await load({ "a.yaml": asset(connection), "s.yaml": shops(tree) });

@@ -10,7 +10,7 @@ const connectionOf = async (files: Readonly<Record<string, string>>, options: Pa
   return (resource(project, "Asset/a").spec as { readonly connection: unknown }).connection;
 };
 
-describe("what a reference becomes", () => {
+describe("a reference becomes", () => {
   const vars =
     "vars: { text: t, number: 4, flag: true, none: null, list: [1, b], map: { c: d }, key: { $secret: { env: K } }, 'with-dash.dot': w }";
   const rows: Readonly<Record<string, readonly [written: string, value: unknown]>> = {
@@ -20,13 +20,13 @@ describe("what a reference becomes", () => {
     nothing: [`\${var.none}`, null],
     "a list": [`\${var.list}`, [1, "b"]],
     "a map": [`\${var.map}`, { c: "d" }],
-    "a secret, as the reference that it is": [`\${var.key}`, { $secret: { env: "K" } }],
+    "a secret, as a reference": [`\${var.key}`, { $secret: { env: "K" } }],
     "quotes make no difference": [`"\${var.number}"`, 4],
     "part of a text": [`a-\${var.text}-\${var.number}-\${var.flag}`, "a-t-4-true"],
     "a name with a hyphen and a dot": [`\${var.with-dash.dot}`, "w"],
-    "the environment gives text": [`\${env.N}`, "5"],
+    "text from the environment": [`\${env.N}`, "5"],
     "an empty environment variable is an empty text": [`x\${env.EMPTY}y`, "xy"],
-    "what a variable holds is not looked at again": [`\${env.NESTED}`, `\${var.text}`],
+    "the value of a variable is not substituted again": [`\${env.NESTED}`, `\${var.text}`],
     "a doubled dollar is a literal": [`$\${var.text}`, `\${var.text}`],
     "two dollars before a literal": [`$$\${var.text}`, `$\${var.text}`],
     "a dollar alone": ["a$b $x", "a$b $x"],
@@ -37,7 +37,7 @@ describe("what a reference becomes", () => {
     const files = { "dimsync.yaml": config(vars), "a.yaml": asset(`x: ${written}`) };
     expect(await connectionOf(files, { env: { N: "5", EMPTY: "", NESTED: `\${var.text}` } })).toEqual({ x: value });
   });
-  test("keys are never touched, and names like __proto__ are kept", async () => {
+  test("keys are never changed, and names like __proto__ are kept", async () => {
     const key = `\${var.text}`;
     const found = await connectionOf(
       { "a.yaml": asset(`"${key}": a`, `__proto__: "\${env.N}"`, `constructor: { x: "\${env.N}" }`) },
@@ -65,13 +65,13 @@ describe("what a reference becomes", () => {
     const { diagnostics } = await load({ "dimsync.yaml": config(vars), "a.yaml": asset(`x: ${written}`) });
     expect(headings(diagnostics)).toEqual(["a.yaml:7:8 E_WRONG_TYPE"]);
   });
-  test.each(["constructor", "__proto__", "toString"])("%s is no variable unless one is so called", async (name) => {
+  test.each(["constructor", "__proto__", "toString"])("%s is not a variable unless one has that name", async (name) => {
     const { diagnostics } = await load({ "a.yaml": asset(`x: "\${var.${name}} \${env.${name}}"`) });
     expect(diagnostics.map(({ code }) => code)).toEqual(["E_UNSET_VARIABLE", "E_UNSET_VARIABLE"]);
   });
 });
 
-describe("text from a flag or the environment becomes what the schema asks for", () => {
+describe("text from a flag or the environment is converted to the type that the schema requires", () => {
   const integration = (enabled: string, more = "") =>
     manifest(
       "Integration",
@@ -96,7 +96,7 @@ describe("text from a flag or the environment becomes what the schema asks for",
       create: { enabled: false, sourceConfig: { connection: { port: 5432 } }, sourceSettings: { incremental_mode: "5432" } },
     });
   });
-  test("but not what stands for neither, and not text that is written out", async () => {
+  test("but not other text, and not literal text", async () => {
     const { diagnostics } = await load({ "i.yaml": integration('"false"') }, { env: { PORT: "0x10" } });
     expect([...headings(diagnostics)].sort()).toEqual(["i.yaml:10:14 E_WRONG_TYPE", "i.yaml:11:66 E_WRONG_TYPE"]);
     const [written, filledIn] = ["i.yaml:10", "i.yaml:11"].map(
@@ -127,7 +127,7 @@ describe("flag > environment > file > target > config", () => {
     });
     expect(found).toEqual({ a: "config", b: "target", c: "first", d: "second", e: "environment", f: "flag" });
   });
-  test("a file of variables is never taken for a manifest, and may use the environment", async () => {
+  test("a file of variables is never read as a manifest, and may use the environment", async () => {
     const found = await connectionOf(
       { "v.yaml": `x: "\${env.X}"\n`, "a.yaml": asset(`x: \${var.x}`) },
       { varFiles: ["v.yaml"], env: { X: "e" } },
@@ -135,7 +135,7 @@ describe("flag > environment > file > target > config", () => {
     expect(found).toEqual({ x: "e" });
   });
   const broken: Readonly<Record<string, readonly [text: string | undefined, at: string]>> = {
-    "a file that is not there": [undefined, "v.yaml E_PATH_NOT_FOUND"],
+    "a file that does not exist": [undefined, "v.yaml E_PATH_NOT_FOUND"],
     "a list": ["- a\n", "v.yaml:1:1 E_WRONG_TYPE"],
     "two documents": ["a: 1\n---\nb: 2\n", "v.yaml:1:1 E_WRONG_TYPE"],
     "no YAML": ["a: b: c\n", "v.yaml:1:4 E_YAML_SYNTAX"],

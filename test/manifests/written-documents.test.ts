@@ -45,7 +45,10 @@ const policy = {
   line: 1,
 } as const;
 
-/** Typed by the model and holding every optional member, so that a member that the schema lacks fails here. */
+/**
+ * Typed by the model, with every optional member, so that a member that the schema lacks fails
+ * here.
+ */
 const plan: Plan = {
   ...common,
   kind: "Plan",
@@ -122,7 +125,7 @@ const { protects: _, exposes: __, ...counts } = plan.summary;
 const driftManual = plan.manual.map((step) => ({ ...step, origin: "drift", attribution }));
 const drift = { ...plan, kind: "DriftReport", items: driftItems, manual: driftManual, summary: { ...counts, exposed: 1, stricter: 0 } };
 
-describe("what dimsync writes", () => {
+describe("documents that dimsync writes", () => {
   const documents = [
     ["plan", validators.plan, plan],
     ["result", validators.result, result],
@@ -168,7 +171,7 @@ describe("what dimsync writes", () => {
       expect([key, validate(rest)]).toEqual([key, false]);
     }
   });
-  test("a plan is no drift report, and another format is none", () => {
+  test("a plan is not a drift report, and a document in another format is neither", () => {
     expect([
       validators.drift(plan),
       validators.plan({ ...plan, kind: "DriftReport" }),

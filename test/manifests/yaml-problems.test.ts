@@ -36,8 +36,8 @@ testProblems({
   "an unknown tag": ["a: !php/object x\n", ["1:4 E_YAML_SYNTAX"], /not allowed/u],
   "a list as a key": ["? [a]\n: b\n", ["1:3 E_YAML_SYNTAX"], /cannot be a key/u],
   "an alias without an anchor": ["a: [1, *b]\n", ["1:8 E_YAML_SYNTAX"], /no anchor/u],
-  "an alias inside what it names": [asset("  connection: &a { b: *a }"), ["4:1 E_ALIAS_EXPANSION"]],
-  "aliases that stand for millions of values": [
+  "an alias inside its anchor": [asset("  connection: &a { b: *a }"), ["4:1 E_ALIAS_EXPANSION"]],
+  "aliases that expand to millions of values": [
     asset("  connection:", "    a: &a [x,x,x,x,x,x,x,x,x]", ...nested),
     ["1:1 E_ALIAS_EXPANSION"],
     /far more than is written/u,
@@ -55,23 +55,23 @@ testProblems({
   ],
   "a duplicate key at the top": [asset().replace("spec:", "kind: Asset\nspec:"), ["4:1 E_DUPLICATE_KEY"], /line 2/u],
   "a duplicate key, once in quotes": [asset('  connection: { "1": a, 1: b }'), ["6:25 E_DUPLICATE_KEY"]],
-  "two mistakes in two documents of a file": ["a: b: c\n---\nd: e: f\n", ["1:4 E_YAML_SYNTAX", "3:4 E_YAML_SYNTAX"]],
+  "two problems in two documents of a file": ["a: b: c\n---\nd: e: f\n", ["1:4 E_YAML_SYNTAX", "3:4 E_YAML_SYNTAX"]],
   "the documents after a broken one are still checked": [
     `a: b: c\n---\n${manifest("Tagg", "x")}`,
     ["1:4 E_YAML_SYNTAX", "4:7 E_UNKNOWN_KIND"],
   ],
-  "a number too large to be kept": [
+  "a number that is too large": [
     asset("  connection: { a: 12345678901234567890, b: .inf }"),
     ["6:20 E_WRONG_VALUE", "6:45 E_WRONG_VALUE"],
     /quotes/u,
   ],
 
-  // Which manifest it is
+  // The kind and name of a manifest
   "a list instead of a manifest": ["- a\n", ["1:1 E_WRONG_TYPE"], /a map with apiVersion/u],
   "no kind": ["apiVersion: dimsync/v1\n", ["1:1 E_MISSING_KEY"]],
-  "a kind misspelt": [manifest("Tagg", "x"), ["2:7 E_UNKNOWN_KIND"], /Did you mean Tag\?/u],
-  "a kind like a member of every object": [manifest("constructor", "x"), ["2:7 E_UNKNOWN_KIND"]],
-  "a kind that is no text": ["kind: 3\n", ["1:7 E_WRONG_TYPE"]],
+  "a mistyped kind": [manifest("Tagg", "x"), ["2:7 E_UNKNOWN_KIND"], /Did you mean Tag\?/u],
+  "a kind with the name of a member of every object": [manifest("constructor", "x"), ["2:7 E_UNKNOWN_KIND"]],
+  "a kind that is not a string": ["kind: 3\n", ["1:7 E_WRONG_TYPE"]],
   "a second config": ["apiVersion: dimsync/v1\nkind: Config\n", ["2:7 E_UNKNOWN_KIND"], /--config/u],
   "another apiVersion": [named("a").replace("v1", "v2"), ["1:13 E_WRONG_VALUE"], /must be `dimsync\/v1`, but is "dimsync\/v2"/u],
   "a name with capitals": [named("Wh"), ["3:19 E_INVALID_NAME"], /but is "Wh"/u],
@@ -81,7 +81,7 @@ testProblems({
   "the same name twice": [`${asset()}---\n${asset()}`, ["9:19 E_DUPLICATE_NAME"], /already declared in m\.yaml:3/u],
 });
 
-test("all files are checked in one pass, and what is right is still loaded", async () => {
+test("all files are checked in one pass, and valid manifests are still loaded", async () => {
   const files = { "a.yaml": "a: b: c", "b.yaml": manifest("Tagg", "x"), "c.yaml": asset("  typ: x"), "d.yaml": named("ok") };
   const { diagnostics, resources } = await load(files, { paths: ["."] });
   expect(headings(diagnostics)).toEqual(["a.yaml:1:4 E_YAML_SYNTAX", "b.yaml:2:7 E_UNKNOWN_KIND", "c.yaml:6:3 E_UNKNOWN_KEY"]);

@@ -42,7 +42,7 @@ describe("a saved plan", () => {
     expect(result.planId).toBe(plan.planId);
   });
 
-  it("refuses the item whose live object has changed, with what it was and what it is, does the others, and ends with 5", async () => {
+  it("refuses the item whose live object has changed, with the old and the new value, executes the others, and ends with 5", async () => {
     const at = await scene(manifests);
     await savedPlan(at);
     at.service.mutate(({ tags }) => {
@@ -57,7 +57,7 @@ describe("a saved plan", () => {
     expect(at.writes()).not.toContain("PUT /v1/tags/t-3");
   });
 
-  it("is refused without a key where it was made from a snapshot, since that is not the account", async () => {
+  it("is refused without a key if it was made from a snapshot", async () => {
     const at = await scene(manifests);
     expect((await at.run(["snapshot", "--out", "account.json"])).code).toBe(0);
     const made = await at.run(["plan", "--snapshot", "account.json", "--out", "plan.json"], { DIMSYNC_API_KEY: "" });
@@ -68,7 +68,7 @@ describe("a saved plan", () => {
     expect(at.writes()).toEqual([]);
   });
 
-  it("is applied once: the second time nothing is sent and the first run is named", async () => {
+  it("is applied once: the second time, nothing is sent and the message names the first run", async () => {
     const at = await scene(manifests);
     await savedPlan(at);
     const { result } = await at.apply("plan.json");
@@ -80,7 +80,7 @@ describe("a saved plan", () => {
     expect(at.service.requests).toEqual([]);
   });
 
-  it("that would create what another plan has created since creates nothing", async () => {
+  it("does not create an object that another plan has created since", async () => {
     const at = await scene(together(assetManifest(), integrationManifest("returns")));
     await savedPlan(at);
     const plan = readFileSync(join(at.folder, "plan.json"), "utf8");
@@ -107,7 +107,7 @@ describe("a saved plan", () => {
     expect(at.writes()).toEqual(["POST /v1/assets"]);
   });
 
-  it("goes on with its deferred part, and with nothing else", async () => {
+  it("continues with its deferred part, and nothing else", async () => {
     const at = await scene(
       together(
         assetManifest(),
@@ -118,7 +118,7 @@ describe("a saved plan", () => {
     );
     const plan = await savedPlan(at);
     expect(plan.deferred.map(({ address }) => address).sort()).toEqual(["Integration/returns", "SchemaConfig/returns@returns"]);
-    // Drift that the plan knows nothing of stays.
+    // Drift that is not in the plan stays.
     at.service.mutate(({ tags }) => {
       for (const tag of tags) if (tag.name === "PII") tag.description = "other";
     });
@@ -153,7 +153,7 @@ describe("a saved plan", () => {
         },
         "E_PLAN_TAMPERED",
       ],
-      "that was cut off": [
+      "that was truncated": [
         (at) => {
           at.write("plan.json", readFileSync(join(at.folder, "plan.json"), "utf8").slice(0, 500));
           return [];
@@ -169,7 +169,7 @@ describe("a saved plan", () => {
       ],
       "of other manifests": [
         (at) => {
-          at.write("manifests/all.yaml", manifests.replace("the best", "better than that"));
+          at.write("manifests/all.yaml", manifests.replace("the best", "a better description"));
           return [];
         },
         "E_PLAN_STALE",
@@ -215,7 +215,7 @@ describe("a saved plan", () => {
       expect(ran.stderr).toContain(refusal ?? "");
     });
 
-  it("that is not signed is refused where a key is set", async () => {
+  it("that is not signed is refused if a key is set", async () => {
     const at = await scene(manifests);
     await savedPlan(at);
     const ran = await at.run(["apply", "plan.json"], { DIMSYNC_DIGEST_KEY: "k1" });

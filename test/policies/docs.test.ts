@@ -9,7 +9,7 @@ const docs = readFileSync(new URL("../../docs/policies.md", import.meta.url), "u
 const blocks = (language: string): readonly string[] =>
   [...docs.matchAll(new RegExp(`\`\`\`${language}\\n(.*?)\`\`\``, "gsu"))].map(([, text = ""]) => text);
 
-test("the policies of docs/policies.md are valid, and judge", async () => {
+test("the policies of docs/policies.md are valid, and find violations", async () => {
   const service = await startService();
   onTestFinished(() => service.close());
   const [declared = "", inJavaScript = ""] = blocks("yaml");

@@ -63,7 +63,7 @@ const at = (text: string): string => {
 const email = at("public.users.email.hashed");
 const name = (text: string | readonly string[]) => ({ column: { name: text } });
 
-describe("what a policy finds", () => {
+describe("a policy finds", () => {
   test.each<[string, Case, readonly string[]]>([
     ["unhashed columns by name, in replicated tables", { spec: { when: name("email") } }, [email]],
     ["names are case-sensitive", { spec: { when: name("EMAIL") } }, []],
@@ -192,7 +192,7 @@ describe("what a policy finds", () => {
       [],
     ],
     [
-      "what an exemption covered until yesterday",
+      "a node whose exemption expired yesterday",
       { spec: { when: name("email"), exemptions: [{ column: "email", reason: "r", expires: "2026-05-31" }] } },
       [email],
     ],

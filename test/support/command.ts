@@ -20,7 +20,7 @@ export async function runCommand(argv: readonly string[], cwd: string, env: Read
     columns: 100,
     env,
     cwd,
-    ask: () => Promise.reject(new Error("There is nobody to ask.")),
+    ask: () => Promise.reject(new Error("There is no terminal.")),
     interrupted: new AbortController().signal,
   });
   return { code, stdout: out.join(""), stderr: err.join("") };

@@ -55,7 +55,8 @@ interface OpenApi {
 // The file is the project's own; a wrong shape would fail every test at once.
 const document = JSON.parse(readFileSync(new URL("../../schema/openapi.json", import.meta.url), "utf8")) as OpenApi;
 const ajv = new Ajv2020({ strict: false, allErrors: false, ownProperties: true });
-// The package is CommonJS: under Node's rules its function is the default member's default where types see only one.
+// The package is CommonJS: under Node's rules its function is default.default, but its types have
+// only one default.
 addFormats.default(ajv);
 ajv.addSchema(document, "openapi");
 

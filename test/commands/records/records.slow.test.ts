@@ -64,7 +64,7 @@ test("records in git are used by a second machine, and move to PostgreSQL and ba
   expect(second.config()).toContain("postgres:");
   expect((await second.run("records", "export")).stdout).toBe(bundle);
   expect(await second.run("plan", "--detailed-exitcode")).toMatchObject({ code: 0 });
-  // Whoever still has the old config is stopped.
+  // Runs with the old config are refused.
   expect(await first.run("apply", "--yes")).toMatchObject({ code: 6, stderr: expect.stringContaining("were moved to postgres") });
 
   expect(await second.run("records", "migrate", "--to", "folder")).toMatchObject({ code: 0 });
@@ -81,7 +81,7 @@ test("init refuses a target that has records, and names the command that moves t
   expect(refused).toMatchObject({ code: 1, stderr: expect.stringContaining("dimsync records migrate --to postgres") });
 });
 
-test("a lock keeps apply away until unlock, and plan goes on", async () => {
+test("a lock blocks apply until unlock, but not plan", async () => {
   const { run } = machines().machine();
   expect(await run("records", "lock")).toMatchObject({ code: 1, stderr: expect.stringContaining("needs a reason") });
   expect(await run("records", "lock", "--reason", "moving the warehouse")).toMatchObject({ code: 0 });

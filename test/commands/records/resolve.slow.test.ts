@@ -3,7 +3,9 @@ import { integrations, machines } from "../../records/git/git-project.ts";
 import { begun } from "../../records/git/git-store.ts";
 import { intentOf } from "../../records/suite.ts";
 
-/** A machine, and a run on another one that stored two intents and then lost its lease to a person. */
+/**
+ * A machine, and a run on another one that stored two intents and whose lease a user then ended.
+ */
 async function unlocked() {
   const { machine, store } = await machines();
   const one = machine(integrations(1), { ttl: "60s" });
@@ -40,7 +42,7 @@ describe("resolve --not-created, after the run was unlocked", () => {
     expect(JSON.parse(stdout).open).toEqual([]);
   });
 
-  it("does not refuse --created, because an object that was found is there", async () => {
+  it("does not refuse --created, because the object was found", async () => {
     const { one, open } = await unlocked();
     const { code } = await one.run("resolve", "Integration/i0", "--created", "8f1c");
     expect(code).toBe(0);

@@ -24,7 +24,7 @@ async function fmt(folder: string, flags: Partial<FmtFlags>, ...paths: readonly 
   return { code: await runFmt({ io, flags: all, cwd: folder }, paths), stdout: out.join(""), stderr: err.join("") };
 }
 
-test("files that are not canonical are rewritten and named, and then nothing is left to do", async () => {
+test("files that are not canonical are rewritten and named, and a second run changes nothing", async () => {
   const ragged = "kind: Integration\napiVersion:   dimsync/v1\nmetadata: {name: orders}\nspec: {match: {name: Orders}}\n";
   const folder = writeProject({
     "dimsync.yaml": configText("https://api.example.com"),

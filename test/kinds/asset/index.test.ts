@@ -19,96 +19,86 @@ const bound = (binding: Binding, more: Partial<AccountView> = {}): Partial<Accou
 });
 const path = "PATCH /v1/assets/d-12";
 
-describe("what is sent of a bound asset", () => {
+describe("for a bound asset, plan sends", () => {
   const rows: readonly [sentence: string, manifest: Resource, world: Partial<AccountView>, body: object | undefined][] = [
-    ["nothing, where it equals the record", asset(), bound(recorded), undefined],
-    ["only the description, where that changed", asset({ description: "New" }), bound(recorded), { description: "New" }],
+    ["nothing, if it equals the record", asset(), bound(recorded), undefined],
+    ["only the description, if that changed", asset({ description: "New" }), bound(recorded), { description: "New" }],
+    ["name and description, if both changed", asset({ name: "W", description: "New" }), bound(recorded), { name: "W", description: "New" }],
     [
-      "name and description, where both changed",
-      asset({ name: "W", description: "New" }),
-      bound(recorded),
-      { name: "W", description: "New" },
-    ],
-    [
-      "the connection whole, where one of its members changed",
+      "the whole connection, if one of its members changed",
       asset({ connection: { account: "other", private_key: key } }),
       bound(recorded),
       { connection: { account: "other", private_key: key } },
     ],
     [
-      "the connection whole, where a member went",
+      "the whole connection, if a member was removed",
       asset({ connection: { private_key: key } }),
       bound(recorded),
       { connection: { private_key: key } },
     ],
     [
-      "no connection, where the manifest has none any more",
+      "no connection, if the manifest no longer has one",
       resourceOf("Asset", "warehouse", { name: "Warehouse" }),
       bound(recorded),
       undefined,
     ],
     [
-      "the description alone, where the manifest has no connection any more",
+      "only the description, if the manifest no longer has a connection",
       resourceOf("Asset", "warehouse", { name: "Warehouse", description: "New" }),
       bound(recorded),
       { description: "New" },
     ],
-    ["the connection alone, where the version was raised", asset({ secretVersion: 4 }), bound(recorded), { connection }],
-    ["nothing, where the version was lowered", asset({ secretVersion: 2 }), bound(recorded), undefined],
-    ["the connection, where a version was added to what was sent without", asset(), bound({ id: "d-12", sent }), { connection }],
-    ["never the connection under version 0", asset({ secretVersion: 0, connection: { account: "x" } }), bound(recorded), undefined],
-    ["nothing, where no digest is on record", asset({ description: "New" }), bound({ id: "d-12", secretVersion: 3 }), undefined],
+    ["only the connection, if the version was raised", asset({ secretVersion: 4 }), bound(recorded), { connection }],
+    ["nothing, if the version was lowered", asset({ secretVersion: 2 }), bound(recorded), undefined],
+    ["the connection, if a version was added that was not sent before", asset(), bound({ id: "d-12", sent }), { connection }],
+    ["never the connection with version 0", asset({ secretVersion: 0, connection: { account: "x" } }), bound(recorded), undefined],
+    ["nothing, if no digest is recorded", asset({ description: "New" }), bound({ id: "d-12", secretVersion: 3 }), undefined],
     [
-      "all that integrations don't show, where asked without a record",
+      "everything that integrations do not show, on request without a record",
       asset(),
       bound({ id: "d-12" }, { writeSecrets: () => true }),
       { description: "Central", connection },
     ],
-    ["the connection, where asked with a record", asset(), bound(recorded, { writeSecrets: () => true }), { connection }],
+    ["the connection, on request with a record", asset(), bound(recorded, { writeSecrets: () => true }), { connection }],
     [
-      "nothing, where another one is asked for",
+      "nothing, if another asset is requested",
       asset(),
       bound(recorded, { writeSecrets: (address) => address === "Asset/lake" }),
       undefined,
     ],
     [
-      "the name, where integrations show another one",
+      "the name, if integrations show another one",
       asset({ name: "Renamed" }),
       bound({ ...recorded, sent: { ...sent, "/name": leafDigests({ name: "Renamed" })["/name"] ?? "" } }),
       { name: "Renamed" },
     ],
     [
-      "no name, where integrations show it already, whatever was sent before",
+      "no name, if integrations already show it, whatever was sent before",
       asset(),
       bound({ ...recorded, sent: { ...sent, "/name": "000000000000" } }),
       undefined,
     ],
-    ["the name, where no integration shows the asset", asset({ name: "W" }), bound(recorded, { integrations: [] }), { name: "W" }],
-    [
-      "nothing that is left to others",
-      asset({ description: "New" }),
-      bound(recorded, { ignored: (_, at) => at === "/description" }),
-      undefined,
-    ],
+    ["the name, if no integration shows the asset", asset({ name: "W" }), bound(recorded, { integrations: [] }), { name: "W" }],
+    ["no ignored fields", asset({ description: "New" }), bound(recorded, { ignored: (_, at) => at === "/description" }), undefined],
   ];
   test.each(rows)("%s", (_, manifest, world, body) => {
     expect(requestsOf(foundIn(worldOf([manifest], world), "Asset"))).toEqual(body === undefined ? [] : [[path, body]]);
   });
 });
 
-describe("what is recorded", () => {
+describe("the record contains", () => {
   const rows: readonly [sentence: string, manifest: Resource, world: Partial<AccountView>, binding: unknown][] = [
-    ["the id, where it was pinned", asset({}, { id: "d-12" }), {}, { id: "d-12", secretVersion: 3 }],
-    ["nothing new, where all is on record", asset(), bound(recorded), undefined],
-    ["the version, where only the id is on record", asset(), bound({ id: "d-12" }), { id: "d-12", secretVersion: 3 }],
+    ["the id, if it is pinned", asset({}, { id: "d-12" }), {}, { id: "d-12", secretVersion: 3 }],
+    ["nothing new, if everything is recorded", asset(), bound(recorded), undefined],
+    ["the version, if only the id is recorded", asset(), bound({ id: "d-12" }), { id: "d-12", secretVersion: 3 }],
     ["the raised version, with the connection", asset({ secretVersion: 4 }), bound(recorded), { id: "d-12", secretVersion: 4, sent }],
     [
-      "the old version, where the connection was not sent",
+      "the old version, if the connection was not sent",
       asset({ secretVersion: 2, description: "New" }),
       bound(recorded),
       { id: "d-12", secretVersion: 3, sent: { ...sent, "/description": leafDigests({ description: "New" })["/description"] } },
     ],
-    ["no record of another object, where the id changed", asset({}, { id: "d-13" }), bound(recorded), { id: "d-13", secretVersion: 3 }],
+    ["nothing of another object, if the id changed", asset({}, { id: "d-13" }), bound(recorded), { id: "d-13", secretVersion: 3 }],
   ];
   test.each(rows)("%s", (_, manifest, world, binding) => {
     expect(foundIn(worldOf([manifest], world), "Asset").items.map((item) => item.binding)).toEqual(binding === undefined ? [] : [binding]);
@@ -129,14 +119,14 @@ describe("an asset without an id", () => {
   });
   const rows: readonly [sentence: string, manifests: readonly Resource[], command: string | undefined][] = [
     ["is blocked by default", [asset(absent)], "dimsync bind Asset/warehouse=ID"],
-    ["is blocked where one of its name and type is shown", [asset({}, ifMissing)], "dimsync bind Asset/warehouse=d-12"],
+    ["is blocked if integrations show an asset with its name and type", [asset({}, ifMissing)], "dimsync bind Asset/warehouse=d-12"],
     [
-      "is blocked where an integration that uses it exists with another destination",
+      "is blocked if an integration that uses it exists with another destination",
       [asset(absent, ifMissing), orders],
       "dimsync bind Asset/warehouse=d-12",
     ],
-    ["is created where nothing is like it", [asset(absent, ifMissing)], undefined],
-    ["is created where only the type differs", [asset({ type: "bigquery" }, ifMissing)], undefined],
+    ["is created if no asset is similar", [asset(absent, ifMissing)], undefined],
+    ["is created if only the type differs", [asset({ type: "bigquery" }, ifMissing)], undefined],
   ];
   test.each(rows)("%s", (_, manifests, command) => {
     const found = foundIn(worldOf(manifests), "Asset");
@@ -149,18 +139,18 @@ describe("an asset without an id", () => {
     }
   });
 
-  test("takes over the id of an address without a manifest, with what was recorded", () => {
+  test("takes over the id and the record of an address without a manifest", () => {
     const account = worldOf([asset({}, ifMissing)], { bindings: new Map([["Asset/other", { ...recorded, id: "d-12" }]]) });
     expect(foundIn(account, "Asset").items).toMatchObject([{ action: "bind", renamedFrom: "Asset/other", binding: recorded }]);
   });
 
-  test("is blocked if another manifest stands for the asset with its name and type", () => {
+  test("is blocked if another manifest is bound to the asset with its name and type", () => {
     const other = resourceOf("Asset", "other", { name: "Other" });
     const account = worldOf([asset({}, ifMissing), other], { bindings: new Map([["Asset/other", { id: "d-12" }]]) });
     expect(foundIn(account, "Asset")).toMatchObject({ blocked: [{ code: "E_UNBOUND", command: "dimsync bind Asset/warehouse=d-12" }] });
   });
 
-  test("is created if another manifest stands for an asset with another name or type", () => {
+  test("is created if another manifest is bound to an asset with another name or type", () => {
     const other = resourceOf("Asset", "other", { name: "Other" });
     for (const change of [{ name: "Lake" }, { type: "s3" }]) {
       const account = worldOf([asset(change, ifMissing), other], { bindings: new Map([["Asset/other", { id: "d-12" }]]) });
@@ -168,7 +158,7 @@ describe("an asset without an id", () => {
     }
   });
 
-  test("is created with exactly what the manifest says, each leaf shown", () => {
+  test("is created with exactly the values of the manifest, and shows each leaf", () => {
     const found = foundIn(worldOf([asset(absent, ifMissing)]), "Asset");
     const body = { name: "Lake", description: "Central", connection, type: "s3", connectionType: "destination" };
     expect(requestsOf(found)).toEqual([["POST /v1/assets", body]]);
@@ -183,7 +173,7 @@ describe("an asset without an id", () => {
   });
 });
 
-describe("what no call can repair", () => {
+describe("differences that no call can fix", () => {
   test("another type", () => {
     expect(foundIn(worldOf([asset({ type: "bigquery" })], bound(recorded)), "Asset")).toMatchObject({
       items: [],
@@ -191,7 +181,7 @@ describe("what no call can repair", () => {
     });
   });
 
-  test("values that were never sent from here are unverifiable, and only those that integrations don't show", () => {
+  test("values that dimsync never sent and integrations do not show are unverifiable", () => {
     const unverifiable = (world: Partial<AccountView>) =>
       foundIn(worldOf([asset()], world), "Asset").unverifiable.flatMap(({ paths }) => paths);
     expect(unverifiable(bound({ id: "d-12", secretVersion: 3 }))).toEqual(["/description", "/connection/account"]);

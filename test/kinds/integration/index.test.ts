@@ -30,7 +30,7 @@ const never: Partial<Resource> = { lifecycle: { create: "never", acceptExposureW
 const lake = (create: "ifMissing" | "never") =>
   resourceOf("Asset", "lake", { name: "Lake", type: "s3" }, { lifecycle: { create, acceptExposureWindow: "" } });
 
-test("the body of a create is exactly what the manifest says, with people as their ids", () => {
+test("the body of a create has exactly the values of the manifest, with users as ids", () => {
   const { owners: _, ...sourceConfig } = create.sourceConfig;
   expect(requestsOf(foundIn(worldOf([returns()]), "Integration"))).toEqual([
     [
@@ -48,53 +48,48 @@ test("the body of a create is exactly what the manifest says, with people as the
   ]);
 });
 
-test("a create without owners invents none", () => {
+test("a create without owners has none in its body", () => {
   const { owners: _, ...sourceConfig } = create.sourceConfig;
   const [request] = requestsOf(foundIn(worldOf([returns({ create: { ...create, sourceConfig } })]), "Integration"));
   expect(request?.[1]).toMatchObject({ sourceConfig });
   expect(request?.[1]).not.toHaveProperty("sourceConfig.owners");
 });
 
-describe("which live integration is meant", () => {
+describe("a manifest is identified with", () => {
   const twins = [liveIntegration("x1", "A", "returns-pg"), liveIntegration("x2", "B", "returns-pg")];
   const rows: readonly [sentence: string, manifests: readonly Resource[], world: Partial<AccountView>, identity: object][] = [
     [
-      "the pinned one before the bound one",
+      "the pinned integration, not the bound one",
       [returns({}, { id: "8f1c" })],
       bound({ id: "b27d" }),
       { state: "found", id: "8f1c", by: "pin" },
     ],
-    ["the bound one before a look-up", [existing()], bound({ id: "b27d" }), { state: "found", id: "b27d", by: "binding" }],
-    ["the one of that source and destination", [existing()], {}, { state: "found", id: "8f1c", by: "look-up" }],
-    ["none, where the same source feeds another destination", [existing({ destination: { id: "d-13" } })], {}, { state: "absent" }],
-    ["the one that match names", [returns({ match: { name: "Billing" } })], {}, { state: "found", id: "b27d", by: "look-up" }],
     [
-      "the one for which all of match holds",
+      "the bound integration, not one that a look-up finds",
+      [existing()],
+      bound({ id: "b27d" }),
+      { state: "found", id: "b27d", by: "binding" },
+    ],
+    ["the one with its source and destination", [existing()], {}, { state: "found", id: "8f1c", by: "look-up" }],
+    ["none, if the same source has another destination", [existing({ destination: { id: "d-13" } })], {}, { state: "absent" }],
+    ["the one that matches spec.match", [returns({ match: { name: "Billing" } })], {}, { state: "found", id: "b27d", by: "look-up" }],
+    [
+      "the one that matches all of spec.match",
       [returns({ match: { sourceType: "postgres", sourceName: "billing-pg", destinationId: "d-12" } })],
       {},
       { state: "found", id: "b27d" },
     ],
-    ["the one of the manifest's name, without create", [resourceOf("Integration", "Orders", {})], {}, { state: "found", id: "8f1c" }],
-    ["none to create, where nothing is like it", [returns()], {}, { state: "absent" }],
-    ["none, where it must not be created", [returns({}, never)], {}, { state: "blocked", code: "E_INTEGRATION_MISSING" }],
-    ["none, where it can't be created", [resourceOf("Integration", "x", {})], {}, { state: "blocked", code: "E_INTEGRATION_MISSING" }],
-    [
-      "none, where no destination is named",
-      [returns({ destination: undefined } as never)],
-      {},
-      { state: "blocked", code: "E_NO_DESTINATION" },
-    ],
-    ["none that is gone", [existing({})], { ...bound({ id: "dead" }), goneIds: new Set(["dead"]) }, { state: "gone", id: "dead" }],
+    ["the one with the manifest's name, without create", [resourceOf("Integration", "Orders", {})], {}, { state: "found", id: "8f1c" }],
+    ["a new one, if none is similar", [returns()], {}, { state: "absent" }],
+    ["none, if it must not be created", [returns({}, never)], {}, { state: "blocked", code: "E_INTEGRATION_MISSING" }],
+    ["none, if it cannot be created", [resourceOf("Integration", "x", {})], {}, { state: "blocked", code: "E_INTEGRATION_MISSING" }],
+    ["none, without a destination", [returns({ destination: undefined } as never)], {}, { state: "blocked", code: "E_NO_DESTINATION" }],
+    ["none, if it is gone", [existing({})], { ...bound({ id: "dead" }), goneIds: new Set(["dead"]) }, { state: "gone", id: "dead" }],
     ["the recovered one", [returns()], { recovered: new Map([["Integration/returns", "b27d"]]) }, { state: "found", by: "recovered" }],
     ["never the first of several", [returns()], { integrations: twins }, { state: "blocked", code: "E_AMBIGUOUS" }],
+    ["never the first of several matches", [returns({ match: { destinationId: "d-12" } })], {}, { state: "blocked", code: "E_AMBIGUOUS" }],
     [
-      "never the first of several that match",
-      [returns({ match: { destinationId: "d-12" } })],
-      {},
-      { state: "blocked", code: "E_AMBIGUOUS" },
-    ],
-    [
-      "none to create beside one of the same source and destination that match does not name",
+      "none, if one with its source and destination does not match spec.match",
       [existing({ match: { name: "Other" } })],
       {},
       { state: "blocked", code: "E_UNBOUND", command: "dimsync bind Integration/returns=8f1c" },
@@ -106,7 +101,7 @@ describe("which live integration is meant", () => {
       { state: "waits", on: ["Asset/lake"] },
     ],
     [
-      "none whose destination is blocked",
+      "none, if its destination is blocked",
       [returns({ destination: { asset: "lake" } }), lake("never")],
       {},
       { state: "blocked", code: "E_DEPENDENCY" },
@@ -124,7 +119,7 @@ describe("which live integration is meant", () => {
   });
 });
 
-describe("what of an existing integration a person has to change", () => {
+describe("for an existing integration, the manual steps are", () => {
   const accepted: Binding = { id: "8f1c", sent: leafDigests((existing().spec as IntegrationSpec).create, "/create") };
   const changed = (part: Partial<typeof create>): IntegrationSpec["create"] => ({
     ...create,
@@ -132,7 +127,7 @@ describe("what of an existing integration a person has to change", () => {
     ...part,
   });
   const rows: readonly [sentence: string, manifest: Resource, binding: Binding, manual: readonly object[]][] = [
-    ["nothing, where it is as declared", existing({ expect: { paused: false, name: "Orders" } }), accepted, []],
+    ["none, if it matches the manifest", existing({ expect: { paused: false, name: "Orders" } }), accepted, []],
     ["paused", existing({ expect: { paused: true } }), accepted, [{ path: "/paused", expected: true, actual: false }]],
     ["the name", existing({ expect: { name: "X" } }), accepted, [{ path: "/name", expected: "X", actual: "Orders" }]],
     [
@@ -154,7 +149,7 @@ describe("what of an existing integration a person has to change", () => {
       [{ path: "/source/name", expected: "returns-pg", actual: "orders-pg" }],
     ],
     [
-      "a member of create that changed since",
+      "a member of create that changed later",
       existing({ create: changed({ replicationFrequency: "6h" }) } as Partial<IntegrationSpec>),
       accepted,
       [
@@ -166,7 +161,7 @@ describe("what of an existing integration a person has to change", () => {
       ],
     ],
     [
-      "a member of create that went",
+      "a member of create that was removed",
       existing({ create: changed({ sourceSettings: { max_clients: 4 } }) } as Partial<IntegrationSpec>),
       accepted,
       [{ path: "/spec/create/sourceSettings/incremental_mode" }],
@@ -179,7 +174,7 @@ describe("what of an existing integration a person has to change", () => {
     expect(found).toMatchObject({ items: [], blocked: [], unverifiable: [] });
   });
 
-  test("without a record of its create that part is unverifiable, and its source is compared all the same", () => {
+  test("without a record of its create, `create` is unverifiable, but its source is compared", () => {
     const found = foundIn(worldOf([existing()], bound({ id: "8f1c" })), "Integration");
     expect(found.manual).toEqual([]);
     expect(found.unverifiable[0]?.paths).toContain("/spec/create/replicationFrequency");
@@ -188,7 +183,7 @@ describe("what of an existing integration a person has to change", () => {
   });
 });
 
-test("an owner whom nobody knows is an error at its place, and nothing is created", () => {
+test("an unknown owner is an error at its line, and nothing is created", () => {
   const sourceConfig = { ...create.sourceConfig, owners: ["u-1", { user: "nobody@example.com" }] };
   const found = foundIn(worldOf([returns({ create: { ...create, sourceConfig } })]), "Integration");
   expect(found.items).toEqual([]);

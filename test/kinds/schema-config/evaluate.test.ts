@@ -5,7 +5,7 @@ import { column, compareFleet, config, schema, shop, table } from "./fleet.ts";
 const off = { enabled: false } as const;
 const hash = { hashed: true } as const;
 
-/** The changes that the spec makes in the shop; errors would leave none, so they are shown in their place. */
+/** The changes that the spec makes in the shop; errors leave none, so they are shown instead. */
 function outcome(spec: SchemaConfigSpec, live = shop()): readonly string[] {
   const { changes, problemsInFull } = compareFleet({ manifests: [config(spec)], live: { shop: live } });
   const errors = problemsInFull.filter(({ severity }) => severity === "error").map(({ code }) => code);

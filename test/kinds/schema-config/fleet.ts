@@ -82,10 +82,10 @@ export interface Fleet {
   readonly manifests: readonly Resource[];
   /** Live schemas by the name of the integration, which is its id too; "shop" alone unless given. */
   readonly live?: Readonly<Record<string, LiveSchemas | undefined>>;
-  /** How "shop" was read, in place of `live`. */
+  /** How "shop" was read, instead of `live`. */
   readonly read?: ObservedSchemas | undefined;
   readonly world?: Partial<AccountView>;
-  /** Which units are compared; all unless given. */
+  /** The units to compare. Default: all. */
   readonly only?: (label: string) => boolean;
 }
 
@@ -128,7 +128,10 @@ export function worldOf(manifests: readonly Resource[], names: readonly string[]
   };
 }
 
-/** What the engine does with schema configurations, without reading: units, their differences, and the conclusion over all. */
+/**
+ * The engine's steps for schema configurations, without reads: units, their differences, and the
+ * conclusion over all.
+ */
 export function compareFleet({ manifests, live = { shop: shop() }, read, world: more, only = () => true }: Fleet): Compared {
   const account = { ...worldOf(manifests, Object.keys(live)), ...more };
   const world = withIdentities(account, account.identities);
@@ -138,7 +141,7 @@ export function compareFleet({ manifests, live = { shop: shop() }, read, world: 
   );
   const compared = units.filter(({ label }) => only(label));
   const found = compared.map((unit) => schemaConfig.diff(unit, read ?? observed(live[unit.liveId]), world));
-  // The kind's own tallies, given back to it.
+  // The kind's own tallies, passed back to it.
   const concluded = ruleWarnings(found.flatMap(({ tally }) => (tally === undefined ? [] : [tally as UnitTally])));
   const all = [...problems, ...found.flatMap((difference) => difference.problems), ...concluded];
   return {

@@ -6,9 +6,10 @@ import type { Sets } from "./reference.ts";
 
 // Random configurations and accounts for the properties.
 
-// Few names, so that rules meet nodes often; hostile ones among them.
+// Few names, so that rules often match nodes; some of them hostile.
 const names = ["a", "b", "ab", "B", "__proto__", "a.b", "a/b", "constructor", "*"];
-// The first ones more often: what is learned of a name matters where it comes again with other attributes.
+// The first ones more often: cached results of a name matter if it occurs again with other
+// attributes.
 export const name = fc.oneof({ weight: 2, arbitrary: fc.constantFrom("a", "b") }, { weight: 3, arbitrary: fc.constantFrom(...names) });
 const pattern = fc.oneof(
   fc.constantFrom("*", "a*", "?", "{a,b}", "[!a]*", "*b", "\\*", "!a", "!*b", "[a-b]", "a?b", "{a,*{b,r}}", "*o*", "!{a,B}", "_*_"),

@@ -35,7 +35,7 @@ function differences(wanted: readonly Wanted[]): readonly Line[] {
   ]);
 }
 
-/** What a service does with a PATCH: members that are sent replace, all others stay. */
+/** The effect of a PATCH in the service: sent members replace, all others stay. */
 function merged<T>(state: T, body: unknown): T {
   if (typeof body !== "object" || body === null || typeof state !== "object" || state === null) return body as T;
   const entries = Object.entries(state).map(
@@ -47,7 +47,7 @@ function merged<T>(state: T, body: unknown): T {
 const state = (tree: LiveSchemas): readonly (readonly unknown[])[] =>
   reference([{}], tree).map(({ path, enabled, hashed }) => [path, enabled, hashed]);
 
-/** For each column, whether it flows and whether it does so in clear. */
+/** For each column, whether it is replicated and whether it is unhashed. */
 function flows(wanted: readonly Wanted[], when: "before" | "after"): ReadonlyMap<string, "clear" | "hashed" | "not"> {
   const on = (path: readonly string[]): boolean => {
     const node = wanted.find((one) => JSON.stringify(one.path) === JSON.stringify(path));
@@ -159,12 +159,12 @@ describe("for any rules and any account", () => {
         });
         const whole = lines(rules, tree);
         const wanted = reference(specs, tree, sets);
-        // Columns of a table that is off, and stays off, are not read.
+        // Columns of a table that is and stays disabled are not read.
         const mayFlow = (path: readonly string[]): boolean =>
           path.length < 3 ||
           wanted.some((one) => JSON.stringify(one.path) === JSON.stringify(path.slice(0, 2)) && (one.enabled || one.live.enabled));
         expect(lines(rules, filled)).toEqual(whole.filter(([path]) => mayFlow(JSON.parse(path))));
-        // No table is read that is off and stays off.
+        // No table is read that is and stays disabled.
         for (const path of read) expect(mayFlow([...JSON.parse(path), ""])).toBe(true);
       }),
       usual,

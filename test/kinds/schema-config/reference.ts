@@ -25,7 +25,7 @@ const levels = ["schema", "table", "column"] as const;
 
 export type Sets = Readonly<Record<string, RuleSetSpec["rules"]>>;
 
-/** Every live node with what it is to be. Layers lowest first. */
+/** Every live node with its desired state. Layers lowest first. */
 export function reference(layers: readonly SchemaConfigSpec[], live: LiveSchemas, sets: Sets = {}): readonly Wanted[] {
   const written = layers.map((layer) => ({ ...layer, rules: inPlace(layer.rules ?? [], sets) }));
   return nodesOf(live).map((chain) => wanted(written, chain));

@@ -1,5 +1,6 @@
-// The patterns of product §2.4 as literally as can be: braces are written out, and what is left is tried letter by letter, with every possibility of
-// `*`. It knows nothing of the matcher under test. Unclosed brackets and braces are not understood here, and not generated.
+// The patterns of docs/schema-config.md, implemented literally: braces are written out, and the
+// rest is tried letter by letter, with every possibility of `*`. Independent of the matcher under
+// test. Unclosed brackets and braces are not supported here, and not generated.
 
 /** A literal, a glob or a list of them; `!` leaves out, and a list of only those is everything else. */
 export function slowMatch(patterns: readonly string[], name: string, ignoreCase: boolean): boolean {

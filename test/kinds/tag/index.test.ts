@@ -10,38 +10,38 @@ const pii = (spec: Partial<TagSpec>, more: Partial<Resource> = {}): Resource => 
 const withTag = (tag: Partial<LiveTag>): Partial<AccountView> => ({ ...known, tags: [liveTag("t-1", "PII", tag)] });
 const put = "PUT /v1/tags/t-1";
 
-describe("what is sent of a tag's fields", () => {
+describe("for a tag's fields, plan sends", () => {
   const rows: readonly [sentence: string, spec: Partial<TagSpec>, live: Partial<LiveTag>, body: object | undefined][] = [
-    ["nothing, where the manifest declares only the name", {}, {}, undefined],
-    ["nothing, where all are equal", { description: "as it is", owner: "u-1" }, {}, undefined],
-    ["all three, where one changed", { description: "New" }, {}, { name: "PII", description: "New", owner: "u-1" }],
-    ["an empty description as such", { description: "" }, {}, { name: "PII", description: "", owner: "u-1" }],
-    ["the new name with the live rest", { name: "P" }, {}, { name: "P", description: "as it is", owner: "u-1" }],
+    ["nothing, if the manifest only declares the name", {}, {}, undefined],
+    ["nothing, if all are equal", { description: "as it is", owner: "u-1" }, {}, undefined],
+    ["all three, if one changed", { description: "New" }, {}, { name: "PII", description: "New", owner: "u-1" }],
+    ["an empty description", { description: "" }, {}, { name: "PII", description: "", owner: "u-1" }],
+    ["the new name with the other live fields", { name: "P" }, {}, { name: "P", description: "as it is", owner: "u-1" }],
     ["no field that neither side has", { description: "New" }, { owner: undefined }, { name: "PII", description: "New" }],
     ["an owner as the user's id", { owner: { user: "bot@example.com" } }, {}, { name: "PII", description: "as it is", owner: "u-2" }],
     [
-      "an owner as e-mail, where asked",
+      "an owner as e-mail address, on request",
       { owner: { user: "bot@example.com", as: "email" } },
       {},
       { name: "PII", description: "as it is", owner: "bot@example.com" },
     ],
     [
-      "an owner as name, where asked",
+      "an owner as name, on request",
       { owner: { user: "bot@example.com", as: "name" } },
       {},
       { name: "PII", description: "as it is", owner: "Automation" },
     ],
-    ["an owner in plain text as it is", { owner: "Team X" }, {}, { name: "PII", description: "as it is", owner: "Team X" }],
-    ["nothing, where the live owner is the person's id", { owner: { user: "dana@example.com" } }, {}, undefined],
+    ["an owner in plain text, unchanged", { owner: "Team X" }, {}, { name: "PII", description: "as it is", owner: "Team X" }],
+    ["nothing, if the live owner is the user's id", { owner: { user: "dana@example.com" } }, {}, undefined],
     [
-      "nothing, where it is the person's e-mail in other letters",
+      "nothing, if it is the user's e-mail address in another case",
       { owner: { user: "dana@example.com" } },
       { owner: "Dana@Example.com" },
       undefined,
     ],
-    ["nothing, where it is the person's name", { owner: { user: "dana@example.com", as: "email" } }, { owner: "Dana" }, undefined],
+    ["nothing, if it is the user's name", { owner: { user: "dana@example.com", as: "email" } }, { owner: "Dana" }, undefined],
     [
-      "the live form of an owner who is the same, beside another change",
+      "the live form of an unchanged owner, with another change",
       { owner: { user: "dana@example.com" }, description: "New" },
       { owner: "Dana" },
       { name: "PII", description: "New", owner: "Dana" },
@@ -53,13 +53,13 @@ describe("what is sent of a tag's fields", () => {
     expect(found.problems).toEqual([]);
   });
 
-  test("a field that is left to others is repeated from the live tag", () => {
+  test("an ignored field repeats the live value", () => {
     const world = worldOf([pii({ description: "New", owner: "u-2" })], { ...withTag({}), ignored: (_, path) => path === "/description" });
     expect(requestsOf(foundIn(world, "Tag"))).toEqual([[put, { name: "PII", description: "as it is", owner: "u-2" }]]);
   });
 });
 
-describe("which relations are made", () => {
+describe("plan creates relations:", () => {
   const manifests = [
     resourceOf("Integration", "orders", { match: { name: "Orders" } }, { labels: { domain: "sales" } }),
     resourceOf("Asset", "warehouse", { name: "Warehouse" }, { id: "d-12" }),
@@ -74,9 +74,9 @@ describe("which relations are made", () => {
   ][] = [
     ["one for an integration by its manifest's name", [{ integration: "orders" }], [], [["8f1c", "Integration"]]],
     ["one for an integration by its live name", [{ integration: "Billing" }], [], [["b27d", "Integration"]]],
-    ["one for an integration by its id, unseen", [{ integration: { id: "zz" } }], [], [["zz", "Integration"]]],
+    ["one for an integration by its id, without a read", [{ integration: { id: "zz" } }], [], [["zz", "Integration"]]],
     [
-      "one for each that names select",
+      "one for each integration that names select",
       [{ integrations: { names: ["*"] } }],
       [],
       [
@@ -85,21 +85,16 @@ describe("which relations are made", () => {
       ],
     ],
     ["one for each manifest that labels select", [{ integrations: { labels: { domain: "sales" } } }], [], [["8f1c", "Integration"]]],
-    ["none for what has only some of the labels", [{ integrations: { labels: { domain: "sales", tier: "gold" } } }], [], []],
+    ["none for an integration with only some of the labels", [{ integrations: { labels: { domain: "sales", tier: "gold" } } }], [], []],
     [
-      "those for which names and labels hold",
+      "those that match names and labels",
       [{ integrations: { names: ["order?"], labels: { domain: "sales" } } }],
       [],
       [["8f1c", "Integration"]],
     ],
-    ["none for one whose live name is left out", [{ integrations: { names: ["*", "!Orders"] } }], [], [["b27d", "Integration"]]],
-    ["none for one whose manifest's name is left out", [{ integrations: { names: ["*", "!orders"] } }], [], [["b27d", "Integration"]]],
-    [
-      "none where a name of what labels select is left out",
-      [{ integrations: { names: ["!Orders"], labels: { domain: "sales" } } }],
-      [],
-      [],
-    ],
+    ["none for one whose live name is excluded", [{ integrations: { names: ["*", "!Orders"] } }], [], [["b27d", "Integration"]]],
+    ["none for one whose manifest's name is excluded", [{ integrations: { names: ["*", "!orders"] } }], [], [["b27d", "Integration"]]],
+    ["none if labels select it but a name is excluded", [{ integrations: { names: ["!Orders"], labels: { domain: "sales" } } }], [], []],
     ["one for an asset, as data asset", [{ asset: "warehouse" }], [], [["d-12", "DataAsset"]]],
     [
       "one for a data asset and a monitor by id",
@@ -111,12 +106,12 @@ describe("which relations are made", () => {
       ],
     ],
     [
-      "one only, where a resource is listed twice",
+      "only one, if a resource is listed twice",
       [{ integration: "orders" }, { integration: { id: "8f1c" } }],
       [],
       [["8f1c", "Integration"]],
     ],
-    ["none that is there", [{ integration: "orders" }, { integration: "Billing" }], ["8f1c"], [["b27d", "Integration"]]],
+    ["none that exists", [{ integration: "orders" }, { integration: "Billing" }], ["8f1c"], [["b27d", "Integration"]]],
   ];
   test.each(rows)("%s", (_, resources, related, made) => {
     const spec = { ...(resources === undefined ? {} : { resources }), taggedBy: { user: "bot@example.com" } };
@@ -134,7 +129,7 @@ describe("which relations are made", () => {
     expect(found.blocked).toMatchObject([{ address: "Tag/pii#Asset/lost", code: "E_DEPENDENCY" }]);
   });
 
-  test("extra ones are manual where the tag is exclusive, and else nobody's business", () => {
+  test("extra ones are manual if the tag is exclusive, and otherwise ignored", () => {
     const manual = (exclusive: boolean) =>
       foundIn(
         worldOf([pii({ resources: [{ integration: "Billing" }], exclusive })], withTag({ taggedResources: [{ id: "b27d" }, { id: "x" }] })),
@@ -153,12 +148,12 @@ describe("who tags", () => {
     taggedBy: string | undefined,
     code: string | undefined,
   ][] = [
-    ["the manifest's person, before the default", { taggedBy: { user: "bot@example.com" } }, "dana@example.com", "u-2", undefined],
-    ["the manifest's plain id, as it is", { taggedBy: "u-9" }, undefined, "u-9", undefined],
+    ["the manifest's user, not the default", { taggedBy: { user: "bot@example.com" } }, "dana@example.com", "u-2", undefined],
+    ["the manifest's plain id, unchanged", { taggedBy: "u-9" }, undefined, "u-9", undefined],
     ["plain text in the form of an e-mail, as that user's id", { taggedBy: "bot@example.com" }, undefined, "u-2", undefined],
     ["the default, by its e-mail", {}, "dana@example.com", "u-1", undefined],
     ["the default, by its id", {}, "u-1", "u-1", undefined],
-    ["somebody unknown, which is an error", { taggedBy: { user: "nobody@example.com" } }, undefined, undefined, "E_UNKNOWN_USER"],
+    ["an unknown user, which is an error", { taggedBy: { user: "nobody@example.com" } }, undefined, undefined, "E_UNKNOWN_USER"],
   ];
   test.each(rows)("%s", (_, spec, fallback, taggedBy, code) => {
     const found = foundIn(
@@ -171,7 +166,7 @@ describe("who tags", () => {
     expect(found.problems.map((problem) => problem.code)).toEqual(code === undefined ? [] : [code]);
   });
 
-  test("nobody: only the relations are blocked, each by itself", () => {
+  test("none: only the relations are blocked, each separately", () => {
     const manifest = pii({ description: "new", resources: [{ integration: "Orders" }, { monitor: { id: "m-1" } }] });
     const found = foundIn(worldOf([manifest], withTag({})), "Tag");
     expect(found.blocked.map(({ address, code }) => `${address} ${code}`)).toEqual([
@@ -182,7 +177,7 @@ describe("who tags", () => {
     expect(requestsOf(found).map(([call]) => call)).toEqual(["PUT /v1/tags/t-1"]);
   });
 
-  test("is not asked for in a drift report, which shows the missing relation", () => {
+  test("is not needed in a drift report, which shows the missing relation", () => {
     const manifest = pii({ taggedBy: { user: "nobody@example.com" }, resources: [{ integration: "Orders" }] });
     const found = foundIn(worldOf([manifest], { ...withTag({}), isDrift: true }), "Tag");
     expect(found.problems).toEqual([]);
@@ -202,29 +197,34 @@ describe("an owner that is the e-mail address of a user", () => {
     expect(kindNamed("Tag")?.lists(pii({ owner: "dana@example.com" }), { taggedBy: undefined, isDrift: false })).toContain("users");
   });
 
-  test.each([{ user: "dana@example.com" }, "somebody@example.com", "data-platform", undefined])("is no warning for %j", (owner) => {
+  test.each([{ user: "dana@example.com" }, "unknown@example.com", "data-platform", undefined])("is not a warning for %j", (owner) => {
     expect(warnings(owner)).toEqual([]);
   });
 });
 
-describe("which live tag is meant", () => {
+describe("a manifest is identified with", () => {
   const twins = [liveTag("t-2", "PII"), liveTag("t-1", "PII")];
   const rows: readonly [sentence: string, manifest: Resource, world: Partial<AccountView>, identity: object][] = [
-    ["the only one of that name", pii({}), {}, { state: "found", id: "t-1", by: "look-up" }],
+    ["the only tag with that name", pii({}), {}, { state: "found", id: "t-1", by: "look-up" }],
     ["the bound one, whatever its name", pii({ name: "Other" }), known, { state: "found", id: "t-1", by: "binding" }],
     ["the pinned one of several", pii({}, { id: "t-2" }), { tags: twins }, { state: "found", id: "t-2" }],
-    ["none of several", pii({}), { tags: twins }, { state: "blocked", code: "E_AMBIGUOUS", message: expect.stringContaining("t-1, t-2") }],
-    ["none in other letters", pii({ name: "pii" }), {}, { state: "blocked", code: "E_TAG_MISSING" }],
-    ["none that is gone", pii({}), { ...known, goneIds: new Set(["t-1"]) }, { state: "gone", id: "t-1" }],
+    [
+      "none of several with that name",
+      pii({}),
+      { tags: twins },
+      { state: "blocked", code: "E_AMBIGUOUS", message: expect.stringContaining("t-1, t-2") },
+    ],
+    ["none with that name in another case", pii({ name: "pii" }), {}, { state: "blocked", code: "E_TAG_MISSING" }],
+    ["none, if it is gone", pii({}), { ...known, goneIds: new Set(["t-1"]) }, { state: "gone", id: "t-1" }],
   ];
   test.each(rows)("%s", (_, manifest, world, identity) => {
     expect(worldOf([manifest], world).identities.get("Tag/pii")).toMatchObject(identity);
   });
 });
 
-describe("references that mean nothing", () => {
+describe("invalid references", () => {
   const rows: readonly [sentence: string, reference: string, world: Partial<AccountView>, code: string, text: string][] = [
-    ["an unknown name, with what is near", "Order", {}, "E_UNKNOWN_REFERENCE", "Did you mean Orders?"],
+    ["an unknown name, with a suggestion", "Order", {}, "E_UNKNOWN_REFERENCE", "Did you mean Orders?"],
     [
       "a name that several integrations have",
       "Twin",
