@@ -182,6 +182,7 @@ function declareRecords({ program, add }: CommandLine): void {
     "Show, lock, move and save records. Tasks: show, lock, unlock, init, migrate, export, restore, check.",
     async (context, task, file) => (await import("./commands/records/records.ts")).runRecords(context, task, file),
   )
+    .option("--log", "show: the newest 100 writes instead: when, by which run, and what changed")
     .option("--reason <text>", "lock: why; shown to everyone who finds the target locked")
     .option("--until <time>", "lock: when the lock ends by itself, such as 2027-01-31T18:00:00Z")
     .option("--force", "unlock: without confirmation, although the run may be alive; restore: even if the target has another name")

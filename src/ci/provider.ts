@@ -8,7 +8,8 @@ import type { CiEnvironment } from "./environment.ts";
 import { githubIssues, pullRequestComments } from "./github.ts";
 import { gitlabIssues, mergeRequestComments } from "./gitlab.ts";
 import { upsertDriftIssue } from "./issues.ts";
-import { openRest, type Rest } from "./rest.ts";
+import { openProvider } from "./open-provider.ts";
+import type { Rest } from "./rest.ts";
 
 /**
  * A job that writes to GitHub or GitLab. Nothing that it writes there decides whether the job
@@ -54,7 +55,7 @@ export async function withdrawComments(job: CiJob, targets: readonly string[]): 
  * Throws only E_INTERRUPTED.
  */
 export async function reportDrift(job: CiJob, reports: readonly Plan[]): Promise<boolean> {
-  const rest = openProvider(job);
+  const rest = openJobProvider(job);
   if (rest === undefined) return false;
   const { provider, repository, folder } = job.environment;
   const issues = (provider === "github" ? githubIssues : gitlabIssues)(rest, repository, driftLabel);
@@ -72,24 +73,18 @@ export async function reportDrift(job: CiJob, reports: readonly Plan[]): Promise
 function openComments(job: CiJob): Comments | undefined {
   const { provider, pullRequest, repository, isRestricted } = job.environment;
   if (pullRequest === undefined || isRestricted) return undefined;
-  const rest = openProvider(job);
+  const rest = openJobProvider(job);
   if (rest === undefined) return undefined;
   return (provider === "github" ? pullRequestComments : mergeRequestComments)(rest, repository, pullRequest);
 }
 
-function openProvider({ environment, env, signal, log }: CiJob): Rest | undefined {
-  const { provider, token, apiUrl } = environment;
-  if (provider === "none") return undefined;
-  const [name, variable] = provider === "github" ? ["GitHub", "GITHUB_TOKEN"] : ["GitLab", "GITLAB_TOKEN"];
-  if (token === undefined) {
+function openJobProvider({ environment, env, signal, log }: CiJob): Rest | undefined {
+  const { provider, token } = environment;
+  if (provider !== "none" && token === undefined) {
+    const [name, variable] = provider === "github" ? ["GitHub", "GITHUB_TOKEN"] : ["GitLab", "GITLAB_TOKEN"];
     log(`dimsync: ${variable} is not set, so dimsync writes nothing to ${name}.\n`);
-    return undefined;
   }
-  const headers =
-    provider === "github"
-      ? { authorization: `Bearer ${token}`, accept: "application/vnd.github+json", "x-github-api-version": "2022-11-28" }
-      : { "private-token": token };
-  return openRest({ name, baseUrl: apiUrl, headers, env, signal });
+  return openProvider(environment, { env, signal });
 }
 
 /**

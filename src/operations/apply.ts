@@ -7,7 +7,7 @@ import { combineExits } from "../model/exit.ts";
 import type { Plan } from "../model/plan.ts";
 import type { Result } from "../model/result.ts";
 import type { Listing, Reads } from "../model/service.ts";
-import type { RecordsRun } from "../records/records.ts";
+import type { Lease, RecordsRun } from "../records/records.ts";
 import type { Client } from "../service/client.ts";
 import { openAccount, resolveAll } from "./account.ts";
 import { loadPolicyModules } from "./policy-modules.ts";
@@ -46,7 +46,10 @@ export async function applyAccount(
       await checkSavedPlan(options.saved, project, { git, records }, options.maxPlanAgeMs);
     }
     const runUrl = jobUrl(run.env);
-    const begin = { runId: randomUUID(), waitMs: options.lockTimeoutMs ?? 0, signal: run.signal };
+    const begin = {
+      ...{ runId: randomUUID(), waitMs: options.lockTimeoutMs ?? 0, signal: run.signal },
+      hasEnded: (lease: Lease) => hasHolderEnded(lease, settings.folder, run),
+    };
     const writes = await records.begin({ ...begin, ...(runUrl === undefined ? {} : { runUrl }) });
     if (writes.notice !== undefined) options.onNotice?.(writes.notice);
     const before = writes.state();
@@ -58,6 +61,13 @@ export async function applyAccount(
   } finally {
     await records.close();
   }
+}
+
+/** Whether the CI job that holds a lease has ended. Only another job of the same repository can find out. */
+async function hasHolderEnded({ runUrl }: Lease, folder: string, run: RunEnvironment): Promise<boolean> {
+  if (runUrl === undefined) return false;
+  const [{ readCiEnvironment }, { hasJobEnded }] = await Promise.all([import("../ci/environment.ts"), import("../ci/job-state.ts")]);
+  return await hasJobEnded(runUrl, readCiEnvironment(run.env, folder), run);
 }
 
 /**

@@ -51,6 +51,9 @@ export const versionText = (
  */
 export function jobUrl(env: Environment): string | undefined {
   const { GITHUB_SERVER_URL: server, GITHUB_REPOSITORY: repository, GITHUB_RUN_ID: run, CI_JOB_URL: job } = env;
-  if (server !== undefined && repository !== undefined && run !== undefined) return `${server}/${repository}/actions/runs/${run}`;
+  if (server !== undefined && repository !== undefined && run !== undefined) {
+    const attempt = env["GITHUB_RUN_ATTEMPT"] || undefined;
+    return `${server}/${repository}/actions/runs/${run}${attempt === undefined ? "" : `/attempts/${attempt}`}`;
+  }
   return job === undefined || job === "" ? undefined : job;
 }

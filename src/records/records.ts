@@ -3,6 +3,7 @@ import type { AppliedPlan } from "./applied-plans.ts";
 import type { CreatedEntry, OpenIntent } from "./folder/journal.ts";
 import type { Intent, Settlement } from "./journal-line.ts";
 import type { ListLengths } from "./list-lengths.ts";
+import type { HolderProcess } from "./process-identity.ts";
 
 // Records are what must survive a run of one target: the lease, the journal of creates, bindings,
 // applied plans and the longest lists seen. Three stores implement this interface (folder, git,
@@ -63,8 +64,27 @@ export interface Records {
    * listed in `RecordsState.unlocked`. Throws E_RECORDS_REFUSED or E_RECORDS_UNCLEAR (exit 4).
    */
   readonly unlock: () => Promise<Lease | undefined>;
+  /**
+   * The newest writes, newest first. Throws as `read` does, and E_RECORDS_HISTORY (exit 1) in the folder
+   * store, which has no history.
+   */
+  readonly history: (limit: number) => Promise<readonly RecordsChange[]>;
   /** Closes connections. Call it after each run was released. */
   readonly close: () => Promise<void>;
+}
+
+/** One write to the records. */
+export interface RecordsChange {
+  /** The version that it made. */
+  readonly version: string;
+  /** ISO 8601, by the clock of the writer (PostgreSQL: of the database). */
+  readonly at: string;
+  readonly runId: string;
+  readonly runUrl: string | undefined;
+  /** "Begin 2 creates" */
+  readonly subject: string;
+  /** One line per object: "bind Asset/lake=d-7". */
+  readonly changes: readonly string[];
 }
 
 /** A snapshot: later writes don't change it. */
@@ -82,7 +102,7 @@ export interface RecordsState {
   /** Ids of created objects that the user unbound. Default: none. */
   readonly forgotten?: readonly string[];
   readonly longestSeen: ListLengths;
-  /** Runs whose lease was ended by `unlock`, oldest first. */
+  /** Runs whose lease was ended early, oldest first. */
   readonly unlocked: readonly UnlockedRun[];
 }
 
@@ -104,14 +124,19 @@ export interface Lease {
   readonly until: string | undefined;
   /** More about the holder for messages, "process 812 on runner-3"; "" if nothing is known. */
   readonly holder: string;
+  /** The process of a run, if it is known. */
+  readonly process?: HolderProcess | undefined;
 }
 
-/** A run whose lease was ended by `unlock`. A frozen process of it may still send requests. */
+/**
+ * A run whose lease was ended before its time-to-live was over: by `unlock`, or because its job or its
+ * process has ended. A frozen process of it may still send requests.
+ */
 export interface UnlockedRun {
   readonly runId: string;
   /** ISO 8601: when the lease was ended. */
   readonly at: string;
-  /** How long after `at` the run may still begin to send: half of its lease's time-to-live. */
+  /** How long after `at` the run may still begin to send: half of its lease's time-to-live, or 0 if its process is gone. */
   readonly graceMs: number;
 }
 
@@ -121,6 +146,11 @@ export interface BeginOptions {
   readonly waitMs: number;
   readonly runUrl?: string;
   readonly signal?: AbortSignal;
+  /**
+   * Whether the CI job that holds the lease has certainly ended, so that the lease may be taken over at
+   * once. Shared stores call it from time to time while they wait.
+   */
+  readonly hasEnded?: (lease: Lease) => Promise<boolean>;
 }
 
 export interface MaintenanceHold {

@@ -25,6 +25,8 @@ export interface GithubStandIn {
   readonly port: number;
   readonly comments: Map<number, StandInComment[]>;
   readonly issues: StandInIssue[];
+  /** The status of workflow runs by id. */
+  readonly runs: Map<number, string>;
   /** "METHOD path", in the order of arrival. */
   readonly calls: string[];
   /**
@@ -49,6 +51,7 @@ export async function startGithub(certificate?: { readonly cert: string; readonl
     port: 0,
     comments: new Map<number, StandInComment[]>(),
     issues: [] as StandInIssue[],
+    runs: new Map<number, string>(),
     calls: [] as string[],
     refuse: undefined,
   };
@@ -93,6 +96,8 @@ async function answer(github: GithubStandIn, request: IncomingMessage, response:
     const link = page * pageSize < all.length ? { link: `<${url.href}>; rel="prev", <${next.href}>; rel="next"` } : {};
     reply(200, all.slice((page - 1) * pageSize, page * pageSize), link);
   };
+  const [, run, attempt] = /^\/repos\/example\/data\/actions\/runs\/(\d+)\/attempts\/(\d+)$/u.exec(url.pathname) ?? [];
+  if (run !== undefined) return reply(200, { id: Number(run), run_attempt: Number(attempt), status: github.runs.get(Number(run)) });
   const [, comments, comment, issue] =
     /^\/repos\/example\/data\/issues(?:\/(\d+)\/comments|\/comments\/(\d+)|\/(\d+))?$/u.exec(url.pathname) ?? [];
   if (comments !== undefined) {

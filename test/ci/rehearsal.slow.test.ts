@@ -4,6 +4,7 @@ import { beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import type { AccountState, SchemaMap } from "../../src/embedded/data/account.ts";
 import { seedAccount } from "../../src/embedded/data/seed.ts";
 import { startEmbeddedService } from "../../src/embedded/index.ts";
+import { openGitRecords } from "../../src/records/git/index.ts";
 import { runCommand } from "../support/command.ts";
 import { gitEnv } from "../support/git-env.ts";
 import { git } from "../support/git-remote.ts";
@@ -182,6 +183,24 @@ describe("the three jobs", () => {
     expect(jobs.filter(({ code }) => code === 0).length).toBeGreaterThan(0);
     for (const { code, log } of jobs) expect([0, 4, 6], log).toContain(code);
     expect(service.counts()).toMatchObject({ POST: 2 });
+  });
+
+  test("the lease of a job is taken over at once when GitHub says that it has ended", { timeout: 60_000 }, async () => {
+    const { github, repository, job } = await rehearse({ "manifests/returns.yaml": returns });
+    const folder = repository.checkout("main");
+    const [, id = ""] = /id: "?([0-9a-f]{32})/u.exec(repository.read("main", "dimsync.yaml") ?? "") ?? [];
+    const options = { target: "prod", remote: "origin", ref: "refs/dimsync/prod", ttlMs: 300_000, key: undefined };
+    const runUrl = "https://github.com/example/data/actions/runs/5/attempts/1";
+    const first = await openGitRecords({ ...options, id, folder, env: gitEnv }).begin({ runId: "first", waitMs: 0, runUrl });
+    await first.take();
+    github.runs.set(5, "in_progress");
+    const refused = await job({ task: "apply", branch: "main", secrets });
+    expect([refused.code, refused.log]).toEqual([6, expect.stringContaining(runUrl)]);
+    github.runs.set(5, "completed");
+    const run = await job({ task: "apply", branch: "main", secrets });
+    expect([run.code, run.log]).toEqual([0, expect.stringContaining("belongs to a job that has ended")]);
+    await first.release();
+    expect(repository.read("refs/dimsync/prod", "bindings.yaml")).toContain("Integration/returns");
   });
 
   test("ids that cannot be written to the records become an artifact, with exit 4 and the command that binds them", {

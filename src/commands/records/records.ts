@@ -1,16 +1,15 @@
 import { randomUUID } from "node:crypto";
-import { byText } from "../../model/address.ts";
 import { DimsyncError } from "../../model/errors.ts";
 import type { ExitCode } from "../../model/exit.ts";
 import { openRecords } from "../../operations/records.ts";
 import type { Lease, Records } from "../../records/records.ts";
 import { describeLease } from "../../records/store-errors.ts";
-import { recordsText } from "../../render/terminal/records.ts";
 import { didYouMean } from "../../text/suggest.ts";
 import type { Context } from "../shared/context.ts";
 import type { RecordsFlags } from "../shared/flags.ts";
-import { checkOutputs, deliverForms } from "../shared/output.ts";
+import { checkOutputs } from "../shared/output.ts";
 import { loadOneProject } from "../shared/project.ts";
+import { showHistory, showRecords } from "./show.ts";
 
 const tasks = ["show", "lock", "unlock", "init", "migrate", "export", "restore", "check"] as const;
 type Task = (typeof tasks)[number];
@@ -21,10 +20,12 @@ const isTask = (text: string): text is Task => (tasks as readonly string[]).incl
 export async function runRecords(context: Context<RecordsFlags>, task: string, file: string | undefined): Promise<ExitCode> {
   if (!isTask(task))
     throw new DimsyncError("E_USAGE", `${JSON.stringify(task)} is not a task of records: ${tasks.join(", ")}.${didYouMean(task, tasks)}`);
+  if (context.flags.log === true && task !== "show") throw new DimsyncError("E_USAGE", "--log is a flag of records show.");
   if (file !== undefined && task !== "restore") throw new DimsyncError("E_USAGE", `records ${task} takes no file.`);
   switch (task) {
     case "show":
-      return show(context);
+      checkOutputs(context, ["human", "json"]);
+      return withStore(context, (records, target) => (context.flags.log === true ? showHistory : showRecords)(context, records, target));
     case "lock":
       return withStore(context, (records) => lock(context, records));
     case "unlock":
@@ -32,35 +33,6 @@ export async function runRecords(context: Context<RecordsFlags>, task: string, f
     default:
       return (await import("./move-records.ts")).runMove(context, task, file);
   }
-}
-
-async function show(context: Context<RecordsFlags>): Promise<ExitCode> {
-  checkOutputs(context, ["human", "json"]);
-  return withStore(context, async (records, target) => {
-    const [state, lease] = [await records.read(), await records.lease()];
-    const shown = {
-      kind: "Records" as const,
-      target,
-      store: records.store,
-      place: records.place,
-      version: state.version,
-      ...(lease === undefined ? {} : { lease }),
-      open: state.open.map(({ entryId, address, runId, at, answeredId }) => ({
-        ...{ entryId, address, runId, at },
-        ...(answeredId === undefined ? {} : { answeredId }),
-      })),
-      bindings: [...state.bindings].map(([address, { id }]) => ({ address, id })).sort((a, b) => byText(a.address, b.address)),
-    };
-    await deliverForms(context, {
-      human: (options) => {
-        const holder =
-          lease === undefined ? undefined : [describeLease(lease), lease.reason].filter((part) => part !== undefined).join(": ");
-        return recordsText({ ...shown, holder }, options);
-      },
-      json: () => `${JSON.stringify(shown, undefined, 2)}\n`,
-    });
-    return 0;
-  });
 }
 
 async function lock({ flags, io }: Context<RecordsFlags>, records: Records): Promise<ExitCode> {

@@ -106,6 +106,7 @@ export interface BindFlags extends GlobalFlags {
 }
 
 export interface RecordsFlags extends GlobalFlags {
+  readonly log?: boolean;
   readonly reason?: string;
   readonly until?: string;
   readonly force?: boolean;

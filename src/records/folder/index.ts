@@ -1,3 +1,5 @@
+import { join } from "node:path";
+import { DimsyncError } from "../../model/errors.ts";
 import { appliedPlans } from "../applied-plans.ts";
 import { readListLengths } from "../list-lengths.ts";
 import type { Lease, Records, RecordsState } from "../records.ts";
@@ -42,6 +44,13 @@ export function openFolderRecords(options: FolderStoreOptions): Records {
       if (reason === undefined) await noteUnlocked(folder, target, { runId, at: new Date().toISOString(), graceMs: lockTtlMs / 2 });
       return leaseOf(owner, lockTtlMs);
     },
+    history: () =>
+      Promise.reject(
+        new DimsyncError(
+          "E_RECORDS_HISTORY",
+          `The records of the target ${target} are files, which have no history. The journal of creates is ${join(stateFolder(folder), "journal.ndjson")}. Records in git or PostgreSQL have a history.`,
+        ),
+      ),
     close: async () => undefined,
   };
 }

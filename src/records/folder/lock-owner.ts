@@ -1,19 +1,12 @@
 import { randomBytes } from "node:crypto";
-import { readFileSync, readlinkSync } from "node:fs";
 import { hostname } from "node:os";
 import { isObject, own } from "../../model/json.ts";
-import { isErrno } from "../fs-errors.ts";
+import { isAlive, type LocalProcess, pidSpace, thisProcess } from "../process-identity.ts";
 
 /** Who holds a lock, as written into the lock file. */
-export interface LockOwner {
+export interface LockOwner extends LocalProcess {
   /** Different for any two acquisitions. */
   readonly token: string;
-  readonly pid: number;
-  readonly host: string;
-  /** Identifies the PID namespace: two containers may share a host name, but not the pids. "" if unknown. */
-  readonly pidSpace: string;
-  /** When the process was started, in the kernel's ticks, against pids that are used again. "" if unknown. */
-  readonly processStart: string;
   readonly runId: string;
   /** ISO 8601 */
   readonly startedAt: string;
@@ -35,10 +28,7 @@ export function newOwner(details: OwnerDetails): LockOwner {
   const now = new Date().toISOString();
   return {
     token: randomBytes(8).toString("hex"),
-    pid: process.pid,
-    host: hostname(),
-    pidSpace: pidSpace(),
-    processStart: processStat(process.pid)?.start ?? "",
+    ...thisProcess(),
     startedAt: now,
     heartbeat: now,
     runUrl: "",
@@ -80,37 +70,4 @@ export function whyStale(owner: LockOwner, ttlMs: number): string | undefined {
   if (owner.host === hostname() && owner.pidSpace === pidSpace() && !isAlive(owner)) return "that process is gone";
   const silentMs = Date.now() - Date.parse(owner.heartbeat);
   return silentMs > ttlMs ? `it wrote no heartbeat for ${Math.round(silentMs / 1000)} s` : undefined;
-}
-
-function isAlive(owner: LockOwner): boolean {
-  try {
-    process.kill(owner.pid, 0);
-  } catch (error) {
-    // EPERM: alive, but another user's.
-    return !isErrno(error, "ESRCH");
-  }
-  const found = processStat(owner.pid);
-  if (found === undefined) return true;
-  // A killed process that nobody has waited for still receives signals.
-  if (found.state === "Z" || found.state === "X") return false;
-  return owner.processStart === "" || found.start === owner.processStart;
-}
-
-function pidSpace(): string {
-  try {
-    return readlinkSync("/proc/self/ns/pid");
-  } catch {
-    return "";
-  }
-}
-
-function processStat(pid: number): { readonly state: string; readonly start: string } | undefined {
-  try {
-    const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
-    // proc(5): the second field, the command in parentheses, may contain anything; state is the 3rd field, start time the 22nd.
-    const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
-    return { state: fields[0] ?? "", start: fields[19] ?? "" };
-  } catch {
-    return undefined;
-  }
 }

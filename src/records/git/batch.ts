@@ -1,8 +1,9 @@
 import { DimsyncError } from "../../model/errors.ts";
+import { subjectOf } from "../shared/describe-change.ts";
 import type { Draft } from "../shared/store.ts";
 import { writeCommit } from "./commit.ts";
 import { withEdit } from "./edit.ts";
-import { commitMessage, subjectOf } from "./message.ts";
+import { commitMessage } from "./message.ts";
 import type { RecordsRepository } from "./repository.ts";
 import type { GitStore, Tip } from "./store.ts";
 

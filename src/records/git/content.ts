@@ -4,6 +4,7 @@ import { parseBindingsText, readTarget } from "../bindings-text.ts";
 import { emptyState, type Fact, withFacts } from "../facts.ts";
 import { parseJournalLine } from "../journal-line.ts";
 import type { ListLengths } from "../list-lengths.ts";
+import { holderText, toHolder } from "../process-identity.ts";
 import type { Lease, RecordsState, UnlockedRun } from "../records.ts";
 import type { Content } from "../shared/store.ts";
 import { segmentsIn } from "./segments.ts";
@@ -18,7 +19,7 @@ import type { Files } from "./tree.ts";
 //   journal/000012.ndjson  64 lines each, in the form of the journal (segments.ts)
 //   applied.ndjson      saved plans that were applied
 //   lists.json          the greatest length of each list
-//   unlocked.json       runs whose lease a person ended
+//   unlocked.json       runs whose lease was ended early
 //   seal                HMAC over the parent and the other entries (seal.ts)
 
 export const supportedFormat = "1";
@@ -129,10 +130,10 @@ function leaseIn(files: Files): Lease | undefined {
     if (typeof found !== "number" || !(found >= 0)) throw new ContentError(`lease.json: \`${key}\` must be a number`);
     return found;
   };
-  const [token, runId] = [member("token"), member("runId")];
+  const [token, runId, process] = [member("token"), member("runId"), toHolder(isObject(value) ? own(value, "process") : undefined)];
   if (token === undefined || runId === undefined) throw new ContentError("lease.json has no run");
   return {
     ...{ token, runId, runUrl: member("runUrl"), since: member("since") ?? "", ttlMs: count("ttlMs"), epoch: count("epoch") },
-    ...{ reason: member("reason"), until: member("until"), holder: "" },
+    ...{ reason: member("reason"), until: member("until"), holder: holderText(process), process },
   };
 }

@@ -78,10 +78,10 @@ function editLease(files: Map<string, string>, content: GitContent, lease: Lease
     files.delete("lease.json");
     return { ...content, lease: undefined };
   }
-  const { token, runId, runUrl, since, ttlMs, epoch, reason, until } = lease;
-  files.set("lease.json", pretty({ token, runId, runUrl, since, ttlMs, epoch, reason, until }));
-  files.set("epoch", `${epoch}\n`);
-  return { ...content, lease, epoch };
+  const { holder: _, ...written } = lease;
+  files.set("lease.json", pretty(written));
+  files.set("epoch", `${lease.epoch}\n`);
+  return { ...content, lease, epoch: lease.epoch };
 }
 
 const pretty = (value: unknown): string => `${JSON.stringify(value, undefined, 2)}\n`;

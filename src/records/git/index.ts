@@ -2,8 +2,9 @@ import { GitError } from "../../git/process.ts";
 import type { Records } from "../records.ts";
 import { recordsOf } from "../shared/records.ts";
 import type { SharedStore, WriteOutcome } from "../shared/store.ts";
-import { recordsRefused } from "../store-errors.ts";
+import { recordsRefused, recordsUnreadable } from "../store-errors.ts";
 import { commitOn } from "./batch.ts";
+import { readCommits } from "./history.ts";
 import { type Landing, land, whatIsThere } from "./land.ts";
 import { type GitStoreOptions, loadTip, openStore, type Tip } from "./store.ts";
 
@@ -36,6 +37,15 @@ function sharedStore(options: GitStoreOptions): SharedStore<Tip> {
     async outcomeOf(next, parent) {
       const seen = await whatIsThere(await store.repository(true), next.version, parent.version);
       return typeof seen === "object" ? outcomeOf(seen) : seen;
+    },
+    async history(limit) {
+      // First, because it checks that these are the records that the config names.
+      await loadTip(store, false);
+      try {
+        return await readCommits(await store.repository(false), limit);
+      } catch (error) {
+        throw error instanceof GitError ? recordsUnreadable(store, error.message, error) : error;
+      }
     },
     close: async () => undefined,
   };

@@ -1,6 +1,7 @@
 import { visible } from "../../text/control-characters.ts";
-import { type Fact, withFacts } from "../facts.ts";
-import type { RecordsState } from "../records.ts";
+import type { Fact } from "../facts.ts";
+import type { RecordsChange, RecordsState } from "../records.ts";
+import { describeFacts } from "../shared/describe-change.ts";
 
 export interface MessageParts {
   readonly subject: string;
@@ -14,43 +15,16 @@ export interface MessageParts {
 
 /** The message of a commit: what changes, one line per object, then the run. `git log` of the ref is the audit trail. */
 export function commitMessage({ subject, facts, before, runId, runUrl, epoch }: MessageParts): string {
-  const addresses = new Map(
-    withFacts(
-      before,
-      facts.filter(({ type }) => type === "intend"),
-    ).open.map(({ entryId, address }) => [entryId, address]),
-  );
-  const lines = facts.map((fact) => visible(lineOf(fact, addresses)));
+  const lines = describeFacts(facts, before);
   const trailers = [`Run: ${visible(runId)}`, ...(runUrl === undefined ? [] : [`Run-URL: ${visible(runUrl)}`]), `Epoch: ${epoch}`];
   return [subject, ...(lines.length === 0 ? [] : [lines.join("\n")]), trailers.join("\n")].join("\n\n").concat("\n");
 }
 
-/** A summary of the facts, for the first line. */
-export function subjectOf(facts: readonly Fact[], other: string): string {
-  const intents = facts.filter(({ type }) => type === "intend").length;
-  if (intents > 0) return `Begin ${intents === 1 ? "1 create" : `${intents} creates`}`;
-  const settled = facts.filter(({ type }) => type === "settle").length;
-  if (settled > 0) return `Record ${settled === 1 ? "1 outcome" : `${settled} outcomes`}`;
-  const bound = facts.filter(({ type }) => type === "bind" || type === "unbind").length;
-  return bound > 0 ? `Change ${bound === 1 ? "1 binding" : `${bound} bindings`}` : other;
-}
-
-function lineOf(fact: Fact, addresses: ReadonlyMap<string, string>): string {
-  switch (fact.type) {
-    case "intend":
-      return `create ${fact.intent.address} (${fact.entryId})`;
-    case "settle": {
-      const { outcome, id, by } = fact.settlement;
-      const what = addresses.get(fact.entryId) ?? fact.entryId;
-      return `${outcome} ${what}${id === undefined ? "" : ` as ${id}`}${by === undefined ? "" : ` by ${by}`}`;
-    }
-    case "bind":
-      return `bind ${fact.address}=${fact.binding.id}`;
-    case "unbind":
-      return `unbind ${fact.address}`;
-    case "applied":
-      return `apply the saved plan ${fact.plan.planId}`;
-    case "lists":
-      return `list lengths ${JSON.stringify(fact.seen)}`;
-  }
+/** Reads a message that `commitMessage` made; of any other message, the first line is the subject. */
+export function parseMessage(message: string): Pick<RecordsChange, "runId" | "runUrl" | "subject" | "changes"> {
+  const [subject = "", ...parts] = message.trimEnd().split("\n\n");
+  const trailers = parts.at(-1) ?? "";
+  const trailer = (name: string): string | undefined => new RegExp(`^${name}: (.*)$`, "mu").exec(trailers)?.[1];
+  const changes = parts.slice(0, -1).flatMap((part) => part.split("\n"));
+  return { subject, changes, runId: trailer("Run") ?? "", runUrl: trailer("Run-URL") };
 }

@@ -14,6 +14,10 @@ export interface RecordsRepository {
   /** "refs/dimsync/prod of origin". */
   readonly name: string;
   readonly place: GitPlace;
+  readonly ref: string;
+  /** Of the remote; may contain credentials. */
+  readonly url: string;
+  readonly objectFormat: string;
   /** The commit at the ref; undefined if the remote has no such ref. Throws GitError. */
   readonly tip: () => Promise<string | undefined>;
   /**
@@ -79,7 +83,7 @@ export async function openRepository(options: RepositoryOptions): Promise<Record
   };
   return {
     name: `${ref} of ${remote.name}`,
-    place,
+    ...{ place, ref, url, objectFormat: remote.objectFormat },
     tip,
     isAncestor,
     async fetch() {

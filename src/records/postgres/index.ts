@@ -4,11 +4,12 @@ import { DimsyncError } from "../../model/errors.ts";
 import { isObject } from "../../model/json.ts";
 import { withFacts } from "../facts.ts";
 import type { Records } from "../records.ts";
+import { describeFacts } from "../shared/describe-change.ts";
 import { recordsOf } from "../shared/records.ts";
 import type { Draft, SharedStore, WriteOutcome } from "../shared/store.ts";
 import { recordsForeign, recordsGone, recordsInvalid, recordsRefused, recordsUnreadable, type StorePlace } from "../store-errors.ts";
 import { type Database, isRefusal, isUndefinedTable, openDatabase, wordsOf } from "./connection.ts";
-import { ContentError, type PostgresVersion, readVersion } from "./read.ts";
+import { ContentError, type PostgresVersion, readHistory, readVersion } from "./read.ts";
 import { initSchema, supportedFormat, synchronousCommit, tableIn } from "./schema.ts";
 import { rememberVersion } from "./seen.ts";
 import { writeScript } from "./write.ts";
@@ -54,10 +55,18 @@ function sharedStore(options: PostgresStoreOptions, place: StorePlace, database:
       const { draft } = next;
       if (draft === undefined) throw new Error("Only a prepared version can be written.");
       const renews = parent.content.lease?.runId === draft.runId && parent.content.lease.reason === undefined;
-      const script = writeScript(schema, { target, parent: parent.version, writeId: next.writeId, draft, renews });
+      const changes = describeFacts(draft.facts, parent.content.state);
+      const script = writeScript(schema, { target, parent: parent.version, writeId: next.writeId, draft, changes, renews });
       return writeUntilKnown({ options, database, script }, next, parent, patienceMs);
     },
     outcomeOf: (next, parent) => outcomeOf(options, database, next, parent),
+    async history(limit) {
+      // First, because it checks that these are the records that the config names.
+      await load(options, place, database);
+      return await readHistory(database, { schema, target, limit }).catch((error: unknown) => {
+        throw recordsUnreadable(place, wordsOf(error));
+      });
+    },
     close: database.close,
   };
 }

@@ -4,7 +4,8 @@ import type { AppliedPlan } from "../applied-plans.ts";
 import { emptyState, type Fact, withFacts } from "../facts.ts";
 import { createdEntry } from "../folder/journal.ts";
 import { type Intent, parseJournalLine } from "../journal-line.ts";
-import type { Lease, RecordsState, UnlockedRun } from "../records.ts";
+import { holderText, toHolder } from "../process-identity.ts";
+import type { Lease, RecordsChange, RecordsState, UnlockedRun } from "../records.ts";
 import type { Version } from "../shared/store.ts";
 import type { Database } from "./connection.ts";
 import { tableIn } from "./schema.ts";
@@ -122,12 +123,38 @@ function readStatement(schema: string): string {
 from ${t("store")} s`;
 }
 
+/** The newest writes for a target, newest first. Throws what `wordsOf` describes. */
+export async function readHistory(
+  database: Database,
+  { schema, target, limit }: { readonly schema: string; readonly target: string; readonly limit: number },
+): Promise<readonly RecordsChange[]> {
+  const { rows } = await database.query(
+    `select version::text, ${iso("at")} as at, run_id as "runId", run_url as "runUrl", subject, changes
+      from ${tableIn(schema)("version")} where target = $1 order by ${tableIn(schema)("version")}.version desc limit $2`,
+    [target, limit],
+  );
+  return (rows as readonly (Omit<RecordsChange, "runUrl"> & { readonly runUrl: string | null })[]).map((row) => ({
+    ...row,
+    runUrl: row.runUrl ?? undefined,
+  }));
+}
+
 function toLease(row: LeaseRow): Lease | undefined {
   // A maintenance lease ends by itself.
   if (row.token === null || (row.reason !== null && row.is_expired)) return undefined;
-  const { token, since, holder } = row;
+  const { token, since } = row;
+  const process = toHolder(row.holder === "" ? undefined : parsed(row.holder, "the holder of the lease"));
   return {
-    ...{ token, since, holder, runId: row.run_id, runUrl: row.run_url ?? undefined, ttlMs: row.ttl_ms, epoch: Number(row.epoch) },
+    ...{
+      token,
+      since,
+      process,
+      holder: holderText(process),
+      runId: row.run_id,
+      runUrl: row.run_url ?? undefined,
+      ttlMs: row.ttl_ms,
+      epoch: Number(row.epoch),
+    },
     ...{ reason: row.reason ?? undefined, until: row.until ?? undefined },
   };
 }

@@ -14,16 +14,17 @@ const lockId = 0x64696d73;
 const migrations: readonly ((t: (table: string) => string) => string)[] = [
   (t) => `
 create table ${t("store")} (id text not null, format integer not null);
--- One row per target. Each write increments version; token is null while the lease is free.
+-- One row per target. Each write increments version; token is null while the lease is free; holder is
+-- the process as JSON.
 create table ${t("lease")} (
   target text primary key, version bigint not null, last_write text not null, epoch bigint not null,
   token text, run_id text, run_url text, holder text, since timestamptz, ttl_ms integer, expires_at timestamptz,
   reason text, until timestamptz
 );
--- Which write made which version.
+-- Which write made which version; changes is a list of lines.
 create table ${t("version")} (
   target text not null, version bigint not null, write_id text not null, run_id text not null,
-  at timestamptz not null default now(), primary key (target, version)
+  run_url text, subject text not null, changes json not null, at timestamptz not null default now(), primary key (target, version)
 );
 -- One row per POST that was going to be sent; entry is the line of the journal.
 create table ${t("intent")} (

@@ -3,6 +3,7 @@ import { parseAddress } from "../../model/address.ts";
 import type { Fact } from "../facts.ts";
 import { toLogEntry } from "../journal-line.ts";
 import type { Lease } from "../records.ts";
+import { subjectOf } from "../shared/describe-change.ts";
 import type { Draft } from "../shared/store.ts";
 import { beginDurable, tableIn } from "./schema.ts";
 
@@ -17,6 +18,8 @@ export interface WriteScript {
   readonly parent: string;
   readonly writeId: string;
   readonly draft: Draft;
+  /** What the write changes, for the history. */
+  readonly changes: readonly string[];
   /** Whether the run that writes holds the lease: each of its writes renews it. */
   readonly renews: boolean;
 }
@@ -30,13 +33,15 @@ const keptVersions = 10_000;
 /** The script, in which the statement at `casIndex` changes one row if the write was accepted. */
 export function writeScript(schema: string, write: WriteScript): { readonly text: string; readonly casIndex: number } {
   const t = tableIn(schema);
-  const { target, parent, writeId, draft } = write;
+  const { target, parent, writeId, draft, changes } = write;
+  const subject = subjectOf(draft.facts, draft.subject);
   const own = `target = ${text(target)}`;
   const accepted = `exists (select 1 from ${t("lease")} where ${own} and last_write = ${text(writeId)})`;
   const statements = [
     `insert into ${t("lease")} (target, version, last_write, epoch) values (${text(target)}, 0, '', 0) on conflict (target) do nothing`,
     `update ${t("lease")} set version = version + 1, last_write = ${text(writeId)}${leaseColumns(write)} where ${own} and version = ${parent}`,
-    `insert into ${t("version")} (target, version, write_id, run_id) select ${text(target)}, version, last_write, ${text(draft.runId)}
+    `insert into ${t("version")} (target, version, write_id, run_id, run_url, subject, changes)
+      select ${text(target)}, version, last_write, ${text(draft.runId)}, ${optional(draft.runUrl)}, ${text(subject)}, ${text(JSON.stringify(changes))}
       from ${t("lease")} where ${own} and last_write = ${text(writeId)} on conflict (target, version) do nothing`,
     `delete from ${t("version")} where ${own} and version < ${parent}::bigint - ${keptVersions}`,
     ...draft.facts.flatMap((fact) => factStatements(t, fact, { target, accepted })),
@@ -56,7 +61,7 @@ function leaseColumns({ draft: { lease }, renews }: WriteScript): string {
     return ", token = null, run_id = null, run_url = null, holder = null, expires_at = null, reason = null, until = null";
   if (lease === undefined) return renews ? ", expires_at = now() + ttl_ms * interval '1 ms'" : "";
   return `, epoch = ${number(lease.epoch)}, token = ${text(lease.token)}, run_id = ${text(lease.runId)}, run_url = ${optional(lease.runUrl)},
-    holder = ${text(lease.holder)}, since = now(), ttl_ms = ${number(lease.ttlMs)}, reason = ${optional(lease.reason)},
+    holder = ${text(lease.process === undefined ? "" : JSON.stringify(lease.process))}, since = now(), ttl_ms = ${number(lease.ttlMs)}, reason = ${optional(lease.reason)},
     until = ${optional(lease.until)}::timestamptz, expires_at = ${expiry(lease)}`;
 }
 

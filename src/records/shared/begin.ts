@@ -1,13 +1,26 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { DimsyncError } from "../../model/errors.ts";
 import { isHeld, newToken } from "../lease.ts";
-import type { BeginOptions, Lease, RecordsRun } from "../records.ts";
+import { isGone } from "../process-identity.ts";
+import type { BeginOptions, Lease, RecordsRun, UnlockedRun } from "../records.ts";
 import { describeLease, leaseHeld, type StorePlace } from "../store-errors.ts";
 import { keptFacts } from "./kept-facts.ts";
 import { openLocalJournal } from "./local-journal.ts";
 import { runOver } from "./run.ts";
 import type { SharedStore, Version } from "./store.ts";
 import { openWriter } from "./writer.ts";
+
+/** How often it is asked whether the job of the holder has ended. */
+const askAgainMs = 15_000;
+
+/** Why the lease of another run may be taken over. */
+interface Abandoned {
+  readonly lease: Lease;
+  /** A clause about the holder. */
+  readonly why: string;
+  /** Present if its time-to-live is not over: how long its process may still send requests. */
+  readonly graceMs?: number;
+}
 
 /** Waits until the lease is free or its holder is gone. Throws as `Records.begin` does. */
 export async function beginRun<V extends Version>(store: SharedStore<V>, options: BeginOptions): Promise<RecordsRun> {
@@ -16,15 +29,15 @@ export async function beginRun<V extends Version>(store: SharedStore<V>, options
   let tip = await store.load("write");
   let unmovedSince = performance.now();
   let unmovedMs = 0;
-  let abandoned: Lease | undefined;
+  let abandoned: Abandoned | undefined;
+  const early = earlyEnd(options);
   for (;;) {
     signal?.throwIfAborted();
     const { lease } = tip.content;
     if (!isHeld(lease)) break;
-    if (store.isAbandoned(tip, unmovedMs)) {
-      abandoned = lease;
-      break;
-    }
+    const seconds = Math.round(lease.ttlMs / 1000);
+    abandoned = store.isAbandoned(tip, unmovedMs) ? { lease, why: `has not renewed it for ${seconds} s` } : await early(lease);
+    if (abandoned !== undefined) break;
     const left = deadline - performance.now();
     if (left <= 0) throw leaseHeld(store, lease);
     const pauseMs = Math.min(left, Math.max(250, Math.min(5_000, lease.ttlMs / 10)));
@@ -37,10 +50,28 @@ export async function beginRun<V extends Version>(store: SharedStore<V>, options
     tip = now;
   }
   const kept = await keptFacts(store, tip.content.state);
-  const writer = openWriter(store, { tip, kept: kept.facts, token: newToken(), runId, runUrl });
+  const writer = openWriter(store, { tip, kept: kept.facts, token: newToken(), runId, runUrl, ended: unlockedRun(abandoned) });
   const local = openLocalJournal(store.folder, store.target, runId, kept.files);
   const notice = abandoned === undefined ? undefined : noticeOf(store, abandoned);
   return runOver(store, writer, { runId, local, notice });
+}
+
+/** Finds out whether the run that holds a lease has ended without releasing it. */
+function earlyEnd({ hasEnded }: BeginOptions): (lease: Lease) => Promise<Abandoned | undefined> {
+  let askedAt = Number.NEGATIVE_INFINITY;
+  return async (lease) => {
+    if (lease.reason !== undefined) return undefined;
+    if (lease.process !== undefined && isGone(lease.process)) return { lease, why: "has no process any more", graceMs: 0 };
+    if (hasEnded === undefined || performance.now() - askedAt < askAgainMs) return undefined;
+    askedAt = performance.now();
+    // Its machine may only have lost its connection: then it stops when it cannot renew the lease.
+    return (await hasEnded(lease)) ? { lease, why: "belongs to a job that has ended", graceMs: lease.ttlMs / 2 } : undefined;
+  };
+}
+
+function unlockedRun(abandoned: Abandoned | undefined): UnlockedRun | undefined {
+  if (abandoned?.graceMs === undefined) return undefined;
+  return { runId: abandoned.lease.runId, at: new Date().toISOString(), graceMs: abandoned.graceMs };
 }
 
 /** Undefined if the store can't be read now, and there is time to try again. Throws as `Records.read` does. */
@@ -53,5 +84,5 @@ async function readAgain<V extends Version>(store: SharedStore<V>, known: V, dea
   }
 }
 
-const noticeOf = ({ target }: StorePlace, lease: Lease): string =>
-  `The lease of the target ${target} is held by ${describeLease(lease)}, which has not renewed it for ${Math.round(lease.ttlMs / 1000)} s. This run takes it over with its first write.`;
+const noticeOf = ({ target }: StorePlace, { lease, why }: Abandoned): string =>
+  `The lease of the target ${target} is held by ${describeLease(lease)}, which ${why}. This run takes it over with its first write.`;

@@ -29,6 +29,7 @@ export function recordsOf<V extends Version>(name: StoreName, store: SharedStore
     begin: (options) => beginRun(store, options),
     lock: (hold) => lock(store, hold),
     unlock: () => unlock(store),
+    history: store.history,
     close: store.close,
   };
 }

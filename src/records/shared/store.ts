@@ -1,6 +1,6 @@
 import type { AppliedPlan } from "../applied-plans.ts";
 import type { Fact } from "../facts.ts";
-import type { Lease, RecordsState, UnlockedRun } from "../records.ts";
+import type { Lease, RecordsChange, RecordsState, UnlockedRun } from "../records.ts";
 import type { StorePlace } from "../store-errors.ts";
 
 // A store that several machines share is a chain of versions. Each write is made on one version and
@@ -73,5 +73,7 @@ export interface SharedStore<V extends Version> extends StorePlace {
    * version. "unreadable": try again.
    */
   readonly outcomeOf: (next: V, parent: V) => Promise<WriteOutcome | "unchanged" | "unreadable">;
+  /** See `Records.history`. */
+  readonly history: (limit: number) => Promise<readonly RecordsChange[]>;
   readonly close: () => Promise<void>;
 }

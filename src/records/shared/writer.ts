@@ -1,7 +1,8 @@
 import { DimsyncError } from "../../model/errors.ts";
 import { admissible, type Fact, planWouldDiffer, withFacts } from "../facts.ts";
 import { type Instant, instant, isHeld } from "../lease.ts";
-import type { Lease, RecordsState } from "../records.ts";
+import { holderText, thisHolder } from "../process-identity.ts";
+import type { Lease, RecordsState, UnlockedRun } from "../records.ts";
 import { leaseHeld, leaseLost, planApplied, recordsChanged, recordsGone, recordsRefused, recordsUnclear } from "../store-errors.ts";
 import type { Writer } from "./run.ts";
 import type { SharedStore, Version } from "./store.ts";
@@ -19,6 +20,8 @@ export interface WriterOptions<V extends Version> {
   readonly token: string;
   readonly runId: string;
   readonly runUrl: string | undefined;
+  /** The run whose lease is taken over before its time-to-live is over. */
+  readonly ended?: UnlockedRun | undefined;
 }
 
 /** Facts that a caller waits for: if they can't be stored, they are given up. */
@@ -173,11 +176,20 @@ async function nextAttempt<V extends Version>(work: Work<V>): Promise<Attempt<V>
     runUrl,
     subject,
   };
-  const tip = await store.prepare(stored, { ...draft, ...(lease === undefined ? {} : { lease }) });
+  const unlocked = takesOver(work, lease) ? work.ended : undefined;
+  const tip = await store.prepare(stored, {
+    ...draft,
+    ...(lease === undefined ? {} : { lease }),
+    ...(unlocked === undefined ? {} : { unlocked }),
+  });
   return { tip, parent: stored, begun };
 }
 
 const begins = (work: Held, lease: Lease | "free" | undefined): boolean => lease !== undefined || holds(work);
+
+/** Whether the next version puts this run in the place of the one that has ended. */
+const takesOver = ({ stored, ended }: Pick<Work<Version>, "stored" | "ended">, lease: Lease | "free" | undefined): boolean =>
+  typeof lease === "object" && ended !== undefined && stored.content.lease?.runId === ended.runId;
 
 /** The lease of the next version; undefined: as it is. */
 function leaseAfter<V extends Version>(work: Work<V>): Lease | "free" | undefined {
@@ -186,7 +198,7 @@ function leaseAfter<V extends Version>(work: Work<V>): Lease | "free" | undefine
   const { token, runId, runUrl, store, stored } = work;
   return {
     ...{ token, runId, runUrl, since: new Date().toISOString(), ttlMs: store.ttlMs, epoch: stored.content.epoch + 1 },
-    ...{ reason: undefined, until: undefined, holder: "" },
+    ...{ reason: undefined, until: undefined, holder: holderText(thisHolder()), process: thisHolder() },
   };
 }
 

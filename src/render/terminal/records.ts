@@ -48,3 +48,29 @@ export function recordsText(records: ShownRecords, { width = 100 }: Pick<RenderO
   ];
   return `${lines.join("\n")}\n`;
 }
+
+/** The newest writes to the records of a target, newest first, as `dimsync records show --log` prints them. */
+export interface ShownHistory {
+  readonly target: string;
+  readonly store: string;
+  readonly place: string;
+  readonly entries: readonly {
+    readonly version: string;
+    /** ISO 8601 */
+    readonly at: string;
+    readonly runId: string;
+    readonly runUrl: string | undefined;
+    readonly subject: string;
+    readonly changes: readonly string[];
+  }[];
+}
+
+export function historyText({ target, store, place, entries }: ShownHistory, { width = 100 }: Pick<RenderOptions, "width">): string {
+  const lines = entries.flatMap(({ version, at, runId, runUrl, subject, changes }) => [
+    "",
+    ...tableLines([[cell(visible(at)), cell(visible(version.slice(0, 12))), cell(visible(subject))]], "", width),
+    ...(runId === "" ? [] : [`    run ${visible(runId)}${runUrl === undefined ? "" : ` (${visible(runUrl)})`}`]),
+    ...changes.map((change) => `    ${visible(change)}`),
+  ]);
+  return `${[`${visible(target)}: ${store}: ${visible(place)}, ${counted(entries.length, "write")}, newest first`, ...lines].join("\n")}\n`;
+}

@@ -105,3 +105,22 @@ test("a bundle is restored into an empty store only", async () => {
   expect(await run("records", "restore", "none.json")).toMatchObject({ code: 1 });
   expect(await run("records", "shw")).toMatchObject({ code: 1, stderr: expect.stringContaining("show") });
 });
+
+test("show --log prints the writes of git and PostgreSQL, and refuses files, which have no history", { timeout: 60_000 }, async () => {
+  const { machine } = machines();
+  const first = machine();
+  expect(await first.run("records", "show", "--log")).toMatchObject({ code: 1, stderr: expect.stringContaining("E_RECORDS_HISTORY") });
+  expect((await first.run("records", "init")).code).toBe(0);
+  expect((await first.run("apply", "--yes")).code).toBe(0);
+  const text = (await machine(first.config()).run("records", "show", "--log")).stdout;
+  expect(text).toMatch(/^demo: git: refs\/dimsync\/demo of origin, \d+ writes, newest first$/mu);
+  expect(text).toMatch(/bind Asset\/lake=\S+/u);
+  expect((await first.run("records", "migrate", "--to", "postgres")).code).toBe(0);
+  const { kind, store, entries } = JSON.parse((await first.run("records", "show", "--log", "-o", "json")).stdout);
+  expect([kind, store, entries[0].changes]).toEqual([
+    "RecordsHistory",
+    "postgres",
+    expect.arrayContaining([expect.stringContaining("bind Asset/lake=")]),
+  ]);
+  expect(await first.run("records", "check", "--log")).toMatchObject({ code: 1 });
+});
