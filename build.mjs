@@ -177,6 +177,9 @@ async function declarations() {
     const flags = ["--noEmit", "false", "--emitDeclarationOnly", "--declarationDir", folder, "--rootDir", fileURLToPath(at("src"))];
     const compiler = fileURLToPath(at("node_modules/typescript/bin/tsc"));
     execFileSync(process.execPath, [compiler, ...flags, "-p", fileURLToPath(at("tsconfig.build.json"))], { stdio: "inherit" });
+    // The compiler copies no file that is a declaration already.
+    const compiled = "manifests/validators.generated.d.ts";
+    await copyFile(at(`src/${compiled}`), join(folder, compiled));
     await bundleTypes(folder, inOut("."));
     await copyFile(inOut("index.d.ts"), inOut("index.d.cts"));
   } finally {
