@@ -30,6 +30,8 @@ export type WriteFault = "before" | "after";
 
 export interface SharedStore {
   readonly name: "git" | "postgres";
+  /** Everything that the store keeps, of all services, as text. */
+  readonly contents: () => string;
   /** A new store for a service. It has the binding of the lake. */
   readonly machines: (serviceUrl: string) => Promise<Machines>;
   /**
@@ -108,6 +110,7 @@ export async function gitStore(network = false): Promise<SharedStore> {
   };
   return {
     name: "git",
+    contents: () => git(remote.bare, "cat-file", "--batch-all-objects", "--batch"),
     async machines(serviceUrl) {
       stores += 1;
       const ref = `refs/dimsync/store-${stores}`;
@@ -127,6 +130,9 @@ export async function gitStore(network = false): Promise<SharedStore> {
   };
 }
 
+const everyRow = `select string_agg(query_to_xml(format('select * from %I.%I', schemaname, tablename), true, false, '')::text, '')
+  from pg_tables where schemaname like 'dimsync%'`;
+
 /** A database in which each service gets a schema. `network`: it is reached through a proxy, where messages get lost. */
 export async function postgresStore(server: Postgres, network = false): Promise<SharedStore> {
   const proxy = network ? await startTcpProxy(server.port) : undefined;
@@ -138,6 +144,7 @@ export async function postgresStore(server: Postgres, network = false): Promise<
   let stores = 0;
   return {
     name: "postgres",
+    contents: () => server.sql(url, everyRow),
     async machines(serviceUrl) {
       stores += 1;
       const schema = `dimsync_${stores}`;

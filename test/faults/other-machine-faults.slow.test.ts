@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type Postgres, startPostgres } from "../support/postgres.ts";
 import { gitStore, postgresStore, type SharedStore } from "./machines.ts";
 import { disturbGroups, recordedRequests, refusal } from "./matrix.ts";
+import { canaries } from "./mixed-project.ts";
 
 const faults: readonly string[] = [
   refusal,
@@ -34,7 +35,7 @@ it("disturbs every kind of request that writes", () => {
   expect(groups.flat().sort()).toEqual([...kinds].sort());
 });
 
-describe("a write that fails on one machine: another machine finishes, and nothing is created twice or lost", () => {
+describe("a write that fails on one machine: another machine finishes, and nothing is created twice or lost, and no secret is stored", () => {
   for (const [name, open] of Object.entries(stores))
     it(`with the records in ${name}`, { timeout: 240_000 }, async () => {
       const store = await open();
@@ -51,6 +52,10 @@ describe("a write that fails on one machine: another machine finishes, and nothi
       }
       console.info(`fault matrix with two machines, ${name}: ${cases} cases, ${unknown} asked the user, ${failures.length} failures`);
       expect(failures).toEqual([]);
+      const contents = store.contents();
+      expect(contents).toContain("Integration/returns");
+      const secrets = Object.values(canaries).flatMap((value) => [JSON.stringify(value).slice(1, -1), ...value.split("\n")]);
+      expect(secrets.filter((secret) => contents.includes(secret))).toEqual([]);
       expect(cases).toBe(7 * faults.length);
     });
 });

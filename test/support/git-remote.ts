@@ -6,7 +6,12 @@ import { onTestFinished } from "vitest";
 import { gitEnv } from "./git-env.ts";
 
 export const git = (folder: string, ...args: readonly string[]): string =>
-  execFileSync("git", ["-C", folder, ...args], { encoding: "utf8", env: gitEnv, stdio: ["ignore", "pipe", "pipe"] }).trim();
+  execFileSync("git", ["-C", folder, ...args], {
+    encoding: "utf8",
+    env: gitEnv,
+    stdio: ["ignore", "pipe", "pipe"],
+    maxBuffer: 2 ** 28,
+  }).trim();
 
 export interface GitRemote {
   /** A bare repository with one commit on the branch main. */

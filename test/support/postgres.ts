@@ -62,7 +62,7 @@ export async function startPostgres(settings: readonly string[] = []): Promise<P
   const start = (): void => pgCtl(["start"]);
   const stop: Postgres["stop"] = (mode) => pgCtl(["stop", "-m", mode]);
   const sql: Postgres["sql"] = (url, text) =>
-    execFileSync(join(bin, "psql"), [url, "-qAt", "-v", "ON_ERROR_STOP=1", "-c", text], { encoding: "utf8" });
+    execFileSync(join(bin, "psql"), [url, "-qAt", "-v", "ON_ERROR_STOP=1", "-c", text], { encoding: "utf8", maxBuffer: 2 ** 28 });
   start();
   let databases = 0;
   const urlOf = (name: string): string => `postgres://postgres@127.0.0.1:${port}/${name}`;

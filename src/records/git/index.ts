@@ -32,7 +32,9 @@ function sharedStore(options: GitStoreOptions): SharedStore<Tip> {
     },
     async write(next, parent) {
       const repository = await store.repository(true);
-      return outcomeOf(await land(repository, { commit: next.version, parent: parent.version }, store.patienceMs));
+      const landing = await land(repository, { commit: next.version, parent: parent.version }, store.patienceMs);
+      if (landing.outcome === "stored" && landing.tip === next.version) await repository.remember(next.version);
+      return outcomeOf(landing);
     },
     async outcomeOf(next, parent) {
       const seen = await whatIsThere(await store.repository(true), next.version, parent.version);

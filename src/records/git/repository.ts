@@ -28,6 +28,8 @@ export interface RecordsRepository {
   readonly isAncestor: (commit: string, of: string) => Promise<boolean>;
   /** One attempt to move the ref from `parent` (undefined: it must not exist) to `commit`. */
   readonly push: (commit: string, parent: string | undefined, timeoutMs: number) => Promise<PushReport>;
+  /** Remembers that the ref was at a commit, so that `fetch` notices if the ref is moved back. Throws GitError only if git can't be started. */
+  readonly remember: (commit: string) => Promise<void>;
 }
 
 export interface PushReport {
@@ -111,6 +113,7 @@ export async function openRepository(options: RepositoryOptions): Promise<Record
       const args = [...quick, ...settings.flatMap((setting) => ["-c", setting]), "push", ...flags, url, `${commit}:${ref}`];
       return pushReport(await runGit(place, args, { timeoutMs }));
     },
+    remember: async (commit) => void (await runGit(place, ["update-ref", seen, commit])),
   };
 }
 

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { integrations, machines } from "../../records/git/git-project.ts";
+import { machines } from "../../records/git/git-project.ts";
 import { begun } from "../../records/git/git-store.ts";
+import { integrations } from "../../records/project.ts";
 import { intentOf } from "../../records/suite.ts";
 
 /**

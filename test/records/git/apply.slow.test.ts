@@ -6,9 +6,11 @@ import { describe, expect, it, onTestFinished } from "vitest";
 import { loadProject } from "../../../src/index.ts";
 import { applyAccount } from "../../../src/operations/apply.ts";
 import { builtCli, ended } from "../../cli/built-cli.ts";
+import { runCommand } from "../../support/command.ts";
 import { git } from "../../support/git-remote.ts";
-import { integrations, type Machine, machines } from "./git-project.ts";
-import { ref } from "./git-store.ts";
+import { integrations, type Machine } from "../project.ts";
+import { machines } from "./git-project.ts";
+import { begun, type HttpStore, ref, rewrite, writeText } from "./git-store.ts";
 
 const isPush = ({ service, isListing }: { readonly service: string; readonly isListing: boolean }): boolean =>
   service === "receive-pack" && !isListing;
@@ -123,17 +125,40 @@ it("puts no secret into any object of the ref", async () => {
   }
 });
 
-it("creates nothing without its records", async () => {
-  const { machine, store, creates } = await machines();
-  git(store.remote.bare, "update-ref", "-d", ref);
-  const one = machine(integrations(1));
-  for (const argv of [["plan"], ["drift"], ["apply", "--yes"], ["bind", "Integration/i0=x"], ["get", "integration", "Integration/i0"]]) {
-    const { code, stderr } = await one.run(...argv);
-    expect(code, argv.join(" ")).toBe(1);
-    expect(stderr).toContain("E_RECORDS_GONE");
-  }
-  expect(creates()).toEqual([]);
-  expect(store.remote.tip(ref)).toBeUndefined();
+describe("nothing is created, and the message says why, if", () => {
+  type Change = (store: HttpStore) => Readonly<Record<string, string>>;
+  const done = (_: unknown): Readonly<Record<string, string>> => ({});
+  const withFile =
+    (path: string, text: string): Change =>
+    (store) =>
+      done(rewrite(store, (folder) => writeText(folder, path, text)));
+  const moveBack: Change = ({ remote }) => done(git(remote.bare, "update-ref", ref, `${remote.tip(ref)}~1`));
+
+  it.each<readonly [string, string, string, Change]>([
+    ["the ref was deleted", "E_RECORDS_GONE", "the ref does not exist", ({ remote }) => done(git(remote.bare, "update-ref", "-d", ref))],
+    ["the ref was moved back after this machine wrote it", "E_RECORDS_GONE", "moved back or replaced", moveBack],
+    ["the ref is of another store", "E_RECORDS_GONE", "their id is other", withFile("id", "other\n")],
+    ["the commit has no seal", "E_RECORDS_UNSEALED", "it has no seal", () => ({ DIMSYNC_DIGEST_KEY: "key" })],
+    ["the format is that of a later version", "E_RECORDS_READ", "its format is 2", withFile("format", "2\n")],
+    ["the journal is damaged", "E_RECORDS_READ", "is not valid JSON", withFile("journal/000001.ndjson", "{")],
+    ["the remote does not exist any more", "E_RECORDS_READ", "not found", ({ http }) => done(http.setFault(() => 404))],
+  ])("%s", { timeout: 60_000 }, async (_name, code, words, change) => {
+    const { machine, store, creates } = await machines();
+    const one = machine(integrations(1));
+    const run = await begun(store.open({ folder: one.folder }));
+    await run.bind("Integration/i9", { id: "9" });
+    await run.release();
+    const env = change(store);
+    const tip = store.remote.tip(ref);
+    for (const argv of [["plan"], ["drift"], ["apply", "--yes"], ["bind", "Integration/i0=x"], ["get", "integration", "Integration/i0"]]) {
+      const { code: exit, stderr } = await runCommand(argv, one.folder, { ...one.env, ...env });
+      expect(exit, argv.join(" ")).toBe(1);
+      expect(stderr).toContain(code);
+      expect(stderr.replaceAll(/\s+/gu, " ")).toContain(words);
+    }
+    expect(creates()).toEqual([]);
+    expect(store.remote.tip(ref)).toBe(tip);
+  });
 });
 
 it("reports the ids if the last write fails, and adds them with the next run on this machine", async () => {

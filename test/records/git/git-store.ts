@@ -1,3 +1,5 @@
+import { mkdirSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { onTestFinished } from "vitest";
 import { openGitRecords } from "../../../src/records/git/index.ts";
 import { initGitRecords } from "../../../src/records/git/init.ts";
@@ -5,7 +7,7 @@ import type { GitStoreOptions } from "../../../src/records/git/store.ts";
 import type { Records, RecordsRun } from "../../../src/records/records.ts";
 import { gitEnv } from "../../support/git-env.ts";
 import { type GitHttp, gitHttp } from "../../support/git-http.ts";
-import { type GitRemote, gitRemote } from "../../support/git-remote.ts";
+import { type GitRemote, git, gitRemote } from "../../support/git-remote.ts";
 
 export const ref = "refs/dimsync/prod";
 
@@ -45,4 +47,21 @@ export async function begun(records: Records, runId = "run-1"): Promise<RecordsR
   const run = await records.begin({ runId, waitMs: 0 });
   onTestFinished(() => run.release().catch(() => undefined));
   return run;
+}
+
+/** A commit with other files at the ref, made by hand. */
+export function rewrite({ remote }: Pick<HttpStore, "remote">, change: (folder: string) => void): void {
+  const folder = remote.clone();
+  git(folder, "fetch", "--quiet", "origin", ref);
+  git(folder, "checkout", "--quiet", "--detach", "FETCH_HEAD");
+  change(folder);
+  git(folder, "commit", "--quiet", "--all", "--allow-empty", "-m", "by hand");
+  git(folder, "push", "--quiet", "--force", "origin", `HEAD:${ref}`);
+}
+
+/** Writes a file and stages it. */
+export function writeText(folder: string, path: string, text: string): void {
+  mkdirSync(dirname(join(folder, path)), { recursive: true });
+  writeFileSync(join(folder, path), text);
+  git(folder, "add", path);
 }

@@ -1,10 +1,10 @@
-import { existsSync, mkdirSync, writeFileSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { existsSync } from "node:fs";
+import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import type { Records } from "../../../src/records/records.ts";
 import { git } from "../../support/git-remote.ts";
 import { intentOf } from "../suite.ts";
-import { begun, diskStore, ref } from "./git-store.ts";
+import { begun, diskStore, ref, rewrite, writeText } from "./git-store.ts";
 
 type DiskStore = Awaited<ReturnType<typeof diskStore>>;
 
@@ -28,22 +28,6 @@ async function expectRefused(records: Records, code: string, words: string): Pro
     expect(error).toMatchObject({ code, exit: 1 });
     expect(String(error)).toContain(words);
   }
-}
-
-/** A commit with other files at the ref, made by hand. */
-function rewrite({ remote }: DiskStore, change: (folder: string) => void): void {
-  const folder = remote.clone();
-  git(folder, "fetch", "--quiet", "origin", ref);
-  git(folder, "checkout", "--quiet", "--detach", "FETCH_HEAD");
-  change(folder);
-  git(folder, "commit", "--quiet", "--all", "--allow-empty", "-m", "by hand");
-  git(folder, "push", "--quiet", "--force", "origin", `HEAD:${ref}`);
-}
-
-function writeText(folder: string, path: string, text: string): void {
-  mkdirSync(dirname(join(folder, path)), { recursive: true });
-  writeFileSync(join(folder, path), text);
-  git(folder, "add", path);
 }
 
 describe("records are refused, and nothing is created, if", () => {

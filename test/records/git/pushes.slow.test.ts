@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { git } from "../../support/git-remote.ts";
-import { integrations, machines } from "./git-project.ts";
+import { integrations } from "../project.ts";
+import { machines } from "./git-project.ts";
 import { ref } from "./git-store.ts";
 
 describe("the number of pushes", () => {
