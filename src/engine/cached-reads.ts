@@ -41,7 +41,9 @@ function withAdded<T extends { readonly id: string }>(
 ): () => Promise<Listing<T>> {
   return async () => {
     const listing = await read();
-    const missing = [...added.values()].filter(({ id }) => !listing.items.some((item) => item.id === id));
+    if (added.size === 0) return listing;
+    const listed = new Set(listing.items.map(({ id }) => id));
+    const missing = [...added.values()].filter(({ id }) => !listed.has(id));
     return missing.length === 0 ? listing : { ...listing, items: [...listing.items, ...missing] };
   };
 }

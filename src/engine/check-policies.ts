@@ -229,9 +229,9 @@ const waiting = ({ input, evaluator, namesOf }: Check, deferred: readonly Deferr
     return evaluator.selects(integration) ? [{ type: "waits", address } as const] : [];
   });
 
-function namesOfManifest(address: Address, { resources }: AccountView): IntegrationNames {
+function namesOfManifest(address: Address, { lookup }: AccountView): IntegrationNames {
   const name = parseAddress(address)?.on ?? "";
-  return { names: [name], labels: resources.find(({ address: other }) => other === integrationAddress(name))?.labels ?? {} };
+  return { names: [name], labels: lookup.resources.get(integrationAddress(name))?.labels ?? {} };
 }
 
 function refuses({ severity, state }: PolicyFinding, { kindOfPlan, refuseExisting, options }: PolicyCheckInput): boolean {

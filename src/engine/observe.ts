@@ -1,5 +1,6 @@
 import { conflicts, kindNamed, kinds } from "../kinds/index.ts";
 import type { AccountView, Identity, ListedObject, ListedObjects, ListName } from "../kinds/kind.ts";
+import { indexed } from "../kinds/lookup.ts";
 import { withIdentities } from "../kinds/select.ts";
 import type { Address, EarlierCreate, NaturalKey } from "../model/address.ts";
 import { ServiceError } from "../model/errors.ts";
@@ -157,7 +158,7 @@ const knownId = (resource: Resource, { records }: ObserveInput): string | undefi
 function viewOf(input: ObserveInput, { lists }: ObservedLists, readById: readonly ReadById[]): AccountView {
   const { project, records, ignored, recovered = new Map(), fresh = new Set(), writeSecrets = () => false } = input;
   const found = readById.flatMap((one) => (one.state === "found" ? [one.found] : []));
-  return {
+  return indexed({
     resources: project.resources,
     identities: new Map(),
     labels: new Map(),
@@ -175,7 +176,7 @@ function viewOf(input: ObserveInput, { lists }: ObservedLists, readById: readonl
     ignored,
     listUnmanaged: input.listUnmanaged ?? false,
     maxBodyBytes: project.settings.client.maxBodyBytes,
-  };
+  });
 }
 
 const earlierCreates = ({ open, created }: KnownRecords, recovered: ReadonlyMap<Address, string>): readonly EarlierCreate[] => [

@@ -21,11 +21,8 @@ export function recordOf(resource: Resource, id: string, account: AccountView): 
 }
 
 /** The address that the object `id` is or was recorded under, if no manifest has that address any more. */
-function renamedFrom(resource: Resource, id: string, { bindings, earlierCreates, resources }: AccountView): Address | undefined {
-  const isFormer = (address: Address): boolean =>
-    address !== resource.address && kindOf(address) === resource.kind && resources.every((other) => other.address !== address);
-  for (const [address, binding] of bindings) if (binding.id === id && isFormer(address)) return address;
-  return earlierCreates.find((create) => create.id === id && isFormer(create.address))?.address;
+function renamedFrom(resource: Resource, id: string, { lookup }: AccountView): Address | undefined {
+  return lookup.recorded.get(id)?.find((address) => kindOf(address) === resource.kind && !lookup.resources.has(address));
 }
 
 /**

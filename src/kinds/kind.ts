@@ -6,6 +6,7 @@ import type { Pointer } from "../model/pointer.ts";
 import type { Problem } from "../model/problem.ts";
 import type { Reference, Resource } from "../model/resource.ts";
 import type { Reads, WriteAnswer, WriteDecoder } from "../model/service.ts";
+import type { AccountLookup } from "./lookup.ts";
 
 /** The live object of a manifest. */
 export type Identity =
@@ -31,6 +32,8 @@ export interface AccountView {
   readonly identities: ReadonlyMap<Address, Identity>;
   /** The name of each live integration in addresses, by id: `labelOf`. Empty while a kind identifies. */
   readonly labels: ReadonlyMap<string, string>;
+  /** The lists below by id, name and address: `indexed`. */
+  readonly lookup: AccountLookup;
   /** Empty if nothing needed the list. Includes objects that only a read by id returned. */
   readonly integrations: readonly LiveIntegration[];
   readonly tags: readonly LiveTag[];

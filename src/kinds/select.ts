@@ -3,6 +3,7 @@ import { own } from "../model/json.ts";
 import type { IntegrationRef, IntegrationSelector, Resource } from "../model/resource.ts";
 import { didYouMean } from "../text/suggest.ts";
 import type { AccountView, Identity } from "./kind.ts";
+import { indexed } from "./lookup.ts";
 import { integrationAddress, isIntegration } from "./manifests.ts";
 import { namesMatcher } from "./patterns/names.ts";
 
@@ -45,7 +46,7 @@ export const labelOf = (id: string, { labels }: AccountView): string => labels.g
 
 /** The account in which the manifests have these live objects. */
 export function withIdentities(account: AccountView, identities: AccountView["identities"]): AccountView {
-  const identified = { ...account, identities };
+  const identified = indexed({ ...account, identities });
   return { ...identified, labels: labelsIn(identified) };
 }
 
@@ -69,9 +70,8 @@ function labelsIn(account: AccountView): AccountView["labels"] {
 export function selectIntegration(ref: IntegrationRef, account: AccountView): Selected {
   if (typeof ref === "object") return { state: "found", id: ref.id, label: labelOf(ref.id, account) };
   const address = integrationAddress(ref);
-  if (account.resources.some((resource) => resource.address === address))
-    return fromIdentity(address, ref, account.identities.get(address));
-  const named = account.integrations.filter(({ name }) => name === ref);
+  if (account.lookup.resources.has(address)) return fromIdentity(address, ref, account.identities.get(address));
+  const named = account.lookup.integrationsByName.get(ref) ?? [];
   const [first] = named;
   if (first === undefined) {
     const known = [...integrationManifests(account).map(({ name }) => name), ...account.integrations.map(({ name }) => name)];

@@ -1,5 +1,6 @@
 import { kinds } from "../../src/kinds/index.ts";
 import { type AccountView, type DiffResult, emptyDiff, type Identity } from "../../src/kinds/kind.ts";
+import { indexed } from "../../src/kinds/lookup.ts";
 import { withIdentities } from "../../src/kinds/select.ts";
 import { type Address, toAddress } from "../../src/model/address.ts";
 import type { LiveIntegration, LiveTag, LiveUser } from "../../src/model/live.ts";
@@ -49,7 +50,7 @@ const user = (id: string, email: string, name: string): LiveUser => ({ id, email
 /** What was read, with everything identified in the order of kinds. `more` replaces what the small account has. */
 export function worldOf(resources: readonly Resource[], more: Partial<AccountView> = {}): AccountView {
   const identities = new Map<Address, Identity>();
-  const world: AccountView = {
+  const world = indexed({
     resources,
     identities,
     labels: new Map(),
@@ -66,7 +67,7 @@ export function worldOf(resources: readonly Resource[], more: Partial<AccountVie
     ignored: () => false,
     writeSecrets: () => false,
     ...more,
-  };
+  });
   for (const kind of kinds)
     for (const resource of resources) {
       const identity = resource.kind === kind.name ? kind.identify?.(resource, world) : undefined;
@@ -83,15 +84,10 @@ export function foundIn(world: AccountView, kindName: string): DiffResult {
     world.resources.filter((resource) => resource.kind === kindName),
     world,
   );
+  const tags = new Map(world.tags.map((tag) => [tag.id, tag]));
   const found = [
     { ...emptyDiff, blocked, deferred, problems },
-    ...units.map((unit) =>
-      kind.diff(
-        unit,
-        world.tags.find(({ id }) => id === unit.liveId),
-        world,
-      ),
-    ),
+    ...units.map((unit) => kind.diff(unit, tags.get(unit.liveId ?? ""), world)),
   ];
   return {
     items: found.flatMap(({ items }) => items),

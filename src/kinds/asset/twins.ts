@@ -40,7 +40,7 @@ export function twinsOf(resource: Resource<AssetSpec>, account: AccountView): re
 function isTwin({ spec }: Resource<AssetSpec>, address: Address, binding: Binding, account: AccountView): boolean {
   const live = referencesIn(account.integrations).find(({ id }) => id === binding.id);
   const key = account.earlierCreates.find(({ id }) => id === binding.id)?.naturalKey;
-  const manifest = account.resources.find((resource) => resource.address === address)?.spec as AssetSpec | undefined;
+  const manifest = account.lookup.resources.get(address)?.spec as AssetSpec | undefined;
   const hasName = recordedName(spec.name, binding) || [live?.name, key?.["name"]].includes(spec.name);
   const type = live?.type ?? key?.["type"] ?? manifest?.type;
   return hasName && (type === undefined || spec.type === undefined || type === spec.type);

@@ -22,6 +22,18 @@ export function matchesKey(live: LiveIntegration, key: LookupKey): boolean {
   );
 }
 
+/** The live integrations that match, in the order of the list. */
+function integrationsWith(key: LookupKey, { integrations, lookup }: AccountView): readonly LiveIntegration[] {
+  const { name, sourceName } = key;
+  const candidates =
+    name !== undefined
+      ? (lookup.integrationsByName.get(name) ?? [])
+      : sourceName !== undefined
+        ? (lookup.integrationsBySource.get(sourceName) ?? [])
+        : integrations;
+  return candidates.filter((live) => matchesKey(live, key));
+}
+
 /**
  * Pin, binding, then a lookup: by `match`, else by source and destination, else by name. Several
  * matches are ambiguous; list order never decides.
@@ -31,7 +43,7 @@ export function identify(resource: Resource<IntegrationSpec>, account: AccountVi
   if (bound !== undefined) return bound;
   const key = lookupKey(resource, account);
   if ("state" in key) return key;
-  const found = account.integrations.filter((live) => matchesKey(live, key));
+  const found = integrationsWith(key, account);
   const [first] = found;
   if (found.length > 1) return ambiguous(found, key);
   if (first !== undefined) return { state: "found", id: first.id, by: "look-up" };
@@ -47,7 +59,7 @@ export function identify(resource: Resource<IntegrationSpec>, account: AccountVi
       message: "It does not exist, and creating it needs a destination. Add spec.destination: { asset: NAME } or { id: ID }.",
     };
   const same = { sourceName: create.sourceConfig.name, sourceType: create.sourceConfig.type, destinationId: destination.id };
-  const twins = account.integrations.filter((live) => matchesKey(live, same));
+  const twins = integrationsWith(same, account);
   return twins.length === 0 ? { state: "absent" } : twin(resource, twins, key);
 }
 

@@ -98,7 +98,7 @@ const desired = (resource: Resource<IntegrationSpec>): JsonValue => (resource.sp
 
 function adopted(unit: IntegrationUnit, id: string, account: AccountView): DiffResult {
   const { resource } = unit;
-  const live = account.integrations.find((candidate) => candidate.id === id);
+  const live = account.lookup.integrations.get(id);
   if (live === undefined) return emptyDiff;
   const differences = compareIntegration(unit, live, recordOf(resource, id, account));
   const { expect, create } = resource.spec;

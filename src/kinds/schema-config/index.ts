@@ -150,7 +150,7 @@ function updateItem({ address, liveId, label }: SchemaConfigUnit, { tree, evalua
     kind: kindNames.schemaConfig,
     action: "update",
     liveId,
-    liveName: label === liveId ? account.integrations.find(({ id }) => id === liveId)?.name || label : labelOf(liveId, account),
+    liveName: label === liveId ? account.lookup.integrations.get(liveId)?.name || label : labelOf(liveId, account),
     changes: evaluation.changes.map(({ path, key, before, after, risk, cause }) => ({
       path: nodePointer(path, key),
       before,

@@ -147,7 +147,7 @@ export const tag: Kind<TagUnit, LiveTag> = {
 
 function lookUp(resource: Resource<TagSpec>, account: AccountView): Identity {
   const { name } = resource.spec;
-  const found = account.tags.filter((live) => live.name === name);
+  const found = account.lookup.tagsByName.get(name) ?? [];
   const [first] = found;
   if (found.length > 1) {
     const ids = found.map(({ id }) => id).sort(byText);

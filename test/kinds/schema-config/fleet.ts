@@ -1,4 +1,5 @@
 import { type AccountView, type DiffResult, emptyDiff } from "../../../src/kinds/kind.ts";
+import { indexed } from "../../../src/kinds/lookup.ts";
 import { compileConfig, makeRuleProgram } from "../../../src/kinds/schema-config/compiled-config.ts";
 import { type ObservedSchemas, observedAt, schemaConfig } from "../../../src/kinds/schema-config/index.ts";
 import { newRuleCache, type RuleCache } from "../../../src/kinds/schema-config/rule-cache.ts";
@@ -109,7 +110,7 @@ const integration = (id: string): LiveIntegration => ({
 });
 
 export function worldOf(manifests: readonly Resource[], names: readonly string[]): AccountView {
-  return {
+  return indexed({
     resources: manifests,
     identities: new Map(),
     labels: new Map(),
@@ -125,7 +126,7 @@ export function worldOf(manifests: readonly Resource[], names: readonly string[]
     taggedBy: undefined,
     ignored: () => false,
     writeSecrets: () => false,
-  };
+  });
 }
 
 /**
