@@ -104,6 +104,21 @@ test("apply of two protected targets writes one file per format, and the outputs
   expect(git("log", "--format=%s", "-2", "origin/main").split("\n")).toEqual(["dimsync: record ids of b", "dimsync: record ids of a"]);
 });
 
+test("apply --protect-only of a protected target sends what protects and fails while something is held", async () => {
+  const { run, work, git, outputs, forgetOutputs } = startCheckout();
+  const held = "apiVersion: dimsync/v1\nkind: Tag\nmetadata: { name: gold }\nspec: { name: Gold, description: the best }\n";
+  writeFileSync(join(work, "manifests/gold.yaml"), held);
+  git("add", "--all");
+  git("commit", "--quiet", "--message", "describe a tag");
+  git("push", "--quiet", "origin", "main");
+  expect((await run("apply", "-t", "a", "--protect-only")).code).toBe(4);
+  expect(outputs()).toMatchObject({ exit_code: "4", summary_line: "Apply on a: 3 done, 1 held" });
+  forgetOutputs();
+  expect((await run("apply", "-t", "a", "--protect-only")).code, "nothing but the held item is left").toBe(4);
+  expect(outputs()).toMatchObject({ summary_line: "Apply on a: 1 held" });
+  expect((await run("drift", "-t", "a", "--protect-only")).code).toBe(1);
+});
+
 test("a target without changes is reported once, and the outputs still show what the first target did", async () => {
   const { run, outputs, summary, forgetOutputs } = startCheckout();
   await run("apply", "-t", "b");
