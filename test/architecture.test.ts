@@ -1,5 +1,5 @@
 import { execFile } from "node:child_process";
-import { copyFileSync, readFileSync, rmSync } from "node:fs";
+import { copyFileSync, existsSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -160,6 +160,36 @@ describe("kind names", () => {
     const files = [...new Set(importsIn(src).map(({ file }) => file))].filter((file) => !/^(?:kinds|embedded)\//u.test(file));
     const found = files.flatMap((file) => kindLiterals(readFileSync(join(src, file), "utf8")).map((literal) => `${file}: ${literal}`));
     expect(found).toEqual([]);
+  });
+});
+
+/** The source file that a test is about: NAME.test.ts, NAME-topic.test.ts or NAME/topic.test.ts. A folder counts if it has an index.ts. */
+function testedBy(file: string): string | undefined {
+  const name = file.replace(/(?:\.slow)?\.test\.ts$/u, "");
+  const parts = name.split("/");
+  const folder = parts.slice(0, -1).join("/");
+  const words = (parts.at(-1) ?? "").split("-");
+  const named = words.map((_, index) => [...parts.slice(0, -1), words.slice(0, words.length - index).join("-")].join("/"));
+  return [...named, folder, `${folder}/index`].map((path) => `${path}.ts`).find((path) => existsSync(join(src, path)));
+}
+
+describe("tests", () => {
+  test.each([
+    ["by its name", "engine/plan.test.ts", "engine/plan.ts"],
+    ["slow ones", "doctor/doctor.slow.test.ts", "doctor/doctor.ts"],
+    ["with a topic", "manifests/project-yaml-problems.test.ts", "manifests/project.ts"],
+    ["in a folder of its name", "engine/plan/order.test.ts", "engine/plan.ts"],
+    ["of a whole folder", "records/git/hammer.slow.test.ts", "records/git/index.ts"],
+    ["of nothing", "engine/surprise.test.ts", undefined],
+  ])("a test is found %s", (_, file, expected) => {
+    expect(testedBy(file)).toBe(expected);
+  });
+
+  test("mirror src/, except suites that cross folders", () => {
+    const crossing = /^(?:build|cli|docs|examples|faults|library|properties|scenarios)\//u;
+    const files = readdirSync(join(root, "test"), { recursive: true, encoding: "utf8" }).map((file) => file.replaceAll("\\", "/"));
+    const lost = files.filter((file) => file.endsWith(".test.ts") && file.includes("/") && !crossing.test(file) && !testedBy(file));
+    expect(lost).toEqual([]);
   });
 });
 

@@ -1,12 +1,12 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
-import { manifestKinds } from "../../src/kinds/index.ts";
-import { schemaNames, schemaText } from "../../src/manifests/schema/lookup.ts";
-import { isObject } from "../../src/model/json.ts";
+import { manifestKinds } from "../../../src/kinds/index.ts";
+import { schemaNames, schemaText } from "../../../src/manifests/schema/lookup.ts";
+import { isObject } from "../../../src/model/json.ts";
 
 type Schema = Readonly<Record<string, unknown>>;
 const read = (name: string): Schema => JSON.parse(readFileSync(fileOf(name), "utf8"));
-const fileOf = (name: string) => new URL(`../../schema/${name}.schema.json`, import.meta.url);
+const fileOf = (name: string) => new URL(`../../../schema/${name}.schema.json`, import.meta.url);
 const kinds = Object.fromEntries(manifestKinds.map(({ name }) => [name, name.replaceAll(/(?<=[a-z])(?=[A-Z])/gu, "-").toLowerCase()]));
 const files = [...Object.values(kinds), "manifest", "config", "tests", "plan", "result", "drift", "validation", "event"];
 

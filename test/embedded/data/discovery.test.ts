@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, test } from "vitest";
-import type { EmbeddedOptions, SchemaMap } from "../../src/embedded/index.ts";
-import { startService, type TestService } from "../support/service.ts";
-import { call, createBody } from "./caller.ts";
+import type { EmbeddedOptions, SchemaMap } from "../../../src/embedded/index.ts";
+import { startService, type TestService } from "../../support/service.ts";
+import { call, createBody } from "../caller.ts";
 
 let service: TestService;
 afterEach(() => service.close());

@@ -1,5 +1,5 @@
-import { asset, integration, mysql, shops, testProblems } from "./problem-table.ts";
-import { manifest } from "./project-on-disk.ts";
+import { asset, integration, mysql, shops, testProblems } from "../problem-table.ts";
+import { manifest } from "../project-on-disk.ts";
 
 testProblems({
   "a mistyped key": [asset("  descripton: x"), ["6:3 E_UNKNOWN_KEY"], /Did you mean description\?/u],

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
-import { own } from "../../src/model/json.ts";
-import { decodeWrite } from "../../src/service/decode/resources.ts";
-import { decodeColumns, decodeSchemas } from "../../src/service/decode/schemas.ts";
+import { own } from "../../../src/model/json.ts";
+import { decodeWrite } from "../../../src/service/decode/resources.ts";
+import { decodeColumns, decodeSchemas } from "../../../src/service/decode/schemas.ts";
 
 const where = { method: "GET", path: "/v1/integrations/i/schemas", sent: "answered" } as const;
 const decode = (schemas: string) => decodeSchemas(JSON.parse(`{"schemas":${schemas}}`), where);

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
-import { load } from "./project-on-disk.ts";
+import { load } from "../manifests/project-on-disk.ts";
 
 const docs = readFileSync(new URL("../../docs/manifests.md", import.meta.url), "utf8");
 const examples = [...docs.matchAll(/```yaml\n(.*?)```/gsu)].map(([, text = ""]) => text);

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import type { LoadOptions } from "../../src/manifests/project.ts";
-import { config, headings, load, manifest, resource } from "./project-on-disk.ts";
+import type { LoadOptions } from "../../../src/manifests/project.ts";
+import { config, headings, load, manifest, resource } from "../project-on-disk.ts";
 
 const asset = (...connection: readonly string[]) =>
   manifest("Asset", "a", "spec:", "  name: A", "  connection:", ...connection.map((line) => `    ${line}`));

@@ -3,7 +3,7 @@ import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { dirname, join, relative, resolve } from "node:path";
 import { describe, expect, test } from "vitest";
 import { parse } from "yaml";
-import { lintWorkflow } from "./actionlint.ts";
+import { lintWorkflow } from "../ci/actionlint.ts";
 
 test("docs/reference is what docs/generate.mjs makes of schemas, command line and sources", () => {
   execFileSync(process.execPath, ["docs/generate.mjs", "--check"], { stdio: ["ignore", "pipe", "pipe"], encoding: "utf8" });

@@ -1,7 +1,7 @@
 import { afterEach, expect, test } from "vitest";
-import type { PagingStyle } from "../../src/embedded/index.ts";
-import { startService, type TestService } from "../support/service.ts";
-import { call } from "./caller.ts";
+import type { PagingStyle } from "../../../src/embedded/index.ts";
+import { startService, type TestService } from "../../support/service.ts";
+import { call } from "../caller.ts";
 
 let service: TestService;
 afterEach(() => service.close());

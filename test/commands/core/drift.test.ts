@@ -1,13 +1,13 @@
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { acceptReport, checkDriftFlags, recordReport } from "../../src/commands/core/drift-actions.ts";
-import { runAudit } from "../../src/commands/inspect/audit.ts";
-import { type Context, contextOf } from "../../src/commands/shared/context.ts";
-import type { AuditFlags, DriftFlags, GlobalFlags } from "../../src/commands/shared/flags.ts";
-import { filesIn } from "../support/project-folder.ts";
-import { env, type Story, story } from "./account.ts";
-import { startReceiver } from "./receiver.ts";
+import { acceptReport, checkDriftFlags, recordReport } from "../../../src/commands/core/drift-actions.ts";
+import { runAudit } from "../../../src/commands/inspect/audit.ts";
+import { type Context, contextOf } from "../../../src/commands/shared/context.ts";
+import type { AuditFlags, DriftFlags, GlobalFlags } from "../../../src/commands/shared/flags.ts";
+import { env, type Story, story } from "../../drift/account.ts";
+import { startReceiver } from "../../drift/receiver.ts";
+import { filesIn } from "../../support/project-folder.ts";
 
 const noFlags = { target: [], var: [], varFile: [], only: [], exclude: [], output: [], failOn: [], allow: [], ignore: [], color: false };
 const manifest =

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { startService, type TestService } from "../support/service.ts";
-import { call } from "./caller.ts";
+import { startService, type TestService } from "../../support/service.ts";
+import { call } from "../caller.ts";
 
 let service: TestService;
 beforeEach(async () => {

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { type AuditRecord, type EmbeddedService, seedAccount, startEmbeddedService } from "../../src/embedded/index.ts";
-import { call } from "./caller.ts";
+import { type AuditRecord, type EmbeddedService, seedAccount, startEmbeddedService } from "../../../src/embedded/index.ts";
+import { call } from "../caller.ts";
 
 let service: EmbeddedService;
 const at = (minute: number): string => new Date(Date.UTC(2026, 0, 1, 0, minute)).toISOString();

@@ -2,7 +2,7 @@ import { execFileSync } from "node:child_process";
 import { cpSync, existsSync, mkdtempSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { beforeAll, expect, test } from "vitest";
-import { packPackage } from "./rehearsal-job.ts";
+import { packPackage } from "../ci/rehearsal-job.ts";
 
 // The package as users get it: packed, and installed into an empty folder offline.
 

@@ -7,9 +7,9 @@ import { runPlan } from "../../src/commands/core/plan.ts";
 import { runFmt } from "../../src/commands/setup/fmt.ts";
 import type { FmtFlags, PlanFlags } from "../../src/commands/shared/flags.ts";
 import type { Plan } from "../../src/model/plan.ts";
+import { accountState, liveChange, makeChange } from "../import/random-account.ts";
 import { type AccountProject, openAccountProject } from "../support/account-project.ts";
 import { runs } from "../support/sample.ts";
-import { accountState, liveChange, makeChange } from "./random-account.ts";
 
 const usual = { numRuns: runs(8, 300) };
 

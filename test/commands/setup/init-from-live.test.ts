@@ -2,8 +2,8 @@ import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { runCommand } from "../support/command.ts";
-import { startService, type TestService } from "../support/service.ts";
+import { runCommand } from "../../support/command.ts";
+import { startService, type TestService } from "../../support/service.ts";
 
 let service: TestService;
 let folder: string;

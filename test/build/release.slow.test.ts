@@ -3,8 +3,8 @@ import { appendFileSync, cpSync, readFileSync, renameSync, symlinkSync, writeFil
 import { join, resolve } from "node:path";
 import { describe, expect, test } from "vitest";
 import { parse } from "yaml";
+import { outputsIn } from "../ci/action-runner.ts";
 import { writeProject } from "../support/project-folder.ts";
-import { outputsIn } from "./action-runner.ts";
 
 // The scripts of the release workflow, in a copy of the files that they use. What GitHub, npm and
 // Docker do in it is not tested.

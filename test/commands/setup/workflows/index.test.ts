@@ -2,8 +2,8 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { parse } from "yaml";
-import { workflows } from "../../src/commands/setup/workflows/index.ts";
-import { lintWorkflow } from "./actionlint.ts";
+import { workflows } from "../../../../src/commands/setup/workflows/index.ts";
+import { lintWorkflow } from "../../../ci/actionlint.ts";
 
 const folder = ".github/workflows";
 const files = readdirSync(folder).map((name): readonly [string, string] => [name, readFileSync(join(folder, name), "utf8")]);

@@ -1,9 +1,9 @@
 import { chmodSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { resolveSecrets } from "../../src/manifests/secrets/resolve.ts";
-import { type SecretReference, type SecretSource, secretKey } from "../../src/model/secret.ts";
-import { writeFiles } from "./project-on-disk.ts";
+import { resolveSecrets } from "../../../src/manifests/secrets/resolve.ts";
+import { type SecretReference, type SecretSource, secretKey } from "../../../src/model/secret.ts";
+import { writeFiles } from "../project-on-disk.ts";
 
 const canary = "canary-4711";
 const node = (script: string): readonly string[] => [process.execPath, "-e", script];

@@ -2,8 +2,8 @@ import { mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/promise
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { seedAccount, startEmbeddedService } from "../../src/embedded/index.ts";
-import { call, createBody } from "./caller.ts";
+import { seedAccount, startEmbeddedService } from "../../../src/embedded/index.ts";
+import { call, createBody } from "../caller.ts";
 
 let folder: string;
 let file: string;

@@ -1,9 +1,9 @@
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { yamlParser } from "../../src/manifests/config/options.ts";
-import { type LoadOptions, listTargets } from "../../src/manifests/project.ts";
-import { ProblemsError } from "../../src/model/errors.ts";
-import { config, headings, load, manifest, writeFiles } from "./project-on-disk.ts";
+import { yamlParser } from "../../../src/manifests/config/options.ts";
+import { type LoadOptions, listTargets } from "../../../src/manifests/project.ts";
+import { ProblemsError } from "../../../src/model/errors.ts";
+import { config, headings, load, manifest, writeFiles } from "../project-on-disk.ts";
 
 const asset = (name: string, ...lines: readonly string[]) => manifest("Asset", name, "spec:", `  name: ${name}`, ...lines);
 

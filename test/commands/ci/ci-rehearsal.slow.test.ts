@@ -1,16 +1,25 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeAll, describe, expect, onTestFinished, test } from "vitest";
-import type { AccountState, SchemaMap } from "../../src/embedded/data/account.ts";
-import { seedAccount } from "../../src/embedded/data/seed.ts";
-import { startEmbeddedService } from "../../src/embedded/index.ts";
-import { openGitRecords } from "../../src/records/git/index.ts";
-import { runCommand } from "../support/command.ts";
-import { gitEnv } from "../support/git-env.ts";
-import { git } from "../support/git-remote.ts";
-import { returnsManifest } from "../support/returns.ts";
-import { startGithub } from "./github-stand-in.ts";
-import { approvedWays, type Job, packPackage, type Rehearsal, runJob, runReviewedApply, startRepository, ways } from "./rehearsal-job.ts";
+import type { AccountState, SchemaMap } from "../../../src/embedded/data/account.ts";
+import { seedAccount } from "../../../src/embedded/data/seed.ts";
+import { startEmbeddedService } from "../../../src/embedded/index.ts";
+import { openGitRecords } from "../../../src/records/git/index.ts";
+import { startGithub } from "../../ci/github-stand-in.ts";
+import {
+  approvedWays,
+  type Job,
+  packPackage,
+  type Rehearsal,
+  runJob,
+  runReviewedApply,
+  startRepository,
+  ways,
+} from "../../ci/rehearsal-job.ts";
+import { runCommand } from "../../support/command.ts";
+import { gitEnv } from "../../support/git-env.ts";
+import { git } from "../../support/git-remote.ts";
+import { returnsManifest } from "../../support/returns.ts";
 
 // A change from the pull request to the report of drift. Only GitHub is replaced: the package is packed
 // and installed, the scripts are those of the action and the workflows, git has a bare remote, and the

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { asset, integration, mysql, shops, testProblems } from "./problem-table.ts";
-import { load, manifest } from "./project-on-disk.ts";
+import { asset, integration, mysql, shops, testProblems } from "../problem-table.ts";
+import { load, manifest } from "../project-on-disk.ts";
 
 const postgres = (connection: string) =>
   integration("    enabled: false", `    sourceConfig: { type: postgres, name: a, connection: ${connection} }`, "    sourceSettings: {}");
