@@ -1,7 +1,8 @@
 import { type DiffResult, emptyDiff } from "../kinds/kind.ts";
 import { byText } from "../model/address.ts";
 import { accountName } from "../model/config.ts";
-import type { Blocked, DraftItem, GuardFinding, Item, NamedObject, Plan } from "../model/plan.ts";
+import type { GuardFinding } from "../model/findings.ts";
+import type { Blocked, DraftItem, Item, NamedObject, Plan } from "../model/plan.ts";
 import type { PolicyCheck } from "./check-policies.ts";
 import type { Compared } from "./compare.ts";
 import { checkGuards } from "./guards.ts";

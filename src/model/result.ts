@@ -1,6 +1,7 @@
 import type { Address } from "./address.ts";
 import type { Exit } from "./exit.ts";
-import type { Action, CallCounts, Change, GuardFinding, Held, Manual, PolicyFinding } from "./plan.ts";
+import type { GuardFinding, PolicyFinding } from "./findings.ts";
+import type { Action, CallCounts, Change, Held, Manual } from "./plan.ts";
 import type { Diagnostic } from "./problem.ts";
 
 /** How one item of an apply ended. */

@@ -1,6 +1,6 @@
 import { isPolicy, isRuleSet, isSchemaConfig } from "../kinds/manifests.ts";
 import { levelNames } from "../kinds/schema-config/tree.ts";
-import type { PolicyFinding } from "../model/plan.ts";
+import type { PolicyFinding } from "../model/findings.ts";
 import type { Locate, Problem } from "../model/problem.ts";
 import { locationIn, type PolicySpec, type Resource } from "../model/resource.ts";
 import { compilePolicy } from "./compile.ts";

@@ -1,4 +1,5 @@
-import type { Blocked, Deferred, GuardFinding, Manual, Plan, Unverifiable } from "../model/plan.ts";
+import type { GuardFinding } from "../model/findings.ts";
+import type { Blocked, Deferred, Manual, Plan, Unverifiable } from "../model/plan.ts";
 import type { Diagnostic } from "../model/problem.ts";
 import type { ItemResult, Result, Validation } from "../model/result.ts";
 import { callsText } from "../text/counts.ts";

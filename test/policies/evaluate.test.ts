@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
+import type { PolicyFinding } from "../../src/model/findings.ts";
 import type { LiveSchemas } from "../../src/model/live.ts";
-import type { PolicyFinding } from "../../src/model/plan.ts";
 import type { PolicySpec, Resource } from "../../src/model/resource.ts";
 import { newPolicyEvaluator, type PolicyTarget } from "../../src/policies/evaluate.ts";
 import type { PolicyFunction } from "../../src/policies/script.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { PolicyFinding } from "../../src/model/plan.ts";
+import type { PolicyFinding } from "../../src/model/findings.ts";
 import { renderers } from "../../src/render/index.ts";
 import { unmanagedCounts } from "../../src/render/report/unmanaged.ts";
 import { reportOf } from "../../src/render/report.ts";

@@ -1,4 +1,5 @@
-import type { Blocked, Deferred, GuardFinding, Unverifiable } from "../../model/plan.ts";
+import type { GuardFinding } from "../../model/findings.ts";
+import type { Blocked, Deferred, Unverifiable } from "../../model/plan.ts";
 import type { Diagnostic, Severity } from "../../model/problem.ts";
 import { counted } from "../../text/counts.ts";
 import { joinParts } from "../../text/lists.ts";

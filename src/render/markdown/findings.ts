@@ -1,5 +1,6 @@
 import { policyAddress } from "../../kinds/manifests.ts";
-import type { Blocked, Deferred, GuardFinding, Unverifiable } from "../../model/plan.ts";
+import type { GuardFinding } from "../../model/findings.ts";
+import type { Blocked, Deferred, Unverifiable } from "../../model/plan.ts";
 import type { Diagnostic } from "../../model/problem.ts";
 import { counted } from "../../text/counts.ts";
 import { joinParts } from "../../text/lists.ts";

@@ -1,5 +1,6 @@
 import { manifestAddress } from "../../model/address.ts";
-import type { Blocked, Change, GuardFinding, Held, Item, Manual, Plan, PolicyFinding } from "../../model/plan.ts";
+import type { GuardFinding, PolicyFinding } from "../../model/findings.ts";
+import type { Blocked, Change, Held, Item, Manual, Plan } from "../../model/plan.ts";
 import type { Diagnostic, Severity } from "../../model/problem.ts";
 import type { ItemResult, Result } from "../../model/result.ts";
 import { counted } from "../../text/counts.ts";

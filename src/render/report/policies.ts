@@ -1,4 +1,4 @@
-import type { PolicyFinding } from "../../model/plan.ts";
+import type { PolicyFinding } from "../../model/findings.ts";
 import type { Severity } from "../../model/problem.ts";
 import { pathText, wholePath } from "../../text/paths.ts";
 import { errorsFirst } from "../../text/severity.ts";

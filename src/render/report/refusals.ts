@@ -1,4 +1,5 @@
-import type { GuardFinding, Plan } from "../../model/plan.ts";
+import type { GuardFinding } from "../../model/findings.ts";
+import type { Plan } from "../../model/plan.ts";
 import { visible } from "../../text/control-characters.ts";
 import { counted } from "../../text/counts.ts";
 import { enumerate } from "../../text/labels.ts";

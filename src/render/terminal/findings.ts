@@ -1,5 +1,6 @@
 import { policyAddress } from "../../kinds/manifests.ts";
-import type { Deferred, GuardFinding, Unverifiable } from "../../model/plan.ts";
+import type { GuardFinding } from "../../model/findings.ts";
+import type { Deferred, Unverifiable } from "../../model/plan.ts";
 import type { Severity } from "../../model/problem.ts";
 import { visible } from "../../text/control-characters.ts";
 import { counted } from "../../text/counts.ts";

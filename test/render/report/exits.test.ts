@@ -1,7 +1,8 @@
 import { expect, test } from "vitest";
 import { failOnNames } from "../../../src/engine/exit-codes.ts";
 import type { Exit } from "../../../src/model/exit.ts";
-import type { GuardFinding, Plan } from "../../../src/model/plan.ts";
+import type { GuardFinding } from "../../../src/model/findings.ts";
+import type { Plan } from "../../../src/model/plan.ts";
 import type { Result } from "../../../src/model/result.ts";
 import { exitText } from "../../../src/render/report/exits.ts";
 import { plan } from "../plans.ts";

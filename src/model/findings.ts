@@ -1,0 +1,46 @@
+import type { Address } from "./address.ts";
+import type { Pointer } from "./pointer.ts";
+import type { Severity } from "./problem.ts";
+
+/** A violation of a policy. */
+export interface PolicyFinding {
+  readonly policy: string;
+  readonly severity: Severity;
+  /**
+   * `new`: the plan causes it; `existing`: it is there before and after apply; `fixed`: the plan removes it. A drift report
+   * has existing findings only.
+   */
+  readonly state: "new" | "existing" | "fixed";
+  readonly address: Address;
+  readonly path: Pointer;
+  readonly message: string;
+  /** The value at `path`, and the one that the policy requires. Absent for findings of a module, and for expired rules. */
+  readonly actual?: boolean;
+  readonly required?: boolean;
+  readonly file?: string;
+  readonly line?: number;
+}
+
+/** How many of the covered schemas, tables and columns of an integration change. */
+export interface ChangedNodes {
+  /** "SchemaConfig/shops@shop-01" */
+  readonly address: Address;
+  readonly changed: number;
+  readonly population: number;
+}
+
+/** A refusal that users can lift with `--allow NAME="reason"`. */
+export interface GuardFinding {
+  readonly guard: string;
+  readonly message: string;
+  readonly limit?: number;
+  /** For `maxChangedPercent`, the highest percentage above the limit, rounded up to one decimal. */
+  readonly actual?: number;
+  /** For `maxChangedPercent`: the target's nodes and fields that change, and those that manifests cover. */
+  readonly changed?: number;
+  readonly population?: number;
+  /** For `maxChangedPercent`: the integrations that are above the limit, most changed nodes first. */
+  readonly integrations?: readonly ChangedNodes[];
+  /** Present if it was lifted. */
+  readonly allowed?: string;
+}
