@@ -18,13 +18,14 @@ export interface RoundParts {
   readonly observed: RoundView;
   readonly policies: PolicyCheck;
   readonly compared: Compared;
+  readonly git: Plan["git"];
 }
 
 /** The plan of a round, from the results of the earlier steps. */
 export function assemblePlan(round: Round, parts: RoundParts): Plan {
   const { session, kind, scope } = round;
   const { project } = session;
-  const { observed, policies, compared, recovered } = parts;
+  const { observed, policies, compared, recovered, git } = parts;
   const found = compared.found.map((one) => blockOutsideScope(one, round.options.scope ?? everything));
   const deferred = found.flatMap((one) => one.deferred);
   const complete = observed.complete && compared.complete && !hasErrors(project);
@@ -35,7 +36,7 @@ export function assemblePlan(round: Round, parts: RoundParts): Plan {
     version: session.version,
     target: project.settings.target,
     account: accountName(project.settings.baseUrl),
-    ...(session.git === undefined ? {} : { git: session.git }),
+    ...(git === undefined ? {} : { git }),
     isProtected: project.settings.protected,
     snapshot: session.snapshot,
     manifestDigest: project.manifestDigest,

@@ -19,7 +19,7 @@ export async function planRound(round: Round): Promise<Plan> {
   const observed = await observeRound(round, recovered);
   const policies = checkRoundPolicies(round, observed);
   const compared = await compareRound(round, observed, policies);
-  return assemblePlan(round, { recovered, observed, policies, compared });
+  return assemblePlan(round, { recovered, observed, policies, compared, git: await round.session.git });
 }
 
 /** The round that covers the whole scope. */

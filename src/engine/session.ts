@@ -29,7 +29,8 @@ export interface Session {
   readonly calls: () => CallCounts;
   /** The records as they are now: in a run that writes, with what it has recorded so far. */
   readonly records: () => RecordsState;
-  readonly git: Plan["git"];
+  /** Only a plan contains it, so it may still be running while the account is read. Never rejects. */
+  readonly git: Promise<Plan["git"]>;
   /** When the snapshot was taken that replaces the account, ISO 8601; undefined: the account is read. */
   readonly snapshot?: string;
   readonly version: string;

@@ -22,6 +22,8 @@ export interface GitCall {
   readonly input?: string | Uint8Array;
   /** In milliseconds; 30 s if absent. Then git and its helpers are killed. */
   readonly timeoutMs?: number;
+  /** Kills git and its helpers when aborted, as if its time were up. */
+  readonly signal?: AbortSignal | undefined;
 }
 
 /** Git could not be run, or failed. The message is what git printed, without credentials. */
@@ -34,25 +36,32 @@ export class GitError extends Error {
  * Ctrl-C must not end the last write of a run, and helpers such as git-remote-https must end with
  * it. Throws GitError if git can't be started.
  */
-export function runGit(place: GitPlace, args: readonly string[], { input, timeoutMs = 30_000 }: GitCall = {}): Promise<GitOutput> {
+export function runGit(place: GitPlace, args: readonly string[], { input, timeoutMs = 30_000, signal }: GitCall = {}): Promise<GitOutput> {
   return new Promise((resolve, reject) => {
     const all = place.gitDir === undefined ? args : ["--git-dir", place.gitDir, ...args];
     const child = spawn("git", all, { cwd: place.folder, env: place.env, detached: true, stdio: "pipe" });
     const stdout: Buffer[] = [];
     const stderr: Buffer[] = [];
     let timedOut = false;
-    const timer = setTimeout(() => {
+    const stop = (): void => {
       timedOut = true;
       killGroup(child.pid);
-    }, timeoutMs);
+    };
+    const timer = setTimeout(stop, timeoutMs);
+    if (signal?.aborted === true) stop();
+    signal?.addEventListener("abort", stop, { once: true });
+    const settle = (): void => {
+      clearTimeout(timer);
+      signal?.removeEventListener("abort", stop);
+    };
     child.stdout.on("data", (chunk: Buffer) => stdout.push(chunk));
     child.stderr.on("data", (chunk: Buffer) => stderr.push(chunk));
     child.on("error", (error) => {
-      clearTimeout(timer);
+      settle();
       reject(new GitError(`git could not be run: ${error.message}`, { cause: error }));
     });
     child.on("close", (code) => {
-      clearTimeout(timer);
+      settle();
       const said = Buffer.concat(stderr).toString("utf8");
       const late = `${said}\nno answer within ${Math.round(timeoutMs / 1000)} s`;
       resolve({ code: timedOut ? undefined : (code ?? 1), stdout: Buffer.concat(stdout), stderr: timedOut ? late : said });

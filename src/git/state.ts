@@ -2,7 +2,7 @@ import { realpath } from "node:fs/promises";
 import { join, relative, resolve, sep } from "node:path";
 import { byText } from "../model/address.ts";
 import type { Plan } from "../model/plan.ts";
-import { gitText, runGit } from "./process.ts";
+import { type GitCall, gitText, runGit } from "./process.ts";
 
 /** The files that a plan depends on. */
 export interface ProjectFiles {
@@ -12,19 +12,26 @@ export interface ProjectFiles {
   readonly covers: (path: string) => boolean;
 }
 
+/** A large repository on a slow disk takes seconds. */
+const limitMs = 10_000;
+
 /**
  * The commit of the folder's repository, and which of the project's files have uncommitted changes. Other files do not count, such as saved plans and
- * reports. Undefined outside a repository, before its first commit, and without git.
+ * reports. Undefined outside a repository, before its first commit, without git, and if git does not respond within 10 seconds or is stopped.
  */
-export async function gitState(folder: string, project: ProjectFiles): Promise<Plan["git"]> {
+export async function gitState(
+  folder: string,
+  project: ProjectFiles,
+  { timeoutMs = limitMs, signal }: Pick<GitCall, "timeoutMs" | "signal"> = {},
+): Promise<Plan["git"]> {
   const place = { folder, env: process.env };
   try {
     const args = ["--no-optional-locks", "status", "--porcelain=v2", "--branch", "--untracked-files=normal", "-z"];
-    const { code, stdout } = await runGit(place, args);
+    const { code, stdout } = await runGit(place, args, { timeoutMs, signal });
     const { commit, changed } = parseStatus(stdout.toString("utf8"));
     if (code !== 0 || commit === undefined) return undefined;
     if (changed.length === 0) return { commit, dirty: false };
-    const prefix = await gitText(place, ["rev-parse", "--show-prefix"]);
+    const prefix = await gitText(place, ["rev-parse", "--show-prefix"], { timeoutMs, signal });
     const changedFiles = await onlyOf(
       project,
       folder,

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { type ApplyOptions, apply } from "../apply/apply.ts";
-import type { WriteSession } from "../engine/session.ts";
+import type { Session, WriteSession } from "../engine/session.ts";
 import type { Project } from "../manifests/project.ts";
 import { DimsyncError } from "../model/errors.ts";
 import { combineExits } from "../model/exit.ts";
@@ -12,7 +12,7 @@ import type { Client } from "../service/client.ts";
 import { openAccount, resolveAll } from "./account.ts";
 import { loadPolicyModules } from "./policy-modules.ts";
 import { jobUrl, openRecords, versionText } from "./records.ts";
-import { accountSession, projectGitState, type RunEnvironment } from "./session.ts";
+import { accountSession, type RunEnvironment, withGitState } from "./session.ts";
 
 export interface ApplyAccountOptions extends ApplyOptions {
   /** How long to wait for another apply of the same target to finish. */
@@ -27,23 +27,31 @@ export interface ApplyAccountOptions extends ApplyOptions {
  * Makes the account match the project, under the target's lease. Refuses a saved plan that can no longer be used, and marks it as applied before the
  * first write. Throws DimsyncError only before the first write.
  */
-export async function applyAccount(
+export function applyAccount(project: Project, options: ApplyAccountOptions, run: RunEnvironment): Promise<Applied> {
+  return withGitState(project, run, (git) => applyUnderLease(project, options, { run, git }));
+}
+
+interface Applied {
+  readonly plan: Plan;
+  readonly result: Result;
+}
+
+async function applyUnderLease(
   project: Project,
   options: ApplyAccountOptions,
-  run: RunEnvironment,
-): Promise<{ readonly plan: Plan; readonly result: Result }> {
+  { run, git }: Pick<ApplyRun, "run" | "git">,
+): Promise<Applied> {
   const { settings } = project;
-  const [{ checkSavedPlan, refuseOtherMode, refuseUnsavedOnProtected }, policyFunctions, git, records] = await Promise.all([
+  const [{ checkSavedPlan, refuseOtherMode, refuseUnsavedOnProtected }, policyFunctions, records] = await Promise.all([
     import("./saved-plan.ts"),
     loadPolicyModules(project.resources, settings.folder, project.locate),
-    projectGitState(project),
     openRecords(settings, run.env),
   ]);
   try {
     if (options.saved === undefined) refuseUnsavedOnProtected(settings);
     else {
       refuseOtherMode(options.saved, options.protectOnly === true);
-      await checkSavedPlan(options.saved, project, { git, records }, options.maxPlanAgeMs);
+      await checkSavedPlan(options.saved, project, { git: await git, records }, options.maxPlanAgeMs);
     }
     const runUrl = jobUrl(run.env);
     const begin = {
@@ -102,7 +110,7 @@ async function thenRelease<T extends { readonly result: Result }>(writes: Record
 interface ApplyRun {
   readonly run: RunEnvironment;
   readonly writes: RecordsRun;
-  readonly git: Plan["git"];
+  readonly git: Session["git"];
 }
 
 async function applyWith(project: Project, options: ApplyAccountOptions, { run, writes, git }: ApplyRun) {

@@ -5,7 +5,7 @@ import type { Plan } from "../model/plan.ts";
 import { openAccount } from "./account.ts";
 import { loadPolicyModules } from "./policy-modules.ts";
 import { readRecords } from "./records.ts";
-import { accountSession, projectGitState, type RunEnvironment, snapshotSession } from "./session.ts";
+import { accountSession, type RunEnvironment, snapshotSession, withGitState } from "./session.ts";
 
 /** Compares the project with its account. Only sends GET: the client refuses anything else before it opens a socket. */
 export async function planAccount(project: Project, options: PlanOptions, run: RunEnvironment, kind: Plan["kind"] = "Plan"): Promise<Plan> {
@@ -17,14 +17,13 @@ export async function planAccount(project: Project, options: PlanOptions, run: R
 export async function withReadSession<T>(project: Project, run: RunEnvironment, work: (session: Session) => Promise<T>): Promise<T> {
   const { settings } = project;
   if (run.snapshotFile !== undefined) return work(await snapshotSession(project, run.snapshotFile, run));
-  const [account, git] = await Promise.all([
-    openAccount(settings, { readOnly: true, env: run.env, signal: run.signal }),
-    projectGitState(project),
-  ]);
-  try {
-    const state = await readRecords(settings, run);
-    return await work(accountSession(project, account.client, () => state, git, run));
-  } finally {
-    await account.close();
-  }
+  return withGitState(project, run, async (git) => {
+    const account = await openAccount(settings, { readOnly: true, env: run.env, signal: run.signal });
+    try {
+      const state = await readRecords(settings, run);
+      return await work(accountSession(project, account.client, () => state, git, run));
+    } finally {
+      await account.close();
+    }
+  });
 }

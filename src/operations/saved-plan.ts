@@ -96,12 +96,12 @@ function checkTree({ git: made }: Plan, { target }: Settings, now: Plan["git"]):
 }
 
 function whyNotAtHead(made: Plan["git"], now: Plan["git"]): string | undefined {
-  if (made === undefined) return "This plan was made outside a git repository.";
+  if (made === undefined) return "This plan was made outside a git repository, or git did not respond.";
   if (made.dirty) {
     const files = andMore(made.changedFiles ?? []);
     return `This plan was made with uncommitted changes${files === "" ? "" : ` in ${files}`}. Commit them and make a new plan.`;
   }
-  if (now === undefined) return "This folder is not in a git repository.";
+  if (now === undefined) return "This folder is not in a git repository, or git did not respond.";
   return made.commit === now.commit
     ? undefined
     : `This plan was made at ${made.commit.slice(0, 12)}, but HEAD is ${now.commit.slice(0, 12)}. Make a new plan.`;

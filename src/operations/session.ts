@@ -27,8 +27,19 @@ export interface RunEnvironment {
 }
 
 /** The commit of the project, and which of its files have uncommitted changes. */
-export function projectGitState({ settings: { folder }, resources, sourceFiles }: Project): Promise<Plan["git"]> {
-  return gitState(folder, { ...sourceFiles, files: [...sourceFiles.files, ...moduleFiles(resources, folder)] });
+export function projectGitState({ settings: { folder }, resources, sourceFiles }: Project, signal: AbortSignal): Promise<Plan["git"]> {
+  return gitState(folder, { ...sourceFiles, files: [...sourceFiles.files, ...moduleFiles(resources, folder)] }, { signal });
+}
+
+/** Runs `work` while git looks at the project's files, which can take seconds. Git is stopped if `work` ends before. */
+export async function withGitState<T>(project: Project, run: RunEnvironment, work: (git: Session["git"]) => Promise<T>): Promise<T> {
+  const ended = new AbortController();
+  const git = projectGitState(project, AbortSignal.any([run.signal, ended.signal]));
+  try {
+    return await work(git);
+  } finally {
+    ended.abort();
+  }
 }
 
 /** A session that reads the account of `client`. */
@@ -36,7 +47,7 @@ export function accountSession(
   project: Project,
   client: Client,
   records: Session["records"],
-  git: Plan["git"],
+  git: Session["git"],
   run: RunEnvironment,
 ): Session {
   return { ...sessionBase(project, records, git, run), reads: client.asReadOnly(run.signal), calls: client.calls };
@@ -49,7 +60,8 @@ export async function snapshotSession(project: Project, file: string, run: RunEn
     import("../snapshot/file.ts"),
     import("../snapshot/snapshot.ts"),
   ]);
-  const [snapshot, state, git] = await Promise.all([readSnapshotFile(file), readRecords(settings, run), projectGitState(project)]);
+  const git = projectGitState(project, run.signal);
+  const [snapshot, state] = await Promise.all([readSnapshotFile(file), readRecords(settings, run)]);
   const problem = snapshotOfAnother(snapshot, settings, file);
   const problems = problem === undefined ? project.problems : [...project.problems, problem];
   return {
@@ -60,6 +72,6 @@ export async function snapshotSession(project: Project, file: string, run: RunEn
   };
 }
 
-function sessionBase(project: Project, records: Session["records"], git: Plan["git"], { signal, onProgress }: RunEnvironment) {
+function sessionBase(project: Project, records: Session["records"], git: Session["git"], { signal, onProgress }: RunEnvironment) {
   return { ...{ project, records, git, version, signal, onProgress }, newId: randomUUID, clock: systemClock };
 }

@@ -2,7 +2,7 @@ import { execFileSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { describe, expect, test } from "vitest";
+import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { gitState, type ProjectFiles } from "../../src/git/state.ts";
 
 const identity = ["-c", "user.name=Dana", "-c", "user.email=dana@example.com"];
@@ -118,4 +118,27 @@ test.each([
   const folder = newFolder();
   prepare(folder);
   expect(await gitState(folder, { files: [], covers: () => false })).toBeUndefined();
+});
+
+describe("git that does not respond", () => {
+  /** A `git` that waits far longer than any test. */
+  function slowGit(): void {
+    const folder = newFolder();
+    writeFileSync(join(folder, "git"), "#!/bin/sh\nexec sleep 600\n", { mode: 0o755 });
+    vi.stubEnv("PATH", `${folder}:${process.env["PATH"] ?? ""}`);
+    onTestFinished(() => void vi.unstubAllEnvs());
+  }
+
+  test("is stopped when its time is up", async () => {
+    slowGit();
+    expect(await gitState(newFolder(), { files: [], covers: () => false }, { timeoutMs: 50 })).toBeUndefined();
+  });
+
+  test("is stopped by the signal", async () => {
+    slowGit();
+    const stop = new AbortController();
+    const state = gitState(newFolder(), { files: [], covers: () => false }, { signal: stop.signal });
+    stop.abort();
+    expect(await state).toBeUndefined();
+  });
 });
