@@ -4,6 +4,7 @@ import type { Environment } from "../model/env.ts";
 import { DimsyncError, ProblemsError, ServiceError } from "../model/errors.ts";
 import type { Exit } from "../model/exit.ts";
 import { describeSecret } from "../model/secret.ts";
+import type { StoreProbe } from "../records/probe.ts";
 import type { RecordsState } from "../records/records.ts";
 import type { Client } from "../service/client.ts";
 import type { CallReport } from "../service/request.ts";
@@ -11,7 +12,8 @@ import { visible } from "../text/control-characters.ts";
 import { counted } from "../text/counts.ts";
 import { accountCheckNames, accountChecks, clockCheck } from "./account-checks.ts";
 import { type Check, fail, ok, skip, type Verdict } from "./check.ts";
-import { configCheck, configErrors, manifestCheck, nodeCheck, recordChecks, taggedByCheck } from "./project-checks.ts";
+import { configCheck, configErrors, manifestCheck, nodeCheck, taggedByCheck } from "./project-checks.ts";
+import { storeChecks } from "./store-checks.ts";
 import { transportChecks } from "./transport.ts";
 
 // Checks are ordered by dependency: settings, connection, an accepted key, single reads. The first
@@ -33,6 +35,7 @@ export interface DoctorOptions {
   /** Milliseconds since 1970. */
   readonly now: () => number;
   readonly readRecords: () => Promise<RecordsState>;
+  readonly probeRecords: () => Promise<StoreProbe>;
   /** Opens the account for reading. Throws DimsyncError if the settings are not valid. */
   readonly openAccount: (onCall: (report: CallReport) => void) => Promise<{ readonly client: Client; readonly close: () => Promise<void> }>;
 }
@@ -58,7 +61,7 @@ export async function diagnose(project: Project, options: DoctorOptions): Promis
 
 async function serviceChecks(project: Project, options: DoctorOptions): Promise<readonly Check[]> {
   const { baseUrl } = project.settings;
-  const records = (client?: Client): Promise<readonly Check[]> => recordChecks(project, options.readRecords, client);
+  const records = (client?: Client): Promise<readonly Check[]> => storeChecks(project, options, client);
   if (baseUrl === "") return [...withSkipped([missingUrl(project)], "the base URL is missing or wrong."), ...(await records())];
   const transport = transportChecks(baseUrl, options.env);
   if (transport.some(({ check, verdict }) => check === "proxy" && verdict === "fail"))

@@ -81,10 +81,9 @@ export function taggedByCheck({ resources, settings }: Project): Check {
 /** Bindings without an object or a manifest, and creates with an unknown outcome. Without a client, nothing is read. */
 export async function recordChecks(
   { resources }: Project,
-  readRecords: () => Promise<RecordsState>,
+  { bindings, open }: RecordsState,
   client: Client | undefined,
 ): Promise<readonly Check[]> {
-  const { bindings, open } = await readRecords();
   const declared = new Set(resources.map(({ address }) => address));
   const checks = await Promise.all(
     [...bindings].map(async ([address, { id }]): Promise<readonly Check[]> => {

@@ -2,6 +2,7 @@ import type { Settings } from "../model/config.ts";
 import type { Environment } from "../model/env.ts";
 import { secretKey } from "../model/secret.ts";
 import { openFolderRecords } from "../records/folder/index.ts";
+import type { StoreProbe } from "../records/probe.ts";
 import type { Records, RecordsState } from "../records/records.ts";
 import { resolveAll } from "./account.ts";
 
@@ -30,6 +31,22 @@ export async function readRecords(settings: Settings, { env, onRecords }: Record
   } finally {
     await records.close();
   }
+}
+
+/** The condition of the records; writes nothing. Throws as `Records.read` does, and ProblemsError if the URL of a database is missing. */
+export async function probeRecords(settings: Settings, env: Environment): Promise<StoreProbe> {
+  const { records, folder, target } = settings;
+  if (records.store === "folder") return { store: "folder" };
+  if (records.store === "git") {
+    const { probeGit } = await import("../records/git/probe.ts");
+    return await probeGit({ ...records, folder, target, env, key: env["DIMSYNC_DIGEST_KEY"] || undefined });
+  }
+  const [{ probePostgres }, secrets] = await Promise.all([
+    import("../records/postgres/probe.ts"),
+    resolveAll([records.url], settings, env, undefined),
+  ]);
+  const url = String(secrets.get(secretKey(records.url))?.reveal());
+  return await probePostgres({ url, schema: records.schema }, { target, place: `schema ${records.schema} in PostgreSQL` });
 }
 
 export interface RecordsReader {

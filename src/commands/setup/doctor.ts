@@ -2,7 +2,7 @@ import { diagnose, doctorText } from "../../doctor/doctor.ts";
 import type { ExitCode } from "../../model/exit.ts";
 import { version } from "../../model/version.ts";
 import { openAccount, systemClock } from "../../operations/account.ts";
-import { readRecords } from "../../operations/records.ts";
+import { probeRecords, readRecords } from "../../operations/records.ts";
 import type { Context } from "../shared/context.ts";
 import { checkOutputs, deliverForms } from "../shared/output.ts";
 import { loadOneProject } from "../shared/project.ts";
@@ -17,6 +17,7 @@ export async function runDoctor(context: Context): Promise<ExitCode> {
     versions: { dimsync: version, node: process.versions.node },
     now: () => systemClock.now().getTime(),
     readRecords: () => readRecords(project.settings, { env: io.env }),
+    probeRecords: () => probeRecords(project.settings, io.env),
     openAccount: (onCall) => openAccount(project.settings, { readOnly: true, env: io.env, signal: io.interrupted, onCall }),
   });
   // Reads that an interruption ended look like failed checks.

@@ -30,6 +30,8 @@ export interface RecordsRepository {
   readonly push: (commit: string, parent: string | undefined, timeoutMs: number) => Promise<PushReport>;
   /** Remembers that the ref was at a commit, so that `fetch` notices if the ref is moved back. Throws GitError only if git can't be started. */
   readonly remember: (commit: string) => Promise<void>;
+  /** Connects as for a push of the commit that the ref has, and sends nothing. */
+  readonly dryRun: (commit: string) => Promise<PushReport>;
 }
 
 export interface PushReport {
@@ -106,6 +108,10 @@ export async function openRepository(options: RepositoryOptions): Promise<Record
       // Kept if the ref was moved back, so that the next run notices it too.
       if (!rewound) await gitText(place, ["update-ref", seen, commit]);
       return { commit, rewound };
+    },
+    async dryRun(commit) {
+      const flags = ["--porcelain", "--dry-run", "--no-verify", `--force-with-lease=${ref}:${commit}`];
+      return pushReport(await runGit(place, [...quick, "push", ...flags, url, `${commit}:${ref}`], { timeoutMs: listMs }));
     },
     async push(commit, parent, timeoutMs) {
       const flags = ["--porcelain", "--no-verify", "--recurse-submodules=no", `--force-with-lease=${ref}:${parent ?? ""}`];

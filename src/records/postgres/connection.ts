@@ -7,6 +7,8 @@ export interface Database {
   readonly query: (text: string, values: readonly unknown[]) => Promise<QueryResult>;
   /** Statements without parameters, in one round trip; one result for each. */
   readonly script: (text: string) => Promise<readonly QueryResult[]>;
+  /** The process id of a connection as it was given to us, and as the server knows it. */
+  readonly processIds: () => Promise<{ readonly given: number; readonly actual: number }>;
   readonly close: () => Promise<void>;
 }
 
@@ -35,6 +37,13 @@ export function openDatabase(url: string): Database {
   return {
     query: (text, values) => withClient((client) => client.query(text, [...values])),
     script: (text) => withClient(async (client) => [await client.query(text)].flat()),
+    processIds: () =>
+      withClient(async (client) => {
+        const { rows } = await client.query("select pg_backend_pid() as pid");
+        // The types of pg do not have it.
+        const { processID } = client as PoolClient & { readonly processID: number };
+        return { given: processID, actual: Number(rows[0]?.pid) };
+      }),
     close: () => pool.end(),
   };
 }
@@ -42,14 +51,11 @@ export function openDatabase(url: string): Database {
 /** TLS unless the host is this machine, or the URL says otherwise with `sslmode`. */
 function poolConfig(url: string): PoolConfig {
   if (!URL.canParse(url)) throw new Error("the URL of the database is not a URL such as postgres://user:password@db.example.com/dimsync");
-  const { protocol, hostname, searchParams } = new URL(url);
+  const { protocol } = new URL(url);
   if (protocol !== "postgres:" && protocol !== "postgresql:") throw new Error("the URL of the database must begin with postgres://");
-  const isLocal =
-    hostname === "" || isLoopback(hostname) || hostname.startsWith("%2F") || searchParams.get("host")?.startsWith("/") === true;
-  const isSet = searchParams.has("sslmode") || searchParams.has("ssl");
   return {
     connectionString: url,
-    ...(isLocal || isSet ? {} : { ssl: true }),
+    ...(isLocal(url) || hasSslMode(url) ? {} : { ssl: true }),
     max: 2,
     connectionTimeoutMillis: 10_000,
     query_timeout: queryMs,
@@ -58,6 +64,28 @@ function poolConfig(url: string): PoolConfig {
     keepAlive: true,
     application_name: "dimsync",
   };
+}
+
+function isLocal(url: string): boolean {
+  const { hostname, searchParams } = new URL(url);
+  return hostname === "" || isLoopback(hostname) || hostname.startsWith("%2F") || searchParams.get("host")?.startsWith("/") === true;
+}
+
+function hasSslMode(url: string): boolean {
+  const { searchParams } = new URL(url);
+  return searchParams.has("sslmode") || searchParams.has("ssl");
+}
+
+/** How a connection is protected: "unverified" encrypts without checking the certificate; "local": it stays on this machine. */
+export type TlsUse = "verified" | "unverified" | "none" | "local";
+
+/** What `openDatabase` does for the URL. */
+export function tlsOf(url: string): TlsUse {
+  if (!hasSslMode(url)) return isLocal(url) ? "local" : "verified";
+  const { searchParams } = new URL(url);
+  const mode = searchParams.get("sslmode") ?? searchParams.get("ssl");
+  if (mode === "disable" || mode === "0" || mode === "false") return isLocal(url) ? "local" : "none";
+  return mode === "no-verify" ? "unverified" : "verified";
 }
 
 /** What failed, as a clause that never contains the URL. */

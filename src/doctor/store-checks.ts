@@ -1,0 +1,144 @@
+import type { Project } from "../manifests/project.ts";
+import type { Environment } from "../model/env.ts";
+import { DimsyncError } from "../model/errors.ts";
+import type { GitProbe } from "../records/git/probe.ts";
+import type { PostgresProbe } from "../records/postgres/probe.ts";
+import type { StoreProbe } from "../records/probe.ts";
+import type { RecordsState } from "../records/records.ts";
+import type { Client } from "../service/client.ts";
+import { andMore } from "../text/lists.ts";
+import { type Check, fail, ok, skip, warn } from "./check.ts";
+import { recordChecks } from "./project-checks.ts";
+
+export interface StoreAccess {
+  readonly env: Environment;
+  readonly readRecords: () => Promise<RecordsState>;
+  readonly probeRecords: () => Promise<StoreProbe>;
+}
+
+/** The store of the records, then what it contains. Nothing is written. */
+export async function storeChecks(project: Project, access: StoreAccess, client: Client | undefined): Promise<readonly Check[]> {
+  let state: RecordsState;
+  let probe: StoreProbe;
+  try {
+    state = await access.readRecords();
+    probe = await access.probeRecords();
+  } catch (error) {
+    if (!(error instanceof DimsyncError)) throw error;
+    const because = "the records could not be read.";
+    return [fail("records", error.message, adviceFor(error)), skip("bindings", because), skip("journal", because)];
+  }
+  return [...probeChecks(probe, state, access.env), ...(await recordChecks(project, state, client))];
+}
+
+function adviceFor({ code, command }: DimsyncError): string {
+  if (command !== undefined) return `Run: ${command}`;
+  if (code === "E_RECORDS_GONE")
+    return "Check `records` of the target in dimsync.yaml. If the records were deleted, restore them: dimsync records restore FILE";
+  if (code === "E_RECORDS_READ")
+    return "plan, drift and apply need this read. Check the address of the store, the network and the credentials of this machine.";
+  return "Fix this and run dimsync doctor again.";
+}
+
+function probeChecks(probe: StoreProbe, { version }: RecordsState, env: Environment): readonly Check[] {
+  if (probe.store === "git") return gitChecks(probe, version);
+  return probe.store === "postgres" ? postgresChecks(probe, version) : [folderCheck(env)];
+}
+
+function folderCheck({ GITHUB_ACTIONS: github, GITLAB_CI: gitlab }: Environment): Check {
+  const found = "Files of this machine. Other machines do not see them.";
+  if (github !== "true" && gitlab !== "true") return ok("records", found);
+  return warn("records", `${found} A job that is killed can lead to a second create.`, "Move them: dimsync records migrate --to git");
+}
+
+function gitChecks(probe: GitProbe, version: string): readonly Check[] {
+  return [
+    ok("records", `${probe.ref} was read at ${version.slice(0, 12)}, and has the id that dimsync.yaml names.`),
+    sealCheck(probe),
+    pushCheck(probe),
+  ];
+}
+
+function sealCheck({ isSealed, hasKey }: GitProbe): Check {
+  const check = "records seal";
+  if (isSealed && hasKey) return ok(check, "The newest commit has a valid seal.");
+  if (!isSealed) return ok(check, "The commits have no seal: whoever may push can change them.");
+  return warn(
+    check,
+    "The commits have a seal, and DIMSYNC_DIGEST_KEY is not set: it was not checked.",
+    "plan and drift work. For apply, set DIMSYNC_DIGEST_KEY to the key of the other runs.",
+  );
+}
+
+function pushCheck({ refused, ref }: GitProbe): Check {
+  const check = "records write";
+  if (refused === undefined)
+    return ok(check, `A dry run of a push to ${ref} was accepted. It does not run hooks and rules of the server; only a write does.`);
+  if (refused.isHidden)
+    return warn(
+      check,
+      `The server hides ${ref} from those who push.`,
+      `plan and drift work. For apply, use a branch: dimsync records migrate --to git:${ref.replace(/^refs\//u, "refs/heads/")}`,
+    );
+  return warn(
+    check,
+    `A dry run of a push to ${ref} was refused: ${refused.words}`,
+    "plan and drift work. apply needs a token that may push: on GitHub, contents: write; on GitLab, a project token with write_repository.",
+  );
+}
+
+function postgresChecks(probe: PostgresProbe, version: string): readonly Check[] {
+  const { schema, serverVersion } = probe;
+  const found = `The schema ${schema} in PostgreSQL ${serverVersion} was read at version ${version}, and has the id that dimsync.yaml names.`;
+  return [ok("records", found), tlsCheck(probe), commitCheck(probe), writeCheck(probe), poolerCheck(probe)];
+}
+
+function tlsCheck({ tls }: PostgresProbe): Check {
+  const check = "records TLS";
+  if (tls === "verified") return ok(check, "The connection uses TLS, and the certificate is verified.");
+  if (tls === "local") return ok(check, "No TLS: the database, or a proxy to it, is on this machine.");
+  return warn(
+    check,
+    tls === "none"
+      ? "sslmode turns TLS off: the network can read and change the records."
+      : "sslmode=no-verify accepts any certificate: another server can pretend to be the database.",
+    "Remove sslmode from the URL. For your own certificate authority, set NODE_EXTRA_CA_CERTS to its file.",
+  );
+}
+
+function commitCheck({ synchronousCommit }: PostgresProbe): Check {
+  const check = "records durability";
+  if (synchronousCommit !== "off") return ok(check, `synchronous_commit is ${synchronousCommit}.`);
+  return warn(
+    check,
+    "The server has synchronous_commit = off. dimsync turns it on for its own transactions.",
+    "Turn it on in the server if other programs must not lose commits in a crash.",
+  );
+}
+
+function writeCheck({ isReadOnly, missing, role, schema }: PostgresProbe): Check {
+  const check = "records write";
+  if (isReadOnly)
+    return warn(
+      check,
+      "This server only accepts reads.",
+      "plan and drift work. For apply, use the URL of the primary server, and a role that may write.",
+    );
+  if (missing.length === 0) return ok(check, `The role ${role} has the privileges that apply needs.`);
+  return warn(
+    check,
+    `The role ${role} lacks ${andMore(missing, { shown: 20 })}.`,
+    `plan and drift work. For apply: grant select, insert, update, delete on all tables in schema ${schema} to ${role}`,
+  );
+}
+
+function poolerCheck({ pooler }: PostgresProbe): Check {
+  const check = "records pooler";
+  if (pooler === "none") return ok(check, "The connection goes to the server directly.");
+  if (pooler === "transaction") return ok(check, "There is a pooler that keeps transactions together.");
+  return fail(
+    check,
+    "There is a pooler in statement mode, which refuses transactions.",
+    "Use pool_mode = transaction or session in pgbouncer.",
+  );
+}
