@@ -25,6 +25,29 @@ export function packPackage(): { readonly file: string; readonly folder: string;
   return { file: join(folder, name.split("\n").at(-1) ?? ""), folder, remove: () => rmSync(folder, { recursive: true, force: true }) };
 }
 
+/**
+ * A folder for PATH, beside the packed package, with an `npm` and an `npx` that use one installation
+ * of it. Each job would otherwise install it again, which takes longer than what the job runs.
+ */
+export function installedOnce(packageFile: string): string {
+  const [installed, bin] = [join(dirname(packageFile), "installed"), join(dirname(packageFile), "bin")];
+  mkdirSync(installed);
+  mkdirSync(bin);
+  execFileSync("npm", ["install", "--prefix", installed, "--no-save", "--no-audit", "--no-fund", "--ignore-scripts", packageFile], {
+    env: { ...gitEnv, npm_config_offline: "true", npm_config_cache: join(bin, "cache") },
+    stdio: "ignore",
+  });
+  const scripts = {
+    npm: `[ "$*" = "install --prefix $RUNNER_TEMP/dimsync-package --no-save --no-audit --no-fund --ignore-scripts ${packageFile}" ] || exit 99
+ln -s "${installed}" "$RUNNER_TEMP/dimsync-package"`,
+    npx: `[ "$1 $2 $3" = "--yes --package=${packageFile} dimsync" ] || exit 99
+shift 3
+exec "${installed}/node_modules/.bin/dimsync" "$@"`,
+  };
+  for (const [name, text] of Object.entries(scripts)) writeFileSync(join(bin, name), `#!/bin/sh\n${text}\n`, { mode: 0o755 });
+  return bin;
+}
+
 /** Refuses a push to main, as a protected branch does, unless a file in the bare repository allows it. */
 const protectMain = `#!/bin/sh
 [ "$1" != refs/heads/main ] || [ -e open ] || { echo "main is protected" >&2; exit 1; }
@@ -108,6 +131,8 @@ export const ways = ["the action", "the reusable workflows", "the workflows of i
 export interface Rehearsal {
   /** The packed package. */
   readonly packageFile: string;
+  /** A folder with an `npm` and an `npx` of its own; undefined: those of this machine. */
+  readonly npm: string | undefined;
   readonly repository: Repository;
   readonly github: GithubStandIn;
   /** The secrets DIMSYNC_READ_KEY and DIMSYNC_API_KEY. */
@@ -204,7 +229,7 @@ interface Trigger {
 }
 
 /** A machine with a fresh checkout and the variables of a job. */
-function startMachine({ repository, github }: Rehearsal, { event, branch, author }: Trigger): Machine {
+function startMachine({ repository, github, npm }: Rehearsal, { event, branch, author }: Trigger): Machine {
   const workspace = repository.checkout(branch);
   const temp = join(repository.root, `temp-${workspace.split("-").at(-1)}`);
   mkdirSync(temp);
@@ -219,6 +244,7 @@ function startMachine({ repository, github }: Rehearsal, { event, branch, author
     github: { token: githubToken, run_id: "1", run_attempt: "1", ref, "event.pull_request.base.sha": base },
     env: {
       ...gitEnv,
+      ...(npm === undefined ? {} : { PATH: `${npm}:${gitEnv["PATH"]}` }),
       HOME: temp,
       CI: "true",
       npm_config_offline: "true",
