@@ -34,7 +34,7 @@ describe("GitHub", () => {
     "the attempt is unknown": [false, `${page}/7`, completed],
     "the job is of another repository": [false, `${page.replace("data", "other")}/7/attempts/1`, completed],
     "the job is on another server": [false, `${page.replace("github.com", "github.example.com")}/7/attempts/1`, completed],
-    "the answer is no JSON": [false, `${page}/7/attempts/1`, "<html>"],
+    "the response is not JSON": [false, `${page}/7/attempts/1`, "<html>"],
     "the permission is missing": [false, `${page}/7/attempts/1`, { message: "Resource not accessible by integration" }, 403],
     "there is no token": [false, `${page}/7/attempts/1`, completed, 200, ""],
     "the token is wrong": [false, `${page}/7/attempts/1`, completed, 200, "x"],
@@ -69,7 +69,7 @@ describe("GitLab", () => {
   });
 });
 
-test("a server that cannot be reached is no answer, and outside CI nobody is asked", async () => {
+test("an unreachable server gives no state, and outside CI there is no request", async () => {
   const env = {
     GITHUB_ACTIONS: "true",
     GITHUB_API_URL: "http://127.0.0.1:1",

@@ -20,25 +20,25 @@ const emails = policy("  when: { column: { name: email, enabled: true } }\n  req
 const hash = "{ id: hash, match: { column: email }, set: { hashed: true } }";
 const email = (table: string): string => `/schemas/public/tables/${table}/columns/email/hashed`;
 
-interface World {
+interface Started {
   readonly service: TestService;
   readonly folder: string;
   readonly run: (...argv: readonly string[]) => Promise<Ran>;
   readonly made: (...argv: readonly string[]) => Promise<Plan>;
 }
 
-async function world(
+async function start(
   files: Readonly<Record<string, string>>,
   parts: Readonly<Record<string, unknown>> = {},
   options: EmbeddedOptions = {},
-): Promise<World> {
+): Promise<Started> {
   const service = await startService(options);
   onTestFinished(() => service.close());
   const manifests = Object.fromEntries(
     Object.entries(files).map(([path, text]) => [path.includes(".mjs") ? path : `manifests/${path}`, text]),
   );
   const folder = writeProject({ "dimsync.yaml": configText(service.url, parts), ...manifests });
-  const run: World["run"] = (...argv) => runCommand([...argv, "-q"], folder, { [keyVariable]: service.apiKey });
+  const run: Started["run"] = (...argv) => runCommand([...argv, "-q"], folder, { [keyVariable]: service.apiKey });
   return { service, folder, run, made: async (...argv) => JSON.parse((await run(...argv, "-o", "json")).stdout) as Plan };
 }
 
@@ -48,7 +48,7 @@ const reads = ({ requests }: TestService, part: string): number => requests.filt
 
 describe("the state that policies check", () => {
   test("is the planned one in a plan, the live one in a drift report, and both after apply", async () => {
-    const { made, run } = await world({ "a.yaml": integration, "b.yaml": config("rules:", `  - ${hash}`), "p.yaml": emails });
+    const { made, run } = await start({ "a.yaml": integration, "b.yaml": config("rules:", `  - ${hash}`), "p.yaml": emails });
     const planned = await made("plan");
     // The rule that fixes them.
     expect(linesOf(planned)).toEqual([
@@ -69,7 +69,7 @@ describe("the state that policies check", () => {
 
   test("a leaf that `ignore` in the config excludes is checked with its live value", async () => {
     const ignore = [{ address: "SchemaConfig/orders", path: "/schemas/public/tables/users", reason: "theirs" }];
-    const { made } = await world({ "a.yaml": integration, "b.yaml": config("rules:", `  - ${hash}`), "p.yaml": emails }, { ignore });
+    const { made } = await start({ "a.yaml": integration, "b.yaml": config("rules:", `  - ${hash}`), "p.yaml": emails }, { ignore });
     expect(linesOf(await made("plan"))).toEqual([
       `pii fixed ${email("customers")} manifests/b.yaml:7`,
       `pii existing ${email("users")} manifests/p.yaml:8`,
@@ -93,7 +93,7 @@ describe("the effect of a finding with severity error", () => {
   };
 
   test("a new one refuses plan and apply, until the guard is lifted by name with a reason", async () => {
-    const { made, run, service } = await world(causing);
+    const { made, run, service } = await start(causing);
     const planned = await made("plan");
     expect(linesOf(planned)).toEqual([
       `iban new ${iban} manifests/b.yaml:7`,
@@ -119,7 +119,7 @@ describe("the effect of a finding with severity error", () => {
   });
 
   test("an existing one does not stop a plan that only protects", async () => {
-    const { made, run, service } = await world(protecting);
+    const { made, run, service } = await start(protecting);
     const planned = await made("plan");
     expect(planned.policy.map(({ state, actual, required }) => [state, actual, required])).toEqual([
       ["existing", false, true],
@@ -130,28 +130,28 @@ describe("the effect of a finding with severity error", () => {
   });
 
   test("any refuses drift, until the guard is lifted", async () => {
-    const { made } = await world(protecting);
+    const { made } = await start(protecting);
     expect((await made("drift")).exit).toEqual({ code: 3, reasons: ["policy", "drift"] });
     expect((await made("drift", "--allow", "policy=agreed with legal")).exit.code).toBe(2);
   });
 
   test("an existing one refuses plan and apply too with `policies.existing: refuse`", async () => {
-    const { made, run, service } = await world(protecting, { policies: { existing: "refuse" } });
+    const { made, run, service } = await start(protecting, { policies: { existing: "refuse" } });
     const planned = await made("plan");
     expect([planned.exit, planned.guards.map(({ actual }) => actual)]).toEqual([{ code: 3, reasons: ["policy"] }, [2]]);
     expect([(await run("apply", "--yes")).code, service.counts()["PATCH"]]).toEqual([3, undefined]);
   });
 
   test("an existing one fails the plan with --fail-on policy, a fixed one does not", async () => {
-    const { made, run } = await world(protecting);
+    const { made, run } = await start(protecting);
     expect((await made("plan", "--fail-on", "policy")).exit).toEqual({ code: 2, reasons: ["policy"] });
-    const fixing = await world({ ...protecting, "b.yaml": config("rules:", `  - ${hash}`) });
+    const fixing = await start({ ...protecting, "b.yaml": config("rules:", `  - ${hash}`) });
     expect((await fixing.made("plan", "--fail-on", "policy")).exit.code).toBe(0);
     expect((await run("plan")).code).toBe(0);
   });
 
   test("a warning is only reported, unless --fail-on warnings is given", async () => {
-    const { made, run } = await world({ "a.yaml": integration, "p.yaml": emails.replace("error", "warning") });
+    const { made, run } = await start({ "a.yaml": integration, "p.yaml": emails.replace("error", "warning") });
     const planned = await made("plan");
     expect([planned.policy.map(({ severity }) => severity), planned.guards, planned.exit.code]).toEqual([["warning", "warning"], [], 0]);
     expect((await run("plan", "--fail-on", "warnings")).code).toBe(2);
@@ -176,14 +176,14 @@ describe("an integration whose SchemaConfig cannot be compared", () => {
     ["because its schemas cannot be read", config("rules:", `  - ${hash}`), { faults: ["GET /v1/integrations/8f1c/schemas=status:500"] }],
   ];
   test.each(rows)("%s, is not checked, and the plan says so", async (_sentence, manifest, options) => {
-    const { made } = await world({ ...files, "b.yaml": manifest }, {}, options);
+    const { made } = await start({ ...files, "b.yaml": manifest }, {}, options);
     const planned = await made("plan");
     expect(planned.policy).toEqual([]);
     expect(planned.diagnostics).toContainEqual(skipped);
     expect(planned.exit.code).toBe(1);
   });
   test("is checked in a drift report, as long as its schemas can be read", async () => {
-    const { made } = await world({ ...files, "b.yaml": config("schemas: { nope: { enabled: true } }") });
+    const { made } = await start({ ...files, "b.yaml": config("schemas: { nope: { enabled: true } }") });
     const report = await made("drift");
     expect(report.policy.map(({ path }) => path)).toEqual([email("customers"), email("users")]);
     expect(report.diagnostics).not.toContainEqual(skipped);
@@ -226,7 +226,7 @@ describe("the line that a finding names", () => {
   ];
   test.each(rows)("%s", async (_sentence, lines, [expected = ""]) => {
     const [, name = "", line] = expected.split(" ");
-    const { made } = await world({
+    const { made } = await start({
       "a.yaml": integration,
       "b.yaml": config(...lines),
       "p.yaml": policy(`  when: { column: { name: ${name} } }\n  require: { hashed: true }\n`),
@@ -237,7 +237,7 @@ describe("the line that a finding names", () => {
 
   test("in a drift report the rule, if the account matches it", async () => {
     const rule = "  - { id: clear, match: { table: customers, column: email }, set: { hashed: false } }";
-    const { made } = await world({
+    const { made } = await start({
       "a.yaml": integration,
       "b.yaml": config("rules:", rule, `  - ${hash.replace("column", "table: users, column")}`),
       "p.yaml": emails,
@@ -251,7 +251,7 @@ describe("the line that a finding names", () => {
 
 describe("the integrations that policies check, and their reads", () => {
   test("those with a manifest, with one read each", async () => {
-    const { made, service } = await world({ "a.yaml": integration, "p.yaml": emails });
+    const { made, service } = await start({ "a.yaml": integration, "p.yaml": emails });
     const planned = await made("plan");
     expect(planned.policy.map(({ address }) => address)).toEqual(["Integration/orders", "Integration/orders"]);
     expect(service.requests.map(({ path }) => path).sort()).toEqual(["/v1/integrations", "/v1/integrations/8f1c/schemas"]);
@@ -260,7 +260,7 @@ describe("the integrations that policies check, and their reads", () => {
     expect(service.requests).toHaveLength(2);
   });
   test("those that policies select, without reads for others", async () => {
-    const { made, service } = await world({
+    const { made, service } = await start({
       "a.yaml": integration,
       "p.yaml": emails.replace("enabled: true } }", "enabled: true }, integration: { labels: { domain: hr } } }"),
     });
@@ -273,7 +273,7 @@ describe("the integrations that policies check, and their reads", () => {
       "b.yaml": config("rules:", `  - ${hash}`),
       "p.yaml": emails.replace("name: email", 'name: "*email"'),
     };
-    const { made } = await world(files);
+    const { made } = await start(files);
     const addresses = async (...argv: readonly string[]) => [
       ...new Set((await made("plan", ...argv)).policy.map(({ address }) => address)),
     ];
@@ -284,7 +284,7 @@ describe("the integrations that policies check, and their reads", () => {
   });
   test("those with the labels of the manifest that identifies the live object, whatever its name", async () => {
     const misnamed = integration.replace("name: orders", "name: shop-shard-01");
-    const { made } = await world({
+    const { made } = await start({
       "a.yaml": misnamed,
       "b.yaml": config("rules: []")
         .replace("integration: orders", "integration: { id: 51a1 }")
@@ -294,7 +294,7 @@ describe("the integrations that policies check, and their reads", () => {
     expect([...new Set((await made("plan")).policy.map(({ address }) => address))]).toEqual(["Integration/shop-shard-01"]);
   });
   test("columns that the schemas response leaves out are read once for each enabled table that a policy checks", async () => {
-    const { made, service } = await world(
+    const { made, service } = await start(
       {
         "a.yaml": integration,
         "b.yaml": config("rules:", "  - { match: { table: users }, set: { enabled: true } }"),
@@ -312,7 +312,7 @@ describe("the integrations that policies check, and their reads", () => {
     ]);
   });
   test("no columns are read for a policy that checks tables", async () => {
-    const { made, service } = await world(
+    const { made, service } = await start(
       { "a.yaml": integration, "p.yaml": policy("  when: { table: { name: users } }\n  require: { enabled: false }\n") },
       {},
       { schemaForm: "snake" },
@@ -321,7 +321,7 @@ describe("the integrations that policies check, and their reads", () => {
     expect(reads(service, "/columns")).toBe(0);
   });
   test("a failed read is not repeated for policies", async () => {
-    const { made, service } = await world(
+    const { made, service } = await start(
       { "a.yaml": integration, "b.yaml": config("rules:", `  - ${hash}`), "p.yaml": emails },
       {},
       { faults: ["GET /v1/integrations/8f1c/schemas=status:500"] },
@@ -330,7 +330,7 @@ describe("the integrations that policies check, and their reads", () => {
     expect([planned.complete, planned.exit.code, reads(service, "/schemas")]).toEqual([false, 1, 1]);
   });
   test("columns that the service does not return are reported", async () => {
-    const { made } = await world(
+    const { made } = await start(
       { "a.yaml": integration, "p.yaml": emails },
       {},
       { schemaForm: "snake", faults: ["GET /tables/users/columns=status:404"] },
@@ -350,7 +350,7 @@ describe("the integrations that policies check, and their reads", () => {
   test("a SchemaConfig is not in sync if the service does not return columns that only a policy needs", async () => {
     const files = { "a.yaml": integration, "b.yaml": config("rules:", "  - { match: { table: users }, set: { enabled: true } }") };
     const faults = ["GET /tables/users/columns=status:404"];
-    const withPolicy = await world({ ...files, "p.yaml": emails }, {}, { schemaForm: "snake", faults });
+    const withPolicy = await start({ ...files, "p.yaml": emails }, {}, { schemaForm: "snake", faults });
     await withPolicy.run("apply", "--yes");
     const planned = await withPolicy.made("plan", "--fail-on", "unverifiable");
     expect([planned.unverifiable.map(({ address }) => address), planned.summary.noop, planned.exit]).toEqual([
@@ -358,7 +358,7 @@ describe("the integrations that policies check, and their reads", () => {
       1,
       { code: 2, reasons: ["unverifiable"] },
     ]);
-    const withoutPolicy = await world(files, {}, { schemaForm: "snake", faults });
+    const withoutPolicy = await start(files, {}, { schemaForm: "snake", faults });
     await withoutPolicy.run("apply", "--yes");
     const same = await withoutPolicy.made("plan");
     expect([same.unverifiable, same.summary.noop]).toEqual([[], 2]);
@@ -369,7 +369,7 @@ test("expired rules are findings at their line, once each, in a plan with the ru
   const rule = (day: string) =>
     `  - { id: r${day.slice(0, 4)}, match: { column: email }, set: { hashed: true }, reason: DPIA-41, expires: ${day} }`;
   const set = `apiVersion: dimsync/v1\nkind: RuleSet\nmetadata: { name: old }\nspec:\n  rules:\n  ${rule("2024-02-29")}\n`;
-  const { made } = await world({
+  const { made } = await start({
     "a.yaml": integration,
     "b.yaml": config("rules:", "  - use: old", rule("2025-12-31"), rule("2999-12-31")),
     "s.yaml": set,
@@ -466,7 +466,7 @@ describe("modules", () => {
   Object.entries(schemas.public.tables.customers.columns).flatMap(([name, { hashed }]) =>
     name === "email" && !hashed ? [{ path: "/schemas/public/tables/customers/columns/email", message: integration + " of " + labels.domain }] : []);\n`;
   test("check the planned state", async () => {
-    const { made } = await world({
+    const { made } = await start({
       "a.yaml": integration,
       "b.yaml": config("rules:", `  - ${hash}`),
       "p.yaml": moduled,
@@ -495,7 +495,7 @@ describe("modules", () => {
     ["does not exist", undefined, /The file policies\/pii\.mjs does not exist/u],
   ];
   test.each(faults)("one that %s stops plan and apply, with its line and without a stack trace", async (_sentence, source, message) => {
-    const { run, service } = await world({
+    const { run, service } = await start({
       "a.yaml": integration,
       "p.yaml": moduled,
       ...(source === undefined ? {} : { "policies/pii.mjs": source }),
@@ -514,10 +514,10 @@ describe("modules", () => {
   test("are not run by validate, which reports missing ones", async () => {
     const touching =
       'import { writeFileSync } from "node:fs";\nwriteFileSync(new URL("ran.txt", import.meta.url), "");\nexport default () => [];\n';
-    const { run, folder } = await world({ "a.yaml": integration, "p.yaml": moduled, "policies/pii.mjs": touching });
+    const { run, folder } = await start({ "a.yaml": integration, "p.yaml": moduled, "policies/pii.mjs": touching });
     expect((await run("validate")).code).toBe(0);
     expect(existsSync(join(folder, "policies/ran.txt"))).toBe(false);
-    const absent = await world({ "a.yaml": integration, "p.yaml": moduled });
+    const absent = await start({ "a.yaml": integration, "p.yaml": moduled });
     const { code, stdout } = await absent.run("validate");
     expect([code, stdout]).toEqual([1, expect.stringContaining("E_POLICY_MODULE")]);
   });
@@ -531,7 +531,7 @@ describe("policies that could never find anything are errors, in validate and pl
     ["tables that are hashed", "  when: { table: { name: users } }\n  require: { hashed: true }\n", "8 can be hashed"],
     ["require and module", "  when: { column: {} }\n  require: { hashed: true }\n  module: x.mjs\n", "9 one of require and module"],
   ])("%s", async (_sentence, spec, expected) => {
-    const { run, made } = await world({ "a.yaml": integration, "p.yaml": policy(spec), "x.mjs": "export default () => [];\n" });
+    const { run, made } = await start({ "a.yaml": integration, "p.yaml": policy(spec), "x.mjs": "export default () => [];\n" });
     const validated = await run("validate", "-o", "json");
     for (const [code, diagnostics] of [
       [validated.code, JSON.parse(validated.stdout).diagnostics],

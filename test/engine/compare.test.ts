@@ -5,7 +5,7 @@ import { everything } from "../../src/engine/scope.ts";
 import type { LiveSchemas } from "../../src/model/live.ts";
 import type { Reads } from "../../src/model/service.ts";
 import { column, schema, table } from "../kinds/schema-config/fleet.ts";
-import { liveIntegration, resourceOf, worldOf } from "../support/world.ts";
+import { accountViewOf, liveIntegration, resourceOf } from "../support/account-view.ts";
 
 // A unit's tree is in memory only during its comparison. Counts the trees that were returned and
 // are not compared yet, while the columns of each must also be read (the snake_case response), when
@@ -33,9 +33,9 @@ test("at most `concurrency` trees are held at a time, however many integrations 
     },
     columns: () => later({ email: column() }),
   };
-  const world = worldOf([config], { integrations });
+  const view = accountViewOf([config], { integrations });
   const compared = await compareUnits({
-    observed: { account: world, problems: [], unreadLists: new Set(), suspicions: [], complete: true },
+    observed: { account: view, problems: [], unreadLists: new Set(), suspicions: [], complete: true },
     compared: [config],
     scope: everything,
     // The comparison of schema configurations reads nothing else.

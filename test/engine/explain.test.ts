@@ -39,13 +39,13 @@ spec:
     public: { tables: { customers: { columns: { email: { hashed: false } } } } }
 `;
 
-interface World {
+interface Started {
   readonly service: TestService;
   readonly folder: string;
   readonly run: (...argv: readonly string[]) => Promise<Ran>;
 }
 
-async function world({
+async function start({
   text = manifests,
   parts = {},
   options = {},
@@ -53,7 +53,7 @@ async function world({
   text?: string;
   parts?: Readonly<Record<string, unknown>>;
   options?: EmbeddedOptions;
-} = {}): Promise<World> {
+} = {}): Promise<Started> {
   const service = await startService(options);
   onTestFinished(() => service.close());
   const folder = writeProject({ "dimsync.yaml": configText(service.url, parts), "manifests/a.yaml": text });
@@ -170,7 +170,7 @@ describe("explain shows", () => {
       ],
     ],
   ])("%s", async (_sentence, path, expected) => {
-    const { run, service } = await world();
+    const { run, service } = await start();
     const { code, stdout, stderr } = await run("explain", "SchemaConfig/orders@orders", path);
     // The widths of columns are not tested here.
     const squeezed = (all: readonly string[]) => all.map((line) => line.trim().replaceAll(/ {2,}/gu, "  "));
@@ -190,7 +190,7 @@ describe("explain shows", () => {
     ["a table", "public.usres.email", "there is no table public.usres. Did you mean public.users?"],
     ["a schema", "pubilc", "there is no schema pubilc. Did you mean public?"],
   ])("a suggestion for %s that does not exist", async (_sentence, path, expected) => {
-    const { run } = await world();
+    const { run } = await start();
     expect((await run("explain", "SchemaConfig/orders@orders", path)).stdout).toContain(`  live      not in the account: ${expected}\n`);
   });
 
@@ -198,7 +198,7 @@ describe("explain shows", () => {
     const text = manifests
       .replace("tables: disable", "tables: error")
       .replace("customers: { columns", "products: {}, customers: { columns");
-    const { run } = await world({ text });
+    const { run } = await start({ text });
     const refused = (await run("explain", "SchemaConfig/orders@orders", "public.order_items")).stdout;
     expect(refused).toContain("\n  unmatched.tables   refuses it, because nothing covers it      manifests/a.yaml:18\n");
     const covered = (await run("explain", "SchemaConfig/orders@orders", "public.products")).stdout;
@@ -206,13 +206,13 @@ describe("explain shows", () => {
   });
 
   test("that the columns of a table are unknown", async () => {
-    const { run } = await world({ options: { schemaForm: "snake", faults: ["GET /columns$=status:404"] } });
+    const { run } = await start({ options: { schemaForm: "snake", faults: ["GET /columns$=status:404"] } });
     const { stdout } = await run("explain", "SchemaConfig/orders@orders", "public.audit_events.actor_email");
     expect(stdout).toContain("  live      unknown: the service returned no columns for public.audit_events\n");
   });
 
   test("the request that plan shows", async () => {
-    const { run } = await world();
+    const { run } = await start();
     const [explained] = JSON.parse((await run("explain", "SchemaConfig/orders@orders", "public.users.email", "-o", "json")).stdout);
     const { items } = JSON.parse((await run("plan", "-o", "json")).stdout) as Plan;
     expect(explained.requests).toEqual(items.find(({ kind }) => kind === "SchemaConfig")?.requests);
@@ -232,14 +232,14 @@ describe("explain shows", () => {
 
   test("that the config ignores a node", async () => {
     const ignore = [{ address: "SchemaConfig/orders", path: "/schemas/public/tables/users", reason: "theirs" }];
-    const { run } = await world({ parts: { ignore } });
+    const { run } = await start({ parts: { ignore } });
     const { stdout } = await run("explain", "SchemaConfig/orders@orders", "public.users.email");
     expect(stdout).toContain("  ignored   enabled and hashed, by an ignore entry in the config\n  change    none\n");
     expect(stdout).not.toContain('"users"');
   });
 
   test("why nothing can be sent", async () => {
-    const { run } = await world({
+    const { run } = await start({
       text: manifests.replace(
         "  schemas:\n",
         "    - { id: bad, match: { table: users, column: id }, set: { enabled: false } }\n  schemas:\n",
@@ -251,7 +251,7 @@ describe("explain shows", () => {
   });
 
   test("the audit log entries about the schemas, the newest first", async () => {
-    const { run, service } = await world();
+    const { run, service } = await start();
     const dana = { email: "dana@example.com", userAgent: "Mozilla/5.0" };
     for (const event of [
       'Schema configuration of integration 8f1c "Orders" changed',
@@ -268,13 +268,13 @@ describe("explain shows", () => {
   });
 
   test("everything else if the audit log cannot be read", async () => {
-    const { run } = await world({ options: { faults: ["GET /v1/audit-logs=status:403"] } });
+    const { run } = await start({ options: { faults: ["GET /v1/audit-logs=status:403"] } });
     const { code, stdout } = await run("explain", "SchemaConfig/orders@orders", "public.users.email");
     expect([code, stdout]).toEqual([0, expect.stringMatching(/ {2}change {4}hashed[\s\S]*\n {2}events {4}not available: .*403/u)]);
   });
 
   test("a column of a table that the response has no columns for, with one read", async () => {
-    const { run, service } = await world({
+    const { run, service } = await start({
       text: manifests.replace(/ {4}- \{ id: keys.*\n/u, "").replace(/ {4}- use: pii\n/u, ""),
       options: { schemaForm: "snake" },
     });
@@ -285,7 +285,7 @@ describe("explain shows", () => {
   });
 
   test("a node in every integration that a SchemaConfig selects", async () => {
-    const { run } = await world({ text: manifests.replace("  integration: orders", '  integrations: { names: ["shop-shard-*"] }') });
+    const { run } = await start({ text: manifests.replace("  integration: orders", '  integrations: { names: ["shop-shard-*"] }') });
     const { stdout } = await run("explain", "SchemaConfig/orders", "public.users.email", "-o", "json");
     expect(JSON.parse(stdout).map(({ address }: { address: string }) => address)).toEqual([
       "SchemaConfig/orders@shop-shard-01",
@@ -303,17 +303,17 @@ describe("explain refuses", () => {
     ["an unknown address", ["SchemaConfig/order", "public"], "Did you mean SchemaConfig/orders"],
     ["an unsupported format", ["SchemaConfig/orders", "public", "-o", "html"], "E_OUTPUT"],
   ])("%s", async (_sentence, argv, expected) => {
-    const { run } = await world();
+    const { run } = await start();
     expect(await run("explain", ...argv)).toMatchObject({ code: 1, stdout: "", stderr: expect.stringContaining(expected) });
   });
   test("invalid manifests, with the line of each problem", async () => {
-    const { run, service } = await world({ text: manifests.replace("set: { enabled: true } }", "set: { enabled: maybe } }") });
+    const { run, service } = await start({ text: manifests.replace("set: { enabled: true } }", "set: { enabled: maybe } }") });
     const { code, stderr } = await run("explain", "SchemaConfig/orders", "public");
     expect([code, stderr]).toEqual([1, expect.stringMatching(/manifests\/a\.yaml:20:\d+/u)]);
     expect(service.requests).toEqual([]);
   });
   test("a SchemaConfig with invalid rules, with the problems", async () => {
-    const { run } = await world({ text: manifests.replace("use: pii", "use: nope") });
+    const { run } = await start({ text: manifests.replace("use: pii", "use: nope") });
     expect(await run("explain", "SchemaConfig/orders", "public")).toMatchObject({
       code: 1,
       stderr: expect.stringMatching(/a\.yaml:21:\d+[\s\S]*E_UNKNOWN_RULE_SET/u),
@@ -331,7 +331,7 @@ test("a path is names between dots, or a pointer in either form", () => {
 
 describe("render --expand", () => {
   test("writes a manifest that does the same without rules", async () => {
-    const { run, service, folder } = await world();
+    const { run, service, folder } = await start();
     const rendered = await run("render", "--expand");
     expect([rendered.code, rendered.stderr]).toEqual([0, ""]);
     expect(rendered.stdout.slice(rendered.stdout.indexOf("kind: SchemaConfig"))).not.toMatch(/rules|unmatched/u);
@@ -345,7 +345,7 @@ describe("render --expand", () => {
   });
   test("writes one document for each integration, with its own name", async () => {
     const text = manifests.replace("  integration: orders", '  integrations: { names: ["shop-shard-*"] }');
-    const { run } = await world({ text });
+    const { run } = await start({ text });
     const documents = parseAllDocuments((await run("render", "SchemaConfig/orders", "--expand")).stdout).map((document) => document.toJS());
     expect(documents.map(({ metadata, spec }) => [metadata.name, spec.integration])).toEqual([
       ["orders.shop-shard-01", "shop-shard-01"],
@@ -355,7 +355,7 @@ describe("render --expand", () => {
   test("leaves a SchemaConfig as it is if its integration does not exist yet, and says so", async () => {
     const create =
       "spec: { create: { destinationSchema: o, replicationFrequency: 1h, onSchemaUpdate: x, enabled: false, sourceConfig: { type: mysql, name: none, authMethod: p, connectionType: source, owners: [], connection: {} }, sourceSettings: {} }, destination: { id: d-12 } }";
-    const { run } = await world({ text: manifests.replace("spec: { match: { name: Orders } }", create) });
+    const { run } = await start({ text: manifests.replace("spec: { match: { name: Orders } }", create) });
     const { code, stdout, stderr } = await run("render", "SchemaConfig/orders", "--expand");
     expect([code, stderr]).toEqual([
       0,
@@ -372,7 +372,7 @@ describe("render --expand", () => {
 test("the address of a SchemaConfig with lower priority explains the same", async () => {
   const above =
     "apiVersion: dimsync/v1\nkind: SchemaConfig\nmetadata: { name: above }\nspec:\n  integration: orders\n  priority: 1\n  rules: [{ match: { table: users }, set: { enabled: false } }]\n";
-  const { run } = await world({ text: `${manifests}---\n${above}` });
+  const { run } = await start({ text: `${manifests}---\n${above}` });
   const named = await run("explain", "SchemaConfig/above@orders", "public.users");
   expect(named.code).toBe(0);
   expect(named.stdout).toContain("SchemaConfig/above@orders");

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { checkGuards, type GuardInput } from "../../src/engine/guards.ts";
 import { defaultGuards } from "../../src/model/config.ts";
 import type { Deferred, DraftItem, Item } from "../../src/model/plan.ts";
-import { resourceOf } from "../support/world.ts";
+import { resourceOf } from "../support/account-view.ts";
 import { draft, planOf } from "./drafts.ts";
 
 describe("guards", () => {

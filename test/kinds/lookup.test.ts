@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import type { LiveIntegration } from "../../src/model/live.ts";
 import type { Resource } from "../../src/model/resource.ts";
-import { foundIn, liveIntegration, liveTag, resourceOf, worldOf } from "../support/world.ts";
+import { accountViewOf, foundIn, liveIntegration, liveTag, resourceOf } from "../support/account-view.ts";
 
 /** The object, with every read of `name`, `id` and `address` counted: searches cannot do without them. */
 function counting<T extends object>(object: T, count: () => void): T {
@@ -22,8 +22,8 @@ function readsFor(size: number, manifestsOf: (names: readonly string[]) => reado
   const names = Array.from({ length: size }, (_, i) => `shop-${i}`);
   const integrations: readonly LiveIntegration[] = names.map((name, i) => counting(liveIntegration(`id-${i}`, name, `${name}-pg`), count));
   const resources = manifestsOf(names).map((resource) => counting(resource, count));
-  const world = worldOf(resources, { integrations, tags: names.map((name, i) => counting(liveTag(`t-${i}`, name), count)) });
-  for (const kind of ["Integration", "Tag"]) foundIn(world, kind);
+  const view = accountViewOf(resources, { integrations, tags: names.map((name, i) => counting(liveTag(`t-${i}`, name), count)) });
+  for (const kind of ["Integration", "Tag"]) foundIn(view, kind);
   return reads;
 }
 

@@ -21,7 +21,7 @@ spec:
   rules: [{ match: { column: "*email*" }, set: { hashed: true } }]
 `;
 
-async function world(options: EmbeddedOptions = {}, names: Readonly<Record<string, string>> = {}) {
+async function start(options: EmbeddedOptions = {}, names: Readonly<Record<string, string>> = {}) {
   const service = await startService(options);
   onTestFinished(() => service.close());
   service.mutate((account) => {
@@ -33,7 +33,7 @@ async function world(options: EmbeddedOptions = {}, names: Readonly<Record<strin
 }
 
 test("are distinguished by their ids", async () => {
-  const run = await world();
+  const run = await start();
   const { items } = JSON.parse((await run("plan", "-o", "json")).stdout) as Plan;
   expect(items.filter(({ kind }) => kind === "SchemaConfig").map(({ address, liveName }) => `${address} ${liveName}`)).toEqual([
     "SchemaConfig/fleet@51a1 dup",
@@ -44,13 +44,13 @@ test("are distinguished by their ids", async () => {
 });
 
 test("has its id in addresses if its name is empty", async () => {
-  const run = await world({}, { b27d: "" });
+  const run = await start({}, { b27d: "" });
   const { items } = JSON.parse((await run("plan", "--only", "SchemaConfig/fleet@b27d", "-o", "json")).stdout) as Plan;
   expect(items.map(({ address, liveName }) => `${address} ${liveName}`)).toEqual(["SchemaConfig/fleet@b27d b27d"]);
 });
 
 test("each has its own outcome", async () => {
-  const run = await world({ faults: ["PATCH /v1/integrations/51a1/=status:400"] });
+  const run = await start({ faults: ["PATCH /v1/integrations/51a1/=status:400"] });
   const { code, stdout } = await run("apply", "--yes", "-o", "json");
   const { items } = JSON.parse(stdout) as Result;
   expect(items.map(({ address, liveId, outcome }) => `${address} ${liveId} ${outcome}`)).toEqual([

@@ -8,15 +8,16 @@ import { atPointer, type Pointer } from "../../src/model/pointer.ts";
 import { accountChanges } from "../support/account-changes.ts";
 import { filesIn } from "../support/project-folder.ts";
 import { runs } from "../support/sample.ts";
+import { accountOf, manifestsOf, type RandomAccount, randomAccount } from "./accounts.ts";
 import { canary, inOneFile, withProject } from "./run.ts";
-import { accountOf, manifestsOf, type RandomWorld, randomWorld } from "./worlds.ts";
 
-// house §7, over random accounts and manifests with hostile names. A failure prints its seed and the smallest world that shows it.
+// Properties over random accounts and manifests with hostile names. A failure prints its seed and
+// the smallest counterexample.
 
 const usual = { numRuns: runs(6, 200) };
 const isWrite = ({ method }: Exchange): boolean => method !== "GET";
 
-/** The body with the references that a plan holds. */
+/** The body with references instead of secrets, as in a plan. */
 function referenced(value: unknown): unknown {
   if (value === canary) return { $secret: { env: "CANARY" } };
   if (Array.isArray(value)) return value.map(referenced);
@@ -28,11 +29,11 @@ const sentText = ({ method, path, requestBody }: Exchange): string => `${method}
 const plannedTexts = ({ items }: Plan): readonly string[] =>
   items.flatMap(({ requests }) => requests.map(({ method, path, body }) => `${method} ${path} ${canonicalJson(body)}`));
 
-test("apply changes what the manifests say and nothing else, and then there is nothing to do", async () => {
+test("apply makes the declared changes and no others, and the next plan is empty", async () => {
   await fc.assert(
-    fc.asyncProperty(randomWorld, async (world) => {
-      const before = accountOf(world, false);
-      await withProject(before, inOneFile(manifestsOf(world)), world.form, async ({ plan, apply, drift, state, calls, folder }) => {
+    fc.asyncProperty(randomAccount, async (random) => {
+      const before = accountOf(random, false);
+      await withProject(before, inOneFile(manifestsOf(random)), random.form, async ({ plan, apply, drift, state, calls, folder }) => {
         const first = await plan();
         expect(first.diagnostics.filter(({ severity }) => severity === "error")).toEqual([]);
         await drift();
@@ -43,22 +44,22 @@ test("apply changes what the manifests say and nothing else, and then there is n
         const sent = calls().filter(isWrite);
         expect(result.exit).toEqual({ code: 0, reasons: [] });
         expect(result.items.filter(({ outcome }) => outcome !== "done")).toEqual([]);
-        const fromDeferred = world.creates ? sent.filter(({ path }) => !plannedPaths(first).has(path)).map(sentText) : [];
+        const fromDeferred = random.creates ? sent.filter(({ path }) => !plannedPaths(first).has(path)).map(sentText) : [];
         expect(
           sent
             .map(sentText)
             .filter((text) => !fromDeferred.includes(text))
             .sort(),
-          "the calls in the plan are the calls that are sent",
+          "the planned requests are the ones that are sent",
         ).toEqual([...plannedTexts(first)].sort());
 
-        const wanted = accountOf(world, true);
+        const wanted = accountOf(random, true);
         const made = (path: string): boolean => isNew(before, path);
         expect(
           accountChanges(wanted, state()).filter(({ path }) => !made(path)),
-          "what is live is what was wished",
+          "the live state is the declared one",
         ).toEqual([]);
-        expect(state().integrations.length - before.integrations.length).toBe(world.creates ? 1 : 0);
+        expect(state().integrations.length - before.integrations.length).toBe(random.creates ? 1 : 0);
 
         const second = await plan();
         expect({ items: second.items, deferred: second.deferred, manual: second.manual, planned: second.calls.planned }).toEqual({
@@ -68,7 +69,7 @@ test("apply changes what the manifests say and nothing else, and then there is n
         expect(calls().filter(isWrite), "a second apply sends nothing").toEqual([]);
 
         const everything = JSON.stringify([first, result, second]) + [...filesIn(folder).values()].join("\n");
-        expect(everything.includes(canary), "a secret is nowhere").toBe(false);
+        expect(everything.includes(canary), "no output contains a secret").toBe(false);
       });
     }),
     usual,
@@ -85,11 +86,11 @@ function isNew(before: ReturnType<typeof accountOf>, path: string): boolean {
   return !known.some((one) => one.id === id);
 }
 
-test("every leaf of a body differs from what is live, or is one that must be repeated", async () => {
+test("every leaf of a body differs from the live value, or must be repeated", async () => {
   await fc.assert(
-    fc.asyncProperty(randomWorld, async (world) => {
-      const account = accountOf(world, false);
-      await withProject(account, inOneFile(manifestsOf(world)), world.form, async ({ plan }) => {
+    fc.asyncProperty(randomAccount, async (random) => {
+      const account = accountOf(random, false);
+      await withProject(account, inOneFile(manifestsOf(random)), random.form, async ({ plan }) => {
         for (const { kind, action, requests, changes, liveId } of (await plan()).items) {
           if (action !== "update" || kind === "Asset") continue;
           let live: unknown =
@@ -124,14 +125,17 @@ test("every leaf of a body differs from what is live, or is one that must be rep
   );
 }, 60_000);
 
-/** product §3.3: `enabled` of ancestors, both members of a changed column; all three fields of a tag. */
+/**
+ * Leaves that are sent unchanged: `enabled` of ancestors, both members of a changed column; all
+ * three fields of a tag.
+ */
 function isCompanion(path: Pointer, changed: readonly Pointer[]): boolean {
   if (!path.startsWith("/schemas/")) return ["/name", "/description", "/owner"].includes(path);
   const node = path.slice(0, path.lastIndexOf("/"));
   return changed.some((other) => other.startsWith(`${node}/`));
 }
 
-/** The live document after a body, so that a second body is held against what the first one left. */
+/** The live document after a body, to compare a second body with. */
 function withLeaves(live: unknown, leaves: readonly (readonly [Pointer, JsonValue])[]): unknown {
   const values = new Map(leaves);
   const visit = (node: unknown, path: Pointer): unknown => {
@@ -143,45 +147,47 @@ function withLeaves(live: unknown, leaves: readonly (readonly [Pointer, JsonValu
   return visit(live, "");
 }
 
-test("the order of files, keys and answers does not show in a plan", async () => {
+test("a plan does not depend on the order of files, keys and responses", async () => {
   await fc.assert(
-    fc.asyncProperty(randomWorld, async (world) => {
-      const documents = manifestsOf(world);
-      const account = accountOf(world, false);
-      const usual = await withProject(account, inOneFile(documents), world.form, ({ plan }) => plan());
+    fc.asyncProperty(randomAccount, async (random) => {
+      const documents = manifestsOf(random);
+      const account = accountOf(random, false);
+      const usual = await withProject(account, inOneFile(documents), random.form, ({ plan }) => plan());
       const files = Object.fromEntries(
-        documents.map((document, index) => [`manifests/${documents.length - index}/x.yml`, JSON.stringify(turned(document))]),
+        documents.map((document, index) => [`manifests/${documents.length - index}/x.yml`, JSON.stringify(reversed(document))]),
       );
-      const other = await withProject(turnedAccount(account), files, world.form, ({ plan }) => plan());
+      const other = await withProject(shuffledAccount(account), files, random.form, ({ plan }) => plan());
       expect(unplaced(other)).toEqual(unplaced(usual));
     }),
     usual,
   );
 }, 60_000);
 
-/** The same value with every map's keys turned round. */
-function turned(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(turned);
+/** The same value with the keys of every map reversed. */
+function reversed(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(reversed);
   if (!isObject(value)) return value;
   return Object.fromEntries(
     Object.entries(value)
       .reverse()
-      .map(([key, member]) => [key, turned(member)]),
+      .map(([key, member]) => [key, reversed(member)]),
   );
 }
 
-function turnedAccount(account: ReturnType<typeof accountOf>): ReturnType<typeof accountOf> {
+function shuffledAccount(account: ReturnType<typeof accountOf>): ReturnType<typeof accountOf> {
   const { integrations, tags, users, assets, ...others } = structuredClone(account);
   return {
     ...others,
-    integrations: integrations.map((one) => ({ ...one, schemas: turned(one.schemas) as typeof one.schemas })).reverse(),
+    integrations: integrations.map((one) => ({ ...one, schemas: reversed(one.schemas) as typeof one.schemas })).reverse(),
     tags: tags.map((one) => ({ ...one, relations: one.relations.reverse() })).reverse(),
     users: users.reverse(),
     assets: assets.reverse(),
   };
 }
 
-/** A plan without what names the run and the places in files, by which diagnostics are sorted. */
+/**
+ * A plan without ids and times, and without positions in files, by which diagnostics are sorted.
+ */
 function unplaced(plan: Plan): unknown {
   const { planId: _, createdAt: __, account: ___, diagnostics, ...others } = plan;
   const rest = { ...others, diagnostics: [...diagnostics].sort((a, b) => (a.message < b.message ? -1 : 1)) };
@@ -190,22 +196,22 @@ function unplaced(plan: Plan): unknown {
   );
 }
 
-test("the worlds are not all alike", () => {
-  const worlds: readonly RandomWorld[] = fc.sample(randomWorld, 100);
-  const count = (holds: (world: RandomWorld) => boolean): number => worlds.filter(holds).length;
+test("the random accounts are varied", () => {
+  const accounts: readonly RandomAccount[] = fc.sample(randomAccount, 100);
+  const count = (holds: (random: RandomAccount) => boolean): number => accounts.filter(holds).length;
   expect(count(({ form }) => form === "snake")).toBeGreaterThan(10);
   expect(count(({ creates }) => creates)).toBeGreaterThan(10);
   expect(count(({ tags }) => tags.length > 0)).toBeGreaterThan(10);
-  const text = JSON.stringify(worlds);
+  const text = JSON.stringify(accounts);
   for (const name of ["__proto__", "a/b", "100%", "constructor", ".."]) expect(text).toContain(JSON.stringify(name));
 });
 
-test("with --protect-only no column becomes more readable, it converges, and the rest is what plan shows", async () => {
+test("with --protect-only no column becomes more readable, it converges, and plan shows the remaining changes", async () => {
   const protectOnly = true;
   await fc.assert(
-    fc.asyncProperty(randomWorld, async (world) => {
-      const before = accountOf(world, false);
-      await withProject(before, inOneFile(manifestsOf(world)), world.form, async ({ plan, apply, state, calls }) => {
+    fc.asyncProperty(randomAccount, async (random) => {
+      const before = accountOf(random, false);
+      await withProject(before, inOneFile(manifestsOf(random)), random.form, async ({ plan, apply, state, calls }) => {
         const full = await plan();
         const planned = await plan({ protectOnly });
         calls();
@@ -218,7 +224,7 @@ test("with --protect-only no column becomes more readable, it converges, and the
 
         const readable = readability(state());
         for (const [column, level] of readability(before)) expect(readable.get(column) ?? 0, column).toBeLessThanOrEqual(level);
-        expect(readable.size, "no column is new").toBe(readability(before).size);
+        expect(readable.size, "there is no new column").toBe(readability(before).size);
 
         await apply({ protectOnly });
         expect(calls().filter(isWrite), "a second run sends nothing").toEqual([]);
@@ -226,9 +232,10 @@ test("with --protect-only no column becomes more readable, it converges, and the
         const left = changesOf((await plan()).items);
         const wanted = changesOf(full.items, isLeft);
         // Without columns in the response, those of a table that is disabled now are not compared any more.
-        expect(world.form === "camel" ? left : left.filter((one) => !wanted.includes(one)), "what is left is what was held").toEqual(
-          world.form === "camel" ? wanted : [],
-        );
+        expect(
+          random.form === "camel" ? left : left.filter((one) => !wanted.includes(one)),
+          "the remaining changes are the held ones",
+        ).toEqual(random.form === "camel" ? wanted : []);
         expect(changesOf((planned.held ?? []).filter(({ action }) => action !== undefined))).toEqual(wanted);
         await apply();
         expect((await plan()).items).toEqual([]);

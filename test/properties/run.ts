@@ -7,30 +7,31 @@ import { type ApplyAccountOptions, applyAccount } from "../../src/operations/app
 import { planAccount } from "../../src/operations/plan.ts";
 import { configText, keyVariable, writeProject } from "../support/project-folder.ts";
 import { violationsOf } from "../support/service.ts";
-import type { RandomWorld } from "./worlds.ts";
+import type { RandomAccount } from "./accounts.ts";
 
-/** What one world's service is asked, and what it holds. */
+/** A project and its service. */
 export interface Running {
   readonly plan: (options?: PlanOptions) => Promise<Plan>;
   readonly drift: () => Promise<Plan>;
   readonly apply: (options?: ApplyAccountOptions) => Promise<Result>;
   readonly state: () => AccountState;
-  /** The calls since the last look. */
+  /** The requests since the last call. */
   readonly calls: () => readonly Exchange[];
   readonly folder: string;
 }
 
-/** What a secret is in every world: a text that may appear in request bodies only. */
+/** The value of every secret, which may only appear in request bodies. */
 export const canary = "canary-7b1f";
 
 /**
- * Runs `use` with a project of these manifest files and a service that holds `account`. Guards are wide open: they are not what is looked at.
- * Throws where a call was not as schema/openapi.json says.
+ * Runs `use` with a project of these manifest files and a service that holds `account`. Guards have
+ * high limits, because they are not tested here. Throws if a call does not match
+ * schema/openapi.json.
  */
 export async function withProject<T>(
   account: AccountState,
   files: Readonly<Record<string, string>>,
-  form: RandomWorld["form"],
+  form: RandomAccount["form"],
   use: (running: Running) => Promise<T>,
 ): Promise<T> {
   const calls: Exchange[] = [];

@@ -4,10 +4,11 @@ import { runCommand } from "../support/command.ts";
 import { configText, filesIn, keyVariable, writeProject } from "../support/project-folder.ts";
 import { startService } from "../support/service.ts";
 
-// product §2.2: a resolved secret appears in no output, error, plan, bindings file or journal, also where the service repeats what it was sent.
+// A resolved secret appears in no output, error, plan, bindings file or journal, even if the
+// service repeats the request.
 
 const canary = 'canary-"7b1f"/ü';
-/** As it may be hidden in JSON, in a URL, in base64. */
+/** The forms in JSON, in a URL, and in base64. */
 const disguises = ["canary-", encodeURIComponent(canary), Buffer.from(canary).toString("base64"), JSON.stringify(canary).slice(1, -1)];
 
 const manifests = `
@@ -43,12 +44,12 @@ spec:
 `;
 
 const rows: readonly [sentence: string, destination: string, options: EmbeddedOptions, exit: number][] = [
-  ["where all goes well", "d-12", {}, 0],
-  ["where the service refuses and repeats the body", "d-404", { errorBody: "echo" }, 4],
-  ["where the service fails after it acted, and repeats the body", "d-12", { errorBody: "echo", faults: ["POST .*=status-after:500"] }, 4],
-  ["where a PATCH fails, and repeats the body", "d-12", { errorBody: "echo", faults: ["PATCH .*=status:500"] }, 4],
-  ["where the connection is cut", "d-12", { faults: ["POST .*=reset-before", "PATCH .*=reset-after"] }, 4],
-  ["where the answer can't be read", "d-12", { faults: ["POST .*=truncate", "PATCH .*=html"] }, 4],
+  ["without failures", "d-12", {}, 0],
+  ["if the service refuses and repeats the body", "d-404", { errorBody: "echo" }, 4],
+  ["if the service fails after it acted, and repeats the body", "d-12", { errorBody: "echo", faults: ["POST .*=status-after:500"] }, 4],
+  ["if a PATCH fails, and repeats the body", "d-12", { errorBody: "echo", faults: ["PATCH .*=status:500"] }, 4],
+  ["if the connection is cut", "d-12", { faults: ["POST .*=reset-before", "PATCH .*=reset-after"] }, 4],
+  ["if the response can't be read", "d-12", { faults: ["POST .*=truncate", "PATCH .*=html"] }, 4],
 ];
 
 describe("no secret appears", () => {
@@ -80,7 +81,7 @@ describe("no secret appears", () => {
     await run("plan", ...everywhere);
     await run("drift", ...everywhere);
 
-    expect(bodies.join("\n"), "it was sent, so that it could have leaked").toContain(JSON.stringify(canary));
+    expect(bodies.join("\n"), "it was sent, so it could have leaked").toContain(JSON.stringify(canary));
     for (const [file, text] of filesIn(folder)) if (file !== "key.txt") texts.set(file, text);
     expect([...texts.keys()]).toEqual(expect.arrayContaining(["plan.json", "result.json", "out.md", ".dimsync/journal.ndjson"]));
     for (const [where, text] of texts)

@@ -4,7 +4,7 @@ import { expect, it } from "vitest";
 import { appliedPlans } from "../../src/records/applied-plans.ts";
 import { compileProgram, start, tempFolder } from "./child.ts";
 
-it("knows a plan that was marked, and creates nothing by asking", async () => {
+it("finds a marked plan, and reading creates no file", async () => {
   const folder = await tempFolder();
   expect(await appliedPlans(folder).wasApplied("p1")).toBeUndefined();
   expect(await readdir(folder)).toEqual([]);
@@ -23,7 +23,7 @@ it("refuses the second mark with exit 5, naming the first run", async () => {
   });
 });
 
-it("of several processes with one plan, one may apply it", async () => {
+it("only one of several processes may apply a plan", async () => {
   const folder = await tempFolder();
   const program = await compileProgram(
     folder,
@@ -33,7 +33,7 @@ it("of several processes with one plan, one may apply it", async () => {
   expect(outcomes.sort()).toEqual(["E_PLAN_APPLIED\n", "E_PLAN_APPLIED\n", "ok\n"]);
 });
 
-it("sets a torn last mark aside, since its run wrote nothing yet", async () => {
+it("moves an incomplete last mark away, since its run wrote nothing yet", async () => {
   const folder = await tempFolder();
   await appliedPlans(folder).markApplied("p1", "r1");
   await appendFile(join(folder, ".dimsync", "applied.ndjson"), '{"planId":"p2","ru');
@@ -43,7 +43,7 @@ it("sets a torn last mark aside, since its run wrote nothing yet", async () => {
   expect(await appliedPlans(folder).wasApplied("p1")).toMatchObject({ runId: "r1" });
 });
 
-it("refuses a record that it can't read or write", async () => {
+it("refuses a file that it can't read or write", async () => {
   for (const line of ["garbage\n", '{"plan":1}\n']) {
     const folder = await tempFolder();
     await mkdir(join(folder, ".dimsync"));

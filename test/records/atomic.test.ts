@@ -12,7 +12,7 @@ it("writes the whole text and leaves no temporary file", async () => {
   expect(await readdir(folder)).toEqual(["a.json"]);
 });
 
-it("keeps the mode of an existing file, and sets the one it is given", async () => {
+it("keeps the mode of an existing file, and sets a given mode", async () => {
   const folder = await tempFolder();
   const file = join(folder, "a.json");
   await writeFile(file, "old");
@@ -36,7 +36,7 @@ it("writes to a device instead of replacing it", async () => {
   expect((await stat("/dev/null")).isCharacterDevice()).toBe(true);
 });
 
-it("leaves the temporary file in tempFolder while it writes, so that the target's folder holds nothing else", async () => {
+it("writes the temporary file in tempFolder, so that the target's folder contains nothing else", async () => {
   const folder = await tempFolder();
   await expect(writeAtomic(join(folder, "a.json"), "x", { tempFolder: join(folder, "missing") })).rejects.toMatchObject({ code: "ENOENT" });
   await mkdir(join(folder, "temp"));
@@ -45,17 +45,17 @@ it("leaves the temporary file in tempFolder while it writes, so that the target'
   expect(await readdir(join(folder, "temp"))).toEqual([]);
 });
 
-it("rejects and removes its temporary file where the target can't be replaced", async () => {
+it("rejects and removes its temporary file if the target can't be replaced", async () => {
   const folder = await tempFolder();
   await mkdir(join(folder, "a.json"));
   await expect(writeAtomic(join(folder, "a.json"), "x")).rejects.toMatchObject({ code: "EISDIR" });
   expect(await readdir(folder)).toEqual(["a.json"]);
 });
 
-// A file system of 16 KiB of one's own: where the system lets a user have one.
+// A file system of 16 KiB, if the system allows users to create one.
 const canMount = spawnSync("unshare", ["-rm", "mount", "-t", "tmpfs", "tmpfs", "/mnt"]).status === 0;
 
-it.skipIf(!canMount)("keeps the old file where the disk is full in the middle of the new one", async () => {
+it.skipIf(!canMount)("keeps the old file if the disk is full in the middle of the new one", async () => {
   const folder = await tempFolder();
   await mkdir(join(folder, "small"));
   const program = await compileProgram(

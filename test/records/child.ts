@@ -14,7 +14,10 @@ export async function tempFolder(): Promise<string> {
   return folder;
 }
 
-/** Makes a program of the TypeScript text, whose imports start at src/records, and returns its path. Node 20 runs no TypeScript. */
+/**
+ * Compiles the TypeScript text, whose imports start at src/records, and returns the program's path.
+ * Node 20 does not run TypeScript.
+ */
 export async function compileProgram(folder: string, source: string): Promise<string> {
   const outfile = join(folder, "program.mjs");
   await build({
@@ -32,11 +35,14 @@ export async function compileProgram(folder: string, source: string): Promise<st
 
 export interface Program {
   readonly process: ChildProcess;
-  /** Everything on stdout when it has ended; stderr fails the test if the exit code is not 0 and no signal ended it. */
+  /**
+   * The whole stdout after its end. Fails the test with stderr if the exit code is not 0 and no
+   * signal ended it.
+   */
   readonly ended: Promise<string>;
 }
 
-/** Starts a compiled program; it is killed with its test. */
+/** Starts a compiled program, which is killed when the test ends. */
 export function start(program: string, args: readonly string[]): Program {
   const child = spawn(process.execPath, [program, ...args], { stdio: ["pipe", "pipe", "pipe"] });
   onTestFinished(() => void child.kill("SIGKILL"));

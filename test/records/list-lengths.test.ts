@@ -6,11 +6,11 @@ import { tempFolder } from "./child.ts";
 
 const fileOf = (folder: string): string => join(folder, ".dimsync", "lists.json");
 
-it("knows nothing where nothing was kept", async () => {
+it("is empty without a file", async () => {
   expect(await readListLengths(await tempFolder(), "prod")).toEqual({});
 });
 
-it("keeps the longest per list and target, names that JavaScript knows included", async () => {
+it("keeps the longest per list and target, also for names such as __proto__", async () => {
   const folder = await tempFolder();
   await recordListLengths(folder, "prod", { integrations: 12, tags: 3 });
   await recordListLengths(folder, "prod", { integrations: 7, users: 5 });
@@ -20,7 +20,7 @@ it("keeps the longest per list and target, names that JavaScript knows included"
   expect(await readListLengths(folder, "constructor")).toEqual({});
 });
 
-it("writes nothing where nothing is new", async () => {
+it("writes nothing without a change", async () => {
   const folder = await tempFolder();
   await recordListLengths(folder, "prod", { integrations: 12 });
   await writeFile(fileOf(folder), ` ${await readFile(fileOf(folder), "utf8")}`);
@@ -29,7 +29,7 @@ it("writes nothing where nothing is new", async () => {
 });
 
 for (const text of ["", "{", "[]", '"x"', '{"prod":3}', '{"prod":{"integrations":"many"}}'])
-  it(`takes a file that holds ${JSON.stringify(text)} for nothing known`, async () => {
+  it(`treats a file with ${JSON.stringify(text)} as empty`, async () => {
     const folder = await tempFolder();
     await mkdir(join(folder, ".dimsync"));
     await writeFile(fileOf(folder), text);

@@ -64,7 +64,7 @@ async function edited(change: (text: string) => string, options = {}): Promise<s
   return file;
 }
 
-it("reads the plan that was written, plain or signed, readable by its owner only", async () => {
+it("reads a written plan, plain or signed, whose file only its owner can read", async () => {
   for (const options of [{}, key, { digestKey: "" }]) {
     const file = await saved(options);
     expect(JSON.stringify(await readPlanFile(file, options))).toBe(JSON.stringify(plan));
@@ -72,14 +72,14 @@ it("reads the plan that was written, plain or signed, readable by its owner only
   }
 });
 
-it("writes a plan that was read before with one digest, that of the content", async () => {
+it("writes a plan that was read before with a single new digest", async () => {
   const file = await saved();
   const before = await readFile(file, "utf8");
   await writePlanFile(file, JSON.parse(before) as Plan);
   expect(await readFile(file, "utf8")).toBe(before);
 });
 
-it("does not mind another order of keys and other white space", async () => {
+it("accepts another order of keys and other white space", async () => {
   const file = await edited((text) => JSON.stringify(Object.fromEntries(Object.entries(JSON.parse(text) as object).reverse())), key);
   expect((await readPlanFile(file, key)).planId).toBe("p1");
 });
@@ -95,14 +95,14 @@ describe("refuses with exit 5", () => {
     "a changed member of a signed plan": ["E_PLAN_TAMPERED", () => edited((text) => text.replace('"p1"', '"p2"'), key), key],
     "an added member": ["E_PLAN_TAMPERED", () => edited((text) => text.replace("{", '{"x":1,'))],
     "a plan without a digest": ["E_PLAN_TAMPERED", () => edited(integrity(undefined))],
-    "a digest of another shape": ["E_PLAN_TAMPERED", () => edited(integrity("sha256:00"))],
+    "a digest in another form": ["E_PLAN_TAMPERED", () => edited(integrity("sha256:00"))],
     "a digest of another kind": ["E_PLAN_TAMPERED", () => edited(integrity({ digest: "md5:00" }))],
     "a plan signed with another key": ["E_PLAN_TAMPERED", () => saved({ digestKey: "other" }), key],
     "a signed plan without the key": ["E_PLAN_KEY", () => saved(key)],
     "a signed plan with an empty key": ["E_PLAN_KEY", () => saved(key), { digestKey: "" }],
-    "an unsigned plan where a key is given": ["E_PLAN_UNSIGNED", () => saved(), key],
-    "a plan without a digest where a key is given": ["E_PLAN_UNSIGNED", () => edited(integrity(undefined)), key],
-    "a cut file": ["E_PLAN_FILE", () => edited((text) => text.slice(0, 200))],
+    "an unsigned plan with a key": ["E_PLAN_UNSIGNED", () => saved(), key],
+    "a plan without a digest with a key": ["E_PLAN_UNSIGNED", () => edited(integrity(undefined)), key],
+    "a truncated file": ["E_PLAN_FILE", () => edited((text) => text.slice(0, 200))],
     "an empty file": ["E_PLAN_FILE", () => edited(() => "")],
     "a newer major format": ["E_PLAN_FILE", () => edited((text) => text.replace('"1.0"', '"2.0"'))],
     "a plan that the schema refuses": ["E_PLAN_FILE", () => saved(), { validate: () => false }],
@@ -119,14 +119,14 @@ describe("refuses with exit 5", () => {
     });
   }
 
-  it("a plan whose members are missing, although its digest is right", async () => {
+  it("a plan with missing members, although its digest is correct", async () => {
     const file = join(await tempFolder(), "plan.json");
     await writePlanFile(file, { ...plan, items: undefined } as unknown as Plan);
     await expect(readPlanFile(file)).rejects.toMatchObject({ code: "E_PLAN_FILE", exit: 5 });
   });
 });
 
-it("reads a newer minor format, whose additions are under the digest too", async () => {
+it("reads a newer minor format, whose digest includes the additions", async () => {
   const file = join(await tempFolder(), "plan.json");
   await writePlanFile(file, { ...plan, formatVersion: "1.7", extra: 1 } as unknown as Plan);
   expect(await readPlanFile(file)).toMatchObject({ formatVersion: "1.7", extra: 1 });
@@ -148,7 +148,7 @@ describe("reports a usage error (exit 1) for", () => {
     });
 });
 
-it("says so where the plan can't be saved", async () => {
+it("reports a plan that can't be saved", async () => {
   const file = join(await tempFolder(), "plan.json");
   await mkdir(file);
   await expect(writePlanFile(file, plan)).rejects.toMatchObject({ code: "E_PLAN_WRITE", exit: 1 });
@@ -160,10 +160,10 @@ describe("for show", () => {
 
   it.each<[string, () => Promise<string>, PlanFileOptions, readonly string[]]>([
     ["a saved plan", () => saved(), {}, ["Plan"]],
-    ["a saved plan, where a key is given", () => saved(), key, ["Plan"]],
+    ["a saved plan, with a key", () => saved(), key, ["Plan"]],
     ["a signed plan", () => saved(key), key, ["Plan"]],
     ["a signed plan without its key", () => saved(key), {}, ["Plan"]],
-    ["a plan without a digest, as -o json writes it", () => edited(() => JSON.stringify(plan)), {}, ["Plan"]],
+    ["a plan of -o json, which has no digest", () => edited(() => JSON.stringify(plan)), {}, ["Plan"]],
     ["a result", () => edited(() => JSON.stringify(result)), key, ["Result"]],
     ["a drift report", () => edited(() => JSON.stringify({ ...plan, kind: "DriftReport" })), {}, ["DriftReport"]],
     ["a list, one for each target", () => edited((text) => `[${text},${JSON.stringify(result)}]`), {}, ["Plan", "Result"]],
@@ -173,7 +173,7 @@ describe("for show", () => {
 
   it.each<[string, () => Promise<string>, PlanFileOptions, string, number?]>([
     ["a plan that was changed", () => edited((text) => text.replace('"p1"', '"p2"')), {}, "E_PLAN_TAMPERED"],
-    ["a plan that was changed, where a key is given", () => edited((text) => text.replace('"p1"', '"p2"')), key, "E_PLAN_TAMPERED"],
+    ["a changed plan, with a key", () => edited((text) => text.replace('"p1"', '"p2"')), key, "E_PLAN_TAMPERED"],
     ["a signed plan with another key", () => saved({ digestKey: "other" }), key, "E_PLAN_TAMPERED"],
     [
       "a result with a digest of something else",
@@ -181,17 +181,17 @@ describe("for show", () => {
       {},
       "E_PLAN_TAMPERED",
     ],
-    ["a digest that is none", () => edited(() => JSON.stringify({ ...plan, integrity: 1 })), {}, "E_PLAN_TAMPERED"],
+    ["an invalid digest", () => edited(() => JSON.stringify({ ...plan, integrity: 1 })), {}, "E_PLAN_TAMPERED"],
     ["members of the wrong type", () => edited(() => JSON.stringify({ ...result, items: 1 })), {}, "E_PLAN_FILE"],
-    ["what is neither", () => edited(() => JSON.stringify({ ...result, kind: "Validation" })), {}, "E_PLAN_FILE", 1],
-    ["a list in which one is neither", () => edited((text) => `[${text},{}]`), {}, "E_PLAN_FILE", 1],
+    ["another document", () => edited(() => JSON.stringify({ ...result, kind: "Validation" })), {}, "E_PLAN_FILE", 1],
+    ["a list that contains another document", () => edited((text) => `[${text},{}]`), {}, "E_PLAN_FILE", 1],
     ["an empty list", () => edited(() => "[]"), {}, "E_PLAN_FILE", 1],
   ])("refuses %s", async (_sentence, file, options, code, exit = 5) => {
     await expect(kinds(file(), options)).rejects.toMatchObject({ code, exit });
   });
 });
 
-it("gives a DimsyncError or the very plan, however the file is damaged", async () => {
+it("causes a DimsyncError or reads the same plan, however the file is damaged", async () => {
   const file = await saved();
   const good = await readFile(file);
   await fc.assert(

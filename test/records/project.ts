@@ -31,7 +31,7 @@ export function projectOn(folder: string, { baseUrl, manifests, records, env: mo
   return { folder, env, run: (...argv) => runCommand(argv, folder, env) };
 }
 
-/** Manifests of integrations that have to be created. */
+/** Manifests of new integrations. */
 export const integrations = (count: number): string =>
   Array.from(
     { length: count },

@@ -6,8 +6,8 @@ import type { BeginOptions, Records, RecordsRun } from "../../src/records/record
 /** An initialised, empty store. */
 export interface StoreUnderTest {
   /**
-   * Opens it as another process would; for stores that machines share, from a folder of its own.
-   * The lease's time-to-live is long enough for a slow test: at least 20 s.
+   * Opens it as another process; shared stores from a new folder. The lease's time-to-live is long
+   * enough for a slow test: at least 20 s.
    */
   readonly open: () => Promise<Records>;
 }
@@ -25,7 +25,7 @@ export const intentOf = (address: string, more: Partial<Intent> = {}): Intent =>
   ...more,
 });
 
-/** What every store must do. `openStore` makes a store of its own for each test. */
+/** The tests for every store. `openStore` creates a new store for each test. */
 export function recordsSuite(name: string, openStore: () => Promise<StoreUnderTest>): void {
   describe(`the ${name} store`, () => {
     describe("reading", () => readingTests(openStore));
@@ -40,7 +40,7 @@ export function recordsSuite(name: string, openStore: () => Promise<StoreUnderTe
 type OpenStore = () => Promise<StoreUnderTest>;
 
 function readingTests(openStore: OpenStore): void {
-  it("finds nothing in a new store", async () => {
+  it("is empty in a new store", async () => {
     const records = await opened(await openStore());
     const { bindings, open, created, longestSeen, unlocked } = await records.read();
     expect({ bindings: [...bindings], open, created: [...created], longestSeen, unlocked }).toEqual({
@@ -66,7 +66,7 @@ function readingTests(openStore: OpenStore): void {
     expect([run.state().open.length, run.state().bindings.size]).toEqual([1, 1]);
   });
 
-  it("sees no write of a run without changes", async () => {
+  it("shows no write of a run without changes", async () => {
     const store = await openStore();
     const { version: _, ...before } = await (await opened(store)).read();
     const run = await begun(await opened(store));
@@ -115,7 +115,7 @@ function journalTests(openStore: OpenStore): void {
       expect((await (await opened(store)).read()).open.map(({ address }) => address)).toEqual(expected);
     });
 
-  it("keeps the id that the service answered", async () => {
+  it("keeps the id of the service's response", async () => {
     const store = await openStore();
     const run = await begun(await opened(store));
     const [entryId = ""] = await run.intend([intentOf("Asset/a", { record: { sent: { "/name": "sha256:1" }, secretVersion: 2 } })]);
@@ -126,7 +126,7 @@ function journalTests(openStore: OpenStore): void {
     ]);
   });
 
-  it("remembers what was created until it is forgotten", async () => {
+  it("keeps created objects until they are forgotten", async () => {
     const store = await openStore();
     const first = await begun(await opened(store));
     const [entryId = ""] = await first.intend([intentOf("Asset/a")]);
@@ -141,7 +141,7 @@ function journalTests(openStore: OpenStore): void {
     expect([read.created.size, read.forgotten]).toEqual([0, ["d-1"]]);
   });
 
-  it("lets a later run settle what an earlier one left open", async () => {
+  it("lets a later run settle open entries of an earlier one", async () => {
     const store = await openStore();
     const first = await begun(await opened(store));
     const [entryId = ""] = await first.intend([intentOf("Integration/a")]);
@@ -153,10 +153,10 @@ function journalTests(openStore: OpenStore): void {
     expect((await (await opened(store)).read()).open).toEqual([]);
   });
 
-  it("stores no members that it does not know", async () => {
+  it("stores no unknown members", async () => {
     const store = await openStore();
     const run = await begun(await opened(store));
-    // A caller's object may hold more than the type says.
+    // A caller's object may have more members than its type.
     const [entryId = ""] = await run.intend([{ ...intentOf("Integration/a"), body: "canary" } as Intent]);
     await run.settle(entryId, { outcome: "unknown", answer: "canary" } as Settlement);
     await run.release();
@@ -194,7 +194,7 @@ function bindingTests(openStore: OpenStore): void {
     expect([...(await (await opened(store)).read()).bindings]).toEqual([["Asset/a", { id: "2" }]]);
   });
 
-  it("refuses an id that another address of the kind has", async () => {
+  it("refuses the id of another address of the kind", async () => {
     const store = await openStore();
     const run = await begun(await opened(store));
     await run.bind("Asset/a", { id: "1" });
@@ -261,7 +261,7 @@ function leaseTests(openStore: OpenStore): void {
     await second.release();
   });
 
-  it("tells who holds the lease", async () => {
+  it("returns the holder of the lease", async () => {
     const store = await openStore();
     const run = await begun(await opened(store), { runUrl: "https://ci.example.com/7" });
     await run.take();
@@ -313,7 +313,7 @@ function leaseTests(openStore: OpenStore): void {
     for (const holder of holders) await holder.release();
   });
 
-  it("lets a run send only while it holds the lease", async () => {
+  it("allows a run to send only while it holds the lease", async () => {
     const run = await begun(await opened(await openStore()));
     await run.take();
     run.fence();
@@ -325,7 +325,7 @@ function leaseTests(openStore: OpenStore): void {
 }
 
 function unlockTests(openStore: OpenStore): void {
-  it("ends the lease of a run, which then sends nothing more and still records its own calls", async () => {
+  it("ends the lease of a run, which then sends nothing more but still records its own calls", async () => {
     const store = await openStore();
     const run = await begun(await opened(store));
     const [entryId = ""] = await run.intend([intentOf("Asset/a")]);
@@ -354,7 +354,7 @@ function unlockTests(openStore: OpenStore): void {
     await (await begun(await opened(store))).release();
   });
 
-  it("does not lock what a run holds", async () => {
+  it("does not lock a target while a run holds the lease", async () => {
     const store = await openStore();
     const run = await begun(await opened(store));
     await run.take();
@@ -362,7 +362,7 @@ function unlockTests(openStore: OpenStore): void {
     await run.release();
   });
 
-  it("lets a maintenance lease end at its time", async () => {
+  it("ends a maintenance lease at its time", async () => {
     const store = await openStore();
     await (await opened(store)).lock({ runId: "person-1", reason: "x", until: new Date(Date.now() - 1000) });
     const run = await begun(await opened(store));

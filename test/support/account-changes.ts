@@ -1,6 +1,6 @@
 import type { AccountState } from "../../src/embedded/data/account.ts";
 
-/** A leaf of the account that is another one afterwards; undefined where it isn't there. */
+/** A leaf of the account that changed; undefined if it does not exist. */
 export interface AccountChange {
   readonly path: string;
   readonly before: unknown;
@@ -8,8 +8,9 @@ export interface AccountChange {
 }
 
 /**
- * Every leaf by which two states of an account differ, in the order of paths: "integrations[8f1c].schemas/public/…". Lists of objects with ids
- * are compared by id. Audit log, sequence numbers and `lastUpdatedAt` are left out: every write leaves its mark there.
+ * Every different leaf of two states of an account, in the order of paths:
+ * "integrations[8f1c].schemas/public/…". Lists of objects with ids are compared by id. Ignores the
+ * audit log, sequence numbers and `lastUpdatedAt`, which every write changes.
  */
 export function accountChanges(before: AccountState, after: AccountState): readonly AccountChange[] {
   const was = leavesOf(before);
@@ -21,8 +22,8 @@ export function accountChanges(before: AccountState, after: AccountState): reado
 }
 
 /**
- * A line a change: "path: before → after". Secrets stand as "(secret NAME)". Of the schemas that a new integration discovers only what is
- * hashed, or a schema or table that is on.
+ * One line per change: "path: before → after". Secrets are shown as "(secret NAME)". For discovered
+ * schemas of a new integration, only hashed columns and enabled schemas and tables.
  */
 export function changeLines(changes: readonly AccountChange[], env: Readonly<Record<string, string>>): string {
   const shown = (value: unknown): string => {

@@ -14,7 +14,7 @@ import { startService, type TestService } from "./service.ts";
 export interface AccountProject {
   readonly service: TestService;
   readonly folder: string;
-  /** Runs a command with these flags, and says what it printed and how it ended. */
+  /** Runs a command with these flags. Returns its output and exit code. */
   readonly run: <Flags extends GlobalFlags>(
     command: (context: Context<Flags>, args: readonly string[]) => Promise<number>,
     flags: Omit<Flags, keyof GlobalFlags> & Partial<GlobalFlags>,
@@ -27,7 +27,7 @@ export interface AccountProject {
     addresses?: readonly string[],
     env?: Readonly<Record<string, string>>,
   ) => Promise<ImportReport>;
-  /** Text by path, of everything that is not a state folder. */
+  /** Text by path, without the state folder. */
   readonly files: () => Promise<Readonly<Record<string, string>>>;
   readonly close: () => Promise<void>;
 }
@@ -59,7 +59,7 @@ export async function openAccountProject(
     columns: 100,
     env: { DIMSYNC_API_KEY: service.apiKey },
     cwd: folder,
-    ask: () => Promise.reject(new Error("nobody to ask")),
+    ask: () => Promise.reject(new Error("no terminal")),
     interrupted: new AbortController().signal,
   });
   const run: AccountProject["run"] = async (command, flags, args = [], env = {}) => {
@@ -72,7 +72,7 @@ export async function openAccountProject(
         err += text;
       },
     );
-    // The command's own flags and all global ones are the whole.
+    // The command's own flags and all global ones.
     const context = { io: { ...io, env: { ...io.env, ...env } }, flags: { ...noFlags, ...flags } as never, cwd: folder };
     try {
       return { code: await command(context, args), out, err };

@@ -1,7 +1,10 @@
 import type { Exchange } from "../../src/embedded/index.ts";
 import { canonicalJson, isObject } from "../../src/model/json.ts";
 
-/** Calls as golden files show them, a line each and bodies below; reads that follow each other are sorted, and secrets stand as references. */
+/**
+ * Calls in the form of golden files: one line each, with bodies below. Consecutive reads are
+ * sorted, and secrets are shown as references.
+ */
 export function callLines(exchanges: readonly Exchange[], env: Readonly<Record<string, string>>): string {
   const groups: Exchange[][] = [];
   for (const exchange of exchanges) {
@@ -19,7 +22,7 @@ function callLine({ method, path, query, status, requestBody }: Exchange, env: R
   return `  ${method} ${path}${text === "" ? "" : `?${text}`}${answered}\n${body}`;
 }
 
-/** The body as a plan shows it: where a variable's value was sent, its reference. */
+/** The body as in a plan: a reference instead of each secret value. */
 function referenced(value: unknown, env: Readonly<Record<string, string>>): unknown {
   if (typeof value === "string") {
     const name = Object.keys(env).find((key) => env[key] === value);

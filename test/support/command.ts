@@ -1,13 +1,16 @@
 import { main } from "../../src/cli.ts";
 
-/** What one command line printed and how it ended. */
+/** The output and exit code of a command line. */
 export interface Ran {
   readonly code: number;
   readonly stdout: string;
   readonly stderr: string;
 }
 
-/** Runs the command line in this process, in `cwd`, with no other environment than `env` and no terminal. */
+/**
+ * Runs the command line in this process, in `cwd`, with only the environment `env`, and without a
+ * terminal.
+ */
 export async function runCommand(argv: readonly string[], cwd: string, env: Readonly<Record<string, string>> = {}): Promise<Ran> {
   const out: string[] = [];
   const err: string[] = [];

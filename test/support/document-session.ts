@@ -6,9 +6,10 @@ import { builtCli } from "../cli/built-cli.ts";
 import { gitEnv } from "./git-env.ts";
 import { writeProject } from "./project-folder.ts";
 
-// Runs a Markdown page as a reader would: writes the files that it shows, types its commands, and puts what they print into the page.
-// `<!-- file: PATH -->` before a block names a file; `<!-- second terminal -->` before a console block keeps its command running;
-// a comment `<!-- setup` … `-->` holds commands that the reader does not see.
+// Runs a Markdown page like a reader: writes its files, runs its commands, and puts their output
+// into the page. `<!-- file: PATH -->` before a block names a file; `<!-- second terminal -->`
+// before a console block keeps its command running; a comment `<!-- setup` … `-->` contains
+// commands that readers do not see.
 
 /** The port and the API key in the page; the real ones are different on each run. */
 const shownPort = "8585";
@@ -16,7 +17,7 @@ const shownKey = "2cbff0b76c1b2e885379f77deae355c3";
 
 const blocks = /(?:<!-- (?<mark>[^>]*?) -->\n)?```(?<language>\w+)\n(?<body>[\s\S]*?)```\n/gu;
 
-/** The page with the output that its commands have now. Throws if a command cannot be run at all. */
+/** The page with the current output of its commands. Throws if a command cannot be run. */
 export async function replayed(page: string): Promise<string> {
   const session = await openSession();
   try {
@@ -80,7 +81,9 @@ async function openSession() {
   };
 }
 
-/** Without what differs on each run: ids of runs, plans and new objects, times and durations. */
+/**
+ * Without values that change in each run: ids of runs, plans and new objects, times and durations.
+ */
 function stable(text: string): string {
   return text
     .replaceAll(/\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b/gu, "3f6a8f0e-1b7c-4f5e-9a3d-5d2c8e1f7a90")

@@ -1,4 +1,4 @@
-/** Git as on a machine of its own: no settings of the user, and an author. */
+/** Git as on a new machine: without the user's settings, but with an author. */
 export const gitEnv: Readonly<Record<string, string>> = {
   PATH: process.env["PATH"] ?? "",
   HOME: "/nonexistent",

@@ -7,7 +7,7 @@ import { gitEnv } from "./git-env.ts";
 
 /**
  * What happens to one request:
- * - "lost": it is carried out, and the connection ends before the response.
+ * - "lost": it is executed, and the connection ends before the response.
  * - "late": the connection ends at once, and it is carried out `lateMs` later.
  * - "twice": it is carried out twice, and the second response is sent.
  * - "reset": the connection ends, and it is not carried out.
@@ -30,11 +30,11 @@ export interface GitHttp {
   readonly requests: readonly GitRequest[];
   /** How often refs were listed to read, and how many pushes were sent. */
   readonly counts: () => { readonly reads: number; readonly pushes: number };
-  /** Decides about each request from now on. */
+  /** Chooses the fault for each request from now on. */
   readonly setFault: (fault: (request: GitRequest) => GitFault | undefined) => void;
   /** The credentials that a request must have, "user:password"; undefined: none. */
   readonly requireUser: (user: string | undefined) => void;
-  /** Waits until late requests were carried out. */
+  /** Waits until late requests were executed. */
   readonly settled: () => Promise<void>;
   readonly close: () => Promise<void>;
 }
@@ -126,7 +126,7 @@ function runBackend(bare: string, request: IncomingMessage, url: URL, body: Buff
       CONTENT_LENGTH: String(body.length),
       HTTP_CONTENT_ENCODING: header("content-encoding"),
       GIT_PROTOCOL: header("git-protocol"),
-      REMOTE_USER: "somebody",
+      REMOTE_USER: "user",
     },
     stdio: ["pipe", "pipe", "ignore"],
   });

@@ -16,7 +16,9 @@ export const git = (folder: string, ...args: readonly string[]): string =>
 export interface GitRemote {
   /** A bare repository with one commit on the branch main. */
   readonly bare: string;
-  /** A clone in a folder of its own, as another machine would have it. `url`: instead of the path of the bare repository. */
+  /**
+   * A clone in a new folder, as on another machine. `url` replaces the path of the bare repository.
+   */
   readonly clone: (url?: string) => string;
   /** The commit at the ref in the bare repository; undefined if there is none. */
   readonly tip: (ref: string) => string | undefined;
@@ -33,7 +35,7 @@ type ObjectFormat = "sha1" | "sha256";
 
 const templates = new Map<ObjectFormat, Template>();
 
-/** A remote and its clone, made once for each process: to copy them takes a tenth of the time. */
+/** A remote and its clone, created once per process: copying them takes a tenth of the time. */
 function template(objectFormat: ObjectFormat): Template {
   const made = templates.get(objectFormat);
   if (made !== undefined) return made;
@@ -43,7 +45,7 @@ function template(objectFormat: ObjectFormat): Template {
   const format = ["--initial-branch=main", "--template=", `--object-format=${objectFormat}`];
   git(folder, "init", "--quiet", "--bare", ...format, bare);
   mkdirSync(join(bare, "hooks"));
-  // Whoever reaches the remote over HTTP may push.
+  // Every client over HTTP may push.
   git(bare, "config", "http.receivepack", "true");
   git(folder, "init", "--quiet", ...format, clone);
   git(clone, "commit", "--quiet", "--allow-empty", "-m", "first");

@@ -19,7 +19,7 @@ export interface Postgres {
   readonly remove: () => void;
 }
 
-/** Where Debian keeps the programs of the server. */
+/** Debian's folder for the programs of the server. */
 function binFolder(): string {
   const root = "/usr/lib/postgresql";
   const versions = existsSync(root) ? readdirSync(root).sort((a, b) => Number(b) - Number(a)) : [];
@@ -87,7 +87,7 @@ export async function startPostgres(settings: readonly string[] = []): Promise<P
 /** pgbouncer in transaction mode in front of the server; resolves with a function that rewrites URLs. */
 export async function startPgbouncer(postgres: Postgres): Promise<{
   readonly through: (url: string) => string;
-  /** Nothing gets through any more; connections stay open. */
+  /** Blocks all data; connections stay open. */
   readonly freeze: () => void;
   readonly thaw: () => void;
   readonly stop: () => void;
@@ -128,7 +128,7 @@ export async function startPgbouncer(postgres: Postgres): Promise<{
   };
 }
 
-/** A port on loopback that nobody uses at the moment. */
+/** A free port on loopback. */
 export function freePort(): Promise<number> {
   return new Promise((resolve, reject) => {
     const server = createServer();

@@ -4,17 +4,20 @@ import { dirname, join, relative } from "node:path";
 import { onTestFinished } from "vitest";
 import { stringify } from "yaml";
 
-/** The variable that a test project takes its API key from. */
+/** The variable with the API key of a test project. */
 export const keyVariable = "TEST_API_KEY";
 
-/** A new temp folder with these files by relative path; it goes when the test ends. Gives its real path. */
+/**
+ * Creates a temp folder with these files by relative path, which is removed when the test ends.
+ * Returns its real path.
+ */
 export function writeProject(files: Readonly<Record<string, string>>): string {
   const folder = writeFolder(files);
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
   return folder;
 }
 
-/** As `writeProject`, for more than one test: whoever asks for it removes it. */
+/** Like `writeProject`, for several tests: the caller removes it. */
 export function writeFolder(files: Readonly<Record<string, string>>): string {
   const folder = realpathSync(mkdtempSync(join(tmpdir(), "dimsync-test-")));
   for (const [path, text] of Object.entries(files)) {
@@ -25,8 +28,9 @@ export function writeFolder(files: Readonly<Record<string, string>>): string {
 }
 
 /**
- * A dimsync.yaml with one target, `test`. `parts` are merged into the top level; calls go out one at a time and failed reads are not repeated
- * unless `parts.client` says so, which makes the order of calls the same in each run.
+ * A dimsync.yaml with one target, `test`. `parts` are merged into the top level. Unless
+ * `parts.client` is set, requests are sent one at a time and failed reads are not repeated, so that
+ * the order of calls is the same in each run.
  */
 export function configText(baseUrl: string, parts: Readonly<Record<string, unknown>> = {}): string {
   const { client, ...others } = parts;

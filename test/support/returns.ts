@@ -1,12 +1,12 @@
-/** A manifest that creates the integration `returns`: the one thing in a test's project that a POST is needed for. */
+/** A manifest that creates the integration `returns`, for tests that need a POST. */
 export function returnsManifest({
   destination,
   secretEnv,
   owners = "[]",
 }: {
-  /** As it is written: "{ id: d-12 }", "{ asset: lake }". */
+  /** YAML: "{ id: d-12 }", "{ asset: lake }". */
   readonly destination: string;
-  /** The variable that holds the database's password. */
+  /** The variable with the database's password. */
   readonly secretEnv: string;
   /** As it is written. */
   readonly owners?: string;

@@ -1,6 +1,6 @@
 /**
  * DIMSYNC_TESTS=all runs every case of the large matrices, and properties with many random inputs.
- * Otherwise each run takes a sample of its own, so that `npm test` stays under five minutes.
+ * Otherwise each run takes another sample, so that `npm test` stays under five minutes.
  */
 const isAll = process.env["DIMSYNC_TESTS"] === "all";
 

@@ -3,15 +3,16 @@ import { Ajv2020 } from "ajv/dist/2020.js";
 import addFormats from "ajv-formats";
 import { type EmbeddedOptions, type EmbeddedService, type Exchange, startEmbeddedService } from "../../src/embedded/index.ts";
 
-/** An embedded service that holds every exchange against schema/openapi.json. */
+/** An embedded service that checks every exchange against schema/openapi.json. */
 export interface TestService extends EmbeddedService {
-  /** What differed from the interface so far; `close` throws them. */
+  /** Violations of the interface so far; `close` throws them. */
   readonly violations: string[];
 }
 
 /**
- * Starts the embedded service for a test. Requests, and answers that no fault has touched, must be as schema/openapi.json says; `close`
- * throws an Error that lists those that weren't. Use `startEmbeddedService` where a test sends wrong requests on purpose.
+ * Starts the embedded service for a test. Requests, and responses without a fault, must match
+ * schema/openapi.json; `close` throws an Error with all violations. Use `startEmbeddedService` if a
+ * test sends invalid requests on purpose.
  */
 export async function startService(options: EmbeddedOptions = {}): Promise<TestService> {
   const violations: string[] = [];
@@ -52,7 +53,7 @@ interface OpenApi {
   readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
 }
 
-// The file is the project's own; a wrong shape would fail every test at once.
+// The file belongs to the project; an invalid one would fail every test.
 const document = JSON.parse(readFileSync(new URL("../../schema/openapi.json", import.meta.url), "utf8")) as OpenApi;
 const ajv = new Ajv2020({ strict: false, allErrors: false, ownProperties: true });
 // The package is CommonJS: under Node's rules its function is default.default, but its types have
@@ -62,7 +63,10 @@ ajv.addSchema(document, "openapi");
 
 const json = "application/json";
 
-/** What an exchange has that schema/openapi.json doesn't allow, a sentence each. The answer to a faulted call isn't looked at. */
+/**
+ * The violations of schema/openapi.json in an exchange, one sentence each. Ignores responses of
+ * faults.
+ */
 export function violationsOf(exchange: Exchange): readonly string[] {
   const { method, path } = exchange;
   const said = (what: string): string => `${method} ${path}: ${what}`;
@@ -98,7 +102,7 @@ function queryViolations({ query }: Exchange, { operation, pointer }: Found): re
   return Object.entries(query).flatMap(([name, text]) => {
     const index = parameters.findIndex((parameter) => parameter.in === "query" && parameter.name === name);
     if (index < 0) return isOpen ? [] : [`it takes no query parameter ${name}`];
-    // A query holds text only; what reads as an integer is one.
+    // A query only contains text; convert integers.
     const value = /^-?\d+$/.test(text) ? Number(text) : text;
     return errors([...pointer, "parameters", String(index), "schema"], value, `query parameter ${name}`);
   });
@@ -118,7 +122,7 @@ function answerViolations(
 ): readonly string[] {
   if (faulted || status >= 400) return [];
   const key = [String(status), `${Math.floor(status / 100)}XX`].find((candidate) => Object.hasOwn(operation.responses, candidate));
-  if (key === undefined) return [`it doesn't answer with status ${status}`];
+  if (key === undefined) return [`it does not respond with status ${status}`];
   return errors([...pointer, "responses", key, "content", json, "schema"], parsed(responseBody), "answer");
 }
 

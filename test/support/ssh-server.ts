@@ -7,7 +7,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { onTestFinished } from "vitest";
 import { freePort } from "./postgres.ts";
 
-/** OpenSSH's server on loopback, with keys of its own. */
+/** OpenSSH's server on loopback, with its own keys. */
 export interface SshServer {
   /** The address of a folder on this machine: `ssh://…`. */
   readonly urlOf: (folder: string) => string;
@@ -48,10 +48,10 @@ export async function sshServer(): Promise<SshServer> {
       ...["StrictModes no", "UsePAM no", "PasswordAuthentication no", "KbdInteractiveAuthentication no", "PidFile none", ""],
     ].join("\n"),
   );
-  // The server's own, which the service of the system makes otherwise.
+  // The server's folder, which the system's service creates otherwise.
   if (process.getuid?.() === 0) mkdirSync("/run/sshd", { recursive: true });
   const log: string[] = [];
-  // The program wants to be started by its full path.
+  // The program must be started by its full path.
   const program = execFileSync("sh", ["-c", "PATH=$PATH:/usr/sbin command -v sshd"], { encoding: "utf8" }).trim();
   const server = spawn(program, ["-D", "-e", "-f", file("config")], { stdio: ["ignore", "ignore", "pipe"] });
   server.stderr.setEncoding("utf8").on("data", (text: string) => log.push(text));

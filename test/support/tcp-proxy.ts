@@ -1,12 +1,12 @@
 import { connect, createServer, type Socket } from "node:net";
 
-/** A proxy on loopback in front of a TCP server, which loses responses on demand. */
+/** A proxy on loopback for a TCP server, which drops responses on request. */
 export interface TcpProxy {
   readonly port: number;
   /**
-   * Decides for each message of a client, counted from 1 over all connections, what happens to it:
-   * "before": the connection is cut and the server never sees the message; "after": the server gets
-   * it, and its response is lost.
+   * Chooses the fault for each message of a client, counted from 1 over all connections. "before":
+   * the connection is cut, and the server never receives the message; "after": the server gets it,
+   * and its response is lost.
    */
   cut: (message: number) => "before" | "after" | undefined;
   /** New connections are refused; open ones stay. */
@@ -37,7 +37,7 @@ export async function startTcpProxy(target: number): Promise<TcpProxy> {
       socket.on("close", () => {
         sockets.delete(socket);
         client.destroy();
-        // The server finishes what it was sent.
+        // The server finishes requests that it has received.
         if (!isDeaf) upstream.destroy();
       });
       socket.on("error", () => {});

@@ -9,8 +9,8 @@ import { newRuleCache } from "../../../src/kinds/schema-config/rule-cache.ts";
 import { ruleSetsIn } from "../../../src/kinds/schema-config/rule-sets.ts";
 import type { LiveColumn, LiveSchemas, LiveTable } from "../../../src/model/live.ts";
 import type { SchemaConfigSpec, SchemaTree } from "../../../src/model/resource.ts";
+import { resourceOf } from "../../support/account-view.ts";
 import { runs } from "../../support/sample.ts";
-import { resourceOf } from "../../support/world.ts";
 import { schemaEntry } from "../random-account.ts";
 
 const clear: LiveColumn = { enabled: true, hashed: false };

@@ -3,7 +3,7 @@ import type { AccountView } from "../../../src/kinds/kind.ts";
 import { leafDigests } from "../../../src/kinds/leaves.ts";
 import type { Binding } from "../../../src/model/address.ts";
 import type { AssetSpec, Resource } from "../../../src/model/resource.ts";
-import { foundIn, liveIntegration, requestsOf, resourceOf, warehouse, worldOf } from "../../support/world.ts";
+import { accountViewOf, foundIn, liveIntegration, requestsOf, resourceOf, warehouse } from "../../support/account-view.ts";
 
 const key = { $secret: { env: "KEY" } };
 const connection = { account: "acme", private_key: key };
@@ -20,7 +20,7 @@ const bound = (binding: Binding, more: Partial<AccountView> = {}): Partial<Accou
 const path = "PATCH /v1/assets/d-12";
 
 describe("for a bound asset, plan sends", () => {
-  const rows: readonly [sentence: string, manifest: Resource, world: Partial<AccountView>, body: object | undefined][] = [
+  const rows: readonly [sentence: string, manifest: Resource, view: Partial<AccountView>, body: object | undefined][] = [
     ["nothing, if it equals the record", asset(), bound(recorded), undefined],
     ["only the description, if that changed", asset({ description: "New" }), bound(recorded), { description: "New" }],
     ["name and description, if both changed", asset({ name: "W", description: "New" }), bound(recorded), { name: "W", description: "New" }],
@@ -81,13 +81,13 @@ describe("for a bound asset, plan sends", () => {
     ["the name, if no integration shows the asset", asset({ name: "W" }), bound(recorded, { integrations: [] }), { name: "W" }],
     ["no ignored fields", asset({ description: "New" }), bound(recorded, { ignored: (_, at) => at === "/description" }), undefined],
   ];
-  test.each(rows)("%s", (_, manifest, world, body) => {
-    expect(requestsOf(foundIn(worldOf([manifest], world), "Asset"))).toEqual(body === undefined ? [] : [[path, body]]);
+  test.each(rows)("%s", (_, manifest, view, body) => {
+    expect(requestsOf(foundIn(accountViewOf([manifest], view), "Asset"))).toEqual(body === undefined ? [] : [[path, body]]);
   });
 });
 
 describe("the record contains", () => {
-  const rows: readonly [sentence: string, manifest: Resource, world: Partial<AccountView>, binding: unknown][] = [
+  const rows: readonly [sentence: string, manifest: Resource, view: Partial<AccountView>, binding: unknown][] = [
     ["the id, if it is pinned", asset({}, { id: "d-12" }), {}, { id: "d-12", secretVersion: 3 }],
     ["nothing new, if everything is recorded", asset(), bound(recorded), undefined],
     ["the version, if only the id is recorded", asset(), bound({ id: "d-12" }), { id: "d-12", secretVersion: 3 }],
@@ -100,8 +100,10 @@ describe("the record contains", () => {
     ],
     ["nothing of another object, if the id changed", asset({}, { id: "d-13" }), bound(recorded), { id: "d-13", secretVersion: 3 }],
   ];
-  test.each(rows)("%s", (_, manifest, world, binding) => {
-    expect(foundIn(worldOf([manifest], world), "Asset").items.map((item) => item.binding)).toEqual(binding === undefined ? [] : [binding]);
+  test.each(rows)("%s", (_, manifest, view, binding) => {
+    expect(foundIn(accountViewOf([manifest], view), "Asset").items.map((item) => item.binding)).toEqual(
+      binding === undefined ? [] : [binding],
+    );
   });
 
   test("no digest of a secret", () => {
@@ -129,7 +131,7 @@ describe("an asset without an id", () => {
     ["is created if only the type differs", [asset({ type: "bigquery" }, ifMissing)], undefined],
   ];
   test.each(rows)("%s", (_, manifests, command) => {
-    const found = foundIn(worldOf(manifests), "Asset");
+    const found = foundIn(accountViewOf(manifests), "Asset");
     if (command === undefined) {
       expect(found.items.map(({ action }) => action)).toEqual(["create"]);
       expect(found.blocked).toEqual([]);
@@ -140,26 +142,26 @@ describe("an asset without an id", () => {
   });
 
   test("takes over the id and the record of an address without a manifest", () => {
-    const account = worldOf([asset({}, ifMissing)], { bindings: new Map([["Asset/other", { ...recorded, id: "d-12" }]]) });
+    const account = accountViewOf([asset({}, ifMissing)], { bindings: new Map([["Asset/other", { ...recorded, id: "d-12" }]]) });
     expect(foundIn(account, "Asset").items).toMatchObject([{ action: "bind", renamedFrom: "Asset/other", binding: recorded }]);
   });
 
   test("is blocked if another manifest is bound to the asset with its name and type", () => {
     const other = resourceOf("Asset", "other", { name: "Other" });
-    const account = worldOf([asset({}, ifMissing), other], { bindings: new Map([["Asset/other", { id: "d-12" }]]) });
+    const account = accountViewOf([asset({}, ifMissing), other], { bindings: new Map([["Asset/other", { id: "d-12" }]]) });
     expect(foundIn(account, "Asset")).toMatchObject({ blocked: [{ code: "E_UNBOUND", command: "dimsync bind Asset/warehouse=d-12" }] });
   });
 
   test("is created if another manifest is bound to an asset with another name or type", () => {
     const other = resourceOf("Asset", "other", { name: "Other" });
     for (const change of [{ name: "Lake" }, { type: "s3" }]) {
-      const account = worldOf([asset(change, ifMissing), other], { bindings: new Map([["Asset/other", { id: "d-12" }]]) });
+      const account = accountViewOf([asset(change, ifMissing), other], { bindings: new Map([["Asset/other", { id: "d-12" }]]) });
       expect(foundIn(account, "Asset").items.map(({ action, address }) => `${action} ${address}`)).toContain("create Asset/warehouse");
     }
   });
 
   test("is created with exactly the values of the manifest, and shows each leaf", () => {
-    const found = foundIn(worldOf([asset(absent, ifMissing)]), "Asset");
+    const found = foundIn(accountViewOf([asset(absent, ifMissing)]), "Asset");
     const body = { name: "Lake", description: "Central", connection, type: "s3", connectionType: "destination" };
     expect(requestsOf(found)).toEqual([["POST /v1/assets", body]]);
     expect(found.items[0]?.changes.map(({ path: at, after }) => [at, after])).toEqual([
@@ -175,15 +177,15 @@ describe("an asset without an id", () => {
 
 describe("differences that no call can fix", () => {
   test("another type", () => {
-    expect(foundIn(worldOf([asset({ type: "bigquery" })], bound(recorded)), "Asset")).toMatchObject({
+    expect(foundIn(accountViewOf([asset({ type: "bigquery" })], bound(recorded)), "Asset")).toMatchObject({
       items: [],
       manual: [{ address: "Asset/warehouse", path: "/type", expected: "bigquery", actual: "snowflake" }],
     });
   });
 
   test("values that dimsync never sent and integrations do not show are unverifiable", () => {
-    const unverifiable = (world: Partial<AccountView>) =>
-      foundIn(worldOf([asset()], world), "Asset").unverifiable.flatMap(({ paths }) => paths);
+    const unverifiable = (view: Partial<AccountView>) =>
+      foundIn(accountViewOf([asset()], view), "Asset").unverifiable.flatMap(({ paths }) => paths);
     expect(unverifiable(bound({ id: "d-12", secretVersion: 3 }))).toEqual(["/description", "/connection/account"]);
     expect(unverifiable(bound({ id: "d-12", secretVersion: 3 }, { integrations: [] }))).toContain("/name");
     expect(unverifiable(bound(recorded))).toEqual([]);
@@ -192,10 +194,10 @@ describe("differences that no call can fix", () => {
 
   test("hostile ids are encoded in the path", () => {
     const hostile = { ...warehouse, id: "a/b" };
-    const world = worldOf([asset({ name: "New" })], {
+    const view = accountViewOf([asset({ name: "New" })], {
       ...bound({ ...recorded, id: "a/b" }),
       integrations: [liveIntegration("8f1c", "Orders", "orders-pg", { destination: hostile })],
     });
-    expect(requestsOf(foundIn(world, "Asset"))).toEqual([["PATCH /v1/assets/a%2Fb", { name: "New" }]]);
+    expect(requestsOf(foundIn(view, "Asset"))).toEqual([["PATCH /v1/assets/a%2Fb", { name: "New" }]]);
   });
 });

@@ -3,7 +3,7 @@ import type { AccountView } from "../../../src/kinds/kind.ts";
 import { leafDigests } from "../../../src/kinds/leaves.ts";
 import type { Binding } from "../../../src/model/address.ts";
 import type { IntegrationSpec, Resource } from "../../../src/model/resource.ts";
-import { foundIn, liveIntegration, requestsOf, resourceOf, worldOf } from "../../support/world.ts";
+import { accountViewOf, foundIn, liveIntegration, requestsOf, resourceOf } from "../../support/account-view.ts";
 
 const create: NonNullable<IntegrationSpec["create"]> = {
   destinationSchema: "orders",
@@ -32,7 +32,7 @@ const lake = (create: "ifMissing" | "never") =>
 
 test("the body of a create has exactly the values of the manifest, with users as ids", () => {
   const { owners: _, ...sourceConfig } = create.sourceConfig;
-  expect(requestsOf(foundIn(worldOf([returns()]), "Integration"))).toEqual([
+  expect(requestsOf(foundIn(accountViewOf([returns()]), "Integration"))).toEqual([
     [
       "POST /v1/integrations",
       {
@@ -50,14 +50,14 @@ test("the body of a create has exactly the values of the manifest, with users as
 
 test("a create without owners has none in its body", () => {
   const { owners: _, ...sourceConfig } = create.sourceConfig;
-  const [request] = requestsOf(foundIn(worldOf([returns({ create: { ...create, sourceConfig } })]), "Integration"));
+  const [request] = requestsOf(foundIn(accountViewOf([returns({ create: { ...create, sourceConfig } })]), "Integration"));
   expect(request?.[1]).toMatchObject({ sourceConfig });
   expect(request?.[1]).not.toHaveProperty("sourceConfig.owners");
 });
 
 describe("a manifest is identified with", () => {
   const twins = [liveIntegration("x1", "A", "returns-pg"), liveIntegration("x2", "B", "returns-pg")];
-  const rows: readonly [sentence: string, manifests: readonly Resource[], world: Partial<AccountView>, identity: object][] = [
+  const rows: readonly [sentence: string, manifests: readonly Resource[], view: Partial<AccountView>, identity: object][] = [
     [
       "the pinned integration, not the bound one",
       [returns({}, { id: "8f1c" })],
@@ -107,13 +107,13 @@ describe("a manifest is identified with", () => {
       { state: "blocked", code: "E_DEPENDENCY" },
     ],
   ];
-  test.each(rows)("%s", (_, manifests, world, identity) => {
-    expect(worldOf(manifests, world).identities.get(manifests[0]?.address ?? "")).toMatchObject(identity);
+  test.each(rows)("%s", (_, manifests, view, identity) => {
+    expect(accountViewOf(manifests, view).identities.get(manifests[0]?.address ?? "")).toMatchObject(identity);
   });
 
   test("an ambiguous look-up names every candidate, whatever the order of the list", () => {
     const message = (integrations: AccountView["integrations"]) =>
-      worldOf([returns()], { integrations }).identities.get("Integration/returns");
+      accountViewOf([returns()], { integrations }).identities.get("Integration/returns");
     expect(message(twins)).toMatchObject({ message: expect.stringMatching(/x1 \("A".*x2 \("B"/) });
     expect(message([...twins].reverse())).toEqual(message(twins));
   });
@@ -168,14 +168,14 @@ describe("for an existing integration, the manual steps are", () => {
     ],
   ];
   test.each(rows)("%s", (_, manifest, binding, manual) => {
-    const found = foundIn(worldOf([manifest], bound(binding)), "Integration");
+    const found = foundIn(accountViewOf([manifest], bound(binding)), "Integration");
     expect(found.manual).toMatchObject(manual);
     expect(found.manual).toHaveLength(manual.length);
     expect(found).toMatchObject({ items: [], blocked: [], unverifiable: [] });
   });
 
   test("without a record of its create, `create` is unverifiable, but its source is compared", () => {
-    const found = foundIn(worldOf([existing()], bound({ id: "8f1c" })), "Integration");
+    const found = foundIn(accountViewOf([existing()], bound({ id: "8f1c" })), "Integration");
     expect(found.manual).toEqual([]);
     expect(found.unverifiable[0]?.paths).toContain("/spec/create/replicationFrequency");
     expect(found.unverifiable[0]?.paths).not.toContain("/spec/create/sourceConfig/name");
@@ -185,7 +185,7 @@ describe("for an existing integration, the manual steps are", () => {
 
 test("an unknown owner is an error at its line, and nothing is created", () => {
   const sourceConfig = { ...create.sourceConfig, owners: ["u-1", { user: "nobody@example.com" }] };
-  const found = foundIn(worldOf([returns({ create: { ...create, sourceConfig } })]), "Integration");
+  const found = foundIn(accountViewOf([returns({ create: { ...create, sourceConfig } })]), "Integration");
   expect(found.items).toEqual([]);
   expect(found.problems).toMatchObject([{ code: "E_UNKNOWN_USER", place: { pointer: "/spec/create/sourceConfig/owners/1" } }]);
 });

@@ -233,7 +233,7 @@ test("the nodes that something covers are counted", () => {
   expect(count({ unmatched: { schemas: "enable", tables: "enable", columns: "enable" } })).toBe(17);
   expect(count({ ...rules({ match: { table: "orders" }, ignore: true }), unmatched: { columns: "enable" } })).toBe(7);
   expect(count({ schemas: { sales: { tables: { customers: { columns: { id: {} } } } } } })).toBe(1);
-  expect(compareFleet({ manifests: [config({})], world: { fresh: new Set(["shop"]) } }).found[0]?.covered).toBeUndefined();
+  expect(compareFleet({ manifests: [config({})], view: { fresh: new Set(["shop"]) } }).found[0]?.covered).toBeUndefined();
 });
 
 describe("unmatched", () => {

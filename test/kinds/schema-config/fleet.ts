@@ -85,7 +85,7 @@ export interface Fleet {
   readonly live?: Readonly<Record<string, LiveSchemas | undefined>>;
   /** How "shop" was read, instead of `live`. */
   readonly read?: ObservedSchemas | undefined;
-  readonly world?: Partial<AccountView>;
+  readonly view?: Partial<AccountView>;
   /** The units to compare. Default: all. */
   readonly only?: (label: string) => boolean;
 }
@@ -109,7 +109,7 @@ const integration = (id: string): LiveIntegration => ({
   destination: { id: "d", name: "d", type: "snowflake" },
 });
 
-export function worldOf(manifests: readonly Resource[], names: readonly string[]): AccountView {
+export function accountViewOf(manifests: readonly Resource[], names: readonly string[]): AccountView {
   return indexed({
     resources: manifests,
     identities: new Map(),
@@ -133,15 +133,15 @@ export function worldOf(manifests: readonly Resource[], names: readonly string[]
  * The engine's steps for schema configurations, without reads: units, their differences, and the
  * conclusion over all.
  */
-export function compareFleet({ manifests, live = { shop: shop() }, read, world: more, only = () => true }: Fleet): Compared {
-  const account = { ...worldOf(manifests, Object.keys(live)), ...more };
-  const world = withIdentities(account, account.identities);
+export function compareFleet({ manifests, live = { shop: shop() }, read, view: more, only = () => true }: Fleet): Compared {
+  const account = { ...accountViewOf(manifests, Object.keys(live)), ...more };
+  const view = withIdentities(account, account.identities);
   const { units, problems, blocked, deferred } = schemaConfig.units(
     manifests.filter(({ kind }) => kind === "SchemaConfig"),
-    world,
+    view,
   );
   const compared = units.filter(({ label }) => only(label));
-  const found = compared.map((unit) => schemaConfig.diff(unit, read ?? observed(live[unit.liveId]), world));
+  const found = compared.map((unit) => schemaConfig.diff(unit, read ?? observed(live[unit.liveId]), view));
   // The kind's own tallies, passed back to it.
   const concluded = ruleWarnings(found.flatMap(({ tally }) => (tally === undefined ? [] : [tally as UnitTally])));
   const all = [...problems, ...found.flatMap((difference) => difference.problems), ...concluded];

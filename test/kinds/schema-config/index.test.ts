@@ -3,7 +3,7 @@ import { cachedReads } from "../../../src/engine/cached-reads.ts";
 import { compareUnits } from "../../../src/engine/compare.ts";
 import { everything } from "../../../src/engine/scope.ts";
 import type { LiveSchemas } from "../../../src/model/live.ts";
-import { column, config, schema, shop, table, worldOf } from "./fleet.ts";
+import { accountViewOf, column, config, schema, shop, table } from "./fleet.ts";
 
 test("the engine reports conclusions over all integrations once, after the last", async () => {
   const live: Readonly<Record<string, LiveSchemas>> = { a: shop(), b: { s: schema({ t: table({ c: column() }) }) } };
@@ -28,7 +28,7 @@ test("the engine reports conclusions over all integrations once, after the last"
     schemas: async (id) => live[id],
   });
   const observed = {
-    account: worldOf([manifest], ["a", "b"]),
+    account: accountViewOf([manifest], ["a", "b"]),
     problems: [],
     unreadLists: new Set<never>(),
     suspicions: [],

@@ -104,14 +104,14 @@ describe("a PATCH", () => {
   test("leaves out what `ignore` in the config excludes", () => {
     const manifests = [config({ rules: [{ match: { column: "email" }, set: { hashed: true } }] })];
     const ignored = (address: string, path: string): boolean => address === "SchemaConfig/shops@shop" && path.startsWith("/schemas/sales");
-    expect(compareFleet({ manifests, live: { shop: live }, world: { ignored } }).changes).toEqual(["public.orders.email hashed true"]);
+    expect(compareFleet({ manifests, live: { shop: live }, view: { ignored } }).changes).toEqual(["public.orders.email hashed true"]);
   });
 });
 
 test("client.maxBodyBytes limits the size of a body", () => {
   const manifests = [config({ rules: [{ match: { column: "email" }, set: { hashed: true } }] })];
   const bodies = (maxBodyBytes: number | undefined): number | undefined =>
-    compareFleet({ manifests, world: { maxBodyBytes } }).found[0]?.items[0]?.requests.length;
+    compareFleet({ manifests, view: { maxBodyBytes } }).found[0]?.items[0]?.requests.length;
   expect([bodies(undefined), bodies(300), bodies(1)]).toEqual([1, 2, 3]);
 });
 

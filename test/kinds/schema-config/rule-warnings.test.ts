@@ -153,7 +153,7 @@ describe("a new integration that lacks names", () => {
     ["ignore", ["s.t.email hashed true"], 0],
   ] as const)("waits for them unless missing allows it: %s", (missing, changes, waiting) => {
     const spec = { rules, schemas, ...(missing === undefined ? {} : { missing }) };
-    const compared = compareFleet({ manifests: [config(spec)], live, world: { fresh: new Set(["shop"]) } });
+    const compared = compareFleet({ manifests: [config(spec)], live, view: { fresh: new Set(["shop"]) } });
     expect([compared.changes, compared.found.flatMap(({ deferred }) => deferred).length]).toEqual([changes, waiting]);
   });
 });

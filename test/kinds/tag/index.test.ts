@@ -3,7 +3,7 @@ import { kindNamed } from "../../../src/kinds/index.ts";
 import type { AccountView } from "../../../src/kinds/kind.ts";
 import type { LiveTag } from "../../../src/model/live.ts";
 import type { Resource, TagSpec } from "../../../src/model/resource.ts";
-import { foundIn, liveIntegration, liveTag, requestsOf, resourceOf, worldOf } from "../../support/world.ts";
+import { accountViewOf, foundIn, liveIntegration, liveTag, requestsOf, resourceOf } from "../../support/account-view.ts";
 
 const known: Partial<AccountView> = { bindings: new Map([["Tag/pii", { id: "t-1" }]]) };
 const pii = (spec: Partial<TagSpec>, more: Partial<Resource> = {}): Resource => resourceOf("Tag", "pii", { name: "PII", ...spec }, more);
@@ -48,14 +48,17 @@ describe("for a tag's fields, plan sends", () => {
     ],
   ];
   test.each(rows)("%s", (_, spec, live, body) => {
-    const found = foundIn(worldOf([pii(spec)], withTag(live)), "Tag");
+    const found = foundIn(accountViewOf([pii(spec)], withTag(live)), "Tag");
     expect(requestsOf(found)).toEqual(body === undefined ? [] : [[put, body]]);
     expect(found.problems).toEqual([]);
   });
 
   test("an ignored field repeats the live value", () => {
-    const world = worldOf([pii({ description: "New", owner: "u-2" })], { ...withTag({}), ignored: (_, path) => path === "/description" });
-    expect(requestsOf(foundIn(world, "Tag"))).toEqual([[put, { name: "PII", description: "as it is", owner: "u-2" }]]);
+    const view = accountViewOf([pii({ description: "New", owner: "u-2" })], {
+      ...withTag({}),
+      ignored: (_, path) => path === "/description",
+    });
+    expect(requestsOf(foundIn(view, "Tag"))).toEqual([[put, { name: "PII", description: "as it is", owner: "u-2" }]]);
   });
 });
 
@@ -115,15 +118,15 @@ describe("plan creates relations:", () => {
   ];
   test.each(rows)("%s", (_, resources, related, made) => {
     const spec = { ...(resources === undefined ? {} : { resources }), taggedBy: { user: "bot@example.com" } };
-    const world = worldOf([pii(spec), ...manifests], withTag({ taggedResources: related.map((id) => ({ id })) }));
-    expect(requestsOf(foundIn(world, "Tag"))).toEqual(
+    const view = accountViewOf([pii(spec), ...manifests], withTag({ taggedResources: related.map((id) => ({ id })) }));
+    expect(requestsOf(foundIn(view, "Tag"))).toEqual(
       made.map(([resourceId, resourceType]) => ["POST /v1/tags/t-1/relation", { resourceId, resourceType, taggedBy: "u-2" }]),
     );
   });
 
   test("one that waits for its resource is deferred, one whose resource is blocked is blocked", () => {
     const spec = { resources: [{ asset: "lake" }, { asset: "lost" }], taggedBy: "u-2" };
-    const found = foundIn(worldOf([pii(spec), ...manifests], withTag({})), "Tag");
+    const found = foundIn(accountViewOf([pii(spec), ...manifests], withTag({})), "Tag");
     expect(found.items).toEqual([]);
     expect(found.deferred).toMatchObject([{ address: "Tag/pii#Asset/lake", waitsFor: ["Asset/lake"] }]);
     expect(found.blocked).toMatchObject([{ address: "Tag/pii#Asset/lost", code: "E_DEPENDENCY" }]);
@@ -132,7 +135,10 @@ describe("plan creates relations:", () => {
   test("extra ones are manual if the tag is exclusive, and otherwise ignored", () => {
     const manual = (exclusive: boolean) =>
       foundIn(
-        worldOf([pii({ resources: [{ integration: "Billing" }], exclusive })], withTag({ taggedResources: [{ id: "b27d" }, { id: "x" }] })),
+        accountViewOf(
+          [pii({ resources: [{ integration: "Billing" }], exclusive })],
+          withTag({ taggedResources: [{ id: "b27d" }, { id: "x" }] }),
+        ),
         "Tag",
       ).manual;
     expect(manual(true)).toMatchObject([{ address: "Tag/pii#x", path: "", actual: "x" }]);
@@ -157,7 +163,7 @@ describe("who tags", () => {
   ];
   test.each(rows)("%s", (_, spec, fallback, taggedBy, code) => {
     const found = foundIn(
-      worldOf([pii({ resources: [{ integration: "Orders" }], ...spec })], { ...withTag({}), taggedBy: fallback }),
+      accountViewOf([pii({ resources: [{ integration: "Orders" }], ...spec })], { ...withTag({}), taggedBy: fallback }),
       "Tag",
     );
     expect(requestsOf(found).map(([, body]) => body)).toEqual(
@@ -168,7 +174,7 @@ describe("who tags", () => {
 
   test("none: only the relations are blocked, each separately", () => {
     const manifest = pii({ description: "new", resources: [{ integration: "Orders" }, { monitor: { id: "m-1" } }] });
-    const found = foundIn(worldOf([manifest], withTag({})), "Tag");
+    const found = foundIn(accountViewOf([manifest], withTag({})), "Tag");
     expect(found.blocked.map(({ address, code }) => `${address} ${code}`)).toEqual([
       "Tag/pii#8f1c E_TAGGED_BY_MISSING",
       "Tag/pii#m-1 E_TAGGED_BY_MISSING",
@@ -179,7 +185,7 @@ describe("who tags", () => {
 
   test("is not needed in a drift report, which shows the missing relation", () => {
     const manifest = pii({ taggedBy: { user: "nobody@example.com" }, resources: [{ integration: "Orders" }] });
-    const found = foundIn(worldOf([manifest], { ...withTag({}), isDrift: true }), "Tag");
+    const found = foundIn(accountViewOf([manifest], { ...withTag({}), isDrift: true }), "Tag");
     expect(found.problems).toEqual([]);
     expect(requestsOf(found)).toEqual([["POST /v1/tags/t-1/relation", { resourceId: "8f1c", resourceType: "Integration" }]]);
     expect(kindNamed("Tag")?.lists(manifest, { taggedBy: undefined, isDrift: true })).toEqual(["tags", "integrations"]);
@@ -188,7 +194,7 @@ describe("who tags", () => {
 
 describe("an owner that is the e-mail address of a user", () => {
   const warnings = (owner: TagSpec["owner"]) =>
-    foundIn(worldOf([pii(owner === undefined ? {} : { owner })], withTag({ owner: "dana@example.com" })), "Tag").problems;
+    foundIn(accountViewOf([pii(owner === undefined ? {} : { owner })], withTag({ owner: "dana@example.com" })), "Tag").problems;
 
   test("is a warning if it is a plain string", () => {
     expect(warnings("dana@example.com")).toMatchObject([
@@ -204,7 +210,7 @@ describe("an owner that is the e-mail address of a user", () => {
 
 describe("a manifest is identified with", () => {
   const twins = [liveTag("t-2", "PII"), liveTag("t-1", "PII")];
-  const rows: readonly [sentence: string, manifest: Resource, world: Partial<AccountView>, identity: object][] = [
+  const rows: readonly [sentence: string, manifest: Resource, view: Partial<AccountView>, identity: object][] = [
     ["the only tag with that name", pii({}), {}, { state: "found", id: "t-1", by: "look-up" }],
     ["the bound one, whatever its name", pii({ name: "Other" }), known, { state: "found", id: "t-1", by: "binding" }],
     ["the pinned one of several", pii({}, { id: "t-2" }), { tags: twins }, { state: "found", id: "t-2" }],
@@ -217,13 +223,13 @@ describe("a manifest is identified with", () => {
     ["none with that name in another case", pii({ name: "pii" }), {}, { state: "blocked", code: "E_TAG_MISSING" }],
     ["none, if it is gone", pii({}), { ...known, goneIds: new Set(["t-1"]) }, { state: "gone", id: "t-1" }],
   ];
-  test.each(rows)("%s", (_, manifest, world, identity) => {
-    expect(worldOf([manifest], world).identities.get("Tag/pii")).toMatchObject(identity);
+  test.each(rows)("%s", (_, manifest, view, identity) => {
+    expect(accountViewOf([manifest], view).identities.get("Tag/pii")).toMatchObject(identity);
   });
 });
 
 describe("invalid references", () => {
-  const rows: readonly [sentence: string, reference: string, world: Partial<AccountView>, code: string, text: string][] = [
+  const rows: readonly [sentence: string, reference: string, view: Partial<AccountView>, code: string, text: string][] = [
     ["an unknown name, with a suggestion", "Order", {}, "E_UNKNOWN_REFERENCE", "Did you mean Orders?"],
     [
       "a name that several integrations have",
@@ -233,9 +239,9 @@ describe("invalid references", () => {
       "x1, x2",
     ],
   ];
-  test.each(rows)("%s", (_, reference, world, code, text) => {
+  test.each(rows)("%s", (_, reference, view, code, text) => {
     const found = foundIn(
-      worldOf([pii({ resources: [{ integration: reference }], taggedBy: "u-1" })], { ...withTag({}), ...world }),
+      accountViewOf([pii({ resources: [{ integration: reference }], taggedBy: "u-1" })], { ...withTag({}), ...view }),
       "Tag",
     );
     expect(found.problems).toMatchObject([

@@ -20,14 +20,14 @@ async function fileWith(text: string): Promise<string> {
 
 const withLines = (lines: string): string => `apiVersion: dimsync/v1\nkind: Bindings\ntargets:\n  prod:\n${lines}`;
 
-it("takes a missing file for no bindings, and creates nothing by reading", async () => {
+it("treats a missing file as empty, and does not create it when reading", async () => {
   const folder = await tempFolder();
   const bindings = await openBindings(join(folder, "b.yaml"), "prod");
   expect([...bindings.all()]).toEqual([]);
   expect(await readdir(folder)).toEqual([]);
 });
 
-it("writes sorted, one line an object, with the header", async () => {
+it("writes sorted lines, one per object, with the header", async () => {
   const file = join(await tempFolder(), "b.yaml");
   const bindings = await openBindings(file, "prod");
   await bindings.set("Integration/orders", { id: "8f1c" });
@@ -76,7 +76,7 @@ targets:
   expect(text).toContain('    # moved by hand\n    Integration/orders: { id: "new", note: { by: dana } }\n');
 });
 
-it("removes only the line it is asked to", async () => {
+it("removes only the line of the address", async () => {
   const file = await fileWith(withLines('    Asset/a: { id: "1" }\n    Asset/b: { id: "2" }\n'));
   const bindings = await openBindings(file, "prod");
   await bindings.remove("Asset/a");
@@ -85,7 +85,7 @@ it("removes only the line it is asked to", async () => {
   expect(await readFile(file, "utf8")).toBe(withLines('    Asset/b: { id: "2" }\n'));
 });
 
-it("does not touch the file for what it holds already", async () => {
+it("does not write the file without a change", async () => {
   const text = withLines("    Asset/a: { sent: { /y: b, /x: a }, id: '1' }\n");
   const file = await fileWith(text);
   const bindings = await openBindings(file, "prod");
@@ -94,14 +94,14 @@ it("does not touch the file for what it holds already", async () => {
   expect(await readFile(file, "utf8")).toBe(text);
 });
 
-it("puts a target that was written in one line, or is empty, into lines", async () => {
+it("expands a target that is on one line, or empty, to lines", async () => {
   const file = await fileWith("apiVersion: dimsync/v1\nkind: Bindings\ntargets: { prod: {}, dev: }\n");
   await (await openBindings(file, "prod")).set("Asset/a", { id: "1" });
   await (await openBindings(file, "dev")).set("Asset/a", { id: "1" });
   expect(await readFile(file, "utf8")).toContain('targets:\n  dev:\n    Asset/a: { id: "1" }\n  prod:\n    Asset/a: { id: "1" }\n');
 });
 
-describe("refuses, with the place, and does not write to", () => {
+describe("refuses, with the position, and does not write to", () => {
   const cases: Readonly<Record<string, readonly [text: string, place: string, reason: RegExp]>> = {
     "an empty file": ["", ":1:1", /is empty/],
     "a file of comments": ["# nothing\n", ":1:1", /is empty/],
@@ -141,8 +141,8 @@ describe("refuses, with the place, and does not write to", () => {
   }
 });
 
-describe("two addresses of a kind with one id", () => {
-  it("are refused in the file, with the place of the second", async () => {
+describe("two addresses of a kind with the same id", () => {
+  it("are refused in the file, with the position of the second", async () => {
     const file = await fileWith(withLines("    Asset/a: { id: x }\n    Integration/a: { id: x }\n    Asset/b: { id: x }\n"));
     await expect(openBindings(file, "prod")).rejects.toMatchObject({
       code: "E_DUPLICATE_BINDING",
@@ -164,9 +164,9 @@ describe("two addresses of a kind with one id", () => {
 });
 
 describe("a write that fails", () => {
-  it("names the ids that are not recorded, keeps them, and writes them when it can", async () => {
+  it("reports the ids that are not recorded, keeps them, and writes them later", async () => {
     const folder = await tempFolder();
-    // A file where the folder should be: that stops root too.
+    // A file instead of the folder: this fails for root, too.
     const file = join(folder, "config", "b.yaml");
     await writeFile(join(folder, "config"), "");
     await expect(openBindings(file, "prod")).rejects.toMatchObject({ code: "E_BINDINGS_FILE" });
@@ -203,7 +203,7 @@ describe("a write that fails", () => {
   });
 });
 
-it("merges with what another run wrote since the file was opened", async () => {
+it("merges with changes of another run since the file was opened", async () => {
   const file = join(await tempFolder(), "b.yaml");
   const [one, two] = [await openBindings(file, "prod"), await openBindings(file, "prod")];
   await one.set("Asset/a", { id: "1" });
@@ -213,7 +213,7 @@ it("merges with what another run wrote since the file was opened", async () => {
   expect([...(await openBindings(file, "prod")).all().keys()]).toEqual(["Asset/a", "Asset/c"]);
 });
 
-it("two processes that write at once lose nothing", async () => {
+it("two processes that write at the same time lose nothing", async () => {
   const folder = await tempFolder();
   const file = join(folder, "b.yaml");
   const program = await compileProgram(
@@ -274,28 +274,28 @@ describe("for any names", () => {
     .tuple(fc.constantFrom("Asset", "Tag"), name)
     .map(([kind, text]) => `${kind}/${text}`)
     .filter((text) => parseAddress(text) !== undefined);
-  const worlds = fc
+  const anyBindings = fc
     .uniqueArray(fc.tuple(address, binding), { selector: ([text]) => text, maxLength: 6 })
-    .filter((world) => new Set(world.map(([, { id }]) => id)).size === world.length);
+    .filter((bindings) => new Set(bindings.map(([, { id }]) => id)).size === bindings.length);
 
-  it("what is printed is what is read, and printing it again changes nothing", () => {
+  it("a printed file is read as the same bindings, and printing it again changes nothing", () => {
     fc.assert(
-      fc.property(worlds, name, (world, target) => {
+      fc.property(anyBindings, name, (bindings, target) => {
         const text = emptyBindingsText();
-        changeTarget(text, target, new Map(world));
+        changeTarget(text, target, new Map(bindings));
         const printed = printBindingsText(text);
         const read = parseBindingsText(printed, "b.yaml");
         const plain = (entries: Iterable<readonly [string, Binding]>): unknown =>
           [...entries].map(([key, value]) => [key, { ...value, ...(value.sent && { sent: Object.entries(value.sent).sort() }) }]).sort();
-        expect(plain(readTarget(read, target))).toEqual(plain(world));
+        expect(plain(readTarget(read, target))).toEqual(plain(bindings));
         expect(printBindingsText(read)).toBe(printed);
-        expect(printed.split("\n").filter((line) => line.includes(" id: ")).length).toBe(world.length);
+        expect(printed.split("\n").filter((line) => line.includes(" id: ")).length).toBe(bindings.length);
       }),
       { numRuns: runs(50, 1_500) },
     );
   });
 
-  it("a damaged file gives a DimsyncError or bindings, never anything else", () => {
+  it("a damaged file causes a DimsyncError or is read, and never another error", () => {
     const good = withLines('    Asset/a: { id: "1", secretVersion: 2, sent: { "/x": "sha256:aa" } }\n    Tag/pii: { id: "2" }\n');
     fc.assert(
       fc.property(

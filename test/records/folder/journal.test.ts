@@ -25,7 +25,7 @@ const journalFile = (folder: string): string => join(folder, ".dimsync", "journa
 const openAddresses = async (folder: string, target = "prod"): Promise<readonly string[]> =>
   (await openJournal(folder, target)).open().map((entry) => entry.address);
 
-it("creates nothing before the first intent, and then a folder that git ignores", async () => {
+it("creates no file before the first intent, and then a folder that git ignores", async () => {
   const folder = await tempFolder();
   const journal = await openJournal(folder, "prod");
   expect(journal.open()).toEqual([]);
@@ -35,14 +35,14 @@ it("creates nothing before the first intent, and then a folder that git ignores"
   expect((await readdir(join(folder, ".dimsync"))).sort()).toEqual([".gitignore", "journal.ndjson"]);
 });
 
-it("has the intent on the disk when intend resolves, for a later run to find", async () => {
+it("has the intent on disk when intend resolves, so that a later run finds it", async () => {
   const folder = await tempFolder();
   const entryId = await (await openJournal(folder, "prod")).intend(intent("Integration/a"));
   expect((await openJournal(folder, "prod")).open()).toEqual([{ entryId, ...intent("Integration/a") }]);
   expect(await openAddresses(folder, "dev")).toEqual([]);
 });
 
-it("writes nothing but the members it knows", async () => {
+it("writes only known members", async () => {
   const folder = await tempFolder();
   const journal = await openJournal(folder, "prod");
   const entryId = await journal.intend({ ...intent("Integration/a"), body: "canary" } as Intent);
@@ -56,16 +56,16 @@ describe("an intent", () => {
     "that was created is not": [[{ outcome: "created", id: "8f1c" }], false],
     "that failed is not": [[{ outcome: "failed" }], false],
     "that was recovered is not": [[{ outcome: "recovered", id: "8f1c" }], false],
-    "of unknown outcome is open": [[{ outcome: "unknown" }], true],
-    "that was answered is open until its id is on record": [[{ outcome: "answered", id: "8f1c" }], true],
-    "that was answered and bound is not": [
+    "with an unknown outcome is open": [[{ outcome: "unknown" }], true],
+    "with a response is open until its id is recorded": [[{ outcome: "answered", id: "8f1c" }], true],
+    "with a response and a binding is not": [
       [
         { outcome: "answered", id: "8f1c" },
         { outcome: "created", id: "8f1c" },
       ],
       false,
     ],
-    "of unknown outcome that a person resolved is not": [[{ outcome: "unknown" }, { outcome: "not-created", by: "resolve" }], false],
+    "with an unknown outcome that a user resolved is not": [[{ outcome: "unknown" }, { outcome: "not-created", by: "resolve" }], false],
   };
   for (const [name, [settlements, open]] of Object.entries(cases)) {
     it(name, async () => {
@@ -80,7 +80,7 @@ describe("an intent", () => {
   }
 });
 
-it("keeps the id of an answer and the record of what was sent, for a later run to bind", async () => {
+it("keeps the id of a response and the digests of the request, so that a later run can bind it", async () => {
   const folder = await tempFolder();
   const journal = await openJournal(folder, "prod");
   const record = { sent: { "/name": "3aa8f05b2256" }, secretVersion: 2 };
@@ -90,19 +90,19 @@ it("keeps the id of an answer and the record of what was sent, for a later run t
   for (const { open } of [journal, await openJournal(folder, "prod")]) expect(open()).toMatchObject([{ answeredId: "d-1", record }]);
 });
 
-describe("what the journal saw created", () => {
+describe("a created object in the journal", () => {
   const cases: Readonly<Record<string, readonly [settlements: readonly Settlement[], id: string | undefined]>> = {
-    "is told by address": [[{ outcome: "created", id: "d-1" }], "d-1"],
-    "is told where it was recovered": [[{ outcome: "unknown" }, { outcome: "recovered", id: "d-1" }], "d-1"],
-    "is not told where it was forgotten": [
+    "is found by address": [[{ outcome: "created", id: "d-1" }], "d-1"],
+    "is found if it was recovered": [[{ outcome: "unknown" }, { outcome: "recovered", id: "d-1" }], "d-1"],
+    "is not found if it was forgotten": [
       [
         { outcome: "created", id: "d-1" },
         { outcome: "forgotten", by: "unbind" },
       ],
       undefined,
     ],
-    "is not told where it is only known from an answer": [[{ outcome: "answered", id: "d-1" }], undefined],
-    "is not told where there was none": [[{ outcome: "not-created" }], undefined],
+    "is not found if there is only a response": [[{ outcome: "answered", id: "d-1" }], undefined],
+    "is not found if it was not created": [[{ outcome: "not-created" }], undefined],
   };
   for (const [name, [settlements, id]] of Object.entries(cases))
     it(name, async () => {
@@ -115,7 +115,7 @@ describe("what the journal saw created", () => {
     });
 });
 
-it("sets a torn last line aside and starts the next on a fresh one", async () => {
+it("moves an incomplete last line away and begins the next on a new line", async () => {
   const folder = await tempFolder();
   await (await openJournal(folder, "prod")).intend(intent("Integration/a"));
   await appendFile(journalFile(folder), '{"type":"intend","entryId":"x","targ');
@@ -125,7 +125,7 @@ it("sets a torn last line aside and starts the next on a fresh one", async () =>
   expect(await readFile(`${journalFile(folder)}.torn`, "utf8")).toBe('{"type":"intend","entryId":"x","targ\n');
 });
 
-it("counts a whole last line without a line feed, as an editor may leave it", async () => {
+it("reads a complete last line without a line feed, as an editor may leave it", async () => {
   const folder = await tempFolder();
   await (await openJournal(folder, "prod")).intend(intent("Integration/a"));
   await writeFile(journalFile(folder), (await readFile(journalFile(folder), "utf8")).trimEnd());
@@ -138,10 +138,10 @@ describe("refuses, with the line, and does not write to, a journal with", () => 
   const cases: Readonly<Record<string, string>> = {
     "garbage in the middle": '\n{"type":"intend","entryId":"x","targ\n',
     "a number in the middle": "\n17\n",
-    "bytes that are no text": "\n\u0000\u0000\n",
-    "an entry of a type it doesn't know": '\n{"type":"later","entryId":"x"}\n',
+    "bytes that are not text": "\n\u0000\u0000\n",
+    "an entry of an unknown type": '\n{"type":"later","entryId":"x"}\n',
     "an intent without its list of ids": `\n${JSON.stringify({ type: "intend", entryId: "x", target: "dev", ...intent("Asset/a"), idsSeenBefore: undefined })}\n`,
-    "an outcome it doesn't know": '\n{"type":"settle","entryId":"x","outcome":"maybe"}\n',
+    "an unknown outcome": '\n{"type":"settle","entryId":"x","outcome":"maybe"}\n',
   };
   for (const [name, middle] of Object.entries(cases)) {
     it(name, async () => {
@@ -158,7 +158,7 @@ describe("refuses, with the line, and does not write to, a journal with", () => 
     });
   }
 
-  it("a folder in its place", async () => {
+  it("a folder instead of the file", async () => {
     const folder = await tempFolder();
     await mkdir(journalFile(folder), { recursive: true });
     await expect(openJournal(folder, "prod")).rejects.toMatchObject({ code: "E_JOURNAL" });
@@ -200,7 +200,7 @@ describe("a journal of more than 1 MiB", () => {
     expect(await openAddresses(folder)).toEqual(["Integration/a"]);
   });
 
-  it("is left whole while an intent of any target is open", async () => {
+  it("is not cut while an intent of any target is open", async () => {
     const folder = await tempFolder();
     await fill(folder, `${JSON.stringify({ type: "intend", entryId: "open", target: "dev", ...intent("Asset/open") })}\n`);
     const before = (await stat(journalFile(folder))).size;
@@ -221,7 +221,7 @@ const appender = `
     if (i % 2 === 0) await journal.settle(id, { outcome: "created", id: String(i) });
   }`;
 
-it("loses nothing where two processes append at once", async () => {
+it("loses nothing if two processes append at the same time", async () => {
   const folder = await tempFolder();
   const program = await compileProgram(folder, appender);
   await Promise.all([start(program, [folder, "a", "20", "5000"]).ended, start(program, [folder, "b", "20", "5000"]).ended]);
@@ -230,7 +230,7 @@ it("loses nothing where two processes append at once", async () => {
   }
 });
 
-it("is readable after kill -9 at any moment, and holds every intent that was acknowledged", async () => {
+it("is readable after kill -9 at any moment, and contains every acknowledged intent", async () => {
   const folder = await tempFolder();
   const program = await compileProgram(folder, appender);
   for (let round = 0; round < 6; round++) {
@@ -251,7 +251,7 @@ it("is readable after kill -9 at any moment, and holds every intent that was ack
   }
 });
 
-it("gives a DimsyncError or its entries, however it is damaged", async () => {
+it("causes a DimsyncError or is read, however it is damaged", async () => {
   const folder = await tempFolder();
   const journal = await openJournal(folder, "prod");
   const entryId = await journal.intend(intent("Integration/a"));

@@ -20,7 +20,7 @@ async function folderWithLock(content: string | object): Promise<string> {
 const locks = async (folder: string): Promise<readonly string[]> =>
   (await readdir(join(folder, ".dimsync"))).filter((name) => name !== ".gitignore");
 
-it("writes who holds it, and leaves nothing after release", async () => {
+it("contains its holder, and is removed on release", async () => {
   const folder = await tempFolder();
   const lock = await acquireLock(folder, "prod", { ...now, runId: "r1" });
   expect(JSON.parse(await readFile(lock.file, "utf8"))).toMatchObject({ pid: process.pid, host: hostname(), runId: "r1" });
@@ -30,7 +30,7 @@ it("writes who holds it, and leaves nothing after release", async () => {
   expect(await locks(folder)).toEqual([]);
 });
 
-it("refuses a second holder with exit 6, naming process, host, run and time", async () => {
+it("refuses a second holder with exit 6, and names process, host, run and time", async () => {
   const folder = await tempFolder();
   const lock = await acquireLock(folder, "prod", { ...now, runId: "r1" });
   const { startedAt } = JSON.parse(await readFile(lock.file, "utf8")) as { readonly startedAt: string };
@@ -44,7 +44,7 @@ it("refuses a second holder with exit 6, naming process, host, run and time", as
   await lock.release();
 });
 
-it("gets the lock that is released while it waits", async () => {
+it("gets a lock that is released while it waits", async () => {
   const folder = await tempFolder();
   const first = await acquireLock(folder, "prod", now);
   const second = acquireLock(folder, "prod", { runId: "r3", waitMs: 15_000 });
@@ -72,8 +72,8 @@ describe("takes over, with a notice, a lock", () => {
   const cases: Readonly<Record<string, readonly [owner: object, notice: RegExp]>> = {
     "whose process is gone": [{ ...mine, pid: 2 ** 30 }, /taken over from the run r1 \(process 1073741824 .*that process is gone\.$/u],
     "whose pid now belongs to a process that was started later": [{ ...mine, processStart: "1" }, /that process is gone/u],
-    "of another host that has been silent": [{ ...mine, host: "elsewhere", heartbeat: old }, /no heartbeat for \d+ s/u],
-    "of this process that has been silent": [{ ...mine, heartbeat: old }, /no heartbeat/u],
+    "of another host without a recent heartbeat": [{ ...mine, host: "elsewhere", heartbeat: old }, /no heartbeat for \d+ s/u],
+    "of this process without a recent heartbeat": [{ ...mine, heartbeat: old }, /no heartbeat/u],
   };
   for (const [name, [owner, notice]] of Object.entries(cases)) {
     it(name, async () => {
@@ -86,7 +86,7 @@ describe("takes over, with a notice, a lock", () => {
     });
   }
 
-  it("that can't be read and is old, but not one that is new", async () => {
+  it("that can't be read and is old, but not a new one", async () => {
     const folder = await folderWithLock("garbage");
     await expect(acquireLock(folder, "prod", now)).rejects.toMatchObject({
       code: "E_LOCKED",
@@ -98,7 +98,7 @@ describe("takes over, with a notice, a lock", () => {
     await lock.release();
   });
 
-  it("whose taker was killed in the middle of taking it over", async () => {
+  it("if a process was killed while it took the lock over", async () => {
     const gone = { ...newOwner({ runId: "r1" }), pid: 2 ** 30 };
     const taker = { ...newOwner({ runId: "" }), pid: 2 ** 30 };
     const folder = await folderWithLock(gone);
@@ -113,8 +113,8 @@ describe("takes over, with a notice, a lock", () => {
 describe("does not take over a lock", () => {
   const mine = newOwner({ runId: "r1" });
   const cases: Readonly<Record<string, object>> = {
-    "of another host that gave a sign of life": { ...mine, host: "elsewhere", pid: 2 ** 30 },
-    "of another container of the same host name, whose pids mean nothing here": { ...mine, pidSpace: "pid:[1]", pid: 2 ** 30 },
+    "of another host with a recent heartbeat": { ...mine, host: "elsewhere", pid: 2 ** 30 },
+    "of another container with the same host name, whose pids have no meaning here": { ...mine, pidSpace: "pid:[1]", pid: 2 ** 30 },
   };
   for (const [name, owner] of Object.entries(cases)) {
     it(name, async () => {
@@ -123,7 +123,7 @@ describe("does not take over a lock", () => {
   }
 });
 
-it("keeps its heartbeat fresh", async () => {
+it("writes heartbeats", async () => {
   const folder = await tempFolder();
   const lock = await acquireLock(folder, "prod", { ...now, ttlMs: 400 });
   const beat = async (): Promise<string> => (JSON.parse(await readFile(lock.file, "utf8")) as { readonly heartbeat: string }).heartbeat;
@@ -132,7 +132,7 @@ it("keeps its heartbeat fresh", async () => {
   await lock.release();
 });
 
-it("tells the holder that was taken over, who then leaves the lock to the new one", async () => {
+it("notifies the old holder after a takeover, which then does not remove the lock", async () => {
   const folder = await tempFolder();
   const first = await acquireLock(folder, "prod", { ...now, ttlMs: 200 });
   const other = { ...newOwner({ runId: "r9" }), heartbeat: new Date(Date.now() + 3_600_000).toISOString() };
@@ -143,7 +143,7 @@ it("tells the holder that was taken over, who then leaves the lock to the new on
   expect(JSON.parse(await readFile(first.file, "utf8"))).toMatchObject({ runId: "r9" });
 });
 
-it("takes any text for a target's name", async () => {
+it("accepts any text as a target's name", async () => {
   const folder = await tempFolder();
   const names = ["__proto__", "a/b", "..", "100%", "100%25", " x ", "ü", "a%2fb", "a.b", "%", "%25%"];
   const held = await Promise.all(names.map((name) => acquireLock(folder, name, now)));
@@ -152,13 +152,13 @@ it("takes any text for a target's name", async () => {
   await Promise.all(held.map((lock) => lock.release()));
 });
 
-it("says what to do where the lock can't be written", async () => {
+it("says what to do if the lock can't be written", async () => {
   const folder = await tempFolder();
   await writeFile(join(folder, ".dimsync"), "");
   await expect(acquireLock(folder, "prod", now)).rejects.toMatchObject({ code: "E_LOCK_FILE", exit: 1 });
 });
 
-it("exactly one of two processes that race for a stale lock wins, twenty times", async () => {
+it("exactly one of two processes takes over a stale lock, twenty times", async () => {
   const folder = await tempFolder();
   const program = await compileProgram(
     folder,
@@ -187,7 +187,7 @@ it("exactly one of two processes that race for a stale lock wins, twenty times",
   }
 });
 
-it("is free again as soon as the process that held it was killed", async () => {
+it("is free as soon as its process is killed", async () => {
   const folder = await tempFolder();
   const program = await compileProgram(
     folder,

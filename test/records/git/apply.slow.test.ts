@@ -15,7 +15,7 @@ import { begun, type HttpStore, ref, rewrite, writeText } from "./git-store.ts";
 const isPush = ({ service, isListing }: { readonly service: string; readonly isListing: boolean }): boolean =>
   service === "receive-pack" && !isListing;
 
-/** Starts the built command line as a process of its own. */
+/** Starts the built command line. */
 function start({ folder, env }: Machine, ...argv: readonly string[]) {
   const child = spawn(process.execPath, [builtCli, ...argv], { cwd: folder, env, stdio: ["ignore", "pipe", "pipe"] });
   onTestFinished(() => void child.kill("SIGKILL"));
@@ -25,7 +25,7 @@ function start({ folder, env }: Machine, ...argv: readonly string[]) {
 const distinct = (paths: readonly string[]): number => new Set(paths).size;
 
 describe("two machines", () => {
-  it("that apply at once create everything once", async () => {
+  it("that apply at the same time create everything once", async () => {
     const { machine, service } = await machines();
     const runs = await Promise.all([1, 2, 3].map(() => machine(integrations(3)).run("apply", "--yes", "--lock-timeout", "60s")));
     expect(runs.map(({ code }) => code)).toEqual([0, 0, 0]);
@@ -33,7 +33,7 @@ describe("two machines", () => {
     expect(names).toHaveLength(3);
   });
 
-  it("that apply at once without waiting: one says who is at work", async () => {
+  it("that apply at the same time without waiting: one names the run that holds the lease", async () => {
     const { machine, store, creates } = await machines();
     store.http.setFault((request) => (isPush(request) ? "slow" : undefined));
     const [first, second] = [machine(integrations(3)), machine(integrations(3))];
@@ -47,7 +47,7 @@ describe("two machines", () => {
     expect(creates()).toHaveLength(3);
   });
 
-  it("plan again if the other one recorded something between plan and first write", async () => {
+  it("plan again if the other one recorded a change between plan and first write", async () => {
     const { machine, creates } = await machines();
     const [first, second] = [machine(integrations(2)), machine(integrations(2))];
     const project = await loadProject({ cwd: first.folder, env: first.env });
@@ -84,7 +84,7 @@ describe("two machines", () => {
 });
 
 describe("without permission to write", () => {
-  it("plan works and tries no push, and apply sends nothing and exits with 4", async () => {
+  it("plan works without a push, and apply sends nothing and exits with 4", async () => {
     const { machine, store, creates } = await machines();
     store.http.setFault(({ service }) => (service === "receive-pack" ? 403 : undefined));
     const fork = machine(integrations(1), { ttl: "6s" });
@@ -99,7 +99,7 @@ describe("without permission to write", () => {
   });
 });
 
-it("prints which commit it read and which one it wrote, so that logs show a ref that was moved back", async () => {
+it("prints the commits that it read and wrote, so that logs show if the ref was moved back", async () => {
   const { machine, store } = await machines();
   const one = machine(integrations(1));
   const before = store.remote.tip(ref)?.slice(0, 12);
@@ -110,7 +110,7 @@ it("prints which commit it read and which one it wrote, so that logs show a ref 
   expect((await one.run("plan", "-q")).stderr).toBe("");
 });
 
-it("puts no secret into any object of the ref", async () => {
+it("writes no secret into any object of the ref", async () => {
   const { machine, store } = await machines();
   const { env, run } = machine(integrations(2));
   expect((await run("apply", "--yes")).code).toBe(0);
@@ -218,13 +218,13 @@ it("sends nothing after it was frozen and its lease was ended", async () => {
   expect(creates()).toEqual([]);
   expect([4, 6], stdout + stderr).toContain(code);
   store.http.setFault(() => undefined);
-  // It said itself that it sent nothing, so nobody has to be asked.
+  // It reported that it sent nothing, so nothing must be resolved.
   expect((await machine(integrations(2)).run("apply", "--yes")).code).toBe(0);
   expect(distinct(creates())).toBe(1);
   expect(creates()).toHaveLength(2);
 });
 
-it("lets another machine take over after one time-to-live, and blocks what may have been sent", async () => {
+it("lets another machine take over after one time-to-live, and blocks creates that may have been sent", async () => {
   const { machine, store, creates } = await machines({ latencyMs: 300 });
   const one = machine(integrations(2), { ttl: "5s" });
   const run = start(one, "apply", "--yes");
@@ -236,7 +236,7 @@ it("lets another machine take over after one time-to-live, and blocks what may h
   const { code, stdout, stderr } = await other.run("apply", "--yes", "--lock-timeout", "60s");
   expect(stderr).toContain("This run takes it over");
   expect([0, 4], stdout + stderr).toContain(code);
-  // What the killed run created is found by reading, since integrations are listed.
+  // Objects of the killed run are found by reading, since integrations are listed.
   expect(distinct(creates())).toBe(1);
   expect(creates()).toHaveLength(2);
   expect(await store.open().lease()).toBeUndefined();

@@ -8,7 +8,7 @@ import { begun, type HttpStore, httpStore } from "./git-store.ts";
 const credentials = "x-access-token:canary-job-token";
 const header = `AUTHORIZATION: basic ${Buffer.from(credentials).toString("base64")}`;
 
-/** A store whose server wants credentials, and a clone that has none yet. */
+/** A store whose server requires credentials, and a clone without any. */
 async function guarded(): Promise<HttpStore & { readonly folder: string }> {
   const store = await httpStore();
   const folder = store.remote.clone(store.http.url);
@@ -47,13 +47,13 @@ describe("the credentials of the checkout are used, as", () => {
     await expectWorking(store);
   });
 
-  it("a token in the address of the remote, as GitLab makes it", async () => {
+  it("a token in the URL of the remote, as in GitLab", async () => {
     const store = await guarded();
     git(store.folder, "remote", "set-url", "origin", store.http.url.replace("http://", `http://${credentials}@`));
     await expectWorking(store);
   });
 
-  it("an address that the clone replaces", async () => {
+  it("a URL that the clone replaces", async () => {
     const store = await guarded();
     git(store.folder, "remote", "set-url", "origin", "example:repository");
     const url = new URL(store.http.url);
@@ -68,7 +68,7 @@ describe("the credentials of the checkout are used, as", () => {
   });
 });
 
-it("says that there are none after persist-credentials: false, without asking for them", async () => {
+it("reports missing credentials after persist-credentials: false, without a prompt", async () => {
   const store = await guarded();
   const error = await store
     .open({ folder: store.folder })
@@ -80,7 +80,7 @@ it("says that there are none after persist-credentials: false, without asking fo
 
 it("never shows a token that git repeats", async () => {
   const store = await guarded();
-  store.http.requireUser("somebody:else");
+  store.http.requireUser("another:user");
   git(store.folder, "remote", "set-url", "origin", store.http.url.replace("http://", `http://${credentials}@`));
   const error = await store
     .open({ folder: store.folder, env: { ...gitEnv, GIT_TRACE: "1", GIT_TRACE_CURL: "1", GIT_CURL_VERBOSE: "1" } })
@@ -90,7 +90,7 @@ it("never shows a token that git repeats", async () => {
   expect(String(error)).not.toContain("canary-job-token");
 });
 
-it("needs no permission to write for reading", async () => {
+it("reads without permission to write", async () => {
   const store = await httpStore();
   store.http.setFault(({ service }) => (service === "receive-pack" ? 403 : undefined));
   const before = store.http.requests.length;
@@ -101,7 +101,7 @@ it("needs no permission to write for reading", async () => {
   expect(store.http.requests.slice(before).filter(({ service }) => service === "receive-pack")).toEqual([]);
 });
 
-it("reads from the address for reading, and writes to the address for pushes", async () => {
+it("reads from the fetch URL, and writes to the push URL", async () => {
   const store = await httpStore();
   const folder = store.remote.clone(store.http.url);
   git(folder, "remote", "set-url", "origin", join(store.remote.bare, "..", "remote.git"));

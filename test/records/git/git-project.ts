@@ -13,12 +13,12 @@ export interface GitMachine extends Machine {
 export interface Machines {
   readonly store: HttpStore;
   readonly service: EmbeddedService;
-  /** A clone of its own with the project in it. */
+  /** A new clone with the project in it. */
   readonly machine: (manifests: string, records?: Readonly<Record<string, unknown>>) => GitMachine;
   readonly creates: () => readonly string[];
 }
 
-/** A service, and machines that share nothing but the remote of their clones. */
+/** A service, and machines that only share the remote of their clones. */
 export async function machines(options: EmbeddedOptions = {}): Promise<Machines> {
   const store = await httpStore();
   const service = await startService({ apiKeys: { [apiKey]: "bot@example.com" }, ...options });

@@ -11,12 +11,12 @@ import { type GitRemote, git, gitRemote } from "../../support/git-remote.ts";
 
 export const ref = "refs/dimsync/prod";
 
-/** A store in a remote that is served over HTTP, where faults can be made. */
+/** A store in a remote over HTTP, with faults on request. */
 export interface HttpStore {
   readonly remote: GitRemote;
   readonly http: GitHttp;
   readonly id: string;
-  /** Opens it from a clone of its own. */
+  /** Opens it from a new clone. */
   readonly open: (options?: Partial<GitStoreOptions>) => Records;
 }
 
@@ -35,14 +35,14 @@ export async function httpStore(options: Partial<GitStoreOptions> = {}): Promise
   };
 }
 
-/** A store in a bare repository on the disk. */
+/** A store in a bare repository on disk. */
 export async function diskStore(options: Partial<GitStoreOptions> = {}): Promise<Omit<HttpStore, "http">> {
   const remote = gitRemote();
   const id = await initGitRecords({ ...defaults, ...options, folder: remote.clone() });
   return { remote, id, open: (more = {}) => openGitRecords({ ...defaults, ...options, id, folder: remote.clone(), ...more }) };
 }
 
-/** Starts a run that is released with the test. */
+/** Starts a run that is released when the test ends. */
 export async function begun(records: Records, runId = "run-1"): Promise<RecordsRun> {
   const run = await records.begin({ runId, waitMs: 0 });
   onTestFinished(() => run.release().catch(() => undefined));

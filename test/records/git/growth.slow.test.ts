@@ -18,7 +18,7 @@ it("stays small over 1,000 creates: 64 commits, 17 segments, old outcomes are dr
     }
   }
   await run.release();
-  // The first commit made the records, the second one stored the intent that stays open.
+  // The first commit created the records, the second one stored the intent that stays open.
   expect(Number(git(remote.bare, "rev-list", "--count", ref))).toBe(1 + 1 + 63 + 1);
   const state = await open().read();
   expect(state.bindings.size).toBe(1000);

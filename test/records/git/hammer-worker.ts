@@ -5,8 +5,8 @@ import { openGitRecords } from "../../../src/records/git/index.ts";
 import type { RecordsRun } from "../../../src/records/records.ts";
 import { gitEnv } from "../../support/git-env.ts";
 
-// One machine of the hammer: takes the lease again and again and creates what nobody has created yet.
-// Everything that it learns goes to stdout at once, as a line of JSON.
+// One machine of the stress test: repeatedly takes the lease and creates missing objects.
+// Prints every result to stdout at once, as a line of JSON.
 
 const [, , folder = "", id = "", service = "", ref = "", ttlMs = ""] = process.argv;
 const say = (event: Readonly<Record<string, unknown>>): void => void process.stdout.write(`${JSON.stringify(event)}\n`);
@@ -25,7 +25,7 @@ const create = (key: string, runId: string): Promise<string> =>
     call.end();
   });
 
-/** The first keys that are neither bound nor in the journal. All machines want the same ones. */
+/** The first keys that are neither bound nor in the journal. All machines choose the same ones. */
 function freeKeys(run: RecordsRun, count: number): readonly string[] {
   const { bindings, open, created } = run.state();
   const taken = new Set([...bindings.keys(), ...created.keys(), ...open.map(({ address }) => address)]);

@@ -11,7 +11,7 @@ import { type HammerOptions, type HammerReport, hammer } from "./hammer.ts";
 const seconds = Number(process.env["DIMSYNC_HAMMER_SECONDS"] ?? 30);
 const seed = Number(process.env["DIMSYNC_HAMMER_SEED"] ?? Math.floor(Math.random() * 2 ** 31));
 
-/** Compiles the worker. `change` makes a broken variant of it; it throws if it finds nothing to change. */
+/** Compiles the worker. `change` creates a broken variant; throws if it changes nothing. */
 async function compiled(change: (code: string) => string = (code) => code): Promise<string> {
   const outfile = join(await tempFolder(), "worker.mjs");
   await build({
@@ -43,7 +43,7 @@ function print(name: string, report: HammerReport, usedSeed = seed): void {
   console.log(`hammer, ${name}, seed ${usedSeed}: ${counts}, ${violations(report).length} violations, ${JSON.stringify(failed)}`);
 }
 
-it("loses, doubles and leaves behind nothing, whatever happens", { timeout: (seconds + 120) * 1000 }, async () => {
+it("loses and duplicates nothing and leaves nothing open, whatever fails", { timeout: (seconds + 120) * 1000 }, async () => {
   const report = await hammer({ program: await compiled(), seed, seconds, machines: 6 });
   print("as built", report);
   expect(violations(report)).toEqual([]);
@@ -51,7 +51,7 @@ it("loses, doubles and leaves behind nothing, whatever happens", { timeout: (sec
   expect(report.faults).toBeGreaterThan(0);
 });
 
-it("gives the lease to one of 20 machines that want it at once", { timeout: 120_000 }, async () => {
+it("gives the lease to one of 20 machines that request it at the same time", { timeout: 120_000 }, async () => {
   const { open, http } = await httpStore();
   const machines = Array.from({ length: 20 }, () => open());
   for (const fault of [undefined, "twice"] as const) {
@@ -81,7 +81,7 @@ describe("catches a variant", { timeout: 400_000 }, () => {
     expect(await firstViolations("--force", { program })).not.toEqual([]);
   });
 
-  it("that believes the rejection that git prints", async () => {
+  it("that trusts the rejection in git's output", async () => {
     const program = await compiled((code) =>
       replaced(
         replaced(
@@ -98,8 +98,9 @@ describe("catches a variant", { timeout: 400_000 }, () => {
 });
 
 /**
- * Runs a broken variant in rounds of ten seconds, each with a seed of its own, until a round shows a violation.
- * A slow machine pushes so seldom that it needs several rounds; after 20 of them the variant counts as not caught.
+ * Runs a broken variant in rounds of ten seconds, each with another seed, until a round shows a
+ * violation. A slow machine pushes so rarely that it needs several rounds; after 20 rounds the
+ * variant counts as not caught.
  */
 async function firstViolations(name: string, options: Pick<HammerOptions, "program" | "faults" | "faultRate">): Promise<readonly string[]> {
   for (let round = 0; round < 20; round++) {

@@ -10,7 +10,7 @@ import { git, gitRemote } from "../../support/git-remote.ts";
 import { randomOf } from "../../support/sample.ts";
 
 // Machines that take the lease and create the same objects, over a connection that fails in every
-// way, while they are killed and frozen. At the end it is counted what was promised and is not true.
+// way, while they are killed and frozen. At the end, counts broken guarantees.
 
 export interface HammerOptions {
   /** The compiled worker. */
@@ -18,9 +18,9 @@ export interface HammerOptions {
   readonly seed: number;
   readonly seconds: number;
   readonly machines: number;
-  /** What happens to pushes that a fault strikes. */
+  /** The fault of affected pushes. */
   readonly faults?: readonly GitFault[];
-  /** Which part of all pushes is struck. */
+  /** The fraction of pushes with a fault. */
   readonly faultRate?: number;
 }
 
@@ -34,13 +34,13 @@ export interface HammerReport {
   readonly freezes: number;
   readonly faults: number;
   readonly failed: Readonly<Record<string, number>>;
-  /** Intents that a run was told are stored, and that are not. */
+  /** Intents that were acknowledged but are not stored. */
   readonly lost: readonly string[];
-  /** Lines that are in the journal twice. */
+  /** Duplicate lines of the journal. */
   readonly doubledLines: readonly string[];
   /** Objects that the service created twice. */
   readonly doubledCreates: readonly string[];
-  /** Ids that a run recorded before it ended, and that are not bound. */
+  /** Ids that a run recorded before it ended, but that are not bound. */
   readonly lostIds: readonly string[];
   /** Intents that a run left open although it ended and never sent them. */
   readonly leftOpen: readonly string[];
@@ -104,7 +104,7 @@ export async function hammer(options: HammerOptions): Promise<HammerReport> {
     if (what < 0.3) {
       counts.kills += 1;
       child?.kill("SIGKILL");
-      // Half of them come back on the same disk.
+      // Half of them restart on the same disk.
       const next = random() < 0.5 ? folder : remote.clone(http.url);
       machines = machines.with(victim, { folder: next, child: startMachine(next) });
     } else if (what < 0.5) {

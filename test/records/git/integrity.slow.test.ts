@@ -8,7 +8,7 @@ import { begun, diskStore, ref, rewrite, writeText } from "./git-store.ts";
 
 type DiskStore = Awaited<ReturnType<typeof diskStore>>;
 
-/** A store in which something is recorded. */
+/** A store that is not empty. */
 async function used(key?: string): Promise<DiskStore> {
   const store = await diskStore({ key });
   const run = await begun(store.open());
@@ -41,7 +41,7 @@ describe("records are refused, and nothing is created, if", () => {
     await expect(known.begin({ runId: "r", waitMs: 0 })).rejects.toMatchObject({ code: "E_RECORDS_GONE" });
   });
 
-  it("the ref was deleted while a run was under way", async () => {
+  it("the ref was deleted during a run", async () => {
     const store = await used();
     const run = await begun(store.open());
     await run.intend([intentOf("Asset/b")]);
@@ -52,7 +52,7 @@ describe("records are refused, and nothing is created, if", () => {
     expect(store.remote.tip(ref)).toBeUndefined();
   });
 
-  it("the ref was moved back since this machine saw it", async () => {
+  it("the ref was moved back since this machine read it", async () => {
     const store = await used();
     const folder = store.remote.clone();
     await store.open({ folder }).read();
@@ -60,7 +60,7 @@ describe("records are refused, and nothing is created, if", () => {
     await expectRefused(store.open({ folder }), "E_RECORDS_GONE", "moved back");
   });
 
-  it("it is the store of something else", async () => {
+  it("it is another store", async () => {
     const store = await used();
     await expectRefused(store.open({ id: "another" }), "E_RECORDS_GONE", "and dimsync.yaml names another");
   });
@@ -83,7 +83,7 @@ describe("records are refused, and nothing is created, if", () => {
     await expectRefused(store.open({ key: "key" }), "E_RECORDS_UNSEALED", "it has no seal");
   });
 
-  it("the format is that of a later version", async () => {
+  it("its format is newer", async () => {
     const store = await used();
     rewrite(store, (folder) => writeText(folder, "format", "2\n"));
     await expectRefused(store.open(), "E_RECORDS_READ", "its format is 2");
@@ -123,7 +123,7 @@ it("refuses to write to sealed records without the key", async () => {
   expect((await store.open({ key: undefined }).read()).bindings.size).toBe(1);
 });
 
-it("leaves the user's clone as it is", async () => {
+it("does not change the user's clone", async () => {
   const store = await used();
   const folder = store.remote.clone();
   const refs = git(folder, "for-each-ref");

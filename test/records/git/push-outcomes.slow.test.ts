@@ -10,7 +10,7 @@ import { git, gitRemote } from "../../support/git-remote.ts";
 import { intentOf } from "../suite.ts";
 import { begun, diskStore, type HttpStore, httpStore, ref } from "./git-store.ts";
 
-/** The Nth push from now on ends so; the others are carried out. */
+/** The Nth push from now on has this fault; the others are executed. */
 function faultAt(http: GitHttp, nth: number, fault: GitFault): void {
   let pushes = 0;
   http.setFault(({ service, isListing }) => {
@@ -20,7 +20,10 @@ function faultAt(http: GitHttp, nth: number, fault: GitFault): void {
   });
 }
 
-/** A run that writes in every way: lease and intents, a further wave, an id at once, a heartbeat, and the end. */
+/**
+ * A run with every kind of write: lease and intents, another wave, an id at once, a heartbeat, and
+ * the end.
+ */
 async function protocol({ open }: HttpStore): Promise<void> {
   const run = await begun(open({ ttlMs: 15_000 }));
   await run.markApplied("plan-1");
@@ -57,7 +60,7 @@ async function expectProtocolStored({ open, remote, http }: HttpStore): Promise<
   expect(new Set(lines).size).toBe(lines.length);
 }
 
-it("carries out the protocol with the expected number of pushes", async () => {
+it("writes with the expected number of pushes", async () => {
   const store = await httpStore();
   const before = store.http.counts().pushes;
   await protocol(store);
@@ -65,7 +68,7 @@ it("carries out the protocol with the expected number of pushes", async () => {
   expect(store.http.counts().pushes - before).toBe(pushesOfProtocol);
 });
 
-describe("at each push of the protocol", () => {
+describe("at each push", () => {
   const faults: Readonly<Record<string, GitFault>> = {
     "a lost response": "lost",
     "a push that is stored after its client gave up": "late",
@@ -180,11 +183,11 @@ describe("a push that is never accepted", () => {
     expect(() => run.fence()).toThrow(DimsyncError);
     await run.release();
     expect(store.remote.tip(ref)).toBe(before);
-    if (!(error instanceof DimsyncError)) throw new Error(`no DimsyncError: ${String(error)}`);
+    if (!(error instanceof DimsyncError)) throw new Error(`not a DimsyncError: ${String(error)}`);
     return error;
   }
 
-  it("is refused with the words of a hook", async () => {
+  it("is refused with the message of a hook", async () => {
     const store = await httpStore();
     const hook = join(store.remote.bare, "hooks", "pre-receive");
     writeFileSync(hook, "#!/bin/sh\necho 'Records are closed on Sundays.' >&2\nexit 1\n");
@@ -217,7 +220,7 @@ describe("a push that is never accepted", () => {
       expect(error.message).toContain(words);
     });
 
-  it("is unclear if the server does not answer, within a bounded time", async () => {
+  it("is unclear if the server does not respond within a limited time", async () => {
     const store = await httpStore();
     store.http.setFault(({ service }) => (service === "receive-pack" ? "hang" : undefined));
     const error = await refused(store);
@@ -226,10 +229,10 @@ describe("a push that is never accepted", () => {
   });
 });
 
-it("keeps what a push left unclear from being stored later", async () => {
+it("prevents an unclear push from being stored later", async () => {
   const store = await httpStore();
   let late = 0;
-  // Only the first push arrives, long after it was given up.
+  // Only the first push arrives, long after the timeout.
   store.http.setFault(({ service, isListing }) => {
     if (service !== "receive-pack") return undefined;
     if (isListing) return late === 0 ? undefined : 503;
@@ -239,7 +242,7 @@ it("keeps what a push left unclear from being stored later", async () => {
   const run = await begun(store.open({ ttlMs: 6_000 }));
   const waiting = run.intend([intentOf("Integration/a")]).catch((thrown: unknown) => thrown);
   const outcome = await waiting;
-  // Stored late but within the patience: then it counts.
+  // Stored late but within the time limit: then it counts.
   if (Array.isArray(outcome)) run.fence();
   store.http.setFault(() => undefined);
   await run.release();
@@ -248,7 +251,7 @@ it("keeps what a push left unclear from being stored later", async () => {
   expect((await store.open().read()).open.map(({ address }) => address)).toEqual(Array.isArray(outcome) ? ["Integration/a"] : []);
 });
 
-it("records what it could not store on this machine, for the next run", async () => {
+it("records on this machine what could not be stored, for the next run", async () => {
   const store = await httpStore();
   const folder = store.remote.clone(store.http.url);
   const first = await begun(store.open({ folder, ttlMs: 6_000 }));
@@ -266,7 +269,7 @@ it("records what it could not store on this machine, for the next run", async ()
   expect((await store.open({ folder }).read()).open).toMatchObject([{ entryId, answeredId: "d-1" }]);
 });
 
-it("takes unused records as they are, and makes no new ones where there are others", async () => {
+it("uses empty records, and creates no new ones if there are others", async () => {
   const { remote, open, id } = await diskStore();
   const options = { target: "prod", remote: "origin", ref, ttlMs: 60_000, key: undefined, env: gitEnv };
   expect(await initGitRecords({ ...options, folder: remote.clone() })).toBe(id);
@@ -281,7 +284,7 @@ it("takes unused records as they are, and makes no new ones where there are othe
   });
 });
 
-it("reports a hook that refuses the ref when the records are made", async () => {
+it("reports a hook that refuses the ref when the records are created", async () => {
   const remote = gitRemote();
   const hook = join(remote.bare, "hooks", "update");
   writeFileSync(hook, "#!/bin/sh\ncase $1 in refs/heads/*) ;; *) echo 'only branches' >&2; exit 1;; esac\n");

@@ -37,7 +37,9 @@ function clone(remote: GitRemote, { url, sshCommand }: Reached): string {
   return folder;
 }
 
-/** Two runs on two machines: the second one meets the lease of the first one, and later what it recorded. */
+/**
+ * Two runs on two machines: the second one finds the lease of the first one, and later its records.
+ */
 async function expectShared(open: () => Records): Promise<void> {
   const first = await begun(open());
   const [entryId = ""] = await first.intend([intentOf("Asset/a", { kind: "Asset" })]);
@@ -95,7 +97,7 @@ describe("over SSH", () => {
     expect(await records.lease()).toBeUndefined();
   });
 
-  it("a key that may only read can plan, and apply is refused with the words of the server", async () => {
+  it("a key that may only read can plan, and apply is refused with the message of the server", async () => {
     const { remote, server, open } = await overSsh();
     const before = remote.tip(ref);
     const records = open(server.readOnlyCommand);
@@ -109,7 +111,7 @@ describe("over SSH", () => {
     expect(remote.tip(ref)).toBe(before);
   });
 
-  it.each(["strangerCommand", "unknownHostCommand"] as const)("nothing is asked with %s", async (command) => {
+  it.each(["strangerCommand", "unknownHostCommand"] as const)("there is no prompt with %s", async (command) => {
     const { server, open } = await overSsh();
     const error = await open(server[command])
       .read()

@@ -11,7 +11,7 @@ import { intentOf } from "../suite.ts";
 
 const ttlMs = 6_000;
 let postgres: Postgres;
-// The server acknowledges commits before they are on disk, unless a transaction says otherwise.
+// The server acknowledges commits before they are on disk, unless a transaction overrides that.
 beforeAll(async () => {
   postgres = await startPostgres(["synchronous_commit = off", "wal_writer_delay = 10s"]);
 }, 60_000);
@@ -30,7 +30,7 @@ interface Options {
 }
 const newFolder = (): string => mkdtempSync(join(tmpdir(), "dimsync-records-"));
 
-/** A new store, and a function that opens it as a machine of its own does. */
+/** A new store, and a function that opens it as another machine. */
 async function newStore(
   ttl = ttlMs,
 ): Promise<{ readonly url: string; readonly id: string; readonly open: (options?: Options) => Records }> {
@@ -49,7 +49,7 @@ test("records that were acknowledged survive a crash of the database, whatever i
   postgres.sql(url, "create table other (x int)");
   const run = await open().begin({ runId: "run-1", waitMs: 0 });
   await run.intend([intentOf("Integration/a")]);
-  // The control: what another program commits with the server's setting is lost.
+  // The control: a commit of another program with the server's setting is lost.
   postgres.sql(url, "insert into other values (1)");
   postgres.stop("immediate");
   postgres.start();
@@ -60,7 +60,7 @@ test("records that were acknowledged survive a crash of the database, whatever i
   expect((await open().read()).open.map(({ address }) => address)).toEqual(["Integration/a", "Integration/b"]);
 });
 
-test("no write is lost or doubled when connections are cut at any message", { timeout: 120_000 }, async () => {
+test("no write is lost or duplicated if connections are cut at any message", { timeout: 120_000 }, async () => {
   const { url, open } = await newStore(60_000);
   const proxy = await startTcpProxy(postgres.port);
   const through = url.replace(`:${postgres.port}/`, `:${proxy.port}/`);
@@ -116,7 +116,7 @@ test("a run that was frozen longer than its lease sends nothing more", { timeout
   }
 });
 
-test("a run stops at once when the database is gone, and its responses reach the next run on the machine", {
+test("a run stops at once if the database is gone, and the next run on the machine stores its responses", {
   timeout: 60_000,
 }, async () => {
   const { open } = await newStore();
@@ -139,7 +139,7 @@ test("a run stops at once when the database is gone, and its responses reach the
   expect((await open().read()).open).toMatchObject([{ address: "Asset/a", answeredId: "d-1" }]);
 });
 
-describe("never creates anything without its records", () => {
+describe("creates nothing without its records", () => {
   test.each<[string, (store: { readonly url: string; readonly id: string }) => Options | undefined, string]>([
     ["another store", () => ({ id: "f".repeat(32) }), "E_RECORDS_GONE"],
     ["no tables", ({ url }) => void postgres.sql(url, "drop schema dimsync cascade"), "E_RECORDS_GONE"],
@@ -147,8 +147,8 @@ describe("never creates anything without its records", () => {
     ["an unknown format", ({ url }) => void postgres.sql(url, "update dimsync.store set format = 99"), "E_RECORDS_READ"],
     ["a journal that cannot be read", ({ url }) => void postgres.sql(url, "update dimsync.intent set entry = '{'"), "E_RECORDS_READ"],
     ["a wrong password", () => ({ url: `postgres://nobody:canary-password@127.0.0.1:${postgres.port}/none` }), "E_RECORDS_READ"],
-    ["a port where nothing listens", () => ({ url: "postgres://postgres:canary-password@127.0.0.1:1/none" }), "E_RECORDS_READ"],
-    ["a URL that is none", () => ({ url: "canary-password" }), "E_RECORDS_READ"],
+    ["an unused port", () => ({ url: "postgres://postgres:canary-password@127.0.0.1:1/none" }), "E_RECORDS_READ"],
+    ["an invalid URL", () => ({ url: "canary-password" }), "E_RECORDS_READ"],
   ])("%s", async (_, change, code) => {
     const { url, id, open } = await newStore();
     const run = await open().begin({ runId: "run-1", waitMs: 0 });
@@ -174,7 +174,7 @@ describe("never creates anything without its records", () => {
     await expect(open({ folder }).read()).rejects.toMatchObject({ code: "E_RECORDS_GONE", exit: 1 });
   });
 
-  test("a role that may only read can plan and not write", async () => {
+  test("a role that may only read can plan, but not write", async () => {
     const { url, open } = await newStore();
     postgres.sql(
       url,
@@ -188,7 +188,7 @@ describe("never creates anything without its records", () => {
   });
 });
 
-test("two targets share a schema, and do not see each other", async () => {
+test("two targets in one schema are independent", async () => {
   const { open } = await newStore();
   const prod = await open().begin({ runId: "run-1", waitMs: 0 });
   const dev = await open({ target: "dev" }).begin({ runId: "run-2", waitMs: 0 });

@@ -10,7 +10,7 @@ const before = fc.oneof(
 /** Where a flow collection may be broken: with comments and empty lines, and an indentation that may be too small. */
 export const lineBreak: fc.Arbitrary<string> = fc.tuple(before, indentation).map(([start, spaces]) => start + " ".repeat(spaces));
 
-/** What isn't blank, or is only nearly. */
+/** Characters that are not blank, or only look so. */
 const odd = fc.constantFrom(
   "\t",
   "\n\t",

@@ -1,6 +1,9 @@
 import fc from "fast-check";
 
-/** Scalars, keys and punctuation: what is ordinary in manifests, and what YAML gives a meaning of its own. */
+/**
+ * Scalars, keys and punctuation: ordinary ones in manifests, and those with a special meaning in
+ * YAML.
+ */
 export const ordinary = [
   "a",
   "b1",

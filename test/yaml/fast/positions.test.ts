@@ -15,7 +15,7 @@ function pointersOf(value: unknown, path: readonly string[] = []): readonly stri
   return [toPointer(path), toPointer([...path, "none"]), ...members.flatMap(([key, member]) => pointersOf(member, [...path, key]))];
 }
 
-/** Every answer of `positions`, one line each. */
+/** Every result of `positions`, one line each. */
 function everything(text: string, positions: Positions): readonly string[] {
   const offsets = (parsePlainYaml(text) ?? []).flatMap(({ index, value }) =>
     pointersOf(value).flatMap((pointer) =>
@@ -31,7 +31,7 @@ function everything(text: string, positions: Positions): readonly string[] {
 
 const unsure = /: undefined$/u;
 
-/** Both sets of answers, without those that the fast path leaves to the library. */
+/** Both sets of results, without those that the fast path leaves to the library. */
 function compared(text: string): readonly [fast: readonly string[], library: readonly string[], left: number] | undefined {
   const plain = fastPositions(text, isSecretMember);
   if (plain === undefined || (parsePlainYaml(text) ?? []).length === 0) return undefined;
@@ -89,7 +89,7 @@ describe("positions and masks are those of the library, on", () => {
   const numRuns = runs(600, 30_000);
   test.each([
     ["lines made of ordinary and unusual pieces", yamlLines],
-    ["manifests with mistakes", mutatedManifest],
+    ["manifests with problems", mutatedManifest],
     ["flow collections over several lines", brokenFlows],
   ])("%s", (_sentence, texts) => {
     let answered = 0;

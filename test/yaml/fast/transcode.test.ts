@@ -200,7 +200,7 @@ describe("if the fast path reads a text, it agrees with the library, on", () => 
   const numRuns = runs(1_500, 80_000);
   test.each([
     ["lines made of ordinary and unusual pieces", yamlLines],
-    ["manifests with mistakes", mutatedManifest],
+    ["manifests with problems", mutatedManifest],
     ["flow collections over several lines", brokenFlows],
     ["block scalars, anchors and aliases", blocksAndAnchors],
   ])("%s", (_sentence, lines) => {

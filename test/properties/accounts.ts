@@ -1,43 +1,47 @@
 import fc from "fast-check";
 import { type AccountState, type IntegrationRecord, type SchemaMap, seedAccount, type TagRecord } from "../../src/embedded/index.ts";
 
-// Random accounts, each with manifests for a part of them. One tree holds both: what a node is and what it is wished to be.
+// Random accounts, each with manifests for a part of them. One tree has both: the live and the
+// declared values.
 
-/** A boolean and what a manifest says of it; absent: nothing. */
-export interface Wished {
-  readonly is: boolean;
-  readonly wish: boolean | undefined;
+/** A live boolean and the declared one; undefined: not declared. */
+export interface LeafState {
+  readonly live: boolean;
+  readonly declared: boolean | undefined;
 }
 
 export interface ColumnNode {
-  readonly enabled: Wished;
-  readonly hashed: Wished;
+  readonly enabled: LeafState;
+  readonly hashed: LeafState;
 }
 
 export interface TableNode {
-  readonly enabled: Wished;
+  readonly enabled: LeafState;
   readonly columns: Readonly<Record<string, ColumnNode>>;
 }
 
 export interface SchemaNode {
-  readonly enabled: Wished;
+  readonly enabled: LeafState;
   readonly tables: Readonly<Record<string, TableNode>>;
 }
 
 export interface TagNode {
   readonly description: string;
   readonly owner: string;
-  readonly wishedDescription: string | undefined;
-  readonly wishedOwner: string | undefined;
-  /** Positions of integrations, and whether each is tagged already and is to be. */
-  readonly resources: readonly Wished[];
+  readonly declaredDescription: string | undefined;
+  readonly declaredOwner: string | undefined;
+  /** By position of the integrations: whether each has the tag, and whether it should have it. */
+  readonly resources: readonly LeafState[];
 }
 
 /** One account with its manifests. */
-export interface RandomWorld {
+export interface RandomAccount {
   readonly integrations: readonly Readonly<Record<string, SchemaNode>>[];
   readonly tags: readonly TagNode[];
-  /** Whether an asset, an integration into it and a configuration of that one are declared that don't exist. */
+  /**
+   * Whether the manifests declare a new asset, a new integration with it as destination, and its
+   * SchemaConfig.
+   */
   readonly creates: boolean;
   readonly form: "camel" | "snake";
 }
@@ -45,7 +49,7 @@ export interface RandomWorld {
 const names = ["public", "orders", "a/b", "a.b", "__proto__", "constructor", "toString", "100%", "..", " x ", "ü", "~1", "?#", "no", "1"];
 const ids = ["8f1c", "a/b", "100%", "ü"];
 
-const wished: fc.Arbitrary<Wished> = fc.record({ is: fc.boolean(), wish: fc.option(fc.boolean(), { nil: undefined }) });
+const leaf: fc.Arbitrary<LeafState> = fc.record({ live: fc.boolean(), declared: fc.option(fc.boolean(), { nil: undefined }) });
 
 function keyed<T>(node: fc.Arbitrary<T>, most: number): fc.Arbitrary<Readonly<Record<string, T>>> {
   return fc
@@ -53,25 +57,25 @@ function keyed<T>(node: fc.Arbitrary<T>, most: number): fc.Arbitrary<Readonly<Re
     .map((entries) => Object.fromEntries(entries));
 }
 
-const column = fc.record({ enabled: wished, hashed: wished });
-const table = fc.record({ enabled: wished, columns: keyed(column, 4) });
-const schema = fc.record({ enabled: wished, tables: keyed(table, 3) });
+const column = fc.record({ enabled: leaf, hashed: leaf });
+const table = fc.record({ enabled: leaf, columns: keyed(column, 4) });
+const schema = fc.record({ enabled: leaf, tables: keyed(table, 3) });
 const text = fc.constantFrom("", "plain", 'with "quotes" and ü', "${not a variable", "null", "1", "#");
 const tag = fc.record({
   description: text,
   owner: fc.constantFrom("u-1", "dana@example.com", "Dana", "u-2"),
-  wishedDescription: fc.option(
+  declaredDescription: fc.option(
     text.filter((one) => !one.includes("${")),
     { nil: undefined },
   ),
-  wishedOwner: fc.option(fc.constantFrom("dana@example.com", "privacy@example.com"), { nil: undefined }),
-  resources: fc.array(fc.record({ is: fc.boolean(), wish: fc.option(fc.constant(true), { nil: undefined }) }), {
+  declaredOwner: fc.option(fc.constantFrom("dana@example.com", "privacy@example.com"), { nil: undefined }),
+  resources: fc.array(fc.record({ live: fc.boolean(), declared: fc.option(fc.constant(true), { nil: undefined }) }), {
     minLength: 3,
     maxLength: 3,
   }),
 });
 
-export const randomWorld: fc.Arbitrary<RandomWorld> = fc.record({
+export const randomAccount: fc.Arbitrary<RandomAccount> = fc.record({
   integrations: fc.array(
     keyed(schema, 3).filter((schemas) => Object.keys(schemas).length > 0),
     { minLength: 1, maxLength: 3 },
@@ -84,22 +88,22 @@ export const randomWorld: fc.Arbitrary<RandomWorld> = fc.record({
 const mapped = <A, B>(record: Readonly<Record<string, A>>, change: (value: A, key: string) => B): Record<string, B> =>
   Object.fromEntries(Object.entries(record).map(([key, value]) => [key, change(value, key)]));
 
-function schemasOf(nodes: RandomWorld["integrations"][number], after: boolean, form: RandomWorld["form"]): SchemaMap {
-  const value = ({ is, wish }: Wished): boolean => (after ? (wish ?? is) : is);
+function schemasOf(nodes: RandomAccount["integrations"][number], after: boolean, form: RandomAccount["form"]): SchemaMap {
+  const value = ({ live, declared }: LeafState): boolean => (after ? (declared ?? live) : live);
   return mapped(nodes, ({ enabled, tables }, name) => ({
     nameInDestination: name,
     enabled: value(enabled),
     tables: mapped(tables, (one, tableName) => {
-      // Without columns in the answer, those of a table that is and stays off are nobody's business (product §3.1).
-      const unseen = form === "snake" && !one.enabled.is && !value(one.enabled);
+      // If the response has no columns, those of a table that is and stays disabled are ignored.
+      const unseen = form === "snake" && !one.enabled.live && !value(one.enabled);
       return {
         nameInDestination: tableName,
         enabled: value(one.enabled),
         syncMode: "full_refresh",
         columns: mapped(one.columns, (columnNode, columnName) => ({
           nameInDestination: columnName,
-          enabled: unseen ? columnNode.enabled.is : value(columnNode.enabled),
-          hashed: unseen ? columnNode.hashed.is : value(columnNode.hashed),
+          enabled: unseen ? columnNode.enabled.live : value(columnNode.enabled),
+          hashed: unseen ? columnNode.hashed.live : value(columnNode.hashed),
           isPrimaryKey: false,
         })),
       };
@@ -107,26 +111,26 @@ function schemasOf(nodes: RandomWorld["integrations"][number], after: boolean, f
   }));
 }
 
-/** The account as it is (`after` false), or as it must be when the manifests are applied, without what is created. */
-export function accountOf(world: RandomWorld, after: boolean): AccountState {
+/** The account before apply, or as it must be after it, without created objects. */
+export function accountOf(random: RandomAccount, after: boolean): AccountState {
   const account = seedAccount();
   const [model] = account.integrations;
   if (model === undefined) throw new Error("The seeded account has no integration.");
-  account.integrations = world.integrations.map(
+  account.integrations = random.integrations.map(
     (nodes, index): IntegrationRecord => ({
       ...structuredClone(model),
       id: ids[index] ?? "",
       number: String(index),
       name: `live ${index}`,
       source: { id: `sx-${index}`, name: `source ${index}`, type: "postgres" },
-      schemas: schemasOf(nodes, after, world.form),
+      schemas: schemasOf(nodes, after, random.form),
     }),
   );
-  account.tags = world.tags.map((node, index): TagRecord => {
-    const user = account.users.find(({ email }) => email === node.wishedOwner);
+  account.tags = random.tags.map((node, index): TagRecord => {
+    const user = account.users.find(({ email }) => email === node.declaredOwner);
     const same = user === undefined || [user.id, user.email, user.name].includes(node.owner);
-    const related = node.resources.flatMap(({ is, wish }, at) =>
-      (after ? (wish ?? is) : is) && at < world.integrations.length ? [at] : [],
+    const related = node.resources.flatMap(({ live, declared }, at) =>
+      (after ? (declared ?? live) : live) && at < random.integrations.length ? [at] : [],
     );
     return {
       ...{
@@ -136,12 +140,12 @@ export function accountOf(world: RandomWorld, after: boolean): AccountState {
         createdAt: "2026-01-01T00:00:00Z",
         lastUpdatedAt: "2026-01-01T00:00:00Z",
       },
-      description: after ? (node.wishedDescription ?? node.description) : node.description,
+      description: after ? (node.declaredDescription ?? node.description) : node.description,
       owner: after && !same ? user.id : node.owner,
       relations: related.map((at) => ({
         resourceId: ids[at] ?? "",
         resourceType: "Integration",
-        taggedBy: node.resources[at]?.is === true ? "u-1" : "u-3",
+        taggedBy: node.resources[at]?.live === true ? "u-1" : "u-3",
       })),
     };
   });
@@ -149,7 +153,7 @@ export function accountOf(world: RandomWorld, after: boolean): AccountState {
 }
 
 /** The manifests, one document each. */
-export function manifestsOf(world: RandomWorld): readonly object[] {
+export function manifestsOf(random: RandomAccount): readonly object[] {
   const document = (kind: string, name: string, spec: object, more: object = {}): object => ({
     apiVersion: "dimsync/v1",
     kind,
@@ -189,31 +193,31 @@ export function manifestsOf(world: RandomWorld): readonly object[] {
     }),
   ];
   return [
-    ...world.integrations.map((nodes, index) =>
-      document("SchemaConfig", `config-${index}`, { integration: `live ${index}`, schemas: wishesOf(nodes) }),
+    ...random.integrations.map((nodes, index) =>
+      document("SchemaConfig", `config-${index}`, { integration: `live ${index}`, schemas: declaredSchemas(nodes) }),
     ),
-    ...world.tags.map(({ wishedDescription, wishedOwner, resources }, index) =>
+    ...random.tags.map(({ declaredDescription, declaredOwner, resources }, index) =>
       document("Tag", `tag-${index}`, {
         name: `Tag ${index}`,
-        ...(wishedDescription === undefined ? {} : { description: wishedDescription }),
-        ...(wishedOwner === undefined ? {} : { owner: { user: wishedOwner } }),
+        ...(declaredDescription === undefined ? {} : { description: declaredDescription }),
+        ...(declaredOwner === undefined ? {} : { owner: { user: declaredOwner } }),
         taggedBy: { user: "bot@example.com" },
-        resources: resources.flatMap(({ wish }, at) =>
-          wish === true && at < world.integrations.length ? [{ integration: `live ${at}` }] : [],
+        resources: resources.flatMap(({ declared }, at) =>
+          declared === true && at < random.integrations.length ? [{ integration: `live ${at}` }] : [],
         ),
       }),
     ),
-    ...(world.creates ? created : []),
+    ...(random.creates ? created : []),
   ];
 }
 
-function wishesOf(nodes: RandomWorld["integrations"][number]): object {
-  const said = (key: string, { wish }: Wished): object => (wish === undefined ? {} : { [key]: wish });
+function declaredSchemas(nodes: RandomAccount["integrations"][number]): object {
+  const entry = (key: string, { declared }: LeafState): object => (declared === undefined ? {} : { [key]: declared });
   return mapped(nodes, ({ enabled, tables }) => ({
-    ...said("enabled", enabled),
+    ...entry("enabled", enabled),
     tables: mapped(tables, (one) => ({
-      ...said("enabled", one.enabled),
-      columns: mapped(one.columns, (columnNode) => ({ ...said("enabled", columnNode.enabled), ...said("hashed", columnNode.hashed) })),
+      ...entry("enabled", one.enabled),
+      columns: mapped(one.columns, (columnNode) => ({ ...entry("enabled", columnNode.enabled), ...entry("hashed", columnNode.hashed) })),
     })),
   }));
 }

@@ -6,7 +6,7 @@ import { type Address, toAddress } from "../../src/model/address.ts";
 import type { LiveIntegration, LiveTag, LiveUser } from "../../src/model/live.ts";
 import type { Resource } from "../../src/model/resource.ts";
 
-/** A manifest as a kind gets it. `more` replaces its other members. */
+/** A manifest in the form that kinds get. `more` replaces its other members. */
 export function resourceOf(kind: string, name: string, spec: unknown, more: Partial<Resource> = {}): Resource {
   return {
     kind,
@@ -47,10 +47,13 @@ export const liveTag = (id: string, name: string, more: Partial<LiveTag> = {}): 
 
 const user = (id: string, email: string, name: string): LiveUser => ({ id, email, name, createdAt: undefined });
 
-/** What was read, with everything identified in the order of kinds. `more` replaces what the small account has. */
-export function worldOf(resources: readonly Resource[], more: Partial<AccountView> = {}): AccountView {
+/**
+ * The account as read, with all objects identified in the order of kinds. `more` replaces members
+ * of the small account.
+ */
+export function accountViewOf(resources: readonly Resource[], more: Partial<AccountView> = {}): AccountView {
   const identities = new Map<Address, Identity>();
-  const world = indexed({
+  const view = indexed({
     resources,
     identities,
     labels: new Map(),
@@ -70,25 +73,25 @@ export function worldOf(resources: readonly Resource[], more: Partial<AccountVie
   });
   for (const kind of kinds)
     for (const resource of resources) {
-      const identity = resource.kind === kind.name ? kind.identify?.(resource, world) : undefined;
+      const identity = resource.kind === kind.name ? kind.identify?.(resource, view) : undefined;
       if (identity !== undefined) identities.set(resource.address, identity);
     }
-  return withIdentities(world, identities);
+  return withIdentities(view, identities);
 }
 
-/** Everything that is found for the manifests of one kind; tags are compared with the world's, other objects with what the lists show. */
-export function foundIn(world: AccountView, kindName: string): DiffResult {
+/**
+ * The differences for the manifests of one kind. Tags are compared with the tags of the view, other
+ * objects with the lists.
+ */
+export function foundIn(view: AccountView, kindName: string): DiffResult {
   const kind = kinds.find(({ name }) => name === kindName);
   if (kind === undefined) throw new Error(`There is no kind ${kindName}.`);
   const { units, blocked, deferred, problems } = kind.units(
-    world.resources.filter((resource) => resource.kind === kindName),
-    world,
+    view.resources.filter((resource) => resource.kind === kindName),
+    view,
   );
-  const tags = new Map(world.tags.map((tag) => [tag.id, tag]));
-  const found = [
-    { ...emptyDiff, blocked, deferred, problems },
-    ...units.map((unit) => kind.diff(unit, tags.get(unit.liveId ?? ""), world)),
-  ];
+  const tags = new Map(view.tags.map((tag) => [tag.id, tag]));
+  const found = [{ ...emptyDiff, blocked, deferred, problems }, ...units.map((unit) => kind.diff(unit, tags.get(unit.liveId ?? ""), view))];
   return {
     items: found.flatMap(({ items }) => items),
     manual: found.flatMap(({ manual }) => manual),
@@ -100,6 +103,6 @@ export function foundIn(world: AccountView, kindName: string): DiffResult {
   };
 }
 
-/** What the found items send, as "METHOD path" and body. */
+/** The requests of the items, as "METHOD path" and body. */
 export const requestsOf = ({ items }: DiffResult): readonly (readonly [string, unknown])[] =>
   items.flatMap(({ requests }) => requests.map(({ method, path, body }) => [`${method} ${path}`, body] as const));
