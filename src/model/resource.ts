@@ -84,7 +84,8 @@ export interface SchemaConfigSpec {
   readonly integrations?: IntegrationSelector;
   readonly priority?: number;
   readonly unmatched?: Readonly<Partial<Record<"schemas" | "tables" | "columns", Unmatched>>>;
-  readonly missing?: "error" | "warn" | "ignore";
+  /** "nowhere": an error only if no selected integration has the name. */
+  readonly missing?: "error" | "nowhere" | "warn" | "ignore";
   readonly rules?: readonly SchemaRule[];
   /** The service's own format. Nodes that are left out are not managed. */
   readonly schemas?: SchemaTree;

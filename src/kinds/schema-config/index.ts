@@ -12,6 +12,7 @@ import { tablesToRead, unmanagedTables } from "./coverage.ts";
 import { type Evaluation, evaluate } from "./evaluate.ts";
 import { liveView } from "./live-view.ts";
 import { isLabel, readOnlyNodeField } from "./manifest.ts";
+import { lackingEntries } from "./nowhere.ts";
 import { observedBy, patches, tablesTouched, unintendedChanges } from "./patch.ts";
 import { manualSteps, missingNames, refusals } from "./problems.ts";
 import { finishStats, type UnitTally } from "./rule-stats.ts";
@@ -106,7 +107,8 @@ function diff(unit: SchemaConfigUnit, live: ObservedSchemas | undefined, account
   if (Object.keys(tree).length === 0) return discovering(unit);
   const evaluation = evaluate(rules, tree, (path, key) => account.ignored(address, nodePointer(path, key)));
   const tally = finishStats(evaluation.stats);
-  const missing = missingNames(rules.program, tree, { ...evaluation, label });
+  const { targets } = unit;
+  const missing = missingNames(rules.program, tree, { ...evaluation, label, targets });
   if (missing.required > 0 && account.fresh.has(liveId)) return discovering(unit);
   const problems = [...missing.problems, ...refusals(rules.program, evaluation, label), ...columnProblems(unit, live)];
   const isRefused = problems.some(({ severity }) => severity === "error");
@@ -120,7 +122,9 @@ function diff(unit: SchemaConfigUnit, live: ObservedSchemas | undefined, account
     // An integration that this run has created is configured for the first time, so everything changes.
     ...(account.fresh.has(liveId) ? {} : { covered: { address, count: evaluation.coveredNodes, unit: "nodes" } }),
     ...(account.listUnmanaged === true ? { unmanagedTables: unmanagedTables(rules, tree).map((one) => ({ address, ...one })) } : {}),
-    ...(tally === undefined ? {} : { tally: { ...tally, label, targets: unit.targets } satisfies UnitTally }),
+    ...(tally === undefined
+      ? {}
+      : { tally: { ...tally, label, targets, lacking: lackingEntries(rules.program, tree, targets) } satisfies UnitTally }),
   };
 }
 

@@ -9,7 +9,8 @@ import { patternPlace } from "./compile-rule.ts";
 import type { Config, Layer, ProgramRule, RuleProgram, ValueSource } from "./compiled-config.ts";
 import type { Evaluation } from "./evaluate.ts";
 import type { Refused, Unmet } from "./evaluation.ts";
-import { sampleText } from "./rule-stats.ts";
+import { isNowhere } from "./nowhere.ts";
+import { sampleText, type UnitTally } from "./rule-stats.ts";
 import { type Depth, levelNames, literalPointer, type NodePath, nodePointer, nodeText, walk } from "./tree.ts";
 
 /** What sets a value, as the subject of a sentence. */
@@ -91,25 +92,25 @@ export interface Missing {
   readonly required: number;
 }
 
+type MissingInput = Pick<Evaluation, "stats" | "hasMissingColumns"> & Pick<UnitTally, "label" | "targets">;
+
 /**
  * Literal names, in trees and matches, that this integration does not have. A name in a match is missing if no node that
  * the other patterns of the match allow has it. A missing schema or table is reported once, not again for the names below.
  */
-export function missingNames(
-  program: RuleProgram,
-  live: LiveSchemas,
-  { stats, hasMissingColumns, label }: Pick<Evaluation, "stats" | "hasMissingColumns"> & { readonly label: string },
-): Missing {
+export function missingNames(program: RuleProgram, live: LiveSchemas, { stats, hasMissingColumns, label, targets }: MissingInput): Missing {
   const inRules = program.patterns.flatMap(({ rule, depth, pattern }, id): readonly MissingName[] => {
-    const config = program.layers[rule.layer]?.config;
-    if (pattern.literal === undefined || stats.hits[id] === 1 || rule.minMatches === 0 || config === undefined) return [];
+    const layer = program.layers[rule.layer];
+    if (pattern.literal === undefined || stats.hits[id] === 1 || rule.minMatches === 0) return [];
+    if (layer === undefined || isNowhere(layer, targets)) return [];
+    const { config } = layer;
     if ((stats.levels[rule.index] ?? 0) <= depth || (depth === 2 && stats.unknownColumns[rule.index] === 1)) return [];
     const known = namesFor(rule, depth, live);
     const where = depth === 0 ? "" : ` in the ${levelNames[depth - 1]}s that the rule matches`;
     const hint = " If the rule may match nothing, set minMatches: 0.";
     return [{ config, depth, name: pattern.literal, known, where, hint, place: patternPlace(rule, depth, pattern.position) }];
   });
-  const inTrees = program.layers.flatMap((layer) => missingInTree(layer, live, hasMissingColumns));
+  const inTrees = program.layers.flatMap((layer) => (isNowhere(layer, targets) ? [] : missingInTree(layer, live, hasMissingColumns)));
   const reported = [...inRules, ...inTrees].filter(({ config }) => config.spec.missing !== "ignore");
   return {
     problems: reported.map((name) => missingProblem(name, label)),

@@ -39,6 +39,8 @@ export interface UnitTally extends RuleStats {
   readonly label: string;
   /** How many integrations each SchemaConfig of the run selects. Conclusions need all of them. */
   readonly targets: ReadonlyMap<CompiledConfig, number>;
+  /** By SchemaConfig with `missing: nowhere`: pointers of literal entries that the integration lacks. */
+  readonly lacking?: ReadonlyMap<CompiledConfig, ReadonlySet<string>>;
 }
 
 /** Statistics while one tree is walked. Counts are kept per match of the cache and added up by rule at the end. */
@@ -111,7 +113,8 @@ export function addWarning(
 /** Adds the counts up; undefined if there is nothing to conclude from. */
 export function finishStats(stats: RunningStats): RuleStats | undefined {
   const { program, matches, effective, unknownColumns, enabled, levels, hits, warnings } = stats;
-  if (program.rules.length === 0 && warnings.size === 0) return undefined;
+  const isConcluded = program.layers.some(({ config }) => config.spec.missing === "nowhere");
+  if (program.rules.length === 0 && warnings.size === 0 && !isConcluded) return undefined;
   for (const { depth, rules } of stats.scopes) for (const { index } of rules) levels[index] = Math.max(levels[index] ?? 0, depth + 1);
   for (const { match, slot } of stats.counted) {
     const count = stats.counts[slot] ?? 0;

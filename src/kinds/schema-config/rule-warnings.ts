@@ -5,6 +5,7 @@ import { counted } from "../../text/counts.ts";
 import { andMore } from "../../text/lists.ts";
 import { type CompiledRule, patternPlace } from "./compile-rule.ts";
 import type { CompiledConfig } from "./compiled-config.ts";
+import { nowhereNames } from "./nowhere.ts";
 import { sourceText } from "./problems.ts";
 import type { UnitTally, Warning } from "./rule-stats.ts";
 import { type Depth, levelNames, literalPointer, nodeText } from "./tree.ts";
@@ -55,7 +56,7 @@ export function ruleWarnings(tallies: readonly UnitTally[]): readonly Problem[] 
     .filter((uses) => uses.every(({ config }) => isComplete(config)))
     .flatMap((uses) => [...globsWithoutMatch(uses), ...neverMatching(uses), ...neverDeciding(uses)]);
   const tooFew = totals.filter(({ config }) => isComplete(config)).flatMap(tooFewMatches);
-  return [...withoutEffect, ...tooFew, ...sharedWarnings(tallies)];
+  return [...withoutEffect, ...tooFew, ...nowhereNames(tallies, isComplete), ...sharedWarnings(tallies)];
 }
 
 /** Whether all integrations that a SchemaConfig selects were compared. */

@@ -79,6 +79,29 @@ describe("over all integrations of a SchemaConfig", () => {
     expect(problemsInFull.map(({ code, address }) => [code, address])).toEqual([["E_MISSING_NAME", "SchemaConfig/shops@shard-2"]]);
   });
 
+  test("with missing: nowhere, a name must exist in one of them", () => {
+    const missing = "nowhere" as const;
+    const tables = (...names: readonly string[]) => ({ s: { tables: Object.fromEntries(names.map((name) => [name, {}])) } });
+    expect(problems({ missing, schemas: tables("orders", "billing") })).toEqual([]);
+    expect(problems({ missing, schemas: tables("orders", "returns") })).toEqual(["E_MISSING_NAME /spec/schemas/s/tables/returns"]);
+    expect(problems({ missing, schemas: { other: { tables: { t: { columns: { c: {} } } } } } })).toEqual([
+      "E_MISSING_NAME /spec/schemas/other",
+    ]);
+    expect(problems({ missing, schemas: { s: { tables: { orders: { columns: { email: {}, fax: {} } } } } } })).toEqual([
+      "E_MISSING_NAME /spec/schemas/s/tables/orders/columns/fax",
+    ]);
+    const rules = [{ match: { table: ["orders", "billing", "returns"], column: "email" }, set: hash }];
+    expect(problems({ missing, rules })).toEqual(["E_MISSING_NAME /spec/rules/0/match/table/2"]);
+    expect(problems({ missing, rules }, two, (label) => label === "shard-1")).toEqual([]);
+  });
+
+  test("with missing: nowhere and one integration, a name must exist there", () => {
+    const schemas = { s: { tables: { returns: {} } } };
+    expect(problems({ missing: "nowhere", schemas }, { "shard-1": one("orders") })).toEqual([
+      "E_MISSING_NAME /spec/schemas/s/tables/returns",
+    ]);
+  });
+
   test("a rule of a RuleSet must match in one of the SchemaConfigs that use it", () => {
     const pii = ruleSet("pii", [
       { match: { column: "*mail" }, set: hash },
