@@ -8,10 +8,9 @@ import type { StoreProbe } from "../records/probe.ts";
 import type { RecordsState } from "../records/records.ts";
 import type { Client } from "../service/client.ts";
 import type { CallReport } from "../service/request.ts";
-import { visible } from "../text/control-characters.ts";
 import { counted } from "../text/counts.ts";
 import { accountCheckNames, accountChecks, clockCheck } from "./account-checks.ts";
-import { type Check, fail, ok, skip, type Verdict } from "./check.ts";
+import { type Check, fail, ok, skip } from "./check.ts";
 import { configCheck, configErrors, manifestCheck, nodeCheck, taggedByCheck } from "./project-checks.ts";
 import { storeChecks } from "./store-checks.ts";
 import { transportChecks } from "./transport.ts";
@@ -156,17 +155,4 @@ async function liveChecks(project: Project, { client, integrations, times }: Con
     ...found,
     clockCheck(serverMs, localMs),
   ];
-}
-
-/** The report for the terminal. */
-export function doctorText({ checks, exit }: DoctorReport): string {
-  const width = Math.max(...checks.map(({ check }) => check.length));
-  const lines = checks.flatMap(({ check, verdict, found, advice }) => [
-    `${verdict.padEnd(4)}  ${check.padEnd(width)}  ${visible(found)}`,
-    ...(advice === undefined ? [] : [`${" ".repeat(width + 8)}${visible(advice)}`]),
-  ]);
-  const count = (verdict: Verdict): number => checks.filter((one) => one.verdict === verdict).length;
-  const skipped = count("skip") === 0 ? "" : `, ${count("skip")} skipped`;
-  const summary = exit.code === 0 ? "Ready to plan." : "Fix the failed checks first.";
-  return `${lines.join("\n")}\n\n${summary} ${count("ok")} ok, ${counted(count("warn"), "warning")}, ${count("fail")} failed${skipped}.\n`;
 }

@@ -3,8 +3,6 @@ import { createTwoFilesPatch } from "diff";
 import { type Address, byText } from "../model/address.ts";
 import { combineExits, type Exit } from "../model/exit.ts";
 import type { Plan } from "../model/plan.ts";
-import { visible } from "../text/control-characters.ts";
-import { counted } from "../text/counts.ts";
 import type { ImportFailure } from "./failure.ts";
 import type { FileChange } from "./file-set.ts";
 import type { Imported } from "./run.ts";
@@ -82,31 +80,4 @@ function linesOf({ items, manual, blocked, deferred, diagnostics }: Plan): reado
     ...blocked.map(({ address, code, message }) => `${address}: ${code}: ${message}`),
     ...deferred.map(({ address, waitsFor }) => `${address}: waits for ${waitsFor.join(", ")}`),
   ];
-}
-
-/** The report for the terminal. `manifests`: how many were written or found. */
-export function importText(report: ImportReport, manifests: number): string {
-  const { files, bindings, notices, failures, dryRun } = report;
-  const would = dryRun ? "would " : "";
-  const bound = Object.keys(bindings).length;
-  const lines = [
-    ...files.flatMap((file) => fileLines(file, dryRun)),
-    ...(bound > 0 ? [`${would === "" ? "bound" : "would bind"}    ${counted(bound, "object")}`] : []),
-    ...notices.map((notice) => `note     ${notice}`),
-    ...failures.map(({ address, message }) => `failed   ${address}: ${message}`),
-  ];
-  return `${[...lines, ...(lines.length > 0 ? [""] : []), ...summaryLines(report, manifests)].map(visible).join("\n")}\n`;
-}
-
-function fileLines({ path, action, lines, diff }: ImportedFile, dryRun: boolean): readonly string[] {
-  if (action === "created") return [`${dryRun ? "would create" : "created"}  ${path} (${counted(lines, "line")})`];
-  const shown = (diff ?? "").trimEnd().split("\n");
-  return [`${dryRun ? "would change" : "changed"}  ${path}`, ...shown.map((line) => `  ${line}`)];
-}
-
-function summaryLines({ remaining, failures }: ImportReport, manifests: number): readonly string[] {
-  if (remaining === undefined) return ["This was a dry run: nothing was written."];
-  if (remaining.length > 0) return ["The plan after the import is not empty:", ...remaining.map((line) => `  ${line}`)];
-  const what = failures.length === 0 ? "the account" : "the part of the account that was imported";
-  return [`${counted(manifests, "manifest")} for ${what}. The plan after the import is empty.`];
 }

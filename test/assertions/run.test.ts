@@ -53,8 +53,8 @@ describe("test", () => {
     );
     const { out, code } = await project.run<TestFlags>(runTest, {});
     expect(code).toBe(1);
-    expect(out).toContain("failed  <all> hashed (6 checked)  dimsync.tests.yaml:5\n");
-    expect(out).toContain("          orders public.customers.email: hashed is false, not true\n");
+    expect(out).toContain("failed   <all> hashed   6 checked   dimsync.tests.yaml:5\n");
+    expect(out).toContain("         orders public.customers.email: hashed is false, not true\n");
     const { out: xml } = await project.run<TestFlags>(runTest, { output: ["junit"] });
     expect(xml).toContain('tests="2" failures="1"');
     expect(xml).toContain('<testcase name="&lt;all&gt; hashed" classname="dimsync.tests.yaml" time="0">');

@@ -173,12 +173,12 @@ describe("a second import changes only the lines that have to change", () => {
   });
 
   test("the first import lists the files it created, the second one prints a diff", async () => {
-    expect((await project.runImport()).out).toContain("created  manifests/integrations/orders.yaml");
+    expect((await project.runImport()).out).toContain("created   manifests/integrations/orders.yaml");
     project.service.mutate(({ integrations: [orders] }) => {
       if (orders !== undefined) orders.paused = true;
     });
     const { out, code } = await project.runImport();
-    expect(out).toContain("changed  manifests/integrations/orders.yaml");
+    expect(out).toContain("changed   manifests/integrations/orders.yaml");
     expect(out).toContain("-    paused: false");
     expect(out).toContain("+    paused: true");
     expect(out).toContain("The plan after the import is empty");

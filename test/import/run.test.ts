@@ -20,8 +20,8 @@ const write = async (file: string, content: string): Promise<void> => {
 
 test("a dry run shows what import would write, and writes nothing", async () => {
   const { out, code } = await project.runImport({ dryRun: true });
-  expect(out).toContain("would create  manifests/integrations/orders.yaml");
-  expect(out).toContain("would bind    12 objects");
+  expect(out).toContain("would create   manifests/integrations/orders.yaml");
+  expect(out).toContain("would bind     12 objects");
   expect(code).toBe(0);
   expect(Object.keys(await project.files())).toEqual(["dimsync.yaml"]);
 });

@@ -42,7 +42,7 @@ describe("compare", () => {
       { object: "Tag PII", path: "/resources/Orders", from: true },
     ]);
     const { out } = await project.run<CompareFlags>(runCompare, { from: "before.json", to: "prod" });
-    expect(out).toContain("schemas/public/tables/users/columns/email/hashed: false → true");
+    expect(out).toMatch(/ {2}schemas\/public\/tables\/users\/columns\/email\/hashed +false → true\n/u);
     expect(out).toContain("6 differences in 5 objects.");
   });
 

@@ -20,7 +20,7 @@ export async function runCommand(argv: readonly string[], cwd: string, env: Read
     stdoutIsTty: false,
     stderrIsTty: false,
     stdinIsTty: false,
-    columns: 100,
+    columns: Number(env["COLUMNS"] ?? 100),
     env,
     cwd,
     ask: () => Promise.reject(new Error("There is no terminal.")),

@@ -3,7 +3,7 @@ import { resolve } from "node:path";
 import { DimsyncError } from "../../model/errors.ts";
 import type { ExitCode } from "../../model/exit.ts";
 import { type ComparedSide, compareSides } from "../../operations/compare.ts";
-import { comparisonText } from "../../snapshot/comparison.ts";
+import { comparisonText } from "../../render/terminal/comparison.ts";
 import type { Context } from "../shared/context.ts";
 import type { CompareFlags } from "../shared/flags.ts";
 import { checkOutputs, deliverForms } from "../shared/output.ts";
@@ -20,7 +20,7 @@ export async function runCompare(context: Context<CompareFlags>): Promise<ExitCo
   const run = { env: context.io.env, signal: context.io.interrupted };
   const comparison = await compareSides(await sideOf(context, from), await sideOf(context, to), run);
   await deliverForms(context, {
-    human: ({ verbose }) => comparisonText(comparison, verbose),
+    human: (options) => comparisonText(comparison, options),
     json: () => `${JSON.stringify(comparison, undefined, 2)}\n`,
   });
   return comparison.exit.code;

@@ -1,7 +1,7 @@
 import { resolve } from "node:path";
-import { importText } from "../../import/report.ts";
 import type { ExitCode } from "../../model/exit.ts";
 import { importProject } from "../../operations/import.ts";
+import { importText } from "../../render/terminal/import.ts";
 import type { Context } from "../shared/context.ts";
 import type { ImportFlags } from "../shared/flags.ts";
 import { checkOutputs, deliverForms } from "../shared/output.ts";
@@ -21,7 +21,7 @@ export async function runImport(context: Context<ImportFlags>, addresses: readon
     const { report, manifests } = await importProject(project, { load: loadOptions(context, []), addresses, out, dryRun, literal }, run);
     progress.end();
     await deliverForms(context, {
-      human: () => importText(report, manifests),
+      human: (options) => importText(report, manifests, options),
       json: () => `${JSON.stringify(report, undefined, 2)}\n`,
     });
     return report.exit.code;

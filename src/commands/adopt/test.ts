@@ -1,7 +1,8 @@
 import { join, resolve } from "node:path";
-import { testJunit, testText } from "../../assertions/report.ts";
+import { testJunit } from "../../assertions/report.ts";
 import type { ExitCode } from "../../model/exit.ts";
 import { testProject } from "../../operations/test.ts";
+import { testsText } from "../../render/terminal/tests.ts";
 import type { Context } from "../shared/context.ts";
 import type { TestFlags } from "../shared/flags.ts";
 import { checkOutputs, deliverForms } from "../shared/output.ts";
@@ -23,7 +24,7 @@ export async function runTest(context: Context<TestFlags>, files: readonly strin
     const report = await testProject(project, { files: paths, cwd }, run);
     progress.end();
     await deliverForms(context, {
-      human: () => testText(report),
+      human: (options) => testsText(report.tests, options),
       json: () => `${JSON.stringify(report, undefined, 2)}\n`,
       junit: (options) => testJunit(report, options),
     });

@@ -46,7 +46,7 @@ export async function runAudit(context: Context<AuditFlags>): Promise<ExitCode> 
   // The interface can't select by actor, so what was selected here is also counted here.
   const value = { totalItems: actor === undefined ? log.totalItems : items.length, items };
   await deliverForms(context, {
-    ...listingForms({ value, rows: items, columns }),
+    ...listingForms({ value, rows: items, columns, isTty: io.stdoutIsTty }),
     ...(items.length === 0 ? { human: () => "No entries.\n" } : {}),
   });
   return 0;

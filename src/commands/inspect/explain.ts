@@ -18,7 +18,7 @@ export async function runExplain(context: Context<ExplainFlags>, address: string
   if (project === undefined) return 1;
   const explained = await explainSchemaNode(project, { address, node }, { env: io.env, signal: io.interrupted });
   await deliverForms(context, {
-    human: () => explained.map(explainText).join("\n"),
+    human: (options) => explained.map((one) => explainText(one, options)).join("\n"),
     json: () => `${JSON.stringify(explained, undefined, 2)}\n`,
   });
   return 0;

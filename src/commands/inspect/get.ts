@@ -61,7 +61,7 @@ export async function runGet(context: Context<GetFlags>, kind: string, id: strin
       const columns = id === undefined ? live.columns : [...live.columns, ...(live.more ?? [])];
       // Anything but a list is a single object.
       const rows = Array.isArray(value) ? value : (live.rows?.(value as object) ?? [value]);
-      await deliverForms(context, listingForms({ value, rows, columns }));
+      await deliverForms(context, listingForms({ value, rows, columns, isTty: io.stdoutIsTty }));
     }
     return 0;
   } finally {

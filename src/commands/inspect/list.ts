@@ -25,7 +25,7 @@ export async function runList(context: Context, paths: readonly string[]): Promi
   const listed = (await Promise.all(projects.map((project) => manifestsOf(project, context.io.env)))).flat();
   const rows = listed.map(({ file, line, ...row }) => ({ ...row, file: line === undefined ? file : `${file}:${line}` }));
   const columns = [...(projects.length > 1 ? ["target"] : []), "address", "id", "file"];
-  await deliverForms(context, listingForms({ value: listed, rows, columns }));
+  await deliverForms(context, listingForms({ value: listed, rows, columns, isTty: context.io.stdoutIsTty }));
   return projects.some(({ problems }) => problems.some(({ severity }) => severity === "error")) ? 1 : 0;
 }
 

@@ -1,22 +1,11 @@
 import { isObject, type JsonValue, own } from "../../model/json.ts";
+import type { RenderOptions } from "../../render/document.ts";
 import { code, table } from "../../render/markdown/escape.ts";
+import { listingText } from "../../render/terminal/listing.ts";
 import { visible } from "../../text/control-characters.ts";
 import { blockLines } from "../../yaml/print.ts";
 
-/** Aligned columns with headings. A column is a member, or a path of members with dots. */
-function tableText(rows: readonly unknown[], columns: readonly string[]): string {
-  const cells = cellTexts(rows, columns);
-  const headings = columns.map(heading).map((text) => text.toUpperCase());
-  const widths = headings.map((text, index) => Math.max(text.length, ...cells.map((row) => row[index]?.length ?? 0)));
-  const line = (texts: readonly string[]): string =>
-    texts
-      .map((text, index) => text.padEnd(widths[index] ?? 0))
-      .join("  ")
-      .trimEnd();
-  return `${[headings, ...cells].map(line).join("\n")}\n`;
-}
-
-/** The same as a Markdown table. */
+/** A column is a member, or a path of members with dots. */
 function markdownTable(rows: readonly unknown[], columns: readonly string[]): string {
   return `${table(
     columns.map(heading),
@@ -56,12 +45,17 @@ export interface ListingShape {
   readonly rows: readonly unknown[];
   /** The columns of tables. */
   readonly columns: readonly string[];
+  /** Whether a terminal shows the table. Otherwise each row is a line, for tools such as grep. */
+  readonly isTty: boolean;
 }
 
 /** A function for each of `listingFormats`. */
-export function listingForms({ value, rows, columns }: ListingShape) {
+export function listingForms({ value, rows, columns, isTty }: ListingShape) {
   return {
-    human: () => (rows.length === 0 ? "No objects found.\n" : tableText(rows, columns)),
+    human: ({ color, width = 100 }: RenderOptions) =>
+      rows.length === 0
+        ? "No objects found.\n"
+        : listingText(columns.map(heading), cellTexts(rows, columns), { color, width: isTty ? width : Number.POSITIVE_INFINITY }),
     ...dataForms(value, rows),
     markdown: () => markdownTable(rows, columns),
   };

@@ -1,8 +1,9 @@
-import { diagnose, doctorText } from "../../doctor/doctor.ts";
+import { diagnose } from "../../doctor/doctor.ts";
 import type { ExitCode } from "../../model/exit.ts";
 import { version } from "../../model/version.ts";
 import { openAccount, systemClock } from "../../operations/account.ts";
 import { probeRecords, readRecords } from "../../operations/records.ts";
+import { doctorText } from "../../render/terminal/doctor.ts";
 import type { Context } from "../shared/context.ts";
 import { checkOutputs, deliverForms } from "../shared/output.ts";
 import { loadOneProject } from "../shared/project.ts";
@@ -22,6 +23,6 @@ export async function runDoctor(context: Context): Promise<ExitCode> {
   });
   // Reads that an interruption ended look like failed checks.
   io.interrupted.throwIfAborted();
-  await deliverForms(context, { human: () => doctorText(report), json: () => `${JSON.stringify(report, undefined, 2)}\n` });
+  await deliverForms(context, { human: (options) => doctorText(report, options), json: () => `${JSON.stringify(report, undefined, 2)}\n` });
   return report.exit.code;
 }

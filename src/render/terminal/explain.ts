@@ -4,6 +4,8 @@ import type { Diagnostic } from "../../model/problem.ts";
 import type { PlannedRequest } from "../../model/service.ts";
 import { visible } from "../../text/control-characters.ts";
 import { counted } from "../../text/counts.ts";
+import type { RenderOptions } from "../document.ts";
+import { cell, type Screen, screenOf, tableLines } from "./layout.ts";
 
 /** The explanation of one node of one integration, with file and line. */
 export interface Explanation {
@@ -35,40 +37,57 @@ export interface Explanation {
 }
 
 /**
- * The explanation of one node: what applies to it, the result, the live values, the requests, and
- * the audit log.
+ * One node: the rules and literal entries that apply, what results, what is live, what would be sent,
+ * and what the audit log shows.
  */
-export function explainText(one: Explanation): string {
+export function explainText(one: Explanation, options: RenderOptions): string {
+  const screen = screenOf(options);
+  const { paint, width } = screen;
   const name = one.path.map((part) => (/^[\p{L}\p{N}_$-]+$/u.test(part ?? "") ? part : JSON.stringify(part))).join(".");
-  const row = (label: string, text: string): string => `  ${label.padEnd(10)}${visible(text)}`;
-  const known = one.state === "managed" ? `managed: ${fields(one.outcome)}` : `${one.state}: it stays as it is`;
-  const supposed = one.state === "managed" ? `would be managed: ${fields(one.outcome)}` : `would be ${one.state}`;
-  const wanted = one.live === undefined ? supposed : known;
+  const head = [cell(visible(one.address), paint.bold), cell(visible(name), paint.bold)];
+  const facts = factsOf(one).map(([label, text]) => [cell(label, paint.dim), cell(visible(text))]);
   return `${[
-    `${visible(one.address)}   ${visible(name)}`,
+    ...tableLines([head], "", width),
     "",
-    ...(one.said.length === 0 ? ["  No rule or literal entry applies to it."] : saidLines(one.said)),
+    ...(one.said.length === 0 ? ["  No rule or literal entry applies to it."] : saidLines(one.said, screen)),
     "",
-    row("live", one.absent ?? fields(one.live ?? {})),
-    row("outcome", wanted),
-    ...(one.stoppedBy === undefined ? [] : [row("stopped", `not replicated, because ${one.stoppedBy} is or will be disabled`)]),
-    ...(one.leftAlone.length === 0 ? [] : [row("ignored", `${one.leftAlone.join(" and ")}, by an ignore entry in the config`)]),
-    ...one.refused.map(({ code, message, file, line }) => row("refused", `${code} ${where(file, line)}: ${message}`)),
-    ...(one.changes.length === 0
-      ? [row("change", "none")]
-      : one.changes.map(({ key, before, after, risk }) => row("change", `${key} ${before} → ${after}   ${risk}`))),
-    ...requestLines(one).map(([label, text]) => row(label, text)),
-    ...eventLines(one).map((text, index) => row(index === 0 ? "events" : "", text)),
+    ...tableLines(facts, "  ", width),
   ].join("\n")}\n`;
 }
 
-function saidLines(said: Explanation["said"]): readonly string[] {
+type Fact = readonly [label: string, text: string];
+
+function factsOf(one: Explanation): readonly Fact[] {
+  return [
+    ["live", one.absent ?? fields(one.live ?? {})],
+    ["outcome", outcomeText(one)],
+    ...(one.stoppedBy === undefined ? [] : [["stopped", `not replicated, because ${one.stoppedBy} is or will be disabled`] as const]),
+    ...(one.leftAlone.length === 0 ? [] : [["ignored", `${one.leftAlone.join(" and ")}, by an ignore entry in the config`] as const]),
+    ...one.refused.map(({ code, message, file, line }): Fact => ["refused", `${code} ${where(file, line)}: ${message}`]),
+    ...(one.changes.length === 0 ? [["change", "none"] as const] : one.changes.map(changeFact)),
+    ...requestFacts(one),
+    ...eventTexts(one).map((text, index): Fact => [index === 0 ? "events" : "", text]),
+  ];
+}
+
+function outcomeText({ state, live, outcome }: Explanation): string {
+  const managed = `managed: ${fields(outcome)}`;
+  if (live === undefined) return `would be ${state === "managed" ? managed : state}`;
+  return state === "managed" ? managed : `${state}: it stays as it is`;
+}
+
+const changeFact = ({ key, before, after, risk }: Explanation["changes"][number]): Fact => [
+  "change",
+  `${key} ${before} → ${after}   ${risk}`,
+];
+
+function saidLines(said: Explanation["said"], { paint, width }: Screen): readonly string[] {
   const rows = said.map(({ rule, effect, set, wins, file, line, reason }) => {
     const verdict = wins.length > 0 ? `decides ${wins.join(" and ")}` : effect === "set" && Object.keys(set).length > 0 ? "overridden" : "";
-    return [rule ?? "literal", effectText(effect, set), verdict, where(file, line), reason ?? ""].map(visible);
+    const texts = [rule ?? "literal", effectText(effect, set), verdict, where(file, line)];
+    return [...texts.map((text) => cell(visible(text))), cell(visible(reason ?? ""), paint.dim)];
   });
-  const widths = [0, 1, 2, 3].map((column) => Math.max(...rows.map((row) => (row[column] ?? "").length)));
-  return rows.map((row) => `  ${row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join("   ")}`.trimEnd());
+  return tableLines(rows, "  ", width);
 }
 
 function effectText(effect: Explanation["said"][number]["effect"], set: object): string {
@@ -79,27 +98,19 @@ function effectText(effect: Explanation["said"][number]["effect"], set: object):
 }
 
 /** The requests as far as they change this node. Other changes are only counted. */
-function requestLines({
-  requests,
-  changes,
-  changesInAll,
-  path,
-  address,
-}: Explanation): readonly (readonly [label: string, text: string])[] {
+function requestFacts({ requests, changes, changesInAll, path, address }: Explanation): readonly Fact[] {
   if (requests.length === 0) return [];
   const rest = changesInAll - changes.length;
   const others = `${counted(rest, "other change")} of ${address}`;
   if (changes.length === 0) return [["request", `none for it; a plan makes ${others}`]];
-  const about = requests.flatMap((request) => {
-    const part = partAt(own(request.body, "schemas"), path, ["tables", "columns"]);
-    return part === undefined ? [] : [{ ...request, part }];
+  return requests.flatMap(({ method, path: to, body }): readonly Fact[] => {
+    const part = partAt(own(body, "schemas"), path, ["tables", "columns"]);
+    if (part === undefined) return [];
+    return [
+      ["request", `${method} ${to}${rest === 0 ? "" : `, here without ${others}`}`],
+      ["", JSON.stringify({ schemas: part })],
+    ];
   });
-  return [
-    ...about.flatMap(({ method, path: to, part }) => [
-      ["request", `${method} ${to}${rest === 0 ? "" : `, here without ${others}`}`] as const,
-      ["", JSON.stringify({ schemas: part })] as const,
-    ]),
-  ];
 }
 
 /**
@@ -115,7 +126,7 @@ function partAt(map: unknown, [name, ...below]: Explanation["path"], [next = "",
   return Object.fromEntries([[name, { ...Object.fromEntries(scalars), ...(Object.hasOwn(entry, next) ? { [next]: inner } : {}) }]]);
 }
 
-function eventLines({ events, eventsUnavailable }: Explanation): readonly string[] {
+function eventTexts({ events, eventsUnavailable }: Explanation): readonly string[] {
   if (eventsUnavailable !== undefined) return [`not available: ${eventsUnavailable}`];
   if (events.length === 0) return ["none for its schemas in the last 30 days"];
   return events.map(({ timestamp, actor, event }) => `${timestamp}   ${actor.email ?? actor.type ?? "unknown user"}   ${event}`);

@@ -44,12 +44,24 @@ const lastQuantile = 0.75;
  * Cells that do not fit are below, indented; equal ones of successive rows appear only once. Words
  * are never broken, so a long name can be wider than the screen.
  */
-export function tableLines(rows: readonly Row[], indent: string, width: number): readonly string[] {
-  const table = { ...columnsOf(rows, width - indent.length), indent, width };
-  const drawn = rows.map((row) => (typeof row === "string" ? { lines: [row], below: "" } : rowLines(row, table)));
-  return drawn.flatMap(({ lines, below }, index) =>
-    below === "" || below === drawn[index + 1]?.below ? lines : [...lines, ...below.split("\n")],
+export const tableLines = (rows: readonly Row[], indent: string, width: number): readonly string[] =>
+  drawnRows(rows, indent, width).flatMap(({ lines, below }, index, all) =>
+    below === "" || below === all[index + 1]?.below ? lines : [...lines, ...below.split("\n")],
   );
+
+/** The same with every cell in its own row, for rows that are looked up one by one. */
+export const listLines = (rows: readonly Row[], width: number): readonly string[] =>
+  drawnRows(rows, "", width).flatMap(({ lines, below }) => (below === "" ? lines : [...lines, ...below.split("\n")]));
+
+interface DrawnRow {
+  readonly lines: readonly string[];
+  /** Lines for the cells that have no room beside the others; "" if there are none. */
+  readonly below: string;
+}
+
+function drawnRows(rows: readonly Row[], indent: string, width: number): readonly DrawnRow[] {
+  const table = { ...columnsOf(rows, width - indent.length), indent, width };
+  return rows.map((row) => (typeof row === "string" ? { lines: [row], below: "" } : rowLines(row, table)));
 }
 
 interface Columns {
@@ -90,7 +102,7 @@ function widthOfColumn(sorted: readonly number[], quantile: number): number {
 function rowLines(
   row: readonly Cell[],
   { indent, width, widths, beside }: Columns & { readonly indent: string; readonly width: number },
-): { readonly lines: readonly string[]; readonly below: string } {
+): DrawnRow {
   const last = row.findLastIndex((parts, index) => index < beside && textOf(parts) !== "");
   let lines: readonly string[] = [];
   let line = indent;

@@ -1,0 +1,38 @@
+import { describe, expect, test } from "vitest";
+import { doctorText, type ShownChecks } from "../../../src/render/terminal/doctor.ts";
+import { testWidths } from "./widths.ts";
+
+const checks: ShownChecks["checks"] = [
+  { check: "config", verdict: "ok", found: "dimsync.yaml, target prod." },
+  { check: "audit log", verdict: "warn", found: "GET /v1/audit-logs was refused.", advice: "Give the key the permission to read it." },
+  {
+    check: "key",
+    verdict: "fail",
+    found: "The service refused the API key with status 401. It comes from secret env:DIMSYNC_API_KEY.",
+    advice: "Put a valid key of this account there.",
+  },
+  { check: "clock", verdict: "skip", found: "Skipped: the service refused the API key." },
+];
+
+describe("doctor", () => {
+  testWidths((options) => doctorText({ checks }, options));
+
+  test("shows each check with what to do, aligned", () => {
+    expect(doctorText({ checks }, { color: false, verbose: false, width: 80 })).toBe(`ok    config     dimsync.yaml, target prod.
+warn  audit log  GET /v1/audit-logs was refused.
+                 Give the key the permission to read it.
+fail  key        The service refused the API key with status 401. It comes from
+                 secret env:DIMSYNC_API_KEY.
+                 Put a valid key of this account there.
+skip  clock      Skipped: the service refused the API key.
+
+Fix the failed checks first. 1 ok, 1 warning, 1 failed, 1 skipped.
+`);
+  });
+
+  test("without a failed check, a plan can be made", () => {
+    expect(doctorText({ checks: checks.slice(0, 2) }, { color: false, verbose: false })).toMatch(
+      /\nReady to plan\. 1 ok, 1 warning, 0 failed\.\n$/u,
+    );
+  });
+});

@@ -1,0 +1,22 @@
+import { describe, expect, test } from "vitest";
+import { listingText } from "../../../src/render/terminal/listing.ts";
+import { testWidths } from "./widths.ts";
+
+const headings = ["id", "name", "source", "last updated at"];
+const rows = [
+  ["8f1c", "Orders", "postgres", "2026-03-01T09:00:00Z"],
+  ["7a2b", "Billing of all business units in Europe", "-", "2026-03-01T09:00:00Z"],
+];
+
+describe("get, list and audit", () => {
+  testWidths((options) => listingText(headings, rows, options));
+
+  test("without a terminal each row is one line", () => {
+    expect(listingText(headings, rows, { color: false, width: Number.POSITIVE_INFINITY })).toBe(
+      `ID     NAME                                      SOURCE     LAST UPDATED AT
+8f1c   Orders                                    postgres   2026-03-01T09:00:00Z
+7a2b   Billing of all business units in Europe   -          2026-03-01T09:00:00Z
+`,
+    );
+  });
+});
