@@ -37,7 +37,10 @@ export async function createStore({ target, folder }: Settings, choice: StoreCho
     const { initGitRecords } = await import("../records/git/init.ts");
     const { ref } = choice;
     const settings = { remote: "origin", ref, ttlMs: 300_000 };
-    const id = await initGitRecords({ ...settings, target, folder, env, key: env["DIMSYNC_DIGEST_KEY"] || undefined });
+    const key = env["DIMSYNC_DIGEST_KEY"] || undefined;
+    const id = await initGitRecords({ ...settings, target, folder, env, key }).catch((error: unknown) => {
+      throw withBranch(error, ref);
+    });
     return { settings: { store: "git", ...settings, id }, config: { git: { ref, id } }, notes: [] };
   }
   const url = env[databaseVariable] ?? "";
@@ -60,6 +63,17 @@ export async function createStore({ target, folder }: Settings, choice: StoreCho
           ]
         : [],
   };
+}
+
+/** The error, which suggests a branch if a server refused another ref. */
+function withBranch(error: unknown, ref: string): unknown {
+  const isRefused = error instanceof DimsyncError && error.code === "E_RECORDS_REFUSED";
+  if (!isRefused || ref.startsWith("refs/heads/")) return error;
+  return new DimsyncError(error.code, `${error.message} If the server only accepts branches, use one:`, {
+    exit: error.exit,
+    cause: error,
+    command: `dimsync records init --to git:${ref.replace(/^refs\//u, "refs/heads/")}`,
+  });
 }
 
 /** Writes `records` of the target into dimsync.yaml; comments and order stay. Throws E_CONFIG_EDIT (exit 1) if the file cannot be edited. */
