@@ -8,7 +8,7 @@ export interface TcpProxy {
    * the connection is cut, and the server never receives the message; "after": the server gets it,
    * and its response is lost.
    */
-  cut: (message: number) => "before" | "after" | undefined;
+  cut: (message: number, bytes: Buffer) => "before" | "after" | undefined;
   /** New connections are refused; open ones stay. */
   readonly refuse: () => void;
   readonly accept: () => Promise<void>;
@@ -44,7 +44,7 @@ export async function startTcpProxy(target: number): Promise<TcpProxy> {
     }
     client.on("data", (chunk) => {
       messages += 1;
-      const cut = proxy.cut(messages);
+      const cut = proxy.cut(messages, chunk);
       if (cut === "before") {
         client.destroy();
         return;
