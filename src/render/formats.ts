@@ -8,7 +8,10 @@ type Join = (documents: readonly Document[], options: RenderOptions, render: Ren
 
 /** By the name in `-o`. Loads only the renderer of that format. */
 export const formats: Readonly<Record<Format, () => Promise<RenderAll>>> = {
-  human: async () => oneOrAll((await import("./terminal/index.ts")).renderHuman, inTurn),
+  human: async () => {
+    const { renderHuman, renderHumanAll } = await import("./terminal/index.ts");
+    return oneOrAll(renderHuman, renderHumanAll);
+  },
   json: async () =>
     oneOrAll(
       (await import("./machine/json.ts")).renderJson,
@@ -18,7 +21,10 @@ export const formats: Readonly<Record<Format, () => Promise<RenderAll>>> = {
     oneOrAll((await import("./machine/ndjson.ts")).renderNdjson, (documents, options, render) =>
       documents.map((document) => render(document, options)).join(""),
     ),
-  markdown: async () => oneOrAll((await import("./markdown/index.ts")).renderMarkdown, inTurn),
+  markdown: async () => {
+    const { renderMarkdown, renderMarkdownAll } = await import("./markdown/index.ts");
+    return oneOrAll(renderMarkdown, renderMarkdownAll);
+  },
   sarif: async () => {
     const { renderSarif, renderSarifAll } = await import("./machine/sarif.ts");
     return oneOrAll(renderSarif, renderSarifAll);
@@ -36,9 +42,6 @@ export const formats: Readonly<Record<Format, () => Promise<RenderAll>>> = {
     return oneOrAll(renderHtml, renderHtmlAll);
   },
 };
-
-/** Joined with a blank line. */
-const inTurn: Join = (documents, options, render) => documents.map((document) => render(document, options)).join("\n");
 
 const oneOrAll =
   (render: Renderer, join: Join): RenderAll =>

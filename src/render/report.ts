@@ -226,8 +226,15 @@ function planVerdict(plan: Plan): Verdict {
   if (isEmpty(plan)) return { word: isReport ? "no drift" : "no changes", tone: "good", text: emptyText(plan), isSentence: true };
   const counts = { text: `${totalsText(plan)}.`, isSentence: false };
   if (plan.exit.code === 1) return { word: "error", tone: "bad", ...counts };
-  if (isReport) return { word: "drift", tone: "warn", ...counts };
-  return refusalTitle(plan) === "" ? { word: "changes", tone: "warn", ...counts } : { word: "refused", tone: "bad", ...counts };
+  if (!isReport && refusalTitle(plan) !== "") return { word: "refused", tone: "bad", ...counts };
+  return { word: leadingState(plan), tone: "warn", ...counts };
+}
+
+/** The state of a plan or report with something in it, as one word. */
+function leadingState({ kind, items, manual, blocked }: Plan): string {
+  if (items.length === 0 && blocked.length > 0) return "blocked";
+  if (kind === "DriftReport") return "drift";
+  return items.length === 0 && manual.length > 0 ? "manual" : "changes";
 }
 
 /** Whether the user did not confirm the plan. */

@@ -107,17 +107,19 @@ export const policiesHtml = ({ open, existing, fixed }: Policies): string =>
     folded(`${partTitles.fixed} (${nodeCount(fixed)})`, policyCards(fixed)),
   );
 
+const quietPlace = (place: string): string => (place === "" ? "" : `<span class="quiet small">${escaped(place)}</span>`);
+
 /** The findings of each policy: the message once, followed by every node. */
 const policyCards = (policies: readonly PolicyGroup[]): string =>
   policies
     .map(({ policy, severity, message, place, nodes }) => {
       const rows = list(
-        nodes.map(({ address, path, requirement }) =>
-          joinParts([escaped(address), path === "" ? "" : code(path), escaped(requirement)], " "),
+        nodes.map(({ address, path, requirement, ...node }) =>
+          joinParts([escaped(address), path === "" ? "" : code(path), escaped(requirement), quietPlace(node.place)], " "),
         ),
       );
-      const where = place === "" ? "" : ` <span class="quiet small">${escaped(place)}</span>`;
-      return `<div class="card"><p>${chip(severity, tones[severity])} <strong>Policy/${escaped(policy)}</strong>${where}</p><p>${prose(message)}</p>${nodes.length > mostNodes ? folded(counted(nodes.length, "place"), rows) : rows}</div>`;
+      const head = joinParts([chip(severity, tones[severity]), `<strong>Policy/${escaped(policy)}</strong>`, quietPlace(place)], " ");
+      return `<div class="card"><p>${head}</p><p>${prose(message)}</p>${nodes.length > mostNodes ? folded(counted(nodes.length, "place"), rows) : rows}</div>`;
     })
     .join("\n");
 

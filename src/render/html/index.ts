@@ -6,6 +6,7 @@ import { changeLines } from "../report/changes.ts";
 import { objectsOf } from "../report/objects.ts";
 import type { ReportOutcome } from "../report/outcomes.ts";
 import { nodeCount } from "../report/policies.ts";
+import { type Rendered, renderedOf, stateCounts, targetName } from "../report/targets.ts";
 import { partTitles } from "../report/words.ts";
 import { type Report, reportOf } from "../report.ts";
 import { changeTable, objectCards, ruleTable } from "./changes.ts";
@@ -31,7 +32,7 @@ export function renderHtml(document: Document, options: RenderOptions): string {
 
 /** The documents of several targets as one page: a table of the targets, then each of them. */
 export function renderHtmlAll(documents: readonly Document[], options: RenderOptions): string {
-  const all = documents.map((document) => ({ document, report: reportOf(document, options) }));
+  const all = renderedOf(documents, options);
   const pages = all.map(({ document, report }) => pageOf(document, report, options));
   const [first] = all;
   return page({
@@ -51,19 +52,13 @@ export function renderHtmlAll(documents: readonly Document[], options: RenderOpt
   });
 }
 
-interface Rendered {
-  readonly document: Document;
-  readonly report: Report;
-}
-
 /** Targets with their state, to see at a glance which one needs attention. */
 function targetTable(all: readonly Rendered[]): string {
   const labels = [...new Set(all.flatMap(({ document, report }) => tilesOf(document, report).map(({ label }) => label)))];
   const rows = all.map(({ document, report }, index) => {
     const tiles = new Map(tilesOf(document, report).map((tile) => [tile.label, tile]));
-    const target = document.kind === "Validation" ? report.title : document.target;
     return [
-      `<a href="#target-${index + 1}">${escaped(target)}</a> ${chip(report.verdict.word, report.verdict.tone)}`,
+      `<a href="#target-${index + 1}">${escaped(targetName({ document, report }))}</a> ${chip(report.verdict.word, report.verdict.tone)}`,
       ...labels.map((label) => numberHtml(tiles.get(label))),
       escaped(timeText(report.about.times.at(-1) ?? "")),
     ];
@@ -111,30 +106,10 @@ function leadHtml({ verdict, refusals, refusalTitle, limits }: Report): string {
 
 /** The most important numbers, each with a link to the part that explains it. */
 function tilesOf(document: Document, report: Report): readonly Tile[] {
-  if (document.kind === "Validation") return [];
-  const { words, manual, blocked, policies, unmanaged } = report;
-  const violations = [...policies.open, ...policies.existing];
-  const shared = [
-    { label: "manual", count: manual.length, part: "manual" },
-    {
-      label: "policy findings",
-      count: nodeCount(violations),
-      part: "policies",
-      isAlarm: policies.open.some(({ severity }) => severity === "error"),
-    },
-  ];
-  if (document.kind === "Result") {
-    const open = document.items.length - report.outcomes.filter(({ isDone }) => isDone).length;
-    return [{ label: "not done", count: open, part: "open", isAlarm: open > 0 }, ...shared];
-  }
-  const isReport = document.kind === "DriftReport";
-  const { exposes = 0, exposed = 0 } = document.summary;
-  const alarms = isReport ? exposed : exposes;
+  const { unmanaged } = report;
+  if (document.kind !== "Plan" && document.kind !== "DriftReport") return stateCounts({ document, report });
   return [
-    { label: isReport ? "exposed" : "expose", count: alarms, part: "changes", isAlarm: alarms > 0 },
-    { label: `${words.change}s`, count: report.changes, part: "changes" },
-    ...shared,
-    { label: "blocked", count: blocked.length, part: "blocked" },
+    ...stateCounts({ document, report }),
     { label: "unmanaged objects", count: unmanaged.objects.length, part: "unmanaged" },
     { label: "unmanaged columns", count: unmanaged.columns, part: "unmanaged" },
   ];

@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import type { StateCount } from "../report/targets.ts";
 import { escaped } from "./escape.ts";
 import { style } from "./style.ts";
 
@@ -16,14 +17,8 @@ export interface Part {
   readonly isBelow?: boolean;
 }
 
-/** One number at the top of a page. */
-export interface Tile {
-  readonly label: string;
-  readonly count: number;
-  /** The id of the part that explains it. */
-  readonly part: string;
-  readonly isAlarm?: boolean;
-}
+/** One number at the top of a page; `part` is the id of the part that explains it. */
+export type Tile = StateCount;
 
 export interface Page {
   readonly title: string;

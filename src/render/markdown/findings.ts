@@ -75,10 +75,14 @@ export const policySections = ({ open, existing, fixed }: Policies, detail: Deta
     "\n\n",
   );
 
+const placed = (place: string): string => (place === "" ? "" : `(${code(place)})`);
+
 /** The findings of one policy, with its message once. */
 function policyText({ policy, severity, message, place, nodes }: PolicyGroup): string {
-  const head = spaced(`- **${severity}**`, code(policyAddress(policy)), prose(message), place === "" ? "" : `(${code(place)})`);
-  const shown = nodes.map(({ address, path, requirement }) => spaced(code(address), path === "" ? "" : code(path), prose(requirement)));
+  const head = spaced(`- **${severity}**`, code(policyAddress(policy)), prose(message), placed(place));
+  const shown = nodes.map(({ address, path, requirement, ...node }) =>
+    spaced(code(address), path === "" ? "" : code(path), prose(requirement), placed(node.place)),
+  );
   return shown.length === 1 ? `${head}<br>${shown.join("")}` : `${head}${listedNodes(shown)}`;
 }
 

@@ -1,7 +1,9 @@
 import { joinParts } from "../../text/lists.ts";
 import { cutMiddle } from "../../text/values.ts";
 import type { Document, RenderOptions } from "../document.ts";
+import { timeText } from "../report/attribution.ts";
 import type { ReportOutcome } from "../report/outcomes.ts";
+import { renderedOf, targetRows } from "../report/targets.ts";
 import { groupedText } from "../report/words.ts";
 import { type Report, reportOf } from "../report.ts";
 import { type Detail, fitted, shortenedText } from "./budget.ts";
@@ -26,6 +28,19 @@ import {
 export function renderMarkdown(document: Document, options: RenderOptions): string {
   const target = document.kind === "Validation" ? "" : document.target;
   return fitted((detail) => draw(reportOf(document, options, detail !== "full"), target, detail), options.budget);
+}
+
+/** The documents of several targets: a table of the targets, then each of them. */
+export function renderMarkdownAll(documents: readonly Document[], options: RenderOptions): string {
+  const each = documents.map((document) => renderMarkdown(document, options));
+  // A validation has no state of an account.
+  if (documents.every(({ kind }) => kind === "Validation")) return each.join("\n");
+  const [head = [], ...rows] = targetRows(renderedOf(documents, options), timeText);
+  const targets = table(
+    head,
+    rows.map(([target = "", ...cells]) => [code(target), ...cells.map(prose)]),
+  );
+  return [`${targets}\n`, ...each].join("\n");
 }
 
 function draw(report: Report, target: string, detail: Detail): string {

@@ -25,7 +25,7 @@ function guardMeaning(guard: string, kind: (Plan | Result)["kind"]): string {
 /** Of the reasons that the engine gives, and of the names that --fail-on takes. */
 const meanings: Readonly<Record<string, string>> = {
   errors: "there are errors",
-  incomplete: "a read failed",
+  incomplete: "the account was not read completely",
   changes: "there are changes",
   drift: "the account differs from the manifests",
   unmanaged: "the account has objects or columns that no manifest covers",

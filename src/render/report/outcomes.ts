@@ -41,12 +41,15 @@ export interface ReportOutcome {
   readonly names: string;
 }
 
-// From this many items on, those that are done or blocked are counted.
+// From this many items on, those that are done are counted. Items that are blocked for one reason always are.
 const countedFrom = 30;
 
 export function reportOutcomes(items: readonly ItemResult[], verbose: boolean): readonly ReportOutcome[] {
   const isLong = !verbose && items.length >= countedFrom;
-  const keyed = items.map((item, index) => ({ item, key: (isLong ? sharedKey(item) : undefined) ?? String(index) }));
+  const keyed = items.map((item, index) => ({
+    item,
+    key: (isLong || (!verbose && !isDone(item)) ? sharedKey(item) : undefined) ?? String(index),
+  }));
   return grouped(keyed, ({ key }) => key).map((group): ReportOutcome => {
     const [{ item }, second] = group;
     const names = andMore(group.map((one) => visible(one.item.address)));

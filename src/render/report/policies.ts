@@ -12,7 +12,7 @@ export interface PolicyGroup {
   readonly policy: string;
   readonly severity: Severity;
   readonly message: string;
-  /** "policies/pii.yaml:4"; "" if not known. */
+  /** "policies/pii.yaml:4", if all findings have this place; "" if not known. */
   readonly place: string;
   readonly nodes: readonly PolicyNode[];
 }
@@ -24,6 +24,8 @@ export interface PolicyNode {
   readonly path: string;
   /** "hashed is false, must be true"; "" if not known. */
   readonly requirement: string;
+  /** "manifests/orders.yaml:21"; "" if not known, or if the group has it. */
+  readonly place: string;
 }
 
 /** The findings of a document, by what the reader must do about them. */
@@ -62,19 +64,20 @@ export function requirementText({ path, actual, required }: Pick<PolicyFinding, 
 
 /** Errors first. */
 function policyGroups(findings: readonly PolicyFinding[]): readonly PolicyGroup[] {
-  const groups = grouped(findings, ({ policy, severity, message, file = "", line = 0 }) =>
-    JSON.stringify([policy, severity, message, file, line]),
-  );
+  const groups = grouped(findings, ({ policy, severity, message }) => JSON.stringify([policy, severity, message]));
   return errorsFirst(
     groups.map((group): PolicyGroup => {
-      const [{ policy, severity, message, ...place }] = group;
-      return { ...{ policy, severity, message }, place: placeText(place), nodes: group.map(nodeOf) };
+      const [{ policy, severity, message }] = group;
+      const places = group.map((finding) => placeText(finding));
+      const isCommon = places.every((place) => place === places[0]);
+      const nodes = group.map((finding, index) => nodeOf(finding, isCommon ? "" : (places[index] ?? "")));
+      return { ...{ policy, severity, message }, place: isCommon ? (places[0] ?? "") : "", nodes };
     }),
   );
 }
 
-function nodeOf(finding: PolicyFinding): PolicyNode {
+function nodeOf(finding: PolicyFinding, place: string): PolicyNode {
   const { address, path } = finding;
   const requirement = requirementText(finding);
-  return { address, path: requirement === "" ? wholePath(path) : pathText(path).node, requirement };
+  return { address, path: requirement === "" ? wholePath(path) : pathText(path).node, requirement, place };
 }

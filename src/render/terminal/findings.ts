@@ -166,7 +166,12 @@ function policyLines({ policy, severity, message, place, nodes }: PolicyGroup, s
     ...tableLines([[head, cell(severity, color), cell(place, paint.dim)]], "", width),
     ...wrap(message, indent, width),
     ...tableLines(
-      shown.map(({ address, path, requirement }) => [cell(visible(address)), cell(path, paint.cyan), cell(requirement, color)]),
+      shown.map(({ address, path, requirement, ...node }) => [
+        cell(visible(address)),
+        cell(path, paint.cyan),
+        cell(requirement, color),
+        cell(node.place, paint.dim),
+      ]),
       indent,
       width,
     ),

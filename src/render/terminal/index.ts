@@ -3,9 +3,11 @@ import { visible } from "../../text/control-characters.ts";
 import { joinParts } from "../../text/lists.ts";
 import { outcomeSigns } from "../../text/signs.ts";
 import type { Document, RenderOptions } from "../document.ts";
+import { timeText } from "../report/attribution.ts";
 import { blockedGroups } from "../report/blocked.ts";
 import { changeLines } from "../report/changes.ts";
 import type { ReportOutcome } from "../report/outcomes.ts";
+import { renderedOf, targetRows } from "../report/targets.ts";
 import { groupedText, type Words } from "../report/words.ts";
 import { type Report, reportOf } from "../report.ts";
 import { changeRows } from "./changes.ts";
@@ -51,6 +53,21 @@ export function renderHuman(document: Document, options: RenderOptions): string 
     apart(nextLines(report, screen)),
     apart(closing(report, screen)),
   ]);
+}
+
+/** The documents of several targets: a table of the targets, then each of them. */
+export function renderHumanAll(documents: readonly Document[], options: RenderOptions): string {
+  const { paint, width } = screenOf(options);
+  const each = documents.map((document) => renderHuman(document, options));
+  // A validation has no state of an account.
+  if (documents.every(({ kind }) => kind === "Validation")) return each.join("\n");
+  const [head = [], ...rows] = targetRows(renderedOf(documents, options), timeText);
+  const table = tableLines(
+    [head.map((text) => cell(text, paint.bold)), ...rows.map((row) => row.map((text) => cell(visible(text))))],
+    "",
+    width,
+  );
+  return [`${table.join("\n")}\n`, ...each].join("\n");
 }
 
 /** "Plan for prod (https://api.example.com), commit 4f2c1ab"; on two lines if apply will refuse the plan. */

@@ -29,7 +29,10 @@ const rows: Readonly<Record<string, readonly [text: string, expected: string]>> 
     "Exit 3 (maxCreates, changes): the guard maxCreates refuses and there are changes.",
   ],
   "new policy errors": [ofPlan(3, ["policy"], { guards: [guard("policy")] }), "Exit 3 (policy): a policy is violated."],
-  "errors and a failed read": [ofPlan(1, ["errors", "incomplete"]), "Exit 1 (errors, incomplete): there are errors and a read failed."],
+  "errors and a failed read": [
+    ofPlan(1, ["errors", "incomplete"]),
+    "Exit 1 (errors, incomplete): there are errors and the account was not read completely.",
+  ],
   drift: [ofDrift(2, ["drift"]), "Exit 2 (drift): the account differs from the manifests."],
   "drift and policy errors": [
     ofDrift(3, ["policy", "drift"], { guards: [guard("policy")] }),

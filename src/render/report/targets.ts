@@ -1,0 +1,69 @@
+import type { Document, RenderOptions } from "../document.ts";
+import { type Report, reportOf } from "../report.ts";
+import { nodeCount } from "./policies.ts";
+
+/** A document with its content. */
+export interface Rendered {
+  readonly document: Document;
+  readonly report: Report;
+}
+
+export const renderedOf = (documents: readonly Document[], options: RenderOptions): readonly Rendered[] =>
+  documents.map((document) => ({ document, report: reportOf(document, options) }));
+
+/** One number that says how a target is. */
+export interface StateCount {
+  readonly label: string;
+  readonly count: number;
+  /** The part of a page that explains it. */
+  readonly part: string;
+  readonly isAlarm?: boolean;
+}
+
+/** The most important numbers of a document, the worst first. */
+export function stateCounts({ document, report }: Rendered): readonly StateCount[] {
+  if (document.kind === "Validation") return [];
+  const { words, manual, blocked, policies } = report;
+  const violations = [...policies.open, ...policies.existing];
+  const shared = [
+    { label: "manual", count: manual.length, part: "manual" },
+    {
+      label: "policy findings",
+      count: nodeCount(violations),
+      part: "policies",
+      isAlarm: policies.open.some(({ severity }) => severity === "error"),
+    },
+  ];
+  if (document.kind === "Result") {
+    const open = document.items.length - report.outcomes.filter(({ isDone }) => isDone).length;
+    return [{ label: "not done", count: open, part: "open", isAlarm: open > 0 }, ...shared];
+  }
+  const isReport = document.kind === "DriftReport";
+  const { exposes = 0, exposed = 0 } = document.summary;
+  const alarms = isReport ? exposed : exposes;
+  return [
+    { label: isReport ? "exposed" : "expose", count: alarms, part: "changes", isAlarm: alarms > 0 },
+    { label: `${words.change}s`, count: report.changes, part: "changes" },
+    ...shared,
+    { label: "blocked", count: blocked.length, part: "blocked" },
+  ];
+}
+
+/** The name of a document's target; a validation has none, only a title. */
+export const targetName = ({ document, report }: Rendered): string => (document.kind === "Validation" ? report.title : document.target);
+
+/** Targets with their state, to see at a glance which one needs attention: a head, and one row of texts per target. */
+export function targetRows(all: readonly Rendered[], timeText: (time: string) => string): readonly (readonly string[])[] {
+  const labels = [...new Set(all.flatMap((one) => stateCounts(one).map(({ label }) => label)))];
+  const rows = all.map((one) => {
+    const counts = new Map(stateCounts(one).map(({ label, count }) => [label, String(count)]));
+    const { report } = one;
+    return [
+      targetName(one),
+      report.verdict.word,
+      ...labels.map((label) => counts.get(label) ?? ""),
+      timeText(report.about.times.at(-1) ?? ""),
+    ];
+  });
+  return [["target", "state", ...labels, "last run"], ...rows];
+}
