@@ -64,7 +64,7 @@ export interface ExchangeOptions {
   readonly isClosed: () => boolean;
 }
 
-type Verdict<T> = { readonly ok: true; readonly value: T } | Failed;
+type AttemptOutcome<T> = { readonly ok: true; readonly value: T } | Failed;
 interface Failed {
   readonly ok: false;
   readonly failure: Failure;
@@ -89,7 +89,7 @@ export function createSendRequest(options: ExchangeOptions): SendRequest {
   };
 }
 
-async function attemptOnce<T>(call: Call<T>, attempt: number, options: ExchangeOptions): Promise<Verdict<T>> {
+async function attemptOnce<T>(call: Call<T>, attempt: number, options: ExchangeOptions): Promise<AttemptOutcome<T>> {
   const { transport, throttle, breaker, signal } = options;
   if (options.isClosed()) return { ok: false, failure: closed };
   if (signal?.aborted) return { ok: false, failure: interrupted };
@@ -98,7 +98,7 @@ async function attemptOnce<T>(call: Call<T>, attempt: number, options: ExchangeO
   const begun = performance.now();
   const outcome = await transport.exchange(call, signal);
   const durationMs = performance.now() - begun;
-  const verdict: Verdict<T> =
+  const verdict: AttemptOutcome<T> =
     outcome.type === "failure"
       ? { ok: false, failure: failureOfWire(outcome, call.method, options.timeoutMs) }
       : readResponse(call, outcome, options);
@@ -118,9 +118,9 @@ async function attemptOnce<T>(call: Call<T>, attempt: number, options: ExchangeO
   return verdict;
 }
 
-const loadOf = (verdict: Verdict<unknown>): Backpressure => (verdict.ok ? "fine" : verdict.failure.load);
+const loadOf = (verdict: AttemptOutcome<unknown>): Backpressure => (verdict.ok ? "fine" : verdict.failure.load);
 
-function readResponse<T>(call: Call<T>, response: WireResponse, options: ExchangeOptions): Verdict<T> {
+function readResponse<T>(call: Call<T>, response: WireResponse, options: ExchangeOptions): AttemptOutcome<T> {
   const { status } = response;
   try {
     if (status >= 200 && status < 300) return { ok: true, value: call.read(response) };

@@ -38,7 +38,8 @@ export async function runFmt(context: Context<FmtFlags>, paths: readonly string[
       ),
     );
   const outcomes: Outcome[] = [];
-  for (const path of files) outcomes.push(await formatFile(context, path));
+  const schemaOf = openSchemas();
+  for (const path of files) outcomes.push(await formatFile(context, path, schemaOf));
   const changed = outcomes.filter((outcome) => outcome === "changed").length;
   if (flags.check === true && changed > 0)
     io.stderr(`dimsync: ${changed} of ${files.size} files are not in canonical form. Run dimsync fmt.\n`);
@@ -51,7 +52,9 @@ type Outcome = "changed" | "unchanged" | "failed";
 /** Problems of the paths on the command line. */
 const pathCodes: ReadonlySet<string> = new Set(["E_PATH_NOT_FOUND", "W_GLOB_NO_FILE"]);
 
-async function formatFile({ io, flags, cwd }: Context<FmtFlags>, path: string): Promise<Outcome> {
+type SchemaOf = (kind: string) => Schema | undefined;
+
+async function formatFile({ io, flags, cwd }: Context<FmtFlags>, path: string, schemaOf: SchemaOf): Promise<Outcome> {
   const { source, problems } = readSource(cwd, path);
   const messages = source === undefined ? problems.map(({ message }) => message) : yamlProblemLines(source);
   if (source === undefined || messages.length > 0) {
@@ -80,13 +83,15 @@ function yamlProblemLines({ file, text }: Source): readonly string[] {
   });
 }
 
-const schemas = new Map<string, Schema | undefined>();
-
-function schemaOf(kind: string): Schema | undefined {
+/** Reads each schema once. */
+function openSchemas(): SchemaOf {
+  const schemas = new Map<string, Schema | undefined>();
   const known: readonly string[] = schemaNames;
-  if (!schemas.has(kind)) {
-    const text = known.includes(kind) ? schemaText(kind) : undefined;
-    schemas.set(kind, text === undefined ? undefined : (JSON.parse(text) as Schema));
-  }
-  return schemas.get(kind);
+  return (kind) => {
+    if (!schemas.has(kind)) {
+      const text = known.includes(kind) ? schemaText(kind) : undefined;
+      schemas.set(kind, text === undefined ? undefined : (JSON.parse(text) as Schema));
+    }
+    return schemas.get(kind);
+  };
 }

@@ -1,4 +1,5 @@
 import { dirname, resolve } from "node:path";
+import { isLoopback } from "../../model/base-url.ts";
 import { type ClientSettings, defaultClient, defaultGuards, type Guards, type RecordsSettings, type Settings } from "../../model/config.ts";
 import { toPointer } from "../../model/pointer.ts";
 import type { Problem, SourceLocation } from "../../model/problem.ts";
@@ -192,6 +193,3 @@ function readBaseUrl(text: string): { readonly baseUrl: string } | { readonly fa
   if (!isLoopback(url.hostname)) return { fault: "http would send the key unencrypted. Use https; http is for loopback addresses only." };
   return { baseUrl: text.replace(/\/+$/u, "") };
 }
-
-const isLoopback = (host: string) =>
-  host === "localhost" || host.endsWith(".localhost") || host === "[::1]" || /^127(?:\.[0-9]{1,3}){3}$/u.test(host);

@@ -42,6 +42,7 @@ export interface BindingsFile {
  * Reads the bindings of a target; a missing file has none. Throws E_BINDINGS_FILE with
  * FILE:LINE:COLUMN if the file is not valid (then it is never written to), and E_DUPLICATE_BINDING.
  */
+// biome-ignore lint/complexity/noExcessiveLinesPerFunction: short functions over one state
 export async function openBindings(file: string, target: string): Promise<BindingsFile> {
   let disk = await load(file);
   let recorded = recordedIn(disk, target);

@@ -12,6 +12,7 @@ import { acquireLock, lockTtlMs } from "./lock.ts";
 import { readUnlocked } from "./unlocked.ts";
 
 /** Takes the lock at once: it costs nothing here. Throws as `Records.begin` does, and E_LOCK_FILE (exit 1). */
+// biome-ignore lint/complexity/noExcessiveLinesPerFunction: short functions over one state
 export async function beginInFolder(store: FolderStoreOptions, options: BeginOptions): Promise<RecordsRun> {
   const { folder, target, bindingsFile } = store;
   const lock = await acquireLock(folder, target, options);

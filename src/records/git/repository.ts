@@ -60,6 +60,7 @@ const listMs = 20_000;
  * Opens the repository, and creates it if it is missing. Throws GitError, and what Node's calls
  * throw.
  */
+// biome-ignore lint/complexity/noExcessiveLinesPerFunction: short functions over one state
 export async function openRepository(options: RepositoryOptions): Promise<RecordsRepository> {
   const { folder, ref } = options;
   const remote = await findRemote(folder, options.remote, options.env);

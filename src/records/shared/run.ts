@@ -43,6 +43,7 @@ export interface RunOptions {
 }
 
 /** A run over a writer: the lease is taken with the first write, and kept with heartbeats. */
+// biome-ignore lint/complexity/noExcessiveLinesPerFunction: short functions over one state
 export function runOver(store: RunStore, writer: Writer, { runId, local, notice }: RunOptions): RecordsRun {
   const { ttlMs, gatherMs, waveSize } = store;
   let queuedSince: number | undefined;

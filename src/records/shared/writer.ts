@@ -57,6 +57,7 @@ interface Work<V extends Version> extends WriterOptions<V> {
 
 const nothing: Work<Version>["moving"] = { queue: [], requests: [] };
 
+// biome-ignore lint/complexity/noExcessiveLinesPerFunction: short functions over one state
 export function openWriter<V extends Version>(store: SharedStore<V>, options: WriterOptions<V>): Writer {
   const work: Work<V> = {
     ...{ ...options, store, lost: new AbortController(), stored: options.tip, planned: options.tip.content.state },

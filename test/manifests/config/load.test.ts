@@ -220,6 +220,7 @@ describe("settings", () => {
   test.each([
     "http://10.0.0.1",
     "http://localhost.example.com",
+    "http://x.localhost",
     "http://127.0.0.1.example.com",
     "ftp://localhost",
     "https://x?y=1",
