@@ -1,5 +1,6 @@
 import { sortDiagnostics } from "../../engine/plan.ts";
 import { conflicts } from "../../kinds/index.ts";
+import { emptyLabelSelectors } from "../../kinds/label-selectors.ts";
 import { ruleProblems } from "../../kinds/schema-config/compiled-config.ts";
 import type { Project } from "../../manifests/project.ts";
 import type { Settings } from "../../model/config.ts";
@@ -28,6 +29,7 @@ async function validationOf({ problems, locate, resources, files, settings, conf
   const found = [
     ...problems,
     ...ruleProblems(resources),
+    ...emptyLabelSelectors(resources),
     ...policyProblems(resources),
     ...missingModules(resources, settings.folder),
     ...literalProblems(resources, { today, ignoring: hasIgnores }),
