@@ -37,14 +37,15 @@ export function renderHtmlAll(documents: readonly Document[], options: RenderOpt
   const [first] = all;
   return page({
     title: `${first?.report.words.title ?? ""}: ${counted(all.length, "target")}`,
+    titleNote: "",
     about: "",
     lead: targetTable(all),
     tiles: [],
-    parts: pages.flatMap(({ title, about, lead, tiles, parts, footer }, index) => {
+    parts: pages.flatMap(({ title, titleNote, about, lead, tiles, parts, footer }, index) => {
       const prefix = `target-${index + 1}`;
       const linked = tiles.map((tile) => ({ ...tile, part: `${prefix}-${tile.part}` }));
       return [
-        { id: prefix, title, html: blocks(about, lead, footer), tiles: linked },
+        { id: prefix, title, titleNote, html: blocks(about, lead, footer), tiles: linked },
         ...parts.map((part) => ({ ...part, id: `${prefix}-${part.id}`, isBelow: true })),
       ];
     }),
@@ -77,7 +78,8 @@ const numberHtml = (tile: Tile | undefined): string =>
 
 function pageOf(document: Document, report: Report, options: RenderOptions): Page {
   return {
-    title: joinParts([report.title, report.refusalTitle], " "),
+    title: report.title,
+    titleNote: report.refusalTitle,
     about: aboutHtml(report),
     lead: leadHtml(report),
     tiles: tilesOf(document, report),

@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import { joinParts } from "../../text/lists.ts";
 import type { StateCount } from "../report/targets.ts";
 import { escaped } from "./escape.ts";
 import { style } from "./style.ts";
@@ -9,6 +10,8 @@ export interface Part {
   readonly title: string;
   /** Shown beside the title. */
   readonly count?: number;
+  /** A warning beside the title. */
+  readonly titleNote?: string;
   /** HTML. */
   readonly html: string;
   /** Shown below the title. */
@@ -22,6 +25,8 @@ export type Tile = StateCount;
 
 export interface Page {
   readonly title: string;
+  /** A warning beside the title; "" if there is none. */
+  readonly titleNote: string;
   /** HTML below the title: the account, the time and the commit. */
   readonly about: string;
   /** HTML: how it ended. */
@@ -36,11 +41,11 @@ export interface Page {
 const policy = `default-src 'none'; style-src 'sha256-${createHash("sha256").update(style).digest("base64")}'; base-uri 'none'; form-action 'none'`;
 
 /** A whole HTML document. */
-export function page({ title, about, lead, tiles, parts, footer }: Page): string {
+export function page({ title, titleNote, about, lead, tiles, parts, footer }: Page): string {
   const shown = parts.filter(({ html }) => html !== "");
   const ids = new Set(shown.map(({ id }) => id));
-  const name = ({ title: text, count }: Part): string =>
-    `${escaped(text)}${count === undefined || count === 0 ? "" : ` <span class="quiet">(${count})</span>`}`;
+  const name = ({ title: text, count, titleNote: note = "" }: Part): string =>
+    `${titleHtml(text, note)}${count === undefined || count === 0 ? "" : ` <span class="quiet">(${count})</span>`}`;
   // Parts of several targets are reached from the table of targets.
   const listed = shown.some(({ isBelow }) => isBelow === true) ? [] : shown;
   const contents =
@@ -55,14 +60,14 @@ export function page({ title, about, lead, tiles, parts, footer }: Page): string
 <meta name="color-scheme" content="light dark">
 <meta name="referrer" content="no-referrer">
 <meta http-equiv="Content-Security-Policy" content="${policy}">
-<title>${escaped(title)}</title>
+<title>${escaped(joinParts([title, titleNote], " "))}</title>
 <style>${style}</style>
 </head>
 <body>
 <a class="skip" href="#main">Skip to the content</a>
 <div class="page">
 <header>
-<h1>${escaped(title)}</h1>
+<h1>${titleHtml(title, titleNote)}</h1>
 ${[about, lead, tileList(tiles, ids), contents].filter((part) => part !== "").join("\n")}</header>
 <main id="main">
 ${shown.map((part) => section(part, name(part), ids)).join("\n")}
@@ -75,6 +80,9 @@ ${footer}
 </html>
 `;
 }
+
+const titleHtml = (title: string, note: string): string =>
+  joinParts([escaped(title), note === "" ? "" : `<span class="warned">${escaped(note)}</span>`], " ");
 
 function section({ id, html, tiles = [], isBelow }: Part, title: string, ids: ReadonlySet<string>): string {
   const content = `${html}\n${tileList(tiles, ids)}</section>`;

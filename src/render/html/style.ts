@@ -14,6 +14,7 @@ body{margin:0;background:var(--bg);color:var(--fg);font:1rem/1.5 system-ui,-appl
 header{padding:2rem 0 1rem;border-bottom:1px solid var(--line)}
 footer{padding:1.25rem 0 2rem;border-top:1px solid var(--line);margin-top:3rem;color:var(--quiet);font-size:.875rem}
 h1{font-size:1.75rem;line-height:1.2;letter-spacing:-.01em;margin:0 0 .25rem}
+.warned{font-size:.7em;font-weight:500;color:var(--bad);overflow-wrap:anywhere}
 h2{font-size:1.25rem;line-height:1.3;margin:2.5rem 0 .75rem;scroll-margin-top:1rem}
 h3{font-size:1.0625rem;line-height:1.4;margin:1.75rem 0 .5rem;scroll-margin-top:1rem}
 summary h3{display:inline;margin:0;font-size:1rem}
@@ -70,6 +71,7 @@ tbody th b{font-weight:650}
 .targets tbody th{font-weight:600}
 @media (min-width:44.01rem){tbody th{width:36%}.rules tbody th{width:62%}.targets tbody th{width:auto}tbody td{min-width:5.5rem}tbody td:last-child:not(:only-of-type){min-width:11rem}.targets tbody td,.targets tbody td:last-child{min-width:0}}
 .target{border-top:1px solid var(--line);margin-top:3rem}
+.target:first-child{border-top:0;margin-top:0}.targets tbody tr:last-child,.targets tbody tr:last-child>*{border-bottom:0}
 .target h2{font-size:1.5rem}
 .who{display:block}
 .trace .who{display:inline}
