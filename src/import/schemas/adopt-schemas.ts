@@ -93,11 +93,27 @@ function exposureNotices(address: Address, exposing: readonly LeafDifference[], 
     const rest = texts.length - shownNodes;
     return `${texts.slice(0, shownNodes).join(", ")}${rest > 0 ? ` and ${rest} more` : ""}`;
   };
-  const leaves = exposing.map(({ path, key }) => `${nodeText(path)} ${key === "hashed" ? "unhashed" : "enabled"}`);
+  const unhashed = exposing.flatMap(({ path, key }) => (key === "hashed" ? [path] : []));
+  const enabled = exposing.flatMap(({ path, key }) => (key === "enabled" ? [path] : []));
+  const leaves = [...byTable(unhashed).map((text) => `${text} unhashed`), ...byTable(enabled).map((text) => `${text} enabled`)];
   return [
     ...(leaves.length > 0 ? [`${address} was stricter than the account. The manifests now declare: ${list(leaves)}.`] : []),
-    ...(added.length > 0 ? [`${address} now covers new columns that are replicated unhashed: ${list(added.map(nodeText))}.`] : []),
+    ...(added.length > 0 ? [`${address} now covers new columns that are replicated unhashed: ${list(byTable(added))}.`] : []),
   ];
+}
+
+/** "public.orders (email, phone)" for columns of one table; other nodes, and a single column, as they are. */
+function byTable(paths: readonly NodePath[]): readonly string[] {
+  const groups = new Map<string, NodePath[]>();
+  for (const path of paths) {
+    const [schema, table, column] = path;
+    const key = table === undefined || column === undefined ? nodeText(path) : nodeText([schema, table]);
+    groups.set(key, [...(groups.get(key) ?? []), path]);
+  }
+  return [...groups].map(([table, nodes]) => {
+    const [only = [""] as const, second] = nodes;
+    return second === undefined ? nodeText(only) : `${table} (${nodes.map(([, , column = ""]) => nodeText([column])).join(", ")})`;
+  });
 }
 
 function specFor(integration: string, live: LiveSchemas, literal: boolean): SchemaConfigSpec {
