@@ -15,7 +15,7 @@ const checked: readonly RegExp[] = [
   /^src\/.+(?<!\.generated(?:\.d)?)\.ts$/u,
   /^(?:bench|build)\/.+\.(?:[cm]js|sh)$/u,
   /^build\.mjs$/u,
-  /^test\/(?!docs\/english|render|service).+\.(?:ts|mjs)$/u,
+  /^test\/(?!docs\/english).+\.(?:ts|mjs)$/u,
 ];
 
 interface Phrase {

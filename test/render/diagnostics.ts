@@ -28,7 +28,7 @@ export const diagnostics: readonly Diagnostic[] = [
     code: "E_AMBIGUOUS",
     severity: "error",
     summary: "Several live objects match",
-    message: "Integration/orders could be Orders (8f1c) or Orders (77aa). Pin the one that is meant.",
+    message: "Integration/orders could be Orders (8f1c) or Orders (77aa). Pin the right one.",
     address: "Integration/orders",
     command: "dimsync bind Integration/orders=8f1c",
   },

@@ -103,7 +103,7 @@ const items: readonly Item[] = [
   item({ id: "i5", address: "Tag/finance", kind: "Tag", action: "bind", liveId: "t-4", liveName: "Finance", requests: [] }),
 ];
 
-/** Every member of a plan holds something. */
+/** A plan with content in every member. */
 export const fullPlan: Plan = plan({
   git: { commit: "4f2c1ab09d3e77aa10b2c3d4e5f60718293a4b5c", dirty: true },
   executable: false,
@@ -115,8 +115,7 @@ export const fullPlan: Plan = plan({
       path: "/paused",
       expected: false,
       actual: true,
-      instruction:
-        "Resume the integration in the service's own interface. If it is meant to be paused, set expect.paused to true in manifests/orders.yaml.",
+      instruction: "Resume the integration in the service. If it should be paused, set expect.paused to true in manifests/orders.yaml.",
     },
     {
       id: "m-b07c11",
@@ -163,7 +162,7 @@ export const fullPlan: Plan = plan({
     {
       address: "Asset/archive",
       paths: ["/connection/account", "/connection/private_key"],
-      reason: "the interface never returns a connection, and none was sent from here",
+      reason: "the interface never returns a connection, and dimsync has not sent one",
     },
   ],
   policy: [
@@ -173,7 +172,7 @@ export const fullPlan: Plan = plan({
       state: "new",
       address: "SchemaConfig/shops@orders",
       path: column("orders", "contact_email", "hashed"),
-      message: "personal data would be copied in clear",
+      message: "personal data would be replicated unhashed",
       actual: false,
       required: true,
       file: "policies/pii.yaml",
@@ -193,7 +192,7 @@ export const fullPlan: Plan = plan({
       state: "fixed",
       address: "SchemaConfig/shops@orders",
       path: column("users", "email", "hashed"),
-      message: "personal data would be copied in clear",
+      message: "personal data would be replicated unhashed",
       actual: false,
       required: true,
       file: "policies/pii.yaml",

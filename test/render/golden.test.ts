@@ -24,7 +24,7 @@ const blind = plan({
 });
 const unverified = plan({ unverifiable: fullPlan.unverifiable });
 
-// The texts are reviewed like code. File, what is shown, how.
+// The texts are reviewed like code. File, document, options.
 const rows: [file: string, document: Document, options?: Partial<RenderOptions>][] = [
   ["plan.txt", fullPlan],
   ["plan-verbose.txt", fullPlan, { verbose: true }],

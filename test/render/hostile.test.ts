@@ -9,14 +9,15 @@ import { fullResult } from "./results.ts";
 
 const documents: readonly Document[] = [fullPlan, driftReport, fullResult, invalid, planOfColumns(26)];
 const plain: RenderOptions = { color: false, verbose: false };
-// Everything that a terminal obeys or that reorders or hides text. Line feeds are the only control that output may hold.
+// Characters that control a terminal, or reorder or hide text. Line feeds are the only control
+// characters allowed in output.
 const dangerous = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/u;
 
 const names: Readonly<Record<string, string>> = {
   "a colour and a cursor movement": "\u001b[31mred\u001b[2A",
   "a title and a link for the terminal": "\u001b]0;title\u0007\u001b]8;;https://example.com\u001b\\here",
   "a C1 control sequence": "\u009b31m",
-  "text written backwards": "\u202egnp.exe\u2066",
+  "right-to-left text": "\u202egnp.exe\u2066",
   "zero width, soft hyphen and byte order mark": "a\u200bb\u00adc\ufeff",
   "a lone surrogate and a tag character": "\ud800x\u{e0041}",
   "line and paragraph separators": "a\u2028b\u2029c\u0085d",
@@ -31,7 +32,7 @@ const names: Readonly<Record<string, string>> = {
 };
 
 describe.each(Object.entries(names))("a name of %s", (_, name) => {
-  test.each(["human", "json", "markdown"] as const)("reaches no terminal from %s", (format) => {
+  test.each(["human", "json", "markdown"] as const)("is escaped for the terminal by %s", (format) => {
     for (const document of documents) {
       for (const verbose of [false, true]) {
         const text = renderers[format](withName(document, name), { ...plain, verbose });
@@ -48,7 +49,7 @@ describe.each(Object.entries(names))("a name of %s", (_, name) => {
 const anyName = fc.string({ unit: "binary", maxLength: 12 });
 const markupName = fc.string({ unit: fc.constantFrom(..."`|\\<>&@#*_~[]()!-+=. \n\t1a/:'\"$"), maxLength: 14 });
 
-test("no name of any characters reaches a terminal", () => {
+test("names with any characters are escaped for the terminal", () => {
   fc.assert(
     fc.property(anyName, fc.constantFrom(...documents), fc.constantFrom("human", "json", "markdown"), (name, document, format) => {
       expect(renderers[format](withName(document, name), plain).replaceAll("\n", "")).not.toMatch(dangerous);
@@ -57,7 +58,7 @@ test("no name of any characters reaches a terminal", () => {
   );
 });
 
-test("no name made of markup breaks the Markdown", () => {
+test("names with markup do not break the Markdown", () => {
   fc.assert(
     fc.property(markupName, fc.constantFrom(...documents), (name, document) => {
       expect(faults(renderers.markdown(withName(document, name), plain))).toEqual([]);
@@ -66,7 +67,7 @@ test("no name made of markup breaks the Markdown", () => {
   );
 });
 
-test("names that differ are shown differently, even where they look the same", () => {
+test("different names are shown differently, even if they look the same", () => {
   const shown = ["orders", "orders ", "orders\u200b", "ordеrs\u00ad", '"orders"', "orders\\u200b"].map((name) => {
     const text = renderers.human(withName(planOfColumns(1), name), plain);
     return text.split("\n").find((line) => line.includes("hashed"));
@@ -74,7 +75,7 @@ test("names that differ are shown differently, even where they look the same", (
   expect(new Set(shown).size).toBe(shown.length);
 });
 
-test("the checker of the Markdown finds what it is there to find", () => {
+test("the checker of the Markdown finds errors", () => {
   const broken = ["<details>", "```\nx", "a `b", "| a | b |\n| c |", "x | y", "hello @you", "see #1", "<b>x</b>", "[x](y)"];
   expect(broken.filter((text) => faults(text).length === 0)).toEqual([]);
 });

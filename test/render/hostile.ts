@@ -2,7 +2,7 @@ import { emptyRecord, isObject } from "../../src/model/json.ts";
 import { toPointer } from "../../src/model/pointer.ts";
 import type { Document } from "../../src/render/index.ts";
 
-// Members whose values are words of ours, not of a user or of the service.
+// Members with values of dimsync, not of a user or of the service.
 const ours = new Set([
   "origin",
   "confidence",
@@ -19,7 +19,10 @@ const ours = new Set([
 ]);
 const pointers = new Set(["path", "paths"]);
 
-/** The document with `name` put into every text of it that comes from a manifest, the account or a message, and into the keys of its maps. */
+/**
+ * The document with `name` in every text that comes from a manifest, the account or a message, and
+ * in the keys of its maps.
+ */
 export function withName<T extends Document>(document: T, name: string): T {
   return replaced(document, "", name) as T;
 }

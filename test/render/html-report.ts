@@ -16,7 +16,7 @@ const dana: Attribution = {
 const run: Attribution = { ...dana, actor: "bot@example.com", userAgent: "dimsync/0.1.0 (run/7c1e)", own: true };
 const origins = ["drift", "config", "conflict", "drift", "unknown"] as const;
 
-/** The full drift report with origins and attribution, as `drift --base` would give it. */
+/** The full drift report with origins and attribution, as from `drift --base`. */
 export const tracedReport: Plan = {
   ...driftReport,
   items: driftReport.items.map((each) => ({
@@ -54,7 +54,7 @@ export const past: ReportHistory = {
   ],
 };
 
-/** As the renderers take it. */
+/** The input of the renderers. */
 export const history: ReadonlyMap<string, ReportHistory> = new Map([[tracedReport.planId, past]]);
 
 /** `integrations` integrations with `each` differences, by a few rules. */

@@ -13,7 +13,7 @@ const nothing: Summary = {
 
 const reportRisks = { protects: "exposed", exposes: "stricter" } as const;
 
-/** The items as a drift report has them: its own words for the risks. */
+/** The items of a drift report, with its own words for risks. */
 const reported = (items: readonly Item[]): readonly Item[] =>
   items.map((each) => ({
     ...each,
@@ -24,7 +24,7 @@ const reported = (items: readonly Item[]): readonly Item[] =>
     })),
   }));
 
-/** A plan that finds nothing, with the given members in place of its own; the summary is counted where none is given. */
+/** An empty plan, with some members replaced; without a summary, it is counted. */
 export function plan(members: Partial<Plan> = {}): Plan {
   const isReport = members.kind === "DriftReport";
   const { items: given = [], manual: steps = [], blocked = [], deferred = [] } = members;
@@ -69,7 +69,7 @@ export function plan(members: Partial<Plan> = {}): Plan {
   };
 }
 
-/** An update of one schema configuration, with the given members in place of its own. */
+/** An update of one schema configuration, with some members replaced. */
 export function item(members: Partial<Item> = {}): Item {
   return {
     id: "i1",
@@ -86,7 +86,7 @@ export function item(members: Partial<Item> = {}): Item {
   };
 }
 
-/** A column that becomes hashed by a rule, with the given members in place of its own. */
+/** A column that a rule hashes, with some members replaced. */
 export function change(members: Partial<Change> = {}): Change {
   return {
     path: "/schemas/public/tables/users/columns/email/hashed",

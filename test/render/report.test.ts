@@ -29,7 +29,7 @@ describe("changes are grouped by rule", () => {
     expect(reportOf(ofChanges(300), { ...plain, verbose: true }).isGrouped).toBe(false);
   });
 
-  test("over all integrations, what becomes readable first", () => {
+  test("over all integrations, columns that become readable first", () => {
     const [group] = reportOf(fleetPlan(), plain).groups;
     expect(group).toMatchObject({ type: "rules", address: "SchemaConfig/shops", exposed: 2 });
     expect(group?.type === "rules" ? group.rules.map(({ what, isAlarm }) => [what, isAlarm]) : []).toEqual([
@@ -55,7 +55,7 @@ describe("changes are grouped by rule", () => {
   });
 });
 
-test("a result with many items counts those that are done", () => {
+test("a result with many items counts the finished ones", () => {
   const done = Array.from({ length: 40 }, (_, index) => ({
     ...{ address: `SchemaConfig/a@i${index}`, kind: "SchemaConfig", action: "update" as const, outcome: "done" as const },
   }));
@@ -73,11 +73,11 @@ describe("what to do about drift", () => {
   const restore = ["To restore", "dimsync drift --resolve revert", "dimsync apply revert.plan.json"];
   const keep = ["To keep", "dimsync drift --resolve accept"];
 
-  test("restore or keep what changed in the account", () => {
+  test("restore or keep changes in the account", () => {
     expect(next({ items: [item({ changes: [change()] })] })).toEqual([restore, keep]);
   });
 
-  test("what only the manifests changed is not accepted", () => {
+  test("changes only in the manifests are not accepted", () => {
     expect(next({ items: [item({ changes: [change({ origin: "config" })] })] })).toEqual([restore, ["1 difference"]]);
   });
 
@@ -107,7 +107,7 @@ describe("policy findings", () => {
   });
 
   test.each(["sarif", "junit", "github"] as const)(
-    "%s says what the value is and must be, and leaves out what the plan fixes",
+    "%s shows the value and the required one, except for findings that the plan fixes",
     (format) => {
       const text = renderers[format](plan({ policy }), plain);
       expect(text).toContain("hashed is false, must be true");
@@ -130,6 +130,6 @@ test("the page, the text and the history count the same unmanaged objects and co
   expect(page).toContain("612 unmanaged columns");
 });
 
-test("manual steps that are done come from the history", () => {
+test("finished manual steps come from the history", () => {
   expect(reportOf(tracedReport, { ...plain, history }).done).toEqual(past.done);
 });

@@ -14,7 +14,7 @@ const outcomes: readonly ItemResult[] = [
     outcome: "unknown",
     code: "E_UNKNOWN_OUTCOME",
     message:
-      "The connection was reset after the request was sent, and no new integration showed within 30 seconds. It may still have been created.",
+      "The connection was reset after the request was sent, and no new integration appeared within 30 seconds. It may still have been created.",
   },
   {
     id: "i4",
@@ -24,7 +24,7 @@ const outcomes: readonly ItemResult[] = [
     outcome: "not-converged",
     liveId: "8f1c",
     code: "E_NOT_CONVERGED",
-    message: "The service answered with success, but one column still has its old value.",
+    message: "The service accepted the request, but one column still has its old value.",
     changes: [change()],
   },
   {
@@ -42,7 +42,7 @@ const outcomes: readonly ItemResult[] = [
     address: "SchemaConfig/billing@billing",
     kind: "SchemaConfig",
     outcome: "deferred",
-    message: "The schema of Integration/billing isn't there yet.",
+    message: "The schema of Integration/billing does not exist yet.",
   },
   { address: "Asset/lake", kind: "Asset", outcome: "blocked", code: "E_UNBOUND", message: "The manifest has no live id." },
 ];

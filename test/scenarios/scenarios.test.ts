@@ -10,20 +10,21 @@ import { type Ran, runCommand } from "../support/command.ts";
 import { configText, filesIn, keyVariable, writeProject } from "../support/project-folder.ts";
 import { startService } from "../support/service.ts";
 
-// One folder, one story: plan, apply, plan again, on the command line, against the service on loopback. See README.md beside this file.
+// Each folder is a scenario: plan, apply, plan again, on the command line, against the service on
+// loopback. See README.md beside this file.
 
-/** scenario.yaml. Everything may be left out. */
+/** scenario.yaml. Everything is optional. */
 interface Scenario {
   /** Flags for plan and apply alike. */
   readonly args?: readonly string[];
-  /** Exit code of `plan --detailed-exitcode`; 2 where absent. */
+  /** Exit code of `plan --detailed-exitcode`. Default: 2. */
   readonly plan?: number;
-  /** Exit code of apply; 0 where absent. */
+  /** Exit code of apply. Default: 0. */
   readonly apply?: number;
-  /** What the plan after apply is: "empty" (where absent), or its exit code. */
+  /** The plan after apply: "empty" (default), or its exit code. */
   readonly again?: "empty" | number;
   readonly service?: EmbeddedOptions;
-  /** Secrets: canaries that may appear nowhere but in request bodies. */
+  /** Secrets: canaries that may only appear in request bodies. */
   readonly env?: Readonly<Record<string, string>>;
 }
 
@@ -33,7 +34,7 @@ const names = readdirSync(root, { withFileTypes: true })
   .map(({ name }) => name)
   .sort();
 
-describe("each scenario ends as its folder says", () => {
+describe("each scenario has the results in its folder", () => {
   test.each(names)("%s", async (name) => {
     const folder = join(root, name);
     const scenario = yamlIn(join(folder, "scenario.yaml")) as Scenario;
@@ -123,7 +124,7 @@ function bindingsOf(folder: string): Record<string, string> {
   return existsSync(file) ? { "dimsync.bindings.yaml": readFileSync(file, "utf8") } : {};
 }
 
-/** The bindings of the only target, as they are afterwards. */
+/** The bindings of the only target after the run. */
 function bindingsText(project: string): string {
   const text = filesIn(project).get("dimsync.bindings.yaml");
   return `bindings:\n${
@@ -134,5 +135,7 @@ function bindingsText(project: string): string {
   }\n`;
 }
 
-/** Compares with the file. `vitest -u` writes it; read the differences line by line before you commit them. */
+/**
+ * Compares with the file. `vitest -u` updates it; read the diff line by line before you commit it.
+ */
 const golden = (folder: string, file: string, text: string): Promise<void> => expect(text).toMatchFileSnapshot(join(folder, file));

@@ -1,11 +1,12 @@
 import { generateKeyPairSync, sign } from "node:crypto";
 
-// A certificate made for one test run: one in the repository would expire, and would bring a private key along. Only what TLS needs, in DER by hand.
+// A certificate for one test run: one in the repository would expire, and would need a private key
+// there. Only the parts that TLS needs, in DER.
 
 const der = (tag: number, ...parts: readonly Buffer[]): Buffer => {
   const content = Buffer.concat(parts);
   const { length: size } = content;
-  // The shortest form, which OpenSSL insists on.
+  // The shortest form, which OpenSSL requires.
   const length = size < 128 ? [size] : size < 256 ? [0x81, size] : [0x82, size >> 8, size & 255];
   return Buffer.concat([Buffer.from([tag, ...length]), content]);
 };

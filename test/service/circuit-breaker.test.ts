@@ -24,7 +24,7 @@ test("requests that start together with a refused key are not repeated, and thos
   expect(service.received.length).toBeLessThanOrEqual(8);
 });
 
-test("a list that refuses a key which others accept stops nothing", async () => {
+test("a list that refuses a key that others accept does not stop requests", async () => {
   const service = await serve(({ url }, response) =>
     url === "/v1/tags" ? json(response, {}, 401) : json(response, url.endsWith("/schemas") ? noSchemas : noTags),
   );
@@ -50,7 +50,7 @@ test("a host that refuses connections is not tried again for every request", asy
   const client = clientFor(await refusedUrl(), { onCall: (report) => attempts.push(report) });
   const failures = await Promise.all(ids.map((id) => failureOf(client.schemas(id))));
   expect(new Set(failures.map(({ code, sent }) => `${code} ${sent}`))).toEqual(new Set(["E_SERVICE_UNREACHABLE never"]));
-  // Each has 3 attempts. The first that has none left ends all others.
+  // Each has 3 attempts. The first request without attempts left ends all others.
   expect(attempts.length).toBeLessThanOrEqual(2 * ids.length + 8);
 });
 

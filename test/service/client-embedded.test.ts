@@ -10,7 +10,8 @@ import { clientFor, failureOf } from "./client-under-test.ts";
 
 const apiKey = "k-embedded";
 
-// The service holds every exchange against schema/openapi.json and fails the test where one differs.
+// The service checks every exchange against schema/openapi.json and fails the test if one violates
+// it.
 async function start(options: EmbeddedOptions = {}) {
   const service = await startService({ apiKeys: { [apiKey]: "bot@example.com" }, ...options });
   onTestFinished(() => service.close());
@@ -48,7 +49,7 @@ test.each(["totalItems", "total", "nextCursor", "hasMore"] as const)("lists page
   expect(completeness).toBe("shown");
 });
 
-test("writes: the responses to PATCH schemas and PUT tag are decoded, and read-only stays shut", async () => {
+test("writes: the responses to PATCH schemas and PUT tag are decoded, and a read-only client refuses them", async () => {
   const { service, client } = await start();
   const [integration] = (await client.integrations()).items;
   const [tag] = (await client.tags()).items;
@@ -93,7 +94,7 @@ test.each(["envelope", "plain", "empty", "echo"] as const)(
     );
     expect(error).toMatchObject({ sent: "answered", status: 422 });
     expect(JSON.stringify([error.message, error.stack, error])).not.toContain("hunter-canary");
-    // Else the row would show nothing.
+    // Otherwise the row would prove nothing.
     expect(bodies[0]?.includes("hunter-canary")).toBe(errorBody === "echo");
   },
 );

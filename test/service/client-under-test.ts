@@ -5,7 +5,7 @@ import { type Client, type ClientOptions, createClient } from "../../src/service
 
 export const key = "k-canary-5f2e9";
 
-/** A client that waits for nothing: each wait is noted instead. Closed when the test ends. */
+/** A client that does not wait: it records each wait. Closed when the test ends. */
 export function clientFor(baseUrl: string, changes: Partial<ClientOptions> = {}): Client & { readonly waits: number[] } {
   const waits: number[] = [];
   const client = createClient({
@@ -25,7 +25,7 @@ export function clientFor(baseUrl: string, changes: Partial<ClientOptions> = {})
   return { ...client, waits };
 }
 
-/** The ServiceError that the promise ends with; anything else fails the test. */
+/** The ServiceError of the promise; anything else fails the test. */
 export async function failureOf(promise: Promise<unknown>): Promise<ServiceError> {
   try {
     await promise;

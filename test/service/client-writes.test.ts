@@ -9,7 +9,7 @@ const create: SendableRequest = { method: "POST", path: "/v1/integrations", body
 const patch: SendableRequest = { method: "PATCH", path: "/v1/integrations/8f1c/schemas", body: { schemas: {} } };
 const canary = 's3cret-canary\n"quoted"';
 
-test("a body goes out with its secrets in place, typed as they are, under any name", async () => {
+test("a body is sent with its secrets, in their types, with any names", async () => {
   const service = await serve((_request, response) => json(response, { code: "Success", data: { id: "i-1" } }));
   const connection: Record<string, unknown> = Object.assign(Object.create(null), {
     port: new Secret(5432),
@@ -18,7 +18,7 @@ test("a body goes out with its secrets in place, typed as they are, under any na
   });
   const name = "__proto__";
   connection[name] = new Secret(canary);
-  // The map holds nothing but what may be sent; its unusual key is the point.
+  // The map only contains values that may be sent. The unusual key is tested here.
   await clientFor(service.url).send({ ...create, body: { connection } as SendableRequest["body"] });
 
   expect(service.received[0]?.body).toBe(
@@ -50,18 +50,18 @@ describe("ids keep every digit", () => {
   });
 });
 
-describe("what may have been carried out is sent once and reported as that", () => {
+describe("a write that may have been executed is sent once and reported so", () => {
   const rows: Record<string, [act: (socket: import("node:net").Socket) => void, code: string]> = {
     "reset after the request": [(socket) => socket.resetAndDestroy(), "E_SERVICE_UNREACHABLE"],
-    "closed without an answer": [(socket) => socket.end(), "E_SERVICE_UNREACHABLE"],
-    "no answer in time": [() => undefined, "E_TIMEOUT"],
-    "an answer that stops in its headers": [(socket) => socket.end("HTTP/1.1 200 OK\r\ncontent-le"), "E_SERVICE_UNREACHABLE"],
-    "an answer that stops in its body": [
+    "closed without a response": [(socket) => socket.end(), "E_SERVICE_UNREACHABLE"],
+    "no response in time": [() => undefined, "E_TIMEOUT"],
+    "a response that ends in its headers": [(socket) => socket.end("HTTP/1.1 200 OK\r\ncontent-le"), "E_SERVICE_UNREACHABLE"],
+    "a response that ends in its body": [
       (socket) => socket.end('HTTP/1.1 200 OK\r\ncontent-length: 900\r\n\r\n{"data":'),
       "E_SERVICE_UNREACHABLE",
     ],
-    "an answer that hangs in its body": [(socket) => socket.write('HTTP/1.1 200 OK\r\ncontent-length: 900\r\n\r\n{"data":'), "E_TIMEOUT"],
-    "an answer that is no HTTP": [(socket) => socket.end("secret noise\r\n\r\n"), "E_SERVICE_UNREACHABLE"],
+    "a response that hangs in its body": [(socket) => socket.write('HTTP/1.1 200 OK\r\ncontent-length: 900\r\n\r\n{"data":'), "E_TIMEOUT"],
+    "a response that is not HTTP": [(socket) => socket.end("secret noise\r\n\r\n"), "E_SERVICE_UNREACHABLE"],
     "status 500": [(socket) => socket.end("HTTP/1.1 500 Oops\r\ncontent-length: 0\r\n\r\n"), "E_SERVICE_STATUS"],
     "status 503 with Retry-After": [
       (socket) => socket.end("HTTP/1.1 503 Busy\r\nretry-after: 1\r\ncontent-length: 0\r\n\r\n"),
@@ -69,7 +69,7 @@ describe("what may have been carried out is sent once and reported as that", () 
     ],
     "200 with HTML": [(socket) => socket.end("HTTP/1.1 200 OK\r\ncontent-length: 6\r\n\r\n<html>"), "E_MALFORMED_ANSWER"],
     "200 with nothing": [(socket) => socket.end("HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n"), "E_MALFORMED_ANSWER"],
-    "200 with an id that is no integer": [
+    "200 with an id that is not an integer": [
       (socket) => socket.end('HTTP/1.1 200 OK\r\ncontent-length: 10\r\n\r\n{"id":1.5}'),
       "E_MALFORMED_ANSWER",
     ],
@@ -96,14 +96,14 @@ describe("what may have been carried out is sent once and reported as that", () 
   });
 });
 
-describe("what was certainly not carried out", () => {
-  test.each([400, 401, 403, 404, 405, 408, 409, 413, 422, 425])("status %i is final and answered", async (status) => {
+describe("a write that was certainly not executed", () => {
+  test.each([400, 401, 403, 404, 405, 408, 409, 413, 422, 425])("status %i is final, and `sent` is answered", async (status) => {
     const service = await serve((_request, response) => json(response, {}, status));
     expect(await failureOf(clientFor(service.url).send(create))).toMatchObject({ sent: "answered", status });
     expect(service.received).toHaveLength(1);
   });
 
-  test("429 is sent again after Retry-After, and is answered when it never ends", async () => {
+  test("429 is sent again after Retry-After, and `sent` is answered if it never ends", async () => {
     const service = await serve((_request, response, turn) =>
       turn === 0 ? json(response, {}, 429, { "retry-after": "7" }) : json(response, { data: { id: "i-1" } }),
     );
@@ -136,12 +136,12 @@ describe("what was certainly not carried out", () => {
     expect(client.calls()).toEqual({});
   });
 
-  test("a connection that comes up while retrying carries the write once", async () => {
+  test("a connection that is established during a retry sends the write once", async () => {
     const service = await serve((_request, response) => json(response, { data: { id: "i-1" } }));
     const { createServer } = await import("node:net");
     const client = clientFor(await refusedUrl(), { retries: 0 });
     expect((await failureOf(client.send(create))).sent).toBe("never");
-    // A port that refuses first and answers later: the retry finds a relay to the service.
+    // A port that first refuses and then responds: the retry finds a relay to the service.
     const url = new URL(await refusedUrl());
     let relay: import("node:net").Server | undefined;
     const late = clientFor(url.origin, {
@@ -169,7 +169,7 @@ describe("what was certainly not carried out", () => {
     expect(client.calls()).toEqual({});
   });
 
-  test("a TLS handshake that hangs is a time-out, never sent", async () => {
+  test("a TLS handshake that hangs is a timeout, never sent", async () => {
     const silent = await serveSockets(() => undefined);
     const client = clientFor(silent.url.replace("http:", "https:"), { retries: 1, timeoutMs: 100 });
     expect(await failureOf(client.send(create))).toMatchObject({ code: "E_TIMEOUT", sent: "never" });
@@ -177,11 +177,11 @@ describe("what was certainly not carried out", () => {
   });
 });
 
-test("every POST has a connection of its own, so none meets one that the server is closing", async () => {
+test("every POST has its own connection, so none uses one that the server is closing", async () => {
   const service = await serve((_request, response) => json(response, { data: { id: "i-1", items: [] } }));
   const client = clientFor(service.url);
   await client.tags();
-  // A connection is free again one turn after its answer.
+  // A connection is free one turn after its response.
   await new Promise(setImmediate);
   await client.tags();
   expect(service.connections()).toBe(1);
@@ -209,7 +209,7 @@ test("a server that closes kept connections at once costs no POST and no GET", a
   expect(service.received.filter(({ method }) => method === "POST")).toHaveLength(5);
 });
 
-describe("no text of an answer is shown where it could hold a secret", () => {
+describe("no text of a response is shown if it could contain a secret", () => {
   const withSecret: SendableRequest = { ...create, body: { password: new Secret("hunter-canary") } };
   const withKey: SendableRequest = { ...create, body: { note: `it is ${key}` } };
   const rows: Record<string, [request: SendableRequest, message: string, shown: RegExp]> = {

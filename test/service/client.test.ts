@@ -18,12 +18,12 @@ function refusalOf(act: () => unknown): DimsyncError {
   throw new Error("it should have been refused");
 }
 
-describe("the read-only door", () => {
+describe("read-only", () => {
   const rows: Record<string, (url: string) => ReturnType<typeof clientFor>> = {
-    "by the option": (url) => clientFor(url, { readOnly: true }),
-    "by the variable, which no option overrides": (url) => clientFor(url, { env: { DIMSYNC_READ_ONLY: "1" } }),
+    "with the option": (url) => clientFor(url, { readOnly: true }),
+    "with the variable, which no option overrides": (url) => clientFor(url, { env: { DIMSYNC_READ_ONLY: "1" } }),
     "by asReadOnly": (url) => ({ ...clientFor(url).asReadOnly(), waits: [] }),
-    "by asReadOnly of a read-only client": (url) => ({ ...clientFor(url, { readOnly: true }).asReadOnly(), waits: [] }),
+    "with asReadOnly of a read-only client": (url) => ({ ...clientFor(url, { readOnly: true }).asReadOnly(), waits: [] }),
   };
   test.each(Object.entries(rows))("%s: a write opens no socket", async (_sentence, make) => {
     const service = await serve((_request, response) => json(response, noTags));
@@ -36,7 +36,7 @@ describe("the read-only door", () => {
     expect(client.calls()).toEqual({ GET: 1 });
   });
 
-  test("asReadOnly leaves the client itself open, and counts with it", async () => {
+  test("asReadOnly does not close the client itself, and shares its counts", async () => {
     const service = await serve((_request, response) => json(response, noTags));
     const client = clientFor(service.url);
     await client.asReadOnly().tags();
@@ -57,13 +57,13 @@ describe("the read-only door", () => {
     expect(client.calls()).toEqual({ GET: 2, POST: 1 });
   });
 
-  test("DIMSYNC_READ_ONLY=0 is no wish for it", async () => {
+  test("DIMSYNC_READ_ONLY=0 turns it off", async () => {
     const service = await serve((_request, response) => json(response, { data: {} }));
     expect(await clientFor(service.url, { env: { DIMSYNC_READ_ONLY: "0" } }).send(create)).toMatchObject({ status: 200 });
   });
 });
 
-describe("redirects are not followed, and the key goes nowhere else", () => {
+describe("redirects are not followed, and the key is not sent elsewhere", () => {
   test.each([301, 302, 303, 307, 308])("status %i", async (status) => {
     const elsewhere = await serve((_request, response) => json(response, noTags));
     const service = await serve((_request, response) => json(response, "", status, { location: `${elsewhere.url}/v1/tags` }));
@@ -76,7 +76,7 @@ describe("redirects are not followed, and the key goes nowhere else", () => {
 });
 
 describe("the key", () => {
-  test.each([401, 403])("refused with %i: the message names its source and nothing of the response", async (status) => {
+  test.each([401, 403])("refused with %i: the message names its source and has no text of the response", async (status) => {
     const service = await serve((_request, response) =>
       json(response, { code: "Denied", message: `no such key: ${key.slice(0, 8)}` }, status),
     );
@@ -88,20 +88,20 @@ describe("the key", () => {
     expect(service.received).toHaveLength(2);
   });
 
-  test.each(["", " ", "a\nb", "key\n", "ключ", "a\u0000b"])("%j can't be a header and is refused without being shown", (value) => {
+  test.each(["", " ", "a\nb", "key\n", "ключ", "a\u0000b"])("%j is not valid in a header and is refused without being shown", (value) => {
     const error = refusalOf(() => clientFor("https://api.example.com", { apiKey: new Secret(value) }));
     expect(error.code).toBe("E_API_KEY");
     if (value.trim() !== "") expect(error.message).not.toContain(value);
   });
 
-  test("with a run of spaces in it is recognised before white space is tidied", async () => {
+  test("with several spaces in it is recognised before white space is normalised", async () => {
     const service = await serve(({ headers }, response) => json(response, { message: `no key ${headers["x-api-key"]}` }, 404));
     const error = await failureOf(clientFor(service.url, { apiKey: new Secret("spaced   canary") }).tags());
     expect(error.message).toContain("contains the API key");
     expect(error.message).not.toContain("canary");
   });
 
-  test("shows in no error and not in the client itself", async () => {
+  test("is not shown in errors or in the client itself", async () => {
     const echo = (message: string) => serve((_request, response) => json(response, { message }, 404));
     const errors = [
       await failureOf(clientFor(await refusedUrl()).tags()),
@@ -123,7 +123,7 @@ describe("base URLs", () => {
     "a prefix": ["http://127.0.0.1:PORT/a/b//", "/a/b/v1/tags"],
     "localhost in capitals": ["http://LocalHost:PORT", "/v1/tags"],
   };
-  test.each(Object.entries(good))("%s is used as it is", async (_sentence, [text, path]) => {
+  test.each(Object.entries(good))("%s is used unchanged", async (_sentence, [text, path]) => {
     const service = await serve((_request, response) => json(response, noTags));
     await clientFor(text.replace("PORT", String(service.port))).tags();
     expect(service.received[0]?.url).toBe(path);
@@ -133,10 +133,10 @@ describe("base URLs", () => {
     "no scheme": "api.example.com",
     "a path": "/v1",
     "plain http to another machine": "http://api.example.com",
-    "plain http to a name that begins like loopback": "http://127.0.0.1.example.com",
-    "plain http to a name that ends like loopback": "http://localhost.example.com",
+    "plain http to a name with a prefix of loopback": "http://127.0.0.1.example.com",
+    "plain http to a name with a suffix of loopback": "http://localhost.example.com",
     "another scheme": "ftp://127.0.0.1",
-    "an embedded service, which has a URL of its own once it runs": "embedded:file.json",
+    "an embedded service, which has a URL when it runs": "embedded:file.json",
     "a user name": "https://dana:canary@api.example.com",
     "a query": "https://api.example.com/?a=canary",
     "an empty query": "https://api.example.com/?",
@@ -171,7 +171,7 @@ describe("paths", () => {
   );
 });
 
-test("an answer larger than the bound is not read, said or not", async () => {
+test("a response above the limit is not read, with or without content-length", async () => {
   const body = JSON.stringify({ data: { items: [], padding: "x".repeat(2_000) } });
   const said = await serve((_request, response) => json(response, body, 200, { "content-length": String(body.length) }));
   const unsaid = await serve((_request, response) => {
@@ -187,7 +187,7 @@ test("an answer larger than the bound is not read, said or not", async () => {
   }
 });
 
-test("close waits for what is in flight, and nothing goes out afterwards", async () => {
+test("close waits for requests in flight, and nothing is sent afterwards", async () => {
   let release = (): void => undefined;
   const arrived = new Promise<void>((resolve) => {
     release = resolve;
@@ -209,7 +209,7 @@ test("close waits for what is in flight, and nothing goes out afterwards", async
   expect(service.received).toHaveLength(1);
 });
 
-test("an error of the caller's own is not taken for one of the service", async () => {
+test("an error of the caller is not reported as one of the service", async () => {
   const service = await serve((_request, response) => json(response, noTags));
   const client = clientFor(service.url, {
     onCall: () => {

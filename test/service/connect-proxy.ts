@@ -7,7 +7,9 @@ export interface Tunnel {
   readonly headers: IncomingHttpHeaders;
 }
 
-/** A CONNECT proxy that leads every name to one port on loopback, so that no name is ever looked up. */
+/**
+ * A CONNECT proxy that connects every name to one port on loopback, so that no name is looked up.
+ */
 export async function proxyTo(port: number): Promise<Omit<Loopback, "received"> & { readonly tunnels: readonly Tunnel[] }> {
   const tunnels: Tunnel[] = [];
   const server = createServer();

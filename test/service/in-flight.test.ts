@@ -8,7 +8,7 @@ import { json, serve } from "./loopback.ts";
 
 const timers = (): number => process.getActiveResourcesInfo().filter((name) => name === "Timeout").length;
 
-/** A request that notes how it was ended, and then is over, as a real one. */
+/** A request that records how it ended, and then has ended, like a real one. */
 function request(watch: Watch, name: string, noted: string[], signal?: AbortSignal): InFlight {
   const ends = (how: string) => (): void => {
     noted.push(`${name}: ${how}`);
@@ -19,7 +19,7 @@ function request(watch: Watch, name: string, noted: string[], signal?: AbortSign
   return self;
 }
 
-test("each request expires at its own time, first those that began first", async () => {
+test("each request expires at its own time, in the order in which they began", async () => {
   const watch = createWatch(50);
   const noted: string[] = [];
   request(watch, "first", noted);
@@ -42,7 +42,7 @@ test("a request that has ended does not expire, and one that began after it does
   expect(noted).toEqual(["silent: expired"]);
 });
 
-test("nothing that could keep the process alive is left when the last request has ended", () => {
+test("nothing keeps the process alive after the last request has ended", () => {
   const watch = createWatch(60_000);
   const before = timers();
   const requests = [request(watch, "a", []), request(watch, "b", [])];
@@ -51,7 +51,7 @@ test("nothing that could keep the process alive is left when the last request ha
   expect(timers()).toBe(before);
 });
 
-test("an abort ends the requests of that signal only, through one listener that is gone afterwards", () => {
+test("an abort ends only the requests of that signal, with one listener that is removed afterwards", () => {
   const watch = createWatch(60_000);
   const noted: string[] = [];
   const [mine, other] = [new AbortController(), new AbortController()];
@@ -86,7 +86,7 @@ describe("Node does not warn of a leak", () => {
     const waiting: (() => void)[] = [];
     const service = await serve((_request, response, turn) => {
       waiting.push(() => json(response, noTags));
-      // The last thirty are answered when all of them are there.
+      // The last thirty get their responses when all of them have arrived.
       if (turn < 30 || waiting.length === 30) for (const answer of waiting.splice(0)) answer();
     });
     const client = clientFor(service.url, { concurrency: 30, signal: new AbortController().signal });

@@ -4,7 +4,7 @@ import { onTestFinished } from "vitest";
 
 export interface Received {
   readonly method: string;
-  /** As it stood on the request line. */
+  /** As in the request line. */
   readonly url: string;
   readonly headers: IncomingMessage["headers"];
   readonly body: string;
@@ -19,7 +19,10 @@ export interface Loopback {
 
 type Answer = (request: Received, response: ServerResponse, turn: number) => unknown;
 
-/** A service on loopback for one test. `answer` is called with the whole request and how many came before it. */
+/**
+ * A service on loopback for one test. `answer` gets the whole request and the number of earlier
+ * ones.
+ */
 export async function serve(answer: Answer): Promise<Loopback> {
   const received: Received[] = [];
   const listener: RequestListener = async (request, response) => {
@@ -32,7 +35,7 @@ export async function serve(answer: Answer): Promise<Loopback> {
   return { ...(await listen(createServer(listener))), received };
 }
 
-/** A bare TCP server: what it does with a socket is up to the test. */
+/** A TCP server; the test handles its sockets. */
 export async function serveSockets(onSocket: (socket: Socket, turn: number) => void): Promise<Loopback> {
   let turn = 0;
   const server = createSocketServer((socket) => {

@@ -14,8 +14,8 @@ describe("one answer", () => {
     "hasMore false": [{ data: { items: tags(0, 5), hasMore: false } }, "shown"],
     "nextCursor null": [{ data: { items: tags(0, 5), nextCursor: null } }, "shown"],
     "nextCursor empty, beside data": [{ data: { items: tags(0, 5) }, nextCursor: "" }, "shown"],
-    "a total below what is there": [{ data: { items: tags(0, 5), total: 3 } }, "unknown"],
-    "a total that is no number": [{ data: { items: tags(0, 5), total: "5" } }, "unknown"],
+    "a total below the number of items": [{ data: { items: tags(0, 5), total: 3 } }, "unknown"],
+    "a total that is not a number": [{ data: { items: tags(0, 5), total: "5" } }, "unknown"],
   };
   test.each(Object.entries(rows))("%s", async (_sentence, [answer, completeness]) => {
     const service = await serve((_request, response) => json(response, answer));
@@ -49,7 +49,7 @@ describe("several answers", () => {
       ["/v1/tags", "/v1/tags?offset=3&limit=3"],
       "shown",
     ],
-    "a last page that says nothing": [
+    "a last page without a sign of more": [
       (query) => (query.has("cursor") ? { data: { items: tags(2, 3) } } : { data: { items: tags(0, 2), nextCursor: "x" } }),
       ["/v1/tags", "/v1/tags?cursor=x"],
       "unknown",
@@ -63,11 +63,11 @@ describe("several answers", () => {
   });
 });
 
-describe("pages that don't add up give a list that is known to be short, and no loop", () => {
+describe("inconsistent pages give a list that is known to be short, and no loop", () => {
   const rows: Record<string, [page: (turn: number) => object, requests: number]> = {
     "the offset is ignored": [() => ({ data: { items: tags(0, 2), totalItems: 5 } }), 2],
-    "the pages dry up": [(turn) => ({ data: { items: turn === 0 ? tags(0, 2) : [], totalItems: 5 } }), 2],
-    "the first page is empty although there are some": [() => ({ data: { items: [], total: 5 } }), 1],
+    "later pages are empty": [(turn) => ({ data: { items: turn === 0 ? tags(0, 2) : [], totalItems: 5 } }), 2],
+    "the first page is empty although there are items": [() => ({ data: { items: [], total: 5 } }), 1],
     "the cursor stays the same": [(turn) => ({ data: { items: tags(turn * 2, 2), nextCursor: "same" } }), 2],
     "hasMore never ends": [() => ({ data: { items: tags(0, 1), hasMore: true } }), 2],
     "the total changes": [(turn) => ({ data: { items: tags(turn * 2, 2), totalItems: 5 - turn } }), 2],

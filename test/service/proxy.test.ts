@@ -33,7 +33,8 @@ describe("over TLS, with the certificate in NODE_EXTRA_CA_CERTS", () => {
   beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), "dimsync-proxy-"));
     await writeFile(join(folder, "ca.pem"), certificate.cert);
-    // Node reads that variable at its start only, so the client runs in a process of its own, bundled as it is in dist/.
+    // Node only reads that variable when it starts, so the client runs in another process, bundled
+    // as in dist/.
     await build({
       stdin: {
         contents: `
@@ -76,7 +77,7 @@ describe("over TLS, with the certificate in NODE_EXTRA_CA_CERTS", () => {
       ["GET", host, key],
       ["POST", host, key],
     ]);
-    // One for what is kept alive, one for the POST.
+    // One for kept connections, one for the POST.
     expect(proxy.tunnels.map(({ target }) => target)).toEqual([`${host}:443`, `${host}:443`]);
     for (const { headers } of [...proxy.tunnels, ...service.received]) {
       if ("x-api-key" in headers) expect(headers["proxy-authorization"]).toBeUndefined();
@@ -96,7 +97,7 @@ describe("over TLS, with the certificate in NODE_EXTRA_CA_CERTS", () => {
   });
 });
 
-describe("a certificate that nobody vouches for", () => {
+describe("an untrusted certificate", () => {
   test("directly: nothing is sent, and the message says why", async () => {
     const service = await tlsService();
     const error = await failureOf(clientFor(`https://localhost:${service.port}`).send(create));
@@ -114,16 +115,16 @@ describe("a certificate that nobody vouches for", () => {
   });
 });
 
-describe("a proxy that opens no tunnel: nothing is sent, and each attempt asks it once", () => {
+describe("a proxy that opens no tunnel: nothing is sent, with one request to it per attempt", () => {
   const rows: Record<string, [act: (socket: Socket) => unknown, code: string]> = {
     "it refuses": [(socket) => socket.end("HTTP/1.1 403 Forbidden\r\ncontent-length: 0\r\n\r\n"), "E_SERVICE_UNREACHABLE"],
-    "it wants a password": [
+    "it requires a password": [
       (socket) => socket.end("HTTP/1.1 407 Proxy Authentication Required\r\ncontent-length: 0\r\n\r\n"),
       "E_SERVICE_UNREACHABLE",
     ],
-    "it hangs up": [(socket) => socket.end(), "E_SERVICE_UNREACHABLE"],
+    "it closes the connection": [(socket) => socket.end(), "E_SERVICE_UNREACHABLE"],
     "it resets": [(socket) => socket.resetAndDestroy(), "E_SERVICE_UNREACHABLE"],
-    "it is silent": [() => undefined, "E_TIMEOUT"],
+    "it does not respond": [() => undefined, "E_TIMEOUT"],
   };
   test.each(Object.entries(rows))("%s", async (_sentence, [act, code]) => {
     const proxy = await serveSockets((socket) => socket.on("data", () => act(socket)));
@@ -137,19 +138,19 @@ describe("a proxy that opens no tunnel: nothing is sent, and each attempt asks i
     expect(error.message).not.toContain("canary");
     const asked = proxy.connections();
     expect(asked).toBe(2);
-    // A loop that goes on behind our back would show here.
+    // Finds a loop that continues in the background.
     await sleepFor(50);
     expect(proxy.connections()).toBe(asked);
     expect(client.calls()).toEqual({});
   });
 
-  test("it is not there", async () => {
+  test("it does not exist", async () => {
     const client = clientFor(`https://${host}`, { env: { HTTPS_PROXY: await refusedUrl() } });
     expect(await failureOf(client.tags())).toMatchObject({ code: "E_SERVICE_UNREACHABLE", sent: "never" });
   });
 });
 
-describe("which requests are proxied", () => {
+describe("proxied requests", () => {
   test("never those to loopback", async () => {
     const service = await serve((_request, response) => json(response, { data: { items: [] } }));
     const proxy = await serveSockets((socket) => socket.destroy());

@@ -64,7 +64,7 @@ test("every read sends the documented request with the key, and decodes the resp
   expect(client.calls()).toEqual({ GET: service.received.length });
 });
 
-test.each(hostile)("the name %j arrives as one segment, and comes back as an ordinary key", async (name) => {
+test.each(hostile)("the name %j is sent as one segment, and is an ordinary key in the response", async (name) => {
   const column = { nameInDestination: "c", enabled: true, hashed: false, isPrimaryKey: false };
   const columns = JSON.stringify(Object.fromEntries([["first", column]])).replace('"first"', JSON.stringify(name));
   const service = await serve((_request, response) => json(response, `{"code":"Success","data":{"columns":${columns}}}`));
@@ -77,7 +77,7 @@ test.each(hostile)("the name %j arrives as one segment, and comes back as an ord
   expect(decodeURIComponent(service.received[0]?.url.split("/")[4] ?? "")).toBe(name);
 });
 
-describe("answers that break the interface are refused with the place", () => {
+describe("responses that violate the interface are refused with the pointer", () => {
   const rows: Record<string, [body: string, read: "tags" | "integrations" | "schemas" | "auditLogs" | "tag", place: string]> = {
     "an array instead of an envelope": ["[]", "tags", "the response is not an object"],
     "no data": ['{"code":"Success"}', "tags", "/data is not an object"],
@@ -101,14 +101,14 @@ describe("answers that break the interface are refused with the place", () => {
       "schemas",
       "/data/schemas/s/tables/a~0b/columns/c/hashed is neither true nor false",
     ],
-    "a table with a text for enabled": [
+    "a table with a string for enabled": [
       '{"data":{"schemas":{"s":{"enabled":true,"tables":{"t":{"enabled":"yes"}}}}}}',
       "schemas",
       "/data/schemas/s/tables/t/enabled is neither true nor false",
     ],
     "schemas that are missing": ['{"data":{}}', "schemas", "/data/schemas is not an object"],
-    "a total that is a text": ['{"data":{"totalItems":"1","items":[]}}', "auditLogs", "/data/totalItems is not an integer"],
-    "resources that are texts": [
+    "a total that is a string": ['{"data":{"totalItems":"1","items":[]}}', "auditLogs", "/data/totalItems is not an integer"],
+    "resources that are strings": [
       '{"data":{"id":"t","name":"x","taggedResources":["1"]}}',
       "tag",
       "/data/taggedResources/0 is not an object",
@@ -127,12 +127,12 @@ describe("answers that break the interface are refused with the place", () => {
     const error = await failureOf(calls[read]());
     expect(error).toMatchObject({ code: "E_MALFORMED_ANSWER", method: "GET", sent: "answered" });
     expect(error.message).toContain(`: ${place}. `);
-    // The shape won't change by asking again.
+    // The form would not change in another attempt.
     expect(service.received).toHaveLength(1);
   });
 });
 
-test("a body that isn't JSON is asked for again, whatever its content-type, and never quoted", async () => {
+test("a body that is not JSON is requested again, whatever its content-type, and never quoted", async () => {
   const bodies = ["<html>secret words</html>", '{"data":{"items":[', "\ufeff" + '{"data":{"items":[{"id":7,"name":"x"}]}}'];
   const service = await serve((_request, response, turn) => json(response, bodies[turn] ?? "", 200, { "content-type": "text/html" }));
   expect((await clientFor(service.url).tags()).items[0]?.id).toBe("7");
@@ -152,7 +152,7 @@ test("a body that isn't JSON is asked for again, whatever its content-type, and 
   }
 });
 
-test("an answer in another encoding than UTF-8 is refused instead of changing names", async () => {
+test("a response in another encoding than UTF-8 is refused, because it would change names", async () => {
   const service = await serve((_request, response) => response.end(Buffer.from('{"data":{"items":[{"id":"1","name":"\xfc"}]}}', "latin1")));
   expect((await failureOf(clientFor(service.url, { retries: 0 }).tags())).message).toContain("is not UTF-8 text");
 });

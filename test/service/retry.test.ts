@@ -11,8 +11,8 @@ const create = { method: "POST", path: "/v1/assets", body: {} } as const;
 describe("a read is tried again after", () => {
   const rows: Record<string, (socket: import("node:net").Socket) => unknown> = {
     "a reset": (socket) => socket.resetAndDestroy(),
-    "an end without an answer": (socket) => socket.end(),
-    "half an answer": (socket) => socket.end('HTTP/1.1 200 OK\r\ncontent-length: 900\r\n\r\n{"data":'),
+    "an end without a response": (socket) => socket.end(),
+    "half a response": (socket) => socket.end('HTTP/1.1 200 OK\r\ncontent-length: 900\r\n\r\n{"data":'),
     "broken JSON": (socket) => socket.end('HTTP/1.1 200 OK\r\ncontent-length: 8\r\n\r\n{"data":'),
     silence: () => undefined,
     ...Object.fromEntries(
@@ -61,10 +61,10 @@ describe("Retry-After", () => {
   const now = Date.parse("2025-01-01T00:00:00Z");
   const rows: Record<string, [headers: Record<string, string | string[]>, wanted: number | undefined]> = {
     seconds: [{ "retry-after": "7" }, 7_000],
-    "more than two minutes is cut": [{ "retry-after": "86400" }, 120_000],
+    "more than two minutes is limited": [{ "retry-after": "86400" }, 120_000],
     zero: [{ "retry-after": "0" }, 0],
-    "a date, by the local clock": [{ "retry-after": "Wed, 01 Jan 2025 00:00:09 GMT" }, 9_000],
-    "a date, by the service's own clock": [
+    "a date, compared with the local clock": [{ "retry-after": "Wed, 01 Jan 2025 00:00:09 GMT" }, 9_000],
+    "a date, compared with the service's clock": [
       { "retry-after": "Wed, 01 Jan 2025 05:00:09 GMT", date: "Wed, 01 Jan 2025 05:00:00 GMT" },
       9_000,
     ],
@@ -77,7 +77,7 @@ describe("Retry-After", () => {
     expect(retryAfterMs(headers, now)).toBe(wanted);
   });
 
-  test("holds every other request to the host, writes too", async () => {
+  test("delays every other request to the host, writes too", async () => {
     const service = await serve(({ url }, response, turn) =>
       turn === 0 ? json(response, {}, 429, { "retry-after": "30" }) : json(response, url === "/v1/assets" ? { data: { id: "a" } } : noTags),
     );
@@ -104,7 +104,7 @@ describe("Retry-After", () => {
     for (const wait of waits) expect(wait).toBeGreaterThan(25_000);
   });
 
-  test("of a write's 503 holds the others although the write itself is not sent again", async () => {
+  test("of a write's 503 delays the others although the write itself is not sent again", async () => {
     const service = await serve((_request, response, turn) =>
       turn === 0 ? json(response, {}, 503, { "retry-after": "30" }) : json(response, noTags),
     );
@@ -132,7 +132,7 @@ describe("an abort", () => {
     expect(service.received).toHaveLength(1);
   });
 
-  test("ends a read in flight and what stands in the queue", async () => {
+  test("ends a read in flight and the queue", async () => {
     const abort = new AbortController();
     const service = await serve(() => abort.abort());
     const client = clientFor(service.url, { signal: abort.signal, concurrency: 1 });
@@ -161,7 +161,7 @@ describe("the throttle", () => {
   const throttle = (concurrency: number) => createThrottle({ concurrency, rate: undefined, now: () => 0 });
   const noWait = async (): Promise<void> => undefined;
 
-  /** How many of `total` tasks run at once, at most, while all of them end with `load`. */
+  /** The maximum number of concurrent tasks of `total`, if all of them end with `load`. */
   async function widest(host: ReturnType<typeof throttle>, total: number, load: "fine" | "overloaded" | "unknown"): Promise<number> {
     let running = 0;
     let most = 0;
@@ -175,14 +175,14 @@ describe("the throttle", () => {
     return most;
   }
 
-  test("starts with 4 and grows to the limit with good answers, not with others", async () => {
+  test("starts with 4 and grows to the limit with good responses only", async () => {
     const host = throttle(16);
     expect(await widest(host, 20, "unknown")).toBe(4);
     expect(await widest(host, 60, "fine")).toBe(16);
     expect(await widest(throttle(2), 10, "fine")).toBe(2);
   });
 
-  test("halves once for all that were under way together, never below 1", async () => {
+  test("halves once for all that were in flight together, never below 1", async () => {
     const host = throttle(16);
     await widest(host, 60, "fine");
     await widest(host, 16, "overloaded");
@@ -206,7 +206,7 @@ describe("the throttle", () => {
     expect(order).toEqual([1, 2, 3, 4, 5]);
   });
 
-  test("begins no more requests per second than the rate allows, and loses no time beyond that", async () => {
+  test("starts as many requests per second as the rate allows, and no more", async () => {
     let now = 0;
     const host = createThrottle({ concurrency: 1, rate: 10, now: () => now });
     const wait = async (milliseconds: number): Promise<void> => {
@@ -226,7 +226,7 @@ describe("the throttle", () => {
     expect(begun).toEqual([0, 100, 200, 300, 1_000, 1_100]);
   });
 
-  test("never has more on the wire than the concurrency", async () => {
+  test("never has more requests in flight than the concurrency", async () => {
     let running = 0;
     let most = 0;
     const service = await serve(async (_request, response) => {

@@ -62,7 +62,7 @@ const kindMeanings: Readonly<Record<(Plan | Result)["kind"], Readonly<Record<str
 const codeMeanings: Readonly<Record<ExitCode, string>> = {
   0: "",
   1: "there are errors",
-  2: "--fail-on named something that was found",
+  2: "a condition in --fail-on was found",
   3: "a guard or a policy refuses",
   4: applyIncomplete,
   5: "the saved plan cannot be used",

@@ -47,7 +47,7 @@ describe.skipIf(executablePath === undefined)(
       rmSync(folder, { recursive: true, force: true });
     });
 
-    /** The document in a page, with all that the page asked for and complained of. */
+    /** The document in a page, with all requests and errors of the page. */
     async function open(
       document: Document,
       view: BrowserContextOptions = {},
@@ -65,7 +65,7 @@ describe.skipIf(executablePath === undefined)(
     }
 
     describe.each(Object.entries(documents))("%s", (_, document) => {
-      test.each(Object.entries(views))("%s: axe-core finds nothing, and nothing runs out of the page", async (_view, view) => {
+      test.each(Object.entries(views))("%s: axe-core finds nothing, and nothing overflows the page", async (_view, view) => {
         const { page, asked, said } = await open(document, view);
         await page.evaluate("for (const each of document.querySelectorAll('details')) each.open = true");
         await page.evaluate(axe);
@@ -94,7 +94,7 @@ describe.skipIf(executablePath === undefined)(
       await page.close();
     });
 
-    test("the policy lets the style through and stops a script that got in", async () => {
+    test("the policy allows the style and blocks an injected script", async () => {
       const { page } = await open(tracedReport, { colorScheme: "light" });
       expect(await page.evaluate("getComputedStyle(document.querySelector('.chip.bad')).color")).toBe("rgb(130, 7, 30)");
       await page.evaluate("{ const s = document.createElement('script'); s.textContent = 'window.ran = true'; document.body.append(s); }");
@@ -102,7 +102,7 @@ describe.skipIf(executablePath === undefined)(
       await page.close();
     });
 
-    test("everything can be reached and opened by keyboard", async () => {
+    test("everything can be focused and opened with the keyboard", async () => {
       const { page } = await open(largeReport(80, 3));
       await page.keyboard.press("Tab");
       expect(await page.evaluate("document.activeElement.textContent")).toBe("Skip to the content");

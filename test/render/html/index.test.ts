@@ -23,7 +23,7 @@ const words = (text: string): string =>
 
 const voids = new Set(["meta", "br", "path", "!DOCTYPE"]);
 
-/** What is wrong with the tags: [] where each is one of ours, has quoted attributes only, and ends where it should. */
+/** Errors of the tags: [] if each is a known one, has only quoted attributes, and is closed. */
 function faults(text: string): readonly string[] {
   const found: string[] = [];
   const open: string[] = [];
@@ -41,7 +41,7 @@ function faults(text: string): readonly string[] {
   return [...found, ...open.map((name) => `${name} has no end`)];
 }
 
-test("the page holds what people need: who, origin, steps, findings, what is unmanaged, and the course of time", () => {
+test("the page has attribution, origin, steps, findings, unmanaged objects, and the history", () => {
   const text = words(html(tracedReport));
   for (const wanted of [
     "Drift for prod",
@@ -60,7 +60,7 @@ test("the page holds what people need: who, origin, steps, findings, what is unm
     expect(text).toContain(wanted);
 });
 
-test("what a plan has and a report has not: what apply would send, and what a guard refuses", () => {
+test("a plan also has the requests of apply, and refusing guards", () => {
   const text = words(html(fullPlan));
   expect(text).toContain("Apply will send: 3 PATCH, 2 POST.");
   expect(text).toContain("Guard policy refuses");
@@ -74,7 +74,7 @@ test("what --protect-only holds is listed with its changes", () => {
   expect(html).toContain("waits for Asset/lake");
 });
 
-test("several targets make one page with a heading for each and no id twice", async () => {
+test("several targets make one page with a heading for each and unique ids", async () => {
   const staging = { ...tracedReport, target: "staging", planId: "p-2" };
   const renderAll = await formats.html();
   const text = renderAll([tracedReport, staging], { ...plain, history });
@@ -88,7 +88,7 @@ test("several targets make one page with a heading for each and no id twice", as
   expect(text.match(/<html/gu)).toHaveLength(1);
 });
 
-test("without a report before there is no chart", () => {
+test("without an earlier report there is no chart", () => {
   expect(html(tracedReport, { history: new Map([[tracedReport.planId, { points: past.points.slice(0, 1), done: [] }]]) })).not.toContain(
     "<svg",
   );
@@ -109,7 +109,7 @@ describe("the page is one file that loads and runs nothing", () => {
   });
 });
 
-describe("a name can't break out of its place", () => {
+describe("a name can't break out of its element", () => {
   test.each([
     "</code></td><script>alert(1)</script>",
     '"><img src=x onerror=alert(1)>',
@@ -143,12 +143,12 @@ describe("a name can't break out of its place", () => {
   });
 });
 
-test("the checker of the tags finds what it is there to find", () => {
+test("the checker of the tags finds errors", () => {
   for (const broken of ["<p>a", "a</p>", "<script></script>", '<p onclick="x"></p>', '<p style="x"></p>', "<b>a</i>", "a < b"])
     expect(faults(broken)).not.toEqual([]);
 });
 
-test("a drift page begins with what to do, and names no guard", () => {
+test("a drift page begins with what to do, and shows no guard", () => {
   const text = words(html(tracedReport));
   expect(text.indexOf("dimsync drift --resolve revert")).toBeGreaterThan(0);
   expect(text.indexOf("dimsync drift --resolve revert")).toBeLessThan(text.indexOf("Policy/pii-must-be-hashed"));
@@ -162,7 +162,7 @@ test("a plan page begins with why apply will refuse it", () => {
   expect(text.indexOf("Apply will refuse this plan.")).toBeLessThan(text.indexOf("Changes ("));
 });
 
-test("10 000 differences are all there, by rule first and bundled by object", () => {
+test("all 10 000 differences are shown, first by rule, then by object in bundles", () => {
   const one = html(largeReport(1, 10_000));
   expect(one.match(/<th scope="row">/gu)).toHaveLength(10_000 + 5 + past.points.length);
   const many = html(largeReport(10_000, 1));

@@ -22,7 +22,7 @@ const findings: Readonly<Record<string, readonly [definition: string, descriptio
   diagnostic: ["diagnostic", "A problem in the manifests or with reading the account."],
 };
 
-/** A document without its lists, whose entries are events of their own. */
+/** A document without its lists, whose entries are separate events. */
 function rest(name: string): Schema {
   const { $schema: _dialect, $id: _id, definitions: _definitions, properties, required, ...body } = read(name);
   const kept = Object.entries(properties as Schema).filter(([key]) => !lists.includes(key));
@@ -56,7 +56,7 @@ const ofEither = (definition: string): Schema => ({
   anyOf: [definitionsOf("plan")[definition], definitionsOf("drift")[definition]],
 });
 
-/** schema/event.schema.json, made of the schemas of the documents. */
+/** schema/event.schema.json, which consists of the schemas of the documents. */
 export function eventSchema(): Schema {
   const progress = event(
     "progress",

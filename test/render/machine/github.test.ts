@@ -17,7 +17,10 @@ interface Command {
   readonly message: string;
 }
 
-/** Reads a log as the runner of GitHub Actions does: `::name key=value,…::message` at a line's beginning, blanks aside, and the old `##[name]` anywhere. */
+/**
+ * Reads a log like the runner of GitHub Actions: `::name key=value,…::message` at the start of a
+ * line, after blanks, and the old `##[name]` anywhere.
+ */
 function commandsIn(log: string): readonly Command[] {
   return log.split("\n").flatMap((line): readonly Command[] => {
     const found = /^\s*::([a-z-]+)(?: ([^:]*))?::(.*)$/u.exec(line);
@@ -49,7 +52,7 @@ const documents: Readonly<Record<string, Document>> = {
 };
 
 describe.each(Object.entries(documents))("%s", (_, document) => {
-  test("gives the runner one group and annotations, whatever its names hold", () => {
+  test("has one group and annotations for the runner, whatever its names contain", () => {
     const hostile = fc.constantFrom(
       "::error::x",
       "\n::add-mask::a",
@@ -68,7 +71,7 @@ describe.each(Object.entries(documents))("%s", (_, document) => {
     );
   });
 
-  test("outputs hold no line break, so that each is one value", () => {
+  test("outputs contain no line breaks, so that each is one value", () => {
     for (const value of Object.values(githubPieces([withName(document, "\n\r\u2028x")]).outputs))
       expect(value).not.toMatch(/[\p{Cc}\p{Zl}]/u);
   });
@@ -88,22 +91,22 @@ test("the reader of the log finds hidden commands", () => {
 });
 
 const escapes: readonly (readonly [string, string, string])[] = [
-  ["per cent first, so that nothing is escaped twice", "100%0A", "::error title=100%250A::100%250A"],
+  ["percent signs first, so that nothing is escaped twice", "100%0A", "::error title=100%250A::100%250A"],
   ["line breaks", "a\r\nb", "::error title=a%0D%0Ab::a%0D%0Ab"],
-  ["colon and comma in properties alone", "a:b,c", "::error title=a%3Ab%2Cc::a:b,c"],
+  ["colon and comma in properties only", "a:b,c", "::error title=a%3Ab%2Cc::a:b,c"],
 ];
 test.each(escapes)("escapes %s", (_, text, expected) => {
   expect(workflowCommand("error", [["title", text]], text)).toBe(expected);
 });
 
-test("annotations stand at the manifest's line, in the repository", () => {
+test("annotations are at the manifest's line, in the repository", () => {
   expect(annotationsOf(invalid, "deploy/")[0]).toMatchObject({
     name: "error",
     properties: { file: "deploy/manifests/orders.yaml", line: "14", col: "22", title: "E_UNKNOWN_REFERENCE: Unknown reference" },
   });
 });
 
-test("what exposes is a warning at its rule", () => {
+test("an exposing change is a warning at its rule", () => {
   const exposing = annotationsOf(planOfColumns(3)).filter(({ properties }) => properties["title"]?.startsWith("exposes"));
   expect(exposing).toMatchObject([{ name: "warning", properties: { file: "manifests/shops.yaml", line: "14" } }]);
 });
@@ -142,7 +145,7 @@ const large: Readonly<Record<string, Document>> = {
   },
 };
 
-test.each(Object.entries(large))("the summary of %s fits, also in what is left and also for two targets", (_, document) => {
+test.each(Object.entries(large))("the summary of %s fits, also in the remaining space and for two targets", (_, document) => {
   for (const [targets, room] of [
     [[document], summaryLimitBytes],
     [[document, document], summaryLimitBytes],
@@ -155,17 +158,17 @@ test.each(Object.entries(large))("the summary of %s fits, also in what is left a
   }
 });
 
-test("no summary where there is no room for one", () => {
+test("no summary without space for one", () => {
   expect(githubPieces([fullPlan], { room: 50 }).summary).toBe("");
 });
 
 const outputs: readonly (readonly [string, Document, Readonly<Record<string, string>>])[] = [
   ["an empty plan", plan(), { has_changes: "false", exit_code: "0" }],
-  ["a plan with a bind alone", plan({ items: [item({ action: "bind" })] }), { has_changes: "false" }],
+  ["a plan with only a bind", plan({ items: [item({ action: "bind" })] }), { has_changes: "false" }],
   ["a plan that waits", plan({ deferred: fullPlan.deferred }), { has_changes: "true" }],
   ["a plan that a policy refuses", fullPlan, { has_changes: "true", exit_code: "3" }],
   ["drift", driftReport, { has_changes: "true", exit_code: "2" }],
-  ["drift that only a person can mend", { ...driftReport, items: [] }, { has_changes: "true" }],
+  ["drift that only a user can fix", { ...driftReport, items: [] }, { has_changes: "true" }],
   ["a result", doneResult, { has_changes: "true", exit_code: "0", summary_line: "Apply on prod: 1 done, 1 recovered" }],
   ["a validation", invalid, { has_changes: "false", exit_code: "1", summary_line: "2 errors, 1 warning in 2 files." }],
 ];

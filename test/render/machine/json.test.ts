@@ -11,13 +11,13 @@ test.each([
   ["a drift report", driftReport],
   ["a result", fullResult],
   ["a validation", invalid],
-])("%s is printed whole, ending in one newline", (_, document) => {
+])("%s is printed completely, and ends with one newline", (_, document) => {
   const text = renderers.json(document, options);
   expect(JSON.parse(text)).toEqual(document);
   expect(text).toMatch(/^\{\n {2}"(?:formatVersion|kind)".*[^\n]\n$/su);
 });
 
-test("the order of keys does not depend on the order they came in", () => {
+test("the order of keys does not depend on their order in the input", () => {
   const backwards = reversed(fullPlan) as typeof fullPlan;
   expect(Object.keys(backwards)[0]).not.toBe("formatVersion");
   expect(renderers.json(backwards, options)).toBe(renderers.json(fullPlan, options));

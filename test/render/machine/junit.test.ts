@@ -16,7 +16,7 @@ const documents: Readonly<Record<string, Document>> = {
   "a plan that finds nothing": plan(),
   "a drift report": driftReport,
   "a result": fullResult,
-  "a result without faults": doneResult,
+  "a result without failures": doneResult,
   "a validation": invalid,
   "a plan of 400 columns": planOfColumns(400),
 };
@@ -48,7 +48,8 @@ function suitesOf(text: string): readonly Suite[] {
 }
 const casesOf = (document: Document) => suitesOf(renderJunit(document, plain)).flatMap(({ testcase }) => testcase);
 
-// What the schema of Jenkins' xUnit plugin (junit-10.xsd) has, which refuses all else.
+// The elements and attributes of the schema of Jenkins' xUnit plugin (junit-10.xsd), which refuses
+// others.
 const allowed: Readonly<Record<string, readonly string[]>> = {
   testsuites: ["name", "tests", "failures", "errors", "time"],
   testsuite: ["name", "timestamp", "tests", "failures", "errors", "skipped", "time"],
@@ -71,13 +72,13 @@ function strangers(text: string): readonly string[] {
 }
 
 describe.each(Object.entries(documents))("%s", (_, document) => {
-  test("is well-formed, with elements and attributes that readers know", () => {
+  test("is well-formed, with known elements and attributes", () => {
     const text = renderJunit(document, plain);
     expect(XMLValidator.validate(text)).toBe(true);
     expect(strangers(text)).toEqual([]);
   });
 
-  test("counts its cases, of which there is at least one", () => {
+  test("counts its cases, and has at least one", () => {
     for (const { tests, failures, skipped, testcase } of suitesOf(renderJunit(document, plain))) {
       expect(Number(tests)).toBe(testcase.length);
       expect(testcase.length).toBeGreaterThan(0);
@@ -86,7 +87,7 @@ describe.each(Object.entries(documents))("%s", (_, document) => {
     }
   });
 
-  test("is well-formed whatever its names hold", () => {
+  test("is well-formed whatever its names contain", () => {
     fc.assert(
       fc.property(
         fc.oneof(fc.string({ unit: "binary", maxLength: 12 }), fc.constantFrom("]]>", "<x>", '"&"', "\ufffe", "\u0000")),
@@ -106,13 +107,13 @@ const verdicts: readonly (readonly [string, Document, string, "failure" | "skipp
   ["a warning is skipped", invalid, "W_GLOB_NO_MATCH", "skipped"],
   ["a guard that refuses fails", fullPlan, "guard/policy", "failure"],
   ["a planned step passes", fullPlan, "create Integration/billing", "passed"],
-  ["what is to be done by hand is skipped in a plan", fullPlan, "manual", "skipped"],
+  ["a manual step is skipped in a plan", fullPlan, "manual", "skipped"],
   ["and fails in a drift report", driftReport, "manual", "failure"],
   ["a difference fails in a drift report", driftReport, "drift", "failure"],
-  ["a call that failed fails", fullResult, "E_SERVICE", "failure"],
-  ["what was skipped is skipped", fullResult, "outcome/skipped", "skipped"],
+  ["a failed call fails", fullResult, "E_SERVICE", "failure"],
+  ["a skipped item is skipped", fullResult, "outcome/skipped", "skipped"],
   ["what --protect-only holds is skipped", protectResult, "held", "skipped"],
-  ["what was done passes", fullResult, "update Asset/warehouse", "passed"],
+  ["a finished item passes", fullResult, "update Asset/warehouse", "passed"],
 ];
 
 test.each(verdicts)("%s", (_, document, name, verdict) => {
@@ -122,7 +123,7 @@ test.each(verdicts)("%s", (_, document, name, verdict) => {
     expect(failure !== undefined ? "failure" : skipped !== undefined ? "skipped" : "passed").toBe(verdict);
 });
 
-test("a case names the manifest's file and line in its text, and for GitLab in attributes", () => {
+test("a case has the manifest's file and line in its text, and for GitLab in attributes", () => {
   const first = (caseFiles: boolean) => suitesOf(renderJunit(invalid, { ...plain, filePrefix: "deploy/", caseFiles }))[0]?.testcase[0];
   expect(first(false)?.failure).toMatchObject({ "#text": expect.stringMatching(/^deploy\/manifests\/orders\.yaml:14\n/u) });
   expect(first(false)).not.toHaveProperty("file");
@@ -135,7 +136,7 @@ test("several targets are several suites of one document", () => {
   expect(suitesOf(text).map(({ name }) => name)).toEqual(["dimsync plan a", "dimsync plan b"]);
 });
 
-test("10 000 steps stay far below the 30 MiB that GitLab reads", () => {
+test("10 000 steps are far below GitLab's limit of 30 MiB", () => {
   const items = Array.from({ length: 10_000 }, (_, index) => item({ id: `i${index}`, address: `SchemaConfig/s${index}@o${index}` }));
   expect(Buffer.byteLength(renderJunit(plan({ items }), plain))).toBeLessThan(10 * 1024 * 1024);
 });

@@ -33,7 +33,7 @@ test("every line is a comment or a sample, whatever the target's name", () => {
   );
 });
 
-test("each metric has one HELP and one TYPE, and its samples stand together without a duplicate", () => {
+test("each metric has one HELP and one TYPE, and its samples follow each other without duplicates", () => {
   const lines = metricsText([fullPlan, { ...fullPlan, target: "test" }, fullResult], times)
     .trimEnd()
     .split("\n");
@@ -45,7 +45,7 @@ test("each metric has one HELP and one TYPE, and its samples stand together with
   expect(new Set(series).size).toBe(series.length);
 });
 
-test("counts are the document's", () => {
+test("counts are those of the document", () => {
   const text = metricsText([driftReport], times);
   expect(sampleOf(text, "dimsync_objects", 'state="manual"')).toBe(String(driftReport.manual.length));
   expect(sampleOf(text, "dimsync_changes", 'risk="exposed"')).toBe("4");
@@ -57,7 +57,7 @@ test("counts are the document's", () => {
   expect(sampleOf(metricsText([fullResult], times), "dimsync_outcomes", 'outcome="failed"')).toBe("1");
 });
 
-test("a run that fails keeps the last success, one that ends well renews it", () => {
+test("a failed run keeps the time of the last success, a successful one updates it", () => {
   const target = 'p"r\\od\n';
   const first = metricsText([{ ...plan(), target }], times);
   expect(lastSuccesses(first)).toEqual(new Map([[target, times.finishedAtSeconds]]));

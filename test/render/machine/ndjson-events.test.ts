@@ -15,7 +15,7 @@ import { eventSchema } from "./event-schema.ts";
 
 const file = "schema/event.schema.json";
 
-test("schema/event.schema.json is made of the schemas of the documents (UPDATE_SCHEMAS=1 writes it)", () => {
+test("schema/event.schema.json consists of the schemas of the documents (UPDATE_SCHEMAS=1 updates it)", () => {
   if (process.env["UPDATE_SCHEMAS"] === "1") writeFileSync(file, `${JSON.stringify(eventSchema(), null, 2)}\n`);
   expect(JSON.parse(readFileSync(file, "utf8"))).toEqual(eventSchema());
 });
@@ -23,7 +23,7 @@ test("schema/event.schema.json is made of the schemas of the documents (UPDATE_S
 const ajv = new Ajv({ allErrors: true, allowUnionTypes: true });
 addFormats.default(ajv);
 const isEvent = ajv.compile(eventSchema());
-/** The names of the events of a stream, each of which the schema takes. */
+/** The names of the events of a stream. Expects each to be valid. */
 function eventsIn(text: string): readonly string[] {
   return text
     .trimEnd()
@@ -87,7 +87,7 @@ metadata: { name: gone }
 spec: { name: Gone, resources: [{ integration: orders }] }
 `;
 
-  test("validate, plan, drift, apply and what is saved", async () => {
+  test("validate, plan, drift, apply and saved documents", async () => {
     const service = await startEmbeddedService();
     onTestFinished(() => service.close());
     const root = writeProject({ "dimsync.yaml": configText(service.url), "manifests/a.yaml": manifests });

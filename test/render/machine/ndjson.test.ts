@@ -37,7 +37,7 @@ const documents: Readonly<Record<string, Document>> = {
 };
 
 describe.each(Object.entries(documents))("%s", (_, document) => {
-  test("can be put together again from its events", () => {
+  test("can be rebuilt from its events", () => {
     const all = events(renderNdjson(document));
     const rebuilt: Record<string, unknown> = { ...(all.at(-1)?.["document"] as object) };
     for (const member of Object.values(members)) if (member in document) rebuilt[member] = [];
@@ -45,13 +45,13 @@ describe.each(Object.entries(documents))("%s", (_, document) => {
     expect(rebuilt).toEqual(JSON.parse(JSON.stringify(document)));
   });
 
-  test("says its version and its event on every line, and ends with one end", () => {
+  test("has its version and event on every line, and ends with one end event", () => {
     const all = events(renderNdjson(document));
     expect(all.every(({ formatVersion, event }) => formatVersion === "1.0" && typeof event === "string")).toBe(true);
     expect(all.filter(({ event }) => event === "end")).toEqual([all.at(-1)]);
   });
 
-  test("is one object a line, whatever its names hold", () => {
+  test("has one object per line, whatever its names contain", () => {
     fc.assert(
       fc.property(fc.string({ unit: "binary", maxLength: 12 }), (name) => {
         const text = renderNdjson(withName(document, name));
@@ -63,7 +63,7 @@ describe.each(Object.entries(documents))("%s", (_, document) => {
   });
 });
 
-test("progress is a line of its own", () => {
+test("progress is a separate line", () => {
   expect(events(progressLine({ type: "step", phase: "read", done: 3, total: 41, label: "a\nb" }, "2026-03-01T09:00:00.000Z"))).toEqual([
     {
       formatVersion: "1.0",

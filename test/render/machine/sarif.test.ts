@@ -18,7 +18,8 @@ const plain = { color: false, verbose: false };
 const schemaFile = createRequire(import.meta.url).resolve("@microsoft/jest-sarif/lib/schemas/sarif-2.1.0-rtm.5.json");
 const ajv = new Ajv({ strict: false, allErrors: true, unicodeRegExp: false });
 addFormats.default(ajv);
-// The official schema, as Microsoft's SARIF SDK ships it. It calls itself draft-04 and uses nothing that draft-07 reads otherwise but the name of `id`.
+// The official schema from Microsoft's SARIF SDK. It is draft-04, and except for the name of `id`
+// it means the same in draft-07.
 const { $schema: _, id: __, ...schema } = JSON.parse(readFileSync(schemaFile, "utf8"));
 const validate = ajv.compile(schema);
 
@@ -38,11 +39,11 @@ const documents: Readonly<Record<string, Document>> = {
 };
 
 describe.each(Object.entries(documents))("%s", (_, document) => {
-  test("is valid by the official schema", () => {
+  test("is valid according to the official schema", () => {
     expect(faults(renderSarif(document, plain))).toEqual([]);
   });
 
-  test("is valid whatever its names hold, and lets no control through", () => {
+  test("is valid whatever its names contain, and has no control characters", () => {
     fc.assert(
       fc.property(fc.string({ unit: "binary", maxLength: 12 }), (name) => {
         const text = renderSarif(withName(document, name), plain);
@@ -53,16 +54,16 @@ describe.each(Object.entries(documents))("%s", (_, document) => {
     );
   });
 
-  test("has a file for each result, since code scanning refuses a log without", () => {
+  test("has a file for each result, since code scanning refuses results without one", () => {
     for (const { locations } of resultsOf(document)) expect(locations?.[0]?.physicalLocation?.artifactLocation?.uri).toMatch(/./u);
   });
 });
 
-test("the schema check finds what is wrong", () => {
+test("the schema check finds errors", () => {
   expect(faults('{"version":"2.1.0","runs":[{"tool":{"driver":{}},"results":[{"level":"fatal"}]}]}')).not.toEqual([]);
 });
 
-test("a diagnostic stands at its line and column, with its code as rule", () => {
+test("a diagnostic has its line and column, with its code as rule", () => {
   const [first] = resultsOf(invalid);
   expect(first).toMatchObject({
     ruleId: "E_UNKNOWN_REFERENCE",
@@ -71,7 +72,7 @@ test("a diagnostic stands at its line and column, with its code as rule", () => 
   });
 });
 
-test("files are named from the repository's root, absolute ones as they are", () => {
+test("files are relative to the repository's root, absolute ones are unchanged", () => {
   const uri = (file: string, filePrefix: string) =>
     log(
       renderSarif(
@@ -91,23 +92,23 @@ test("each object that --protect-only holds is a note", () => {
   ]);
 });
 
-test("ruleIndex leads to the rule", () => {
+test("ruleIndex is the index of the rule", () => {
   const [run] = log(renderSarif(fullPlan, plain)).runs;
   for (const { ruleId, ruleIndex } of run?.results ?? []) expect(run?.tool.driver.rules?.[ruleIndex ?? -1]?.id).toBe(ruleId);
 });
 
-test("fingerprints stay when lines move, and differ between findings of one rule", () => {
+test("fingerprints do not change if lines move, and differ between findings of one rule", () => {
   const moved = { ...invalid, diagnostics: invalid.diagnostics.map((one) => ({ ...one, line: 99 })) };
   const prints = (document: Document) => resultsOf(document).map(({ partialFingerprints }) => partialFingerprints?.["dimsync/v1"]);
   expect(prints(moved)).toEqual(prints(invalid));
   expect(new Set(prints(fullPlan)).size).toBe(prints(fullPlan).length);
 });
 
-test("10 000 findings are cut to what code scanning takes, and it is said", () => {
+test("10 000 findings are cut to the limit of code scanning, with a note", () => {
   const blocked = Array.from({ length: 10_000 }, (_, index) => ({
     address: `Tag/t${index}`,
     code: "E_TAG_MISSING",
-    message: "It is not there.",
+    message: "It does not exist.",
   }));
   const [run] = log(renderSarif(plan({ blocked, items: [item()] }), plain)).runs;
   expect(run?.results).toHaveLength(5_000);

@@ -26,7 +26,7 @@ const plans: Readonly<Record<string, Plan>> = {
   "3 000 relations of one tag": plan({
     items: many((index) => item({ id: `i${index}`, address: `Tag/pii#${index}`, action: "relate" })),
   }),
-  "3 000 differences for a person": plan({
+  "3 000 manual differences": plan({
     manual: many((index) => ({
       id: `m-${index}`,
       address: `Integration/i${index}`,
@@ -41,7 +41,7 @@ const plans: Readonly<Record<string, Plan>> = {
       state: "new" as const,
       address: "SchemaConfig/a@b",
       path: columnChange(index).path,
-      message: "in clear",
+      message: "unhashed",
     })),
   }),
   "3 000 columns of a deferred object": plan({
@@ -57,7 +57,7 @@ const plans: Readonly<Record<string, Plan>> = {
 };
 
 describe.each(Object.entries(plans))("%s", (_, large) => {
-  test.each([60_000, 4_000, 700])("fits in %i characters, well-formed, with the totals and what is left out", (budget) => {
+  test.each([60_000, 4_000, 700])("fits in %i characters, is well-formed, and has the totals and what is left out", (budget) => {
     const text = renderers.markdown(large, { color: false, verbose: false, budget });
     expect(text.length).toBeLessThanOrEqual(budget);
     expect(faults(text)).toEqual([]);
@@ -73,16 +73,16 @@ test("a plan of 212 changes is as short as one of 3 000", () => {
   expect(lines(212)).toBeLessThan(30);
 });
 
-test("what fits is not shortened", () => {
+test("a document that fits is not shortened", () => {
   expect(renderers.markdown(fullPlan, { color: false, verbose: false })).not.toContain("Shortened");
 });
 
-test("a shorter form is taken only as far as needed", () => {
+test("a document is shortened only as far as necessary", () => {
   const oneRule = plans["one object with 3 000 changes by one rule"] ?? fullPlan;
   expect(renderers.markdown(oneRule, { color: false, verbose: false })).toContain("hash 3000 columns in");
 });
 
-test("results and validations keep to the budget as well", () => {
+test("results and validations are within the budget, too", () => {
   const items = many((index) => ({
     address: `Tag/t${index}`,
     kind: "Tag",

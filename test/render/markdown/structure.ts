@@ -1,4 +1,7 @@
-/** What is wrong with a Markdown text of ours as GitHub would read it: [] where every fence, table, tag and mention is as intended. */
+/**
+ * Errors of a Markdown text as GitHub renders it: [] if every fence, table, tag and mention is
+ * correct.
+ */
 export function faults(text: string): readonly string[] {
   const found: string[] = [];
   let fence: string | undefined;
@@ -26,7 +29,7 @@ export function faults(text: string): readonly string[] {
     if (count !== undefined && pipes !== undefined && count !== pipes) found.push(`row with other cells: ${line}`);
     pipes = count;
   }
-  if (fence !== undefined) found.push("a fence is open at the end");
+  if (fence !== undefined) found.push("a fence is not closed");
   if (details !== 0) found.push(`${details} <details> without an end`);
   return found;
 }

@@ -9,17 +9,17 @@ import { change, item, plan } from "../plans.ts";
 
 const dana: Attribution = { actor: "dana@example.com", at: "2026-02-28T16:40:12.000Z", event: "changed", confidence: "exact", own: false };
 
-describe("who did it, in a line", () => {
+describe("the attribution in a line", () => {
   test.each<[string, Attribution, string]>([
     ["a person", dana, "dana@example.com, 2026-02-28 16:40 UTC"],
-    ["a guess says so", { ...dana, confidence: "likely" }, "dana@example.com, 2026-02-28 16:40 UTC (likely)"],
+    ["a guess is marked", { ...dana, confidence: "likely" }, "dana@example.com, 2026-02-28 16:40 UTC (likely)"],
     ["a guess by time alone, too", { ...dana, confidence: "window" }, "dana@example.com, 2026-02-28 16:40 UTC (only the time fits)"],
     [
       "a run of dimsync is not the cause: it shows since when the difference exists",
       { ...dana, userAgent: "dimsync/1 (run/7c)", own: true },
       "new since the dimsync run of 2026-02-28 16:40 UTC",
     ],
-    ["a time in another zone stays", { ...dana, at: "2026-02-28T16:40:12+01:00" }, "dana@example.com, 2026-02-28T16:40:12+01:00"],
+    ["a time in another zone is unchanged", { ...dana, at: "2026-02-28T16:40:12+01:00" }, "dana@example.com, 2026-02-28T16:40:12+01:00"],
   ])("%s", (_, attribution, text) => {
     expect(attributionText(attribution)).toBe(text);
   });
@@ -31,7 +31,7 @@ describe("who did it, in a line", () => {
   });
 });
 
-test("many differences name a person only where it was the same one for all", () => {
+test("many differences name a user only if it is the same for all", () => {
   const one = { origin: "drift", attribution: dana } as const;
   expect(commonTrace([one, { ...one, attribution: { ...dana, at: "2026-02-27T00:00:00Z" } }])).toEqual(one);
   expect(commonTrace([one, { ...one, attribution: { ...dana, actor: "sam@example.com" } }])).toEqual({ origin: "drift" });
@@ -39,7 +39,7 @@ test("many differences name a person only where it was the same one for all", ()
   expect(commonTrace([one, { origin: "drift" }])).toEqual({ origin: "drift" });
 });
 
-test("the terminal shows origin and person beside each difference, and what was done since", () => {
+test("the terminal shows origin and user beside each difference, and finished steps", () => {
   const text = renderers.human(tracedReport, { color: false, verbose: false, width: 200, history });
   expect(text).toMatch(/email hashed +live false, desired true +exposed +drift +dana@example\.com, 2026-02-28 16:40 UTC +pii-email/u);
   expect(text).toMatch(/phone hashed +live false, desired true +exposed +config +pii-email/u);
@@ -47,7 +47,7 @@ test("the terminal shows origin and person beside each difference, and what was 
   expect(text).toMatch(/Manual steps done since the last report:\n✓ Integration\/billing +paused +m-51c0de/u);
 });
 
-test("Markdown has columns for them only where there is something to say", () => {
+test("Markdown has columns for them only if they are known", () => {
   const options = { color: false, verbose: false, history };
   const text = renderers.markdown(tracedReport, options);
   expect(text).toContain("| Path | Live | Desired | Risk | Origin | Who | Why |");
@@ -57,7 +57,7 @@ test("Markdown has columns for them only where there is something to say", () =>
   expect(renderers.markdown(onlyOrigin, options)).toContain("| Path | Live | Desired | Risk | Origin | Why |");
 });
 
-test("an event or a person of any name breaks neither table nor terminal", () => {
+test("any event or user name breaks neither table nor terminal", () => {
   for (const name of ["a|b`c", "@everyone #1", "</details><b>", "\u001b[2J", "x\n# y"]) {
     const hostile = withName(tracedReport, name);
     expect(faults(renderers.markdown(hostile, { color: false, verbose: false, history }))).toEqual([]);
@@ -65,7 +65,7 @@ test("an event or a person of any name breaks neither table nor terminal", () =>
   }
 });
 
-test("10 000 differences with origin and person keep to the budget", () => {
+test("10 000 differences with origin and user are within the budget", () => {
   const changes = Array.from({ length: 10_000 }, (_, index) =>
     change({ path: `/schemas/public/tables/t/columns/c${index}/hashed`, origin: "drift", attribution: dana }),
   );

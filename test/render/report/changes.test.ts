@@ -9,11 +9,11 @@ const shown = (format: "human" | "markdown" | "html", liveId?: string): string =
     .replaceAll(/\/?code/gu, "");
 
 describe.each(["human", "markdown", "html"] as const)("%s", (format) => {
-  test("names what has to be created first", () => {
+  test("names objects that must be created before it", () => {
     expect(shown(format)).toContain("waits for Integration/returns");
   });
 
-  test("of an integration that is there it says that its schema is what is awaited", () => {
+  test("waits for the schema of an existing integration", () => {
     expect(shown(format, "8f1c")).toContain("waits for the service to discover the schema of Integration/returns");
     expect(shown(format, "8f1c")).not.toContain("waits for Integration/returns");
   });

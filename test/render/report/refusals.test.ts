@@ -64,7 +64,7 @@ describe.each(["human", "markdown", "html"] as const)("%s", (format) => {
     expect(heading).toMatch(/Plan for/u);
   });
 
-  test("a plan tells how to lift a guard, a drift report does not", () => {
+  test("a plan says how to lift a guard, a drift report does not", () => {
     expect(render({ executable: false, guards: [maxCreates] })).toContain("--allow maxCreates");
     const report = render({ kind: "DriftReport", executable: false, guards: [maxCreates] });
     expect(report).toContain("Guard maxCreates would refuse to restore the manifests");

@@ -26,7 +26,7 @@ describe("a table", () => {
     ]);
   });
 
-  test("puts columns without room below, and equal ones only once", () => {
+  test("puts columns that do not fit below, and equal ones only once", () => {
     const cause = "manifests/customers.yaml:40";
     expect(tableLines([row("public.users.email", "true", cause), row("public.users.phone", "true", cause)], "", 40)).toEqual([
       "public.users.email   true",
@@ -35,7 +35,7 @@ describe("a table", () => {
     ]);
   });
 
-  test("lets one wide cell push its own row only", () => {
+  test("a wide cell only pushes its own row", () => {
     const rows = [row("a", "1", "x"), row("b", "1", "x"), row("c", "1", "x"), row("a_name_that_is_much_wider_than_the_others", "1", "x")];
     expect(tableLines(rows, "", 50)).toEqual([
       `${"a".padEnd(44)}1   x`,
@@ -52,7 +52,7 @@ describe("a table", () => {
     ]);
   });
 
-  test("paints each part of a wrapped cell on each line", () => {
+  test("colors each part of a wrapped cell on each line", () => {
     const red = (text: string): string => `<${text}>`;
     const parts = joined(cell("one two "), cell("three four five six seven", red));
     expect(tableLines([[cell("a"), parts]], "", 28)).toEqual(["a   one two <three four five>", "    <six seven>"]);

@@ -9,7 +9,7 @@ const decode = (schemas: string) => decodeSchemas(JSON.parse(`{"schemas":${schem
 const camelColumn = { nameInDestination: "id", enabled: true, hashed: false, isPrimaryKey: true };
 const camelTable = { nameInDestination: "t", enabled: true, syncMode: "incremental", columns: { id: camelColumn } };
 
-test("a camelCase tree is returned as it is: no node is replaced", () => {
+test("a camelCase tree is returned unchanged: no node is replaced", () => {
   const data = {
     schemas: { s: { nameInDestination: "s", enabled: true, tables: { t: camelTable, u: { ...camelTable, cursorField: "at" } } } },
   };
@@ -21,7 +21,7 @@ test("a camelCase tree is returned as it is: no node is replaced", () => {
   expect(data).toEqual(copy);
 });
 
-describe("one form comes out of both, entry by entry", () => {
+describe("both forms are decoded to one, entry by entry", () => {
   const rows: Record<string, [given: unknown, wanted: unknown]> = {
     "snake_case without columns": [
       {
@@ -101,19 +101,19 @@ describe("one form comes out of both, entry by entry", () => {
         },
       },
     ],
-    "a column with the least that is needed": [
+    "a column with only the required members": [
       { s: { nameInDestination: "s", enabled: true, tables: { t: { ...camelTable, columns: { c: { enabled: true, hashed: true } } } } } },
       { s: { nameInDestination: "s", enabled: true, tables: { t: { ...camelTable, columns: { c: { enabled: true, hashed: true } } } } } },
     ],
   };
   test.each(Object.entries(rows))("%s", (_sentence, [given, wanted]) => {
     const decoded = decode(JSON.stringify(given));
-    // Through JSON: an entry made anew for `tables` has no prototype.
+    // Through JSON: a new entry for `tables` has no prototype.
     expect(JSON.parse(JSON.stringify(decoded))).toStrictEqual(wanted);
   });
 });
 
-test("hostile names are ordinary keys at every level, repaired or not", () => {
+test("hostile names are ordinary keys at every level, decoded again or not", () => {
   const text = `{"__proto__":{"enabled":true,"tables":{"__proto__":{"enabled":true,"sync_mode":"full","columns":{"__proto__":{"enabled":false,"hashed":true}}},"constructor":{"enabled":false}}}}`;
   const schemas = decode(text);
   expect(Object.keys(schemas)).toEqual(["__proto__"]);
@@ -124,7 +124,7 @@ test("hostile names are ordinary keys at every level, repaired or not", () => {
   expect(({} as Record<string, unknown>)["enabled"]).toBeUndefined();
 });
 
-test("an entry that misses a member is not helped out by a name in Object.prototype", () => {
+test("a missing member is not taken from Object.prototype", () => {
   expect(() => decode(`{"constructor":{"enabled":true,"tables":{"t":{"__proto__":{"enabled":true}}}}}`)).toThrow(
     "/data/schemas/constructor/tables/t/enabled is neither",
   );
@@ -140,15 +140,15 @@ test("columns alone are decoded likewise", () => {
 
 describe("the responses to writes", () => {
   const answer = { status: 200, int64Id: undefined };
-  test("PATCH schemas gives the whole map", () => {
+  test("PATCH schemas returns the whole map", () => {
     expect(decodeWrite.schemas({ ...answer, data: { schemas: { s: { enabled: true } } } })).toMatchObject({
       s: { enabled: true, tables: {} },
     });
   });
-  test("PUT tag gives the tag", () => {
+  test("PUT tag returns the tag", () => {
     expect(decodeWrite.tag({ ...answer, data: { id: 5, name: "PII", owner: "u1" } })).toMatchObject({ id: "5", name: "PII", owner: "u1" });
   });
-  test("where the state can't be read, the outcome is not known", () => {
+  test("if the state can't be read, the outcome is unknown", () => {
     const unknown = { code: "E_MALFORMED_ANSWER", sent: "maybe" };
     expect(() => decodeWrite.schemas({ ...answer, data: undefined })).toThrow(expect.objectContaining({ ...unknown, method: "PATCH" }));
     expect(() => decodeWrite.tag({ ...answer, data: {} })).toThrow(expect.objectContaining({ ...unknown, method: "PUT" }));
