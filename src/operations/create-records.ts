@@ -41,7 +41,11 @@ export async function createStore({ target, folder }: Settings, choice: StoreCho
     const id = await initGitRecords({ ...settings, target, folder, env, key }).catch((error: unknown) => {
       throw withBranch(error, ref);
     });
-    return { settings: { store: "git", ...settings, id }, config: { git: { ref, id } }, notes: [] };
+    return {
+      settings: { store: "git", ...settings, id },
+      config: { git: { ref, id } },
+      notes: [`The records are in ${ref} of the remote ${settings.remote}.`],
+    };
   }
   const url = env[databaseVariable] ?? "";
   if (url === "")

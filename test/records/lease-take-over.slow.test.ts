@@ -76,6 +76,8 @@ describe.each(Object.entries(stores))("%s", (_name, newStore) => {
     await killed.ended;
     const { records, run } = await begin(store, () => Promise.reject(new Error("Nobody needs to be asked.")));
     expect(run.notice).toContain("has no process any more");
+    // What it sent may still be on its way, so its creates are not settled as not created yet.
+    expect(run.state().unlocked).toMatchObject([{ runId: "run-1", graceMs: 0 }]);
     await run.take();
     const { unlocked, open } = await records.read();
     expect(unlocked).toMatchObject([{ runId: "run-1", graceMs: 0 }]);

@@ -17,7 +17,7 @@ export async function createRecords(context: Context<InitFlags>, root: string): 
     await runMove({ ...context, cwd: root }, "init", undefined);
   } catch (error) {
     if (!(error instanceof DimsyncError)) throw error;
-    io.stderr(`dimsync: ${error.code}: ${error.message}\n`);
+    io.stderr(`dimsync: ${error.code}: ${error.message}\n${error.command === undefined ? "" : `  ${error.command}\n`}`);
   }
 }
 

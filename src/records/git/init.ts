@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { GitError } from "../../git/process.ts";
+import { GitError, gitText } from "../../git/process.ts";
 import { DimsyncError } from "../../model/errors.ts";
 import { emptyState } from "../facts.ts";
 import { recordsRefused, recordsUnclear, recordsUnreadable } from "../store-errors.ts";
@@ -12,8 +12,8 @@ import { type GitStoreOptions, loadTip, openStore } from "./store.ts";
 import { readTree } from "./tree.ts";
 
 /**
- * Makes new, empty records at the ref, and returns their id. Records that were made before and never
- * used are taken as they are. Throws E_RECORDS_EXIST (exit 1) if the ref has other content,
+ * Makes new, empty records at the ref, and returns their id. Records that were made before for the same
+ * target of the same folder, and never used, are taken as they are. Throws E_RECORDS_EXIST (exit 1) if the ref has other content,
  * E_RECORDS_READ, E_RECORDS_REFUSED and E_RECORDS_UNCLEAR.
  */
 export async function initGitRecords(options: Omit<GitStoreOptions, "id">): Promise<string> {
@@ -25,13 +25,13 @@ export async function initGitRecords(options: Omit<GitStoreOptions, "id">): Prom
     ["id", `${id}\n`],
     ["epoch", "0\n"],
   ]);
-  const subject = `Create the records of the target ${store.target}`;
-  const message = commitMessage({ subject, facts: [], before: emptyState, runId: "init", runUrl: undefined, epoch: 0 });
   try {
-    if ((await repository.tip()) !== undefined) return await unusedRecords(options, repository);
+    const subject = await subjectFor(options, repository);
+    const message = commitMessage({ subject, facts: [], before: emptyState, runId: "init", runUrl: undefined, epoch: 0 });
+    if ((await repository.tip()) !== undefined) return await unusedRecords(options, repository, subject);
     const { id: commit } = await writeCommit(repository.place, { files, before: undefined, parent: undefined, message, key: store.key });
     const landing = await land(repository, { commit, parent: undefined }, store.patienceMs);
-    if (landing.outcome === "lost") return await unusedRecords(options, repository);
+    if (landing.outcome === "lost") return await unusedRecords(options, repository, subject);
     if (landing.outcome === "refused") throw recordsRefused(store, landing.words);
     if (landing.outcome === "unclear") throw recordsUnclear(store, landing.words);
   } catch (error) {
@@ -40,13 +40,23 @@ export async function initGitRecords(options: Omit<GitStoreOptions, "id">): Prom
   return id;
 }
 
-/** The id of records in which no run has written yet. Throws E_RECORDS_EXIST if there are others. */
-async function unusedRecords(options: Omit<GitStoreOptions, "id">, repository: RecordsRepository): Promise<string> {
+/** Names the target and the project's folder in the repository: two projects may have a target of the same name. */
+async function subjectFor(
+  { folder, target }: Pick<GitStoreOptions, "folder" | "target">,
+  { place: { env } }: RecordsRepository,
+): Promise<string> {
+  const prefix = await gitText({ folder, env }, ["rev-parse", "--show-prefix"]);
+  return `Create the records of the target ${target}${prefix === "" ? "" : ` in ${prefix}`}`;
+}
+
+/** The id of records that were made with this subject and in which no run has written yet. Throws E_RECORDS_EXIST if there are others. */
+async function unusedRecords(options: Omit<GitStoreOptions, "id">, repository: RecordsRepository, subject: string): Promise<string> {
   const fetched = await repository.fetch();
   const files = fetched === undefined ? new Map<string, string>() : (await readTree(repository.place, fetched.commit)).files;
   const id = files.get("id")?.trim() ?? "";
   const isUnused = files.get("epoch")?.trim() === "0" && [...files.keys()].every((name) => initialFiles.has(name));
-  if (id === "" || !isUnused) throw exists(options, id);
+  const made = fetched === undefined ? "" : await gitText(repository.place, ["log", "-1", "--format=%s", fetched.commit]);
+  if (id === "" || !isUnused || made !== subject) throw exists(options, id);
   await loadTip(openStore({ ...options, id }), true);
   return id;
 }

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { DimsyncError } from "../../model/errors.ts";
 import { isHeld, newToken } from "../lease.ts";
 import { isGone } from "../process-identity.ts";
-import type { BeginOptions, Lease, RecordsRun, UnlockedRun } from "../records.ts";
+import type { BeginOptions, Lease, RecordsRun, RecordsState, UnlockedRun } from "../records.ts";
 import { describeLease, leaseHeld, type StorePlace } from "../store-errors.ts";
 import { keptFacts } from "./kept-facts.ts";
 import { openLocalJournal } from "./local-journal.ts";
@@ -50,10 +50,18 @@ export async function beginRun<V extends Version>(store: SharedStore<V>, options
     tip = now;
   }
   const kept = await keptFacts(store, tip.content.state);
-  const writer = openWriter(store, { tip, kept: kept.facts, token: newToken(), runId, runUrl, ended: unlockedRun(abandoned) });
+  const ended = unlockedRun(abandoned);
+  const writer = openWriter(store, { tip, kept: kept.facts, token: newToken(), runId, runUrl, ended });
   const local = openLocalJournal(store.folder, store.target, runId, kept.files);
   const notice = abandoned === undefined ? undefined : noticeOf(store, abandoned);
-  return runOver(store, writer, { runId, local, notice });
+  const state = (): RecordsState => withEnded(writer.state(), ended);
+  return runOver(store, { ...writer, state }, { runId, local, notice });
+}
+
+/** The state in which the run that is taken over counts as ended already: what it sent may still be on its way. */
+function withEnded(state: RecordsState, ended: UnlockedRun | undefined): RecordsState {
+  if (ended === undefined || state.unlocked.some(({ runId }) => runId === ended.runId)) return state;
+  return { ...state, unlocked: [...state.unlocked, ended] };
 }
 
 /** Finds out whether the run that holds a lease has ended without releasing it. */
