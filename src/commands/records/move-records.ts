@@ -73,6 +73,8 @@ async function init({ context, project, records }: Opened): Promise<void> {
   await finish({ context, project, records }, choice, await createStore(settings, choice, context.io.env));
 }
 
+const movedReason = "the records were moved to ";
+
 async function migrate({ context, project, records }: Opened): Promise<void> {
   const { settings } = project;
   if (context.flags.to === undefined) throw new DimsyncError("E_USAGE", "records migrate needs --to: folder, git, git:REF or postgres.");
@@ -84,13 +86,13 @@ async function migrate({ context, project, records }: Opened): Promise<void> {
     throw new DimsyncError("E_USAGE", `The records of the target ${settings.target} are in this store already (${records.place}).`);
   const runId = randomUUID();
   // The lock is the marker that stays in the old store: the error of a run that still uses it says where the records are.
-  await records.lock({ runId, reason: `the records were moved to ${choice.store}` });
+  await records.lock({ runId, reason: `${movedReason}${choice.store}` });
   try {
     const created = await createStore(settings, choice, context.io.env);
     const target = await openRecords({ ...settings, records: created.settings }, context.io.env);
     try {
-      // A folder may still be locked by an earlier migration.
-      if (choice.store === "folder") await target.unlock();
+      // By an earlier migration out of this store.
+      if ((await target.lease())?.reason?.startsWith(movedReason) === true) await target.unlock();
       const before = await bundleOf(records, settings.target);
       const found = await bundleOf(target, settings.target);
       if (!sameRecords(before, found)) {

@@ -1,0 +1,39 @@
+import { cpSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { runCommand } from "../../support/command.ts";
+import { gitEnv } from "../../support/git-env.ts";
+import { gitRemote } from "../../support/git-remote.ts";
+import { type Postgres, startPostgres } from "../../support/postgres.ts";
+
+let postgres: Postgres;
+beforeAll(async () => {
+  postgres = await startPostgres(["fsync = off"]);
+}, 60_000);
+afterAll(() => postgres.remove(), 60_000);
+
+const example = new URL("../../../examples/quickstart", import.meta.url).pathname;
+
+it("moves records between all stores and back, and each store continues the account", { timeout: 120_000 }, async () => {
+  const remote = gitRemote();
+  const folder = remote.clone();
+  for (const name of ["manifests", "dimsync.yaml"]) cpSync(join(example, name), join(folder, name), { recursive: true });
+  const file = join(folder, "dimsync.yaml");
+  writeFileSync(file, readFileSync(file, "utf8").replace("embedded:.dimsync", `embedded:${join(folder, "..")}`));
+  const secrets = { LAKE_SECRET_KEY: "canary-lake", RETURNS_DB_PASSWORD: "canary-returns", DIMSYNC_DATABASE_URL: postgres.database() };
+  const run = (...argv: readonly string[]) => runCommand([...argv, "-q", "--no-color"], folder, { ...gitEnv, ...secrets });
+
+  const applied = await run("apply", "--yes");
+  expect(applied.code, applied.stderr).toBe(0);
+  // Each ordered pair of the three stores, and from one ref to another one.
+  for (const store of ["git", "folder", "postgres", "git:refs/dimsync/second", "git:refs/dimsync/third", "postgres", "folder"]) {
+    const bundle = (await run("records", "export")).stdout;
+    expect(bundle).toContain("Integration/returns");
+    const moved = await run("records", "migrate", "--to", store);
+    expect(moved.code, `${store}: ${moved.stderr}`).toBe(0);
+    expect((await run("records", "export")).stdout, store).toBe(bundle);
+    const again = await run("apply", "--yes");
+    expect(again.code, `${store}: ${again.stdout}${again.stderr}`).toBe(0);
+    expect(again.stdout, store).not.toContain("created");
+  }
+});
