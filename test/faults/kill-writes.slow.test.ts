@@ -82,9 +82,10 @@ describe("SIGKILL at every kind of file write: the next runs finish the work, an
     const all = await recordedOperations();
     const cases = sampleOf(all, {
       name: "kill at writes",
-      kindOf: ({ operation, torn }) => `${operation}${torn ? ", torn" : ""}`,
+      // The locks of journal and bindings are taken in the same way.
+      kindOf: ({ operation, torn }) => `${operation.replace(/\S+(?=\.lock\b)/u, "file")}${torn ? ", torn" : ""}`,
       // Each line of the journal means something else.
-      most: (kind) => (/^(?:write|sync) journal\.ndjson/u.test(kind) ? 3 : 1),
+      most: (kind) => (/^(?:write|sync) journal\.ndjson/u.test(kind) ? 2 : 1),
     });
     const outcomes = await pLimit(3).map(cases, killAtWrite);
     const kills = outcomes.filter(({ killed }) => killed);
@@ -95,6 +96,6 @@ describe("SIGKILL at every kind of file write: the next runs finish the work, an
         `${asked} asked the user, ${failures.length} failures`,
     );
     expect(failures).toEqual([]);
-    expect(kills.length).toBeGreaterThan(40);
+    expect(kills.length).toBeGreaterThan(30);
   });
 });

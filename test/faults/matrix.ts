@@ -59,7 +59,7 @@ export interface MatrixOptions {
 export const refusal = "refused";
 
 /** The method, and the path without the id of the object. */
-const kindOf = ({ method, path }: Nth): string => `${method} ${path.replace(/^(\/v1\/[^/]+)\/[^/]+/u, "$1/*")}`;
+export const kindOf = ({ method, path }: Nth): string => `${method} ${path.replace(/^(\/v1\/[^/]+)\/[^/]+/u, "$1/*")}`;
 
 /** Requests of each kind; of writes, up to two. */
 export const sampledRequests = (name: string, requests: readonly Nth[]): readonly Nth[] =>

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type Postgres, startPostgres } from "../support/postgres.ts";
+import { sampleOf, sampleSeed } from "../support/sample.ts";
 import { gitStore, postgresStore, type SharedStore } from "./machines.ts";
 import { disturbGroups, recordedRequests, refusal } from "./matrix.ts";
 import { canaries } from "./mixed-project.ts";
@@ -7,7 +8,7 @@ import { canaries } from "./mixed-project.ts";
 const faults: readonly string[] = [
   refusal,
   ...["reset-before", "status:500", "status:503;retry-after=0", "status:429;retry-after=0", "html"],
-  ...["reset-after", "status-after:500", "truncate", "empty", "content-type", "delay:1000"],
+  ...["reset-after", "status-after:500", "truncate", "empty", "content-type", "delay:3000"],
 ];
 
 /** Requests that can fail in the same apply: the first write of each kind. */
@@ -35,9 +36,17 @@ it("disturbs every kind of request that writes", () => {
   expect(groups.flat().sort()).toEqual([...kinds].sort());
 });
 
+/** Each fault at each group, with one of the stores. */
+const sample = new Set(
+  sampleOf(
+    Object.keys(stores).flatMap((name) => groups.flatMap((_, group) => faults.map((fault) => `${name} ${group} ${fault}`))),
+    { name: "other machine", kindOf: (one) => one.replace(/^\w+ /u, "") },
+  ),
+);
+
 describe("a write that fails on one machine: another machine finishes, and nothing is created twice or lost, and no secret is stored", () => {
   for (const [name, open] of Object.entries(stores))
-    it(`with the records in ${name}`, { timeout: 240_000 }, async () => {
+    it(`with the records in ${name}`, { timeout: 600_000 }, async () => {
       const store = await open();
       const disturbed = groups.map((kinds) =>
         kinds.flatMap((kind) => requests.filter(({ method, path, nth }) => nth === 1 && kind === `${method} ${path}`)),
@@ -45,17 +54,20 @@ describe("a write that fails on one machine: another machine finishes, and nothi
       const failures: string[] = [];
       let [cases, unknown] = [0, 0];
       for (const fault of faults) {
-        const client = fault.startsWith("delay") ? { timeoutSeconds: 0.5 } : {};
-        const found = await disturbGroups(disturbed, fault, { store, client, lanes: 3 });
+        const client = fault.startsWith("delay") ? { timeoutSeconds: 1 } : {};
+        const sampled = disturbed.filter((_, group) => sample.has(`${name} ${group} ${fault}`));
+        const found = await disturbGroups(sampled, fault, { store, client, lanes: 3 });
         [cases, unknown] = [cases + found.cases, unknown + found.unknown];
         failures.push(...found.failures);
       }
-      console.info(`fault matrix with two machines, ${name}: ${cases} cases, ${unknown} asked the user, ${failures.length} failures`);
+      console.info(
+        `fault matrix with two machines, ${name}: ${cases} cases, DIMSYNC_TESTS_SEED=${sampleSeed}, ${unknown} asked the user, ${failures.length} failures`,
+      );
       expect(failures).toEqual([]);
       const contents = store.contents();
       expect(contents).toContain("Integration/returns");
       const secrets = Object.values(canaries).flatMap((value) => [JSON.stringify(value).slice(1, -1), ...value.split("\n")]);
       expect(secrets.filter((secret) => contents.includes(secret))).toEqual([]);
-      expect(cases).toBe(7 * faults.length);
+      expect(cases).toBeGreaterThan(0);
     });
 });

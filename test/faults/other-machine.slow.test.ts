@@ -1,11 +1,12 @@
+import pLimit from "p-limit";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { builtCli } from "../cli/built-cli.ts";
 import { type Postgres, startPostgres } from "../support/postgres.ts";
+import { sampleOf, sampleSeed } from "../support/sample.ts";
 import { startService } from "../support/service.ts";
 import { startCli } from "./cli-process.ts";
-import { inLanes } from "./in-lanes.ts";
 import { gitStore, postgresStore, type SharedStore } from "./machines.ts";
-import { unbound } from "./matrix.ts";
+import { kindOf, recordedRequests, unbound } from "./matrix.ts";
 import { canaries } from "./mixed-project.ts";
 import { settleAccount } from "./settled.ts";
 
@@ -59,21 +60,48 @@ async function killedThenElsewhere(store: SharedStore, nth: number, moment: Mome
   }
 }
 
+interface Case {
+  readonly store: SharedStore["name"];
+  readonly place: Place;
+  readonly moment: Moment;
+  readonly nth: number;
+  readonly kind: string;
+}
+
+const storeNames = ["git", "postgres"] as const;
+const moments = ["before", "after"] as const;
+
+/**
+ * Requests: each kind of write and one read, at both moments, with one of the stores. Writes to the
+ * records: up to three at each moment, with both stores.
+ */
+async function sampledCases(): Promise<readonly Case[]> {
+  const requests = await recordedRequests();
+  const atRequests = requests.map((request) => ({ nth: request.before + 1, kind: request.method === "GET" ? "GET" : kindOf(request) }));
+  const atWrites = Array.from({ length: 10 }, (_, index) => ({ nth: index + 1, kind: "write" }));
+  const all = storeNames.flatMap((store) =>
+    moments.flatMap((moment): readonly Case[] => [
+      ...atRequests.map((one) => ({ ...one, store, moment, place: "a request" as const })),
+      ...atWrites.map((one) => ({ ...one, store, moment, place: "a write to the records" as const })),
+    ]),
+  );
+  return sampleOf(all, {
+    name: "other machine",
+    kindOf: ({ store, place, moment, kind }) => (place === "a request" ? `${moment} ${kind}` : `${store} ${moment}`),
+    most: (kind) => (/^(?:git|postgres) /u.test(kind) ? 3 : 1),
+  });
+}
+
 const lanes = 2;
 
-/** Cases 1, 1 + step, 1 + 2 * step …, until apply ends before the case's request or write. */
-async function killAll(open: () => Promise<SharedStore>, moment: Moment, place: Place, step: number): Promise<readonly Killed[]> {
+async function killEach(open: () => Promise<SharedStore>, cases: readonly Case[]): Promise<readonly Killed[]> {
   const idle = await Promise.all(Array.from({ length: lanes }, open));
-  const outcomes = await inLanes(
-    lanes,
-    async (nth) => {
-      const store = idle.pop() ?? (await open());
-      const outcome = await killedThenElsewhere(store, 1 + (nth - 1) * step, moment, place);
-      idle.push(store);
-      return outcome;
-    },
-    ({ killed }) => !killed,
-  );
+  const outcomes = await pLimit(lanes).map(cases, async ({ nth, moment, place }) => {
+    const store = idle.pop() ?? (await open());
+    const outcome = await killedThenElsewhere(store, nth, moment, place);
+    idle.push(store);
+    return outcome;
+  });
   return outcomes.filter(({ killed }) => killed);
 }
 
@@ -89,21 +117,17 @@ const stores: Readonly<Record<SharedStore["name"], () => Promise<SharedStore>>> 
 };
 
 describe("SIGKILL on one machine: another machine finishes, and nothing is created twice or lost", () => {
-  for (const [name, place, step, least] of [
-    ["git", "a request", 5, 6],
-    ["git", "a write to the records", 1, 3],
-    ["postgres", "a request", 4, 7],
-    ["postgres", "a write to the records", 1, 9],
-  ] as const)
-    for (const moment of ["before", "after"] as const)
-      it(`${moment} ${place}, with the records in ${name}`, { timeout: 240_000 }, async () => {
-        const kills = await killAll(stores[name], moment, place, step);
-        const asked = kills.filter((outcome) => outcome.asked).length;
-        const failures = kills.flatMap(({ wrong }) => wrong);
-        console.info(
-          `SIGKILL ${moment} ${place}, ${name}, another machine finishes: ${kills.length} cases, ${asked} asked the user, ${failures.length} failures`,
-        );
-        expect(failures).toEqual([]);
-        expect(kills.length).toBeGreaterThanOrEqual(least);
-      });
+  for (const name of storeNames)
+    it(`at requests and writes to the records, before and after them, with the records in ${name}`, { timeout: 600_000 }, async () => {
+      const cases = (await sampledCases()).filter(({ store }) => store === name);
+      const kills = await killEach(stores[name], cases);
+      const asked = kills.filter((outcome) => outcome.asked).length;
+      const failures = kills.flatMap(({ wrong }) => wrong);
+      console.info(
+        `SIGKILL, ${name}, another machine finishes: ${kills.length} cases, DIMSYNC_TESTS_SEED=${sampleSeed}, ` +
+          `${asked} asked the user, ${failures.length} failures`,
+      );
+      expect(failures).toEqual([]);
+      expect(kills.length).toBeGreaterThan(3);
+    });
 });
