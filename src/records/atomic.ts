@@ -1,11 +1,14 @@
 import { randomBytes } from "node:crypto";
 import type { Stats } from "node:fs";
-import { type FileHandle, open, realpath, rename, stat, unlink } from "node:fs/promises";
+import { type FileHandle, open, realpath, rename, stat, unlink, writeFile } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { isErrno } from "./fs-errors.ts";
 
 // Not the package write-file-atomic: on a full disk it treats a short write as complete, renames the
 // truncated file over the good one and reports success.
+
+/** What a file is to contain; as a list, its pieces in order. */
+export type Content = string | Uint8Array | Iterable<string>;
 
 /**
  * Writes a whole file: temporary file, fsync, rename, fsync of the folder. A reader finds the old or the
@@ -16,7 +19,7 @@ import { isErrno } from "./fs-errors.ts";
  */
 export async function writeAtomic(
   file: string,
-  content: string | Uint8Array,
+  content: Content,
   options: { readonly mode?: number; readonly tempFolder?: string } = {},
 ): Promise<void> {
   const existing = await stat(file).catch(unlessMissing);
@@ -54,11 +57,11 @@ export async function syncFolder(folder: string): Promise<void> {
   }
 }
 
-async function writeTemp(temp: string, content: string | Uint8Array, existing: Stats | undefined, mode: number | undefined): Promise<void> {
+async function writeTemp(temp: string, content: Content, existing: Stats | undefined, mode: number | undefined): Promise<void> {
   const finalMode = mode ?? (existing === undefined ? undefined : existing.mode & 0o7777);
   const handle = await open(temp, "wx", finalMode ?? 0o666);
   try {
-    await handle.writeFile(content);
+    await writeFile(handle, content);
     // Only root may change the owner. For other users the file becomes theirs, as with any editor.
     if (existing !== undefined) await handle.chown(existing.uid, existing.gid).catch(() => undefined);
     // The umask restricts the mode of `open`.
@@ -69,10 +72,10 @@ async function writeTemp(temp: string, content: string | Uint8Array, existing: S
   }
 }
 
-async function writeThrough(file: string, content: string | Uint8Array): Promise<void> {
+async function writeThrough(file: string, content: Content): Promise<void> {
   const handle = await open(file, "a");
   try {
-    await handle.writeFile(content);
+    await writeFile(handle, content);
   } finally {
     await handle.close();
   }

@@ -1,7 +1,8 @@
 import { createHash, createHmac, timingSafeEqual } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { DimsyncError } from "../model/errors.ts";
-import { canonicalJson, isObject, type JsonObject, own } from "../model/json.ts";
+import { isObject, own } from "../model/json.ts";
+import { canonicalPieces, jsonPieces } from "../model/json-pieces.ts";
 import type { Plan } from "../model/plan.ts";
 import type { Result } from "../model/result.ts";
 import { writeAtomic } from "./atomic.ts";
@@ -21,16 +22,21 @@ const supportedMajor = 1;
 
 /** Writes the plan with its digest (`integrity`), atomically and readable by its owner only. Throws E_PLAN_WRITE (exit 1). */
 export async function writePlanFile(file: string, plan: Plan, options: PlanFileOptions = {}): Promise<void> {
-  // The digest covers what a reader parses: no undefined members, and not the digest of a file that the plan was read from.
-  const { integrity: _, ...document } = JSON.parse(JSON.stringify(plan)) as JsonObject;
-  const text = `${JSON.stringify({ ...document, integrity: { digest: digestOf(document, options.digestKey) } }, undefined, 2)}\n`;
-  await writeAtomic(file, text, { mode: 0o600 }).catch((error: unknown) => {
+  // The digest covers what a reader parses: not the digest of a file that the plan was read from.
+  const { integrity: _, ...document }: Plan & { readonly integrity?: unknown } = plan;
+  const signed = { ...document, integrity: { digest: digestOf(document, options.digestKey) } };
+  await writeAtomic(file, planPieces(signed), { mode: 0o600 }).catch((error: unknown) => {
     throw new DimsyncError(
       "E_PLAN_WRITE",
       `The plan could not be saved as ${file}: ${reasonOf(error)}. Choose another file with --out, or make the folder writable.`,
       { cause: error },
     );
   });
+}
+
+function* planPieces(signed: object): Generator<string> {
+  yield* jsonPieces(signed, { replacer: (_key, value) => value, space: "  " });
+  yield "\n";
 }
 
 /**
@@ -164,19 +170,15 @@ const hasLists = (value: Readonly<Record<string, unknown>>, ...keys: readonly st
 /** The problem with the digest of a document. "keyless": it needs a key and there is none. "unsigned": there is a key and it was made without one. */
 export type IntegrityFault = "missing" | "differs" | "keyless" | "unsigned";
 
-/**
- * `sha256:HEX` of the document's canonical JSON, or `hmac-sha256:HEX` with a key. An empty key counts as none. The document must be the result of
- * JSON.parse, without its `integrity` member.
- */
-export function digestOf(document: unknown, digestKey: string | undefined): string {
-  const text = canonicalJson(document);
-  return digestKey
-    ? `hmac-sha256:${createHmac("sha256", digestKey).update(text).digest("hex")}`
-    : `sha256:${createHash("sha256").update(text).digest("hex")}`;
+/** `sha256:HEX` of the document's canonical JSON, or `hmac-sha256:HEX` with a key. An empty key counts as none. The document has no member `integrity`. */
+export function digestOf(document: object, digestKey: string | undefined): string {
+  const hash = digestKey ? createHmac("sha256", digestKey) : createHash("sha256");
+  for (const piece of canonicalPieces(document)) hash.update(piece);
+  return `${digestKey ? "hmac-sha256" : "sha256"}:${hash.digest("hex")}`;
 }
 
 /** Compares the document with its digest; undefined if they match. */
-export function integrityFault(document: unknown, digest: unknown, digestKey: string | undefined): IntegrityFault | undefined {
+export function integrityFault(document: object, digest: unknown, digestKey: string | undefined): IntegrityFault | undefined {
   if (digest === undefined) return digestKey ? "unsigned" : "missing";
   if (typeof digest !== "string") return "differs";
   if (digest.startsWith("hmac-sha256:") && !digestKey) return "keyless";

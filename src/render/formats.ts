@@ -1,26 +1,31 @@
 import type { Document, Renderer, RenderOptions } from "./document.ts";
 import type { Format } from "./index.ts";
 
+/** A text, or its pieces in order: what can be longer than a string can be. */
+export type Text = string | Iterable<string>;
+
 /** One text for all documents of a command, one per target. */
-export type RenderAll = (documents: readonly Document[], options: RenderOptions) => string;
+export type RenderAll = (documents: readonly Document[], options: RenderOptions) => Text;
 
 type Join = (documents: readonly Document[], options: RenderOptions, render: Renderer) => string;
 
 /** By the name in `-o`. Loads only the renderer of that format. */
-export const formats: Readonly<Record<Format, () => Promise<RenderAll>>> = {
+export const formats = {
   human: async () => {
     const { renderHuman, renderHumanAll } = await import("./terminal/index.ts");
     return oneOrAll(renderHuman, renderHumanAll);
   },
-  json: async () =>
-    oneOrAll(
-      (await import("./machine/json.ts")).renderJson,
-      (documents, options, render) => `[\n${documents.map((document) => render(document, options).trimEnd()).join(",\n")}\n]\n`,
-    ),
-  ndjson: async () =>
-    oneOrAll((await import("./machine/ndjson.ts")).renderNdjson, (documents, options, render) =>
-      documents.map((document) => render(document, options)).join(""),
-    ),
+  json: async (): Promise<RenderAll> => {
+    const { documentListPieces, documentPieces } = await import("./machine/json.ts");
+    return (documents) => {
+      const [only, second] = documents;
+      return only !== undefined && second === undefined ? documentPieces(only) : documentListPieces(documents);
+    };
+  },
+  ndjson: async (): Promise<RenderAll> => {
+    const { ndjsonLines } = await import("./machine/ndjson.ts");
+    return (documents) => linesOf(documents, ndjsonLines);
+  },
   markdown: async () => {
     const { renderMarkdown, renderMarkdownAll } = await import("./markdown/index.ts");
     return oneOrAll(renderMarkdown, renderMarkdownAll);
@@ -41,11 +46,15 @@ export const formats: Readonly<Record<Format, () => Promise<RenderAll>>> = {
     const { renderHtml, renderHtmlAll } = await import("./html/index.ts");
     return oneOrAll(renderHtml, renderHtmlAll);
   },
-};
+} as const satisfies Readonly<Record<Format, () => Promise<RenderAll>>>;
+
+function* linesOf(documents: readonly Document[], lines: (document: Document) => Iterable<string>): Generator<string> {
+  for (const document of documents) yield* lines(document);
+}
 
 const oneOrAll =
-  (render: Renderer, join: Join): RenderAll =>
-  (documents, options) => {
+  (render: Renderer, join: Join) =>
+  (documents: readonly Document[], options: RenderOptions): string => {
     const [only, second] = documents;
     return only !== undefined && second === undefined ? render(only, options) : join(documents, options, render);
   };

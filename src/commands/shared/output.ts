@@ -2,13 +2,13 @@ import { appendFileSync, existsSync, statSync, writeFileSync } from "node:fs";
 import { dirname, isAbsolute, relative, resolve, sep } from "node:path";
 import { DimsyncError } from "../../model/errors.ts";
 import type { Document, RenderOptions } from "../../render/document.ts";
-import { formats } from "../../render/formats.ts";
+import { formats, type Text } from "../../render/formats.ts";
 import { didYouMean } from "../../text/suggest.ts";
 import { type Context, wantsColor } from "./context.ts";
 import type { ApplyFlags, GlobalFlags, PlanFlags } from "./flags.ts";
 
 /** The output of a command: a function for each of its formats. */
-export type Forms = Readonly<Record<string, (options: RenderOptions) => string | Promise<string>>>;
+export type Forms = Readonly<Record<string, (options: RenderOptions) => Text | Promise<Text>>>;
 
 /** One `-o`. */
 interface Destination {
@@ -29,7 +29,7 @@ export async function deliver(
   const forms = Object.fromEntries(
     Object.entries(formats).map(([format, load]) => [
       format,
-      async (options: RenderOptions): Promise<string> => (await load())(documents, { ...options, ...shown }),
+      async (options: RenderOptions): Promise<Text> => (await load())(documents, { ...options, ...shown }),
     ]),
   );
   const { io, flags, cwd } = context;
@@ -53,12 +53,13 @@ export async function deliverForms(context: Context, forms: Forms): Promise<void
         filePrefix: filePrefix(context),
         caseFiles: io.env["GITLAB_CI"] === "true",
       })) ?? "";
-    if (file === undefined) io.stdout(text);
+    const pieces = typeof text === "string" ? [text] : text;
+    if (file === undefined) for (const piece of pieces) io.stdout(piece);
     // It already contains the progress events.
-    else if (format === "ndjson") appendFileSync(file, text);
+    else if (format === "ndjson") for (const piece of pieces) appendFileSync(file, piece);
     else {
       const { writeAtomic } = await import("../../records/atomic.ts");
-      await writeAtomic(file, text).catch((error: unknown) => {
+      await writeAtomic(file, pieces).catch((error: unknown) => {
         throw new DimsyncError(
           "E_OUTPUT",
           `${file} could not be written: ${error instanceof Error ? error.message : String(error)}. Use another path: -o ${format}=PATH.`,

@@ -1,7 +1,8 @@
 import { byText } from "../../model/address.ts";
 import { emptyRecord, isObject } from "../../model/json.ts";
+import { jsonPieces, type Replacer } from "../../model/json-pieces.ts";
 import { visible } from "../../text/control-characters.ts";
-import type { Renderer } from "../document.ts";
+import type { Document, Renderer } from "../document.ts";
 
 // The most important members come first, in this order. All others follow by name.
 const order = [
@@ -13,19 +14,46 @@ const order = [
 ].flatMap((line) => line.split(" "));
 const rank: ReadonlyMap<string, number> = new Map(order.map((name, index) => [name, index]));
 
-/**
- * The document as JSON: indented by two spaces, keys in a fixed order, control characters escaped.
- */
-export const renderJson: Renderer = (document) => {
-  const text = JSON.stringify(document, (_key, member: unknown) => (isObject(member) ? ordered(member) : member), 2);
-  return `${text.split("\n").map(visible).join("\n")}\n`;
-};
+/** The document as JSON: indented by two spaces, keys in a fixed order, control characters escaped. */
+export const renderJson: Renderer = (document) => [...documentPieces(document)].join("");
 
-function ordered(object: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
-  const result = emptyRecord<unknown>();
-  for (const key of Object.keys(object).sort(byRank)) result[key] = object[key];
-  return result;
+/** The same in pieces. */
+export function* documentPieces(document: Document): Generator<string> {
+  yield* escapedPieces(document, newReplacer());
+  yield "\n";
 }
+
+/** A list of documents, one per target, in pieces. */
+export function* documentListPieces(documents: readonly Document[]): Generator<string> {
+  const replacer = newReplacer();
+  for (const [index, document] of documents.entries()) {
+    yield index === 0 ? "[\n" : ",\n";
+    yield* escapedPieces(document, replacer);
+  }
+  yield "\n]\n";
+}
+
+function* escapedPieces(document: Document, replacer: Replacer): Generator<string> {
+  for (const piece of jsonPieces(document, { replacer, space: "  " })) yield piece.split("\n").map(visible).join("\n");
+}
+
+/** Sorts the keys of objects. Many objects have the same keys, so their order is found once. */
+function newReplacer(): Replacer {
+  const known = new Map<string, readonly string[]>();
+  return (_key, member) => {
+    if (!isObject(member)) return member;
+    const keys = Object.keys(member);
+    const shape = keys.join("\n");
+    const sorted = known.get(shape) ?? keys.sort(byRank);
+    if (known.size < mostShapes) known.set(shape, sorted);
+    const result = emptyRecord<unknown>();
+    for (const key of sorted) result[key] = member[key];
+    return result;
+  };
+}
+
+// Bodies have the names of schemas, tables and columns as keys, which may all be different.
+const mostShapes = 1000;
 
 function byRank(a: string, b: string): number {
   return (rank.get(a) ?? order.length) - (rank.get(b) ?? order.length) || byText(a, b);

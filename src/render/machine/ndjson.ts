@@ -8,11 +8,14 @@ import type { Document } from "../document.ts";
  * line per finding, then `{ "event": "end", … }` with the rest of the document. Every line has
  * `formatVersion` (minor = additive). Readers must skip unknown events.
  */
-export function renderNdjson(document: Document): string {
+export const renderNdjson = (document: Document): string => [...ndjsonLines(document)].join("");
+
+/** The same, one line after the other. */
+export function* ndjsonLines(document: Document): Generator<string> {
   const target = document.kind === "Validation" ? {} : { target: document.target };
-  const found = lists(document).flatMap(([event, entries]) => entries.map((entry) => line(event, { ...target, [event]: entry })));
+  for (const [event, entries] of lists(document)) for (const entry of entries) yield line(event, { ...target, [event]: entry });
   const end = Object.fromEntries(Object.entries(document).filter(([key]) => !listMembers.has(key)));
-  return [...found, line("end", { ...target, document: end })].join("");
+  yield line("end", { ...target, document: end });
 }
 
 /** `at`: ISO 8601. */

@@ -1,5 +1,8 @@
 import { expect, test } from "vitest";
+import { formats } from "../../../src/render/formats.ts";
 import { renderers } from "../../../src/render/index.ts";
+import { documentPieces } from "../../../src/render/machine/json.ts";
+import { ndjsonLines } from "../../../src/render/machine/ndjson.ts";
 import { invalid } from "../diagnostics.ts";
 import { driftReport, fullPlan } from "../full-plan.ts";
 import { fullResult } from "../results.ts";
@@ -15,6 +18,51 @@ test.each([
   const text = renderers.json(document, options);
   expect(JSON.parse(text)).toEqual(document);
   expect(text).toMatch(/^\{\n {2}"(?:formatVersion|kind)".*[^\n]\n$/su);
+});
+
+test.each([
+  ["a plan", fullPlan],
+  ["a drift report", driftReport],
+  ["a result", fullResult],
+  ["a validation", invalid],
+])("%s is what JSON.stringify would print", (_, document) => {
+  const text = renderers.json(document, options);
+  expect(text).toBe(`${JSON.stringify(JSON.parse(text), undefined, 2)}\n`);
+});
+
+/** A plan with one item that changes very many columns. */
+function largePlan(count: number): typeof fullPlan {
+  const [item] = fullPlan.items;
+  if (item === undefined) throw new Error("The plan has no item.");
+  const changes = Array.from({ length: count }, (_, i) => ({
+    path: `/schemas/s/tables/t/columns/c${i}/hashed`,
+    before: false,
+    after: true,
+    risk: "protects" as const,
+  }));
+  return { ...fullPlan, items: [{ ...item, changes }] };
+}
+
+test("a large plan is printed in pieces, so that its length is not limited by that of a string", () => {
+  const plan = largePlan(20_000);
+  const pieces = [...documentPieces(plan)];
+  expect(pieces.join("")).toBe(renderers.json(plan, options));
+  expect(JSON.parse(pieces.join(""))).toEqual(plan);
+  expect(pieces.length).toBeGreaterThan(20);
+  expect(Math.max(...pieces.map(({ length }) => length))).toBeLessThan(200_000);
+});
+
+test("events are printed line by line", () => {
+  const lines = [...ndjsonLines(fullPlan)];
+  expect(lines.join("")).toBe(renderers.ndjson(fullPlan));
+  expect(lines.every((line) => line.indexOf("\n") === line.length - 1)).toBe(true);
+});
+
+test("the documents of several targets are one list", async () => {
+  const render = await formats.json();
+  const text = [...render([fullPlan, driftReport], options)].join("");
+  expect(JSON.parse(text)).toEqual([fullPlan, driftReport]);
+  expect(text).toBe(`[\n${renderers.json(fullPlan, options).trimEnd()},\n${renderers.json(driftReport, options).trimEnd()}\n]\n`);
 });
 
 test("the order of keys does not depend on their order in the input", () => {
