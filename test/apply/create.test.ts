@@ -2,6 +2,7 @@ import { readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import type { AccountState } from "../../src/embedded/index.ts";
+import { keyVariable } from "../support/project-folder.ts";
 import { assetManifest, endings, integrationManifest, scene, tagManifest, together } from "./scene.ts";
 
 const archives = ({ assets }: AccountState): readonly string[] => assets.filter(({ name }) => name === "archive").map(({ id }) => id);
@@ -103,6 +104,23 @@ describe("a create whose response is lost", () => {
     const { code, result } = await at.apply();
     expect(code).toBe(0);
     expect(Object.values(result.bindings)).toEqual(archives(at.service.state()));
+  });
+
+  it("of an integration that was not created: resolve --created refuses an id that the account does not have", async () => {
+    const at = await scene(integrationManifest("returns"), { service: { faults: ["POST /v1/integrations@1=reset-before"] } });
+    expect((await at.apply()).result.items[0]).toMatchObject({ outcome: "unknown" });
+    const refused = await at.run(["resolve", "Integration/returns", "--created=nope"]);
+    expect([refused.code, refused.stderr]).toEqual([1, expect.stringContaining('The account has no integration with the id "nope".')]);
+    expect(refused.stderr).toContain("dimsync get integrations");
+    const unreadable = await at.run(["resolve", "Integration/returns", "--created=8f1c"], { [keyVariable]: "" });
+    expect([unreadable.code, unreadable.stderr]).toEqual([0, expect.stringContaining("could not be read, so it was not checked")]);
+  });
+
+  it("of an integration that a read shows: resolve --created records it", async () => {
+    const at = await scene(integrationManifest("returns"), { service: { faults: ["POST /v1/integrations@1=reset-before"] } });
+    await at.apply();
+    const { code, stderr } = await at.run(["resolve", "Integration/returns", "--created=8f1c"]);
+    expect([code, stderr]).toEqual([0, "dimsync: Integration/returns was created and is bound to 8f1c.\n"]);
   });
 
   it("is recorded by resolve --created with the digests of the request, like after a response", async () => {

@@ -1,6 +1,7 @@
-import { parseAddress } from "../../model/address.ts";
+import { isRelation } from "../../model/address.ts";
 import { DimsyncError } from "../../model/errors.ts";
 import type { ExitCode } from "../../model/exit.ts";
+import type { checkCreatedObject } from "../../operations/created-object.ts";
 import type { OpenIntent } from "../../records/folder/journal.ts";
 import type { RecordsRun, UnlockedRun } from "../../records/records.ts";
 import { didYouMean } from "../../text/suggest.ts";
@@ -11,17 +12,21 @@ import { withRecords } from "./with-records.ts";
 /**
  * `dimsync resolve ADDRESS --created=ID | --not-created` records the outcome of a create whose
  * response was lost; `resolve --run ID --not-created` that of every create that a run left open.
- * Sends no request.
+ * Only reads the account, to check the id of `--created`.
  */
 export async function runResolve(context: Context<ResolveFlags>, address: string | undefined): Promise<ExitCode> {
-  const { flags } = context;
+  const { flags, io } = context;
   checkFlags(flags, address);
   await withRecords(context, async ({ records, settings, say }) => {
     const open = flags.run === undefined ? ofAddress(records, address ?? "") : ofRun(records, flags.run);
     const id = flags.created;
     if (id === undefined) refuseStillSending(open, records.state().unlocked, settings.client.timeoutMs, flags);
     const by = flags.force === true && flags.reason !== undefined ? `resolve: ${flags.reason}` : "resolve";
-    if (id !== undefined) await bindCreated(records, open, id);
+    if (id !== undefined) {
+      const notChecked = await checkCreated(open, id, { settings, run: { env: io.env, signal: io.interrupted } });
+      if (notChecked !== undefined) say(notChecked);
+      await bindCreated(records, open, id);
+    }
     for (const { entryId } of open)
       await records.settle(entryId, id === undefined ? { outcome: "not-created", by } : { outcome: "created", id, by });
     for (const settled of new Set(open.map((intent) => intent.address)))
@@ -85,14 +90,22 @@ function refuseStillSending(
   }
 }
 
+async function checkCreated(
+  [intent]: readonly OpenIntent[],
+  id: string,
+  account: Parameters<typeof checkCreatedObject>[2],
+): Promise<string | undefined> {
+  if (intent === undefined) return undefined;
+  const created = await import("../../operations/created-object.ts");
+  return created.checkCreatedObject(intent, id, account);
+}
+
 async function bindCreated(records: RecordsRun, open: readonly OpenIntent[], id: string): Promise<void> {
   const [intent] = open;
   if (intent === undefined || isRelation(intent.address)) return;
   const record = open.find((one) => one.record !== undefined)?.record;
   await records.bind(intent.address, { ...record, id });
 }
-
-const isRelation = (address: string): boolean => parseAddress(address)?.resource !== undefined;
 
 const createdText = (address: string, id: string): string =>
   `${address} ${isRelation(address) ? "was created" : `was created and is bound to ${id}`}.`;
