@@ -11,13 +11,14 @@ import { w7 } from "./adopt.mjs";
 import { w4, w5 } from "./fleet.mjs";
 import { w6 } from "./latency.mjs";
 import { w1, w2 } from "./literal.mjs";
+import { w8 } from "./records.mjs";
 import { w3 } from "./start-up.mjs";
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: { dist: { type: "string" }, runs: { type: "string", default: "7" }, keep: { type: "boolean", default: false } },
 });
-const workloads = { w1, w2, w3, w4, w5, w6, w7 };
+const workloads = { w1, w2, w3, w4, w5, w6, w7, w8 };
 const wanted = positionals.length === 0 ? Object.keys(workloads) : positionals.map((name) => name.toLowerCase());
 for (const name of wanted)
   if (!Object.hasOwn(workloads, name)) throw new Error(`There is no workload ${name}: ${Object.keys(workloads).join(", ")}.`);
