@@ -130,8 +130,8 @@ describe("get", () => {
   test("prints aligned tables of lists", async () => {
     const { stdout } = await dimsync(["get", "users"], { cwd: quickstart() });
     expect(stdout.split("\n").slice(0, 2)).toEqual([
-      "ID   EMAIL                      NAME           CREATED AT",
-      "u-1  dana@example.com           Dana           2026-01-05T08:00:00.000Z",
+      "ID    EMAIL                       NAME            CREATED AT",
+      "u-1   dana@example.com            Dana            2026-01-05T08:00:00.000Z",
     ]);
   });
 
