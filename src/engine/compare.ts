@@ -3,6 +3,7 @@ import { kinds } from "../kinds/index.ts";
 import { type AccountView, type DiffResult, emptyDiff, type Kind, type ReadNeeds, type Unit } from "../kinds/kind.ts";
 import type { Address } from "../model/address.ts";
 import { ServiceError } from "../model/errors.ts";
+import { newPauses } from "../model/event-loop.ts";
 import type { OnProgress } from "../model/progress.ts";
 import type { Resource } from "../model/resource.ts";
 import type { Reads } from "../model/service.ts";
@@ -40,6 +41,8 @@ export interface ComparisonInput {
   readonly needs: ReadNeeds;
   /** Called with every live object while it is in memory, and with its differences. */
   readonly checkUnit: PolicyCheck["checkUnit"];
+  /** Aborted: no further unit is compared, as if its reads had failed. */
+  readonly signal: AbortSignal;
 }
 
 /**
@@ -53,9 +56,11 @@ export async function compareUnits(input: ComparisonInput): Promise<Compared> {
   const { asked, before, parts } = unitsOf(input);
   const total = asked.length;
   const limit = pLimit(concurrency);
+  const pause = newPauses();
   let done = 0;
   const compareNext = async (one: AskedUnit): Promise<ComparedUnit> => {
     try {
+      await pause();
       return await compareUnit(one, input);
     } finally {
       done++;
@@ -95,6 +100,7 @@ async function compareUnit({ kind, unit }: AskedUnit, input: ComparisonInput): P
   const { observed, reads, needs, checkUnit, base, protectOnly } = input;
   const { account } = observed;
   try {
+    if (input.signal.aborted) throw interrupted();
     const live = unit.liveId === undefined ? undefined : await kind.observe?.(unit, reads, needs);
     const all = withoutIgnored(kind.diff(unit, live, account), account);
     const found = protectOnly === true ? holdOthers(all) : all;
@@ -113,6 +119,9 @@ async function compareUnit({ kind, unit }: AskedUnit, input: ComparisonInput): P
 
 /** The same for all units: the problem names the request and the reason. */
 const unreadMessage = "Not compared, because a read that it needs failed.";
+
+const interrupted = (): ServiceError =>
+  new ServiceError("E_INTERRUPTED", "The run was interrupted.", { method: "GET", path: "", sent: "never" });
 
 /** The units in scope, in the order of kinds and addresses, and the manifests that have none. */
 function unitsOf({ observed, compared, scope }: ComparisonInput): {

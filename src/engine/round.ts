@@ -86,6 +86,7 @@ export async function compareRound({ session, options, reads, scope }: Round, vi
     concurrency: session.project.settings.client.concurrency,
     needs: { policyColumns: policies.columnsNeeded, claimColumns: view.claimColumns },
     checkUnit: policies.checkUnit,
+    signal: session.signal,
   });
   if (hasErrors(session.project)) return compared;
   const others = await policies.checkOthers(reads, compared.configured);

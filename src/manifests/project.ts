@@ -2,6 +2,7 @@ import type { ProjectFiles } from "../git/state.ts";
 import { byText } from "../model/address.ts";
 import type { Settings } from "../model/config.ts";
 import { DimsyncError, ProblemsError } from "../model/errors.ts";
+import { newPauses } from "../model/event-loop.ts";
 import type { Locate, Problem } from "../model/problem.ts";
 import type { Resource } from "../model/resource.ts";
 import { read, type YamlParser } from "../yaml/read.ts";
@@ -99,9 +100,10 @@ async function readFiles(
 ): Promise<{ readonly manifests: readonly ReadManifest[]; readonly problems: readonly Problem[] }> {
   const problems: Problem[] = [];
   const manifests: ReadManifest[] = [];
-  const giveWay = newGiveWay(options.signal);
+  const pause = newPauses();
   for (const path of paths) {
-    await giveWay();
+    await pause();
+    options.signal?.throwIfAborted();
     const { source, problems: unread } = readSource(options.cwd, path);
     problems.push(...unread);
     if (source === undefined) continue;
@@ -131,18 +133,6 @@ export function noAccount(target: string, hasConfig: boolean): DimsyncError {
         "There is no dimsync.yaml in this directory or above it, and DIMSYNC_BASE_URL is not set. Set DIMSYNC_BASE_URL and DIMSYNC_API_KEY, or create a project.",
         { command: "dimsync init" },
       );
-}
-
-/** Reading is done without pause, and a signal is heard in a pause only. */
-function newGiveWay(signal: AbortSignal | undefined): () => Promise<void> {
-  let last = performance.now();
-  return async () => {
-    if (signal !== undefined && performance.now() - last > 50) {
-      await new Promise<void>((resume) => setImmediate(resume));
-      last = performance.now();
-    }
-    signal?.throwIfAborted();
-  };
 }
 
 /**

@@ -45,8 +45,56 @@ test("at most `concurrency` trees are held at a time, however many integrations 
     concurrency,
     needs: { policyColumns: () => undefined, claimColumns: () => undefined },
     checkUnit: ({ unit }) => held.delete(unit.liveId ?? ""),
+    signal: new AbortController().signal,
   });
   expect(compared.found.flatMap(({ items }) => items)).toHaveLength(shards);
   expect(held.size).toBe(0);
   expect(most).toBe(concurrency);
+});
+
+/** Compares a fleet that is in memory, so that nothing waits for a read. `onUnit` is called with the number of compared units. */
+async function compareInMemory(onUnit: (count: number) => void, signal = new AbortController().signal) {
+  const integrations = Array.from({ length: shards }, (_, index) => liveIntegration(`id-${index}`, `shop-${index}`, `pg-${index}`));
+  const config = resourceOf("SchemaConfig", "shops", { integrations: { names: ["shop-*"] }, rules: [] });
+  const reads = { schemas: async (): Promise<LiveSchemas> => ({ public: schema({ a: table({ email: column() }) }) }) };
+  let count = 0;
+  return compareUnits({
+    observed: {
+      account: accountViewOf([config], { integrations }),
+      ...{ problems: [], unreadLists: new Set<never>(), suspicions: [], complete: true },
+    },
+    compared: [config],
+    scope: everything,
+    reads: cachedReads(reads as unknown as Reads),
+    ...{ onProgress: undefined, base: undefined, concurrency, signal },
+    needs: { policyColumns: () => undefined, claimColumns: () => undefined },
+    checkUnit: () => {
+      count += 1;
+      onUnit(count);
+    },
+  });
+}
+
+test("timers and signals run between units, even if nothing is read", async () => {
+  let turns = 0;
+  const timer = setInterval(() => {
+    turns += 1;
+  }, 1);
+  const busyUntil = (end: number): void => {
+    while (performance.now() < end);
+  };
+  await compareInMemory(() => busyUntil(performance.now() + 10));
+  clearInterval(timer);
+  expect(turns).toBeGreaterThan(2);
+});
+
+test("after an interruption no further unit is compared", async () => {
+  const stop = new AbortController();
+  let compared = 0;
+  const { complete } = await compareInMemory((count) => {
+    compared = count;
+    if (count === 10) stop.abort();
+  }, stop.signal);
+  expect(complete).toBe(false);
+  expect(compared).toBeLessThan(10 + concurrency);
 });

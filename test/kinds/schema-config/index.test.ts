@@ -44,6 +44,7 @@ test("the engine reports conclusions over all integrations once, after the last"
     concurrency: 8,
     needs: { policyColumns: () => undefined, claimColumns: () => undefined },
     checkUnit: undefined,
+    signal: new AbortController().signal,
   });
   expect(found.flatMap(({ problems }) => problems.map(({ code, place }) => `${code} ${place?.pointer}`))).toEqual([
     "W_GLOB_NO_MATCH /spec/rules/1/match/table",
