@@ -1,4 +1,5 @@
-// W1 and W2: 50 integrations × 100 tables × 10 columns, each with a literal SchemaConfig in a file of its own.
+// W1 and W2: 50 integrations × 100 tables × 10 columns, each with a literal SchemaConfig in its own
+// file.
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { parse } from "yaml";

@@ -1,4 +1,4 @@
-// The embedded service in a process of its own. Responses to reads are cached as bytes, so that
+// The embedded service in a separate process. Responses to reads are cached as bytes, so that
 // only the client is measured; a write goes to the service and drops the cache of its integration.
 // Counts requests. Its parent sends its settings: { state, latencyMs, schemaForm }.
 import { createServer, request } from "node:http";

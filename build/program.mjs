@@ -1,7 +1,7 @@
 // The program is bundled as CommonJS, whose loader takes 4 ms less than that of ES modules at every
-// start, and less for each further file. What `validate` needs is one file, and what comparing with an
-// account needs is another: without these two groups, `validate` takes 110 ms of CPU time instead of
-// 103 (minimum of 13 runs in turn, Node 20; `node -e 0` takes 23).
+// start, and less for each additional file. What `validate` needs is one file, and what comparing
+// with an account needs is another: without these two groups, `validate` takes 110 ms of CPU time
+// instead of 103 (minimum of 13 runs in turn, Node 20; `node -e 0` takes 23).
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { rolldown } from "rolldown";

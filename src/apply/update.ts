@@ -10,7 +10,7 @@ import { describeStale, desiredBy, listPointers, staleNodes, verifyWrite } from 
 
 // PUT and PATCH state the desired values, so sending one twice has the effect of sending it once.
 // Still, the touched nodes are read first, and after an unclear failure the request is sent again
-// only if the desired values are not there.
+// only if the account does not have the desired values.
 
 /** An update, and the live object as it was last read. */
 interface UpdateStep<Live> extends Step<Live> {
@@ -61,9 +61,9 @@ async function sendOne<Live>(step: UpdateStep<Live>, request: PlannedRequest): P
   const desired = desiredBy(request.body);
   for (let attempt = 0; ; attempt++) {
     try {
-      const answer = await session.writer.send(inlineSecrets(request, secrets));
+      const response = await session.writer.send(inlineSecrets(request, secrets));
       if (update.answered === undefined) return { live };
-      return await verified(step, desired, update.answered(live, answer, session.writer.decode));
+      return await verified(step, desired, update.answered(live, response, session.writer.decode));
     } catch (error) {
       if (!(error instanceof ServiceError) || error.sent !== "maybe") throw error;
       const sent = await afterUnclear(step, desired, error);

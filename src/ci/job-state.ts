@@ -5,7 +5,7 @@ import type { CiEnvironment } from "./environment.ts";
 import { openProvider } from "./open-provider.ts";
 
 /** The longest time for all attempts. */
-const patienceMs = 10_000;
+const timeLimitMs = 10_000;
 
 /**
  * Whether the job whose page is `jobUrl` has ended, as GitHub or GitLab says. False without a clear
@@ -16,7 +16,7 @@ export async function hasJobEnded(
   environment: CiEnvironment,
   { env, signal }: { readonly env: Environment; readonly signal: AbortSignal },
 ): Promise<boolean> {
-  const rest = openProvider(environment, { env, signal: AbortSignal.any([signal, AbortSignal.timeout(patienceMs)]) });
+  const rest = openProvider(environment, { env, signal: AbortSignal.any([signal, AbortSignal.timeout(timeLimitMs)]) });
   const question = (environment.provider === "github" ? githubQuestion : gitlabQuestion)(jobUrl, environment);
   if (rest === undefined || question === undefined) return false;
   try {

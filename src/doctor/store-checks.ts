@@ -62,7 +62,7 @@ function gitChecks(probe: GitProbe, version: string): readonly Check[] {
 function sealCheck({ isSealed, hasKey }: GitProbe): Check {
   const check = "records seal";
   if (isSealed && hasKey) return ok(check, "The newest commit has a valid seal.");
-  if (!isSealed) return ok(check, "The commits have no seal: whoever may push can change them.");
+  if (!isSealed) return ok(check, "The commits have no seal: everyone who may push can change them.");
   return warn(
     check,
     "The commits have a seal, and DIMSYNC_DIGEST_KEY is not set: it was not checked.",

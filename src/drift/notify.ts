@@ -32,11 +32,11 @@ export async function notify(options: NotifyOptions): Promise<Notified> {
   const url = webhookUrl(options.url.reveal());
   if (typeof url === "string") return failed(url);
   const format = url.hostname === "hooks.slack.com" ? "slack" : (options.format ?? "json");
-  const answer = await options.post(url, notificationBody(options, format), options.timeoutMs ?? 10_000);
-  if ("failure" in answer) return failed(`it could not be reached (${answer.failure})`);
-  if (answer.status >= 300 && answer.status < 400)
-    return failed(`it answered with status ${answer.status}, a redirect, which dimsync does not follow; use the final URL`);
-  return answer.status >= 200 && answer.status < 300 ? { outcome: "sent" } : failed(`it answered with status ${answer.status}`);
+  const response = await options.post(url, notificationBody(options, format), options.timeoutMs ?? 10_000);
+  if ("failure" in response) return failed(`it could not be reached (${response.failure})`);
+  if (response.status >= 300 && response.status < 400)
+    return failed(`it responded with status ${response.status}, a redirect, which dimsync does not follow; use the final URL`);
+  return response.status >= 200 && response.status < 300 ? { outcome: "sent" } : failed(`it responded with status ${response.status}`);
 }
 
 const failed = (why: string): Notified => ({

@@ -72,11 +72,11 @@ function unmatchedPattern(
   const isOwner = matcher([pattern.slice(0, at)]);
   const isMatch = matcher([pattern.replace(/#.*$/su, "")]);
   if (!manifests.some((address) => isOwner([address])) || parts.some((address) => isMatch([address]))) return [];
-  const twin = parts.find((address) => address.endsWith(pattern.slice(at)));
+  const actual = parts.find((address) => address.endsWith(pattern.slice(at)));
   const hint =
-    twin === undefined
+    actual === undefined
       ? didYouMean(pattern, parts)
-      : ` The address for ${pattern.slice(at + 1)} is ${twin}: if several SchemaConfigs select an integration, its address has the name of the one with the highest priority.`;
+      : ` The address for ${pattern.slice(at + 1)} is ${actual}: if several SchemaConfigs select an integration, its address has the name of the one with the highest priority.`;
   return [
     {
       code: "E_UNKNOWN_ADDRESS",

@@ -62,9 +62,9 @@ export function runGit(place: GitPlace, args: readonly string[], { input, timeou
     });
     child.on("close", (code) => {
       settle();
-      const said = Buffer.concat(stderr).toString("utf8");
-      const late = `${said}\nno answer within ${Math.round(timeoutMs / 1000)} s`;
-      resolve({ code: timedOut ? undefined : (code ?? 1), stdout: Buffer.concat(stdout), stderr: timedOut ? late : said });
+      const printed = Buffer.concat(stderr).toString("utf8");
+      const late = `${printed}\nno response within ${Math.round(timeoutMs / 1000)} s`;
+      resolve({ code: timedOut ? undefined : (code ?? 1), stdout: Buffer.concat(stdout), stderr: timedOut ? late : printed });
     });
     // If a process ends without reading its input, only its exit code matters.
     child.stdin.on("error", () => undefined);

@@ -47,9 +47,9 @@ export interface Imported {
 
 /**
  * Reads the account, writes manifests and bindings for objects without, and updates the manifests
- * that differ. Sends GET only. If the schemas of an integration cannot be read, that is a failure in
- * the result and the others go on. Throws E_LOCKED (exit 6) while an apply runs, E_OUTPUT if a file
- * cannot be written, and ServiceError if a list cannot be read.
+ * that differ. Sends GET only. If the schemas of an integration cannot be read, that is a failure
+ * in the result and the others continue. Throws E_LOCKED (exit 6) while an apply runs, E_OUTPUT if
+ * a file cannot be written, and ServiceError if a list cannot be read.
  */
 export async function importAccount(project: Project, options: ImportOptions, session: ImportSession): Promise<Imported> {
   // Apply must not create objects and bind them meanwhile.

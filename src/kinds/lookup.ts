@@ -16,7 +16,7 @@ export interface AccountLookup {
   readonly recorded: ReadonlyMap<string, readonly Address[]>;
 }
 
-/** The account with its lookup. To be called again after one of its lists is replaced. */
+/** The account with its lookup. Call it again after one of its lists is replaced. */
 export function indexed(account: Omit<AccountView, "lookup">): AccountView {
   const { resources, integrations, tags, bindings, earlierCreates } = account;
   const recorded = [

@@ -18,13 +18,13 @@ export async function loadBase(
     const { configFile: _now, paths = [], varFiles = [], ...rest } = options;
     const there = configFile === undefined ? undefined : await base.pathInTree(configFile);
     // Files outside the repository have no history; they are read as they are now.
-    const twins = await Promise.all(
+    const basePaths = await Promise.all(
       paths.map(async (path) => (await base.pathInTree(resolve(options.cwd, path))) ?? resolve(options.cwd, path)),
     );
     const { resources, problems } = await loadProject({
       ...rest,
       ...(there === undefined ? {} : { configFile: there }),
-      ...(paths.length === 0 ? {} : { paths: twins }),
+      ...(paths.length === 0 ? {} : { paths: basePaths }),
       varFiles: varFiles.map((file) => resolve(options.cwd, file)),
       cwd: (await base.pathInTree(options.cwd)) ?? base.folder,
       ...(configFile === undefined ? {} : { target: settings.target }),

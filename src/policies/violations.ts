@@ -29,7 +29,7 @@ export interface CheckedTree {
   readonly tree: Readonly<Record<string, CheckedSchema>>;
   /** Whether the tree is live. In a literal tree, the attributes that only the service returns are unknown. */
   readonly isLive: boolean;
-  /** The value to check in place of the tree's own, for example the planned one. */
+  /** The value to check instead of the tree's own, for example the planned one. */
   readonly value: (path: NodePath, key: Field, own: Known) => Known;
 }
 

@@ -118,17 +118,17 @@ export function planWouldDiffer(before: RecordsState, after: RecordsState): bool
 }
 
 /**
- * The facts that may be added to the records. `isGuest`: this run has lost its lease and may only
+ * The facts that may be added to the records. `hasLostLease`: this run has lost its lease and may only
  * add facts about its own calls, and never replaces what others recorded since.
  */
-export function admissible(content: Pick<Content, "state" | "applied">, facts: readonly Fact[], isGuest: boolean): readonly Fact[] {
+export function admissible(content: Pick<Content, "state" | "applied">, facts: readonly Fact[], hasLostLease: boolean): readonly Fact[] {
   const { state, applied } = content;
   const allowed = facts.filter((fact) => {
     if (fact.type === "bind") {
       const isFree = otherWithId(state.bindings, fact.address, fact.binding.id) === undefined;
-      return isFree && (!isGuest || !state.bindings.has(fact.address));
+      return isFree && (!hasLostLease || !state.bindings.has(fact.address));
     }
-    return !isGuest || fact.type === "settle";
+    return !hasLostLease || fact.type === "settle";
   });
   return newFacts(state, applied, allowed);
 }

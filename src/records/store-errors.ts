@@ -84,7 +84,7 @@ export function leaseHeld({ target }: StorePlace, lease: Lease): DimsyncError {
   });
 }
 
-/** E_LOCKED: this run had the lease and lost it. `now` is the lease of today, if any. */
+/** E_LOCKED: this run had the lease and lost it. `now` is the current lease, if any. */
 export function leaseLost({ target }: StorePlace, now: Lease | undefined): DimsyncError {
   const who = now === undefined ? "The lease of this run was ended" : `The lease of this run was taken over by ${describeLease(now)}`;
   return new DimsyncError(

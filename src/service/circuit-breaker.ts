@@ -6,9 +6,12 @@ export interface CircuitBreaker {
   readonly open: () => Failure | undefined;
   /** The number of responses so far. */
   readonly responses: () => number;
-  /** To be called with every response; `failure`: why it is not a success. */
+  /** Call it with every response; `failure`: why it is not a success. */
   readonly responded: (failure: Failure | undefined, isRead: boolean) => void;
-  /** To be called when a request has no attempts left. `responsesBefore`: how many there were when its first attempt began. */
+  /**
+   * Call it when a request has no attempts left. `responsesBefore`: how many there were when its
+   * first attempt began.
+   */
   readonly gaveUp: (failure: Failure, responsesBefore: number) => void;
 }
 

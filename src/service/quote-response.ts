@@ -13,14 +13,16 @@ export function quoteResponse(body: Buffer, requestHeldSecrets: boolean, apiKey:
   if (requestHeldSecrets) return "The text of the response is withheld, because the request contained secrets.";
   const words = wordsOf(body);
   if (words.length === 0) return "";
-  const said = words.join(": ");
+  const quoted = words.join(": ");
   const key = apiKey.reveal();
   if (
-    [key, encodeURIComponent(key), JSON.stringify(key).slice(1, -1)].some((form) => said.includes(form) || printable(said).includes(form))
+    [key, encodeURIComponent(key), JSON.stringify(key).slice(1, -1)].some(
+      (form) => quoted.includes(form) || printable(quoted).includes(form),
+    )
   ) {
     return "The text of the response is withheld, because it contains the API key.";
   }
-  return `The service says: "${shorten(printable(said))}".`;
+  return `The service says: "${shorten(printable(quoted))}".`;
 }
 
 function wordsOf(body: Buffer): readonly string[] {

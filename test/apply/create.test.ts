@@ -254,7 +254,7 @@ it("an id that could not be written to the bindings file is printed, kept in the
   const at = await scene(assetManifest(), {
     service: {
       onExchange: ({ method }) => {
-        // Damaged while the create is under way: dimsync never writes over a bindings file that it does not understand.
+        // Damaged while the create is in flight: dimsync never overwrites an invalid bindings file.
         if (method === "POST") at.write("dimsync.bindings.yaml", "{");
       },
     },

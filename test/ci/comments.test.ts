@@ -68,7 +68,7 @@ describe("the comment of a plan", () => {
 });
 
 describe("a comment whose creation failed", () => {
-  test.each([502, "reset"] as const)("is created in a further attempt after %s", async (status) => {
+  test.each([502, "reset"] as const)("is created in another attempt after %s", async (status) => {
     const github = await startGithub();
     github.refuse = { matches: /^POST/u, status, times: 2 };
     expect(await upsert(github, "plan")).toBe("created");

@@ -23,7 +23,7 @@ export interface CliOptions {
 
 /** Starts the built command line; `ended` collects its output. */
 export function startCli(args: readonly string[], { cwd, env }: CliOptions = {}): ChildProcess {
-  if (!existsSync(builtCli)) throw new Error(`${builtCli} is not there. Run npm run build first.`);
+  if (!existsSync(builtCli)) throw new Error(`${builtCli} does not exist. Run npm run build first.`);
   return spawn(process.execPath, [builtCli, ...args], {
     cwd: cwd ?? emptyFolder(),
     env: { PATH: process.env["PATH"] ?? "", ...env },

@@ -71,6 +71,17 @@ const phrases: readonly Phrase[] = [
     but: "say it literally",
     example: "It takes nothing back.",
   },
+  { not: /\bin the place of\b/iu, but: "instead of", example: "a value in the place of a secret" },
+  { not: /\b(?:goes|go|went) on\b(?! to\b)/iu, but: "continues", example: "The next run goes on." },
+  { not: /\bunder way\b/iu, but: "in progress, in flight", example: "while a run is under way" },
+  { not: /\bTo be (?:awaited|called|read|used) /u, but: "Call it …, Await it …", example: "To be called once." },
+  { not: /\b(?:is|are|was|were)(?: not|n't) there\b/iu, but: "does not exist", example: "The file is not there." },
+  { not: /\bbehind (?:its|our|their) backs?\b/iu, but: "outside dimsync", example: "renamed behind our back" },
+  { not: /\bfurther (?:attempt|call|file|key|one|round|run)s?\b/iu, but: "another, additional", example: "a further attempt" },
+  { not: /\b(?:it|that|variable|which) (?:is|are) none\b/iu, but: "is not a …, is invalid", example: "a date that is none" },
+  { not: /\b(?:anybody|everybody)\b/iu, but: "anyone, every user", example: "Anybody may read it." },
+  { not: /\b(?:asks?|asked|asking) a person\b|\ba person (?:ends?|ended|said|says)\b/iu, but: "the user", example: "A person ends it." },
+  { not: /\bmistakes? of\b/iu, but: "problem, error, bug", example: "a mistake of the manifest" },
   { not: /\b(?:product|interface|house),? §/iu, but: "docs/service-interface.md or another page of docs/", example: "see product §3.1" },
 ];
 

@@ -46,7 +46,7 @@ const unread = ["skip bindings: Skipped: the records could not be read.", "skip 
 const like = (...parts: readonly string[]): string => expect.stringMatching(new RegExp(`^${parts.join(".*")}`, "u")) as unknown as string;
 const push =
   "ok records write: A dry run of a push to refs/dimsync/prod was accepted. It does not run hooks and rules of the server; only a write does.";
-const unsealed = "ok records seal: The commits have no seal: whoever may push can change them.";
+const unsealed = "ok records seal: The commits have no seal: everyone who may push can change them.";
 
 describe("files", () => {
   test("are fine on a machine, and not in CI", async () => {

@@ -192,11 +192,11 @@ test("a dimsync run is recognised, and a key without access to the audit log sti
 
   service.addFault("GET /v1/audit-logs=status:403");
   const blind = await drift(await load(), { env });
-  const told = await attributeReport(await load(), blind, undefined, around);
-  expect(told.items).toEqual(blind.items);
-  expect(told.exit).toEqual(blind.exit);
-  expect(told.diagnostics).toEqual([expect.objectContaining({ code: "I_NO_ATTRIBUTION", severity: "info" })]);
-  expect(told.calls.read["GET"]).toBe((blind.calls.read["GET"] ?? 0) + 1);
+  const reported = await attributeReport(await load(), blind, undefined, around);
+  expect(reported.items).toEqual(blind.items);
+  expect(reported.exit).toEqual(blind.exit);
+  expect(reported.diagnostics).toEqual([expect.objectContaining({ code: "I_NO_ATTRIBUTION", severity: "info" })]);
+  expect(reported.calls.read["GET"]).toBe((blind.calls.read["GET"] ?? 0) + 1);
 });
 
 test("ten thousand differences of an account keep the Markdown valid and within its budget", async () => {

@@ -15,19 +15,19 @@ const webhook = (name: string, more: Readonly<Record<string, string>> = {}) => (
 /** A project whose account differs from its manifest, and two webhooks whose URLs are in HOOK and OTHER_HOOK. */
 async function drifting(notify: unknown, ofTarget?: unknown) {
   const [hook, other] = [await startReceiver(), await startReceiver()];
-  const told = await story({ "a.yaml": manifest }, { notify });
+  const reported = await story({ "a.yaml": manifest }, { notify });
   if (ofTarget !== undefined) {
     const apiKey = { $secret: { env: keyVariable } };
-    told.write(
+    reported.write(
       "dimsync.yaml",
-      configText(told.service.url, { notify, targets: { test: { baseUrl: told.service.url, apiKey, notify: ofTarget } } }),
+      configText(reported.service.url, { notify, targets: { test: { baseUrl: reported.service.url, apiKey, notify: ofTarget } } }),
     );
   }
-  const secrets = { ...env(told.service), HOOK: hook.url, OTHER_HOOK: other.url };
+  const secrets = { ...env(reported.service), HOOK: hook.url, OTHER_HOOK: other.url };
   const drift = async (...argv: readonly string[]) => {
-    const ran = await runCommand(["drift", "--no-attribution", ...argv], told.folder, secrets);
+    const ran = await runCommand(["drift", "--no-attribution", ...argv], reported.folder, secrets);
     expect(`${ran.stdout}${ran.stderr}`).not.toContain("canary");
-    for (const [file, text] of filesIn(told.folder)) if (file !== "dimsync.yaml") expect(text, file).not.toContain("canary");
+    for (const [file, text] of filesIn(reported.folder)) if (file !== "dimsync.yaml") expect(text, file).not.toContain("canary");
     return ran;
   };
   const counts = () => [hook.received.length, other.received.length];
@@ -99,10 +99,10 @@ describe("the connection to the webhook", () => {
   /** Runs the built command line, since Node only reads NODE_EXTRA_CA_CERTS when it starts. */
   async function drift(more: (port: number) => Promise<Readonly<Record<string, string>>>) {
     const receiver = await startReceiver(certificate);
-    const told = await story({ "a.yaml": manifest }, { notify: webhook("HOOK") });
-    told.write("ca.pem", certificate.cert);
-    const environment = { ...env(told.service), NODE_EXTRA_CA_CERTS: `${told.folder}/ca.pem`, ...(await more(receiver.port)) };
-    const ran = await dimsync(["drift", "--no-attribution"], { cwd: told.folder, env: environment });
+    const reported = await story({ "a.yaml": manifest }, { notify: webhook("HOOK") });
+    reported.write("ca.pem", certificate.cert);
+    const environment = { ...env(reported.service), NODE_EXTRA_CA_CERTS: `${reported.folder}/ca.pem`, ...(await more(receiver.port)) };
+    const ran = await dimsync(["drift", "--no-attribution"], { cwd: reported.folder, env: environment });
     expect(`${ran.stdout}${ran.stderr}`).not.toContain("canary");
     return { ...ran, received: receiver.received };
   }

@@ -78,7 +78,7 @@ export async function disturbEach(requests: readonly Nth[], action: string, opti
   );
   console.info(
     `fault matrix, ${action}: ${sample.length} of ${requests.length} requests, DIMSYNC_TESTS_SEED=${sampleSeed}, ` +
-      `${found.unknown} asked a person, ${found.failures.length} failures`,
+      `${found.unknown} asked the user, ${found.failures.length} failures`,
   );
   return found;
 }

@@ -84,7 +84,7 @@ describe("two processes at once", () => {
 
 describe("SIGINT and SIGTERM: nothing new is started, the request in flight finishes, the result is written, exit 130", () => {
   for (const signal of ["SIGINT", "SIGTERM"] as const)
-    it(`${signal} while a create is under way`, async () => {
+    it(`${signal} while a create is in flight`, async () => {
       let interrupt = (): void => undefined;
       const { run, project, service } = await scene({
         faults: ["POST /v1/assets$=delay:400"],

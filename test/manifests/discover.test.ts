@@ -117,7 +117,7 @@ describe("the number of folders that are read", () => {
     expect(reads).toHaveLength(1);
   });
 
-  test("other work goes on while folders are read", async () => {
+  test("other work continues while folders are read", async () => {
     const folder = writeFiles(Object.fromEntries(Array.from({ length: 60 }, (_, i) => [`m/${"d/".repeat(i)}a.yaml`, asset(`a${i}`)])));
     let turns = 0;
     const timer = setInterval(() => turns++, 0);

@@ -184,7 +184,7 @@ describe("proxied requests", () => {
     },
   );
 
-  test("a proxy without a scheme is an http proxy, and an empty variable is none", async () => {
+  test("a proxy without a scheme is an http proxy, and an empty variable counts as unset", async () => {
     const proxy = await serveSockets((socket) => socket.destroy());
     await failureOf(clientFor(`https://${host}`, { env: { HTTPS_PROXY: `localhost:${proxy.port}` }, retries: 0 }).tags());
     expect(proxy.connections()).toBe(1);

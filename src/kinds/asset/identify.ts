@@ -1,16 +1,16 @@
 import type { AssetSpec, Resource } from "../../model/resource.ts";
 import { boundIdentity } from "../identity.ts";
 import type { AccountView, Identity } from "../kind.ts";
+import { type Duplicate, duplicatesOf } from "./duplicates.ts";
 import { lookalikes } from "./references.ts";
-import { type Twin, twinsOf } from "./twins.ts";
 
 /** Pin, binding, then what the records and the integrations show about assets with the same name and type. */
 export function identify(resource: Resource<AssetSpec>, account: AccountView): Identity {
   const bound = boundIdentity(resource, account);
   if (bound !== undefined) return bound;
-  const twins = twinsOf(resource, account);
-  const [twin, ...others] = twins;
-  if (twin !== undefined) return others.length === 0 ? ofTwin(resource, twin, account) : severalTwins(twins);
+  const duplicates = duplicatesOf(resource, account);
+  const [duplicate, ...others] = duplicates;
+  if (duplicate !== undefined) return others.length === 0 ? ofDuplicate(resource, duplicate, account) : severalDuplicates(duplicates);
   const similar = lookalike(resource, account);
   if (similar !== undefined) return similar;
   if (resource.lifecycle.create === "ifMissing") return { state: "absent" };
@@ -23,7 +23,7 @@ export function identify(resource: Resource<AssetSpec>, account: AccountView): I
   };
 }
 
-function ofTwin(resource: Resource<AssetSpec>, { address, id, hasManifest }: Twin, { goneIds }: AccountView): Identity {
+function ofDuplicate(resource: Resource<AssetSpec>, { address, id, hasManifest }: Duplicate, { goneIds }: AccountView): Identity {
   if (id === undefined)
     return {
       state: "blocked",
@@ -40,10 +40,10 @@ function ofTwin(resource: Resource<AssetSpec>, { address, id, hasManifest }: Twi
   };
 }
 
-const severalTwins = (twins: readonly Twin[]): Identity => ({
+const severalDuplicates = (duplicates: readonly Duplicate[]): Identity => ({
   state: "blocked",
   code: "E_AMBIGUOUS",
-  message: `${twins.length} assets have its name and type: ${twins.map(({ address, id }) => `${id ?? "unknown id"} (${address})`).join(", ")}. Pin the right one with metadata.id.`,
+  message: `${duplicates.length} assets have its name and type: ${duplicates.map(({ address, id }) => `${id ?? "unknown id"} (${address})`).join(", ")}. Pin the right one with metadata.id.`,
 });
 
 /** An asset in the account that may be this one. */

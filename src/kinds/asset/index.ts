@@ -5,10 +5,10 @@ import { goneInstruction } from "../identity.ts";
 import { emptyDiff, type Kind, type Unit } from "../kind.ts";
 import { kindNames } from "../manifests.ts";
 import { createdAsset, updatedAsset } from "./diff.ts";
+import { sameAssets } from "./duplicates.ts";
 import { identify } from "./identify.ts";
 import { recordOfSpec } from "./record.ts";
 import { referencesIn } from "./references.ts";
-import { sameAssets } from "./twins.ts";
 
 // The interface has no call that reads an asset (docs/service-interface.md). What is live is known
 // only from the references of integrations; what was sent, only from the digests in the bindings.

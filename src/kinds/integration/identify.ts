@@ -59,8 +59,8 @@ export function identify(resource: Resource<IntegrationSpec>, account: AccountVi
       message: "It does not exist, and creating it needs a destination. Add spec.destination: { asset: NAME } or { id: ID }.",
     };
   const same = { sourceName: create.sourceConfig.name, sourceType: create.sourceConfig.type, destinationId: destination.id };
-  const twins = integrationsWith(same, account);
-  return twins.length === 0 ? { state: "absent" } : twin(resource, twins, key);
+  const similar = integrationsWith(same, account);
+  return similar.length === 0 ? { state: "absent" } : existingIntegration(resource, similar, key);
 }
 
 function lookupKey(resource: Resource<IntegrationSpec>, account: AccountView): LookupKey | Identity {
@@ -99,9 +99,9 @@ function ambiguous(found: readonly LiveIntegration[], key: LookupKey): Identity 
 }
 
 /** `match` finds nothing, but an integration has the source and destination that would be created: after a lost binding, a create would duplicate it. */
-function twin(resource: Resource<IntegrationSpec>, twins: readonly LiveIntegration[], key: LookupKey): Identity {
-  const [first] = [...twins].sort((a, b) => byText(a.id, b.id));
-  const seen = twins
+function existingIntegration(resource: Resource<IntegrationSpec>, similar: readonly LiveIntegration[], key: LookupKey): Identity {
+  const [first] = [...similar].sort((a, b) => byText(a.id, b.id));
+  const seen = similar
     .map(({ id, name }) => `${id} (${JSON.stringify(name)})`)
     .sort(byText)
     .join(", ");

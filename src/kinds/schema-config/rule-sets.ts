@@ -19,8 +19,9 @@ interface SplicedRules {
 }
 
 /**
- * The rules of a SchemaConfig or RuleSet, with the rules of a RuleSet in place of each `use`. A `use` that cannot be
- * replaced (unknown RuleSet, cycle, too many rules) is a problem and is left out, so that the other rules are still checked.
+ * The rules of a SchemaConfig or RuleSet, with the rules of a RuleSet instead of each `use`. A
+ * `use` that cannot be replaced (unknown RuleSet, cycle, too many rules) is a problem and is left
+ * out, so that the other rules are still checked.
  */
 export function spliceRules(resource: Resource<Partial<RuleSetSpec>>, sets: RuleSets): SplicedRules {
   const rules: WrittenRule[] = [];

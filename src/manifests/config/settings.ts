@@ -128,14 +128,14 @@ function recordsProblems(
     });
   // Targets share the tables of a database.
   if (records.store === "postgres") return problems;
-  const twin = Object.entries(config.targets ?? {}).find(([name, { records: other }]) => {
+  const sameStore = Object.entries(config.targets ?? {}).find(([name, { records: other }]) => {
     const found = recordsSettings(other);
     return name !== targetName && found.store === "git" && found.ref === records.ref && found.remote === records.remote;
   });
-  if (twin !== undefined)
+  if (sameStore !== undefined)
     problems.push({
       ...{ code: "E_RECORDS_SHARED", severity: "error", summary: "Two targets with the same records" },
-      message: `The targets ${targetName} and ${twin[0]} name the same ref. Each target needs a ref of its own, because ids of one account mean nothing in another.`,
+      message: `The targets ${targetName} and ${sameStore[0]} name the same ref. Each target needs a ref of its own, because ids of one account mean nothing in another.`,
       ...at("git/ref"),
     });
   return problems;

@@ -14,7 +14,7 @@ import type { Files } from "./tree.ts";
 //   format              version of this layout
 //   id                  identity of the store, made by `records init`
 //   epoch               how often the lease was taken
-//   lease.json          who holds the lease; absent: nobody
+//   lease.json          who holds the lease; absent if it is free
 //   bindings.yaml       in the form of the bindings file
 //   journal/000012.ndjson  64 lines each, in the form of the journal (segments.ts)
 //   applied.ndjson      saved plans that were applied

@@ -32,7 +32,7 @@ function sharedStore(options: GitStoreOptions): SharedStore<Tip> {
     },
     async write(next, parent) {
       const repository = await store.repository(true);
-      const landing = await land(repository, { commit: next.version, parent: parent.version }, store.patienceMs);
+      const landing = await land(repository, { commit: next.version, parent: parent.version }, store.timeLimitMs);
       if (landing.outcome === "stored" && landing.tip === next.version) await repository.remember(next.version);
       return outcomeOf(landing);
     },

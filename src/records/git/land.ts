@@ -23,13 +23,13 @@ export type Landing =
 const denied =
   /error: 40[13]\b|authentication failed|could not read (?:username|password)|permission denied|access denied|host key verification failed|marked as read only|not allowed to push/iu;
 
-/** Pushes a commit until its outcome is known, for at most `patienceMs`. Never throws GitError. */
+/** Pushes a commit until its outcome is known, for at most `timeLimitMs`. Never throws GitError. */
 export async function land(
   repository: RecordsRepository,
   { commit, parent }: { readonly commit: string; readonly parent: string | undefined },
-  patienceMs: number,
+  timeLimitMs: number,
 ): Promise<Landing> {
-  const deadline = performance.now() + patienceMs;
+  const deadline = performance.now() + timeLimitMs;
   let words = "";
   let rejected = false;
   for (let pauseMs = 200; ; pauseMs = Math.min(pauseMs * 2, 5_000)) {

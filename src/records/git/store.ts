@@ -34,7 +34,7 @@ export interface GitStore extends GitStoreOptions {
   /** For messages: "refs/dimsync/prod of origin". */
   readonly place: string;
   /** How long a write may take, including all attempts, before it counts as refused or unclear. */
-  readonly patienceMs: number;
+  readonly timeLimitMs: number;
   /** Opened on first use. `writes`: uses the push URL. Throws E_RECORDS_READ. */
   readonly repository: (writes: boolean) => Promise<RecordsRepository>;
 }
@@ -45,7 +45,7 @@ export function openStore(options: GitStoreOptions): GitStore {
     ...options,
     place: `${options.ref} of ${options.remote}`,
     // Less than half the time-to-live: a write that took longer would leave no time to send anything.
-    patienceMs: Math.min(30_000, options.ttlMs / 3),
+    timeLimitMs: Math.min(30_000, options.ttlMs / 3),
     repository(writes) {
       const known = opened.get(writes) ?? openRepository({ ...options, writes });
       opened.set(writes, known);
@@ -63,7 +63,7 @@ export function openStore(options: GitStoreOptions): GitStore {
  */
 export async function loadTip(store: GitStore, writes: boolean, known?: Tip): Promise<Tip> {
   const repository = await store.repository(writes);
-  const deadline = performance.now() + Math.min(store.patienceMs, 10_000);
+  const deadline = performance.now() + Math.min(store.timeLimitMs, 10_000);
   for (let pauseMs = 250; ; pauseMs *= 2) {
     try {
       // Listing is cheaper than fetching, for runs that wait for a change.

@@ -41,7 +41,7 @@ interface Prepared extends PostgresVersion {
 function sharedStore(options: PostgresStoreOptions, place: StorePlace, database: Database): SharedStore<Prepared> {
   const { schema, target, ttlMs, folder } = options;
   // Less than half the time-to-live: a write that took longer would leave no time to send anything.
-  const patienceMs = Math.min(30_000, ttlMs / 3);
+  const timeLimitMs = Math.min(30_000, ttlMs / 3);
   return {
     ...place,
     folder,
@@ -57,7 +57,7 @@ function sharedStore(options: PostgresStoreOptions, place: StorePlace, database:
       const renews = parent.content.lease?.runId === draft.runId && parent.content.lease.reason === undefined;
       const changes = describeFacts(draft.facts, parent.content.state);
       const script = writeScript(schema, { target, parent: parent.version, writeId: next.writeId, draft, changes, renews });
-      return writeUntilKnown({ options, database, script }, next, parent, patienceMs);
+      return writeUntilKnown({ options, database, script }, next, parent, timeLimitMs);
     },
     outcomeOf: (next, parent) => outcomeOf(options, database, next, parent),
     async history(limit) {
@@ -101,9 +101,9 @@ interface Writing {
  * Sends the script until its outcome is known. If a response is lost, reading decides: the version
  * that the write would have made has the id of this write, or of another one.
  */
-async function writeUntilKnown(writing: Writing, next: Prepared, parent: Prepared, patienceMs: number): Promise<WriteOutcome> {
+async function writeUntilKnown(writing: Writing, next: Prepared, parent: Prepared, timeLimitMs: number): Promise<WriteOutcome> {
   const { options, database, script } = writing;
-  const deadline = performance.now() + patienceMs;
+  const deadline = performance.now() + timeLimitMs;
   for (let pauseMs = 100; ; pauseMs = Math.min(pauseMs * 2, 2_000)) {
     let failure: unknown;
     try {

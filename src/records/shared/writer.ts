@@ -125,13 +125,13 @@ type Held = Pick<Work<Version>, "stored" | "token" | "hasHeld">;
 
 const holds = ({ stored, token }: Held): boolean => stored.content.lease?.token === token;
 
-const isGuest = (work: Held): boolean => work.hasHeld && !holds(work);
+const hasLostLease = (work: Held): boolean => work.hasHeld && !holds(work);
 
 /** Whether the next version would change anything that matters. */
 function hasToWrite<V extends Version>(work: Work<V>): boolean {
   if (work.requests.length > 0 || holds(work)) return true;
-  if (!work.isEnding && !isGuest(work)) return true;
-  return admissible(work.stored.content, reasonsToWrite(work), isGuest(work)).length > 0;
+  if (!work.isEnding && !hasLostLease(work)) return true;
+  return admissible(work.stored.content, reasonsToWrite(work), hasLostLease(work)).length > 0;
 }
 
 /** What a run without the lease still has to record. A saved plan that was not begun is not marked. */
@@ -168,7 +168,7 @@ async function writeOnce<V extends Version>(work: Work<V>): Promise<boolean> {
 async function nextAttempt<V extends Version>(work: Work<V>): Promise<Attempt<V>> {
   const { store, stored, moving, runId, runUrl } = work;
   const begun = instant();
-  const facts = admissible(stored.content, [...moving.queue, ...moving.requests.flatMap((request) => request.facts)], isGuest(work));
+  const facts = admissible(stored.content, [...moving.queue, ...moving.requests.flatMap((request) => request.facts)], hasLostLease(work));
   const lease = leaseAfter(work);
   const subject = work.isEnding ? "End the run" : holds(work) ? "Renew the lease" : "Take the lease";
   const draft = {
@@ -188,14 +188,14 @@ async function nextAttempt<V extends Version>(work: Work<V>): Promise<Attempt<V>
 
 const begins = (work: Held, lease: Lease | "free" | undefined): boolean => lease !== undefined || holds(work);
 
-/** Whether the next version puts this run in the place of the one that has ended. */
+/** Whether the next version replaces a run that has ended by this one. */
 const takesOver = ({ stored, ended }: Pick<Work<Version>, "stored" | "ended">, lease: Lease | "free" | undefined): boolean =>
   typeof lease === "object" && ended !== undefined && stored.content.lease?.runId === ended.runId;
 
 /** The lease of the next version; undefined: as it is. */
 function leaseAfter<V extends Version>(work: Work<V>): Lease | "free" | undefined {
   if (work.isEnding) return holds(work) ? "free" : undefined;
-  if (holds(work) || isGuest(work)) return undefined;
+  if (holds(work) || hasLostLease(work)) return undefined;
   const { token, runId, runUrl, store, stored } = work;
   return {
     ...{ token, runId, runUrl, since: new Date().toISOString(), ttlMs: store.ttlMs, epoch: stored.content.epoch + 1 },
@@ -212,12 +212,12 @@ async function afterStoring<V extends Version>(work: Work<V>, attempt: Attempt<V
   work.moving = nothing;
   if (newest !== attempt.tip.version) {
     work.stored = await work.store.load("write", attempt.tip);
-    if (isGuest(work) && !work.isEnding) stop(work, leaseLost(work.store, work.stored.content.lease));
+    if (hasLostLease(work) && !work.isEnding) stop(work, leaseLost(work.store, work.stored.content.lease));
   }
   for (const { resolve } of requests) resolve();
 }
 
-/** Another version was written first. Reads it, and throws if this run cannot go on with it. */
+/** Another version was written first. Reads it, and throws if this run cannot continue with it. */
 async function afterLoss<V extends Version>(work: Work<V>, isMissing: boolean): Promise<void> {
   if (isMissing) throw recordsGone(work.store, "they do not exist any more");
   work.stored = await work.store.load("write", work.stored);
@@ -254,7 +254,10 @@ function failed<V extends Version>(work: Work<V>, error: unknown): DimsyncError 
   return error;
 }
 
-/** The requests were not sent to the service. If their write is stored after all, that has to be recorded. */
+/**
+ * The requests were not sent to the service. If their write is stored after all, that must be
+ * recorded.
+ */
 function giveUp<V extends Version>(work: Work<V>, error: unknown): void {
   const { requests } = work;
   work.requests = [];

@@ -9,7 +9,7 @@ import { openFindings } from "../report/policies.ts";
 export interface RunTimes {
   readonly finishedAtSeconds: number;
   readonly durationSeconds: number;
-  /** By target, of the last run that succeeded, read from the metrics file of the run before. */
+  /** By target, of the last run that succeeded, read from the metrics file of the previous run. */
   readonly lastSuccessSeconds: ReadonlyMap<string, number>;
 }
 
@@ -134,7 +134,7 @@ const outcomes = ({ items }: Result): readonly Sample[] =>
 const bySeverity = (entries: readonly { readonly severity: Severity }[]): readonly Sample[] =>
   severities.map((severity) => [{ severity }, entries.filter((entry) => entry.severity === severity).length]);
 
-/** All are gauges: the values of each run replace those of the run before. */
+/** All are gauges: the values of each run replace those of the previous run. */
 function familyText(name: string, help: string, samples: readonly Sample[]): string {
   const full = `dimsync_${name}`;
   const lines = samples.map(

@@ -201,7 +201,7 @@ test("GitHub is reached through the proxy of HTTPS_PROXY", async () => {
   expect(new Set(proxy.tunnels.map(({ target }) => target))).toEqual(new Set(["github.example.com:443"]));
 });
 
-test("a comment is written in a further attempt if GitHub answers 502 at first", async () => {
+test("a comment is written in another attempt if GitHub first returns 502", async () => {
   const github = await startGithub();
   const { runInRequest } = startCheckout();
   github.refuse = { matches: /^POST/u, status: 502, times: 1 };

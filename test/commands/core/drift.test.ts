@@ -46,18 +46,18 @@ const pause = ({ service }: Story, paused: boolean): void =>
   );
 
 describe("dimsync audit", () => {
-  const audit = async (flags: Partial<AuditFlags>, prepare: (told: Story) => void = () => {}) => {
-    const told = await story({ "a.yaml": manifest });
-    prepare(told);
-    const { context, printed } = contextIn<AuditFlags>(told, { ...noFlags, ...flags });
+  const audit = async (flags: Partial<AuditFlags>, prepare: (reported: Story) => void = () => {}) => {
+    const reported = await story({ "a.yaml": manifest });
+    prepare(reported);
+    const { context, printed } = contextIn<AuditFlags>(reported, { ...noFlags, ...flags });
     const code = await runAudit(context);
     return { code, ...printed() };
   };
 
   test("prints a table of all pages, newest first", async () => {
-    const { code, stdout, stderr } = await audit({}, (told) => {
-      for (let index = 0; index < 120; index++) told.service.mutate(() => {}, { email: "sam@example.com" }, `event ${index}`);
-      pause(told, true);
+    const { code, stdout, stderr } = await audit({}, (reported) => {
+      for (let index = 0; index < 120; index++) reported.service.mutate(() => {}, { email: "sam@example.com" }, `event ${index}`);
+      pause(reported, true);
     });
     const lines = stdout.trimEnd().split("\n");
     expect(lines[0]).toMatch(/^TIMESTAMP +ACTOR EMAIL +EVENT +CONTEXT USER ?AGENT +CONTEXT IP ?ADDRESS$/u);
@@ -94,26 +94,26 @@ describe("history and notification", () => {
     ["with a history", "history"],
     ["without a history", undefined],
   ])("%s: notified once, again after a failure and after a change, and the URL stays secret", async (_, history) => {
-    const told = await story({ "a.yaml": manifest });
+    const reported = await story({ "a.yaml": manifest });
     const hook = await startReceiver();
     const printed: string[] = [];
     const record = async () => {
       const flags: DriftFlags = { ...noFlags, notify: "env:HOOK", ...(history === undefined ? {} : { history }) };
-      const { context, printed: output } = contextIn(told, flags, { HOOK: hook.url });
-      const shown = await recordReport(context, await told.load(), await told.report(), whole);
+      const { context, printed: output } = contextIn(reported, flags, { HOOK: hook.url });
+      const shown = await recordReport(context, await reported.load(), await reported.report(), whole);
       const { stdout, stderr } = output();
       expect(stdout).toBe("");
       printed.push(stderr);
       return { shown, received: hook.received.length, stderr };
     };
     expect(await record()).toMatchObject({ received: 0, stderr: "" });
-    pause(told, true);
+    pause(reported, true);
     hook.status = 500;
     expect(await record()).toMatchObject({ received: 1, stderr: expect.stringContaining("status 500") });
     hook.status = 200;
     expect(await record()).toMatchObject({ received: 2, stderr: "" });
     expect(await record()).toMatchObject({ received: 2, stderr: "" });
-    pause(told, false);
+    pause(reported, false);
     const { shown, received } = await record();
     expect(received).toBe(3);
     expect((await record()).received).toBe(3);
@@ -123,30 +123,30 @@ describe("history and notification", () => {
       expect(shown?.done).toEqual([expect.objectContaining({ address: "Integration/orders", path: "/paused" })]);
     }
     expect(printed.join("")).not.toContain("canary");
-    for (const [path, text] of filesIn(told.folder)) expect(text, path).not.toContain("canary");
+    for (const [path, text] of filesIn(reported.folder)) expect(text, path).not.toContain("canary");
   });
 
   test("an unset variable is a warning", async () => {
-    const told = await story({ "a.yaml": manifest });
-    pause(told, true);
-    const { context, printed } = contextIn<DriftFlags>(told, { ...noFlags, notify: "env:HOOK" });
-    expect(await recordReport(context, await told.load(), await told.report(), whole)).toBeUndefined();
+    const reported = await story({ "a.yaml": manifest });
+    pause(reported, true);
+    const { context, printed } = contextIn<DriftFlags>(reported, { ...noFlags, notify: "env:HOOK" });
+    expect(await recordReport(context, await reported.load(), await reported.report(), whole)).toBeUndefined();
     expect(printed().stderr).toContain("HOOK is not set");
   });
 
   test("without --history and --notify, no file is written", async () => {
-    const told = await story({ "a.yaml": manifest });
-    pause(told, true);
-    const { context } = contextIn<DriftFlags>(told, noFlags);
-    const before = readdirSync(told.folder);
-    await recordReport(context, await told.load(), await told.report(), whole);
-    expect(readdirSync(told.folder)).toEqual(before);
+    const reported = await story({ "a.yaml": manifest });
+    pause(reported, true);
+    const { context } = contextIn<DriftFlags>(reported, noFlags);
+    const before = readdirSync(reported.folder);
+    await recordReport(context, await reported.load(), await reported.report(), whole);
+    expect(readdirSync(reported.folder)).toEqual(before);
   });
 
   test("a history that cannot be written is a warning", async () => {
-    const told = await story({ "a.yaml": manifest });
-    const { context, printed } = contextIn<DriftFlags>(told, { ...noFlags, history: "dimsync.yaml" });
-    await recordReport(context, await told.load(), await told.report(), whole);
+    const reported = await story({ "a.yaml": manifest });
+    const { context, printed } = contextIn<DriftFlags>(reported, { ...noFlags, history: "dimsync.yaml" });
+    await recordReport(context, await reported.load(), await reported.report(), whole);
     expect(printed().stderr).toMatch(/could not be read \(ENOTDIR\)[\s\S]*could not be added/u);
   });
 });
@@ -158,14 +158,14 @@ test("invalid flags are refused before any request", () => {
 });
 
 test("--resolve accept prints the edit and what was not accepted on stderr", async () => {
-  const told = await story({
+  const reported = await story({
     "a.yaml": manifest,
     "t.yaml":
       "apiVersion: dimsync/v1\nkind: Tag\nmetadata: { name: gold }\nspec: { name: Gold, taggedBy: u-3, resources: [{ integration: orders }] }\n",
   });
-  pause(told, true);
-  const { context, printed } = contextIn<DriftFlags>(told, { ...noFlags, resolve: "accept" });
-  await acceptReport(context, await told.load(), await told.report());
+  pause(reported, true);
+  const { context, printed } = contextIn<DriftFlags>(reported, { ...noFlags, resolve: "accept" });
+  await acceptReport(context, await reported.load(), await reported.report());
   const { stdout, stderr } = printed();
   expect(stdout).toBe("");
   expect(stderr).toContain("--- a/manifests/a.yaml\n+++ b/manifests/a.yaml\n");
@@ -173,16 +173,16 @@ test("--resolve accept prints the edit and what was not accepted on stderr", asy
   expect(stderr).toContain(
     "Changed manifests/a.yaml. Differences accepted: 1, not accepted: 1.\n  Tag/gold#8f1c\n    The tag is not attached to this resource.",
   );
-  expect(readFileSync(join(told.folder, "manifests/a.yaml"), "utf8")).toBe(manifest.replace("false", "true"));
+  expect(readFileSync(join(reported.folder, "manifests/a.yaml"), "utf8")).toBe(manifest.replace("false", "true"));
   expect(stderr).not.toContain("other targets");
 });
 
 test("--resolve accept names the other targets that load the edited manifests", async () => {
-  const told = await story({ "a.yaml": manifest });
-  pause(told, true);
-  const { context, printed } = contextIn<DriftFlags>(told, { ...noFlags, resolve: "accept" });
-  const [project, report] = [await told.load(), await told.report()];
-  const config = join(told.folder, "dimsync.yaml");
+  const reported = await story({ "a.yaml": manifest });
+  pause(reported, true);
+  const { context, printed } = contextIn<DriftFlags>(reported, { ...noFlags, resolve: "accept" });
+  const [project, report] = [await reported.load(), await reported.report()];
+  const config = join(reported.folder, "dimsync.yaml");
   writeFileSync(config, readFileSync(config, "utf8").replace("targets:", "targets:\n  staging: {}"));
   await acceptReport(context, project, report);
   expect(printed().stderr).toContain("may also apply to other targets. Check their plans before you commit:\n  dimsync plan -t staging\n");

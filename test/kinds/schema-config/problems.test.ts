@@ -388,7 +388,7 @@ describe("a RuleSet", () => {
     { id: "emails", match: { column: "*email*" }, set: hash, reason: "register 12" },
     { match: { column: "phone" }, set: hash },
   ]);
-  test("applies in place of use, and its rules have their own names", () => {
+  test("replaces its use, and its rules have their own names", () => {
     const spec: SchemaConfigSpec = {
       rules: [{ use: "pii" }, { match: { table: ["orders", "audit_log"], column: "email" }, set: { hashed: false } }],
     };

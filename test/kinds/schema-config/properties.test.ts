@@ -132,8 +132,8 @@ describe("for any rules and any account", () => {
         const ignored = (path: NodePath, key: string): boolean => of.includes(path.at(-1) ?? "") && (only === undefined || key === only);
         const { changes } = evaluate(cacheOf(specs), tree, ignored);
         const wanted = differences(reference(specs, tree)).filter(([path, key]) => !ignored(JSON.parse(path), key));
-        const told = changes.map(({ path, key, before, after }): Line => [JSON.stringify(path), key, before, after]);
-        expect([...told].sort(byText)).toEqual([...wanted].sort(byText));
+        const reported = changes.map(({ path, key, before, after }): Line => [JSON.stringify(path), key, before, after]);
+        expect([...reported].sort(byText)).toEqual([...wanted].sort(byText));
       }),
       usual,
     );
@@ -266,15 +266,15 @@ describe("for any rules and any account", () => {
         const rules = cacheOf(specs);
         for (const { path, live: before, enabled, hashed, state: is } of reference(specs, tree)) {
           const [top = "", ...rest] = path;
-          const told = explain(rules, tree, [top, ...rest] as unknown as NodePath);
+          const reported = explain(rules, tree, [top, ...rest] as unknown as NodePath);
           expect([
-            told.state,
-            told.outcome.enabled ?? before.enabled,
-            path.length < 3 ? undefined : (told.outcome.hashed ?? before.hashed),
+            reported.state,
+            reported.outcome.enabled ?? before.enabled,
+            path.length < 3 ? undefined : (reported.outcome.hashed ?? before.hashed),
           ]).toEqual([is, enabled, hashed]);
           for (const key of ["enabled", "hashed"] as const) {
-            const winners = told.applied.filter(({ wins }) => wins.includes(key));
-            expect(winners.map(({ set }) => set[key])).toEqual(told.outcome[key] === undefined ? [] : [told.outcome[key]]);
+            const winners = reported.applied.filter(({ wins }) => wins.includes(key));
+            expect(winners.map(({ set }) => set[key])).toEqual(reported.outcome[key] === undefined ? [] : [reported.outcome[key]]);
           }
         }
       }),
@@ -320,11 +320,11 @@ describe("for any rules and any account", () => {
           ),
         );
         const manifests = specs.map((one, index) => config({ ...one, integration: "shop", priority: index }, `c${index}`));
-        const told = (account: LiveSchemas) => {
+        const reported = (account: LiveSchemas) => {
           const { found, problemsInFull } = compareFleet({ manifests, live: { shop: account } });
           return JSON.stringify([found.map(({ tally: _tally, problems: _problems, ...rest }) => rest), problemsInFull]);
         };
-        expect(told(backwards)).toBe(told(tree));
+        expect(reported(backwards)).toBe(reported(tree));
       }),
       usual,
     );

@@ -225,7 +225,7 @@ describe("a push that is never accepted", () => {
     store.http.setFault(({ service }) => (service === "receive-pack" ? "hang" : undefined));
     const error = await refused(store);
     expect([error.code, error.exit]).toEqual(["E_RECORDS_UNCLEAR", 4]);
-    expect(error.message).toContain("no answer within");
+    expect(error.message).toContain("no response within");
   });
 });
 

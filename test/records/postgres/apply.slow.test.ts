@@ -130,7 +130,7 @@ it("sends nothing after the process was stopped for longer than the time-to-live
   const one = machine(undefined, "5s");
   const child = startCli(["apply", "--yes"], { cwd: one.folder, env: one.env });
   onTestFinished(() => void child.kill("SIGKILL"));
-  // The database stores the intents, and the process does not learn it until it goes on.
+  // The database stores the intents, and the process does not know it until it continues.
   const stopped = new Promise<void>((resolve) => {
     proxy.cut = (_, bytes) => {
       if (bytes.includes('insert into "dimsync"."intent"') && child.kill("SIGSTOP")) resolve();
@@ -149,7 +149,7 @@ it("sends nothing after the process was stopped for longer than the time-to-live
   child.kill("SIGCONT");
   expect([4, 6]).toContain((await running).code);
   expect(creates()).toEqual([]);
-  // It recorded that it sent nothing, so nobody has to be asked.
+  // It recorded that it sent nothing, so nothing must be resolved.
   expect((await other.run("apply", "--yes")).code).toBe(0);
   expect(creates()).toHaveLength(2);
 });

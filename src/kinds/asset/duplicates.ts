@@ -8,7 +8,7 @@ import { referencesIn } from "./references.ts";
 // The interface can't list assets, so the records are the only way to recognise that an asset with
 // this name and type was created under another address.
 
-export interface Twin {
+export interface Duplicate {
   /** The other address. */
   readonly address: Address;
   /** Absent if the outcome of its create is unknown. */
@@ -17,11 +17,11 @@ export interface Twin {
 }
 
 /** Assets with the name and type of this one that another address is bound to, or that an earlier run created, ordered by address. */
-export function twinsOf(resource: Resource<AssetSpec>, account: AccountView): readonly Twin[] {
+export function duplicatesOf(resource: Resource<AssetSpec>, account: AccountView): readonly Duplicate[] {
   const { bindings, earlierCreates, resources } = account;
   const isOther = (address: Address): boolean => address !== resource.address && kindOf(address) === resource.kind;
   const manifests = new Map(resources.map((other) => [other.address, other]));
-  const bound = [...bindings].filter(([address, binding]) => isOther(address) && isTwin(resource, address, binding, account));
+  const bound = [...bindings].filter(([address, binding]) => isOther(address) && isDuplicate(resource, address, binding, account));
   const boundIds = new Set([...bindings.values()].map(({ id }) => id));
   const { name, type } = naturalKeyOf(resource.spec);
   const created = earlierCreates.filter(
@@ -32,12 +32,12 @@ export function twinsOf(resource: Resource<AssetSpec>, account: AccountView): re
     ...bound.map(([address, { id }]) => ({ address, id })),
     ...created.map(({ address, id }) => ({ address, ...(id === undefined ? {} : { id }) })),
   ]
-    .map((twin) => ({ ...twin, hasManifest: manifests.has(twin.address) }))
+    .map((duplicate) => ({ ...duplicate, hasManifest: manifests.has(duplicate.address) }))
     .sort((a, b) => byText(a.address, b.address));
 }
 
 /** Whether a bound asset has the name and type of this one. A type that nothing shows counts as equal. */
-function isTwin({ spec }: Resource<AssetSpec>, address: Address, binding: Binding, account: AccountView): boolean {
+function isDuplicate({ spec }: Resource<AssetSpec>, address: Address, binding: Binding, account: AccountView): boolean {
   const live = referencesIn(account.integrations).find(({ id }) => id === binding.id);
   const key = account.earlierCreates.find(({ id }) => id === binding.id)?.naturalKey;
   const manifest = account.lookup.resources.get(address)?.spec as AssetSpec | undefined;
