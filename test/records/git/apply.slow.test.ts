@@ -22,6 +22,28 @@ function start({ folder, env }: Machine, ...argv: readonly string[]) {
   return { child, ended: ended(child) };
 }
 
+/** Calls a function at the first sight of something, so that a test need not poll for it. */
+function firstOf() {
+  let call = (): unknown => undefined;
+  let resolve = (): void => undefined;
+  const seen = new Promise<void>((resolved) => {
+    resolve = resolved;
+  });
+  let isSeen = false;
+  return {
+    seen,
+    call(first: () => unknown): void {
+      call = first;
+    },
+    see(isIt: boolean): void {
+      if (!isIt || isSeen) return;
+      isSeen = true;
+      call();
+      resolve();
+    },
+  };
+}
+
 const distinct = (paths: readonly string[]): number => new Set(paths).size;
 
 describe("two machines", () => {
@@ -34,13 +56,15 @@ describe("two machines", () => {
   });
 
   it("that apply at the same time without waiting: one names the run that holds the lease", async () => {
-    const { machine, store, creates } = await machines();
-    store.http.setFault((request) => (isPush(request) ? "slow" : undefined));
+    const created = firstOf();
+    const { machine, creates } = await machines({ onExchange: ({ method }) => created.see(method === "POST") });
     const [first, second] = [machine(integrations(3)), machine(integrations(3))];
-    const running = first.run("apply", "--yes");
-    while (store.http.counts().pushes < 2) await sleep(20);
+    const running = start(first, "apply", "--yes");
+    created.call(() => running.child.kill("SIGSTOP"));
+    await created.seen;
     const refused = await second.run("apply", "--yes");
-    expect((await running).code).toBe(0);
+    running.child.kill("SIGCONT");
+    expect((await running.ended).code).toBe(0);
     expect(refused.code).toBe(6);
     expect(refused.stderr).toContain("E_LOCKED");
     expect(refused.stderr).toContain("dimsync records unlock -t prod");
@@ -186,9 +210,10 @@ it("reports the ids if the last write fails, and adds them with the next run on 
 it("frees the lease and leaves no open intent if it is interrupted", async () => {
   const { machine, store, creates } = await machines({ latencyMs: 100 });
   const one = machine(integrations(40));
+  const third = firstOf();
+  store.http.setFault((request) => void third.see(isPush(request) && store.http.counts().pushes === 3));
   const run = start(one, "apply", "--yes");
-  while (store.http.counts().pushes < 3) await sleep(20);
-  run.child.kill("SIGTERM");
+  third.call(() => run.child.kill("SIGTERM"));
   const { code, stdout } = await run.ended;
   expect(code, stdout).toBe(130);
   const lines = git(store.remote.bare, "show", `${ref}:journal/000001.ndjson`);
@@ -206,13 +231,18 @@ it("frees the lease and leaves no open intent if it is interrupted", async () =>
 it("sends nothing after it was frozen and its lease was ended", async () => {
   const { machine, store, creates } = await machines();
   const one = machine(integrations(2), { ttl: "6s" });
-  store.http.setFault((request) => (isPush(request) ? "slow" : undefined));
+  const pushed = firstOf();
+  store.http.setFault((request) => {
+    pushed.see(isPush(request));
+    return isPush(request) ? "slow" : undefined;
+  });
   const run = start(one, "apply", "--yes");
-  while (store.http.counts().pushes < 2) await sleep(5);
-  run.child.kill("SIGSTOP");
-  await sleep(1_000);
+  pushed.call(() => run.child.kill("SIGSTOP"));
+  await pushed.seen;
+  while ((await store.open().lease()) === undefined) await sleep(20);
   expect(await store.open().unlock()).toMatchObject({ ttlMs: 6_000 });
-  await sleep(3_500);
+  // Longer than the process may send without a heartbeat.
+  await sleep(4_500);
   run.child.kill("SIGCONT");
   const { code, stdout, stderr } = await run.ended;
   expect(creates()).toEqual([]);
@@ -225,14 +255,13 @@ it("sends nothing after it was frozen and its lease was ended", async () => {
 });
 
 it("lets another machine take over after one time-to-live, and blocks creates that may have been sent", async () => {
-  const { machine, store, creates } = await machines({ latencyMs: 300 });
+  const created = firstOf();
+  const { machine, store, creates } = await machines({ onExchange: ({ method }) => created.see(method === "POST") });
   const one = machine(integrations(2), { ttl: "5s" });
   const run = start(one, "apply", "--yes");
-  while (creates().length === 0) await sleep(5);
-  run.child.kill("SIGKILL");
+  created.call(() => run.child.kill("SIGKILL"));
   await run.ended;
   const other = machine(integrations(2), { ttl: "5s" });
-  expect((await other.run("apply", "--yes")).code).toBe(6);
   const { code, stdout, stderr } = await other.run("apply", "--yes", "--lock-timeout", "60s");
   expect(stderr).toContain("This run takes it over");
   expect([0, 4], stdout + stderr).toContain(code);
