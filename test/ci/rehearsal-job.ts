@@ -146,6 +146,8 @@ export interface Job {
   /** The secrets of the manifests. */
   readonly secrets?: Readonly<Record<string, string>>;
   readonly author?: "member" | "fork" | "Dependabot";
+  /** Dependabot has secrets of its own, which may have the key that can read. */
+  readonly hasReadKey?: boolean;
   /** Default: the action. */
   readonly way?: (typeof ways)[number];
 }
@@ -153,16 +155,17 @@ export interface Job {
 /** Runs a job with no other secrets than those that GitHub would hand to it. */
 export async function runJob(rehearsal: Rehearsal, job: Job): Promise<ActionRun> {
   const { task, branch, inputs = {}, secrets = {}, author = "member", way = "the action" } = job;
+  const { hasReadKey = author === "member" } = job;
   const machine = startMachine(rehearsal, { event: task === "plan" ? "pull_request" : "push", branch, author });
   const given = { package: rehearsal.packageFile, ...inputs };
   const { read, write } = rehearsal.keys;
   if (way === "the action") {
-    const key = author !== "member" ? "" : task === "apply" ? write : read;
+    const key = hasReadKey ? (task === "apply" ? write : read) : "";
     const env = { ...machine.env, DIMSYNC_API_KEY: key, ...secrets };
     const text = readFileSync(".github/actions/dimsync/action.yml", "utf8");
     return await runAction(text, { task, "node-version": "", ...given }, { ...machine, env });
   }
-  const keys = author === "member" ? { DIMSYNC_READ_KEY: read, ...(task === "apply" ? { DIMSYNC_API_KEY: write } : {}) } : {};
+  const keys = hasReadKey ? { DIMSYNC_READ_KEY: read, ...(task === "apply" ? { DIMSYNC_API_KEY: write } : {}) } : {};
   if (way === "the reusable workflows") {
     const text = readFileSync(`.github/workflows/dimsync-${task}.yml`, "utf8");
     return await runWorkflow(text, {

@@ -1,4 +1,4 @@
-import { readFileSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import type { AccountState, SchemaMap } from "../../../src/embedded/data/account.ts";
@@ -178,6 +178,17 @@ describe("the three jobs", () => {
     expect(run.code, run.log).toBe(0);
     expect(run.summary).toContain("## Validation");
     expect([github.calls, service.requests]).toEqual([[], []]);
+  });
+
+  test("a pull request of Dependabot with the key that can read is planned, and nothing is pushed", { timeout: 60_000 }, async () => {
+    const { github, repository, job } = await rehearse(ordersHashed);
+    repository.commit("dependabot", { "manifests/returns.yaml": returns });
+    // The token of such a job may only read.
+    writeFileSync(join(repository.remote, "hooks/pre-receive"), "#!/bin/sh\ntouch pushed\nexit 1\n", { mode: 0o755 });
+    const run = await job({ way: "the workflows of init", task: "plan", branch: "dependabot", author: "Dependabot", hasReadKey: true });
+    expect(run.code, run.log).toBe(0);
+    expect(run.summary).toContain("## Plan for `prod`");
+    expect([existsSync(join(repository.remote, "pushed")), github.calls]).toEqual([false, []]);
   });
 
   test("a pull request of a fork is validated, and nothing is written for it", { timeout: 60_000 }, async () => {
