@@ -226,12 +226,15 @@ function declareHelp({ program, io, done, add }: CommandLine): void {
       return runCompletion(context, shell, commandLineWords(program));
     },
   );
-  // Completion scripts call it.
-  program
-    .command("completion-addresses", { hidden: true })
-    .action(async () =>
-      done(await (await import("./commands/setup/completion.ts")).runAddresses(contextOf(io, program.opts<GlobalFlags>()))),
-    );
+  // Completion scripts call these.
+  for (const [name, run] of [
+    ["addresses", "runAddresses"],
+    ["targets", "runTargets"],
+    ["paths", "runPaths"],
+  ] as const)
+    program
+      .command(`completion-${name}`, { hidden: true })
+      .action(async () => done(await (await import("./commands/setup/completion.ts"))[run](contextOf(io, program.opts<GlobalFlags>()))));
   add("version", "Print the version", async ({ flags }) => {
     io.stdout(flags.output.includes("json") ? `${JSON.stringify({ version, node: process.versions.node })}\n` : `${version}\n`);
     return 0;

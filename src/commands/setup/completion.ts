@@ -1,4 +1,6 @@
 import type { Command, Option } from "commander";
+import { guardNames } from "../../engine/guards.ts";
+import { isSchemaConfig } from "../../kinds/manifests.ts";
 import { schemaNames } from "../../manifests/schema/lookup.ts";
 import { DimsyncError } from "../../model/errors.ts";
 import type { ExitCode } from "../../model/exit.ts";
@@ -22,10 +24,17 @@ interface CommandLineWords {
   readonly valued: readonly string[];
   /** Flags whose value is an address or a glob of addresses. */
   readonly addressed: readonly string[];
+  /** Flags whose value is the name of a target. */
+  readonly targeted: readonly string[];
+  /** Flags whose value is a guard, "=" and a reason. */
+  readonly guarded: readonly string[];
   readonly formats: readonly string[];
 }
 
-/** `dimsync completion SHELL`: prints a script that completes commands, flags, kinds, formats, files and addresses of manifests. */
+/**
+ * `dimsync completion SHELL`: prints a script that completes commands, flags, kinds, formats, guards,
+ * files, and the targets, addresses and schema paths of the project.
+ */
 export async function runCompletion({ io }: Context, shell: string, words: CommandLineWords): Promise<ExitCode> {
   const make = Object.hasOwn(scripts, shell) ? scripts[shell] : undefined;
   if (make === undefined) throw new DimsyncError("E_USAGE", `Unknown shell ${JSON.stringify(shell)}. Shells: ${shells.join(", ")}.`);
@@ -34,6 +43,12 @@ export async function runCompletion({ io }: Context, shell: string, words: Comma
 }
 
 const addresses = "$(dimsync completion-addresses 2>/dev/null)";
+const targets = "$(dimsync completion-targets 2>/dev/null)";
+const paths = "$(dimsync completion-paths 2>/dev/null)";
+/** A reason follows, so the shell adds no space. */
+const guards = guardNames.map((name) => `${name}=`).join(" ");
+/** Its second argument is a path in schemas. */
+const withPath = "explain";
 
 // Bash also splits words at `=`; the word after it is the value of the flag before it. File names can contain spaces.
 const bash = ({
@@ -41,6 +56,8 @@ const bash = ({
   flags,
   valued,
   addressed,
+  targeted,
+  guarded,
   formats,
 }: CommandLineWords): string => `# dimsync completion for bash: source <(dimsync completion bash)
 _dimsync() {
@@ -65,6 +82,8 @@ _dimsync() {
   case "$previous" in
     -o|--output) COMPREPLY=($(compgen -W "${formats.join(" ")}" -- "$word")); return ;;
     ${addressed.join("|")}) COMPREPLY=($(compgen -W "${addresses}" -- "$word")); return ;;
+    ${targeted.join("|")}) COMPREPLY=($(compgen -W "${targets}" -- "$word")); return ;;
+    ${guarded.join("|")}) compopt -o nospace; COMPREPLY=($(compgen -W "${guards}" -- "$word")); return ;;
     ${valued.join("|")}) compopt -o filenames; mapfile -t COMPREPLY < <(compgen -f -- "$word"); return ;;
   esac
   case "$word:$command" in
@@ -72,6 +91,9 @@ _dimsync() {
     *:) COMPREPLY=($(compgen -W "${commands.map(({ name }) => name).join(" ")}" -- "$word")); return ;;
 ${commands.map((command) => `    -*:${command.name}) COMPREPLY=($(compgen -W "${[...command.flags, ...flags].join(" ")}" -- "$word")); return ;;`).join("\n")}
   esac
+  if [[ " \${COMP_WORDS[*]:1:COMP_CWORD-1} " == *" ${withPath} "*/* ]]; then
+    COMPREPLY=($(compgen -W "${paths}" -- "$word")); return
+  fi
   case "$command" in
 ${commands.flatMap(({ name, takes }) => (takes === "files" ? [] : [`    ${name}) COMPREPLY=($(compgen -W "${takes === "addresses" ? addresses : takes.join(" ")}" -- "$word")) ;;`])).join("\n")}
     *) compopt -o filenames; mapfile -t COMPREPLY < <(compgen -f -- "$word") ;;
@@ -80,7 +102,7 @@ ${commands.flatMap(({ name, takes }) => (takes === "files" ? [] : [`    ${name})
 complete -F _dimsync dimsync
 `;
 
-const zsh = ({ commands, flags, valued, addressed, formats }: CommandLineWords): string => `#compdef dimsync
+const zsh = ({ commands, flags, valued, addressed, targeted, guarded, formats }: CommandLineWords): string => `#compdef dimsync
 # dimsync completion for zsh: source <(dimsync completion zsh)
 _dimsync() {
   local -a commands
@@ -101,6 +123,8 @@ ${commands.map(({ name, description }) => `    '${name}:${quoted(description).re
       if [[ "$PREFIX" == *=* ]]; then compset -P '*='; _files; else compadd -- ${formats.join(" ")}; fi
       return ;;
     ${addressed.join("|")}) compadd -- \${(f)"${addresses}"}; return ;;
+    ${targeted.join("|")}) compadd -- \${(f)"${targets}"}; return ;;
+    ${guarded.join("|")}) compadd -S '' -- ${guards}; return ;;
     ${valued.join("|")}) _files; return ;;
   esac
   case "$PREFIX:$command" in
@@ -108,6 +132,7 @@ ${commands.map(({ name, description }) => `    '${name}:${quoted(description).re
     *:) _describe command commands; return ;;
 ${commands.map((command) => `    -*:${command.name}) compadd -- ${[...command.flags, ...flags].join(" ")}; return ;;`).join("\n")}
   esac
+  if [[ "\${words[2,CURRENT-1]} " == *"${withPath} "*/* ]]; then compadd -- \${(f)"${paths}"}; return; fi
   case "$command" in
 ${commands.flatMap(({ name, takes }) => (takes === "files" ? [] : [`    ${name}) compadd -- ${takes === "addresses" ? `\${(f)"${addresses}"}` : takes.join(" ")} ;;`])).join("\n")}
     *) _files ;;
@@ -116,11 +141,16 @@ ${commands.flatMap(({ name, takes }) => (takes === "files" ? [] : [`    ${name})
 compdef _dimsync dimsync
 `;
 
-const fish = ({ commands, flags, valued, addressed, formats }: CommandLineWords): string => {
+const fish = ({ commands, flags, valued, addressed, targeted, guarded, formats }: CommandLineWords): string => {
+  const offers = new Map([
+    ...["-o", "--output"].map((flag) => [flag, "(__dimsync_outputs)"] as const),
+    ...addressed.map((flag) => [flag, addresses.slice(1)] as const),
+    ...targeted.map((flag) => [flag, targets.slice(1)] as const),
+    ...guarded.map((flag) => [flag, guards] as const),
+  ]);
   const option = (flag: string, condition: string): string => {
     const name = flag.startsWith("--") ? `-l ${flag.slice(2)}` : `-s ${flag.slice(1)}`;
-    const offered =
-      flag === "-o" || flag === "--output" ? "(__dimsync_outputs)" : addressed.includes(flag) ? addresses.slice(1) : undefined;
+    const offered = offers.get(flag);
     const value = offered !== undefined ? ` -x -a '${offered}'` : valued.includes(flag) ? " -r" : "";
     return `complete -c dimsync${condition} ${name}${value}`;
   };
@@ -148,6 +178,7 @@ ${commands
       : [`complete -c dimsync${within(name)} -f -a '${takes === "addresses" ? addresses.slice(1) : takes.join(" ")}'`]),
   ])
   .join("\n")}
+complete -c dimsync -n 'string match -q -- "* ${withPath} */* *" (commandline -pc)' -f -a '${paths.slice(1)}'
 `;
 };
 
@@ -185,6 +216,8 @@ export function commandLineWords(program: Command): CommandLineWords {
     flags: flagsOf(program.options),
     valued: [...new Set(flagsOf(options.filter(({ required }) => required)))],
     addressed: ["--only", "--exclude", "--ignore"],
+    targeted: ["-t", "--target"],
+    guarded: ["--allow"],
     formats: Object.keys(formats),
   };
 }
@@ -196,5 +229,31 @@ export async function runAddresses(context: Context): Promise<ExitCode> {
   const projects = await loadAnyProjects(context);
   const addresses = new Set(projects.flatMap(({ resources }) => resources.map(({ address }) => `${address}\n`)));
   context.io.stdout([...addresses].join(""));
+  return 0;
+}
+
+/** The names of the targets, a line each. */
+export async function runTargets(context: Context): Promise<ExitCode> {
+  const projects = await loadAnyProjects(context);
+  context.io.stdout(projects.map(({ settings }) => `${settings.target}\n`).join(""));
+  return 0;
+}
+
+/** "public", "public.orders": the paths in literal trees that can be written without quotes, a line each. */
+export async function runPaths(context: Context): Promise<ExitCode> {
+  const projects = await loadAnyProjects(context);
+  const configs = projects.flatMap(({ resources }) => resources.filter(isSchemaConfig));
+  const isPlain = (name: string): boolean => /^[\p{L}\p{N}_-]+$/u.test(name);
+  const found = configs.flatMap(({ spec: { schemas = {} } }) =>
+    Object.entries(schemas)
+      .filter(([schema]) => isPlain(schema))
+      .flatMap(([schema, { tables = {} }]) => [
+        schema,
+        ...Object.keys(tables)
+          .filter(isPlain)
+          .map((table) => `${schema}.${table}`),
+      ]),
+  );
+  context.io.stdout([...new Set(found)].map((path) => `${path}\n`).join(""));
   return 0;
 }
