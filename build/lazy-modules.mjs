@@ -11,7 +11,7 @@ export const lazyPackages = ["yaml", "picomatch", "string-width"];
 const lazyModules = [...lazyPackages, "node:crypto", "node:child_process"];
 /** Files that the bundles in lib/ load when they are needed: stand-ins' packages, validators, JSON Schemas. */
 const besideBundles =
-  /^\.\/(?:yaml|picomatch|string-width)\.cjs$|^\.\/validators\/[\w-]+\.generated\.cjs$|^\.\.\/\.\.\/schema\/[\w-]+\.json$/u;
+  /^\.\/(?:yaml|picomatch|string-width)\.cjs$|^\.\/validators\/[\w-]+\.generated\.cjs$|^\.\.\/\.\.\/schema\/[\w.-]+\.json$/u;
 const prefix = "\0lazy:";
 const noHttp2 = "\0no-http2";
 
