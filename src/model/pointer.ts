@@ -5,16 +5,18 @@ export type Pointer = string;
 
 export function toPointer(path: readonly (string | number)[]): Pointer {
   let pointer = "";
-  for (const segment of path) pointer += `/${String(segment).replaceAll("~", "~0").replaceAll("/", "~1")}`;
+  for (const segment of path) pointer += `/${escaped(String(segment))}`;
   return pointer;
 }
 
+// Millions of pointers are made and read in a large plan, and hardly any name needs an escape.
+const escaped = (segment: string): string =>
+  segment.includes("~") || segment.includes("/") ? segment.replaceAll("~", "~0").replaceAll("/", "~1") : segment;
+
 export function fromPointer(pointer: Pointer): readonly string[] {
   if (pointer === "") return [];
-  return pointer
-    .slice(1)
-    .split("/")
-    .map((segment) => segment.replaceAll("~1", "/").replaceAll("~0", "~"));
+  const segments = pointer.slice(1).split("/");
+  return pointer.includes("~") ? segments.map((segment) => segment.replaceAll("~1", "/").replaceAll("~0", "~")) : segments;
 }
 
 /** The value at the pointer, or undefined if there is none. */

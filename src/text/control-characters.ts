@@ -2,6 +2,8 @@
 // invisible or look like U+0020.
 const unseen = /(?! )[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\p{Zs}\p{Default_Ignorable_Code_Point}]/gu;
 
+const printableAscii = /^[ -~]*$/u;
+
 const short: ReadonlyMap<string, string> = new Map([
   ["\n", "\\n"],
   ["\r", "\\r"],
@@ -14,7 +16,8 @@ const short: ReadonlyMap<string, string> = new Map([
  * those of JSON: inside a JSON string the value stays the same.
  */
 export function visible(text: string): string {
-  return text.replace(unseen, (character) => short.get(character) ?? unitEscapes(character));
+  // The search for every Unicode property takes ten times as long, and most names are ASCII.
+  return printableAscii.test(text) ? text : text.replace(unseen, (character) => short.get(character) ?? unitEscapes(character));
 }
 
 /** Like `visible`, but keeps line breaks, for messages. */

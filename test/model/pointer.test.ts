@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { urlPath } from "../../src/model/pointer.ts";
+import { fromPointer, toPointer, urlPath } from "../../src/model/pointer.ts";
 
 test.each([
   ["a/b?c#d", "/v1/a%2Fb%3Fc%23d"],
@@ -9,4 +9,14 @@ test.each([
   ["half \ud800 a pair", "/v1/half%20%EF%BF%BD%20a%20pair"],
 ])("%j is one segment", (name, path) => {
   expect(urlPath(["v1", name])).toBe(path);
+});
+
+test.each([
+  [[], ""],
+  [[""], "/"],
+  [["a", "b", 0], "/a/b/0"],
+  [["a/b", "~", "~1", "m~n/o"], "/a~1b/~0/~01/m~0n~1o"],
+])("%j is the pointer %j, and back", (path, pointer) => {
+  expect(toPointer(path)).toBe(pointer);
+  expect(fromPointer(pointer)).toEqual(path.map(String));
 });
