@@ -60,68 +60,81 @@ const listMs = 20_000;
  * Opens the repository, and creates it if it is missing. Throws GitError, and what Node's calls
  * throw.
  */
-// biome-ignore lint/complexity/noExcessiveLinesPerFunction: short functions over one state
 export async function openRepository(options: RepositoryOptions): Promise<RecordsRepository> {
   const { folder, ref } = options;
   const remote = await findRemote(folder, options.remote, options.env);
   const place: GitPlace = { ...remote.place, gitDir: await bareRepository(folder, remote.place, remote.objectFormat) };
   const url = options.writes ? remote.writeUrl : remote.readUrl;
-  const seen = `refs/seen/${keyOf(url, ref)}`;
-  const fetched = `refs/fetched/${keyOf(url, ref)}`;
-  const tip = async (): Promise<string | undefined> => {
-    const text = await gitText(place, [...quick, "ls-remote", "--quiet", url, ref], { timeoutMs: listMs });
-    return text
-      .split("\n")
-      .map((line) => line.split("\t"))
-      .find(([, name]) => name === ref)?.[0];
-  };
-  const localCommit = async (name: string): Promise<string | undefined> => {
-    const { code, stdout } = await runGit(place, ["rev-parse", "--verify", "--quiet", name]);
-    return code === 0 ? stdout.toString("utf8").trim() : undefined;
-  };
-  const isAncestor = async (commit: string, of: string): Promise<boolean> => {
-    const { code, stderr } = await runGit(place, ["merge-base", "--is-ancestor", commit, of]);
-    if (code === 0 || code === 1) return code === 0;
-    // 128: the commit is unknown here, so the fetched history does not contain it.
-    if (code === 128) return false;
-    throw new GitError(wordsOf(stderr));
-  };
+  const key = keyOf(url, ref);
+  const connection = { place, url, ref, seen: `refs/seen/${key}`, fetched: `refs/fetched/${key}` };
+  const push = async (flags: readonly string[], commit: string, timeoutMs: number): Promise<PushReport> =>
+    pushReport(await runGit(place, [...quick, ...flags, url, `${commit}:${ref}`], { timeoutMs }));
   return {
     name: `${ref} of ${remote.name}`,
     ...{ place, ref, url, objectFormat: remote.objectFormat },
-    tip,
-    isAncestor,
-    async fetch() {
-      const before = await localCommit(seen);
-      const depth = before === undefined ? ["--depth=1"] : [];
-      const flags = ["--quiet", "--no-tags", "--no-write-fetch-head", "--no-recurse-submodules", ...depth];
-      const args = [...quick, "-c", "gc.auto=0", "-c", "maintenance.auto=false", "fetch", ...flags, url, `+${ref}:${fetched}`];
-      const { code, stderr } = await runGit(place, args, { timeoutMs: fetchMs });
-      if (code !== 0) {
-        // A missing ref and a missing remote have the same exit code. Only listing the refs
-        // distinguishes them.
-        if ((await tip()) === undefined) return undefined;
-        throw new GitError(wordsOf(stderr));
-      }
-      const commit = await gitText(place, ["rev-parse", "--verify", fetched]);
-      if (commit === before) return { commit, rewound: false };
-      const rewound = before !== undefined && !(await isAncestor(before, commit));
-      // Kept if the ref was moved back, so that the next run notices it too.
-      if (!rewound) await gitText(place, ["update-ref", seen, commit]);
-      return { commit, rewound };
-    },
-    async dryRun(commit) {
-      const flags = ["--porcelain", "--dry-run", "--no-verify", `--force-with-lease=${ref}:${commit}`];
-      return pushReport(await runGit(place, [...quick, "push", ...flags, url, `${commit}:${ref}`], { timeoutMs: listMs }));
-    },
-    async push(commit, parent, timeoutMs) {
+    tip: () => remoteTip(connection),
+    isAncestor: (commit, of) => isAncestor(place, commit, of),
+    fetch: () => fetchTip(connection),
+    dryRun: (commit) => push(["push", "--porcelain", "--dry-run", "--no-verify", `--force-with-lease=${ref}:${commit}`], commit, listMs),
+    push(commit, parent, timeoutMs) {
       const flags = ["--porcelain", "--no-verify", "--recurse-submodules=no", `--force-with-lease=${ref}:${parent ?? ""}`];
       const settings = ["push.gpgSign=false", "push.followTags=false", "gc.auto=0", "core.hooksPath=/dev/null"];
-      const args = [...quick, ...settings.flatMap((setting) => ["-c", setting]), "push", ...flags, url, `${commit}:${ref}`];
-      return pushReport(await runGit(place, args, { timeoutMs }));
+      return push([...settings.flatMap((setting) => ["-c", setting]), "push", ...flags], commit, timeoutMs);
     },
-    remember: async (commit) => void (await runGit(place, ["update-ref", seen, commit])),
+    remember: async (commit) => void (await runGit(place, ["update-ref", connection.seen, commit])),
   };
+}
+
+/** The ref of a remote, and the refs of the local repository that belong to it. */
+interface Connection {
+  readonly place: GitPlace;
+  readonly url: string;
+  readonly ref: string;
+  /** The newest commit that this machine has seen. */
+  readonly seen: string;
+  readonly fetched: string;
+}
+
+async function remoteTip({ place, url, ref }: Connection): Promise<string | undefined> {
+  const text = await gitText(place, [...quick, "ls-remote", "--quiet", url, ref], { timeoutMs: listMs });
+  return text
+    .split("\n")
+    .map((line) => line.split("\t"))
+    .find(([, name]) => name === ref)?.[0];
+}
+
+async function fetchTip(connection: Connection): ReturnType<RecordsRepository["fetch"]> {
+  const { place, url, ref, seen, fetched } = connection;
+  const before = await localCommit(place, seen);
+  const depth = before === undefined ? ["--depth=1"] : [];
+  const flags = ["--quiet", "--no-tags", "--no-write-fetch-head", "--no-recurse-submodules", ...depth];
+  const args = [...quick, "-c", "gc.auto=0", "-c", "maintenance.auto=false", "fetch", ...flags, url, `+${ref}:${fetched}`];
+  const { code, stderr } = await runGit(place, args, { timeoutMs: fetchMs });
+  if (code !== 0) {
+    // A missing ref and a missing remote have the same exit code. Only listing the refs
+    // distinguishes them.
+    if ((await remoteTip(connection)) === undefined) return undefined;
+    throw new GitError(wordsOf(stderr));
+  }
+  const commit = await gitText(place, ["rev-parse", "--verify", fetched]);
+  if (commit === before) return { commit, rewound: false };
+  const rewound = before !== undefined && !(await isAncestor(place, before, commit));
+  // Kept if the ref was moved back, so that the next run notices it too.
+  if (!rewound) await gitText(place, ["update-ref", seen, commit]);
+  return { commit, rewound };
+}
+
+async function localCommit(place: GitPlace, name: string): Promise<string | undefined> {
+  const { code, stdout } = await runGit(place, ["rev-parse", "--verify", "--quiet", name]);
+  return code === 0 ? stdout.toString("utf8").trim() : undefined;
+}
+
+async function isAncestor(place: GitPlace, commit: string, of: string): Promise<boolean> {
+  const { code, stderr } = await runGit(place, ["merge-base", "--is-ancestor", commit, of]);
+  if (code === 0 || code === 1) return code === 0;
+  // 128: the commit is unknown here, so the fetched history does not contain it.
+  if (code === 128) return false;
+  throw new GitError(wordsOf(stderr));
 }
 
 function pushReport({ code, stdout, stderr }: GitOutput): PushReport {

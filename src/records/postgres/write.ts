@@ -80,10 +80,9 @@ function factStatements(
   const own = `target = ${text(target)}`;
   switch (fact.type) {
     case "intend": {
-      const entry = JSON.stringify(toLogEntry({ ...fact, target }, fact.intent.at));
+      const values = [fact.entryId, target, fact.intent.address, JSON.stringify(toLogEntry({ ...fact, target }, fact.intent.at))];
       return [
-        `insert into ${t("intent")} (entry_id, target, address, entry)
-          select ${text(fact.entryId)}, ${text(target)}, ${text(fact.intent.address)}, ${text(entry)} where ${accepted}
+        `insert into ${t("intent")} (entry_id, target, address, entry) select ${values.map(text).join(", ")} where ${accepted}
           on conflict (entry_id) do nothing`,
       ];
     }

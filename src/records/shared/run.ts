@@ -42,18 +42,25 @@ export interface RunOptions {
   readonly notice: string | undefined;
 }
 
-/** A run over a writer: the lease is taken with the first write, and kept with heartbeats. */
-// biome-ignore lint/complexity/noExcessiveLinesPerFunction: short functions over one state
-export function runOver(store: RunStore, writer: Writer, { runId, local, notice }: RunOptions): RecordsRun {
-  const { ttlMs, gatherMs, waveSize } = store;
+/** Starts the writes that nobody waits for: heartbeats, and facts that were gathered long enough. */
+interface WriteTimer {
+  readonly write: () => Promise<void>;
+  /** A fact waits for the next write. */
+  readonly queued: () => void;
+  /** Everything that was queued is stored. */
+  readonly stored: () => void;
+  readonly stop: () => void;
+}
+
+function startWriteTimer({ ttlMs, gatherMs }: RunStore, writer: Writer): WriteTimer {
   let queuedSince: number | undefined;
   let timer: NodeJS.Timeout | undefined;
   let retryAt = 0;
-  let released: Promise<void> | undefined;
+  let isStopped = false;
 
   const arm = (): void => {
     clearTimeout(timer);
-    if (released !== undefined || !writer.holds()) return;
+    if (isStopped || !writer.holds()) return;
     const heartbeat = (writer.lastStored()?.monotonicMs ?? 0) + ttlMs / 3;
     const due = Math.max(Math.min(heartbeat, (queuedSince ?? Number.POSITIVE_INFINITY) + gatherMs), retryAt);
     timer = setTimeout(() => void write(), Math.max(0, due - performance.now()));
@@ -66,15 +73,37 @@ export function runOver(store: RunStore, writer: Writer, { runId, local, notice 
     if (!isStored) retryAt = performance.now() + Math.max(1_000, ttlMs / 15);
     arm();
   };
+  return {
+    write,
+    queued() {
+      queuedSince ??= performance.now();
+      arm();
+    },
+    stored() {
+      queuedSince = undefined;
+      arm();
+    },
+    stop() {
+      isStopped = true;
+      clearTimeout(timer);
+    },
+  };
+}
+
+/** A run over a writer: the lease is taken with the first write, and kept with heartbeats. */
+// biome-ignore lint/complexity/noExcessiveLinesPerFunction: short functions over one state
+export function runOver(store: RunStore, writer: Writer, { runId, local, notice }: RunOptions): RecordsRun {
+  const { ttlMs, waveSize } = store;
+  const timer = startWriteTimer(store, writer);
+  let released: Promise<void> | undefined;
+
   const add = (fact: Fact): void => {
     writer.add(fact);
-    queuedSince ??= performance.now();
-    arm();
+    timer.queued();
   };
   const storeNow = async (facts: readonly Fact[]): Promise<void> => {
     await writer.store(facts);
-    queuedSince = undefined;
-    arm();
+    timer.stored();
   };
   return {
     runId,
@@ -90,7 +119,7 @@ export function runOver(store: RunStore, writer: Writer, { runId, local, notice 
     take: () => (writer.holds() ? Promise.resolve(writer.lost.throwIfAborted()) : storeNow([])),
     async renew() {
       const last = writer.lastStored();
-      if (writer.holds() && last !== undefined && performance.now() - last.monotonicMs > ttlMs / 3) await write();
+      if (writer.holds() && last !== undefined && performance.now() - last.monotonicMs > ttlMs / 3) await timer.write();
     },
     fence() {
       writer.lost.throwIfAborted();
@@ -118,9 +147,9 @@ export function runOver(store: RunStore, writer: Writer, { runId, local, notice 
       if (writer.state().bindings.has(address)) add({ type: "unbind", address });
     },
     rememberLists: (seen) => writer.add({ type: "lists", seen }),
-    flush: () => void write(),
+    flush: () => void timer.write(),
     release() {
-      clearTimeout(timer);
+      timer.stop();
       released ??= writer.end().then(
         () => local.forget(),
         (error: unknown) => {
