@@ -7,11 +7,16 @@ const folder = fileURLToPath(new URL("diagnostics", import.meta.url));
 
 /**
  * The sections of diagnostics/*.yaml, in the order of their files: { section, about, codes }. Each code has a title, what
- * causes it, why it matters and what to do. test/docs/diagnostics.test.ts compares them with the sources.
+ * causes it, why it matters and what to do. `titles`: those of src/model/titles.ts, which the files do not repeat.
+ * test/docs/diagnostics.test.ts compares the codes with the sources.
  */
-export async function diagnosticSections() {
+export async function diagnosticSections(titles) {
   const files = (await readdir(folder)).sort();
-  return Promise.all(files.map(async (file) => parse(await readFile(join(folder, file), "utf8"))));
+  const sections = await Promise.all(files.map(async (file) => parse(await readFile(join(folder, file), "utf8"))));
+  return sections.map(({ codes, ...section }) => ({
+    ...section,
+    codes: Object.fromEntries(Object.entries(codes).map(([code, entry]) => [code, { title: titles[code], ...entry }])),
+  }));
 }
 
 /** A page with every code that dimsync reports: an index by section, then what each code means and what to do. */

@@ -4,6 +4,7 @@ import type { AuditEntry } from "../model/live.ts";
 import type { Attribution, Change, Item, Manual, Plan } from "../model/plan.ts";
 import { fromPointer } from "../model/pointer.ts";
 import type { Diagnostic } from "../model/problem.ts";
+import { titles } from "../model/titles.ts";
 import { timeOf } from "./audit.ts";
 import { hasWord, mentionOf, type ObjectNames, type ParsedEvent, parseEvent, wordsIn } from "./event-matching.ts";
 import { fitOf, type Topic, topicOf } from "./event-topics.ts";
@@ -185,13 +186,13 @@ function toAttribution({ entry }: ParsedEvent, confidence: Attribution["confiden
 /** The report with a note instead of attribution. `why` is a sentence. Nothing else changes. */
 export function withoutAttribution(report: Plan, why: string): Plan {
   const message = `${why} The differences are complete, but the report does not say who made them.`;
-  return withNote(report, { code: "I_NO_ATTRIBUTION", summary: "Attribution not available", message });
+  return withNote(report, { code: "I_NO_ATTRIBUTION", summary: titles.I_NO_ATTRIBUTION, message });
 }
 
 /** The report with a note that not all of the audit log was read. */
 export function withPartialAttribution(report: Plan, read: number, total: number): Plan {
   const message = `The audit log has ${total} entries in this window, and the newest ${read} were read. Older changes have no attribution. Pass a later --since to read a shorter window.`;
-  return withNote(report, { code: "I_AUDIT_PARTIAL", summary: "Audit log read in part", message });
+  return withNote(report, { code: "I_AUDIT_PARTIAL", summary: titles.I_AUDIT_PARTIAL, message });
 }
 
 const withNote = (report: Plan, note: Omit<Diagnostic, "severity">): Plan => ({

@@ -6,6 +6,7 @@ import type { DraftItem, Manual, Origin } from "../model/plan.ts";
 import type { Pointer } from "../model/pointer.ts";
 import type { Problem } from "../model/problem.ts";
 import type { Resource } from "../model/resource.ts";
+import { titles } from "../model/titles.ts";
 import type { ObservedAccount } from "./observe.ts";
 
 /** The same account, compared with the manifests of a base ref. */
@@ -40,7 +41,7 @@ export function baseView(
   const unknown: Problem = {
     code: "W_BASE_UNREAD",
     severity: "warning",
-    summary: "Origins are unknown",
+    summary: titles.W_BASE_UNREAD,
     message: `The manifests at the base ref need a list that could not be read (${unread.join(", ")}), so the origin of the differences is unknown.`,
   };
   const isComplete = unread.length === 0;

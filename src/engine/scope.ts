@@ -5,6 +5,7 @@ import type { IgnoreEntry } from "../model/config.ts";
 import { fromPointer, type Pointer } from "../model/pointer.ts";
 import type { Problem } from "../model/problem.ts";
 import type { Resource } from "../model/resource.ts";
+import { titles } from "../model/titles.ts";
 import { didYouMean } from "../text/suggest.ts";
 
 /** The addresses that a run covers. */
@@ -81,7 +82,7 @@ function unmatchedPattern(
     {
       code: "E_UNKNOWN_ADDRESS",
       severity: "error",
-      summary: "Unknown address",
+      summary: titles.E_UNKNOWN_ADDRESS,
       message: `${flag} ${JSON.stringify(pattern)} matches nothing that the manifests declare for this account.${hint}`,
     },
   ];
@@ -143,7 +144,7 @@ export function ignoring(
     problems: expired.map(({ address, path, reason, until, place }) => ({
       code: "W_IGNORE_EXPIRED",
       severity: "warning",
-      summary: "Ignore entry expired",
+      summary: titles.W_IGNORE_EXPIRED,
       message: `Differences of ${address} at ${path === "" ? "any path" : path} were ignored until ${until} (${reason}). They are shown and applied again. Remove the entry from dimsync.yaml, or set another date for the entry.`,
       address,
       ...(place === undefined ? {} : { place: { ...place, pointer: `${place.pointer}/until` } }),

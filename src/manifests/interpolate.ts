@@ -1,6 +1,7 @@
 import { isObject, type JsonValue, own } from "../model/json.ts";
 import type { Problem } from "../model/problem.ts";
 import { isSecretReference } from "../model/secret.ts";
+import { titles } from "../model/titles.ts";
 import { didYouMean } from "../text/suggest.ts";
 import type { Variables } from "./config/variables.ts";
 
@@ -74,7 +75,7 @@ function lookUp(expression: string, { byName, env }: Variables): { readonly valu
   };
 }
 
-const unset = (message: string): ProblemText => ({ code: "E_UNSET_VARIABLE", summary: "Variable without a value", message });
+const unset = (message: string): ProblemText => ({ code: "E_UNSET_VARIABLE", summary: titles.E_UNSET_VARIABLE, message });
 
 function notText(written: string, value: JsonValue): ProblemText {
   const what = isSecretReference(value) ? "a secret" : isObject(value) ? "a map" : Array.isArray(value) ? "a list" : "empty";

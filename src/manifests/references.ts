@@ -2,6 +2,7 @@ import { manifestKindNamed } from "../kinds/index.ts";
 import { toAddress } from "../model/address.ts";
 import type { Locate, Problem } from "../model/problem.ts";
 import { locationIn, type Resource } from "../model/resource.ts";
+import { titles } from "../model/titles.ts";
 import { nearest } from "../text/suggest.ts";
 import type { ReadManifest } from "./manifest.ts";
 
@@ -26,7 +27,7 @@ export function duplicateProblems(manifests: readonly ReadManifest[], locate: Lo
       {
         code: "E_DUPLICATE_NAME",
         severity: "error",
-        summary: "Name given twice",
+        summary: titles.E_DUPLICATE_NAME,
         message,
         address,
         place: { ...place, pointer: "/metadata/name" },
@@ -60,7 +61,7 @@ export function referenceProblems(resources: readonly Resource[], manifests: rea
       }
       if (similar === undefined) return [];
       const message = `${resource.address} refers to ${wanted}. No manifest has that name, but the account may have it.${hint}`;
-      return [{ code: "W_REFERENCE_NOT_DECLARED", severity: "warning", summary: "Reference to no manifest", message, ...at }];
+      return [{ code: "W_REFERENCE_NOT_DECLARED", severity: "warning", summary: titles.W_REFERENCE_NOT_DECLARED, message, ...at }];
     }),
   );
 }

@@ -2,6 +2,7 @@ import { isAscii, isUtf8 } from "node:buffer";
 import { readFileSync } from "node:fs";
 import { isAbsolute, relative, sep } from "node:path";
 import type { Problem } from "../model/problem.ts";
+import { titles } from "../model/titles.ts";
 
 /** A file as text, without its byte order mark. */
 export interface Source {
@@ -51,7 +52,7 @@ export function readSource(
   const text = bytes.toString(isAscii(bytes) ? "latin1" : "utf8");
   if (!text.startsWith("\ufeff")) return { source: { path, file, text }, problems: [] };
   const message = `${file} begins with a byte order mark, which is ignored. Save it as UTF-8 without a byte order mark.`;
-  const mark: Problem = { code: "W_BYTE_ORDER_MARK", severity: "warning", summary: "Byte order mark", message, place };
+  const mark: Problem = { code: "W_BYTE_ORDER_MARK", severity: "warning", summary: titles.W_BYTE_ORDER_MARK, message, place };
   return { source: { path, file, text: text.slice(1) }, problems: [mark] };
 }
 

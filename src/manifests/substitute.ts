@@ -2,6 +2,7 @@ import { isObject, type JsonValue } from "../model/json.ts";
 import { type Pointer, toPointer } from "../model/pointer.ts";
 import type { Problem, SourceLocation } from "../model/problem.ts";
 import { isSecretReference } from "../model/secret.ts";
+import { titles } from "../model/titles.ts";
 import { aliasProblem, tooDeep } from "../yaml/problems.ts";
 import type { Variables } from "./config/variables.ts";
 import { interpolate, type ProblemText } from "./interpolate.ts";
@@ -189,7 +190,7 @@ function literalSecret(name: string): ProblemText {
   const cure = "Write { $secret: { env: NAME } }, { $secret: { file: PATH } } or { $secret: { exec: [COMMAND] } } instead";
   return {
     code: "E_LITERAL_SECRET",
-    summary: "Secret written out",
+    summary: titles.E_LITERAL_SECRET,
     message:
       name === "$secret"
         ? `\`$secret\` must name the source of a secret, but has a value. ${cure}. If the value has been committed, treat it as compromised and rotate it.`

@@ -1,6 +1,7 @@
 import { type Address, byText } from "../model/address.ts";
 import type { Problem } from "../model/problem.ts";
 import { locationIn, type PolicySpec, type Resource } from "../model/resource.ts";
+import { titles } from "../model/titles.ts";
 import { andMore } from "../text/lists.ts";
 
 /**
@@ -32,21 +33,21 @@ export function notEvaluatedProblems(all: readonly NotEvaluated[]): readonly Pro
 const skippedProblem = (integrations: readonly string[]): Problem => ({
   code: "W_POLICY_SKIPPED",
   severity: "warning",
-  summary: "Policies were not evaluated",
+  summary: titles.W_POLICY_SKIPPED,
   message: `Policies were not evaluated on ${andMore([...integrations].sort(byText))}: the SchemaConfig has errors, or the schemas could not be read. This plan may violate policies there. Fix the errors and plan again.`,
 });
 
 const columnsProblem = (tables: readonly string[]): Problem => ({
   code: "W_POLICY_UNSEEN",
   severity: "warning",
-  summary: "Policies could not check columns",
+  summary: titles.W_POLICY_UNSEEN,
   message: `The service returned no columns for ${andMore([...tables].sort(byText))}, so policies did not check ${tables.length === 1 ? "them" : "these tables"}. Have the service discover the schema again, or check the columns in its user interface.`,
 });
 
 const waitsProblem = (addresses: readonly Address[]): Problem => ({
   code: "I_POLICY_WAITS",
   severity: "info",
-  summary: "Policies are checked later",
+  summary: titles.I_POLICY_WAITS,
   message: `The schemas of ${andMore([...addresses].sort(byText))} do not exist yet, so policies did not check them. apply checks them once they are discovered, before it changes them.`,
 });
 

@@ -7,6 +7,7 @@ import { canonicalJson, isObject, own } from "../model/json.ts";
 import type { LiveIntegration, LiveSchemas, LiveTag, LiveUser } from "../model/live.ts";
 import type { Problem } from "../model/problem.ts";
 import type { Listing, Reads } from "../model/service.ts";
+import { titles } from "../model/titles.ts";
 import { damagedMember } from "./shape.ts";
 
 /**
@@ -100,7 +101,7 @@ export function snapshotOfAnother(
   return {
     code: "W_SNAPSHOT_OF_ANOTHER",
     severity: "warning",
-    summary: "Snapshot of another account",
+    summary: titles.W_SNAPSHOT_OF_ANOTHER,
     message: `${file} is a snapshot of ${target} (${account}), but bindings and variables are those of ${settings.target} (${accountName(settings.baseUrl)}). Select the target of the snapshot with -t, or pass a snapshot of this one.`,
   };
 }

@@ -1,3 +1,4 @@
+import { titles } from "../model/titles.ts";
 /** A problem in the YAML itself, at an offset of the text (UTF-16 code units). */
 export interface YamlProblem {
   readonly document: number;
@@ -66,5 +67,5 @@ export function aliasProblem(document: number, offset: number, why: keyof typeof
   const message = aliasMessages[why];
   return why === "unresolved"
     ? { document, offset, code: "E_YAML_SYNTAX", summary: "Unknown alias", message }
-    : { document, offset, code: "E_ALIAS_EXPANSION", summary: "Aliases expand too far", message };
+    : { document, offset, code: "E_ALIAS_EXPANSION", summary: titles.E_ALIAS_EXPANSION, message };
 }

@@ -3,6 +3,7 @@ import { leavesOf } from "../../model/leaves.ts";
 import type { LiveUser } from "../../model/live.ts";
 import type { DraftItem } from "../../model/plan.ts";
 import { type IntegrationSpec, locationIn } from "../../model/resource.ts";
+import { titles } from "../../model/titles.ts";
 import { type AccountView, type DiffResult, emptyDiff } from "../kind.ts";
 import { needsUsers, plainEmailWarning, userToWrite } from "../users.ts";
 import { recordOfCreate } from "./diff.ts";
@@ -70,7 +71,7 @@ function createBody(
 const unknownOwner = ({ resource, address }: IntegrationUnit, { email, pointer }: UnknownOwner) => ({
   code: "E_UNKNOWN_USER",
   severity: "error" as const,
-  summary: "Unknown user",
+  summary: titles.E_UNKNOWN_USER,
   message: `The account has no user with the e-mail address ${email}, so the id of the owner is unknown. Correct the address, or add the user to the account.`,
   place: locationIn(resource, pointer),
   address,

@@ -8,6 +8,7 @@ import {
   type SchemaMatch,
   type SchemaRule,
 } from "../../model/resource.ts";
+import { titles } from "../../model/titles.ts";
 import { type NodePatterns, nodePatterns } from "../patterns/nodes.ts";
 import { type Depth, type LiveNode, levelNames, type NodeCause } from "./tree.ts";
 
@@ -75,7 +76,7 @@ export function compileRule({ rule, name, owner, pointer }: WrittenRule): Compil
       ? [
           problem(owner, pointer, {
             code: "E_IGNORE_AND_SET",
-            summary: "A rule ignores and sets",
+            summary: titles.E_IGNORE_AND_SET,
             message: "The rule has both ignore and set, which contradict each other. Write two rules; the later one wins.",
           }),
         ]
@@ -109,7 +110,7 @@ export function compileExpectation(
     .map((key) =>
       problem(owner, `${pointer}/${key}`, {
         code: "E_EXPECT_LEVEL",
-        summary: "Nothing to assert there",
+        summary: titles.E_EXPECT_LEVEL,
         message: `A ${levelNames[match.depth]} has no ${key}. An expect entry applies to the deepest level that its match names.`,
       }),
     );
@@ -140,7 +141,10 @@ function compileMatch(
   );
   if (depth === undefined) {
     const message = 'The match names no schema, table or column. For every table, write table: "*".';
-    return { match: undefined, problems: [problem(owner, `${pointer}/match`, { code: "E_EMPTY_MATCH", summary: "Empty match", message })] };
+    return {
+      match: undefined,
+      problems: [problem(owner, `${pointer}/match`, { code: "E_EMPTY_MATCH", summary: titles.E_EMPTY_MATCH, message })],
+    };
   }
   // `where` comes from JSON that the schema has checked: its keys are those of its type.
   const problems = (Object.keys(where ?? {}) as (keyof Where)[])
@@ -148,7 +152,7 @@ function compileMatch(
     .map((key) =>
       problem(owner, `${pointer}/match/where/${key}`, {
         code: "E_WHERE_LEVEL",
-        summary: "Nothing to narrow by",
+        summary: titles.E_WHERE_LEVEL,
         message: `A ${levelNames[depth]} has no ${key}, so the rule could never match. A rule applies to the deepest level that its match names.`,
       }),
     );

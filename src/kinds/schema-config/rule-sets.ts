@@ -1,5 +1,6 @@
 import type { Problem } from "../../model/problem.ts";
 import { locationIn, type Resource, type RuleSetSpec, type SchemaRule } from "../../model/resource.ts";
+import { titles } from "../../model/titles.ts";
 import { didYouMean } from "../../text/suggest.ts";
 import { isRuleSet } from "../manifests.ts";
 import type { WrittenRule } from "./compile-rule.ts";
@@ -58,14 +59,14 @@ const problem = (owner: Resource, pointer: string, text: Pick<Problem, "code" | 
 const tooManyRules = ({ address }: Resource, owner: Resource, pointer: string): Problem =>
   problem(owner, pointer, {
     code: "E_TOO_MANY_RULES",
-    summary: "Too many rules",
+    summary: titles.E_TOO_MANY_RULES,
     message: `With the RuleSets that it uses, ${address} has more than ${maxRules} rules. RuleSets that use others more than once multiply them.`,
   });
 
 function unknownRuleSet({ use }: Extract<SchemaRule, { readonly use: string }>, owner: Resource, pointer: string, sets: RuleSets): Problem {
   return problem(owner, pointer, {
     code: "E_UNKNOWN_RULE_SET",
-    summary: "Unknown RuleSet",
+    summary: titles.E_UNKNOWN_RULE_SET,
     message: `${owner.address} uses RuleSet ${JSON.stringify(use)}, which no manifest defines.${didYouMean(use, [...sets.keys()].sort())}`,
   });
 }
@@ -73,6 +74,6 @@ function unknownRuleSet({ use }: Extract<SchemaRule, { readonly use: string }>, 
 const cycle = (names: readonly string[], owner: Resource, pointer: string): Problem =>
   problem(owner, pointer, {
     code: "E_RULE_SET_CYCLE",
-    summary: "RuleSets use each other in a cycle",
+    summary: titles.E_RULE_SET_CYCLE,
     message: `${names.join(" uses ")}. Remove one of these uses.`,
   });

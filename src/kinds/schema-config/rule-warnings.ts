@@ -1,6 +1,7 @@
 import { byText } from "../../model/address.ts";
 import type { Problem, SourceLocation } from "../../model/problem.ts";
 import { locationIn } from "../../model/resource.ts";
+import { titles } from "../../model/titles.ts";
 import { counted } from "../../text/counts.ts";
 import { andMore } from "../../text/lists.ts";
 import { type CompiledRule, patternPlace } from "./compile-rule.ts";
@@ -127,7 +128,7 @@ function globsWithoutMatch(uses: Uses): readonly Problem[] {
         {
           code: "W_GLOB_NO_MATCH",
           severity: "warning",
-          summary: "A pattern matches nothing",
+          summary: titles.W_GLOB_NO_MATCH,
           message: `No ${levelNames[depth]} matches ${JSON.stringify(text)} in any integration of ${configsText(uses)}. Correct or remove the pattern. If it is for later, set minMatches: 0.`,
           place: patternPlace(rule, depth, position),
           address: rule.owner.address,
@@ -159,7 +160,7 @@ function neverMatching(uses: Uses): readonly Problem[] {
     {
       code: "W_RULE_NO_MATCH",
       severity: "warning",
-      summary: "A rule matches nothing",
+      summary: titles.W_RULE_NO_MATCH,
       message: `${ruleText(rule)} matches no ${level} in any integration of ${configsText(uses)}: ${reason}. Correct the match, ${remedy}.`,
       place: rule.cause.place,
       address: rule.owner.address,
@@ -173,7 +174,7 @@ function tooFewMatches({ config, rule, matches }: RuleTotal): readonly Problem[]
     {
       code: "E_MIN_MATCHES",
       severity: "error",
-      summary: "Too few matches",
+      summary: titles.E_MIN_MATCHES,
       message: `${ruleText(rule)} matches ${counted(matches, levelNames[rule.depth])} in the integrations of ${config.config.address}, but minMatches is ${rule.minMatches}. Something that it protects may have been renamed. Correct the match, or lower minMatches.`,
       place: { ...rule.cause.place, pointer: `${rule.cause.place.pointer}/minMatches` },
       address: config.config.address,
@@ -189,7 +190,7 @@ function neverDeciding(uses: Uses): readonly Problem[] {
     {
       code: "I_RULE_SHADOWED",
       severity: "info",
-      summary: "A rule without effect",
+      summary: titles.I_RULE_SHADOWED,
       message: `${ruleText(rule)} matches ${counted(matches, levelNames[rule.depth])} of ${configsText(uses)}, but has no effect: later rules or the literal tree override it, or earlier rules set the same. Remove it, or move it.`,
       place: rule.cause.place,
       address: rule.owner.address,

@@ -3,6 +3,7 @@ import type { JsonObject } from "../../model/json.ts";
 import type { Blocked, Deferred } from "../../model/plan.ts";
 import type { Problem } from "../../model/problem.ts";
 import { locationIn, type Resource, type SchemaConfigSpec } from "../../model/resource.ts";
+import { titles } from "../../model/titles.ts";
 import { andMore } from "../../text/lists.ts";
 import type { AccountView, Unit, Units } from "../kind.ts";
 import { type Selected, selectIntegration, selectIntegrations } from "../select.ts";
@@ -125,7 +126,7 @@ function selectedBy(config: Config, account: AccountView, problems: Problem[]): 
     problems.push({
       code: "W_SELECTOR_EMPTY",
       severity: "warning",
-      summary: "Selector matches nothing",
+      summary: titles.W_SELECTOR_EMPTY,
       message: `${config.address} selects no integration, so it has no effect. Names match manifests and live integrations, labels match manifests.`,
       place: locationIn(config, "/spec/integrations"),
       address: config.address,
@@ -159,7 +160,7 @@ function conflictProblem({ configs, second, labels }: Conflict): Problem {
   return {
     code: "E_CONFLICTING_CONFIGS",
     severity: "error",
-    summary: "Conflicting schema configurations",
+    summary: titles.E_CONFLICTING_CONFIGS,
     message: `${names} select ${which} with the same priority, so neither has precedence. Set different values of spec.priority (the higher one wins per field), or select each integration once.`,
     place: locationIn(second, second.spec.integration === undefined ? "/spec/integrations" : "/spec/integration"),
     address: second.address,

@@ -4,6 +4,7 @@ import { type ClientSettings, defaultClient, defaultGuards, type Guards, type Re
 import { toPointer } from "../../model/pointer.ts";
 import type { Problem, SourceLocation } from "../../model/problem.ts";
 import type { SecretReference } from "../../model/secret.ts";
+import { titles } from "../../model/titles.ts";
 import { durationMs } from "../scalars.ts";
 import type { ConfigFile, TargetEntry } from "./file.ts";
 import { type ConfigOptions, setting } from "./options.ts";
@@ -75,7 +76,7 @@ function targetBaseUrl(options: TargetOptions): { readonly baseUrl: string; read
   const place = fromEnvironment === undefined ? placeOf(options, "baseUrl") : undefined;
   const message = fromEnvironment === undefined ? read.fault : `DIMSYNC_BASE_URL: ${read.fault}`;
   const problem: Problem = {
-    ...{ code: "E_BASE_URL", severity: "error", summary: "Base URL can't be used", message },
+    ...{ code: "E_BASE_URL", severity: "error", summary: titles.E_BASE_URL, message },
     ...(place === undefined ? {} : { place }),
   };
   return { baseUrl: "", problems: [problem] };
@@ -90,7 +91,7 @@ function overriddenKey(options: TargetOptions): readonly Problem[] {
     {
       code: "W_API_KEY_OVERRIDDEN",
       severity: "warning",
-      summary: "The environment's key replaces the target's",
+      summary: titles.W_API_KEY_OVERRIDDEN,
       message:
         "DIMSYNC_API_KEY or DIMSYNC_API_KEY_FILE is set, and the environment takes precedence over the target. Unset it to use the target's key.",
       place,
@@ -134,7 +135,7 @@ function recordsProblems(
   });
   if (sameStore !== undefined)
     problems.push({
-      ...{ code: "E_RECORDS_SHARED", severity: "error", summary: "Two targets with the same records" },
+      ...{ code: "E_RECORDS_SHARED", severity: "error", summary: titles.E_RECORDS_SHARED },
       message: `The targets ${targetName} and ${sameStore[0]} name the same ref. Each target needs a ref of its own, because ids of one account mean nothing in another.`,
       ...at("git/ref"),
     });

@@ -3,6 +3,7 @@ import { manifestKindNamed } from "../../kinds/index.ts";
 import { isObject, type JsonObject, type JsonValue, own } from "../../model/json.ts";
 import { atPointer, type Pointer, toPointer } from "../../model/pointer.ts";
 import type { Problem, SourceLocation } from "../../model/problem.ts";
+import { titles } from "../../model/titles.ts";
 import { read as readYaml, type YamlParser } from "../../yaml/read.ts";
 import { coerceTexts } from "../scalars.ts";
 import { readSource } from "../source.ts";
@@ -127,7 +128,7 @@ function connectionOf(
 const badSchema = (place: SourceLocation, message: string): Problem => ({
   code: "E_CONNECTOR_SCHEMA",
   severity: "error",
-  summary: "Connector schema can't be used",
+  summary: titles.E_CONNECTOR_SCHEMA,
   message,
   place,
 });

@@ -1,6 +1,7 @@
 import { manifestKindNamed } from "../../kinds/index.ts";
 import { isObject, own } from "../../model/json.ts";
 import { type Pointer, toPointer } from "../../model/pointer.ts";
+import { titles } from "../../model/titles.ts";
 import { codeList, label } from "../../text/labels.ts";
 import { nearest } from "../../text/suggest.ts";
 import { alternatives, propertiesOf, type Schema } from "./lookup.ts";
@@ -13,7 +14,7 @@ export function unknownKey({ instancePath, params }: SchemaError, context: Probl
   const pointer = instancePath + toPointer([key]);
   const cannotWrite = manifestKindNamed(context.kind)?.readOnlyField?.(instancePath, key);
   if (cannotWrite !== undefined) {
-    return { pointer, on: "key", rank: 0, code: "E_UNWRITABLE_FIELD", summary: "Field can't be written", message: cannotWrite };
+    return { pointer, on: "key", rank: 0, code: "E_UNWRITABLE_FIELD", summary: titles.E_UNWRITABLE_FIELD, message: cannotWrite };
   }
   const closed = context.partsAt(instancePath).filter((part) => own(part, "additionalProperties") === false);
   const allowed = [...new Set(closed.flatMap((part) => Object.keys(propertiesOf(part))))];
@@ -22,7 +23,7 @@ export function unknownKey({ instancePath, params }: SchemaError, context: Probl
   const merge = key === "<<" ? " Merge keys are YAML 1.1; use an alias for the whole value, or write the members out." : "";
   const known = suggestion === "" && allowed.length > 0 && allowed.length <= 12 ? ` Known here: ${allowed.join(", ")}.` : suggestion;
   const message = `${JSON.stringify(key)} is not a key of ${label(instancePath)}.${merge === "" ? known : merge}`;
-  const problem = { pointer, on: "key", rank: 0, code: "E_UNKNOWN_KEY", summary: "Unknown key", message } as const;
+  const problem = { pointer, on: "key", rank: 0, code: "E_UNKNOWN_KEY", summary: titles.E_UNKNOWN_KEY, message } as const;
   return suggested === undefined ? problem : { ...problem, suggested: instancePath + toPointer([suggested]) };
 }
 

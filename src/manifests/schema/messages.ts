@@ -1,4 +1,5 @@
 import { atPointer, toPointer } from "../../model/pointer.ts";
+import { titles } from "../../model/titles.ts";
 import { codeList, label } from "../../text/labels.ts";
 import { didYouMean } from "../../text/suggest.ts";
 import { memberCount, missingChoice, missingKey, unknownKey } from "./key-messages.ts";
@@ -76,7 +77,7 @@ function wrongPattern({ params }: SchemaError, { subject, pointer, found, mayQuo
   const at = { pointer, on: "value", rank: 1 } as const;
   if (pattern === "^[a-z0-9._-]+$") {
     const message = `${subject} may contain only lower-case letters, digits, dots, underscores and hyphens${quoted}. The name is local and never sent to the service.`;
-    return { ...at, code: "E_INVALID_NAME", summary: "Name not allowed", message };
+    return { ...at, code: "E_INVALID_NAME", summary: titles.E_INVALID_NAME, message };
   }
   const text = patternTexts.find(([isPattern]) => isPattern(pattern))?.[1];
   const message = `${subject} must ${text === undefined ? `match ${pattern}` : `be ${text}`}${quoted}.`;
@@ -87,7 +88,7 @@ function wrongName({ params }: SchemaError, { pointer }: ErrorAt): SchemaProblem
   const name = String(params["propertyName"]);
   return {
     pointer: pointer + toPointer([name]),
-    ...{ on: "key", rank: 1, code: "E_INVALID_NAME", summary: "Name not allowed" },
+    ...{ on: "key", rank: 1, code: "E_INVALID_NAME", summary: titles.E_INVALID_NAME },
     message: `${JSON.stringify(name)} can't be used as a name here. Use letters, digits, dots, underscores and hyphens. The name of a variable must begin with a letter or an underscore.`,
   };
 }
