@@ -9,7 +9,7 @@ import { dts } from "rolldown-plugin-dts";
 import { lazyLoading, requiredValidators } from "./lazy-modules.mjs";
 
 /**
- * Writes bin.cjs, which answers what needs no code, and lib/, which holds all of it: index.cjs is
+ * Writes bin.cjs, which prints help and version, and lib/, which contains the code: index.cjs is
  * the library for `require`. Resolves with the files of the modules whose code was written.
  */
 export async function bundleProgram(root, folder, version) {

@@ -14,7 +14,7 @@ export interface Bundle {
   readonly target: string;
   readonly bindings: Readonly<Record<Address, Binding>>;
   readonly open: readonly Omit<OpenIntent, "entryId">[];
-  /** Address -> id of what was created last. */
+  /** Address -> id of the object that was created last. */
   readonly created: Readonly<Record<Address, string>>;
   readonly applied: readonly string[];
   readonly longestSeen: ListLengths;

@@ -40,7 +40,7 @@ export function reflows(edits: readonly Edit[], context: EditContext): readonly 
   });
 }
 
-/** The outermost flow collection on the way to what is edited. */
+/** The outermost flow collection on the path of the edit. */
 function flowValueAbove(path: Path, { document }: EditContext): FlowValue | undefined {
   for (let depth = 0; depth < path.length; depth++) {
     const parent = nodeAt(document, path.slice(0, depth));

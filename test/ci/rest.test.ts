@@ -11,7 +11,7 @@ const restOf = ({ url }: Pick<GithubStandIn, "url">, options: Partial<RestOption
 const path = "/repos/example/data/issues/7/comments";
 const body = { body: "text" };
 
-describe("what is repeated", () => {
+describe("repeated calls", () => {
   test("a read after 502, and after a reset within the response", async () => {
     const github = await startGithub();
     for (const status of [502, "reset"] as const) {

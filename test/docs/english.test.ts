@@ -8,14 +8,14 @@ import { describe, expect, test } from "vitest";
 const checked: readonly RegExp[] = [
   /^(?:README|CHANGELOG)\.md$/u,
   /^docs\/[^/]+\.md$/u,
-  /^docs\/reference\/.+$/u,
+  /^docs\/(?:generate\.mjs|generate\/.+|reference\/.+)$/u,
   /^\.github\/[^/]+\.md$/u,
   /^examples\/.+\.(?:md|mjs|ya?ml)$/u,
   /^schema\/.+\.json$/u,
   /^src\/.+(?<!\.generated(?:\.d)?)\.ts$/u,
   /^(?:bench|build)\/.+\.(?:[cm]js|sh)$/u,
   /^build\.mjs$/u,
-  /^test\/(?!docs\/english).+\.(?:ts|mjs)$/u,
+  /^test\/(?!docs\/english).+\.(?:ts|mjs|md)$/u,
 ];
 
 interface Phrase {

@@ -40,7 +40,7 @@ test("a printed value reads back as the same value", () => {
   );
 });
 
-test("what is printed is in the form of dimsync fmt", () => {
+test("printed YAML is in the form of dimsync fmt", () => {
   fc.assert(
     fc.property(map, (value) => {
       const text = `${blockLines(value).join("\n")}\n`;

@@ -34,7 +34,7 @@ interface TargetRun {
   readonly saved: string | undefined;
   /** Where to save a plan of our own. */
   readonly planFile: string;
-  /** Collects what is reported about the target: its result, or a plan without changes. */
+  /** Collects the documents of the target: its result, or a plan without changes. */
   readonly documents: (Plan | Result)[];
 }
 

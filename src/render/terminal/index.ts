@@ -35,7 +35,7 @@ export function renderHuman(document: Document, options: RenderOptions): string 
   const problemBlocks = (problems: readonly Diagnostic[]) => problems.map((problem) => apart(diagnosticLines(problem, screen)));
   return stacked([
     apart(titleLines(report, screen)),
-    // The cause of what is blocked or missing below.
+    // The cause of blocked or missing entries below.
     ...problemBlocks(report.problems.filter(isFailedRead)),
     ...report.groups.map((group) => groupBlock(group, words, screen)),
     apart(report.isGrouped ? [] : reasonLines(report, screen)),

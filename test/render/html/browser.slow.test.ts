@@ -116,7 +116,7 @@ describe.skipIf(executablePath === undefined)(
       await page.close();
     });
 
-    test("10 000 differences open, and so does what is folded", { timeout: 60_000 }, async () => {
+    test("a page with 10 000 differences opens, and so do its folded parts", { timeout: 60_000 }, async () => {
       const { page, said } = await open(largeReport(1, 10_000));
       expect(await page.evaluate("document.querySelectorAll('tbody tr').length")).toBe(10_000 + 5 + past.points.length);
       await page.locator("#changes ~ details > summary").click();
