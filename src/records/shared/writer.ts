@@ -171,15 +171,10 @@ async function nextAttempt<V extends Version>(work: Work<V>): Promise<Attempt<V>
   const facts = admissible(stored.content, [...moving.queue, ...moving.requests.flatMap((request) => request.facts)], hasLostLease(work));
   const lease = leaseAfter(work);
   const subject = work.isEnding ? "End the run" : holds(work) ? "Renew the lease" : "Take the lease";
-  const draft = {
-    facts: begins(work, lease) ? facts : facts.filter(({ type }) => type !== "applied" && type !== "lists"),
-    runId,
-    runUrl,
-    subject,
-  };
   const unlocked = takesOver(work, lease) ? work.ended : undefined;
   const tip = await store.prepare(stored, {
-    ...draft,
+    facts: begins(work, lease) ? facts : facts.filter(({ type }) => type !== "applied" && type !== "lists"),
+    ...{ runId, runUrl, subject },
     ...(lease === undefined ? {} : { lease }),
     ...(unlocked === undefined ? {} : { unlocked }),
   });
