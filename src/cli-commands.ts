@@ -194,7 +194,7 @@ function declareSetUp({ program, add }: CommandLine): void {
   program.commandsGroup("Set up:");
   add<InitFlags, readonly [directory?: string]>(
     "init [dir]",
-    "Create a config, editor schemas, CI workflows and records. Existing files are not changed. The records of a new project are created in the git remote origin.",
+    "Create a config, schemas, workflows and records. Existing files are not changed. The records of a new project are created in the git remote origin.",
     async (context, directory) => (await import("./commands/setup/init.ts")).runInit(context, directory),
   )
     .option("--from-live", "Then import the account at DIMSYNC_BASE_URL")

@@ -27,10 +27,10 @@ describe("test", () => {
     await project.importJson();
     const { tests, exit } = await run(`
   - { name: password hashes are off, that: { schema: public, table: users, column: password_hash }, is: { enabled: false } }
-  - { name: addresses are hashed where personal data is, integrations: { tagged: pii }, that: { table: users, column: "*EMAIL*", ignoreCase: true }, is: { hashed: true } }
+  - { name: addresses are hashed in tables with personal data, integrations: { tagged: pii }, that: { table: users, column: "*EMAIL*", ignoreCase: true }, is: { hashed: true } }
   - { name: nobody looks, that: { table: usres }, is: { enabled: true } }
   - { name: Orders runs, integrations: { names: [Orders] }, is: { paused: false, sourceType: postgres } }
-  - { name: audit tables don't flow, that: { table: "audit_*", flows: true }, is: { enabled: false }, atLeast: 0 }
+  - { name: audit tables are not replicated, that: { table: "audit_*", flows: true }, is: { enabled: false }, atLeast: 0 }
 `);
     expect(tests.map(({ name, passed, checked, failed }) => [name, passed, checked, failed])).toEqual([
       ["password hashes are off", true, 3, 0],
