@@ -5,6 +5,8 @@ import type { Environment } from "../../model/env.ts";
 export interface Io {
   /** For the document of the command. */
   readonly stdout: (text: string) => void;
+  /** Resolves when stdout can take more, or is closed. Without waiting, a long output would be kept in memory. */
+  readonly stdoutDrained?: () => Promise<void>;
   /** For everything else. */
   readonly stderr: (text: string) => void;
   readonly stdoutIsTty: boolean;
@@ -36,6 +38,7 @@ export function processIo(): Io {
     });
   return {
     stdout: (text) => void process.stdout.write(text),
+    stdoutDrained: () => drained(process.stdout),
     stderr: (text) => void process.stderr.write(text),
     stdoutIsTty: process.stdout.isTTY === true,
     stderrIsTty: process.stderr.isTTY === true,
@@ -59,4 +62,15 @@ export function processIo(): Io {
     },
     interrupted: interruption.signal,
   };
+}
+
+function drained(stream: NodeJS.WriteStream): Promise<void> {
+  if (!stream.writableNeedDrain || stream.destroyed) return Promise.resolve();
+  return new Promise((resolve) => {
+    const end = (): void => {
+      for (const event of ["drain", "close", "error"]) stream.off(event, end);
+      resolve();
+    };
+    for (const event of ["drain", "close", "error"]) stream.on(event, end);
+  });
 }

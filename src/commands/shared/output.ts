@@ -54,7 +54,11 @@ export async function deliverForms(context: Context, forms: Forms): Promise<void
         caseFiles: io.env["GITLAB_CI"] === "true",
       })) ?? "";
     const pieces = typeof text === "string" ? [text] : text;
-    if (file === undefined) for (const piece of pieces) io.stdout(piece);
+    if (file === undefined)
+      for (const piece of pieces) {
+        io.stdout(piece);
+        await io.stdoutDrained?.();
+      }
     // It already contains the progress events.
     else if (format === "ndjson") for (const piece of pieces) appendFileSync(file, piece);
     else {
