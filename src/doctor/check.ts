@@ -1,9 +1,9 @@
-export type Verdict = "ok" | "warn" | "fail" | "skip";
+export type CheckState = "ok" | "warn" | "fail" | "skip";
 
 /** The result of one check of `dimsync doctor`. */
 export interface Check {
   readonly check: string;
-  readonly verdict: Verdict;
+  readonly verdict: CheckState;
   /** What was found, in sentences. */
   readonly found: string;
   /** What to do; absent if the check passed or was skipped. */
