@@ -272,7 +272,7 @@ test("any printed map can be edited into any other, or the edit is refused", () 
       const plain = (value: JsonValue): string => canonicalJson(value).replaceAll("$\u0024{", "\u0024{");
       expect(plain(parse(edited.text, options) as JsonValue)).toBe(plain(wanted));
     }),
-    { numRuns: runs(200, 10_000) },
+    { numRuns: runs(100, 10_000) },
   );
 });
 
@@ -285,6 +285,6 @@ test("an edited text in canonical form stays in canonical form", () => {
       const edited = editYaml(text, 0, valueEdits(read, parse(JSON.stringify(after), { stringKeys: true }) as JsonValue));
       expect(format(edited.text)).toBe(edited.text);
     }),
-    { numRuns: runs(200, 10_000) },
+    { numRuns: runs(100, 10_000) },
   );
 });
