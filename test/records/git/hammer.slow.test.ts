@@ -77,7 +77,7 @@ it("gives the lease to one of 20 machines that request it at the same time", { t
 
 describe("catches a variant", { timeout: 400_000 }, () => {
   it("that pushes with --force", async () => {
-    const program = await compiled((code) => replaced(code, /`--force-with-lease=[^`]*`/u, '"--force"'));
+    const program = await compiled((code) => replaced(code, /`--force-with-lease=[^`]*parent[^`]*`/u, '"--force"'));
     expect(await firstViolations("--force", { program })).not.toEqual([]);
   });
 
