@@ -85,7 +85,8 @@ const notRead = "The account was not read. Fix the errors first.";
 const errorCount = ({ diagnostics }: Plan): number =>
   diagnostics.filter(({ severity, code }) => severity === "error" && code !== "E_READ_FAILED").length;
 
-const wasNotRead = (plan: Plan): boolean => errorCount(plan) > 0 && Object.keys(plan.calls.read).length === 0;
+/** Whether errors were found before any read of the account. */
+export const wasNotRead = (plan: Plan): boolean => errorCount(plan) > 0 && Object.keys(plan.calls.read).length === 0;
 
 const errorsText = (count: number): string =>
   count === 1 ? "There is 1 error. Fix it first." : `There are ${count} errors. Fix them first.`;

@@ -6,7 +6,7 @@ import { joinParts } from "../../text/lists.ts";
 import { severities } from "../../text/severity.ts";
 import type { Document } from "../document.ts";
 import { isDone, outcomesText } from "./outcomes.ts";
-import { refusalTitle } from "./refusals.ts";
+import { refusalTitle, wasNotRead } from "./refusals.ts";
 import { wordsOf } from "./words.ts";
 
 /** Whether the account was read completely, and there is nothing to do or report. */
@@ -55,7 +55,7 @@ export function totalsOf(plan: Plan): Totals {
   const hasChanges = plan.items.some(({ changes }) => changes.length > 0);
   const risks = plan.kind === "Plan" ? `${protects} protect, ${exposes} expose` : `${exposed} exposed, ${stricter} stricter than desired`;
   return {
-    steps: steps === "" ? (plan.kind === "Plan" ? "no changes" : "nothing that a request could change") : steps,
+    steps: steps === "" ? nothingText(plan) : steps,
     others: countList([
       [summary.manual, "manual"],
       [summary.blocked, "blocked"],
@@ -64,6 +64,11 @@ export function totalsOf(plan: Plan): Totals {
     ]),
     risks: hasChanges ? risks : "",
   };
+}
+
+function nothingText(plan: Plan): string {
+  if (wasNotRead(plan)) return "not compared with the account";
+  return plan.kind === "Plan" ? "no changes" : "nothing that a request could change";
 }
 
 /** "1 to create, 2 to update; 1 manual; 3 protect, 0 expose" */

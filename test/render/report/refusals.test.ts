@@ -80,3 +80,9 @@ describe.each(["human", "markdown", "html"] as const)("%s", (format) => {
     expect(report).not.toMatch(/Guard policy|--allow/u);
   });
 });
+
+test("a plan of an account that was not read does not claim that there are no changes", () => {
+  expect(summaryLine(plan({ executable: false, diagnostics: [error], calls: { read: {}, planned: {} } }))).toContain(
+    "not compared with the account",
+  );
+});
