@@ -4,7 +4,7 @@ import { type Address, isRelation } from "../model/address.ts";
 import { ServiceError } from "../model/errors.ts";
 import type { Blocked, DraftItem } from "../model/plan.ts";
 import type { Reads } from "../model/service.ts";
-import type { OpenIntent } from "../records/folder/journal.ts";
+import type { OpenIntent } from "../records/history.ts";
 import type { RecordsState } from "../records/records.ts";
 import { auditEvidence, describeEvidence } from "./audit-log.ts";
 import type { Round } from "./session.ts";

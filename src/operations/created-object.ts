@@ -3,7 +3,7 @@ import { isRelation } from "../model/address.ts";
 import type { Settings } from "../model/config.ts";
 import { DimsyncError } from "../model/errors.ts";
 import type { Reads } from "../model/service.ts";
-import type { OpenIntent } from "../records/folder/journal.ts";
+import type { OpenIntent } from "../records/history.ts";
 import { openReads } from "./open-reads.ts";
 import type { RunEnvironment } from "./session.ts";
 

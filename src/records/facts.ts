@@ -2,7 +2,7 @@ import type { Binding, Bindings } from "../model/address.ts";
 import { type Address, parseAddress } from "../model/address.ts";
 import { own, sameJson } from "../model/json.ts";
 import type { AppliedPlan } from "./applied-plans.ts";
-import { createdEntry, forget, type History } from "./folder/journal.ts";
+import { settleIn } from "./history.ts";
 import type { Intent, Settlement } from "./journal-line.ts";
 import type { ListLengths } from "./list-lengths.ts";
 import type { RecordsState } from "./records.ts";
@@ -36,28 +36,13 @@ export function withFacts(state: RecordsState, facts: readonly Fact[]): RecordsS
   let { longestSeen } = state;
   for (const fact of facts) {
     if (fact.type === "intend") open.set(fact.entryId, { entryId: fact.entryId, ...fact.intent });
-    else if (fact.type === "settle") settleIn({ open, created, forgotten }, fact);
+    else if (fact.type === "settle") settleIn({ open, created, forgotten }, fact.entryId, fact.settlement);
     else if (fact.type === "bind") bindings.set(fact.address, fact.binding);
     else if (fact.type === "unbind") bindings.delete(fact.address);
     else if (fact.type === "lists") longestSeen = longer(longestSeen, fact.seen);
   }
   const ofForgotten = forgotten.size === 0 ? {} : { forgotten: [...forgotten] };
   return { ...state, open: [...open.values()], created, ...ofForgotten, bindings, longestSeen };
-}
-
-function settleIn(
-  { open, created, forgotten }: History,
-  { entryId, settlement: { outcome, id } }: Extract<Fact, { type: "settle" }>,
-): void {
-  const intent = open.get(entryId);
-  if (outcome === "unknown" || outcome === "answered") {
-    if (intent !== undefined && id !== undefined) open.set(entryId, { ...intent, answeredId: id });
-    return;
-  }
-  open.delete(entryId);
-  if (intent !== undefined && id !== undefined && (outcome === "created" || outcome === "recovered"))
-    created.set(intent.address, createdEntry(intent, id));
-  if (outcome === "forgotten") forget({ created, forgotten }, entryId);
 }
 
 /** The larger of each pair of lengths, names sorted. */

@@ -1,6 +1,6 @@
 import type { Address, Binding, Bindings } from "../model/address.ts";
 import type { AppliedPlan } from "./applied-plans.ts";
-import type { CreatedEntry, OpenIntent } from "./folder/journal.ts";
+import type { CreatedEntry, OpenIntent } from "./history.ts";
 import type { Intent, Settlement } from "./journal-line.ts";
 import type { ListLengths } from "./list-lengths.ts";
 import type { HolderProcess } from "./process-identity.ts";

@@ -2,7 +2,7 @@ import { isRelation } from "../../model/address.ts";
 import { DimsyncError } from "../../model/errors.ts";
 import type { ExitCode } from "../../model/exit.ts";
 import type { checkCreatedObject } from "../../operations/created-object.ts";
-import type { OpenIntent } from "../../records/folder/journal.ts";
+import type { OpenIntent } from "../../records/history.ts";
 import type { RecordsRun, UnlockedRun } from "../../records/records.ts";
 import { didYouMean } from "../../text/suggest.ts";
 import type { Context } from "../shared/context.ts";

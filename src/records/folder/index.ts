@@ -1,21 +1,11 @@
 import { join } from "node:path";
 import { DimsyncError } from "../../model/errors.ts";
 import { appliedPlans } from "../applied-plans.ts";
-import { readListLengths } from "../list-lengths.ts";
-import type { Lease, Records, RecordsState } from "../records.ts";
+import type { Lease, Records } from "../records.ts";
 import { stateFolder } from "../state-folder.ts";
-import { openBindings } from "./bindings.ts";
-import { openJournal } from "./journal.ts";
+import { type FolderStoreOptions, openFiles, stateOf } from "./files.ts";
 import type { LockOwner } from "./lock-owner.ts";
-import { noteUnlocked, readUnlocked } from "./unlocked.ts";
-
-export interface FolderStoreOptions {
-  /** Absolute path of the project's folder: everything but the bindings is in `.dimsync/` below it. */
-  readonly folder: string;
-  readonly target: string;
-  /** Absolute path. */
-  readonly bindingsFile: string;
-}
+import { noteUnlocked } from "./unlocked.ts";
 
 /** The records of one target in files of this machine: the bindings file, and `.dimsync/` beside dimsync.yaml. */
 export function openFolderRecords(options: FolderStoreOptions): Records {
@@ -23,7 +13,7 @@ export function openFolderRecords(options: FolderStoreOptions): Records {
   return {
     store: "folder",
     place: stateFolder(folder),
-    read: () => readFolder(options),
+    read: async () => stateOf(await openFiles(options)),
     wasApplied: (planId) => appliedPlans(folder).wasApplied(planId),
     applied: () => appliedPlans(folder).all(),
     async lease() {
@@ -52,25 +42,6 @@ export function openFolderRecords(options: FolderStoreOptions): Records {
         ),
       ),
     close: async () => undefined,
-  };
-}
-
-/** Throws E_BINDINGS_FILE, E_DUPLICATE_BINDING and E_JOURNAL (exit 1). */
-async function readFolder({ folder, target, bindingsFile }: FolderStoreOptions): Promise<RecordsState> {
-  const [bindings, journal, longestSeen, unlocked] = await Promise.all([
-    openBindings(bindingsFile, target),
-    openJournal(folder, target),
-    readListLengths(folder, target),
-    readUnlocked(folder, target),
-  ]);
-  return {
-    version: "",
-    bindings: bindings.all(),
-    open: journal.open(),
-    created: new Map(journal.created()),
-    forgotten: journal.forgotten(),
-    longestSeen,
-    unlocked,
   };
 }
 

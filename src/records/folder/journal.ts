@@ -1,26 +1,11 @@
 import { randomUUID } from "node:crypto";
 import { join } from "node:path";
-import type { NaturalKey } from "../../model/address.ts";
 import { DimsyncError } from "../../model/errors.ts";
 import { appendLog, readLog } from "../append-log.ts";
 import { reasonOf } from "../fs-errors.ts";
+import { type CreatedEntry, historyOf, type OpenIntent, settleIn } from "../history.ts";
 import { type Intent, type JournalLine, parseJournalLine, type Settlement, toLogEntry } from "../journal-line.ts";
 import { ensureStateFolder, stateFolder } from "../state-folder.ts";
-
-/** A POST whose outcome is not final: interrupted between the two lines, or settled as "unknown" or "answered". */
-export interface OpenIntent extends Intent {
-  readonly entryId: string;
-  /** The id in a response, if there was one and it may not be recorded. */
-  readonly answeredId?: string;
-}
-
-/** A created object, according to this journal. */
-export interface CreatedEntry {
-  readonly entryId: string;
-  readonly id: string;
-  /** As in its intent. */
-  readonly naturalKey?: NaturalKey;
-}
 
 export interface Journal {
   readonly file: string;
@@ -51,14 +36,16 @@ const keptLines = 1000;
  */
 export async function openJournal(folder: string, target: string): Promise<Journal> {
   const file = join(stateFolder(folder), "journal.ndjson");
-  const { open, created, forgotten } = history((await readLines(file)).filter((line) => line.type === "settle" || line.target === target));
+  const { open, created, forgotten } = historyOf(
+    (await readLines(file)).filter((line) => line.type === "settle" || line.target === target),
+  );
   let nextCompaction = compactBytes;
 
   const compact = async (bytes: number): Promise<number | undefined> => {
     if (bytes <= nextCompaction) return undefined;
     // A thousand long lines may still exceed the limit: check again when the file has doubled.
     nextCompaction = bytes * 2;
-    return history(await readLines(file)).open.size === 0 ? keptLines : undefined;
+    return historyOf(await readLines(file)).open.size === 0 ? keptLines : undefined;
   };
   const write = async (line: JournalLine, consequence: string): Promise<void> => {
     try {
@@ -95,53 +82,6 @@ export async function openJournal(folder: string, target: string): Promise<Journ
     created: () => created,
     forgotten: () => [...forgotten],
   };
-}
-
-/** The state that results from the lines of a journal. */
-export interface History {
-  /** By entry id. */
-  readonly open: Map<string, OpenIntent>;
-  /** By address. */
-  readonly created: Map<string, CreatedEntry>;
-  /** Ids of created objects that the user unbound. */
-  readonly forgotten: Set<string>;
-}
-
-/** The object of an entry was unbound: no address refers to it any more. */
-export function forget({ created, forgotten }: Pick<History, "created" | "forgotten">, entryId: string): void {
-  for (const [address, entry] of created)
-    if (entry.entryId === entryId) {
-      created.delete(address);
-      forgotten.add(entry.id);
-    }
-}
-
-function history(lines: readonly JournalLine[]): History {
-  const found: History = { open: new Map(), created: new Map(), forgotten: new Set() };
-  for (const line of lines) {
-    if (line.type === "intend") found.open.set(line.entryId, { entryId: line.entryId, ...line.intent });
-    else settleIn(found, line.entryId, line.settlement);
-  }
-  return found;
-}
-
-/** The part of an intent that is kept once its object is known to exist. */
-export const createdEntry = ({ entryId, naturalKey }: OpenIntent, id: string): CreatedEntry => ({
-  entryId,
-  id,
-  ...(naturalKey === undefined ? {} : { naturalKey }),
-});
-
-function settleIn({ open, created, forgotten }: History, entryId: string, { outcome, id }: Settlement): void {
-  const intent = open.get(entryId);
-  if (outcome === "unknown" || outcome === "answered") {
-    if (intent !== undefined && id !== undefined) open.set(entryId, { ...intent, answeredId: id });
-    return;
-  }
-  open.delete(entryId);
-  if (intent !== undefined && id !== undefined && (outcome === "created" || outcome === "recovered"))
-    created.set(intent.address, createdEntry(intent, id));
-  if (outcome === "forgotten") forget({ created, forgotten }, entryId);
 }
 
 async function readLines(file: string): Promise<readonly JournalLine[]> {

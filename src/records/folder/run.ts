@@ -1,28 +1,21 @@
 import { appliedPlans } from "../applied-plans.ts";
 import { longer } from "../facts.ts";
 import { refuseStale } from "../lease.ts";
-import { type ListLengths, readListLengths, recordListLengths } from "../list-lengths.ts";
+import { type ListLengths, recordListLengths } from "../list-lengths.ts";
 import type { BeginOptions, RecordsRun, RecordsState } from "../records.ts";
 import { stateFolder } from "../state-folder.ts";
 import { noLease } from "../store-errors.ts";
-import { openBindings } from "./bindings.ts";
-import type { FolderStoreOptions } from "./index.ts";
-import { openJournal } from "./journal.ts";
+import { type FolderStoreOptions, openFiles, stateOf } from "./files.ts";
 import { acquireLock, lockTtlMs } from "./lock.ts";
-import { readUnlocked } from "./unlocked.ts";
 
 /** Takes the lock at once: it costs nothing here. Throws as `Records.begin` does, and E_LOCK_FILE (exit 1). */
 // biome-ignore lint/complexity/noExcessiveLinesPerFunction: short functions over one state
 export async function beginInFolder(store: FolderStoreOptions, options: BeginOptions): Promise<RecordsRun> {
-  const { folder, target, bindingsFile } = store;
+  const { folder, target } = store;
   const lock = await acquireLock(folder, target, options);
   try {
-    const [bindings, journal, longestSeen, unlocked] = await Promise.all([
-      openBindings(bindingsFile, target),
-      openJournal(folder, target),
-      readListLengths(folder, target),
-      readUnlocked(folder, target),
-    ]);
+    const files = await openFiles(store);
+    const { bindings, journal } = files;
     let lengths: ListLengths = {};
     let isReleased = false;
     const place = { target, place: stateFolder(folder) };
@@ -31,16 +24,7 @@ export async function beginInFolder(store: FolderStoreOptions, options: BeginOpt
       runId: options.runId,
       notice: lock.notice,
       waveSize: 1,
-      state: (): RecordsState => ({
-        ...{
-          version: "",
-          bindings: bindings.all(),
-          open: journal.open(),
-          created: new Map(journal.created()),
-          forgotten: journal.forgotten(),
-        },
-        ...{ longestSeen: longer(longestSeen, lengths), unlocked },
-      }),
+      state: (): RecordsState => ({ ...stateOf(files), longestSeen: longer(files.longestSeen, lengths) }),
       lost: lock.lost,
       markApplied: (planId) => appliedPlans(folder).markApplied(planId, options.runId),
       take: holdLock,

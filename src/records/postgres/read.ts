@@ -2,7 +2,7 @@ import type { Binding } from "../../model/address.ts";
 import { isObject, own } from "../../model/json.ts";
 import type { AppliedPlan } from "../applied-plans.ts";
 import { emptyState, type Fact, withFacts } from "../facts.ts";
-import { createdEntry } from "../folder/journal.ts";
+import { createdEntry } from "../history.ts";
 import { type Intent, parseJournalLine } from "../journal-line.ts";
 import { holderText, toHolder } from "../process-identity.ts";
 import type { Lease, RecordsChange, RecordsState, UnlockedRun } from "../records.ts";
