@@ -12,61 +12,51 @@ import { lazyLoading, requiredValidators } from "./lazy-modules.mjs";
  * Writes bin.cjs, which prints help and version, and lib/, which contains the code: index.cjs is
  * the library for `require`. Resolves with the files of the modules whose code was written.
  */
-export async function bundleProgram(root, folder, version) {
+export function bundleProgram(root, folder, version) {
   const source = (path) => join(root, "src", path);
-  const bundle = await rolldown({
-    cwd: root,
+  return bundled(root, version, {
     input: { bin: source("bin.ts"), "lib/index": source("index.ts") },
-    platform: "node",
-    // The library contains modules that the command line loads on demand.
-    checks: { ineffectiveDynamicImport: false },
     plugins: [requiredValidators, lazyLoading, checkNodeFirst],
-    transform: { target: "node20", define: { DIMSYNC_VERSION: JSON.stringify(version) } },
-  });
-  try {
-    const { output } = await bundle.write({
+    output: {
       dir: folder,
       format: "cjs",
       entryFileNames: "[name].cjs",
       chunkFileNames: "lib/[name]-[hash].cjs",
-      comments: false,
-      // Names are kept, so that stack traces in bug reports are readable.
-      minify: { compress: true, mangle: false, codegen: { removeWhitespace: true } },
       codeSplitting: {
         groups: [
           group("core", 2, [source("cli.ts"), source("commands/core/validate.ts"), source("render/terminal/index.ts")]),
           group("account", 1, [source("commands/core/plan.ts"), source("service/client.ts")]),
         ],
       },
-    });
-    return writtenModules(output);
-  } finally {
-    await bundle.close();
-  }
+    },
+  });
 }
 
 /**
  * Writes index.js and esm/, the library for `import`: it includes everything that it loads by a
  * path of its own, so that those who use it can bundle it. Resolves like bundleProgram.
  */
-export async function bundleLibrary(root, folder, version) {
+export const bundleLibrary = (root, folder, version) =>
+  bundled(root, version, {
+    input: { index: join(root, "src/index.ts") },
+    plugins: [requiredValidators],
+    output: { dir: folder, format: "esm", chunkFileNames: "esm/[name]-[hash].js" },
+  });
+
+async function bundled(root, version, { input, plugins, output }) {
   const bundle = await rolldown({
     cwd: root,
-    input: { index: join(root, "src/index.ts") },
+    input,
     platform: "node",
+    // The library contains modules that the command line loads on demand.
     checks: { ineffectiveDynamicImport: false },
-    plugins: [requiredValidators],
+    plugins,
     transform: { target: "node20", define: { DIMSYNC_VERSION: JSON.stringify(version) } },
   });
   try {
-    const { output } = await bundle.write({
-      dir: folder,
-      format: "esm",
-      chunkFileNames: "esm/[name]-[hash].js",
-      comments: false,
-      minify: { compress: true, mangle: false, codegen: { removeWhitespace: true } },
-    });
-    return writtenModules(output);
+    // Names are kept, so that stack traces in bug reports are readable.
+    const minify = { compress: true, mangle: false, codegen: { removeWhitespace: true } };
+    return writtenModules((await bundle.write({ comments: false, minify, ...output })).output);
   } finally {
     await bundle.close();
   }
