@@ -1,6 +1,6 @@
 import type { Settings } from "../model/config.ts";
 import type { Environment } from "../model/env.ts";
-import { secretKey } from "../model/secret.ts";
+import { type SecretReference, secretKey } from "../model/secret.ts";
 import { openFolderRecords } from "../records/folder/index.ts";
 import type { StoreProbe } from "../records/probe.ts";
 import type { Records, RecordsState } from "../records/records.ts";
@@ -11,14 +11,19 @@ export async function openRecords(settings: Settings, env: Environment): Promise
   const { records, folder, target, bindingsFile } = settings;
   if (records.store === "folder") return openFolderRecords({ folder, target, bindingsFile });
   if (records.store === "postgres") {
-    const [{ openPostgresRecords }, secrets] = await Promise.all([
+    const [{ openPostgresRecords }, url] = await Promise.all([
       import("../records/postgres/index.ts"),
-      resolveAll([records.url], settings, env, undefined),
+      databaseUrl(records.url, settings, env),
     ]);
-    return openPostgresRecords({ ...records, folder, target, url: String(secrets.get(secretKey(records.url))?.reveal()) });
+    return openPostgresRecords({ ...records, folder, target, url });
   }
   const { openGitRecords } = await import("../records/git/index.ts");
   return openGitRecords({ ...records, folder, target, env, key: env["DIMSYNC_DIGEST_KEY"] || undefined });
+}
+
+async function databaseUrl(reference: SecretReference, settings: Settings, env: Environment): Promise<string> {
+  const secrets = await resolveAll([reference], settings, env, undefined);
+  return String(secrets.get(secretKey(reference))?.reveal());
 }
 
 /** Reads the records once. Throws as `Records.read` does. */
@@ -41,11 +46,7 @@ export async function probeRecords(settings: Settings, env: Environment): Promis
     const { probeGit } = await import("../records/git/probe.ts");
     return await probeGit({ ...records, folder, target, env, key: env["DIMSYNC_DIGEST_KEY"] || undefined });
   }
-  const [{ probePostgres }, secrets] = await Promise.all([
-    import("../records/postgres/probe.ts"),
-    resolveAll([records.url], settings, env, undefined),
-  ]);
-  const url = String(secrets.get(secretKey(records.url))?.reveal());
+  const [{ probePostgres }, url] = await Promise.all([import("../records/postgres/probe.ts"), databaseUrl(records.url, settings, env)]);
   return await probePostgres({ url, schema: records.schema }, { target, place: `schema ${records.schema} in PostgreSQL` });
 }
 
