@@ -11,12 +11,11 @@ import type { Resource } from "../../model/resource.ts";
 import { withLocations } from "../../operations/explain.ts";
 import { withReadSession } from "../../operations/plan.ts";
 import { andMore } from "../../text/lists.ts";
-import { didYouMean } from "../../text/suggest.ts";
 import { blockLines } from "../../yaml/print.ts";
 import type { Context } from "../shared/context.ts";
 import type { RenderFlags } from "../shared/flags.ts";
 import { checkOutputs, deliverForms } from "../shared/output.ts";
-import { loadValidProject } from "../shared/project.ts";
+import { loadValidProject, unknownManifest } from "../shared/project.ts";
 
 /** `dimsync render [ADDRESS]`: prints manifests with variables filled in; secrets stay references. Sends no request; --expand sends GETs. */
 export async function runRender(context: Context<RenderFlags>, address: string | undefined): Promise<ExitCode> {
@@ -27,14 +26,7 @@ export async function runRender(context: Context<RenderFlags>, address: string |
   // Plans name each integration of a SchemaConfig: SchemaConfig/shops@orders.
   const matches = address === undefined ? () => true : nameMatcher([address.replace(/^(SchemaConfig\/[^@]*)@.*$/su, "$1")]);
   const found = project.resources.filter((resource) => matches(resource.address));
-  if (found.length === 0 && address !== undefined)
-    throw new DimsyncError(
-      "E_UNKNOWN_ADDRESS",
-      `No manifest has the address ${JSON.stringify(address)}.${didYouMean(
-        address,
-        project.resources.map((resource) => resource.address),
-      )}`,
-    );
+  if (found.length === 0 && address !== undefined) throw unknownManifest(address, project.resources);
   const documents = flags.expand === true ? await expand(context, project, { found, address }) : found.map(documentOf);
   await deliverForms(context, {
     human: () => documents.map((document) => `${blockLines(document as JsonValue).join("\n")}\n`).join("---\n"),

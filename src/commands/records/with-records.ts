@@ -1,12 +1,10 @@
 import { randomUUID } from "node:crypto";
 import type { Settings } from "../../model/config.ts";
-import { DimsyncError } from "../../model/errors.ts";
 import type { Resource } from "../../model/resource.ts";
 import { openRecords } from "../../operations/records.ts";
 import type { RecordsRun } from "../../records/records.ts";
-import { didYouMean } from "../../text/suggest.ts";
 import type { Context } from "../shared/context.ts";
-import { loadOneProject } from "../shared/project.ts";
+import { loadOneProject, unknownManifest } from "../shared/project.ts";
 
 export interface OpenedRecords {
   readonly records: RecordsRun;
@@ -25,14 +23,7 @@ export async function withRecords(context: Context, work: (opened: OpenedRecords
   const lines: string[] = [];
   const resourceAt = (address: string): Resource => {
     const found = resources.find((resource) => resource.address === address);
-    if (found === undefined)
-      throw new DimsyncError(
-        "E_UNKNOWN_ADDRESS",
-        `No manifest has the address ${JSON.stringify(address)}.${didYouMean(
-          address,
-          resources.map((resource) => resource.address),
-        )}`,
-      );
+    if (found === undefined) throw unknownManifest(address, resources);
     return found;
   };
   try {

@@ -132,3 +132,12 @@ export async function loadValidProject(context: Context, needs: ProjectNeeds = {
   for (const problem of errors) context.io.stderr(diagnosticText(context, toDiagnostic(problem, project.locate)));
   return undefined;
 }
+
+/** E_UNKNOWN_ADDRESS, with the address that was probably meant. */
+export function unknownManifest(address: string, resources: Project["resources"]): DimsyncError {
+  const near = didYouMean(
+    address,
+    resources.map((resource) => resource.address),
+  );
+  return new DimsyncError("E_UNKNOWN_ADDRESS", `No manifest has the address ${JSON.stringify(address)}.${near}`);
+}
