@@ -17,7 +17,7 @@ const noHttp2 = "\0no-http2";
 
 /**
  * Rolldown plugin, for bundles that are CommonJS. node:http2 is left out, 4 ms: requests only use
- * HTTP/1.1 (src/service/transport.ts), and undici works without it.
+ * HTTP/1.1 (src/service/connection/transport.ts), and undici works without it.
  */
 export const lazyLoading = {
   name: "lazy-loading",

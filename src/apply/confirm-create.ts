@@ -1,4 +1,4 @@
-import { auditEvidence, describeEvidence } from "../engine/audit-log.ts";
+import { auditEvidence, describeEvidence } from "../engine/reads/audit-log.ts";
 import type { Existing } from "../kinds/kind.ts";
 import { isRelation } from "../model/address.ts";
 import { ServiceError } from "../model/errors.ts";

@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
-import { assetCreations, describeEntry } from "../engine/audit-log.ts";
+import { assetCreations, describeEntry } from "../engine/reads/audit-log.ts";
 import { blockedByEarlierRun } from "../engine/recover.ts";
 import { DimsyncError, ServiceError } from "../model/errors.ts";
-import { canonicalJson, isObject, own } from "../model/json.ts";
+import { canonicalJson, isObject, own } from "../model/json/json.ts";
 import type { PlannedRequest, SendableRequest, WriteAnswer } from "../model/service.ts";
 import type { Settlement } from "../records/journal-line.ts";
 import { type Confirmation, confirmCreate, quotesSecret, type SentCreate } from "./confirm-create.ts";

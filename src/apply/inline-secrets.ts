@@ -1,5 +1,5 @@
 import { DimsyncError } from "../model/errors.ts";
-import { emptyRecord, isObject } from "../model/json.ts";
+import { emptyRecord, isObject } from "../model/json/json.ts";
 import { describeSecret, isSecretReference, type Secret, secretKey } from "../model/secret.ts";
 import type { PlannedRequest, SendableRequest, SendableValue } from "../model/service.ts";
 

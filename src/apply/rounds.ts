@@ -1,6 +1,6 @@
-import { newestEntries } from "../engine/audit-log.ts";
-import { cachedReads, once } from "../engine/cached-reads.ts";
 import { planRound } from "../engine/pipeline.ts";
+import { newestEntries } from "../engine/reads/audit-log.ts";
+import { cachedReads, once } from "../engine/reads/cached-reads.ts";
 import { scopeOfAddresses } from "../engine/scope.ts";
 import type { Round, WriteSession } from "../engine/session.ts";
 import type { ListedObject } from "../kinds/kind.ts";

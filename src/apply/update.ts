@@ -1,8 +1,8 @@
 import type { Updates } from "../kinds/kind.ts";
 import { ServiceError } from "../model/errors.ts";
-import { type JsonObject, type JsonValue, sameJson } from "../model/json.ts";
+import { type JsonObject, type JsonValue, sameJson } from "../model/json/json.ts";
+import { atPointer, type Pointer } from "../model/json/pointer.ts";
 import type { Item } from "../model/plan.ts";
-import { atPointer, type Pointer } from "../model/pointer.ts";
 import type { PlannedRequest } from "../model/service.ts";
 import { inlineSecrets } from "./inline-secrets.ts";
 import type { Ending, Step } from "./step.ts";

@@ -6,7 +6,7 @@ import { expand } from "../kinds/schema-config/coverage.ts";
 import { type NodePath, nodeText, walk } from "../kinds/schema-config/tree.ts";
 import type { SchemaConfigUnit } from "../kinds/schema-config/units.ts";
 import { labelOf, selectIntegration, selectIntegrations } from "../kinds/select.ts";
-import { own } from "../model/json.ts";
+import { own } from "../model/json/json.ts";
 import type { LiveIntegration, LiveSchemas } from "../model/live.ts";
 import type { Resource, SchemaTree } from "../model/resource.ts";
 import type { Assertion, NodeMatch } from "./parse.ts";

@@ -1,5 +1,5 @@
-import { cachedReads } from "../engine/cached-reads.ts";
-import { readAccount, readAhead, readSchemas, readTags } from "../engine/read-account.ts";
+import { cachedReads } from "../engine/reads/cached-reads.ts";
+import { readAccount, readAhead, readSchemas, readTags } from "../engine/reads/read-account.ts";
 import { isSchemaConfig } from "../kinds/manifests.ts";
 import { schemaConfig } from "../kinds/schema-config/index.ts";
 import type { Project } from "../manifests/project.ts";

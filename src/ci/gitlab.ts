@@ -1,4 +1,4 @@
-import { isObject, own } from "../model/json.ts";
+import { isObject, own } from "../model/json/json.ts";
 import type { Comments } from "./comments.ts";
 import type { Issues } from "./issues.ts";
 import type { Rest } from "./rest.ts";

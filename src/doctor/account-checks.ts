@@ -1,7 +1,7 @@
 import { ServiceError } from "../model/errors.ts";
-import { isObject, own } from "../model/json.ts";
+import { isObject, own } from "../model/json/json.ts";
+import { urlPath } from "../model/json/pointer.ts";
 import type { LiveIntegration } from "../model/live.ts";
-import { urlPath } from "../model/pointer.ts";
 import type { Listing } from "../model/service.ts";
 import type { Client } from "../service/client.ts";
 import { type Check, fail, ok, skip, warn } from "./check.ts";

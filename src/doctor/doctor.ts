@@ -4,7 +4,6 @@ import type { Environment } from "../model/env.ts";
 import { DimsyncError, ProblemsError, ServiceError } from "../model/errors.ts";
 import type { Exit } from "../model/exit.ts";
 import { describeSecret } from "../model/secret.ts";
-import type { StoreProbe } from "../records/probe.ts";
 import type { RecordsState } from "../records/records.ts";
 import type { Client } from "../service/client.ts";
 import type { CallReport } from "../service/request.ts";
@@ -12,7 +11,7 @@ import { counted } from "../text/counts.ts";
 import { accountCheckNames, accountChecks, clockCheck } from "./account-checks.ts";
 import { type Check, fail, ok, skip } from "./check.ts";
 import { configCheck, configErrors, manifestCheck, nodeCheck, taggedByCheck } from "./project-checks.ts";
-import { storeChecks } from "./store-checks.ts";
+import { type StoreProbe, storeChecks } from "./store-checks.ts";
 import { transportChecks } from "./transport.ts";
 
 // Checks are ordered by dependency: settings, connection, an accepted key, single reads. The first

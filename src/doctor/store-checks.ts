@@ -3,12 +3,14 @@ import type { Environment } from "../model/env.ts";
 import { DimsyncError } from "../model/errors.ts";
 import type { GitProbe } from "../records/git/probe.ts";
 import type { PostgresProbe } from "../records/postgres/probe.ts";
-import type { StoreProbe } from "../records/probe.ts";
 import type { RecordsState } from "../records/records.ts";
 import type { Client } from "../service/client.ts";
 import { andMore } from "../text/lists.ts";
 import { type Check, fail, ok, skip, warn } from "./check.ts";
 import { recordChecks } from "./project-checks.ts";
+
+/** The condition of the records of a target. */
+export type StoreProbe = { readonly store: "folder" } | GitProbe | PostgresProbe;
 
 export interface StoreAccess {
   readonly env: Environment;

@@ -2,7 +2,7 @@ import { accessSync, constants } from "node:fs";
 import { parseBaseUrl } from "../model/base-url.ts";
 import type { Environment } from "../model/env.ts";
 import { DimsyncError } from "../model/errors.ts";
-import { proxyFor, proxyVariable } from "../service/proxy.ts";
+import { proxyFor, proxyVariable } from "../service/connection/proxy.ts";
 import { type Check, fail, ok, warn } from "./check.ts";
 
 /** How requests reach the service and how they are protected, according to the settings alone. `baseUrl` is not "". */

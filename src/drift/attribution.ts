@@ -1,8 +1,8 @@
 import { integrationAddress } from "../kinds/manifests.ts";
 import { type Address, manifestAddress, parseAddress } from "../model/address.ts";
+import { fromPointer } from "../model/json/pointer.ts";
 import type { AuditEntry } from "../model/live.ts";
 import type { Attribution, Change, Item, Manual, Plan } from "../model/plan.ts";
-import { fromPointer } from "../model/pointer.ts";
 import type { Diagnostic } from "../model/problem.ts";
 import { titles } from "../model/titles.ts";
 import { timeOf } from "./audit.ts";

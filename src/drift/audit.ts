@@ -1,4 +1,4 @@
-import { readAuditLog } from "../engine/audit-log.ts";
+import { readAuditLog } from "../engine/reads/audit-log.ts";
 import { durationMs } from "../manifests/scalars.ts";
 import type { AuditEntry } from "../model/live.ts";
 import type { Reads } from "../model/service.ts";

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { mkdir, readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { byText } from "../model/address.ts";
-import { canonicalJson, isObject, own } from "../model/json.ts";
+import { canonicalJson, isObject, own } from "../model/json/json.ts";
 import type { Manual, Origin, Plan } from "../model/plan.ts";
 import { unmanagedCounts } from "../render/report/unmanaged.ts";
 

@@ -1,6 +1,6 @@
 import { integrationAddress, kindNames, schemaConfigAddress } from "../kinds/manifests.ts";
 import { type Address, parseAddress } from "../model/address.ts";
-import { emptyRecord, type JsonObject, type JsonScalar, type JsonValue } from "../model/json.ts";
+import { emptyRecord, type JsonObject, type JsonScalar, type JsonValue } from "../model/json/json.ts";
 import { documentRanges } from "../yaml/document-ranges.ts";
 import { eolOf } from "../yaml/nodes.ts";
 import { blockLines } from "../yaml/print.ts";

@@ -1,8 +1,8 @@
 import { isIntegration, isSchemaConfig, policyAddress } from "../kinds/manifests.ts";
 import { type Address, manifestAddress, parseAddress } from "../model/address.ts";
-import { isObject, type JsonScalar, type JsonValue, sameJson } from "../model/json.ts";
+import { isObject, type JsonScalar, type JsonValue, sameJson } from "../model/json/json.ts";
+import { atPointer, fromPointer, isWithin, type Pointer } from "../model/json/pointer.ts";
 import type { Change, Item, Manual, Plan } from "../model/plan.ts";
-import { atPointer, fromPointer, isWithin, type Pointer } from "../model/pointer.ts";
 import type { Locate } from "../model/problem.ts";
 import { locationIn, type Resource, type SchemaConfigSpec, type SchemaMatch } from "../model/resource.ts";
 

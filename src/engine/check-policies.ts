@@ -9,16 +9,16 @@ import { type IntegrationNames, integrationNames, selectIntegration, selectInteg
 import { type Address, byText, kindOf, parseAddress } from "../model/address.ts";
 import { ServiceError } from "../model/errors.ts";
 import type { PolicyFinding } from "../model/findings.ts";
+import type { Pointer } from "../model/json/pointer.ts";
 import type { Deferred, DraftChange, Plan, Unverifiable } from "../model/plan.ts";
-import type { Pointer } from "../model/pointer.ts";
 import type { Locate, Problem } from "../model/problem.ts";
 import type { Resource } from "../model/resource.ts";
 import { causesOf } from "../policies/causes.ts";
 import { newPolicyEvaluator, type PolicyEvaluator, type PolicyTarget } from "../policies/evaluate.ts";
 import { type NotEvaluated, notEvaluatedProblems } from "../policies/not-evaluated.ts";
 import { expiredRules, policiesIn, policyProblems } from "../policies/validate.ts";
-import type { ClaimColumns, RunReads } from "./cached-reads.ts";
 import { failedRead } from "./observe.ts";
+import type { ClaimColumns, RunReads } from "./reads/cached-reads.ts";
 import type { Scope } from "./scope.ts";
 import type { PlanOptions } from "./session.ts";
 

@@ -7,14 +7,14 @@ import { type Field, type NodePath, nodePointer, nodeText, type TablePath } from
 import type { SchemaConfigUnit } from "../kinds/schema-config/units.ts";
 import { type Address, kindOf, manifestAddress } from "../model/address.ts";
 import { DimsyncError, ProblemsError } from "../model/errors.ts";
-import { own } from "../model/json.ts";
+import { own } from "../model/json/json.ts";
 import type { LiveSchemas } from "../model/live.ts";
 import type { Problem } from "../model/problem.ts";
 import type { SchemaTree } from "../model/resource.ts";
 import type { PlannedRequest, Reads } from "../model/service.ts";
 import { didYouMean } from "../text/suggest.ts";
-import { type ClaimColumns, cachedReads, columnBudget } from "./cached-reads.ts";
 import { observeAccount } from "./observe.ts";
+import { type ClaimColumns, cachedReads, columnBudget } from "./reads/cached-reads.ts";
 import { ignoring } from "./scope.ts";
 import type { Session } from "./session.ts";
 

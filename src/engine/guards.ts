@@ -3,7 +3,7 @@ import type { Covered } from "../kinds/kind.ts";
 import { type Address, byText, manifestAddress, parseAddress } from "../model/address.ts";
 import type { Guards } from "../model/config.ts";
 import type { ChangedNodes, GuardFinding, PolicyFinding } from "../model/findings.ts";
-import { isObject, type JsonValue } from "../model/json.ts";
+import { isObject, type JsonValue } from "../model/json/json.ts";
 import type { Deferred, Item } from "../model/plan.ts";
 import type { Resource } from "../model/resource.ts";
 import { counted } from "../text/counts.ts";

@@ -4,7 +4,7 @@ import { indexed } from "../kinds/lookup.ts";
 import { withIdentities } from "../kinds/select.ts";
 import type { Address, EarlierCreate, NaturalKey } from "../model/address.ts";
 import { ServiceError } from "../model/errors.ts";
-import { own } from "../model/json.ts";
+import { own } from "../model/json/json.ts";
 import type { Problem } from "../model/problem.ts";
 import { locationIn, type Resource } from "../model/resource.ts";
 import type { Listing, Reads } from "../model/service.ts";

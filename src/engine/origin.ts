@@ -1,9 +1,9 @@
 import { kinds } from "../kinds/index.ts";
 import { type AccountView, type DiffResult, emptyDiff, type Kind, type Unit } from "../kinds/kind.ts";
 import type { Address } from "../model/address.ts";
-import { canonicalJson } from "../model/json.ts";
+import { canonicalJson } from "../model/json/json.ts";
+import type { Pointer } from "../model/json/pointer.ts";
 import type { DraftItem, Manual, Origin } from "../model/plan.ts";
-import type { Pointer } from "../model/pointer.ts";
 import type { Problem } from "../model/problem.ts";
 import type { Resource } from "../model/resource.ts";
 import { titles } from "../model/titles.ts";

@@ -1,6 +1,6 @@
 import type { Plan } from "../model/plan.ts";
 import { assemblePlan } from "./assemble.ts";
-import { cachedReads } from "./cached-reads.ts";
+import { cachedReads } from "./reads/cached-reads.ts";
 import { recoverRound } from "./recover.ts";
 import { checkRoundPolicies, compareRound, observeRound } from "./round.ts";
 import { everything } from "./scope.ts";

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import type { DiffResult } from "../kinds/kind.ts";
 import { type Address, byText, parseAddress } from "../model/address.ts";
 import type { GuardFinding, PolicyFinding } from "../model/findings.ts";
-import { canonicalJson } from "../model/json.ts";
+import { canonicalJson } from "../model/json/json.ts";
 import type { Blocked, CallCounts, Change, Deferred, DraftItem, Held, Item, Manual, Plan, Summary } from "../model/plan.ts";
 import { type Diagnostic, type Locate, type Problem, toDiagnostic } from "../model/problem.ts";
 import { severities } from "../text/severity.ts";

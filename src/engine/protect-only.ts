@@ -1,8 +1,8 @@
 import type { DiffResult } from "../kinds/kind.ts";
 import type { Address } from "../model/address.ts";
-import { sameJson } from "../model/json.ts";
+import { sameJson } from "../model/json/json.ts";
+import { atPointer } from "../model/json/pointer.ts";
 import type { Deferred, DraftChange, DraftItem } from "../model/plan.ts";
-import { atPointer } from "../model/pointer.ts";
 import type { PlannedRequest } from "../model/service.ts";
 
 // `--protect-only` sends a change only if it protects. Everything else is held: reported, not sent.

@@ -6,7 +6,7 @@ import type { Blocked, DraftItem } from "../model/plan.ts";
 import type { Reads } from "../model/service.ts";
 import type { OpenIntent } from "../records/history.ts";
 import type { RecordsState } from "../records/records.ts";
-import { auditEvidence, describeEvidence } from "./audit-log.ts";
+import { auditEvidence, describeEvidence } from "./reads/audit-log.ts";
 import type { Round } from "./session.ts";
 
 /** What was found out about POSTs of earlier runs whose response was lost. */

@@ -1,10 +1,10 @@
 import type { Problem } from "../model/problem.ts";
 import type { Resource } from "../model/resource.ts";
-import { columnBudget } from "./cached-reads.ts";
 import { checkPolicies, type PolicyCheck } from "./check-policies.ts";
 import { type Compared, compareUnits } from "./compare.ts";
 import { type ObservedAccount, observeAccount } from "./observe.ts";
 import { type BaseView, baseResources, baseView } from "./origin.ts";
+import { columnBudget } from "./reads/cached-reads.ts";
 import type { Recovered } from "./recover.ts";
 import { ignoring, manifestsInScope } from "./scope.ts";
 import type { LoadedProject, Round } from "./session.ts";

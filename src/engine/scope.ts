@@ -2,7 +2,7 @@ import { kinds } from "../kinds/index.ts";
 import { nameMatcher, namesMatcher } from "../kinds/patterns/names.ts";
 import { type Address, manifestAddress } from "../model/address.ts";
 import type { IgnoreEntry } from "../model/config.ts";
-import { fromPointer, type Pointer } from "../model/pointer.ts";
+import { fromPointer, type Pointer } from "../model/json/pointer.ts";
 import type { Problem } from "../model/problem.ts";
 import type { Resource } from "../model/resource.ts";
 import { titles } from "../model/titles.ts";

@@ -8,7 +8,7 @@ import type { Secret, SecretReference } from "../model/secret.ts";
 import type { Reads, SendableRequest, WriteAnswer, WriteDecoder } from "../model/service.ts";
 import type { PolicyFunction } from "../policies/script.ts";
 import type { RecordsRun, RecordsState } from "../records/records.ts";
-import type { RunReads } from "./cached-reads.ts";
+import type { RunReads } from "./reads/cached-reads.ts";
 import type { Scope } from "./scope.ts";
 
 /** Manifests and settings, read and checked (manifests/project.ts). */

@@ -1,6 +1,6 @@
 import { kindNames } from "../kinds/manifests.ts";
 import { toAddress } from "../model/address.ts";
-import type { JsonObject, JsonValue } from "../model/json.ts";
+import type { JsonObject, JsonValue } from "../model/json/json.ts";
 import type { LiveIntegration, LiveReference, LiveTag } from "../model/live.ts";
 import type { SchemaConfigSpec, UserRef } from "../model/resource.ts";
 import { blockLines, inlineYaml } from "../yaml/print.ts";

@@ -1,4 +1,4 @@
-import type { JsonValue } from "../model/json.ts";
+import type { JsonValue } from "../model/json/json.ts";
 import type { SourceLocation } from "../model/problem.ts";
 import { valueEdits } from "../yaml/diff.ts";
 import { documentRanges } from "../yaml/document-ranges.ts";

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { mkdir } from "node:fs/promises";
-import { cachedReads, type RunReads } from "../engine/cached-reads.ts";
-import { readAccount, readTags } from "../engine/read-account.ts";
+import { cachedReads, type RunReads } from "../engine/reads/cached-reads.ts";
+import { readAccount, readTags } from "../engine/reads/read-account.ts";
 import type { AccountView } from "../kinds/kind.ts";
 import { kindNames } from "../kinds/manifests.ts";
 import { withIdentities } from "../kinds/select.ts";

@@ -3,7 +3,7 @@ import { assetAddress } from "../kinds/manifests.ts";
 import { selectIntegration, selectIntegrations } from "../kinds/select.ts";
 import { isUser, userRefFor } from "../kinds/users.ts";
 import { byText } from "../model/address.ts";
-import type { JsonValue } from "../model/json.ts";
+import type { JsonValue } from "../model/json/json.ts";
 import type { LiveIntegration, LiveReference, LiveTag } from "../model/live.ts";
 import type { AssetSpec, IntegrationSpec, Resource, TagResource, TagSpec } from "../model/resource.ts";
 

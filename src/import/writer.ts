@@ -5,7 +5,7 @@ import { integrationAddress } from "../kinds/manifests.ts";
 import type { Project } from "../manifests/project.ts";
 import type { Address } from "../model/address.ts";
 import type { Resource } from "../model/resource.ts";
-import { writeAtomic } from "../records/atomic.ts";
+import { writeAtomic } from "../records/files/atomic.ts";
 import type { ChangedSpec } from "./adopt.ts";
 import type { DocumentText } from "./document-text.ts";
 import type { ImportFailure } from "./failure.ts";

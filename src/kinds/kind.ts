@@ -1,8 +1,8 @@
 import type { Address, Binding, Bindings, EarlierCreate, NaturalKey } from "../model/address.ts";
-import type { JsonObject, JsonValue } from "../model/json.ts";
+import type { JsonObject, JsonValue } from "../model/json/json.ts";
+import type { Pointer } from "../model/json/pointer.ts";
 import type { LiveIntegration, LiveTag, LiveUser } from "../model/live.ts";
 import type { Blocked, Deferred, Difference, DraftItem, Item } from "../model/plan.ts";
-import type { Pointer } from "../model/pointer.ts";
 import type { Problem } from "../model/problem.ts";
 import type { Reference, Resource } from "../model/resource.ts";
 import type { Reads, WriteAnswer, WriteDecoder } from "../model/service.ts";

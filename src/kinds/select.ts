@@ -1,5 +1,5 @@
 import { type Address, byText } from "../model/address.ts";
-import { own } from "../model/json.ts";
+import { own } from "../model/json/json.ts";
 import type { IntegrationRef, IntegrationSelector, Resource } from "../model/resource.ts";
 import { didYouMean } from "../text/suggest.ts";
 import type { AccountView, Identity } from "./kind.ts";

@@ -1,4 +1,4 @@
-import { isObject, type JsonValue, own } from "../model/json.ts";
+import { isObject, type JsonValue, own } from "../model/json/json.ts";
 import type { Problem } from "../model/problem.ts";
 import { isSecretReference } from "../model/secret.ts";
 import { titles } from "../model/titles.ts";

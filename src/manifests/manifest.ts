@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { manifestKindNamed, manifestKinds } from "../kinds/index.ts";
 import { toAddress } from "../model/address.ts";
-import { canonicalJson, isObject, type JsonObject, type JsonValue, own } from "../model/json.ts";
+import { canonicalJson, isObject, type JsonObject, type JsonValue, own } from "../model/json/json.ts";
 import type { Problem, SourceLocation } from "../model/problem.ts";
 import type { Resource } from "../model/resource.ts";
 import { didYouMean } from "../text/suggest.ts";

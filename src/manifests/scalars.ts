@@ -1,5 +1,5 @@
-import { isObject, type JsonValue } from "../model/json.ts";
-import { atPointer, fromPointer, type Pointer } from "../model/pointer.ts";
+import { isObject, type JsonValue } from "../model/json/json.ts";
+import { atPointer, fromPointer, type Pointer } from "../model/json/pointer.ts";
 import type { SchemaError } from "./schema/schema-error.ts";
 
 /**

@@ -1,5 +1,5 @@
-import { isObject, type JsonValue } from "../model/json.ts";
-import { type Pointer, toPointer } from "../model/pointer.ts";
+import { isObject, type JsonValue } from "../model/json/json.ts";
+import { type Pointer, toPointer } from "../model/json/pointer.ts";
 import type { Problem, SourceLocation } from "../model/problem.ts";
 import { isSecretReference } from "../model/secret.ts";
 import { titles } from "../model/titles.ts";

@@ -1,4 +1,4 @@
-import type { JsonObject } from "./json.ts";
+import type { JsonObject } from "./json/json.ts";
 import type { SourceLocation } from "./problem.ts";
 import type { SecretReference } from "./secret.ts";
 

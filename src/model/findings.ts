@@ -1,5 +1,5 @@
 import type { Address } from "./address.ts";
-import type { Pointer } from "./pointer.ts";
+import type { Pointer } from "./json/pointer.ts";
 import type { Severity } from "./problem.ts";
 
 /** A violation of a policy. */

@@ -1,8 +1,8 @@
 import type { Address, Binding, NaturalKey } from "./address.ts";
 import type { Exit } from "./exit.ts";
 import type { GuardFinding, PolicyFinding } from "./findings.ts";
-import type { JsonValue } from "./json.ts";
-import type { Pointer } from "./pointer.ts";
+import type { JsonValue } from "./json/json.ts";
+import type { Pointer } from "./json/pointer.ts";
 import type { Diagnostic, SourceLocation } from "./problem.ts";
 import type { PlannedRequest } from "./service.ts";
 

@@ -1,5 +1,5 @@
 import type { Address } from "./address.ts";
-import type { Pointer } from "./pointer.ts";
+import type { Pointer } from "./json/pointer.ts";
 
 export type Severity = "error" | "warning" | "info";
 

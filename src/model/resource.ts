@@ -1,5 +1,5 @@
 import type { Address } from "./address.ts";
-import type { JsonObject } from "./json.ts";
+import type { JsonObject } from "./json/json.ts";
 import type { SourceLocation } from "./problem.ts";
 
 /** One manifest after validation and substitution. Variables are filled in; `$secret` stays a reference. */

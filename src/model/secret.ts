@@ -1,4 +1,4 @@
-import { canonicalJson, isObject, type JsonObject, type JsonValue } from "./json.ts";
+import { canonicalJson, isObject, type JsonObject, type JsonValue } from "./json/json.ts";
 
 /** The source of a secret: exactly one of env, file, exec. */
 export interface SecretSource {

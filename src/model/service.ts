@@ -1,4 +1,4 @@
-import type { JsonObject, JsonValue } from "./json.ts";
+import type { JsonObject, JsonValue } from "./json/json.ts";
 import type { AuditEntry, LiveColumn, LiveIntegration, LiveSchemas, LiveTag, LiveUser } from "./live.ts";
 import type { Secret } from "./secret.ts";
 

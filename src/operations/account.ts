@@ -37,7 +37,7 @@ export async function openAccount(settings: Settings, options: AccountOptions): 
   try {
     const [{ createClient }, { deferWasmTiering }] = await Promise.all([
       import("../service/client.ts"),
-      import("../service/wasm-tiering.ts"),
+      import("../service/connection/wasm-tiering.ts"),
     ]);
     await deferWasmTiering();
     const client = createClient({

@@ -2,8 +2,8 @@ import { readFile } from "node:fs/promises";
 import type { RecordsSettings, Settings } from "../model/config.ts";
 import type { Environment } from "../model/env.ts";
 import { DimsyncError } from "../model/errors.ts";
-import type { JsonObject } from "../model/json.ts";
-import { writeAtomic } from "../records/atomic.ts";
+import type { JsonObject } from "../model/json/json.ts";
+import { writeAtomic } from "../records/files/atomic.ts";
 import { editYaml } from "../yaml/edit.ts";
 
 /** A store for records, as in `--to`. */

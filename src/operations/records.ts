@@ -1,8 +1,8 @@
+import type { StoreProbe } from "../doctor/store-checks.ts";
 import type { Settings } from "../model/config.ts";
 import type { Environment } from "../model/env.ts";
 import { type SecretReference, secretKey } from "../model/secret.ts";
 import { openFolderRecords } from "../records/folder/index.ts";
-import type { StoreProbe } from "../records/probe.ts";
 import type { Records, RecordsState } from "../records/records.ts";
 import { resolveAll } from "./account.ts";
 

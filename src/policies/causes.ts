@@ -1,5 +1,5 @@
 import { decisionOf } from "../kinds/schema-config/explain.ts";
-import type { RuleCache } from "../kinds/schema-config/rule-cache.ts";
+import type { RuleCache } from "../kinds/schema-config/rules/rule-cache.ts";
 import { type Field, type NodePath, nodePointer } from "../kinds/schema-config/tree.ts";
 import type { LiveSchemas } from "../model/live.ts";
 import type { Cause, DraftChange, Plan } from "../model/plan.ts";

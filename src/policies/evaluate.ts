@@ -4,9 +4,9 @@ import { type Field, type NodePath, nodePointer } from "../kinds/schema-config/t
 import type { IntegrationNames } from "../kinds/select.ts";
 import type { Address } from "../model/address.ts";
 import type { PolicyFinding } from "../model/findings.ts";
+import type { Pointer } from "../model/json/pointer.ts";
 import type { LiveSchemas } from "../model/live.ts";
 import type { Cause } from "../model/plan.ts";
-import type { Pointer } from "../model/pointer.ts";
 import type { Locate } from "../model/problem.ts";
 import { locationIn, type PolicySpec, type Resource } from "../model/resource.ts";
 import { type CompiledPolicy, compilePolicy, isValidOn } from "./compile.ts";

@@ -1,8 +1,8 @@
 import { nodePointer, walk } from "../kinds/schema-config/tree.ts";
 import type { IntegrationNames } from "../kinds/select.ts";
-import { isObject } from "../model/json.ts";
+import { isObject } from "../model/json/json.ts";
+import { fromPointer, type Pointer } from "../model/json/pointer.ts";
 import type { LiveSchemas } from "../model/live.ts";
-import { fromPointer, type Pointer } from "../model/pointer.ts";
 
 /** The input of a policy's module: a copy, so that the module can change it. */
 export interface PolicyState {

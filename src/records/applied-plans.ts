@@ -1,8 +1,8 @@
 import { join } from "node:path";
 import { DimsyncError } from "../model/errors.ts";
-import { own } from "../model/json.ts";
-import { appendLog, readLog } from "./append-log.ts";
-import { reasonOf } from "./fs-errors.ts";
+import { own } from "../model/json/json.ts";
+import { appendLog, readLog } from "./files/append-log.ts";
+import { reasonOf } from "./files/fs-errors.ts";
 import { ensureStateFolder, stateFolder } from "./state-folder.ts";
 
 export interface AppliedPlan {

@@ -2,7 +2,7 @@ import { Document, isMap, isScalar, type Pair, parseDocument, Scalar, visit, YAM
 import type { Binding } from "../model/address.ts";
 import { type Address, byText, parseAddress } from "../model/address.ts";
 import { DimsyncError } from "../model/errors.ts";
-import { emptyRecord } from "../model/json.ts";
+import { emptyRecord } from "../model/json/json.ts";
 import { lineAndColumn, lineStartsOf } from "../text/lines.ts";
 import { isPlainScalar } from "../text/plain-scalar.ts";
 import { parserOptions } from "../yaml/parse.ts";

@@ -1,7 +1,7 @@
 import type { Binding } from "../model/address.ts";
 import { type Address, byText } from "../model/address.ts";
 import { DimsyncError } from "../model/errors.ts";
-import { canonicalJson, isObject, own } from "../model/json.ts";
+import { canonicalJson, isObject, own } from "../model/json/json.ts";
 import type { OpenIntent } from "./history.ts";
 import type { Intent } from "./journal-line.ts";
 import type { ListLengths } from "./list-lengths.ts";

@@ -1,6 +1,6 @@
 import type { Binding, Bindings } from "../model/address.ts";
 import { type Address, parseAddress } from "../model/address.ts";
-import { own, sameJson } from "../model/json.ts";
+import { own, sameJson } from "../model/json/json.ts";
 import type { AppliedPlan } from "./applied-plans.ts";
 import { settleIn } from "./history.ts";
 import type { Intent, Settlement } from "./journal-line.ts";

@@ -1,6 +1,6 @@
 import type { Binding } from "../model/address.ts";
-import { isObject, own } from "../model/json.ts";
-import type { LogEntry } from "./append-log.ts";
+import { isObject, own } from "../model/json/json.ts";
+import type { LogEntry } from "./files/append-log.ts";
 
 /**
  * A POST before it is sent, with everything that is needed to find out later whether the service

@@ -1,12 +1,12 @@
 import { createHash, createHmac, timingSafeEqual } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { DimsyncError } from "../model/errors.ts";
-import { isObject, own } from "../model/json.ts";
-import { canonicalPieces, jsonPieces } from "../model/json-pieces.ts";
+import { isObject, own } from "../model/json/json.ts";
+import { canonicalPieces, jsonPieces } from "../model/json/pieces.ts";
 import type { Plan } from "../model/plan.ts";
 import type { Result } from "../model/result.ts";
-import { writeAtomic } from "./atomic.ts";
-import { reasonOf } from "./fs-errors.ts";
+import { writeAtomic } from "./files/atomic.ts";
+import { reasonOf } from "./files/fs-errors.ts";
 
 export interface PlanFileOptions {
   /** DIMSYNC_DIGEST_KEY: makes the digest one that only its holders can make. An empty string counts as none. */

@@ -1,7 +1,7 @@
 import { readFileSync, readlinkSync } from "node:fs";
 import { hostname } from "node:os";
-import { isObject, own } from "../model/json.ts";
-import { isErrno } from "./fs-errors.ts";
+import { isObject, own } from "../model/json/json.ts";
+import { isErrno } from "./files/fs-errors.ts";
 
 /** A process among those of its machine. */
 export interface LocalProcess {

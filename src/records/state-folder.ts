@@ -1,7 +1,7 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { syncFolder } from "./atomic.ts";
-import { isErrno } from "./fs-errors.ts";
+import { syncFolder } from "./files/atomic.ts";
+import { isErrno } from "./files/fs-errors.ts";
 
 /** `.dimsync` below the folder of the project: journal, locks and other files of one machine, which must not be in git. */
 export const stateFolder = (projectFolder: string): string => join(projectFolder, ".dimsync");

@@ -1,17 +1,17 @@
 import { parseBaseUrl } from "../model/base-url.ts";
 import { type Environment, isEnabled } from "../model/env.ts";
 import { DimsyncError, ServiceError } from "../model/errors.ts";
-import type { JsonValue } from "../model/json.ts";
+import type { JsonValue } from "../model/json/json.ts";
 import type { Secret } from "../model/secret.ts";
 import type { Reads, SendableRequest, WriteAnswer } from "../model/service.ts";
-import { pause } from "./abort-listeners.ts";
 import { createCircuitBreaker } from "./circuit-breaker.ts";
+import { pause } from "./connection/abort-listeners.ts";
+import { createTransport } from "./connection/transport.ts";
 import type { CallName } from "./errors.ts";
 import { createReads } from "./reads.ts";
 import { type CallReport, createSendRequest, encodeBody, type SendRequest } from "./request.ts";
 import { readJson, readWriteResponse } from "./response-body.ts";
 import { createThrottle } from "./throttle.ts";
-import { createTransport } from "./transport.ts";
 
 export interface ClientOptions {
   /** https, or http on loopback; a path before /v1 is kept. */

@@ -1,7 +1,7 @@
 import { ServiceError } from "../model/errors.ts";
+import type { Method, WireFailure, WireResponse } from "./connection/transport.ts";
 import { repeatAfterStatus, retryAfterMs } from "./retry.ts";
 import type { Backpressure } from "./throttle.ts";
-import type { Method, WireFailure, WireResponse } from "./transport.ts";
 
 /** A failed call as plain data: what it means, and whether the same request may be sent again. */
 export interface Failure {

@@ -1,4 +1,4 @@
-import { type Interruptible, interruptOn, noLongerOn } from "./abort-listeners.ts";
+import { type Interruptible, interruptOn, noLongerOn } from "./connection/abort-listeners.ts";
 
 /** A request in flight, which can be ended from outside. */
 export interface InFlight extends Interruptible {

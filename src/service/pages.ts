@@ -1,4 +1,4 @@
-import { isObject, own } from "../model/json.ts";
+import { isObject, own } from "../model/json/json.ts";
 import type { Listing } from "../model/service.ts";
 import type { Envelope } from "./decode/members.ts";
 import { listOf, memberOf, type Part } from "./decode/members.ts";

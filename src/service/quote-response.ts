@@ -1,4 +1,4 @@
-import { isObject, own } from "../model/json.ts";
+import { isObject, own } from "../model/json/json.ts";
 import type { Secret } from "../model/secret.ts";
 
 const longestQuote = 300;

@@ -1,6 +1,7 @@
-import type { JsonValue } from "../model/json.ts";
-import { urlPath } from "../model/pointer.ts";
+import type { JsonValue } from "../model/json/json.ts";
+import { urlPath } from "../model/json/pointer.ts";
 import type { AuditQuery, Reads } from "../model/service.ts";
+import type { WireResponse } from "./connection/transport.ts";
 import type { Where } from "./decode/members.ts";
 import { countOf, type Envelope, listOf, memberOf, openEnvelope } from "./decode/members.ts";
 import { decodeAuditEntry, decodeIntegration, decodeTag, decodeUser } from "./decode/resources.ts";
@@ -8,7 +9,6 @@ import { decodeColumns, decodeSchemas } from "./decode/schemas.ts";
 import { readPages } from "./pages.ts";
 import type { SendRequest } from "./request.ts";
 import { readJson } from "./response-body.ts";
-import type { WireResponse } from "./transport.ts";
 
 const whereOf = (path: string): Where => ({ method: "GET", path, sent: "answered" });
 

@@ -3,11 +3,11 @@ import { ServiceError } from "../model/errors.ts";
 import { Secret } from "../model/secret.ts";
 import type { SendableRequest } from "../model/service.ts";
 import type { CircuitBreaker } from "./circuit-breaker.ts";
+import type { Method, Transport, WireResponse } from "./connection/transport.ts";
 import { closed, type Failure, failureOfStatus, failureOfWire, interrupted, toServiceError } from "./errors.ts";
 import { quoteResponse } from "./quote-response.ts";
 import { backoffMs, mayRepeat } from "./retry.ts";
 import type { Backpressure, Throttle } from "./throttle.ts";
-import type { Method, Transport, WireResponse } from "./transport.ts";
 
 /** One call of the interface, ready for the wire. */
 export interface Call<T> {

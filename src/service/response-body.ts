@@ -1,6 +1,6 @@
 import { isUtf8 } from "node:buffer";
 import { parse as parseLossless } from "lossless-json";
-import { isObject, type JsonValue, own } from "../model/json.ts";
+import { isObject, type JsonValue, own } from "../model/json/json.ts";
 import type { WriteAnswer } from "../model/service.ts";
 import { malformed, type Where } from "./decode/members.ts";
 

@@ -1,5 +1,5 @@
+import type { HttpHeaders, Method } from "./connection/transport.ts";
 import type { Failure } from "./errors.ts";
-import type { HttpHeaders, Method } from "./transport.ts";
 
 const backoffCapMs = 10_000;
 const retryAfterCapMs = 120_000;

@@ -1,9 +1,9 @@
 import type { Dispatcher } from "undici";
 import { isLoopback } from "../model/base-url.ts";
 import type { Environment } from "../model/env.ts";
+import { openPool } from "./connection/open-pool.ts";
+import type { HttpHeaders } from "./connection/transport.ts";
 import { connectionCode, isConnectTimeout } from "./errors.ts";
-import { openPool } from "./open-pool.ts";
-import type { HttpHeaders } from "./transport.ts";
 
 /** A request to a server other than the data integration service, such as a webhook or GitHub. */
 export interface HttpRequest {

@@ -1,9 +1,9 @@
-import { readAhead, readSchemas } from "../engine/read-account.ts";
+import { readAhead, readSchemas } from "../engine/reads/read-account.ts";
 import { userRefFor } from "../kinds/users.ts";
 import { byText } from "../model/address.ts";
-import { emptyRecord, type JsonValue, own } from "../model/json.ts";
+import { emptyRecord, type JsonValue, own } from "../model/json/json.ts";
+import { type Pointer, toPointer } from "../model/json/pointer.ts";
 import type { LiveIntegration, LiveSchemas, LiveTag, LiveUser } from "../model/live.ts";
-import { type Pointer, toPointer } from "../model/pointer.ts";
 import type { Reads } from "../model/service.ts";
 
 /** A leaf that differs between two accounts; absent on the side that does not have it. */

@@ -1,5 +1,5 @@
-import { isObject, own } from "../model/json.ts";
-import { toPointer } from "../model/pointer.ts";
+import { isObject, own } from "../model/json/json.ts";
+import { toPointer } from "../model/json/pointer.ts";
 
 // Users can edit a snapshot, and a transfer can damage it. The code that reads it relies on its types, so they are checked once.
 

@@ -1,4 +1,4 @@
-import { fromPointer, type Pointer } from "../model/pointer.ts";
+import { fromPointer, type Pointer } from "../model/json/pointer.ts";
 
 /**
  * A path in a document, as a user writes it: `spec.create.enabled`, `spec.rules[2].match`,

@@ -1,4 +1,4 @@
-import { fromPointer, type Pointer } from "../model/pointer.ts";
+import { fromPointer, type Pointer } from "../model/json/pointer.ts";
 import { visible } from "./control-characters.ts";
 import { joinParts } from "./lists.ts";
 

@@ -1,5 +1,5 @@
-import { isObject, type JsonValue } from "../model/json.ts";
-import { fromPointer, type Pointer } from "../model/pointer.ts";
+import { isObject, type JsonValue } from "../model/json/json.ts";
+import { fromPointer, type Pointer } from "../model/json/pointer.ts";
 import { describeSecret, isSecretName, isSecretReference } from "../model/secret.ts";
 import { visible } from "./control-characters.ts";
 import { nameText } from "./paths.ts";

@@ -1,4 +1,4 @@
-import { canonicalJson, emptyRecord, isObject, type JsonValue, own, sameJson } from "../model/json.ts";
+import { canonicalJson, emptyRecord, isObject, type JsonValue, own, sameJson } from "../model/json/json.ts";
 
 /** Keys of maps and positions in lists, from the root of a document. */
 export type Path = readonly (string | number)[];

@@ -1,5 +1,5 @@
 import { type Alias, type Document, isAlias, isMap, isScalar, isSeq, type Node, visit } from "yaml";
-import { emptyRecord, type JsonValue } from "../model/json.ts";
+import { emptyRecord, type JsonValue } from "../model/json/json.ts";
 import { applyEdits, type Edit, type Path } from "./diff.ts";
 import { childOf, nodeAt } from "./nodes.ts";
 import { escapeReferences, referenceIn } from "./references.ts";

@@ -1,5 +1,5 @@
 import { isCollection } from "yaml";
-import { type JsonValue, sameJson } from "../model/json.ts";
+import { type JsonValue, sameJson } from "../model/json/json.ts";
 import { applyEdits, type Edit } from "./diff.ts";
 import { documentRanges } from "./document-ranges.ts";
 import { planSteps, type Refusal, type Step } from "./edit-steps.ts";

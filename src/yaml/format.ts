@@ -12,8 +12,8 @@ import {
   visit,
   type YAMLMap,
 } from "yaml";
-import { sameJson } from "../model/json.ts";
-import { type Pointer, toPointer } from "../model/pointer.ts";
+import { sameJson } from "../model/json/json.ts";
+import { type Pointer, toPointer } from "../model/json/pointer.ts";
 import { composeDocuments } from "./parse.ts";
 import { doubleQuoted, lineWidth } from "./print.ts";
 import { read } from "./read.ts";

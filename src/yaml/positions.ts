@@ -1,5 +1,5 @@
 import { type Document, isAlias, isMap, isScalar, isSeq, type Node } from "yaml";
-import { fromPointer } from "../model/pointer.ts";
+import { fromPointer } from "../model/json/pointer.ts";
 import type { SourceLocation } from "../model/problem.ts";
 import { lineStartsOf } from "../text/lines.ts";
 import { fastPositions } from "./fast/positions.ts";

@@ -1,4 +1,4 @@
-import { isObject, type JsonValue } from "../model/json.ts";
+import { isObject, type JsonValue } from "../model/json/json.ts";
 import { isPlainScalar } from "../text/plain-scalar.ts";
 
 // One printer for everything that dimsync writes as YAML. Its output is in the form of `dimsync

@@ -1,4 +1,4 @@
-import { emptyRecord, isObject, type JsonValue } from "../model/json.ts";
+import { emptyRecord, isObject, type JsonValue } from "../model/json/json.ts";
 
 // `${…}` in the strings of a file is a reference, and `$${` a literal `${`
 // (docs/manifests.md#variables). Keys hold no references.

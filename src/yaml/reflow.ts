@@ -1,5 +1,5 @@
 import { isAlias, isCollection, isMap, isSeq, type Node, visit, type YAMLMap, type YAMLSeq } from "yaml";
-import type { JsonValue } from "../model/json.ts";
+import type { JsonValue } from "../model/json/json.ts";
 import { applyEdits, type Edit, type Path } from "./diff.ts";
 import { columnOf, dashOffsets, endOf, eolOf, isBlock, nodeAt, pairOf, startOf, stepTo } from "./nodes.ts";
 import { inlineYaml, itemLines, lineWidth, memberLines, stringYaml } from "./print.ts";

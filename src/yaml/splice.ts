@@ -1,5 +1,5 @@
 import { type Document, isMap, isScalar, isSeq, type Node, Scalar, type YAMLMap, type YAMLSeq } from "yaml";
-import { isObject, type JsonValue } from "../model/json.ts";
+import { isObject, type JsonValue } from "../model/json/json.ts";
 import type { Edit } from "./diff.ts";
 import {
   afterLine,

@@ -2,7 +2,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import type { AccountState } from "../../src/embedded/data/account.ts";
-import { fromPointer } from "../../src/model/pointer.ts";
+import { fromPointer } from "../../src/model/json/pointer.ts";
 import { story } from "./account.ts";
 
 const integration =

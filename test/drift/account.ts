@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { onTestFinished } from "vitest";
 import { acceptDrift, writeEdits } from "../../src/drift/accept.ts";
 import { drift, loadProject, type Plan, type Project } from "../../src/index.ts";
-import { writeAtomic } from "../../src/records/atomic.ts";
+import { writeAtomic } from "../../src/records/files/atomic.ts";
 import { configText, keyVariable, writeProject } from "../support/project-folder.ts";
 import { startService, type TestService } from "../support/service.ts";
 

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { beforeEach, describe, expect, onTestFinished, test } from "vitest";
 import { appendHistory, fingerprintOf, historyEntry, historyFileName, readHistory, stepsDone } from "../../src/drift/history.ts";
 import type { Plan } from "../../src/model/plan.ts";
-import { writeAtomic } from "../../src/records/atomic.ts";
+import { writeAtomic } from "../../src/records/files/atomic.ts";
 import { driftReport } from "../render/full-plan.ts";
 import { tracedReport } from "../render/html-report.ts";
 import { change, item, plan } from "../render/plans.ts";

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { cachedReads } from "../../src/engine/cached-reads.ts";
 import { compareUnits } from "../../src/engine/compare.ts";
+import { cachedReads } from "../../src/engine/reads/cached-reads.ts";
 import { everything } from "../../src/engine/scope.ts";
 import type { LiveSchemas } from "../../src/model/live.ts";
 import type { Reads } from "../../src/model/service.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import * as validators from "../../src/manifests/validators.generated.js";
-import { isObject } from "../../src/model/json.ts";
+import { isObject } from "../../src/model/json/json.ts";
 import type { Plan } from "../../src/model/plan.ts";
 import type { Result, Validation } from "../../src/model/result.ts";
 

@@ -1,5 +1,5 @@
+import { toPointer } from "../../src/model/json/pointer.ts";
 import type { Item, Plan } from "../../src/model/plan.ts";
-import { toPointer } from "../../src/model/pointer.ts";
 import { diagnostics } from "./diagnostics.ts";
 import { change, item, plan } from "./plans.ts";
 

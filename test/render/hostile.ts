@@ -1,5 +1,5 @@
-import { emptyRecord, isObject } from "../../src/model/json.ts";
-import { toPointer } from "../../src/model/pointer.ts";
+import { emptyRecord, isObject } from "../../src/model/json/json.ts";
+import { toPointer } from "../../src/model/json/pointer.ts";
 import type { Document } from "../../src/render/index.ts";
 
 // Members with values of dimsync, not of a user or of the service.

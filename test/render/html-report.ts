@@ -1,5 +1,5 @@
+import { toPointer } from "../../src/model/json/pointer.ts";
 import type { Attribution, Plan } from "../../src/model/plan.ts";
-import { toPointer } from "../../src/model/pointer.ts";
 import type { ReportHistory } from "../../src/render/index.ts";
 import { driftReport } from "./full-plan.ts";
 import { change, item, plan } from "./plans.ts";

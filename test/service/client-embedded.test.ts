@@ -1,8 +1,8 @@
 import { expect, onTestFinished, test } from "vitest";
 import type { EmbeddedOptions } from "../../src/embedded/index.ts";
-import { own } from "../../src/model/json.ts";
+import { own } from "../../src/model/json/json.ts";
+import { urlPath } from "../../src/model/json/pointer.ts";
 import type { LiveTable } from "../../src/model/live.ts";
-import { urlPath } from "../../src/model/pointer.ts";
 import { Secret } from "../../src/model/secret.ts";
 import { decodeWrite } from "../../src/service/decode/resources.ts";
 import { startService } from "../support/service.ts";

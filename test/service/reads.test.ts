@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { own } from "../../src/model/json.ts";
+import { own } from "../../src/model/json/json.ts";
 import { clientFor, failureOf, key } from "./client-under-test.ts";
 import { json, serve } from "./loopback.ts";
 

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { canonicalJson } from "../../src/model/json.ts";
+import { canonicalJson } from "../../src/model/json/json.ts";
 import { applyEdits, valueEdits } from "../../src/yaml/diff.ts";
 import { json } from "./values.ts";
 

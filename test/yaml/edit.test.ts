@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { parse, parseDocument } from "yaml";
-import { canonicalJson, type JsonValue } from "../../src/model/json.ts";
+import { canonicalJson, type JsonValue } from "../../src/model/json/json.ts";
 import { type Edit, valueEdits } from "../../src/yaml/diff.ts";
 import { editYaml } from "../../src/yaml/edit.ts";
 import { formatYaml } from "../../src/yaml/format.ts";

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { stringify } from "yaml";
-import { canonicalJson, type JsonValue } from "../../src/model/json.ts";
+import { canonicalJson, type JsonValue } from "../../src/model/json/json.ts";
 import { read, type YamlText } from "../../src/yaml/read.ts";
 import { runs } from "../support/sample.ts";
 import { mutatedManifest } from "./fast/texts.ts";

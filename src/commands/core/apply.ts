@@ -81,7 +81,7 @@ const maxOnly = 5;
 
 /** Throws E_RESULT_WRITE (exit 4): the account was changed, but the result is not recorded. */
 async function keepResults(file: string, results: readonly Result[]): Promise<void> {
-  const { writeAtomic } = await import("../../records/atomic.ts");
+  const { writeAtomic } = await import("../../records/files/atomic.ts");
   const text = `${JSON.stringify(results.length === 1 ? results[0] : results, undefined, 2)}\n`;
   await writeAtomic(file, text).catch((error: unknown) => {
     const why = error instanceof Error ? error.message : String(error);

@@ -10,7 +10,7 @@ import type { Plan } from "../../model/plan.ts";
 import { openAccount } from "../../operations/account.ts";
 import { readRecords } from "../../operations/records.ts";
 import type { RunEnvironment } from "../../operations/session.ts";
-import { writeAtomic } from "../../records/atomic.ts";
+import { writeAtomic } from "../../records/files/atomic.ts";
 import type { ReportHistory } from "../../render/index.ts";
 import { visible } from "../../text/control-characters.ts";
 import { momentFlag } from "../inspect/audit.ts";

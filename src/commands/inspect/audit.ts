@@ -1,7 +1,7 @@
 import { type AuditLog, endOfNow, momentOf, readAudit } from "../../drift/audit.ts";
 import { DimsyncError } from "../../model/errors.ts";
 import type { ExitCode } from "../../model/exit.ts";
-import { isObject, type JsonValue, own } from "../../model/json.ts";
+import { isObject, type JsonValue, own } from "../../model/json/json.ts";
 import { openAccount } from "../../operations/account.ts";
 import type { Client } from "../../service/client.ts";
 import type { Context } from "../shared/context.ts";

@@ -1,7 +1,7 @@
 import type { NodePath } from "../../kinds/schema-config/tree.ts";
 import { DimsyncError } from "../../model/errors.ts";
 import type { ExitCode } from "../../model/exit.ts";
-import { fromPointer } from "../../model/pointer.ts";
+import { fromPointer } from "../../model/json/pointer.ts";
 import { explainSchemaNode } from "../../operations/explain.ts";
 import { explainText } from "../../render/terminal/explain.ts";
 import type { Context } from "../shared/context.ts";

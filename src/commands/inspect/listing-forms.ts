@@ -1,4 +1,4 @@
-import { isObject, type JsonValue, own } from "../../model/json.ts";
+import { isObject, type JsonValue, own } from "../../model/json/json.ts";
 import type { RenderOptions } from "../../render/document.ts";
 import { code, table } from "../../render/markdown/escape.ts";
 import { listingText } from "../../render/terminal/listing.ts";

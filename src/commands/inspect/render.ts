@@ -6,7 +6,7 @@ import type { Project } from "../../manifests/project.ts";
 import type { Address } from "../../model/address.ts";
 import { DimsyncError } from "../../model/errors.ts";
 import type { ExitCode } from "../../model/exit.ts";
-import type { JsonValue } from "../../model/json.ts";
+import type { JsonValue } from "../../model/json/json.ts";
 import type { Resource } from "../../model/resource.ts";
 import { withLocations } from "../../operations/explain.ts";
 import { withReadSession } from "../../operations/plan.ts";

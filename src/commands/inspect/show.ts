@@ -1,7 +1,7 @@
 import { resolve } from "node:path";
 import { drift, plan, result } from "../../manifests/validators.generated.js";
 import type { ExitCode } from "../../model/exit.ts";
-import { isObject } from "../../model/json.ts";
+import { isObject } from "../../model/json/json.ts";
 import { readDocuments } from "../../records/plan-file.ts";
 import type { Context } from "../shared/context.ts";
 import { checkOutputs, deliver } from "../shared/output.ts";

@@ -7,7 +7,7 @@ import { readSource, type Source } from "../../manifests/source.ts";
 import { DimsyncError } from "../../model/errors.ts";
 import type { ExitCode } from "../../model/exit.ts";
 import { toDiagnostic } from "../../model/problem.ts";
-import { writeAtomic } from "../../records/atomic.ts";
+import { writeAtomic } from "../../records/files/atomic.ts";
 import { visible } from "../../text/control-characters.ts";
 import { lineAndColumn, lineStartsOf } from "../../text/lines.ts";
 import { read } from "../../yaml/read.ts";

@@ -2,7 +2,7 @@ import { readFile } from "node:fs/promises";
 import { DimsyncError } from "../../model/errors.ts";
 import type { Plan } from "../../model/plan.ts";
 import type { Result } from "../../model/result.ts";
-import { writeAtomic } from "../../records/atomic.ts";
+import { writeAtomic } from "../../records/files/atomic.ts";
 import type { Document } from "../../render/index.ts";
 import { lastSuccesses, metricsText } from "../../render/machine/metrics.ts";
 

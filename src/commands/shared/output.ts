@@ -62,7 +62,7 @@ export async function deliverForms(context: Context, forms: Forms): Promise<void
     // It already contains the progress events.
     else if (format === "ndjson") for (const piece of pieces) appendFileSync(file, piece);
     else {
-      const { writeAtomic } = await import("../../records/atomic.ts");
+      const { writeAtomic } = await import("../../records/files/atomic.ts");
       await writeAtomic(file, pieces).catch((error: unknown) => {
         throw new DimsyncError(
           "E_OUTPUT",

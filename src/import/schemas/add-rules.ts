@@ -1,5 +1,5 @@
+import { toPointer } from "../../model/json/pointer.ts";
 import type { LiveSchemas } from "../../model/live.ts";
-import { toPointer } from "../../model/pointer.ts";
 import type { ColumnTree, SchemaRule } from "../../model/resource.ts";
 import { nameOfPattern } from "./escape-glob.ts";
 import { liveRuleId } from "./infer-rules.ts";

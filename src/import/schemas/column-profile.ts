@@ -1,6 +1,6 @@
-import { isReplicated } from "../../engine/read-account.ts";
+import { isReplicated } from "../../engine/reads/read-account.ts";
 import { byText } from "../../model/address.ts";
-import { own } from "../../model/json.ts";
+import { own } from "../../model/json/json.ts";
 import type { LiveColumn, LiveSchema } from "../../model/live.ts";
 import type { ColumnTree } from "../../model/resource.ts";
 import { escapeGlob } from "./escape-glob.ts";

@@ -1,5 +1,5 @@
-import type { RunReads } from "../../engine/cached-reads.ts";
-import { type ReadAhead, readAhead, readSchemas, type Tables } from "../../engine/read-account.ts";
+import type { RunReads } from "../../engine/reads/cached-reads.ts";
+import { type ReadAhead, readAhead, readSchemas, type Tables } from "../../engine/reads/read-account.ts";
 import type { AccountView } from "../../kinds/kind.ts";
 import { integrationAddress, isSchemaConfig, kindNames, schemaConfigAddress } from "../../kinds/manifests.ts";
 import { tablesToRead } from "../../kinds/schema-config/coverage.ts";

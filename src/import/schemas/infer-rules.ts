@@ -1,6 +1,6 @@
-import { isReplicated } from "../../engine/read-account.ts";
+import { isReplicated } from "../../engine/reads/read-account.ts";
 import { byText } from "../../model/address.ts";
-import { canonicalJson, emptyRecord, own } from "../../model/json.ts";
+import { canonicalJson, emptyRecord, own } from "../../model/json/json.ts";
 import type { LiveSchema, LiveSchemas } from "../../model/live.ts";
 import type { ColumnTree, SchemaRule, SchemaTree } from "../../model/resource.ts";
 import { type ColumnProfile, type ColumnState, columnProfile, isMostlyOff, setFor } from "./column-profile.ts";

@@ -1,5 +1,5 @@
 import { byText } from "../../model/address.ts";
-import { emptyRecord, own } from "../../model/json.ts";
+import { emptyRecord, own } from "../../model/json/json.ts";
 import type { LiveSchema, LiveSchemas, LiveTable } from "../../model/live.ts";
 import type { ColumnTree, SchemaTree } from "../../model/resource.ts";
 

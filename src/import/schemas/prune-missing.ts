@@ -1,5 +1,5 @@
 import { type NodePath, walk } from "../../kinds/schema-config/tree.ts";
-import { own } from "../../model/json.ts";
+import { own } from "../../model/json/json.ts";
 import type { LiveSchemas, LiveTable } from "../../model/live.ts";
 import type { SchemaConfigSpec, SchemaMatch, SchemaRule, SchemaTree } from "../../model/resource.ts";
 import { nameOfPattern } from "./escape-glob.ts";

@@ -1,10 +1,10 @@
-import { isReplicated } from "../../engine/read-account.ts";
+import { isReplicated } from "../../engine/reads/read-account.ts";
 import { compileConfig, makeRuleProgram } from "../../kinds/schema-config/compiled-config.ts";
 import { expand } from "../../kinds/schema-config/coverage.ts";
-import { newRuleCache, type RuleCache } from "../../kinds/schema-config/rule-cache.ts";
-import { ruleSetsIn } from "../../kinds/schema-config/rule-sets.ts";
+import { newRuleCache, type RuleCache } from "../../kinds/schema-config/rules/rule-cache.ts";
+import { ruleSetsIn } from "../../kinds/schema-config/rules/rule-sets.ts";
 import { type Field, type NodePath, riskOf, walk } from "../../kinds/schema-config/tree.ts";
-import { own } from "../../model/json.ts";
+import { own } from "../../model/json/json.ts";
 import type { LiveSchemas } from "../../model/live.ts";
 import type { ColumnTree, Resource, SchemaConfigSpec, SchemaRule, SchemaTree } from "../../model/resource.ts";
 import { addRules } from "./add-rules.ts";

@@ -1,10 +1,10 @@
-import { isReplicated } from "../../engine/read-account.ts";
+import { isReplicated } from "../../engine/reads/read-account.ts";
 import { explain } from "../../kinds/schema-config/explain.ts";
-import type { RuleCache } from "../../kinds/schema-config/rule-cache.ts";
+import type { RuleCache } from "../../kinds/schema-config/rules/rule-cache.ts";
 import { type ColumnPath, type NodePath, type TablePath, walk } from "../../kinds/schema-config/tree.ts";
-import { emptyRecord, own } from "../../model/json.ts";
+import { emptyRecord, own } from "../../model/json/json.ts";
+import { toPointer } from "../../model/json/pointer.ts";
 import type { LiveColumn, LiveSchema, LiveSchemas, LiveTable } from "../../model/live.ts";
-import { toPointer } from "../../model/pointer.ts";
 import type { ColumnTree, SchemaRule, SchemaTree } from "../../model/resource.ts";
 import type { Uncovered } from "./add-rules.ts";
 import { nameOfPattern } from "./escape-glob.ts";

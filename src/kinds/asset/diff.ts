@@ -1,9 +1,9 @@
 import type { Binding } from "../../model/address.ts";
-import type { JsonObject, JsonValue } from "../../model/json.ts";
-import { leavesOf } from "../../model/leaves.ts";
+import type { JsonObject, JsonValue } from "../../model/json/json.ts";
+import { leavesOf } from "../../model/json/leaves.ts";
+import { atPointer, isWithin, type Pointer, urlPath } from "../../model/json/pointer.ts";
 import type { LiveReference } from "../../model/live.ts";
 import type { DraftChange, DraftItem, Manual, Unverifiable } from "../../model/plan.ts";
-import { atPointer, isWithin, type Pointer, urlPath } from "../../model/pointer.ts";
 import { type AssetSpec, locationIn, type Resource } from "../../model/resource.ts";
 import { isSecretReference } from "../../model/secret.ts";
 import { bindItem, recordOf } from "../identity.ts";

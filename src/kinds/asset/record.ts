@@ -1,5 +1,5 @@
 import type { Binding, NaturalKey } from "../../model/address.ts";
-import type { JsonObject } from "../../model/json.ts";
+import type { JsonObject } from "../../model/json/json.ts";
 import type { AssetSpec } from "../../model/resource.ts";
 import { leafDigests } from "../leaves.ts";
 

@@ -1,5 +1,5 @@
-import type { JsonObject, JsonValue } from "../../model/json.ts";
-import { leavesOf } from "../../model/leaves.ts";
+import type { JsonObject, JsonValue } from "../../model/json/json.ts";
+import { leavesOf } from "../../model/json/leaves.ts";
 import type { LiveUser } from "../../model/live.ts";
 import type { DraftItem } from "../../model/plan.ts";
 import { type IntegrationSpec, locationIn } from "../../model/resource.ts";

@@ -1,9 +1,9 @@
 import type { Address, Binding } from "../../model/address.ts";
-import type { JsonValue } from "../../model/json.ts";
-import { leavesOf } from "../../model/leaves.ts";
+import type { JsonValue } from "../../model/json/json.ts";
+import { leavesOf } from "../../model/json/leaves.ts";
+import { atPointer, type Pointer } from "../../model/json/pointer.ts";
 import type { LiveIntegration } from "../../model/live.ts";
 import type { Difference, Manual, Unverifiable } from "../../model/plan.ts";
-import { atPointer, type Pointer } from "../../model/pointer.ts";
 import type { IntegrationSpec } from "../../model/resource.ts";
 import { changedLeaves, leafDigests } from "../leaves.ts";
 import type { IntegrationUnit } from "./unit.ts";

@@ -1,7 +1,7 @@
-import { isObject, type JsonObject, type JsonValue } from "../../model/json.ts";
-import { leavesOf } from "../../model/leaves.ts";
+import { isObject, type JsonObject, type JsonValue } from "../../model/json/json.ts";
+import { leavesOf } from "../../model/json/leaves.ts";
+import { urlPath } from "../../model/json/pointer.ts";
 import type { Blocked } from "../../model/plan.ts";
-import { urlPath } from "../../model/pointer.ts";
 import type { IntegrationSpec, Resource } from "../../model/resource.ts";
 import { bindItem, goneInstruction, recordOf } from "../identity.ts";
 import { type AccountView, type DiffResult, emptyDiff, type Kind } from "../kind.ts";

@@ -3,8 +3,8 @@ import type { Problem } from "../../model/problem.ts";
 import { locationIn, type Resource, type SchemaConfigSpec, type SchemaTree } from "../../model/resource.ts";
 import { isRuleSet, isSchemaConfig } from "../manifests.ts";
 import type { NamePattern } from "../patterns/names.ts";
-import { type CompiledRule, compileExpectation, compileRule, type WrittenRule } from "./compile-rule.ts";
-import { type RuleSets, ruleSetsIn, spliceRules } from "./rule-sets.ts";
+import { type CompiledRule, compileExpectation, compileRule, type WrittenRule } from "./rules/compile-rule.ts";
+import { type RuleSets, ruleSetsIn, spliceRules } from "./rules/rule-sets.ts";
 import type { Depth, NodeCause } from "./tree.ts";
 
 export type Config = Resource<SchemaConfigSpec>;

@@ -1,10 +1,10 @@
-import { emptyRecord } from "../../model/json.ts";
+import { emptyRecord } from "../../model/json/json.ts";
 import type { LiveColumn, LiveSchema, LiveSchemas, LiveTable } from "../../model/live.ts";
 import type { UnmanagedTable } from "../../model/plan.ts";
 import type { ColumnTree, SchemaTree } from "../../model/resource.ts";
 import type { TableTest } from "../kind.ts";
-import { type Literals, newResolution, type Resolution, resolve } from "./resolve-rules.ts";
-import { type CachedMatch, matchIn, type RuleCache } from "./rule-cache.ts";
+import { type Literals, newResolution, type Resolution, resolve } from "./rules/resolve-rules.ts";
+import { type CachedMatch, matchIn, type RuleCache } from "./rules/rule-cache.ts";
 import {
   type ColumnPath,
   type Depth,

@@ -11,9 +11,9 @@ import {
   type TableState,
   warnIneffective,
 } from "./evaluation.ts";
-import { effectiveRules, type Literals, newResolution, type Place, type Resolution, resolve } from "./resolve-rules.ts";
-import { type CachedMatch, hasNoRules, matchAt, matchIn, type RuleCache } from "./rule-cache.ts";
-import { countMatch, countScope, countUnknownColumns } from "./rule-stats.ts";
+import { effectiveRules, type Literals, newResolution, type Place, type Resolution, resolve } from "./rules/resolve-rules.ts";
+import { type CachedMatch, hasNoRules, matchAt, matchIn, type RuleCache } from "./rules/rule-cache.ts";
+import { countMatch, countScope, countUnknownColumns } from "./rules/rule-stats.ts";
 import { comparePaths, type Depth, literalColumnMaps, literalColumns, literalSchemas, literalTables, memberOf } from "./tree.ts";
 
 // Compares the SchemaConfigs of one integration with its live schemas. This is the hot loop: a fleet has millions of

@@ -1,15 +1,15 @@
 import type { Address } from "../../model/address.ts";
-import { own } from "../../model/json.ts";
+import { own } from "../../model/json/json.ts";
+import type { Pointer } from "../../model/json/pointer.ts";
 import type { LiveColumn, LiveSchema, LiveSchemas, LiveTable } from "../../model/live.ts";
-import type { Pointer } from "../../model/pointer.ts";
 import type { SourceLocation } from "../../model/problem.ts";
 import { type ColumnTree, locationIn } from "../../model/resource.ts";
 import { nearest } from "../../text/suggest.ts";
 import type { RuleProgram, UnmatchedMode } from "./compiled-config.ts";
 import { evaluate } from "./evaluate.ts";
 import { causeOf, type IsIgnored, type NodeChange } from "./evaluation.ts";
-import { coversItself, type Literals, newResolution, type Resolution, resolve, type Step, steps } from "./resolve-rules.ts";
-import { type CachedMatch, matchIn, type RuleCache, type RuleScope } from "./rule-cache.ts";
+import { coversItself, type Literals, newResolution, type Resolution, resolve, type Step, steps } from "./rules/resolve-rules.ts";
+import { type CachedMatch, matchIn, type RuleCache, type RuleScope } from "./rules/rule-cache.ts";
 import {
   type Depth,
   type Field,

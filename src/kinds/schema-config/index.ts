@@ -1,5 +1,5 @@
 import type { Address } from "../../model/address.ts";
-import { emptyRecord, type JsonObject, own } from "../../model/json.ts";
+import { emptyRecord, type JsonObject, own } from "../../model/json/json.ts";
 import type { LiveSchemas, LiveTable } from "../../model/live.ts";
 import type { Problem } from "../../model/problem.ts";
 import type { Reference, Resource, SchemaConfigSpec } from "../../model/resource.ts";
@@ -16,8 +16,8 @@ import { isLabel, readOnlyNodeField } from "./manifest.ts";
 import { lackingEntries } from "./nowhere.ts";
 import { observedBy, patches, tablesTouched, unintendedChanges } from "./patch.ts";
 import { manualSteps, missingNames, refusals } from "./problems.ts";
-import { finishStats, type UnitTally } from "./rule-stats.ts";
-import { ruleWarnings } from "./rule-warnings.ts";
+import { finishStats, type UnitTally } from "./rules/rule-stats.ts";
+import { ruleWarnings } from "./rules/rule-warnings.ts";
 import { nodePointer, nodeText, type TablePath } from "./tree.ts";
 import { desiredOf, type SchemaConfigUnit, units } from "./units.ts";
 

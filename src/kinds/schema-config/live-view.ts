@@ -1,5 +1,5 @@
-import { isObject } from "../../model/json.ts";
-import { urlPath } from "../../model/pointer.ts";
+import { isObject } from "../../model/json/json.ts";
+import { urlPath } from "../../model/json/pointer.ts";
 import type { LiveView } from "../kind.ts";
 import { kindNames } from "../manifests.ts";
 

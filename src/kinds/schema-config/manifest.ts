@@ -1,4 +1,4 @@
-import { fromPointer, type Pointer } from "../../model/pointer.ts";
+import { fromPointer, type Pointer } from "../../model/json/pointer.ts";
 import type { ManifestKind } from "../kind.ts";
 import { kindNames } from "../manifests.ts";
 

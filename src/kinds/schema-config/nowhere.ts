@@ -1,10 +1,10 @@
-import { own } from "../../model/json.ts";
+import { own } from "../../model/json/json.ts";
 import type { LiveSchemas } from "../../model/live.ts";
 import type { Problem, SourceLocation } from "../../model/problem.ts";
 import { locationIn } from "../../model/resource.ts";
-import { patternPlace } from "./compile-rule.ts";
 import type { CompiledConfig, Layer, RuleProgram } from "./compiled-config.ts";
-import type { UnitTally } from "./rule-stats.ts";
+import { patternPlace } from "./rules/compile-rule.ts";
+import type { UnitTally } from "./rules/rule-stats.ts";
 import { type Depth, levelNames, literalPointer, type NodePath, nodePointer, nodeText, walk } from "./tree.ts";
 
 // With `missing: nowhere`, a literal name must exist in at least one of the integrations that a SchemaConfig selects. That

@@ -1,8 +1,8 @@
-import { emptyRecord, type JsonObject, type JsonValue, own } from "../../model/json.ts";
+import { emptyRecord, type JsonObject, type JsonValue, own } from "../../model/json/json.ts";
+import type { Pointer } from "../../model/json/pointer.ts";
+import { urlPath } from "../../model/json/pointer.ts";
 import type { LiveSchemas } from "../../model/live.ts";
 import type { Observed } from "../../model/plan.ts";
-import type { Pointer } from "../../model/pointer.ts";
-import { urlPath } from "../../model/pointer.ts";
 import type { SchemaTree } from "../../model/resource.ts";
 import type { PlannedRequest } from "../../model/service.ts";
 import type { NodeChange } from "./evaluation.ts";

@@ -1,16 +1,16 @@
 import type { Address } from "../../model/address.ts";
-import { own } from "../../model/json.ts";
+import { own } from "../../model/json/json.ts";
 import type { LiveSchemas } from "../../model/live.ts";
 import type { Difference } from "../../model/plan.ts";
 import type { Problem, SourceLocation } from "../../model/problem.ts";
 import { locationIn } from "../../model/resource.ts";
 import { didYouMean } from "../../text/suggest.ts";
-import { patternPlace } from "./compile-rule.ts";
 import type { Config, Layer, ProgramRule, RuleProgram, ValueSource } from "./compiled-config.ts";
 import type { Evaluation } from "./evaluate.ts";
 import type { Refused, Unmet } from "./evaluation.ts";
 import { isNowhere } from "./nowhere.ts";
-import { sampleText, type UnitTally } from "./rule-stats.ts";
+import { patternPlace } from "./rules/compile-rule.ts";
+import { sampleText, type UnitTally } from "./rules/rule-stats.ts";
 import { type Depth, levelNames, literalPointer, type NodePath, nodePointer, nodeText, walk } from "./tree.ts";
 
 /** What sets a value, as the subject of a sentence. */

@@ -1,8 +1,8 @@
 import { byText } from "../../model/address.ts";
-import { own } from "../../model/json.ts";
+import { own } from "../../model/json/json.ts";
+import { type Pointer, toPointer } from "../../model/json/pointer.ts";
 import type { LiveColumn } from "../../model/live.ts";
 import type { DraftChange, Risk } from "../../model/plan.ts";
-import { type Pointer, toPointer } from "../../model/pointer.ts";
 import type { ColumnTree, SchemaTree, TableTree } from "../../model/resource.ts";
 import { nameText } from "../../text/paths.ts";
 

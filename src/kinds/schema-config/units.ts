@@ -1,5 +1,5 @@
 import { type Address, byText } from "../../model/address.ts";
-import type { JsonObject } from "../../model/json.ts";
+import type { JsonObject } from "../../model/json/json.ts";
 import type { Blocked, Deferred } from "../../model/plan.ts";
 import type { Problem } from "../../model/problem.ts";
 import { locationIn, type Resource, type SchemaConfigSpec } from "../../model/resource.ts";
@@ -8,8 +8,8 @@ import { andMore } from "../../text/lists.ts";
 import type { AccountView, Unit, Units } from "../kind.ts";
 import { type Selected, selectIntegration, selectIntegrations } from "../select.ts";
 import { type CompiledConfig, type Config, compileConfig, makeRuleProgram, uniqueProblems } from "./compiled-config.ts";
-import { newRuleCache, type RuleCache } from "./rule-cache.ts";
-import { ruleSetsIn } from "./rule-sets.ts";
+import { newRuleCache, type RuleCache } from "./rules/rule-cache.ts";
+import { ruleSetsIn } from "./rules/rule-sets.ts";
 
 /** All SchemaConfigs that select one integration, compared as one. */
 export interface SchemaConfigUnit extends Unit {

@@ -1,7 +1,7 @@
-import type { JsonValue } from "../../model/json.ts";
+import type { JsonValue } from "../../model/json/json.ts";
+import { urlPath } from "../../model/json/pointer.ts";
 import type { LiveTag } from "../../model/live.ts";
 import type { DraftChange, DraftItem } from "../../model/plan.ts";
-import { urlPath } from "../../model/pointer.ts";
 import type { Problem } from "../../model/problem.ts";
 import { locationIn, type TagSpec } from "../../model/resource.ts";
 import type { AccountView } from "../kind.ts";

@@ -1,8 +1,8 @@
 import { byText } from "../../model/address.ts";
+import type { Pointer } from "../../model/json/pointer.ts";
+import { urlPath } from "../../model/json/pointer.ts";
 import type { LiveTag } from "../../model/live.ts";
 import type { Blocked } from "../../model/plan.ts";
-import type { Pointer } from "../../model/pointer.ts";
-import { urlPath } from "../../model/pointer.ts";
 import type { Reference, Resource, TagSpec } from "../../model/resource.ts";
 import { bindItem, boundIdentity, goneInstruction } from "../identity.ts";
 import { type AccountView, emptyDiff, type Identity, type Kind } from "../kind.ts";

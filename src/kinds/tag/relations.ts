@@ -1,7 +1,7 @@
 import { type Address, byText } from "../../model/address.ts";
+import { toPointer, urlPath } from "../../model/json/pointer.ts";
 import type { LiveTag } from "../../model/live.ts";
 import type { Blocked, Deferred, DraftItem, Manual } from "../../model/plan.ts";
-import { toPointer, urlPath } from "../../model/pointer.ts";
 import type { Problem } from "../../model/problem.ts";
 import { locationIn, type TagResource } from "../../model/resource.ts";
 import type { AccountView } from "../kind.ts";

@@ -1,8 +1,8 @@
 import { existsSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import type { NotifySettings, PolicySettings } from "../../model/config.ts";
-import { isObject, type JsonObject, type JsonValue, own } from "../../model/json.ts";
-import { isWithin, type Pointer, toPointer } from "../../model/pointer.ts";
+import { isObject, type JsonObject, type JsonValue, own } from "../../model/json/json.ts";
+import { isWithin, type Pointer, toPointer } from "../../model/json/pointer.ts";
 import type { Problem, SourceLocation } from "../../model/problem.ts";
 import type { SecretReference } from "../../model/secret.ts";
 import type { YamlProblem } from "../../yaml/problems.ts";

@@ -1,7 +1,7 @@
 import { resolve } from "node:path";
 import type { Settings } from "../../model/config.ts";
-import { type JsonObject, own } from "../../model/json.ts";
-import { type Pointer, toPointer } from "../../model/pointer.ts";
+import { type JsonObject, own } from "../../model/json/json.ts";
+import { type Pointer, toPointer } from "../../model/json/pointer.ts";
 import type { Problem, SourceLocation } from "../../model/problem.ts";
 import { didYouMean } from "../../text/suggest.ts";
 import type { Wanted } from "../discover.ts";

@@ -1,7 +1,7 @@
 import { dirname, resolve } from "node:path";
 import { isLoopback } from "../../model/base-url.ts";
 import { type ClientSettings, defaultClient, defaultGuards, type Guards, type RecordsSettings, type Settings } from "../../model/config.ts";
-import { toPointer } from "../../model/pointer.ts";
+import { toPointer } from "../../model/json/pointer.ts";
 import type { Problem, SourceLocation } from "../../model/problem.ts";
 import type { SecretReference } from "../../model/secret.ts";
 import { titles } from "../../model/titles.ts";

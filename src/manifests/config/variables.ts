@@ -1,5 +1,5 @@
 import { resolve } from "node:path";
-import { isObject, type JsonObject, type JsonValue } from "../../model/json.ts";
+import { isObject, type JsonObject, type JsonValue } from "../../model/json/json.ts";
 import type { Problem } from "../../model/problem.ts";
 import { read } from "../../yaml/read.ts";
 import { readSource, type Source } from "../source.ts";

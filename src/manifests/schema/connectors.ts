@@ -1,7 +1,7 @@
 import { dirname, resolve } from "node:path";
 import { manifestKindNamed } from "../../kinds/index.ts";
-import { isObject, type JsonObject, type JsonValue, own } from "../../model/json.ts";
-import { atPointer, type Pointer, toPointer } from "../../model/pointer.ts";
+import { isObject, type JsonObject, type JsonValue, own } from "../../model/json/json.ts";
+import { atPointer, type Pointer, toPointer } from "../../model/json/pointer.ts";
 import type { Problem, SourceLocation } from "../../model/problem.ts";
 import { titles } from "../../model/titles.ts";
 import { read as readYaml, type YamlParser } from "../../yaml/read.ts";

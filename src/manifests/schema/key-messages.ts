@@ -1,6 +1,6 @@
 import { manifestKindNamed } from "../../kinds/index.ts";
-import { isObject, own } from "../../model/json.ts";
-import { type Pointer, toPointer } from "../../model/pointer.ts";
+import { isObject, own } from "../../model/json/json.ts";
+import { type Pointer, toPointer } from "../../model/json/pointer.ts";
 import { titles } from "../../model/titles.ts";
 import { codeList, label } from "../../text/labels.ts";
 import { nearest } from "../../text/suggest.ts";

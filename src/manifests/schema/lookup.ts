@@ -2,8 +2,8 @@ import { existsSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { manifestKinds } from "../../kinds/index.ts";
-import { isObject, own } from "../../model/json.ts";
-import { atPointer, fromPointer, type Pointer } from "../../model/pointer.ts";
+import { isObject, own } from "../../model/json/json.ts";
+import { atPointer, fromPointer, type Pointer } from "../../model/json/pointer.ts";
 import { nearest } from "../../text/suggest.ts";
 
 /** A JSON Schema that is a map. */

@@ -1,4 +1,4 @@
-import { atPointer, toPointer } from "../../model/pointer.ts";
+import { atPointer, toPointer } from "../../model/json/pointer.ts";
 import { titles } from "../../model/titles.ts";
 import { codeList, label } from "../../text/labels.ts";
 import { didYouMean } from "../../text/suggest.ts";

@@ -1,4 +1,4 @@
-import type { Pointer } from "../../model/pointer.ts";
+import type { Pointer } from "../../model/json/pointer.ts";
 import type { Schema } from "./lookup.ts";
 import type { SchemaError } from "./schema-error.ts";
 

@@ -1,5 +1,5 @@
-import { own } from "../../model/json.ts";
-import { toPointer } from "../../model/pointer.ts";
+import { own } from "../../model/json/json.ts";
+import { toPointer } from "../../model/json/pointer.ts";
 import { describeType, describeTypes } from "../../text/labels.ts";
 import { alternatives, propertiesOf } from "./lookup.ts";
 import type { SchemaError } from "./schema-error.ts";

@@ -1,5 +1,5 @@
-import type { JsonValue } from "../../model/json.ts";
-import { atPointer, fromPointer, isWithin, type Pointer } from "../../model/pointer.ts";
+import type { JsonValue } from "../../model/json/json.ts";
+import { atPointer, fromPointer, isWithin, type Pointer } from "../../model/json/pointer.ts";
 import type { Problem, SourceLocation } from "../../model/problem.ts";
 import { isSecretReference } from "../../model/secret.ts";
 import { coerceTexts } from "../scalars.ts";

@@ -1,6 +1,6 @@
 import type { Address } from "../../model/address.ts";
-import { isObject, type JsonValue } from "../../model/json.ts";
-import { atPointer, toPointer } from "../../model/pointer.ts";
+import { isObject, type JsonValue } from "../../model/json/json.ts";
+import { atPointer, toPointer } from "../../model/json/pointer.ts";
 import type { Problem, SourceLocation } from "../../model/problem.ts";
 import { locationIn, type Resource } from "../../model/resource.ts";
 import { describeSecret, isSecretReference, Secret, type SecretReference, type SecretSource, secretKey } from "../../model/secret.ts";

@@ -1,7 +1,7 @@
 import { execFile } from "node:child_process";
 import { open } from "node:fs/promises";
 import { resolve } from "node:path";
-import { own } from "../../model/json.ts";
+import { own } from "../../model/json/json.ts";
 import type { SecretSource } from "../../model/secret.ts";
 import { errorCode } from "../source.ts";
 

@@ -3,9 +3,8 @@ import { basename, dirname, join } from "node:path";
 import type { Binding, Bindings } from "../../model/address.ts";
 import { type Address, parseAddress } from "../../model/address.ts";
 import { DimsyncError } from "../../model/errors.ts";
-import { sameJson } from "../../model/json.ts";
+import { sameJson } from "../../model/json/json.ts";
 import { shellWord } from "../../text/shell.ts";
-import { writeAtomic } from "../atomic.ts";
 import {
   type BindingsText,
   changeTarget,
@@ -15,8 +14,9 @@ import {
   printBindingsText,
   readTarget,
 } from "../bindings-text.ts";
-import { withFileLock } from "../file-lock.ts";
-import { isErrno, reasonOf } from "../fs-errors.ts";
+import { writeAtomic } from "../files/atomic.ts";
+import { withFileLock } from "../files/file-lock.ts";
+import { isErrno, reasonOf } from "../files/fs-errors.ts";
 import { ensureStateFolder } from "../state-folder.ts";
 
 /** The bindings of one target, and the way to change them. */

@@ -1,8 +1,8 @@
 import { randomUUID } from "node:crypto";
 import { join } from "node:path";
 import { DimsyncError } from "../../model/errors.ts";
-import { appendLog, readLog } from "../append-log.ts";
-import { reasonOf } from "../fs-errors.ts";
+import { appendLog, readLog } from "../files/append-log.ts";
+import { reasonOf } from "../files/fs-errors.ts";
 import { type CreatedEntry, historyOf, type OpenIntent, settleIn } from "../history.ts";
 import { type Intent, type JournalLine, parseJournalLine, type Settlement, toLogEntry } from "../journal-line.ts";
 import { ensureStateFolder, stateFolder } from "../state-folder.ts";

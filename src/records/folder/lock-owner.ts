@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { hostname } from "node:os";
-import { isObject, own } from "../../model/json.ts";
+import { isObject, own } from "../../model/json/json.ts";
 import { isAlive, type LocalProcess, pidSpace, thisProcess } from "../process-identity.ts";
 
 /** Who holds a lock, as written into the lock file. */

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { DimsyncError } from "../../model/errors.ts";
-import { breakFileLock, type FileLock, fileLockOwner, takeFileLock } from "../file-lock.ts";
-import { reasonOf } from "../fs-errors.ts";
+import { breakFileLock, type FileLock, fileLockOwner, takeFileLock } from "../files/file-lock.ts";
+import { reasonOf } from "../files/fs-errors.ts";
 import { type Instant, instant } from "../lease.ts";
 import { ensureStateFolder, stateFolder } from "../state-folder.ts";
 import type { LockOwner } from "./lock-owner.ts";

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { DimsyncError } from "../../model/errors.ts";
-import { appendLog, readLog } from "../append-log.ts";
-import { reasonOf } from "../fs-errors.ts";
+import { appendLog, readLog } from "../files/append-log.ts";
+import { reasonOf } from "../files/fs-errors.ts";
 import type { UnlockedRun } from "../records.ts";
 import { ensureStateFolder, stateFolder } from "../state-folder.ts";
 

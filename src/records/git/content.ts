@@ -1,4 +1,4 @@
-import { isObject, own } from "../../model/json.ts";
+import { isObject, own } from "../../model/json/json.ts";
 import type { AppliedPlan } from "../applied-plans.ts";
 import { parseBindingsText, readTarget } from "../bindings-text.ts";
 import { emptyState, type Fact, withFacts } from "../facts.ts";

@@ -1,8 +1,8 @@
 import type { Address, Binding } from "../../model/address.ts";
-import type { LogEntry } from "../append-log.ts";
 import type { AppliedPlan } from "../applied-plans.ts";
 import { changeTarget, emptyBindingsText, parseBindingsText, printBindingsText } from "../bindings-text.ts";
 import { type Fact, withFacts } from "../facts.ts";
+import type { LogEntry } from "../files/append-log.ts";
 import { toLogEntry } from "../journal-line.ts";
 import type { Lease } from "../records.ts";
 import type { Draft } from "../shared/store.ts";

@@ -1,5 +1,5 @@
-import { isObject, own } from "../../model/json.ts";
-import type { LogEntry } from "../append-log.ts";
+import { isObject, own } from "../../model/json/json.ts";
+import type { LogEntry } from "../files/append-log.ts";
 import type { Files } from "./tree.ts";
 
 // The journal is kept in segments of 64 lines, so that no write rewrites a large file. The last 16

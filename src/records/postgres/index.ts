@@ -1,7 +1,7 @@
 import { randomBytes, randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { DimsyncError } from "../../model/errors.ts";
-import { isObject } from "../../model/json.ts";
+import { isObject } from "../../model/json/json.ts";
 import { withFacts } from "../facts.ts";
 import type { Records } from "../records.ts";
 import { describeFacts } from "../shared/describe-change.ts";

@@ -1,5 +1,5 @@
 import type { Binding } from "../../model/address.ts";
-import { isObject, own } from "../../model/json.ts";
+import { isObject, own } from "../../model/json/json.ts";
 import type { AppliedPlan } from "../applied-plans.ts";
 import { emptyState, type Fact, withFacts } from "../facts.ts";
 import { createdEntry } from "../history.ts";

@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { isObject, own } from "../../model/json.ts";
-import { writeAtomic } from "../atomic.ts";
+import { isObject, own } from "../../model/json/json.ts";
+import { writeAtomic } from "../files/atomic.ts";
 import { ensureStateFolder, stateFolder } from "../state-folder.ts";
 
 // A database that was restored from a backup does not know the objects that were created since. This

@@ -1,8 +1,8 @@
 import { mkdir, open, readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
-import { readLog } from "../append-log.ts";
-import { syncFolder } from "../atomic.ts";
-import { isErrno } from "../fs-errors.ts";
+import { readLog } from "../files/append-log.ts";
+import { syncFolder } from "../files/atomic.ts";
+import { isErrno } from "../files/fs-errors.ts";
 import { parseJournalLine, type Settlement, toLogEntry } from "../journal-line.ts";
 import { ensureStateFolder, stateFolder } from "../state-folder.ts";
 

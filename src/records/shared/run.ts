@@ -4,7 +4,7 @@ import { shellWord } from "../../text/shell.ts";
 import type { AppliedPlan } from "../applied-plans.ts";
 import { duplicateBinding } from "../bindings-text.ts";
 import { type Fact, otherWithId } from "../facts.ts";
-import { reasonOf } from "../fs-errors.ts";
+import { reasonOf } from "../files/fs-errors.ts";
 import { type Instant, refuseStale } from "../lease.ts";
 import type { RecordsRun, RecordsState } from "../records.ts";
 import { noLease, planApplied } from "../store-errors.ts";

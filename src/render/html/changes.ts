@@ -1,10 +1,10 @@
 import { counted } from "../../text/counts.ts";
 import { andMore, joinParts } from "../../text/lists.ts";
 import { attributionText, originText, type Traced } from "../report/attribution.ts";
-import type { ChangeLine } from "../report/changes.ts";
-import type { ItemGroup, ReportGroup, RulesGroup } from "../report/groups.ts";
-import type { ReportObject } from "../report/objects.ts";
-import type { RuleChanges } from "../report/rules.ts";
+import type { ChangeLine } from "../report/changes/changes.ts";
+import type { ItemGroup, ReportGroup, RulesGroup } from "../report/changes/groups.ts";
+import type { ReportObject } from "../report/changes/objects.ts";
+import type { RuleChanges } from "../report/changes/rules.ts";
 import type { Words } from "../report/words.ts";
 import { blocks, chip, code, escaped, type Tone, table } from "./escape.ts";
 

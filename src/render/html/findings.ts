@@ -6,7 +6,7 @@ import { joinParts } from "../../text/lists.ts";
 import { wholePath } from "../../text/paths.ts";
 import { valueLines } from "../../text/values.ts";
 import { blockedGroups } from "../report/blocked.ts";
-import { changeLines, placeText, waitsForText } from "../report/changes.ts";
+import { changeLines, placeText, waitsForText } from "../report/changes/changes.ts";
 import { heldNote } from "../report/held.ts";
 import { nodeCount, type Policies, type PolicyGroup } from "../report/policies.ts";
 import { guardText } from "../report/refusals.ts";

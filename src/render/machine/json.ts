@@ -1,6 +1,6 @@
 import { byText } from "../../model/address.ts";
-import { emptyRecord, isObject } from "../../model/json.ts";
-import { jsonPieces, type Replacer } from "../../model/json-pieces.ts";
+import { emptyRecord, isObject } from "../../model/json/json.ts";
+import { jsonPieces, type Replacer } from "../../model/json/pieces.ts";
 import { visible } from "../../text/control-characters.ts";
 import type { Document, Renderer } from "../document.ts";
 

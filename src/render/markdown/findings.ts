@@ -8,7 +8,7 @@ import { spaced, wholePath } from "../../text/paths.ts";
 import { valueLines } from "../../text/values.ts";
 import { traceText } from "../report/attribution.ts";
 import { blockedGroups } from "../report/blocked.ts";
-import { placeText, waitsForText } from "../report/changes.ts";
+import { placeText, waitsForText } from "../report/changes/changes.ts";
 import { heldNote, type ReportHeld } from "../report/held.ts";
 import { nodeCount, type Policies, type PolicyGroup } from "../report/policies.ts";
 import { guardText } from "../report/refusals.ts";

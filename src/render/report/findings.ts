@@ -10,11 +10,11 @@ import { errorsFirst } from "../../text/severity.ts";
 import { valueAt } from "../../text/values.ts";
 import type { Document } from "../document.ts";
 import { type BlockedGroup, blockedGroups } from "./blocked.ts";
+import { groupByRule } from "./changes/rules.ts";
 import { heldNote } from "./held.ts";
 import { isDone } from "./outcomes.ts";
 import { openFindings, requirementText } from "./policies.ts";
 import { guardText, shownGuards } from "./refusals.ts";
-import { groupByRule } from "./rules.ts";
 import { isAlarm, riskText } from "./words.ts";
 
 /** What SARIF, JUnit and annotations report, with the manifest's line if it is known. */

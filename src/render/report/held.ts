@@ -2,7 +2,7 @@ import type { Action, Change, Held } from "../../model/plan.ts";
 import { visible } from "../../text/control-characters.ts";
 import { counted } from "../../text/counts.ts";
 import { joinParts } from "../../text/lists.ts";
-import { waitsForText } from "./changes.ts";
+import { waitsForText } from "./changes/changes.ts";
 import { isAlarm } from "./words.ts";
 
 /** What `--protect-only` does not send of one object. */

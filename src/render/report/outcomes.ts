@@ -4,7 +4,7 @@ import { visible } from "../../text/control-characters.ts";
 import { countList } from "../../text/counts.ts";
 import { andMore } from "../../text/lists.ts";
 import { shellWord } from "../../text/shell.ts";
-import { grouped } from "./grouped.ts";
+import { grouped } from "./changes/grouped.ts";
 
 const doneWords: Readonly<Record<Action, string>> = { create: "created", update: "updated", relate: "related", bind: "id recorded" };
 

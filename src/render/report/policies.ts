@@ -3,8 +3,8 @@ import type { Severity } from "../../model/problem.ts";
 import { pathText, wholePath } from "../../text/paths.ts";
 import { errorsFirst } from "../../text/severity.ts";
 import type { Document } from "../document.ts";
-import { placeText } from "./changes.ts";
-import { grouped } from "./grouped.ts";
+import { placeText } from "./changes/changes.ts";
+import { grouped } from "./changes/grouped.ts";
 
 /** The findings of one policy with the same message. */
 export interface PolicyGroup {

@@ -4,8 +4,8 @@ import type { Plan, UnmanagedTable } from "../../model/plan.ts";
 import { counted, countList } from "../../text/counts.ts";
 import { andMore } from "../../text/lists.ts";
 import { nameText } from "../../text/paths.ts";
-import { grouped } from "./grouped.ts";
-import { integrationOf } from "./rules.ts";
+import { grouped } from "./changes/grouped.ts";
+import { integrationOf } from "./changes/rules.ts";
 
 /** Live objects and columns that no manifest covers. */
 export interface Unmanaged {

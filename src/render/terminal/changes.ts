@@ -2,9 +2,9 @@ import type { Action } from "../../model/plan.ts";
 import { andMore, joinParts } from "../../text/lists.ts";
 import { cutMiddle } from "../../text/values.ts";
 import { traceText } from "../report/attribution.ts";
-import type { ChangeLine } from "../report/changes.ts";
-import { grouped } from "../report/grouped.ts";
-import type { RulesGroup } from "../report/groups.ts";
+import type { ChangeLine } from "../report/changes/changes.ts";
+import { grouped } from "../report/changes/grouped.ts";
+import type { RulesGroup } from "../report/changes/groups.ts";
 import type { Words } from "../report/words.ts";
 import { type Cell, cell, joined, type Row, type Screen, tableLines, wrap } from "./layout.ts";
 

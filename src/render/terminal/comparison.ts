@@ -1,7 +1,7 @@
 import { visible } from "../../text/control-characters.ts";
 import { counted } from "../../text/counts.ts";
 import type { RenderOptions } from "../document.ts";
-import { grouped } from "../report/grouped.ts";
+import { grouped } from "../report/changes/grouped.ts";
 import { cell, joined, type Row, type Screen, screenOf, tableLines, wrap } from "./layout.ts";
 
 /** What `dimsync compare` found. */

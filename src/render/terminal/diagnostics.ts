@@ -1,7 +1,7 @@
 import type { Diagnostic } from "../../model/problem.ts";
 import { visible } from "../../text/control-characters.ts";
 import { widthOf } from "../../text/width.ts";
-import { placeText } from "../report/changes.ts";
+import { placeText } from "../report/changes/changes.ts";
 import { commandLines, severityPaint } from "./findings.ts";
 import { cell, type Screen, tableLines, wrap } from "./layout.ts";
 

@@ -1,4 +1,4 @@
-import { isObject, own } from "../../model/json.ts";
+import { isObject, own } from "../../model/json/json.ts";
 import type { AuditEntry } from "../../model/live.ts";
 import type { Diagnostic } from "../../model/problem.ts";
 import type { PlannedRequest } from "../../model/service.ts";

@@ -2,7 +2,7 @@ import { visible } from "../../text/control-characters.ts";
 import { andMore, joinParts } from "../../text/lists.ts";
 import { actionSigns } from "../../text/signs.ts";
 import { valueLines } from "../../text/values.ts";
-import type { Call, ItemGroup, ReportGroup } from "../report/groups.ts";
+import type { Call, ItemGroup, ReportGroup } from "../report/changes/groups.ts";
 import type { Words } from "../report/words.ts";
 import { changeRows, exposedText, ruleRows } from "./changes.ts";
 import { type Cell, cell, joined, type Screen, tableLines, wrap } from "./layout.ts";

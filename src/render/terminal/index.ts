@@ -5,7 +5,7 @@ import { outcomeSigns } from "../../text/signs.ts";
 import type { Document, RenderOptions } from "../document.ts";
 import { timeText } from "../report/attribution.ts";
 import { blockedGroups } from "../report/blocked.ts";
-import { changeLines } from "../report/changes.ts";
+import { changeLines } from "../report/changes/changes.ts";
 import type { ReportOutcome } from "../report/outcomes.ts";
 import { renderedOf, targetRows } from "../report/targets.ts";
 import { groupedText, type Words } from "../report/words.ts";

@@ -1,6 +1,6 @@
 import { ServiceError } from "../../model/errors.ts";
-import { isObject, type JsonValue, own } from "../../model/json.ts";
-import { type Pointer, toPointer } from "../../model/pointer.ts";
+import { isObject, type JsonValue, own } from "../../model/json/json.ts";
+import { type Pointer, toPointer } from "../../model/json/pointer.ts";
 
 /** The call whose response is read; `sent` is "maybe" for a write, which the service may have executed. */
 export interface Where {

@@ -1,4 +1,4 @@
-import { emptyRecord, isObject } from "../../model/json.ts";
+import { emptyRecord, isObject } from "../../model/json/json.ts";
 import type { LiveColumn, LiveSchema, LiveSchemas, LiveTable } from "../../model/live.ts";
 import type { Where } from "./members.ts";
 import { flagOf, memberOf, objectOf, optionalFlagOf, optionalTextOf, type Part } from "./members.ts";

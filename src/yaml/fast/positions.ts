@@ -1,4 +1,4 @@
-import { fromPointer } from "../../model/pointer.ts";
+import { fromPointer } from "../../model/json/pointer.ts";
 import type { SourceLocation } from "../../model/problem.ts";
 import { lineStartsOf } from "../../text/lines.ts";
 import { enterItem, enterMap, enterMember, type Range, type SecretScope, type SecretTest, wholeDocument } from "../mask.ts";

@@ -1,8 +1,8 @@
 import { boundIdentity } from "../../../src/kinds/identity.ts";
 import { emptyDiff, type Kind, type Unit } from "../../../src/kinds/kind.ts";
 import { changedLeaves, leafDigests } from "../../../src/kinds/leaves.ts";
+import { urlPath } from "../../../src/model/json/pointer.ts";
 import type { DraftItem } from "../../../src/model/plan.ts";
-import { urlPath } from "../../../src/model/pointer.ts";
 import { locationIn, type Resource } from "../../../src/model/resource.ts";
 
 // The folder of a kind that test/kinds/new-kind.slow.test.ts adds to a copy of the project. A note

@@ -2,10 +2,10 @@ import { type AccountView, type DiffResult, emptyDiff } from "../../../src/kinds
 import { indexed } from "../../../src/kinds/lookup.ts";
 import { compileConfig, makeRuleProgram } from "../../../src/kinds/schema-config/compiled-config.ts";
 import { type ObservedSchemas, observedAt, schemaConfig } from "../../../src/kinds/schema-config/index.ts";
-import { newRuleCache, type RuleCache } from "../../../src/kinds/schema-config/rule-cache.ts";
-import { ruleSetsIn } from "../../../src/kinds/schema-config/rule-sets.ts";
-import type { UnitTally } from "../../../src/kinds/schema-config/rule-stats.ts";
-import { ruleWarnings } from "../../../src/kinds/schema-config/rule-warnings.ts";
+import { newRuleCache, type RuleCache } from "../../../src/kinds/schema-config/rules/rule-cache.ts";
+import { ruleSetsIn } from "../../../src/kinds/schema-config/rules/rule-sets.ts";
+import type { UnitTally } from "../../../src/kinds/schema-config/rules/rule-stats.ts";
+import { ruleWarnings } from "../../../src/kinds/schema-config/rules/rule-warnings.ts";
 import type { SchemaConfigUnit } from "../../../src/kinds/schema-config/units.ts";
 import { withIdentities } from "../../../src/kinds/select.ts";
 import type { LiveColumn, LiveIntegration, LiveSchema, LiveSchemas, LiveTable } from "../../../src/model/live.ts";

@@ -4,11 +4,11 @@ import { expand, tablesToRead, unmanagedTables } from "../../../src/kinds/schema
 import { evaluate } from "../../../src/kinds/schema-config/evaluate.ts";
 import { explain } from "../../../src/kinds/schema-config/explain.ts";
 import { patches } from "../../../src/kinds/schema-config/patch.ts";
-import type { RuleCache } from "../../../src/kinds/schema-config/rule-cache.ts";
-import { finishStats, type RunningStats } from "../../../src/kinds/schema-config/rule-stats.ts";
+import type { RuleCache } from "../../../src/kinds/schema-config/rules/rule-cache.ts";
+import { finishStats, type RunningStats } from "../../../src/kinds/schema-config/rules/rule-stats.ts";
 import type { NodePath } from "../../../src/kinds/schema-config/tree.ts";
+import { fromPointer } from "../../../src/model/json/pointer.ts";
 import type { LiveSchemas, LiveTable } from "../../../src/model/live.ts";
-import { fromPointer } from "../../../src/model/pointer.ts";
 import type { SchemaConfigSpec, SchemaRule } from "../../../src/model/resource.ts";
 import { runs } from "../../support/sample.ts";
 import { compareFleet, config, ruleSet, rulesOf } from "./fleet.ts";

@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { manifestKinds } from "../../../src/kinds/index.ts";
 import { schemaNames, schemaText } from "../../../src/manifests/schema/lookup.ts";
-import { isObject } from "../../../src/model/json.ts";
+import { isObject } from "../../../src/model/json/json.ts";
 
 type Schema = Readonly<Record<string, unknown>>;
 const read = (name: string): Schema => JSON.parse(readFileSync(fileOf(name), "utf8"));

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
+import { toPointer } from "../../../src/model/json/pointer.ts";
 import type { Plan } from "../../../src/model/plan.ts";
-import { toPointer } from "../../../src/model/pointer.ts";
 import { renderers } from "../../../src/render/index.ts";
 import { totalsOf } from "../../../src/render/report/totals.ts";
 import { diagnostics, invalid } from "../diagnostics.ts";

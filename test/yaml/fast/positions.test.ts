@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { isSecretMember } from "../../../src/manifests/secrets/secret-members.ts";
-import { toPointer } from "../../../src/model/pointer.ts";
+import { toPointer } from "../../../src/model/json/pointer.ts";
 import { fastPositions } from "../../../src/yaml/fast/positions.ts";
 import { parsePlainYaml } from "../../../src/yaml/fast/transcode.ts";
 import { libraryPositions, type Positions } from "../../../src/yaml/positions.ts";

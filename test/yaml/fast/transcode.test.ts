@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { canonicalJson } from "../../../src/model/json.ts";
+import { canonicalJson } from "../../../src/model/json/json.ts";
 import { parsePlainYaml } from "../../../src/yaml/fast/transcode.ts";
 import { readByLibrary } from "../../../src/yaml/library.ts";
 import { runs } from "../../support/sample.ts";

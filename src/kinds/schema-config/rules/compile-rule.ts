@@ -1,0 +1,186 @@
+import type { Problem, SourceLocation } from "../../../model/problem.ts";
+import {
+  type ColumnTree,
+  locationIn,
+  type Resource,
+  type SchemaConfigSpec,
+  type SchemaExpectation,
+  type SchemaMatch,
+  type SchemaRule,
+} from "../../../model/resource.ts";
+import { titles } from "../../../model/titles.ts";
+import { type NodePatterns, nodePatterns } from "../../patterns/nodes.ts";
+import { type Depth, type LiveNode, levelNames, type NodeCause } from "../tree.ts";
+
+export type Where = NonNullable<SchemaMatch["where"]>;
+export type Expected = Omit<SchemaExpectation, "match">;
+
+/** A rule with its own `match`, not one that uses a RuleSet. */
+export type OwnRule = Exclude<SchemaRule, { readonly use: string }>;
+
+/** A rule and where it is written: in the SchemaConfig, or in a RuleSet that it uses. */
+export interface WrittenRule {
+  readonly rule: OwnRule;
+  /**
+   * The cause of changes: the id, or "rule 3"; in a RuleSet "pii-columns rule 3". Counted from 1.
+   */
+  readonly name: string;
+  readonly owner: Resource;
+  /** "/spec/rules/2" */
+  readonly pointer: string;
+}
+
+/** A rule or an `expect` entry of a SchemaConfig, with compiled patterns. */
+export interface CompiledRule {
+  readonly type: "rule";
+  /** The deepest level that the match names. The rule applies to nodes of this level only. */
+  readonly depth: Depth;
+  /** By depth; undefined matches every name. */
+  readonly parts: NodePatterns["parts"];
+  readonly where: Where | undefined;
+  readonly ignores: boolean;
+  readonly set: ColumnTree | undefined;
+  /** For an `expect` entry, which sets nothing. */
+  readonly expected: Expected | undefined;
+  readonly name: string;
+  /** One object for all changes that the rule causes. */
+  readonly cause: NodeCause;
+  readonly minMatches: number | undefined;
+  readonly owner: Resource;
+}
+
+interface Compiled {
+  /** Undefined if the match names no level. */
+  readonly rule: CompiledRule | undefined;
+  readonly problems: readonly Problem[];
+}
+
+/** The attributes of each level that `where` can compare. A column has the syncMode of its table. */
+const attributes: readonly (readonly (keyof Where)[])[] = [
+  ["enabled"],
+  ["enabled", "syncMode"],
+  ["enabled", "hashed", "isPrimaryKey", "syncMode"],
+];
+const assertable: readonly (readonly (keyof Expected)[])[] = [
+  ["nameInDestination"],
+  ["nameInDestination", "syncMode", "cursorField"],
+  ["nameInDestination", "isPrimaryKey"],
+];
+export const expectedKeys = ["nameInDestination", "syncMode", "cursorField", "isPrimaryKey"] as const;
+
+export function compileRule({ rule, name, owner, pointer }: WrittenRule): Compiled {
+  const { match, problems } = compileMatch(rule.match, owner, pointer);
+  const ignores = rule.ignore === true;
+  const both: readonly Problem[] =
+    ignores && rule.set !== undefined
+      ? [
+          problem(owner, pointer, {
+            code: "E_IGNORE_AND_SET",
+            summary: titles.E_IGNORE_AND_SET,
+            message: "The rule has both ignore and set, which contradict each other. Write two rules; the later one wins.",
+          }),
+        ]
+      : [];
+  const place = locationIn(owner, pointer);
+  return {
+    problems: [...both, ...problems],
+    rule: match && {
+      ...match,
+      ignores,
+      set: ignores ? undefined : rule.set,
+      expected: undefined,
+      name,
+      cause: { rule: name, ...(rule.reason === undefined ? {} : { reason: rule.reason }), place },
+      minMatches: rule.minMatches,
+      owner,
+    },
+  };
+}
+
+export function compileExpectation(
+  { match: written, ...expected }: SchemaExpectation,
+  owner: Resource<SchemaConfigSpec>,
+  index: number,
+): Compiled {
+  const pointer = `/spec/expect/${index}`;
+  const { match, problems } = compileMatch(written, owner, pointer);
+  if (match === undefined) return { rule: undefined, problems };
+  const wrongLevel = expectedKeys
+    .filter((key) => expected[key] !== undefined && !assertable[match.depth]?.includes(key))
+    .map((key) =>
+      problem(owner, `${pointer}/${key}`, {
+        code: "E_EXPECT_LEVEL",
+        summary: titles.E_EXPECT_LEVEL,
+        message: `A ${levelNames[match.depth]} has no ${key}. An expect entry applies to the deepest level that its match names.`,
+      }),
+    );
+  const name = `expect ${index + 1}`;
+  return {
+    problems: [...problems, ...wrongLevel],
+    rule: {
+      ...match,
+      ignores: false,
+      set: undefined,
+      expected,
+      name,
+      cause: { rule: name, place: locationIn(owner, pointer) },
+      minMatches: undefined,
+      owner,
+    },
+  };
+}
+
+function compileMatch(
+  match: SchemaMatch,
+  owner: Resource,
+  pointer: string,
+): { readonly match: Pick<CompiledRule, "type" | "depth" | "parts" | "where"> | undefined; readonly problems: readonly Problem[] } {
+  const { ignoreCase, where } = match;
+  const { depth, parts } = nodePatterns(
+    [match.schema, match.table, match.column].map((name) => (name === undefined || name.length === 0 ? undefined : { name, ignoreCase })),
+  );
+  if (depth === undefined) {
+    const message = 'The match names no schema, table or column. For every table, write table: "*".';
+    return {
+      match: undefined,
+      problems: [problem(owner, `${pointer}/match`, { code: "E_EMPTY_MATCH", summary: titles.E_EMPTY_MATCH, message })],
+    };
+  }
+  // `where` comes from JSON that the schema has checked: its keys are those of its type.
+  const problems = (Object.keys(where ?? {}) as (keyof Where)[])
+    .filter((key) => !attributes[depth]?.includes(key))
+    .map((key) =>
+      problem(owner, `${pointer}/match/where/${key}`, {
+        code: "E_WHERE_LEVEL",
+        summary: titles.E_WHERE_LEVEL,
+        message: `A ${levelNames[depth]} has no ${key}, so the rule could never match. A rule applies to the deepest level that its match names.`,
+      }),
+    );
+  return { match: { type: "rule", depth, parts, where }, problems };
+}
+
+const problem = (owner: Resource, pointer: string, text: Pick<Problem, "code" | "summary" | "message">): Problem => ({
+  ...text,
+  severity: "error",
+  place: locationIn(owner, pointer),
+  address: owner.address,
+});
+
+/**
+ * Whether the live node has these attributes. An attribute that the service did not return is
+ * unknown and does not match.
+ */
+export function holds(where: Where, node: LiveNode, syncMode: string | undefined): boolean {
+  return (
+    (where.enabled === undefined || where.enabled === node.enabled) &&
+    (where.hashed === undefined || where.hashed === node.hashed) &&
+    (where.isPrimaryKey === undefined || where.isPrimaryKey === node.isPrimaryKey) &&
+    (where.syncMode === undefined || where.syncMode === syncMode)
+  );
+}
+
+/** Where a pattern of the rule is written: "/spec/rules/2/match/table/1". */
+export function patternPlace(rule: CompiledRule, depth: Depth, position: number | undefined): SourceLocation {
+  const pointer = `${rule.cause.place.pointer}/match/${levelNames[depth]}${position === undefined ? "" : `/${position}`}`;
+  return { ...rule.cause.place, pointer };
+}

@@ -1,0 +1,232 @@
+import type { ProgramRule, RuleProgram } from "../compiled-config.ts";
+import type { Depth, LiveNode } from "../tree.ts";
+import { holds, type Where } from "./compile-rule.ts";
+import { effectiveRules, newResolution, type Resolution, resolve } from "./resolve-rules.ts";
+
+// Rules are evaluated with memoisation. A fleet has millions of columns but few different names, so
+// the result of the rules for a name is computed once and cached:
+//
+// - A scope is a part of the tree where the same rules can apply. All tables with the same
+// remaining column rules share one scope, in any integration. Entering a node (`matchIn`) gives the
+// scope of the nodes below. - In a scope, a name matches the same rules every time. Without
+// `where`, that is the whole result: one CachedMatch.
+// - `where` compares live attributes. They have few combinations, so each combination that occurs has its own CachedMatch.
+//
+// The cache holds nothing but results of pure functions: it saves time, and no result depends on
+// earlier calls. It is created with a program, passed in explicitly, and dropped with the last unit
+// of the program, since names can take as much memory as a tree.
+
+/** A program with its cached results. */
+export interface RuleCache {
+  readonly program: RuleProgram;
+  /** The scope of schemas. */
+  readonly root: RuleScope;
+  readonly memo: Memo;
+}
+
+/** What the scopes of one cache share. */
+interface Memo {
+  readonly program: RuleProgram;
+  /** By their rules. */
+  readonly scopes: Map<string, RuleScope>;
+  /** How many matches have been created; their ids are smaller. */
+  matches: number;
+}
+
+/** A part of the tree where the same rules can apply. */
+export interface RuleScope {
+  readonly depth: Depth;
+  /** Rules that ignore a node above, in order. */
+  readonly ignoring: readonly ProgramRule[];
+  /** Rules whose patterns for the nodes above match. */
+  readonly rules: readonly ProgramRule[];
+  readonly memo: Memo;
+  readonly byName: Map<string, NameMatch>;
+  /** The last name at each position: tables of one shape list their columns in one order, and comparing is faster than a look-up. */
+  readonly byPosition: NameMatch[];
+  /** For every name, if the scope has no rules. */
+  noRules: NameMatch | undefined;
+}
+
+/** The rules that match a name in a scope, before `where`. */
+interface NameMatch {
+  readonly name: string;
+  readonly rules: readonly ProgramRule[];
+  readonly expectations: readonly ProgramRule[];
+  /** Rules that may match nodes below. */
+  readonly below: readonly ProgramRule[];
+  /** Positions in `RuleProgram.patterns` of the patterns that match the name. */
+  readonly hits: readonly number[];
+  /** The only result, if no rule has a `where`. */
+  readonly only: CachedMatch | undefined;
+  /** By `attributesKey`; by syncMode first if a rule compares it. */
+  readonly byAttributes: CachedMatch[];
+  readonly bySyncMode: Map<string | undefined, CachedMatch[]> | undefined;
+}
+
+/** What the rules do with nodes of one name and, if a rule has a `where`, of the same live attributes. */
+export interface CachedMatch {
+  /** Counted from 0 within the cache. */
+  readonly id: number;
+  /** The rules that match the node itself. */
+  readonly rules: readonly ProgramRule[];
+  /** Those that match it by name, with or without their `where`. */
+  readonly namedBy: readonly ProgramRule[];
+  readonly expectations: readonly ProgramRule[];
+  /** Positions in `RuleProgram.patterns` of the patterns that match the name. */
+  readonly hits: readonly number[];
+  /** `rules`, and the rules that ignore a node above, in the order in which they apply. */
+  readonly applied: readonly ProgramRule[];
+  /** The result for a node without literal entries, and the rules that decide it. */
+  readonly resolution: Resolution;
+  readonly effective: readonly ProgramRule[];
+  /** The scope of the nodes below; for a column, its own. */
+  readonly below: RuleScope;
+}
+
+/** Limits that keep memory flat, whatever the account contains. */
+const maxNames = 20_000;
+const maxScopes = 5_000;
+
+export function newRuleCache(program: RuleProgram): RuleCache {
+  const memo: Memo = { program, scopes: new Map(), matches: 0 };
+  return { program, memo, root: newScope({ depth: 0, ignoring: [], rules: program.rules, memo }) };
+}
+
+const newScope = (scope: Pick<RuleScope, "depth" | "ignoring" | "rules" | "memo">): RuleScope => ({
+  ...scope,
+  byName: new Map(),
+  byPosition: [],
+  noRules: undefined,
+});
+
+export const hasNoRules = (scope: RuleScope): boolean => scope.rules.length === 0 && scope.ignoring.length === 0;
+
+/** The match of a node. One that is not live (`node` undefined) matches rules without `where` only. */
+export function matchIn(scope: RuleScope, name: string, node: LiveNode | undefined, syncMode: string | undefined): CachedMatch {
+  const match = nameMatch(scope, name);
+  return match.only ?? withAttributes(scope, match, node, syncMode);
+}
+
+/** The same for the name at a position of a list of columns. */
+export function matchAt(scope: RuleScope, position: number, name: string, node: LiveNode, syncMode: string | undefined): CachedMatch {
+  const known = scope.noRules ?? scope.byPosition[position];
+  if (known !== undefined && (known.name === name || known === scope.noRules))
+    return known.only ?? withAttributes(scope, known, node, syncMode);
+  const match = nameMatch(scope, name);
+  scope.byPosition[position] = match;
+  return match.only ?? withAttributes(scope, match, node, syncMode);
+}
+
+/** The rules that match a name, whatever the live attributes are. */
+export const rulesNaming = (scope: RuleScope, name: string): readonly ProgramRule[] => nameMatch(scope, name).rules;
+
+function nameMatch(scope: RuleScope, name: string): NameMatch {
+  if (hasNoRules(scope)) {
+    scope.noRules ??= newNameMatch(scope, "");
+    return scope.noRules;
+  }
+  const known = scope.byName.get(name);
+  if (known !== undefined) return known;
+  const match = newNameMatch(scope, name);
+  if (scope.byName.size >= maxNames) scope.byName.clear();
+  scope.byName.set(name, match);
+  return match;
+}
+
+function newNameMatch(scope: RuleScope, name: string): NameMatch {
+  const { depth } = scope;
+  const rules: ProgramRule[] = [];
+  const expectations: ProgramRule[] = [];
+  const below: ProgramRule[] = [];
+  const hits: number[] = [];
+  for (const rule of scope.rules) {
+    const part = rule.parts[depth];
+    if (part !== undefined) {
+      const positions = part.matching(name);
+      if (positions === undefined) continue;
+      const first = rule.firstPattern[depth] ?? 0;
+      for (const position of positions) hits.push(first + position);
+    }
+    if (rule.depth > depth) below.push(rule);
+    else (rule.expected === undefined ? rules : expectations).push(rule);
+  }
+  const compares = (test: (where: Where) => boolean): boolean =>
+    [...rules, ...expectations].some(({ where }) => where !== undefined && test(where));
+  const bySyncMode = compares(({ syncMode }) => syncMode !== undefined) ? new Map<string | undefined, CachedMatch[]>() : undefined;
+  const match: NameMatch = { name, rules, expectations, below, hits, only: undefined, byAttributes: [], bySyncMode };
+  return compares(() => true) ? match : { ...match, only: newMatch(scope, match, () => true) };
+}
+
+function withAttributes(scope: RuleScope, match: NameMatch, node: LiveNode | undefined, syncMode: string | undefined): CachedMatch {
+  const matches = match.bySyncMode === undefined ? match.byAttributes : matchesFor(match.bySyncMode, syncMode);
+  const key = attributesKey(node);
+  const known = matches[key];
+  if (known !== undefined) return known;
+  const found = newMatch(scope, match, ({ where }) => where === undefined || (node !== undefined && holds(where, node, syncMode)));
+  matches[key] = found;
+  return found;
+}
+
+function matchesFor(bySyncMode: Map<string | undefined, CachedMatch[]>, syncMode: string | undefined): CachedMatch[] {
+  const known = bySyncMode.get(syncMode) ?? [];
+  if (known.length === 0) bySyncMode.set(syncMode, known);
+  return known;
+}
+
+/** A number for each combination of the attributes that `where` compares, without syncMode. */
+function attributesKey(node: LiveNode | undefined): number {
+  if (node === undefined) return 0;
+  const { hashed, isPrimaryKey } = node;
+  return (
+    1 +
+    (node.enabled ? 1 : 0) +
+    2 * (hashed === undefined ? 2 : hashed ? 1 : 0) +
+    6 * (isPrimaryKey === undefined ? 2 : isPrimaryKey ? 1 : 0)
+  );
+}
+
+function newMatch(
+  scope: RuleScope,
+  { rules: namedBy, expectations, below, hits }: NameMatch,
+  applies: (rule: ProgramRule) => boolean,
+): CachedMatch {
+  const { depth, memo } = scope;
+  const place = { layers: memo.program.layers, depth };
+  const rules = namedBy.filter(applies);
+  const applied = inOrder(scope.ignoring, rules);
+  const resolution = newResolution();
+  resolve(resolution, applied, undefined, place);
+  return {
+    id: memo.matches++,
+    rules,
+    namedBy,
+    expectations: expectations.filter(applies),
+    hits,
+    applied,
+    resolution,
+    effective: effectiveRules(applied, undefined, place),
+    below: depth === 2 ? scope : scopeBelow(scope, below, rules),
+  };
+}
+
+function scopeBelow(scope: RuleScope, below: readonly ProgramRule[], rules: readonly ProgramRule[]): RuleScope {
+  const { memo } = scope;
+  const ignoring = inOrder(
+    scope.ignoring,
+    rules.filter(({ ignores }) => ignores),
+  );
+  const depth: Depth = scope.depth === 0 ? 1 : 2;
+  const key = `${depth}:${ignoring.map(({ index }) => index).join()}|${below.map(({ index }) => index).join()}`;
+  const known = memo.scopes.get(key);
+  if (known !== undefined) return known;
+  if (memo.scopes.size >= maxScopes) memo.scopes.clear();
+  const found = newScope({ depth, ignoring, rules: below, memo });
+  memo.scopes.set(key, found);
+  return found;
+}
+
+function inOrder(a: readonly ProgramRule[], b: readonly ProgramRule[]): readonly ProgramRule[] {
+  if (a.length === 0 || b.length === 0) return a.length === 0 ? b : a;
+  return [...a, ...b].sort((one, other) => one.index - other.index);
+}

@@ -1,0 +1,79 @@
+import type { Problem } from "../../../model/problem.ts";
+import { locationIn, type Resource, type RuleSetSpec, type SchemaRule } from "../../../model/resource.ts";
+import { titles } from "../../../model/titles.ts";
+import { didYouMean } from "../../../text/suggest.ts";
+import { isRuleSet } from "../../manifests.ts";
+import type { WrittenRule } from "./compile-rule.ts";
+
+export type RuleSets = ReadonlyMap<string, Resource<RuleSetSpec>>;
+
+export function ruleSetsIn(resources: readonly Resource[]): RuleSets {
+  return new Map(resources.filter(isRuleSet).map((resource) => [resource.name, resource]));
+}
+
+/** RuleSets that each use two others double the rules at every step. */
+const maxRules = 20_000;
+
+interface SplicedRules {
+  readonly rules: readonly WrittenRule[];
+  readonly problems: readonly Problem[];
+}
+
+/**
+ * The rules of a SchemaConfig or RuleSet, with the rules of a RuleSet instead of each `use`. A
+ * `use` that cannot be replaced (unknown RuleSet, cycle, too many rules) is a problem and is left
+ * out, so that the other rules are still checked.
+ */
+export function spliceRules(resource: Resource<Partial<RuleSetSpec>>, sets: RuleSets): SplicedRules {
+  const rules: WrittenRule[] = [];
+  const problems: Problem[] = [];
+  const splice = (owner: Resource<Partial<RuleSetSpec>>, route: readonly string[]): void => {
+    for (const [index, rule] of (owner.spec.rules ?? []).entries()) {
+      const pointer = `/spec/rules/${index}`;
+      if (rules.length >= maxRules) {
+        if (!problems.some(({ code }) => code === "E_TOO_MANY_RULES")) problems.push(tooManyRules(resource, owner, pointer));
+        return;
+      }
+      if (!("use" in rule)) {
+        const number = `rule ${index + 1}`;
+        rules.push({ rule, name: rule.id ?? (isRuleSet(owner) ? `${owner.name} ${number}` : number), owner, pointer });
+        continue;
+      }
+      const used = sets.get(rule.use);
+      if (used === undefined) problems.push(unknownRuleSet(rule, owner, `${pointer}/use`, sets));
+      else if (route.includes(rule.use)) problems.push(cycle([...route.slice(route.indexOf(rule.use)), rule.use], owner, `${pointer}/use`));
+      else splice(used, [...route, rule.use]);
+    }
+  };
+  splice(resource, isRuleSet(resource) ? [resource.name] : []);
+  return { rules, problems };
+}
+
+const problem = (owner: Resource, pointer: string, text: Pick<Problem, "code" | "summary" | "message">): Problem => ({
+  ...text,
+  severity: "error",
+  place: locationIn(owner, pointer),
+  address: owner.address,
+});
+
+const tooManyRules = ({ address }: Resource, owner: Resource, pointer: string): Problem =>
+  problem(owner, pointer, {
+    code: "E_TOO_MANY_RULES",
+    summary: titles.E_TOO_MANY_RULES,
+    message: `With the RuleSets that it uses, ${address} has more than ${maxRules} rules. RuleSets that use others more than once multiply them.`,
+  });
+
+function unknownRuleSet({ use }: Extract<SchemaRule, { readonly use: string }>, owner: Resource, pointer: string, sets: RuleSets): Problem {
+  return problem(owner, pointer, {
+    code: "E_UNKNOWN_RULE_SET",
+    summary: titles.E_UNKNOWN_RULE_SET,
+    message: `${owner.address} uses RuleSet ${JSON.stringify(use)}, which no manifest defines.${didYouMean(use, [...sets.keys()].sort())}`,
+  });
+}
+
+const cycle = (names: readonly string[], owner: Resource, pointer: string): Problem =>
+  problem(owner, pointer, {
+    code: "E_RULE_SET_CYCLE",
+    summary: titles.E_RULE_SET_CYCLE,
+    message: `${names.join(" uses ")}. Remove one of these uses.`,
+  });

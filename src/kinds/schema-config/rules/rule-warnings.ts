@@ -1,0 +1,265 @@
+import { byText } from "../../../model/address.ts";
+import type { Problem, SourceLocation } from "../../../model/problem.ts";
+import { locationIn } from "../../../model/resource.ts";
+import { titles } from "../../../model/titles.ts";
+import { counted } from "../../../text/counts.ts";
+import { andMore } from "../../../text/lists.ts";
+import type { CompiledConfig } from "../compiled-config.ts";
+import { nowhereNames } from "../nowhere.ts";
+import { sourceText } from "../problems.ts";
+import { type Depth, levelNames, literalPointer, nodeText } from "../tree.ts";
+import { type CompiledRule, patternPlace } from "./compile-rule.ts";
+import type { UnitTally, Warning } from "./rule-stats.ts";
+
+// Problems that are known only for all integrations of a SchemaConfig together.
+
+/** The statistics of one rule over all integrations. A RuleSet's rule has one for each SchemaConfig that uses it. */
+interface RuleTotal {
+  readonly config: CompiledConfig;
+  readonly rule: CompiledRule;
+  matches: number;
+  effective: boolean;
+  unknownColumns: boolean;
+  /** How many levels of names it was compared with. */
+  levels: number;
+  /** Whether a name matches the patterns of its own level. */
+  hasName: boolean;
+  /** By depth and position: the patterns that were compared with a name, and those that matched one. */
+  readonly compared: Set<string>;
+  readonly matched: Set<string>;
+}
+
+const newTotal = (config: CompiledConfig, rule: CompiledRule): RuleTotal => ({
+  config,
+  rule,
+  matches: 0,
+  effective: false,
+  unknownColumns: false,
+  levels: 0,
+  hasName: false,
+  compared: new Set(),
+  matched: new Set(),
+});
+
+/**
+ * Globs that match nothing, fewer matches than `minMatches`, rules without effect, and warnings once per rule. A rule of a
+ * RuleSet has an effect if it has one in any SchemaConfig that uses it. Rules of a SchemaConfig are reported only if all
+ * integrations that it selects were compared.
+ */
+export function ruleWarnings(tallies: readonly UnitTally[]): readonly Problem[] {
+  const [first] = tallies;
+  if (first === undefined) return [];
+  const isComplete = completeConfigs(tallies, first.targets);
+  const totals = [...first.targets.keys()].flatMap((config) => config.rules.map((rule) => newTotal(config, rule)));
+  const totalOf = new Map(totals.map((total) => [total.rule, total]));
+  for (const tally of tallies) addTally(tally, totalOf);
+  const withoutEffect = [...byPlace(totals)]
+    .filter((uses) => uses.every(({ config }) => isComplete(config)))
+    .flatMap((uses) => [...globsWithoutMatch(uses), ...neverMatching(uses), ...neverDeciding(uses)]);
+  const tooFew = totals.filter(({ config }) => isComplete(config)).flatMap(tooFewMatches);
+  return [...withoutEffect, ...tooFew, ...nowhereNames(tallies, isComplete), ...sharedWarnings(tallies)];
+}
+
+/** Whether all integrations that a SchemaConfig selects were compared. */
+function completeConfigs(tallies: readonly UnitTally[], targets: UnitTally["targets"]): (config: CompiledConfig) => boolean {
+  const compared = new Map<CompiledConfig, number>();
+  for (const { program } of tallies) for (const { compiled } of program.layers) compared.set(compiled, (compared.get(compiled) ?? 0) + 1);
+  return (config) => compared.get(config) === targets.get(config);
+}
+
+/** The totals of each rule as it is written. */
+function byPlace(totals: readonly RuleTotal[]): Iterable<readonly [RuleTotal, ...RuleTotal[]]> {
+  const groups = new Map<string, [RuleTotal, ...RuleTotal[]]>();
+  for (const total of totals) {
+    const key = placeKey(total.rule.cause.place);
+    const known = groups.get(key);
+    if (known === undefined) groups.set(key, [total]);
+    else known.push(total);
+  }
+  return groups.values();
+}
+
+function addTally(
+  { program, matches, effective, unknownColumns, levels, hits }: UnitTally,
+  totalOf: ReadonlyMap<CompiledRule, RuleTotal>,
+): void {
+  for (const { index, compiled } of program.rules) {
+    const total = totalOf.get(compiled);
+    if (total === undefined) continue;
+    total.matches += matches[index] ?? 0;
+    total.effective ||= effective[index] === 1;
+    total.unknownColumns ||= unknownColumns[index] === 1;
+    total.levels = Math.max(total.levels, levels[index] ?? 0);
+  }
+  for (const [id, { rule, depth, pattern }] of program.patterns.entries()) {
+    const isHit = hits[id] === 1;
+    // A literal name is reported per integration (problems.ts), and there may be hundreds of thousands of them.
+    if (pattern.literal !== undefined && !(isHit && depth === rule.depth)) continue;
+    const total = totalOf.get(rule.compiled);
+    if (total === undefined) continue;
+    if (isHit && depth === rule.depth) total.hasName = true;
+    if (pattern.literal !== undefined) continue;
+    if ((levels[rule.index] ?? 0) > depth) total.compared.add(patternKey(depth, pattern.position));
+    if (isHit) total.matched.add(patternKey(depth, pattern.position));
+  }
+}
+
+const patternKey = (depth: Depth, position: number | undefined): string => `${depth} ${position}`;
+
+type Uses = readonly [RuleTotal, ...RuleTotal[]];
+
+/** Globs that match none of the names that they were compared with. */
+function globsWithoutMatch(uses: Uses): readonly Problem[] {
+  const [{ rule }] = uses;
+  // E_MIN_MATCHES is enough.
+  if (rule.minMatches === 0 || uses.some((use) => tooFewMatches(use).length > 0)) return [];
+  return ([0, 1, 2] as const).flatMap((depth) =>
+    (rule.parts[depth]?.positive ?? []).flatMap(({ text, literal, position }): readonly Problem[] => {
+      const key = patternKey(depth, position);
+      const isUnknown = depth === 2 && uses.some(({ unknownColumns }) => unknownColumns);
+      if (
+        literal !== undefined ||
+        isUnknown ||
+        uses.some(({ matched }) => matched.has(key)) ||
+        !uses.some(({ compared }) => compared.has(key))
+      )
+        return [];
+      return [
+        {
+          code: "W_GLOB_NO_MATCH",
+          severity: "warning",
+          summary: titles.W_GLOB_NO_MATCH,
+          message: `No ${levelNames[depth]} matches ${JSON.stringify(text)} in any integration of ${configsText(uses)}. Correct or remove the pattern. If it is for later, set minMatches: 0.`,
+          place: patternPlace(rule, depth, position),
+          address: rule.owner.address,
+        },
+      ];
+    }),
+  );
+}
+
+/**
+ * Rules that match nothing although their names exist: `where`, or a list of only `!patterns`, excludes everything. A
+ * `where` on `enabled` or `hashed` is not reported, because an apply changes these.
+ */
+function neverMatching(uses: Uses): readonly Problem[] {
+  const [{ rule }] = uses;
+  const { where, minMatches, parts } = rule;
+  if (minMatches !== undefined || where?.enabled !== undefined || where?.hashed !== undefined) return [];
+  if (uses.some(({ matches, unknownColumns }) => matches > 0 || unknownColumns)) return [];
+  const last = (Math.max(...uses.map(({ levels }) => levels)) - 1) as -1 | Depth;
+  const isExcluded = last !== -1 && parts[last]?.positive.length === 0;
+  if (!isExcluded && !uses.some(({ hasName }) => hasName)) return [];
+  const level = levelNames[rule.depth];
+  const reason =
+    where === undefined && isExcluded
+      ? `its patterns exclude every ${levelNames[last]}`
+      : `no ${level} with these names has the attributes in where`;
+  const remedy = rule.expected === undefined ? "or remove the rule. If it is for later, set minMatches: 0" : "or remove the entry";
+  return [
+    {
+      code: "W_RULE_NO_MATCH",
+      severity: "warning",
+      summary: titles.W_RULE_NO_MATCH,
+      message: `${ruleText(rule)} matches no ${level} in any integration of ${configsText(uses)}: ${reason}. Correct the match, ${remedy}.`,
+      place: rule.cause.place,
+      address: rule.owner.address,
+    },
+  ];
+}
+
+function tooFewMatches({ config, rule, matches }: RuleTotal): readonly Problem[] {
+  if (rule.minMatches === undefined || matches >= rule.minMatches) return [];
+  return [
+    {
+      code: "E_MIN_MATCHES",
+      severity: "error",
+      summary: titles.E_MIN_MATCHES,
+      message: `${ruleText(rule)} matches ${counted(matches, levelNames[rule.depth])} in the integrations of ${config.config.address}, but minMatches is ${rule.minMatches}. Something that it protects may have been renamed. Correct the match, or lower minMatches.`,
+      place: { ...rule.cause.place, pointer: `${rule.cause.place.pointer}/minMatches` },
+      address: config.config.address,
+    },
+  ];
+}
+
+function neverDeciding(uses: Uses): readonly Problem[] {
+  const [{ rule }] = uses;
+  const matches = uses.reduce((sum, use) => sum + use.matches, 0);
+  if (rule.expected !== undefined || matches === 0 || uses.some(({ effective, unknownColumns }) => effective || unknownColumns)) return [];
+  return [
+    {
+      code: "I_RULE_SHADOWED",
+      severity: "info",
+      summary: titles.I_RULE_SHADOWED,
+      message: `${ruleText(rule)} matches ${counted(matches, levelNames[rule.depth])} of ${configsText(uses)}, but has no effect: later rules or the literal tree override it, or earlier rules set the same. Remove it, or move it.`,
+      place: rule.cause.place,
+      address: rule.owner.address,
+    },
+  ];
+}
+
+const ruleText = ({ name }: CompiledRule): string => `Rule ${JSON.stringify(name)}`;
+
+const configsText = (uses: Uses): string => andMore(uses.map(({ config }) => config.config.address).sort(byText));
+
+/** A warning with the nodes of all integrations. */
+interface SharedWarning {
+  readonly warning: Warning;
+  readonly place: SourceLocation;
+  /** "public.users.id of orders" */
+  readonly nodes: string[];
+  count: number;
+  integrations: number;
+}
+
+/** The warnings of all integrations, once for each rule and literal tree. */
+function sharedWarnings(tallies: readonly UnitTally[]): readonly Problem[] {
+  const shared = new Map<string, SharedWarning>();
+  const effective = rulesOutsideDisabledTables(tallies);
+  for (const { label, warnings } of [...tallies].sort((a, b) => byText(a.label, b.label)))
+    for (const warning of warnings.values()) {
+      const place = placeOf(warning);
+      if (warning.code === "W_COLUMN_RULES_IN_DISABLED_TABLE" && warning.by.type === "rule" && effective.has(placeKey(place))) continue;
+      const key = `${warning.code} ${placeKey(place)}`;
+      const known = shared.get(key) ?? { warning, place, nodes: [], count: 0, integrations: 0 };
+      shared.set(key, known);
+      known.count += warning.nodes.count;
+      known.integrations++;
+      for (const path of warning.nodes.first) known.nodes.push(`${nodeText(path)} of ${label}`);
+    }
+  return [...shared.values()].map(warningProblem);
+}
+
+/** The places of the rules that match something outside disabled tables, in any integration. There they have an effect. */
+const rulesOutsideDisabledTables = (tallies: readonly UnitTally[]): ReadonlySet<string> =>
+  new Set(
+    tallies.flatMap(({ program, enabled }) =>
+      program.rules.filter(({ index }) => enabled[index] === 1).map(({ compiled }) => placeKey(compiled.cause.place)),
+    ),
+  );
+
+const placeKey = ({ file, document, pointer }: SourceLocation): string => JSON.stringify([file, document, pointer]);
+
+function warningProblem({ warning: { by, code }, place, nodes, count, integrations }: SharedWarning): Problem {
+  const where = `${andMore(nodes, { total: count })}${integrations === 1 ? "" : `, in ${integrations} integrations`}`;
+  const owner = by.type === "rule" ? by.owner : by.config;
+  const core = { code, severity: "warning", place, address: owner.address } as const;
+  if (code === "W_HASHES_PRIMARY_KEY")
+    return {
+      ...core,
+      summary: "Hashes a primary key",
+      message: `${sourceText(by)} hashes primary key columns: ${where}. Rows are then identified by the hash, and joins on the readable value find nothing. To exclude them, add where: { isPrimaryKey: false }.`,
+    };
+  return {
+    ...core,
+    summary: "Column settings in a disabled table",
+    message: `${sourceText(by)} sets columns of tables that are disabled after apply: ${where}. A disabled table is not replicated, so this has an effect only once the table is enabled.`,
+  };
+}
+
+function placeOf({ by, code, nodes }: Warning): SourceLocation {
+  const [path] = nodes.first;
+  if (by.type !== "literal") return by.cause.place;
+  if (path === undefined) return by.config.place;
+  return locationIn(by.config, literalPointer(path, code === "W_HASHES_PRIMARY_KEY" ? "hashed" : "columns"));
+}

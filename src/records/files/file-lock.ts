@@ -1,0 +1,194 @@
+import { constants, copyFile, link, lstat, open, readFile, rename, unlink, writeFile } from "node:fs/promises";
+import { setTimeout as sleep } from "node:timers/promises";
+import { type LockOwner, newOwner, type OwnerDetails, parseOwner, whyStale } from "../folder/lock-owner.ts";
+import { isErrno } from "./fs-errors.ts";
+
+// A lock is a file that contains a token of its owner. It is created whole (temporary file, then a
+// hard link, which fails if the name exists), so a kill leaves no half-written lock.
+//
+// Taking over a stale lock: "check that it is stale, remove it, create a new one" lets two
+// processes succeed, because the second one may remove the lock that the first one has just
+// created. So a process that replaces or removes the lock with token T holds `FILE.T.guard`
+// meanwhile, and checks under the guard that the lock still has T. The guard is a lock of the same
+// form: if a killed process left one behind, it is taken over in the same way, with a guard for its
+// token. Tokens are never reused, so this ends.
+
+export interface FileLock {
+  readonly file: string;
+  readonly owner: LockOwner;
+  /** The previous owner, and why the lock was taken over. */
+  readonly tookOver: { readonly owner: LockOwner | undefined; readonly why: string } | undefined;
+  /** Writes a heartbeat; false if another process has the lock now. */
+  readonly beat: () => Promise<boolean>;
+  /** Removes the lock, unless another process has it now. */
+  readonly release: () => Promise<void>;
+}
+
+export interface LockWait {
+  /** How long to try, in milliseconds; 0 tries once. */
+  readonly waitMs: number;
+  /** A heartbeat older than this, in milliseconds, makes a lock stale. */
+  readonly ttlMs: number;
+  readonly signal?: AbortSignal | undefined;
+}
+
+const pollMs = 100;
+
+/**
+ * Takes the lock `file`, whose folder must exist, or returns its holder when the time is over.
+ * Throws what Node's calls throw, and the reason of an aborted signal.
+ */
+export async function takeFileLock(
+  file: string,
+  details: OwnerDetails,
+  wait: LockWait,
+): Promise<FileLock | { readonly heldBy: LockOwner | undefined }> {
+  const deadline = Date.now() + wait.waitMs;
+  const owner = newOwner(details);
+  for (;;) {
+    wait.signal?.throwIfAborted();
+    if (await create(file, owner)) return holding(file, owner, undefined);
+    const held = await inspect(file, wait.ttlMs);
+    if (held === undefined) continue;
+    if (held.why !== undefined && (await replace(file, held.token, owner, wait.ttlMs))) {
+      return holding(file, owner, { owner: held.owner, why: held.why });
+    }
+    const leftMs = deadline - Date.now();
+    if (leftMs <= 0) return { heldBy: held.owner };
+    await sleep(Math.min(leftMs, pollMs * (0.5 + Math.random())), undefined, wait.signal ? { signal: wait.signal } : {}).catch(
+      () => undefined,
+    );
+  }
+}
+
+/**
+ * Runs `work` while holding `file`: short work of milliseconds that several processes do. Throws an
+ * Error if the lock can't be taken.
+ */
+export async function withFileLock<T>(file: string, work: () => Promise<T>): Promise<T> {
+  const lock = await takeFileLock(file, { runId: "" }, { waitMs: 20_000, ttlMs: 60_000 });
+  if ("heldBy" in lock)
+    throw new Error(
+      `${file} is held by ${lock.heldBy === undefined ? "another process" : `process ${lock.heldBy.pid} on ${lock.heldBy.host}`}`,
+    );
+  try {
+    return await work();
+  } finally {
+    // The work is done. If the lock can't be removed, it is taken over once this process has ended.
+    await lock.release().catch(() => undefined);
+  }
+}
+
+function holding(file: string, owner: LockOwner, tookOver: FileLock["tookOver"]): FileLock {
+  return {
+    file,
+    owner,
+    tookOver,
+    async beat() {
+      // Opened before it is compared: the write goes to the compared file, even if another file
+      // gets its name meanwhile.
+      const handle = await open(file, "r+").catch(unlessMissing);
+      try {
+        if (handle === undefined || parseOwner(await handle.readFile("utf8"))?.token !== owner.token) return false;
+        // The new text is as long as the old one, so that a reader sees a complete record.
+        await handle.write(toText({ ...owner, heartbeat: new Date().toISOString() }), 0);
+        return true;
+      } finally {
+        await handle?.close();
+      }
+    },
+    async release() {
+      await guarded(file, owner.token, 60_000, () => unlink(file));
+    },
+  };
+}
+
+/**
+ * The current owner of the lock; undefined if there is no lock, or its owner cannot be running any
+ * more. Throws what Node's calls throw.
+ */
+export async function fileLockOwner(file: string, ttlMs: number): Promise<LockOwner | undefined> {
+  const held = await inspect(file, ttlMs);
+  return held?.why === undefined ? held?.owner : undefined;
+}
+
+/**
+ * Removes a lock, whoever holds it. Returns its owner, if the file has one. Throws what Node's
+ * calls throw.
+ */
+export async function breakFileLock(file: string, ttlMs: number): Promise<LockOwner | undefined> {
+  for (;;) {
+    const held = await inspect(file, ttlMs);
+    if (held === undefined) return undefined;
+    if (await guarded(file, held.token, ttlMs, () => unlink(file))) return held.owner;
+    await sleep(pollMs);
+  }
+}
+
+/** False if the name exists. */
+async function create(file: string, owner: LockOwner): Promise<boolean> {
+  const temp = await writeTemp(file, owner);
+  try {
+    await link(temp, file).catch((error: unknown) => {
+      // Not every file system has hard links.
+      if (!isErrno(error, "EPERM", "ENOTSUP", "ENOSYS", "EOPNOTSUPP")) throw error;
+      return copyFile(temp, file, constants.COPYFILE_EXCL);
+    });
+    return true;
+  } catch (error) {
+    if (isErrno(error, "EEXIST")) return false;
+    throw error;
+  } finally {
+    await unlink(temp).catch(() => undefined);
+  }
+}
+
+/** Replaces the owner with that token by `owner`; false if another process was faster. */
+async function replace(file: string, token: string, owner: LockOwner, ttlMs: number): Promise<boolean> {
+  return await guarded(file, token, ttlMs, async () => rename(await writeTemp(file, owner), file));
+}
+
+/**
+ * Runs `work` if the lock still has the token and no other process is replacing or removing it.
+ * Returns whether it ran.
+ */
+async function guarded(file: string, token: string, ttlMs: number, work: () => Promise<void>): Promise<boolean> {
+  const guard = `${file}.${token}.guard`;
+  const owner = newOwner({ runId: "" });
+  if (!(await create(guard, owner))) {
+    const held = await inspect(guard, ttlMs);
+    if (held?.why === undefined) return false;
+    if (!(await guarded(guard, held.token, ttlMs, async () => rename(await writeTemp(file, owner), guard)))) return false;
+  }
+  try {
+    if ((await inspect(file, ttlMs))?.token !== token) return false;
+    await work();
+    return true;
+  } finally {
+    await unlink(guard).catch(unlessMissing);
+  }
+}
+
+async function inspect(
+  file: string,
+  ttlMs: number,
+): Promise<{ readonly token: string; readonly owner: LockOwner | undefined; readonly why: string | undefined } | undefined> {
+  const [text, stats] = await Promise.all([readFile(file, "utf8").catch(unlessMissing), lstat(file).catch(unlessMissing)]);
+  if (stats === undefined) return undefined;
+  const owner = parseOwner(text ?? "");
+  if (owner !== undefined) return { token: owner.token, owner, why: whyStale(owner, ttlMs) };
+  const old = Date.now() - stats.mtimeMs > ttlMs;
+  return { token: `${stats.ino}-${Math.trunc(stats.mtimeMs)}`, owner, why: old ? "its file can't be read and is old" : undefined };
+}
+
+async function writeTemp(file: string, owner: LockOwner): Promise<string> {
+  const temp = `${file}.${owner.token}.tmp`;
+  await writeFile(temp, toText(owner));
+  return temp;
+}
+
+const toText = (owner: LockOwner): string => `${JSON.stringify(owner)}\n`;
+
+function unlessMissing(error: unknown): undefined {
+  if (!isErrno(error, "ENOENT")) throw error;
+}

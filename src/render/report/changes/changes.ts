@@ -1,0 +1,82 @@
+import { isObject, type JsonObject, type JsonValue } from "../../../model/json/json.ts";
+import { toPointer } from "../../../model/json/pointer.ts";
+import type { Action, Cause, Change } from "../../../model/plan.ts";
+import { isSecretReference } from "../../../model/secret.ts";
+import { visible } from "../../../text/control-characters.ts";
+import { andMore, joinParts } from "../../../text/lists.ts";
+import { type PathText, pathText } from "../../../text/paths.ts";
+import { valueAt } from "../../../text/values.ts";
+import { attributionText, originText, type Traced } from "../attribution.ts";
+import { isAlarm, riskText, type Words } from "../words.ts";
+
+/** One change as text without control characters. */
+export interface ChangeLine {
+  readonly path: PathText;
+  /** "" if the object is new. */
+  readonly live: string;
+  readonly desired: string;
+  /** Whether a value is a secret's source, which must not be shortened. */
+  readonly isSecret: boolean;
+  readonly risk: string;
+  readonly isAlarm: boolean;
+  readonly origin: string;
+  readonly who: string;
+  readonly trace: Traced;
+  /** "pii-email, manifests/pii.yaml:9" */
+  readonly cause: string;
+  /** "pii-email"; "" for a literal. */
+  readonly rule: string;
+  readonly reason: string;
+}
+
+export function changeLine(change: Change, words: Words): ChangeLine {
+  const { path, before, after, risk, origin, attribution, cause } = change;
+  return {
+    path: pathText(path),
+    live: before === undefined ? words.unknown : valueAt(path, before),
+    desired: after === undefined ? words.unset : valueAt(path, after),
+    isSecret: isSecretReference(before) || isSecretReference(after),
+    risk: riskText(risk),
+    isAlarm: isAlarm(change),
+    origin: originText(origin),
+    who: attributionText(attribution),
+    trace: change,
+    cause: cause === undefined ? "" : causeText(cause),
+    rule: visible(cause?.rule ?? ""),
+    reason: visible(cause?.reason ?? ""),
+  };
+}
+
+/** The changes of an item; those of a create with one member of an object per line, so that nothing is cut. */
+export function changeLines(changes: readonly Change[], action: Action, words: Words): readonly ChangeLine[] {
+  if (action !== "create") return changes.map((change) => changeLine(change, words));
+  return changes.flatMap(leaves).map((change) => ({ ...changeLine(change, words), live: "" }));
+}
+
+function leaves(change: Change): readonly Change[] {
+  const { path, before, after } = change;
+  if (before !== undefined || !isObject(after) || isSecretReference(after) || Object.keys(after).length === 0) return [change];
+  const members: readonly (readonly [string, JsonValue])[] = Object.entries(after as JsonObject);
+  return members.flatMap(([key, member]) => leaves({ ...change, path: path + toPointer([key]), after: member }));
+}
+
+/** "pii-email, manifests/pii.yaml:9"; "manifests/pii.yaml:9" for a literal. */
+export const causeText = (cause: Cause): string => joinParts([visible(cause.rule ?? ""), placeText(cause)], ", ");
+
+/** "manifests/pii.yaml:9:3", as far as known; "" without a file. */
+export function placeText(place: { readonly file?: string; readonly line?: number; readonly column?: number }): string {
+  if (place.file === undefined) return "";
+  return [visible(place.file), place.line, place.line === undefined ? undefined : place.column]
+    .filter((part) => part !== undefined)
+    .join(":");
+}
+
+/** What a deferred entry waits for. `draw` formats an address. "" if unknown. */
+export function waitsForText(
+  { waitsFor, liveId }: { readonly waitsFor: readonly string[]; readonly liveId?: string | undefined },
+  draw: (address: string) => string,
+): string {
+  const names = andMore(waitsFor.map(draw));
+  if (names === "") return "";
+  return liveId === undefined ? `waits for ${names}` : `waits for the service to discover the schema of ${names}`;
+}

@@ -1,0 +1,174 @@
+import { kindNames } from "../../../kinds/manifests.ts";
+import { manifestAddress } from "../../../model/address.ts";
+import type { JsonValue } from "../../../model/json/json.ts";
+import type { Action, Item } from "../../../model/plan.ts";
+import { counted } from "../../../text/counts.ts";
+import type { Words } from "../words.ts";
+import { type ChangeLine, changeLines } from "./changes.ts";
+import { grouped } from "./grouped.ts";
+import { changesByRule, integrationOf, type RuleChanges } from "./rules.ts";
+
+/** One block of the main part: an item, or many similar ones. */
+export type ReportGroup = ItemGroup | RulesGroup | NamesGroup;
+
+interface Head {
+  readonly action: Action;
+  /** "SchemaConfig/shops@orders", or "SchemaConfig/shops" for several integrations; raw. */
+  readonly address: string;
+  readonly liveName?: string | undefined;
+  readonly liveId?: string | undefined;
+  /** The address that the object had before; raw. */
+  readonly renamedFrom?: string | undefined;
+  readonly calls: readonly Call[];
+  /** Columns that become readable; 0 in a drift report. */
+  readonly exposed: number;
+}
+
+/** One item with its changes. */
+export interface ItemGroup extends Head {
+  readonly type: "item";
+  /** The resource of a tag relation; raw. */
+  readonly on?: { readonly type: string; readonly id: string } | undefined;
+  readonly lines: readonly ChangeLine[];
+  /** Whether the head says everything. */
+  readonly isShort: boolean;
+  /** Addresses of items that run first; raw. */
+  readonly after: readonly string[];
+}
+
+/** The changes of rules in schemas, for one integration or for all together. */
+export interface RulesGroup extends Head {
+  readonly type: "rules";
+  readonly integrations: readonly string[];
+  readonly rules: readonly RuleChanges[];
+  /** "shop-00 (3)": where columns become readable. */
+  readonly exposedBy: readonly string[];
+}
+
+/** Relations of one tag, or ids to record. */
+export interface NamesGroup extends Head {
+  readonly type: "names";
+  /** "12 relations", "40 ids to record" */
+  readonly title: string;
+  /** Raw. */
+  readonly names: readonly string[];
+}
+
+/** Requests with the same method and path. */
+export interface Call {
+  readonly method: string;
+  /** Raw; "" for requests to many paths. */
+  readonly path: string;
+  readonly bodies: readonly JsonValue[];
+}
+
+// From this many changes on, they are grouped.
+const groupedFrom = 30;
+// Fewer relations or ids than this are listed.
+const fewestNames = 4;
+// Requests to more paths than this are counted by method.
+const mostPaths = 3;
+
+/** Recording an id is not a change. */
+export const changeCount = (items: readonly Item[]): number =>
+  items.reduce((sum, { action, changes }) => sum + (action === "bind" ? 0 : Math.max(1, changes.length)), 0);
+
+/** Whether changes are shown by rule, and many ids to record are counted. */
+export const isGrouped = (items: readonly Item[], verbose: boolean): boolean =>
+  !verbose && (changeCount(items) >= groupedFrom || items.length >= groupedFrom);
+
+/** Every item with all its changes. They may depend on any of `all`. */
+export function itemGroups(items: readonly Item[], words: Words, all = items): readonly ItemGroup[] {
+  const addresses = new Map(all.map(({ id, address }) => [id, address]));
+  return items.map((item) => itemGroup(item, addresses, words));
+}
+
+/** The items in their order. Similar items are grouped at the position of the first. */
+export function reportGroups(items: readonly Item[], words: Words, byRule: boolean): readonly ReportGroup[] {
+  if (!byRule) return itemGroups(items, words);
+  return grouped(items, groupKey).flatMap((group): readonly ReportGroup[] => {
+    if (isSchemaChange(group[0])) return [rulesGroup(group, words)];
+    return group.length < fewestNames ? itemGroups(group, words, items) : [namesGroup(group)];
+  });
+}
+
+function groupKey(item: Item): string {
+  if (item.action === "bind") return "bind";
+  if (item.action === "relate") return `relate ${manifestAddress(item.address)}`;
+  return isSchemaChange(item) ? "schemas" : item.id;
+}
+
+/** Whether its changes come from rules. */
+export const isSchemaChange = ({ kind, action }: Item): boolean => kind === kindNames.schemaConfig && action === "update";
+
+function itemGroup(item: Item, addresses: ReadonlyMap<string, string>, words: Words): ItemGroup {
+  const { action, address, liveName, liveId, renamedFrom, changes, dependsOn } = item;
+  return {
+    type: "item",
+    ...{ action, address, liveName, liveId, renamedFrom },
+    on: relationTarget(item),
+    lines: changeLines(changes, action, words),
+    isShort: action === "bind" || (action === "relate" && changes.length <= 1),
+    after: dependsOn.map((id) => addresses.get(id) ?? id),
+    calls: callsOf([item], words),
+    exposed: exposedOf([item], words),
+  };
+}
+
+function rulesGroup(group: readonly [Item, ...Item[]], words: Words): RulesGroup {
+  const [first, second] = group;
+  const manifests = new Set(group.map(({ address }) => manifestAddress(address)));
+  const exposed = exposedOf(group, words);
+  return {
+    type: "rules",
+    action: "update",
+    address:
+      second === undefined
+        ? first.address
+        : manifests.size === 1
+          ? manifestAddress(first.address)
+          : counted(manifests.size, kindNames.schemaConfig),
+    ...(second === undefined ? { liveName: first.liveName, liveId: first.liveId } : {}),
+    integrations: group.map(({ address }) => integrationOf(address)),
+    rules: changesByRule(group, words),
+    calls: callsOf(group, words),
+    exposed,
+    exposedBy: group.flatMap(({ address, exposedColumns = 0 }) =>
+      exposedColumns > 0 && exposed > 0 ? [`${integrationOf(address)} (${exposedColumns})`] : [],
+    ),
+  };
+}
+
+function namesGroup(group: readonly [Item, ...Item[]]): NamesGroup {
+  const [{ action, address }] = group;
+  const isBind = action === "bind";
+  return {
+    type: "names",
+    action,
+    address: isBind ? "" : manifestAddress(address),
+    title: isBind ? `${group.length} ids to record` : `${group.length} relations`,
+    names: group.map((item) => (isBind ? item.address : item.address.slice(item.address.indexOf("#") + 1))),
+    calls: [],
+    exposed: 0,
+  };
+}
+
+function callsOf(items: readonly Item[], words: Words): readonly Call[] {
+  if (words.kind === "DriftReport") return [];
+  const requests = items.flatMap((item) => item.requests);
+  const byPath = grouped(requests, ({ method, path }) => `${method} ${path}`);
+  const isShort = byPath.length <= mostPaths;
+  return (isShort ? byPath : grouped(requests, ({ method }) => method)).map((same): Call => {
+    const [{ method, path }] = same;
+    return { method, path: isShort ? path : "", bodies: same.map(({ body }) => body) };
+  });
+}
+
+const exposedOf = (items: readonly Item[], words: Words): number =>
+  words.kind === "DriftReport" ? 0 : items.reduce((sum, { exposedColumns = 0 }) => sum + exposedColumns, 0);
+
+/** The resource of a tag relation, as in the request: Integration 8f1c. */
+function relationTarget({ action, requests }: Item): ItemGroup["on"] {
+  const { resourceType: type, resourceId: id } = requests[0]?.body ?? {};
+  return action === "relate" && typeof type === "string" && typeof id === "string" ? { type, id } : undefined;
+}

@@ -1,0 +1,70 @@
+import type { Dispatcher, Pool } from "undici";
+import type { BaseUrl } from "../../model/base-url.ts";
+import type { Environment } from "../../model/env.ts";
+import { proxyFor } from "./proxy.ts";
+
+export interface PoolOptions {
+  /** HTTPS_PROXY and NO_PROXY are read from here. */
+  readonly env: Environment;
+  /** For connecting, also to the proxy. */
+  readonly timeoutMs: number;
+  readonly connections: number;
+}
+
+/**
+ * Opens a pool of connections to a host, through the proxy if there is one. Connects with the first
+ * request. Responses have no time limit of their own. @throws DimsyncError E_PROXY
+ */
+export async function openPool(base: BaseUrl, { env, timeoutMs, connections }: PoolOptions): Promise<Dispatcher> {
+  const proxy = proxyFor(base, env);
+  const options: Pool.Options = {
+    ...{ connections, pipelining: 1, allowH2: false, headersTimeout: 0, bodyTimeout: 0 },
+    connect: { timeout: timeoutMs },
+  };
+  if (proxy !== undefined) return proxyPool(proxy.uri, options, timeoutMs);
+  const { default: DirectPool } = await import("undici/lib/dispatcher/pool.js");
+  return new DirectPool(base.origin, options);
+}
+
+/** Tunnels through the proxy (CONNECT). */
+async function proxyPool(uri: string, options: Pool.Options, timeoutMs: number): Promise<Dispatcher> {
+  const [{ default: ProxyAgent }, { default: DirectPool }, { default: connectMethod }] = await Promise.all([
+    import("undici/lib/dispatcher/proxy-agent.js"),
+    import("undici/lib/dispatcher/pool.js"),
+    import("undici/lib/api/api-connect.js"),
+  ]);
+  return new ProxyAgent({
+    ...options,
+    uri,
+    requestTls: { timeout: timeoutMs },
+    proxyTls: { timeout: timeoutMs },
+    // Connections to the proxy itself. `connect` is a method that only undici's entry point gives
+    // to pools. Without this limit, a proxy that never responds to CONNECT would block for five
+    // minutes.
+    clientFactory: (origin, clientOptions) =>
+      Object.assign(new DirectPool(origin, { ...clientOptions, headersTimeout: timeoutMs }), { connect: connectMethod }),
+    factory: (origin, poolOptions: Pool.Options) => new DirectPool(origin, { ...poolOptions, ...failingConnect(poolOptions.connect) }),
+  });
+}
+
+/**
+ * undici takes UND_ERR_SOCKET and UND_ERR_INFO for the end of an idle connection and reconnects at
+ * once, forever. From a connector they mean that the proxy closed the connection during CONNECT:
+ * under another code the request fails, and dimsync's own retries decide.
+ */
+function failingConnect(connect: Pool.Options["connect"]): Pick<Pool.Options, "connect"> {
+  if (typeof connect !== "function") return {};
+  return {
+    connect: (options, callback) =>
+      connect(options, (...result) => {
+        const [error] = result;
+        if (error === null) callback(...result);
+        else callback(Object.assign(new Error("the proxy did not open a tunnel"), { code: tunnelCode(error) }), null);
+      }),
+  };
+}
+
+function tunnelCode(error: Error): unknown {
+  const code = "code" in error ? error.code : undefined;
+  return code === "UND_ERR_SOCKET" || code === "UND_ERR_INFO" || code === "UND_ERR_ABORTED" ? "PROXY_TUNNEL" : code;
+}

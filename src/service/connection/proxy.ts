@@ -1,0 +1,47 @@
+import type { BaseUrl } from "../../model/base-url.ts";
+import type { Environment } from "../../model/env.ts";
+import { DimsyncError } from "../../model/errors.ts";
+
+/** The proxy for all requests to one host. */
+export interface ProxySettings {
+  /** With the user name and password, if the variable has them. Never shown. */
+  readonly uri: string;
+  readonly variable: ProxyVariable;
+}
+
+const variables = ["https_proxy", "HTTPS_PROXY"] as const;
+type ProxyVariable = (typeof variables)[number];
+
+/** The variable that names a proxy, whether or not it is used; the lower-case one wins, as in curl. */
+export const proxyVariable = (env: Environment): ProxyVariable | undefined => variables.find((name) => (env[name] ?? "") !== "");
+
+/**
+ * The proxy in HTTPS_PROXY, unless NO_PROXY lists the host. Loopback never uses it, since a proxy
+ * could not reach this machine. HTTP_PROXY has no effect: plain http is only for loopback.
+ * @throws DimsyncError E_PROXY, without the value, which may contain a password
+ */
+export function proxyFor({ origin, loopback }: BaseUrl, env: Environment): ProxySettings | undefined {
+  const variable = proxyVariable(env);
+  if (loopback || variable === undefined || isListed(new URL(origin), env["no_proxy"] ?? env["NO_PROXY"] ?? "")) return undefined;
+  const value = env[variable] ?? "";
+  const uri = value.includes("://") ? value : `http://${value}`;
+  const protocol = URL.canParse(uri) ? new URL(uri).protocol : "";
+  if (protocol === "http:" || protocol === "https:") return { uri, variable };
+  throw new DimsyncError(
+    "E_PROXY",
+    `The environment variable ${variable} is not the URL of an http or https proxy. Write it like http://proxy.example.com:3128, or add the service's host to NO_PROXY.`,
+  );
+}
+
+/** NO_PROXY lists hosts, each also for its subdomains and optionally with a port; `*` alone is every host. */
+function isListed({ hostname, port }: URL, noProxy: string): boolean {
+  if (noProxy.trim() === "*") return true;
+  return noProxy
+    .toLowerCase()
+    .split(/[,\s]+/u)
+    .some((entry) => {
+      const [, listed = "", listedPort] = /^(?:\*?\.)?(.+?)(?::(\d+))?$/u.exec(entry) ?? [];
+      if (listed === "" || (listedPort !== undefined && listedPort !== (port === "" ? "443" : port))) return false;
+      return hostname === listed || hostname.endsWith(`.${listed}`);
+    });
+}
