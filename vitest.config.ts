@@ -22,7 +22,9 @@ export default defineConfig({
     maxWorkers: 3,
     projects: [
       { test: { ...shared, name: "fast", include: ["test/**/*.test.ts"], exclude: ["test/**/*.slow.test.ts"] } },
-      { test: { ...shared, name: "slow", include: ["test/**/*.slow.test.ts"] } },
+      {
+        test: { ...shared, name: "slow", include: ["test/**/*.slow.test.ts"], globalSetup: ["test/support/shared-postgres-setup.ts"] },
+      },
     ],
   },
 });

@@ -3,6 +3,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { beforeAll, expect, test } from "vitest";
 import { startEmbeddedService } from "../../src/embedded/index.ts";
+import { ordersManifest } from "../support/orders.ts";
 import { writeProject } from "../support/project-folder.ts";
 import { type GitlabIssue, type GitlabNote, gitlabToken, startGitlab } from "./gitlab-stand-in.ts";
 import { packPackage, startRepository } from "./rehearsal-job.ts";
@@ -43,25 +44,12 @@ function gitlab(cwd: string, variables: Readonly<Record<string, string>>, ...job
   });
 }
 
-const orders = (columns: string): string => `apiVersion: dimsync/v1
-kind: Integration
-metadata: { name: orders }
-spec: { match: { name: Orders } }
----
-apiVersion: dimsync/v1
-kind: SchemaConfig
-metadata: { name: orders }
-spec:
-  integration: orders
-  schemas: { public: { tables: { customers: { columns: { ${columns} } } } } }
-`;
-
 const files = (baseUrl: string): Readonly<Record<string, string>> => ({
   ".gitlab-ci.yml": "include: { local: dimsync.gitlab-ci.yml }\n",
   "dimsync.gitlab-ci.yml": template,
   ".gitignore": ".dimsync/\n.gitlab-ci-local/\n",
   "dimsync.yaml": `apiVersion: dimsync/v1\nkind: Config\nmanifests: [manifests]\ntargets: { prod: { baseUrl: "${baseUrl}" } }\n`,
-  "manifests/orders.yaml": orders("email: { hashed: true }"),
+  "manifests/orders.yaml": ordersManifest("email: { hashed: true }"),
 });
 
 test("a merge request, the merge, and the night after", { timeout: 120_000 }, async () => {
@@ -93,7 +81,7 @@ test("a merge request, the merge, and the night after", { timeout: 120_000 }, as
     expect(readFileSync(join(checkout, "dimsync-plan.xml"), "utf8")).toContain("<testsuite ");
 
     // A newer commit on the branch than the one that the job was started for.
-    repository.commit("main", { "manifests/orders.yaml": orders("phone: { hashed: true }") });
+    repository.commit("main", { "manifests/orders.yaml": ordersManifest("phone: { hashed: true }") });
     const onMain = { CI_PIPELINE_SOURCE: "push", CI_COMMIT_BRANCH: "main", CI_DEFAULT_BRANCH: "main" };
     await run("dimsync apply", { ...onMain, DIMSYNC_API_KEY: "writing" });
     expect(service.counts()).toMatchObject({ PATCH: 1 });

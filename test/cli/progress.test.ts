@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import type { Context } from "../../src/commands/shared/context.ts";
 import { type Intervals, showProgress } from "../../src/commands/shared/progress.ts";
+import { capturedIo } from "../support/captured-io.ts";
 
 const pace: Intervals = { redrawMs: 2, heartbeatMs: 2 };
 
@@ -17,7 +18,7 @@ function listening({
   const printed: string[] = [];
   let heard: () => void = () => {};
   const context: Context = {
-    io: {
+    io: capturedIo({
       stdout: () => expect.unreachable("progress goes to stderr"),
       stderr: (text) => {
         printed.push(text);
@@ -27,11 +28,7 @@ function listening({
       stderrIsTty: isTty,
       stdinIsTty: isTty,
       columns,
-      env: {},
-      cwd: "/",
-      ask: async () => "",
-      interrupted: new AbortController().signal,
-    },
+    }).io,
     flags: { target: [], var: [], varFile: [], only: [], exclude: [], output: [], color: true, quiet },
     cwd: "/",
   };

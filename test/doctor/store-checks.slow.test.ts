@@ -1,12 +1,13 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
+import { afterAll, describe, expect, onTestFinished, test } from "vitest";
 import type { DoctorReport } from "../../src/doctor/doctor.ts";
 import { runCommand } from "../support/command.ts";
 import { gitEnv } from "../support/git-env.ts";
 import { gitHttp } from "../support/git-http.ts";
 import { git, gitRemote } from "../support/git-remote.ts";
-import { type Postgres, startPgbouncer, startPostgres } from "../support/postgres.ts";
+import { startPgbouncer } from "../support/postgres.ts";
+import { sharedPostgres } from "../support/shared-postgres.ts";
 
 const config = `apiVersion: dimsync/v1
 kind: Config
@@ -108,18 +109,11 @@ describe("git", () => {
   });
 });
 
-describe("PostgreSQL", () => {
-  let postgres: Postgres;
-  let bouncer: Awaited<ReturnType<typeof startPgbouncer>>;
-  beforeAll(async () => {
-    postgres = await startPostgres();
-    bouncer = await startPgbouncer(postgres);
-  }, 60_000);
-  afterAll(() => {
-    bouncer.stop();
-    postgres.remove();
-  }, 60_000);
+const postgres = await sharedPostgres();
+const bouncer = await startPgbouncer(postgres);
+afterAll(() => bouncer.stop());
 
+describe("PostgreSQL", () => {
   const fine = [
     "ok records TLS: No TLS: the database, or a proxy to it, is on this machine.",
     "ok records durability: synchronous_commit is on.",

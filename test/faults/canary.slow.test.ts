@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { makeProgram } from "../../src/cli.ts";
 import { renderers } from "../../src/render/index.ts";
+import { capturedIo } from "../support/captured-io.ts";
 import { type Ran, runCommand } from "../support/command.ts";
 import { filesIn } from "../support/project-folder.ts";
 import { startService } from "../support/service.ts";
@@ -105,8 +106,7 @@ const notRun: readonly string[] = ["serve", "init", "help", "completion-addresse
 
 /** The commands above, and all others, without arguments. */
 function allCommands(): readonly (readonly string[])[] {
-  const io = { stdout: () => undefined, stderr: () => undefined, columns: 100 } as unknown as Parameters<typeof makeProgram>[0];
-  const names = makeProgram(io, () => undefined).program.commands.map((command) => command.name());
+  const names = makeProgram(capturedIo().io, () => undefined).program.commands.map((command) => command.name());
   const further = names.filter((name) => !notRun.includes(name) && !commands.some(([first]) => first === name));
   return [...commands, ...further.map((name) => [name])];
 }

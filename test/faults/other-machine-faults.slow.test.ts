@@ -1,5 +1,5 @@
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type Postgres, startPostgres } from "../support/postgres.ts";
+import { describe, expect, it } from "vitest";
+import { sharedPostgres } from "../support/shared-postgres.ts";
 import { gitStore, postgresStore, type SharedStore } from "./machines.ts";
 import { disturbGroups, recordedRequests, refusal } from "./matrix.ts";
 import { canaries } from "./mixed-project.ts";
@@ -17,13 +17,8 @@ const groups: readonly (readonly string[])[] = [
   ["PATCH /v1/integrations/a69f567d/schemas"],
 ];
 
-let postgres: Postgres;
-let requests: Awaited<ReturnType<typeof recordedRequests>> = [];
-beforeAll(async () => {
-  postgres = await startPostgres();
-  requests = await recordedRequests();
-}, 60_000);
-afterAll(() => postgres.remove(), 60_000);
+const postgres = await sharedPostgres();
+const requests = await recordedRequests();
 
 const stores: Readonly<Record<SharedStore["name"], () => Promise<SharedStore>>> = {
   git: () => gitStore(),

@@ -1,9 +1,9 @@
 import pLimit from "p-limit";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { builtCli } from "../cli/built-cli.ts";
-import { type Postgres, startPostgres } from "../support/postgres.ts";
 import { sampleOf, sampleSeed } from "../support/sample.ts";
 import { startService } from "../support/service.ts";
+import { sharedPostgres } from "../support/shared-postgres.ts";
 import { startCli } from "./cli-process.ts";
 import { gitStore, postgresStore, type SharedStore } from "./machines.ts";
 import { kindOf, recordedRequests, unbound } from "./matrix.ts";
@@ -105,11 +105,7 @@ async function killEach(open: () => Promise<SharedStore>, cases: readonly Case[]
   return outcomes.filter(({ killed }) => killed);
 }
 
-let postgres: Postgres;
-beforeAll(async () => {
-  postgres = await startPostgres();
-}, 60_000);
-afterAll(() => postgres.remove(), 60_000);
+const postgres = await sharedPostgres();
 
 const stores: Readonly<Record<SharedStore["name"], () => Promise<SharedStore>>> = {
   git: () => gitStore(true),

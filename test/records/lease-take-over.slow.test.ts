@@ -1,20 +1,16 @@
 import { once } from "node:events";
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
+import { describe, expect, onTestFinished, test } from "vitest";
 import { openGitRecords } from "../../src/records/git/index.ts";
 import { initGitRecords } from "../../src/records/git/init.ts";
 import { initPostgresRecords, openPostgresRecords } from "../../src/records/postgres/index.ts";
 import type { Records } from "../../src/records/records.ts";
 import { gitEnv } from "../support/git-env.ts";
 import { gitRemote } from "../support/git-remote.ts";
-import { type Postgres, startPostgres } from "../support/postgres.ts";
+import { sharedPostgres } from "../support/shared-postgres.ts";
 import { compileProgram, type Program, start, tempFolder } from "./child.ts";
 import { intentOf } from "./suite.ts";
 
-let postgres: Postgres;
-beforeAll(async () => {
-  postgres = await startPostgres();
-}, 60_000);
-afterAll(() => postgres.remove(), 60_000);
+const postgres = await sharedPostgres();
 
 const ttlMs = 300_000;
 const common = { target: "prod", ttlMs };

@@ -4,10 +4,10 @@ import { join } from "node:path";
 import { runImport } from "../../src/commands/adopt/import.ts";
 import type { Context } from "../../src/commands/shared/context.ts";
 import type { GlobalFlags, ImportFlags } from "../../src/commands/shared/flags.ts";
-import type { Io } from "../../src/commands/shared/io.ts";
 import { reportError } from "../../src/commands/shared/report-error.ts";
 import type { AccountState } from "../../src/embedded/index.ts";
 import type { ImportReport } from "../../src/import/report.ts";
+import { capturedIo } from "./captured-io.ts";
 import { startService, type TestService } from "./service.ts";
 
 /** A service with an account, and a project folder that has only a config. */
@@ -50,34 +50,15 @@ export async function openAccountProject(
     join(folder, "dimsync.yaml"),
     `apiVersion: dimsync/v1\nkind: Config\nmanifests: [manifests]\ntargets:\n  prod: { baseUrl: "${service.url}", apiKey: { $secret: { env: DIMSYNC_API_KEY } } }\n`,
   );
-  const ioFor = (out: (text: string) => void, err: (text: string) => void): Io => ({
-    stdout: out,
-    stderr: err,
-    stdoutIsTty: false,
-    stderrIsTty: false,
-    stdinIsTty: false,
-    columns: 100,
-    env: { DIMSYNC_API_KEY: service.apiKey },
-    cwd: folder,
-    ask: () => Promise.reject(new Error("no terminal")),
-    interrupted: new AbortController().signal,
-  });
   const run: AccountProject["run"] = async (command, flags, args = [], env = {}) => {
-    let [out, err] = ["", ""];
-    const io = ioFor(
-      (text) => {
-        out += text;
-      },
-      (text) => {
-        err += text;
-      },
-    );
+    const { io, printed } = capturedIo({ env: { DIMSYNC_API_KEY: service.apiKey, ...env }, cwd: folder });
     // The command's own flags and all global ones.
-    const context = { io: { ...io, env: { ...io.env, ...env } }, flags: { ...noFlags, ...flags } as never, cwd: folder };
+    const context = { io, flags: { ...noFlags, ...flags } as never, cwd: folder };
+    const ran = (code: number): Ran => ({ code, out: printed().stdout, err: printed().stderr });
     try {
-      return { code: await command(context, args), out, err };
+      return ran(await command(context, args));
     } catch (error) {
-      return { code: reportError(context, error), out, err };
+      return ran(reportError(context, error));
     }
   };
   const runImportHere: AccountProject["runImport"] = (flags = {}, addresses = [], env = {}) => run(runImport, flags, addresses, env);

@@ -1,4 +1,5 @@
 import { main } from "../../src/cli.ts";
+import { capturedIo } from "./captured-io.ts";
 
 /** The output and exit code of a command line. */
 export interface Ran {
@@ -12,19 +13,6 @@ export interface Ran {
  * terminal.
  */
 export async function runCommand(argv: readonly string[], cwd: string, env: Readonly<Record<string, string>> = {}): Promise<Ran> {
-  const out: string[] = [];
-  const err: string[] = [];
-  const code = await main(argv, {
-    stdout: (text) => void out.push(text),
-    stderr: (text) => void err.push(text),
-    stdoutIsTty: false,
-    stderrIsTty: false,
-    stdinIsTty: false,
-    columns: Number(env["COLUMNS"] ?? 100),
-    env,
-    cwd,
-    ask: () => Promise.reject(new Error("There is no terminal.")),
-    interrupted: new AbortController().signal,
-  });
-  return { code, stdout: out.join(""), stderr: err.join("") };
+  const { io, printed } = capturedIo({ columns: Number(env["COLUMNS"] ?? 100), env, cwd });
+  return { code: await main(argv, io), ...printed() };
 }

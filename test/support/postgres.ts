@@ -1,4 +1,5 @@
 import { execFileSync, type SpawnOptions, spawn, spawnSync } from "node:child_process";
+import { randomBytes } from "node:crypto";
 import { appendFileSync, chownSync, existsSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
@@ -14,8 +15,6 @@ export interface Postgres {
   /** "immediate" is a crash: nothing is written to disk before the server ends. */
   readonly stop: (mode: "fast" | "immediate") => void;
   readonly start: () => void;
-  /** The processes of the server, for SIGSTOP and SIGCONT. */
-  readonly pids: () => readonly number[];
   readonly remove: () => void;
 }
 
@@ -35,53 +34,66 @@ function serverUser(): Pick<SpawnOptions, "uid" | "gid"> {
   return { uid: of("-u"), gid: of("-g") };
 }
 
-/** `settings`: lines for postgresql.conf. */
-export async function startPostgres(settings: readonly string[] = []): Promise<Postgres> {
-  const bin = binFolder();
+/** A server for tests that stop or configure it; others use `sharedPostgres`. `settings`: lines for postgresql.conf. */
+export function startPostgres(settings: readonly string[] = []): Promise<Postgres> {
+  return startPostgresIn(mkdtempSync(join(tmpdir(), "dimsync-postgres-")), settings);
+}
+
+/** Like `startPostgres`, in an empty folder. */
+export async function startPostgresIn(folder: string, settings: readonly string[]): Promise<Postgres> {
   const user = serverUser();
-  const folder = mkdtempSync(join(tmpdir(), "dimsync-postgres-"));
   if (user.uid !== undefined && user.gid !== undefined) chownSync(folder, user.uid, user.gid);
   const data = join(folder, "data");
-  const run = (program: string, args: readonly string[]): string =>
-    execFileSync(join(bin, program), [...args], { ...user, encoding: "utf8", cwd: folder, stdio: ["ignore", "pipe", "pipe"] });
-  run("initdb", ["-D", data, "-U", "postgres", "-A", "trust", "--no-sync", "-E", "UTF8", "--locale=C"]);
+  execFileSync(join(binFolder(), "initdb"), ["-D", data, "-U", "postgres", "-A", "trust", "--no-sync", "-E", "UTF8", "--locale=C"], {
+    ...user,
+    cwd: folder,
+    stdio: ["ignore", "ignore", "pipe"],
+  });
   const port = await freePort();
   appendFileSync(
     join(data, "postgresql.conf"),
     [`port = ${port}`, "listen_addresses = '127.0.0.1'", `unix_socket_directories = '${folder}'`, ...settings, ""].join("\n"),
   );
+  const postgres = postgresIn(folder, port);
+  postgres.start();
+  return postgres;
+}
+
+/** The server that was started in the folder. */
+export function postgresIn(folder: string, port: number): Postgres {
   // The server would keep an inherited pipe open, so it gets none.
   const pgCtl = (args: readonly string[]): void => {
-    const { status } = spawnSync(join(bin, "pg_ctl"), ["-D", data, "-l", join(folder, "log"), "-w", ...args], {
-      ...user,
+    const { status } = spawnSync(join(binFolder(), "pg_ctl"), ["-D", join(folder, "data"), "-l", join(folder, "log"), "-w", ...args], {
+      ...serverUser(),
       cwd: folder,
       stdio: "ignore",
     });
     if (status !== 0) throw new Error(`pg_ctl ${args.join(" ")} ended with ${status}`);
   };
-  const start = (): void => pgCtl(["start"]);
-  const stop: Postgres["stop"] = (mode) => pgCtl(["stop", "-m", mode]);
   const sql: Postgres["sql"] = (url, text) =>
-    execFileSync(join(bin, "psql"), [url, "-qAt", "-v", "ON_ERROR_STOP=1", "-c", text], { encoding: "utf8", maxBuffer: 2 ** 28 });
-  start();
-  let databases = 0;
+    execFileSync(join(binFolder(), "psql"), [url, "-qAt", "-v", "ON_ERROR_STOP=1", "-c", text], { encoding: "utf8", maxBuffer: 2 ** 28 });
   const urlOf = (name: string): string => `postgres://postgres@127.0.0.1:${port}/${name}`;
   return {
     port,
     database() {
-      databases += 1;
-      sql(urlOf("postgres"), `create database d${databases}`);
-      return urlOf(`d${databases}`);
+      // Other processes may create databases on the same server.
+      const name = `d${randomBytes(6).toString("hex")}`;
+      sql(urlOf("postgres"), `create database ${name}`);
+      return urlOf(name);
     },
     sql,
-    stop,
-    start,
-    pids: () => execFileSync("pgrep", ["-f", data], { encoding: "utf8" }).trim().split("\n").map(Number),
-    remove() {
-      spawnSync(join(bin, "pg_ctl"), ["-D", data, "stop", "-m", "immediate"], { ...user, cwd: folder, stdio: "ignore" });
-      rmSync(folder, { recursive: true, force: true });
-    },
+    stop: (mode) => pgCtl(["stop", "-m", mode]),
+    start: () => pgCtl(["start"]),
+    remove: () => removePostgres(folder),
   };
+}
+
+/** Stops the server in a folder if it runs, and removes the folder. */
+export function removePostgres(folder: string): void {
+  const data = join(folder, "data");
+  if (existsSync(data))
+    spawnSync(join(binFolder(), "pg_ctl"), ["-D", data, "stop", "-m", "immediate"], { ...serverUser(), cwd: folder, stdio: "ignore" });
+  rmSync(folder, { recursive: true, force: true });
 }
 
 /** pgbouncer in transaction mode in front of the server; resolves with a function that rewrites URLs. */

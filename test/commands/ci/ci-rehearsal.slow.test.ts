@@ -20,6 +20,7 @@ import {
 import { runCommand } from "../../support/command.ts";
 import { gitEnv } from "../../support/git-env.ts";
 import { git } from "../../support/git-remote.ts";
+import { ordersManifest } from "../../support/orders.ts";
 import { returnsManifest } from "../../support/returns.ts";
 
 // A change from the pull request to the report of drift. Only GitHub is replaced, and in most jobs
@@ -80,19 +81,7 @@ targets:
 client: { settleSeconds: 1, schemaWaitSeconds: 5 }
 ${parts}`;
 
-const orders = (columns: string): string => `apiVersion: dimsync/v1
-kind: Integration
-metadata: { name: orders }
-spec: { match: { name: Orders } }
----
-apiVersion: dimsync/v1
-kind: SchemaConfig
-metadata: { name: orders }
-spec:
-  integration: orders
-  schemas: { public: { tables: { customers: { columns: { ${columns} } } } } }
-`;
-const ordersHashed = { "manifests/orders.yaml": orders("email: { hashed: true }") };
+const ordersHashed = { "manifests/orders.yaml": ordersManifest("email: { hashed: true }") };
 const returns = returnsManifest({ destination: "{ id: d-12 }", secretEnv: "RETURNS_DB_PASSWORD", owners: "[dana@example.com]" });
 /** An asset cannot be looked up: only the records know that it exists. */
 const lake = `apiVersion: dimsync/v1
@@ -125,7 +114,7 @@ describe("the three jobs", () => {
     expect(comments()[0]?.body).toContain("Integration/returns");
     expect(comments()[0]?.body).not.toContain("phone");
 
-    repository.commit("feature", { "manifests/orders.yaml": orders("email: { hashed: true }, phone: { hashed: true }") });
+    repository.commit("feature", { "manifests/orders.yaml": ordersManifest("email: { hashed: true }, phone: { hashed: true }") });
     const second = await job({ way, task: "plan", branch: "feature" });
     expect(second.code, second.log).toBe(0);
     expect(comments()).toHaveLength(1);
@@ -193,7 +182,7 @@ describe("the three jobs", () => {
 
   test("a pull request of a fork is validated, and nothing is written for it", { timeout: 60_000 }, async () => {
     const { service, github, repository, job } = await rehearse(ordersHashed);
-    repository.commit("fork", { "manifests/orders.yaml": orders("email: { hased: true }") });
+    repository.commit("fork", { "manifests/orders.yaml": ordersManifest("email: { hased: true }") });
     const run = await job({ task: "plan", branch: "fork", author: "fork" });
     expect(run.code, run.log).toBe(1);
     expect(run.outputs).toMatchObject({ exit_code: "1", has_changes: "false" });
@@ -281,7 +270,7 @@ describe("the three jobs", () => {
     if (state.integrations[0] !== undefined) state.integrations[0].schemas = manyColumns();
     const rules = 'spec:\n  integration: orders\n  rules: [{ id: all, match: { column: "*" }, set: { hashed: true } }]\n';
     const { github, job } = await rehearse(
-      { "manifests/orders.yaml": orders("").replace(/spec:\n {2}integration: orders\n.*\n$/u, rules) },
+      { "manifests/orders.yaml": ordersManifest("").replace(/spec:\n {2}integration: orders\n.*\n$/u, rules) },
       { parts: "guards: { maxChangedPercent: 100 }\n", state: () => state },
     );
     const run = await job({
@@ -369,7 +358,7 @@ describe("apply after an approval", () => {
     ],
   };
   test.each(Object.entries(rows))("sends nothing if %s after the plan", { timeout: 60_000 }, async (_sentence, [change, code, log]) => {
-    const rehearsed = await rehearse({ "manifests/orders.yaml": orders("email: { hashed: true }, phone: { hashed: true }") });
+    const rehearsed = await rehearse({ "manifests/orders.yaml": ordersManifest("email: { hashed: true }, phone: { hashed: true }") });
     const run = await runReviewedApply(rehearsed.rehearsal, {
       approve: (artifacts) => {
         change(rehearsed, artifacts);

@@ -10,6 +10,7 @@ import { proxyTo } from "../../service/connect-proxy.ts";
 import { runCommand } from "../../support/command.ts";
 import { gitEnv } from "../../support/git-env.ts";
 import { git as gitIn } from "../../support/git-remote.ts";
+import { ordersManifest } from "../../support/orders.ts";
 import { writeProject } from "../../support/project-folder.ts";
 
 // `dimsync ci` in a checkout with a bare remote, for two protected targets that are separate accounts.
@@ -23,18 +24,7 @@ targets:
   a: { baseUrl: "embedded:../a.json", protected: true }
   b: { baseUrl: "embedded:../b.json", protected: true }
 `,
-    "work/manifests/orders.yaml": `apiVersion: dimsync/v1
-kind: Integration
-metadata: { name: orders }
-spec: { match: { name: Orders } }
----
-apiVersion: dimsync/v1
-kind: SchemaConfig
-metadata: { name: orders }
-spec:
-  integration: orders
-  schemas: { public: { tables: { customers: { columns: { email: { hashed: true } } } } } }
-`,
+    "work/manifests/orders.yaml": ordersManifest("email: { hashed: true }"),
     "work/.gitignore": ignored,
     "temp/event.json": "{}",
   });

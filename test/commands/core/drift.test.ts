@@ -7,6 +7,7 @@ import { type Context, contextOf } from "../../../src/commands/shared/context.ts
 import type { AuditFlags, DriftFlags, GlobalFlags } from "../../../src/commands/shared/flags.ts";
 import { env, type Story, story } from "../../drift/account.ts";
 import { startReceiver } from "../../drift/receiver.ts";
+import { capturedIo } from "../../support/captured-io.ts";
 import { filesIn } from "../../support/project-folder.ts";
 
 const noFlags = { target: [], var: [], varFile: [], only: [], exclude: [], output: [], failOn: [], allow: [], ignore: [], color: false };
@@ -19,21 +20,8 @@ function contextIn<Flags extends GlobalFlags>(
   flags: Flags,
   more: Readonly<Record<string, string>> = {},
 ): { readonly context: Context<Flags>; readonly printed: () => { readonly stdout: string; readonly stderr: string } } {
-  const out: string[] = [];
-  const err: string[] = [];
-  const io = {
-    stdout: (text: string) => void out.push(text),
-    stderr: (text: string) => void err.push(text),
-    stdoutIsTty: false,
-    stderrIsTty: false,
-    stdinIsTty: false,
-    columns: 100,
-    env: { ...env(service), ...more },
-    cwd: folder,
-    ask: () => Promise.reject(new Error("There is no terminal.")),
-    interrupted: new AbortController().signal,
-  };
-  return { context: contextOf(io, flags), printed: () => ({ stdout: out.join(""), stderr: err.join("") }) };
+  const { io, printed } = capturedIo({ env: { ...env(service), ...more }, cwd: folder });
+  return { context: contextOf(io, flags), printed };
 }
 
 const pause = ({ service }: Story, paused: boolean): void =>

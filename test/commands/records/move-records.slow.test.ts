@@ -1,16 +1,12 @@
 import { cpSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, beforeAll, expect, it } from "vitest";
+import { expect, it } from "vitest";
 import { runCommand } from "../../support/command.ts";
 import { gitEnv } from "../../support/git-env.ts";
 import { gitRemote } from "../../support/git-remote.ts";
-import { type Postgres, startPostgres } from "../../support/postgres.ts";
+import { sharedPostgres } from "../../support/shared-postgres.ts";
 
-let postgres: Postgres;
-beforeAll(async () => {
-  postgres = await startPostgres(["fsync = off"]);
-}, 60_000);
-afterAll(() => postgres.remove(), 60_000);
+const postgres = await sharedPostgres();
 
 const example = new URL("../../../examples/quickstart", import.meta.url).pathname;
 

@@ -1,16 +1,12 @@
 import { cpSync, existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { runCommand } from "../../support/command.ts";
 import { gitEnv } from "../../support/git-env.ts";
 import { gitRemote } from "../../support/git-remote.ts";
-import { type Postgres, startPostgres } from "../../support/postgres.ts";
+import { sharedPostgres } from "../../support/shared-postgres.ts";
 
-let postgres: Postgres;
-beforeAll(async () => {
-  postgres = await startPostgres();
-}, 60_000);
-afterAll(() => postgres.remove(), 60_000);
+const postgres = await sharedPostgres();
 
 const example = new URL("../../../examples/quickstart", import.meta.url).pathname;
 const secrets = { LAKE_SECRET_KEY: "canary-lake", RETURNS_DB_PASSWORD: "canary-returns" };

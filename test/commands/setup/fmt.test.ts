@@ -3,25 +3,13 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { runFmt } from "../../../src/commands/setup/fmt.ts";
 import type { FmtFlags } from "../../../src/commands/shared/flags.ts";
+import { capturedIo } from "../../support/captured-io.ts";
 import { configText, writeProject } from "../../support/project-folder.ts";
 
 async function fmt(folder: string, flags: Partial<FmtFlags>, ...paths: readonly string[]) {
-  const out: string[] = [];
-  const err: string[] = [];
-  const io = {
-    stdout: (text: string) => void out.push(text),
-    stderr: (text: string) => void err.push(text),
-    stdoutIsTty: false,
-    stderrIsTty: false,
-    stdinIsTty: false,
-    columns: 100,
-    env: {},
-    cwd: folder,
-    ask: () => Promise.resolve(""),
-    interrupted: new AbortController().signal,
-  };
+  const { io, printed } = capturedIo({ cwd: folder });
   const all: FmtFlags = { target: [], var: [], varFile: [], only: [], exclude: [], output: [], color: true, ...flags };
-  return { code: await runFmt({ io, flags: all, cwd: folder }, paths), stdout: out.join(""), stderr: err.join("") };
+  return { code: await runFmt({ io, flags: all, cwd: folder }, paths), ...printed() };
 }
 
 test("files that are not canonical are rewritten and named, and a second run changes nothing", async () => {

@@ -1,6 +1,7 @@
 import { rmSync } from "node:fs";
 import { expect, onTestFinished, test } from "vitest";
 import { main } from "../../../src/cli.ts";
+import { capturedIo } from "../../support/captured-io.ts";
 import { writeFolder } from "../../support/project-folder.ts";
 
 const wrong = (index: number): string =>
@@ -11,7 +12,8 @@ test("a long output is written piece by piece, each after stdout has taken the o
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
   const events: string[] = [];
   const out: string[] = [];
-  await main(["validate", "a.yaml", "-o", "json"], {
+  const { io } = capturedIo({
+    cwd: folder,
     stdout: (text) => {
       out.push(text);
       events.push("written");
@@ -20,11 +22,8 @@ test("a long output is written piece by piece, each after stdout has taken the o
       await new Promise((resume) => setImmediate(resume));
       events.push("drained");
     },
-    stderr: () => undefined,
-    ...{ stdoutIsTty: false, stderrIsTty: false, stdinIsTty: false, columns: 100, env: {}, cwd: folder },
-    ask: () => Promise.reject(new Error("There is no terminal.")),
-    interrupted: new AbortController().signal,
   });
+  await main(["validate", "a.yaml", "-o", "json"], io);
   expect(JSON.parse(out.join(""))).toMatchObject({ kind: "Validation" });
   expect(out.length).toBeGreaterThan(2);
   expect(events).toEqual(out.flatMap(() => ["written", "drained"]));

@@ -1,21 +1,15 @@
 import { mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, beforeAll } from "vitest";
+import { afterAll } from "vitest";
 import { initPostgresRecords, openPostgresRecords } from "../../../src/records/postgres/index.ts";
-import { type Postgres, startPgbouncer, startPostgres } from "../../support/postgres.ts";
+import { startPgbouncer } from "../../support/postgres.ts";
+import { sharedPostgres } from "../../support/shared-postgres.ts";
 import { recordsSuite, type StoreUnderTest } from "../suite.ts";
 
-let postgres: Postgres;
-let bouncer: Awaited<ReturnType<typeof startPgbouncer>>;
-beforeAll(async () => {
-  postgres = await startPostgres();
-  bouncer = await startPgbouncer(postgres);
-}, 60_000);
-afterAll(() => {
-  bouncer.stop();
-  postgres.remove();
-}, 60_000);
+const postgres = await sharedPostgres();
+const bouncer = await startPgbouncer(postgres);
+afterAll(() => bouncer.stop());
 
 const storeAt = async (url: string): Promise<StoreUnderTest> => {
   const options = { target: "prod", url, schema: "dimsync", ttlMs: 60_000 };

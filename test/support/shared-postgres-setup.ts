@@ -1,0 +1,12 @@
+import { mkdtempSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { TestProject } from "vitest/node";
+import { removePostgres } from "./postgres.ts";
+
+/** Vitest runs this before all tests, and the function that it returns after them. */
+export default function setup(project: TestProject): () => void {
+  const folder = mkdtempSync(join(tmpdir(), "dimsync-postgres-"));
+  project.provide("postgresFolder", folder);
+  return () => removePostgres(folder);
+}
