@@ -11,6 +11,7 @@ import { fileURLToPath } from "node:url";
 export const layers = [
   ["bin.ts", "compile-cache.ts", "prebuilt-help.ts", "cli.ts", "cli-commands.ts", "cli-help.ts", "cli-options.ts", "index.ts"],
   ["commands"],
+  ["controller"],
   ["operations"],
   ["ci", "doctor", "import", "snapshot", "assertions", "drift"],
   ["apply"],

@@ -1,12 +1,15 @@
 import { DatabaseError, Pool, type PoolClient, type PoolConfig, type QueryResult } from "pg";
 import { isLoopback } from "../../model/base-url.ts";
 
+/** The part of a result that is used. */
+export type Rows = Pick<QueryResult, "rows" | "rowCount">;
+
 /** Runs queries on a few connections that are opened when they are needed. */
 export interface Database {
   /** One statement with parameters, in one round trip. Throws what `wordsOf` describes. */
-  readonly query: (text: string, values: readonly unknown[]) => Promise<QueryResult>;
+  readonly query: (text: string, values: readonly unknown[]) => Promise<Rows>;
   /** Statements without parameters, in one round trip; one result for each. */
-  readonly script: (text: string) => Promise<readonly QueryResult[]>;
+  readonly script: (text: string) => Promise<readonly Rows[]>;
   /** The process id of a connection as it was given to us, and as the server knows it. */
   readonly processIds: () => Promise<{ readonly given: number; readonly actual: number }>;
   readonly close: () => Promise<void>;

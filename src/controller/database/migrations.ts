@@ -1,0 +1,96 @@
+// Forward-only. Each migration runs once, in the transaction that holds the advisory lock. A process
+// of the previous minor version must be able to work with the tables that a migration leaves: add
+// columns with defaults and tables; never rename or remove what that version uses.
+
+/** The schema of the controller's tables. The queue has its own (dimsync_queue), and so have records. */
+export const controllerSchema = "dimsync_controller";
+
+export interface Migration {
+  readonly sql: string;
+  /** The oldest format of a process that can work with the tables after this migration. */
+  readonly worksWith: number;
+}
+
+export const migrations: readonly Migration[] = [
+  {
+    worksWith: 1,
+    sql: `
+-- The project as it was pushed; content is the bundle as JSON, compressed with gzip.
+create table dimsync_controller.bundle (
+  digest text primary key, source text not null, git_commit text, tool_version text not null,
+  content bytea not null, bytes integer not null, pushed_by text, pushed_at timestamptz not null default now()
+);
+-- One row per target under control. wanted and observed are generations: each push that names the
+-- account increments wanted. outcome is that of the last finished comparison, error_code and message
+-- those of the last run if it failed. running_* are for display; the lease of the records is the lock.
+create table dimsync_controller.account (
+  id bigint generated always as identity primary key, source text not null, target text not null,
+  labels jsonb not null default '{}', host text not null default '', mode text not null, every_ms bigint not null,
+  digest text references dimsync_controller.bundle, wanted bigint not null default 0, observed bigint not null default 0,
+  observed_digest text, git_commit text, observed_commit text, removed_at timestamptz,
+  outcome text, exposed_columns integer not null default 0, differences integer not null default 0,
+  manual integer not null default 0, policy_violations integer not null default 0,
+  error_code text, message text, last_run text, last_checked_at timestamptz, created_at timestamptz not null default now(),
+  next_check_at timestamptz not null default now(), throttled_runs integer not null default 0, failed_runs integer not null default 0,
+  running_run text, running_worker text, running_since timestamptz, notified text, unique (source, target)
+);
+create index account_due on dimsync_controller.account (next_check_at) where removed_at is null;
+-- report and result are JSON, compressed with gzip, and without secrets, as plan files are.
+create table dimsync_controller.run (
+  id text primary key, account bigint not null references dimsync_controller.account, reason text not null, mode text not null,
+  worker text not null, digest text, generation bigint not null default 0, git_commit text,
+  started_at timestamptz not null, finished_at timestamptz not null, exit_code integer not null, exit_reasons jsonb not null default '[]',
+  exposed_columns integer not null default 0, differences integer not null default 0, manual integer not null default 0,
+  policy_violations integer not null default 0, changes_sent integer not null default 0, error_code text, message text,
+  calls jsonb not null default '{}', report bytea, result bytea
+);
+create index run_account on dimsync_controller.run (account, finished_at desc);
+create index run_finished on dimsync_controller.run (finished_at);
+-- A difference, a manual step or a violation of a policy, from the run that saw it first to the run
+-- that no longer saw it. key identifies it within the account; cause groups it across accounts.
+create table dimsync_controller.finding (
+  id bigint generated always as identity primary key, account bigint not null references dimsync_controller.account,
+  key text not null, kind text not null, address text not null, path text not null default '', risk text not null,
+  cause text not null, detail jsonb not null default '{}', opened_at timestamptz not null, opened_run text not null,
+  changed_at timestamptz, actor text, closed_at timestamptz, closed_run text, closed_by text
+);
+create unique index finding_open on dimsync_controller.finding (account, key) where closed_at is null;
+create index finding_account on dimsync_controller.finding (account, opened_at desc);
+create index finding_closed on dimsync_controller.finding (closed_at) where closed_at is not null;
+-- What happened to findings: opened, changed (another value or actor) or closed; who, when, and what.
+create table dimsync_controller.finding_event (
+  id bigint generated always as identity primary key, finding bigint not null references dimsync_controller.finding on delete cascade,
+  account bigint not null references dimsync_controller.account, run text not null, event text not null, at timestamptz not null,
+  actor text, detail jsonb not null default '{}'
+);
+create index finding_event_account on dimsync_controller.finding_event (account, at desc);
+create index finding_event_finding on dimsync_controller.finding_event (finding);
+create table dimsync_controller.suspension (
+  id bigint generated always as identity primary key, account bigint not null references dimsync_controller.account,
+  reason text not null, until timestamptz not null, suspended_by text not null, suspended_at timestamptz not null default now(),
+  resumed_by text, resumed_at timestamptz
+);
+create index suspension_account on dimsync_controller.suspension (account, suspended_at desc);
+-- Sums and maxima of one day (UTC), added by each run; they stay when runs and findings are deleted.
+create table dimsync_controller.daily (
+  account bigint not null references dimsync_controller.account, day date not null, checks integer not null default 0,
+  failures integer not null default 0, exposed_columns integer not null default 0, differences integer not null default 0,
+  manual integer not null default 0, opened integer not null default 0, closed integer not null default 0,
+  changes_sent integer not null default 0, duration_ms bigint not null default 0, primary key (account, day)
+);
+-- What protect sent, so that it never fights people.
+create table dimsync_controller.protection (
+  account bigint not null references dimsync_controller.account, key text not null, actor text not null, run text not null,
+  at timestamptz not null default now()
+);
+create index protection_account on dimsync_controller.protection (account, at);
+create table dimsync_controller.worker (
+  id text primary key, version text not null, accounts_at_once integer not null, started_at timestamptz not null default now(),
+  seen_at timestamptz not null default now(), stopped_at timestamptz
+);
+-- Counters since the database was created, for metrics.
+create table dimsync_controller.counter (
+  name text not null, label text not null default '', value double precision not null default 0, primary key (name, label)
+);`,
+  },
+];

@@ -1,0 +1,14 @@
+import type { Database } from "../../records/postgres/connection.ts";
+
+/**
+ * The rows of a query. They come as JSON, so that PostgreSQL and PGlite return the same types: times
+ * are ISO 8601 texts, and large numbers are numbers. `T` describes the columns that the query names.
+ */
+export async function rowsOf<T>(database: Database, sql: string, values: readonly unknown[] = []): Promise<readonly T[]> {
+  const { rows } = await database.query(`with q as (${sql}) select to_json(q) as row from q`, values);
+  // The statement is ours, and its columns are what the caller says.
+  return rows.map(({ row }) => row as T);
+}
+
+/** An expression for a time in ISO 8601, in UTC. */
+export const iso = (column: string): string => `to_char(${column} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;

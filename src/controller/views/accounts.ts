@@ -1,0 +1,109 @@
+import { DimsyncError } from "../../model/errors.ts";
+import type { Database } from "../../records/postgres/connection.ts";
+import { iso, rowsOf } from "../database/rows.ts";
+import { openFindings, readEvents, readSuspensions, readTimeline, type SuspensionRow, toSuspension } from "./account-history.ts";
+import { namedAccounts } from "./named-accounts.ts";
+import { readRuns } from "./runs.ts";
+import { type AccountDetail, type AccountState, type AccountSummary, accountStates, type Mode } from "./status.ts";
+
+interface AccountRow {
+  readonly id: number;
+  readonly name: string;
+  readonly source: string;
+  readonly target: string;
+  readonly labels: Readonly<Record<string, string>>;
+  readonly mode: Mode;
+  readonly every_ms: number;
+  readonly interval_ms: number;
+  readonly outcome: "exposed" | "drifted" | "in-sync" | null;
+  readonly exposed_columns: number;
+  readonly differences: number;
+  readonly manual: number;
+  readonly policy_violations: number;
+  readonly error_code: string | null;
+  readonly message: string | null;
+  readonly last_run: string | null;
+  readonly last_checked_at: string | null;
+  readonly next_check_at: string;
+  readonly is_stale: boolean;
+  readonly running_run: string | null;
+  readonly running_worker: string | null;
+  readonly running_since: string | null;
+  readonly digest: string | null;
+  readonly git_commit: string | null;
+  readonly is_current: boolean;
+  readonly suspension: SuspensionRow | null;
+}
+
+/** Longest interval of an account whose service is overloaded. */
+export const longestIntervalMs = 86_400_000;
+
+/** The interval of an account in milliseconds: doubled from the third run in a row that ended in 429 or 5xx. */
+export const intervalSql = `greatest(a.every_ms, least(${longestIntervalMs}::bigint, a.every_ms * (2 ^ greatest(0, least(a.throttled_runs, 16) - 2))::bigint))`;
+
+const suspensionSql = `select json_build_object('reason', s.reason, 'until', ${iso("s.until")}, 'by', s.suspended_by, 'at', ${iso("s.suspended_at")})
+  from dimsync_controller.suspension s where s.account = a.id and s.resumed_at is null and s.until > now() order by s.id desc limit 1`;
+
+const accountSql = (
+  where: string,
+): string => `select a.id, a.name, a.source, a.target, a.labels, a.mode, a.every_ms, ${intervalSql} as interval_ms,
+  a.outcome, a.exposed_columns, a.differences, a.manual, a.policy_violations, a.error_code, a.message, a.last_run,
+  ${iso("a.last_checked_at")} as last_checked_at, ${iso("a.next_check_at")} as next_check_at,
+  now() - coalesce(a.last_checked_at, a.created_at) > 3 * ${intervalSql} * interval '1 ms' as is_stale,
+  a.running_run, a.running_worker, ${iso("a.running_since")} as running_since, a.digest, a.git_commit, a.observed >= a.wanted as is_current,
+  (${suspensionSql}) as suspension
+  from ${namedAccounts} a ${where}`;
+
+/** All accounts, worst first, then by name. */
+export async function listAccounts(database: Database): Promise<readonly AccountSummary[]> {
+  const rows = await rowsOf<AccountRow>(database, accountSql(""));
+  const rank = ({ state }: AccountSummary): number => accountStates.indexOf(state);
+  return rows.map(toSummary).sort((a, b) => rank(a) - rank(b) || b.exposedColumns - a.exposedColumns || (a.name < b.name ? -1 : 1));
+}
+
+/** The account with this name, which can be the target or SOURCE/TARGET. Undefined if there is none; throws E_USAGE if several have the target. */
+export async function readAccount(database: Database, name: string): Promise<AccountDetail | undefined> {
+  const rows = await rowsOf<AccountRow>(database, accountSql("where a.target = $1 or a.source || '/' || a.target = $1"), [name]);
+  const [row, second] = rows;
+  if (row === undefined) return undefined;
+  if (second !== undefined)
+    throw new DimsyncError(
+      "E_USAGE",
+      `Several accounts have the target ${JSON.stringify(name)}. Use one of ${rows.map((each) => each.name).join(", ")}.`,
+    );
+  const [findings, timeline, runs, suspensions, events] = await Promise.all([
+    openFindings(database, row.id),
+    readTimeline(database, row.id),
+    readRuns(database, "where a.id = $1 order by r.finished_at desc limit 50", [row.id]),
+    readSuspensions(database, row.id),
+    readEvents(database, row.id, 100),
+  ]);
+  return { ...toSummary(row), findings, timeline, runs, suspensions, events };
+}
+
+function toSummary(row: AccountRow): AccountSummary {
+  return {
+    ...{ name: row.name, source: row.source, target: row.target, labels: row.labels, state: stateOf(row), mode: row.mode },
+    ...{ everyMs: row.every_ms, intervalMs: row.interval_ms, exposedColumns: row.exposed_columns, differences: row.differences },
+    ...{ manual: row.manual, policyViolations: row.policy_violations, nextCheckAt: row.next_check_at, isStale: row.is_stale },
+    isCurrent: row.is_current,
+    ...(row.last_checked_at === null ? {} : { lastCheckedAt: row.last_checked_at }),
+    ...(row.error_code === null ? {} : { error: { code: row.error_code, message: row.message ?? "" } }),
+    ...(row.suspension === null ? {} : { suspension: toSuspension(row.suspension) }),
+    ...(row.last_run === null ? {} : { lastRun: row.last_run }),
+    ...(row.running_run === null
+      ? {}
+      : { running: { run: row.running_run, worker: row.running_worker ?? "", since: row.running_since ?? "" } }),
+    ...(row.digest === null ? {} : { digest: row.digest }),
+    ...(row.git_commit === null ? {} : { commit: row.git_commit }),
+  };
+}
+
+/** Exposed data stays the state until a comparison finds that it is protected: a failed run proves nothing. */
+function stateOf({ suspension, outcome, error_code, is_stale }: AccountRow): AccountState {
+  if (suspension !== null) return "suspended";
+  if (outcome === "exposed") return "exposed";
+  if (error_code !== null) return "failing";
+  if (is_stale) return "stale";
+  return outcome ?? "pending";
+}

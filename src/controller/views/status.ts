@@ -1,0 +1,194 @@
+import type { CallCounts, Cause, Plan } from "../../model/plan.ts";
+import type { Result } from "../../model/result.ts";
+
+/** Worst first. "exposed": data is readable that the manifests protect, or a policy of severity error is violated. */
+export const accountStates = ["exposed", "failing", "stale", "drifted", "suspended", "pending", "in-sync"] as const;
+export type AccountState = (typeof accountStates)[number];
+
+/** "report" only reads; "protect" sends protecting changes; "apply" sends all changes within the guards. */
+export const modes = ["report", "protect", "apply"] as const;
+export type Mode = (typeof modes)[number];
+
+/** All times are ISO 8601 in UTC. */
+export interface AccountSummary {
+  /** The target, or SOURCE/TARGET if several sources have that target: unique, and what commands and paths of the page use. */
+  readonly name: string;
+  readonly source: string;
+  readonly target: string;
+  readonly labels: Readonly<Record<string, string>>;
+  readonly state: AccountState;
+  readonly mode: Mode;
+  readonly everyMs: number;
+  /** The interval that is used now: `everyMs`, or more while the service responds with 429 or 5xx. */
+  readonly intervalMs: number;
+  /** Values that protect less than the manifests, as the last finished comparison found them. */
+  readonly exposedColumns: number;
+  readonly differences: number;
+  readonly manual: number;
+  /** Violations of policies of severity error. */
+  readonly policyViolations: number;
+  /** The end of the last finished comparison. */
+  readonly lastCheckedAt?: string;
+  readonly nextCheckAt: string;
+  /** Not checked within three intervals. Other states than "stale" can have it too. */
+  readonly isStale: boolean;
+  /** Why the last run failed. The counts are then those of the last finished comparison. */
+  readonly error?: { readonly code: string; readonly message: string };
+  readonly suspension?: Suspension;
+  readonly lastRun?: string;
+  readonly running?: { readonly run: string; readonly worker: string; readonly since: string };
+  /** The bundle to compare with, and its git commit; absent with --watch. */
+  readonly digest?: string;
+  readonly commit?: string;
+  /** False if a push was not compared yet. */
+  readonly isCurrent: boolean;
+}
+
+export interface Suspension {
+  readonly reason: string;
+  readonly until: string;
+  readonly by: string;
+  readonly at: string;
+  /** Present if a user resumed it. */
+  readonly resumedAt?: string;
+  readonly resumedBy?: string;
+}
+
+export interface AccountDetail extends AccountSummary {
+  /** Open findings, exposed first. */
+  readonly findings: readonly Finding[];
+  /** 90 days, oldest first; days without a check are missing. */
+  readonly timeline: readonly Day[];
+  /** The newest 50, newest first. */
+  readonly runs: readonly RunSummary[];
+  /** The newest 20, newest first. */
+  readonly suspensions: readonly Suspension[];
+  /** The newest 100, newest first. */
+  readonly events: readonly FindingEvent[];
+}
+
+export interface Finding {
+  readonly id: number;
+  readonly kind: "change" | "manual" | "policy" | "blocked";
+  readonly address: string;
+  /** JSON Pointer; "" is the object. */
+  readonly path: string;
+  /** Of a policy: its severity. */
+  readonly risk: "exposed" | "stricter" | "neutral" | "error" | "warning" | "info";
+  /** What groups it with findings of other accounts: the rule and its file, or the address. */
+  readonly cause: string;
+  readonly detail: FindingDetail;
+  readonly openedAt: string;
+  readonly openedRun: string;
+  /** When a value or the user changed last. */
+  readonly changedAt?: string;
+  /** The user who made the change, if the audit log names one. */
+  readonly actor?: string;
+  readonly closedAt?: string;
+  readonly closedRun?: string;
+}
+
+export interface FindingDetail {
+  /** In the account: `actual`; in the manifests: `desired`. As text; secrets are references. */
+  readonly actual?: unknown;
+  readonly desired?: unknown;
+  readonly cause?: Cause;
+  /** Of a manual step: what to do; of a policy: its message. */
+  readonly text?: string;
+  readonly policy?: string;
+  readonly attribution?: { readonly actor?: string; readonly at: string; readonly confidence: string; readonly event: string };
+}
+
+export interface FindingEvent {
+  readonly finding: number;
+  readonly event: "opened" | "changed" | "closed";
+  readonly at: string;
+  readonly run: string;
+  readonly actor?: string;
+  readonly kind: Finding["kind"];
+  readonly address: string;
+  readonly path: string;
+  readonly risk: Finding["risk"];
+  readonly detail: FindingDetail;
+}
+
+/** One day (UTC): the greatest counts, and sums of the rest. */
+export interface Day {
+  /** "2026-03-01" */
+  readonly day: string;
+  readonly checks: number;
+  readonly failures: number;
+  readonly exposedColumns: number;
+  readonly differences: number;
+  readonly manual: number;
+  readonly opened: number;
+  readonly closed: number;
+  readonly changesSent: number;
+  readonly durationMs: number;
+}
+
+export interface RunSummary {
+  readonly id: string;
+  readonly account: string;
+  /** Why it ran. */
+  readonly reason: "schedule" | "push" | "check" | "retry";
+  readonly mode: Mode;
+  readonly worker: string;
+  readonly startedAt: string;
+  readonly finishedAt: string;
+  readonly exit: { readonly code: number; readonly reasons: readonly string[] };
+  readonly exposedColumns: number;
+  readonly differences: number;
+  readonly manual: number;
+  readonly policyViolations: number;
+  /** Items that it sent and verified. */
+  readonly changesSent: number;
+  readonly error?: { readonly code: string; readonly message: string };
+  readonly digest?: string;
+  readonly commit?: string;
+  readonly calls: CallCounts;
+}
+
+export interface RunDetail extends RunSummary {
+  /** A DriftReport; absent if the run failed before it had one. */
+  readonly report?: Plan;
+  /** Present if the run applied something. */
+  readonly result?: Result;
+}
+
+export interface BundleDetail {
+  readonly digest: string;
+  readonly source: string;
+  readonly commit?: string;
+  readonly toolVersion: string;
+  readonly pushedBy?: string;
+  readonly pushedAt: string;
+  /** Compressed. */
+  readonly bytes: number;
+  /** Accounts that are compared with it now. */
+  readonly accounts: readonly string[];
+  /** Paths are relative to the project's folder. Secrets are references. */
+  readonly files: readonly { readonly path: string; readonly text: string }[];
+}
+
+/** Open findings of all accounts with one cause. */
+export interface CauseGroup {
+  readonly cause: string;
+  readonly kind: Finding["kind"];
+  /** The worst one. */
+  readonly risk: Finding["risk"];
+  readonly findings: number;
+  /** Names of accounts, sorted. */
+  readonly accounts: readonly string[];
+  readonly openedAt: string;
+  readonly example: Pick<Finding, "address" | "path" | "detail">;
+}
+
+export interface ControllerMetrics {
+  readonly accounts: readonly AccountSummary[];
+  /** Accounts that are due and not running, and those that are running. */
+  readonly queue: { readonly due: number; readonly running: number };
+  readonly workers: readonly { readonly id: string; readonly version: string; readonly startedAt: string; readonly seenAt: string }[];
+  /** Since the database was created; `label` is "" or what the counter is about. Names: runs (label: exit code), run_seconds, lease_losses, notifications (label: sent or failed). */
+  readonly counters: readonly { readonly name: string; readonly label: string; readonly value: number }[];
+}
