@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import { driftOptions, planOptions, protectOnlyOption, readOptions, serveOptions } from "./cli-options.ts";
+import { driftOptions, planOptions, protectOnlyOption, readOptions, schemaOptions, serveOptions } from "./cli-options.ts";
 import { type Context, contextOf } from "./commands/shared/context.ts";
 import type {
   ApplyFlags,
@@ -18,6 +18,7 @@ import type {
   RecordsFlags,
   RenderFlags,
   ResolveFlags,
+  SchemaFlags,
   ServeFlags,
   SnapshotFlags,
   TestFlags,
@@ -211,8 +212,12 @@ function declareSetUp({ program, add }: CommandLine): void {
       (await import("./commands/setup/serve.ts")).runServe(context),
     ),
   );
-  add<GlobalFlags, readonly [kind?: string]>("schema [kind]", "Print a JSON Schema", async (context, kind) =>
-    (await import("./commands/setup/schema.ts")).runSchema(context, kind),
+  schemaOptions(
+    add<SchemaFlags, readonly [kind?: string]>(
+      "schema [kind]",
+      "Print a JSON Schema for editors. With the names of an account, editors complete schemas, tables and columns.",
+      async (context, kind) => (await import("./commands/setup/schema.ts")).runSchema(context, kind),
+    ),
   );
 }
 

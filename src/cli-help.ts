@@ -112,7 +112,7 @@ export const examples: Readonly<Record<string, readonly string[]>> = {
   init: ["dimsync init", "DIMSYNC_BASE_URL=https://api.example.com DIMSYNC_API_KEY=... dimsync init sync --from-live"],
   fmt: ["dimsync fmt", "dimsync fmt --check manifests"],
   serve: ["dimsync serve", "dimsync serve --port 8080 --data account.json --faults 'POST /v1/assets=reset-after'"],
-  schema: ["dimsync schema SchemaConfig"],
+  schema: ["dimsync schema SchemaConfig", "dimsync schema --from-live --integration 'shop-*'"],
   completion: ["source <(dimsync completion bash)", "dimsync completion fish | source"],
   ci: ["dimsync ci plan", "dimsync ci apply", "dimsync ci drift --no-issue"],
 };

@@ -98,3 +98,10 @@ export function serveOptions(serve: Command): void {
     .option("--discover-after <n>", "Show the schemas of a new integration only after n reads")
     .addOption(repeatable("--person <email>", "Add an API key for this user; repeatable"));
 }
+
+export function schemaOptions(schema: Command): void {
+  schema
+    .option("--from-live", "Add the schema, table and column names of the account. Sends only GET requests")
+    .option("--snapshot <file>", "Add the names in this snapshot; needs no API key and no network")
+    .addOption(repeatable("--integration <name>", "Only the names of integrations that match, such as 'shop-*'; repeatable"));
+}

@@ -1,10 +1,18 @@
-import { nearestSchemaName, schemaNames, schemaText } from "../../manifests/schema/lookup.ts";
+import { resolve } from "node:path";
+import { kindNames } from "../../kinds/manifests.ts";
+import type { ExtendedKinds } from "../../manifests/schema/live-names.ts";
+import { nearestSchemaName, type Schema, schemaNames, schemaText } from "../../manifests/schema/lookup.ts";
 import { DimsyncError } from "../../model/errors.ts";
 import type { ExitCode } from "../../model/exit.ts";
+import { visible } from "../../text/control-characters.ts";
 import type { Context } from "../shared/context.ts";
+import type { SchemaFlags } from "../shared/flags.ts";
 
-/** `dimsync schema [KIND]`: prints the JSON Schema of a kind, the config, a plan …; without KIND the one for any manifest. */
-export async function runSchema({ io }: Context, kind: string | undefined): Promise<ExitCode> {
+/**
+ * `dimsync schema [KIND]`: prints the JSON Schema of a kind, the config, a plan …; without KIND the one for any manifest. With --from-live or --snapshot,
+ * it completes the names of an account.
+ */
+export async function runSchema(context: Context<SchemaFlags>, kind: string | undefined): Promise<ExitCode> {
   const text = schemaText(kind);
   if (text === undefined) {
     const near = kind === undefined ? undefined : nearestSchemaName(kind);
@@ -13,6 +21,41 @@ export async function runSchema({ io }: Context, kind: string | undefined): Prom
       `Unknown schema ${JSON.stringify(kind)}. Schemas: ${schemaNames.join(", ")}.${near === undefined ? "" : ` Did you mean ${near}?`}`,
     );
   }
-  io.stdout(text);
+  const { fromLive = false, snapshot, integration } = context.flags;
+  if (fromLive || snapshot !== undefined) return printLive(context, text);
+  if (integration.length > 0) throw new DimsyncError("E_USAGE", "--integration needs --from-live or --snapshot FILE.");
+  context.io.stdout(text);
   return 0;
+}
+
+/** Prints the schema with the names of the account or the snapshot, in canonical form. Which names are left out is on stderr. */
+async function printLive(context: Context<SchemaFlags>, text: string): Promise<ExitCode> {
+  const { io, flags, cwd } = context;
+  const { fromLive, snapshot, integration: integrations } = flags;
+  if (fromLive === true && snapshot !== undefined)
+    throw new DimsyncError("E_USAGE", "--from-live and --snapshot cannot be combined. Both say where the names come from.");
+  const schema: Schema = JSON.parse(text);
+  const kinds = extendedKinds(schema);
+  const [{ liveSchema }, { loadOneProject }] = await Promise.all([
+    import("../../operations/live-schema.ts"),
+    import("../shared/project.ts"),
+  ]);
+  const project = await loadOneProject(context, { account: snapshot === undefined });
+  const snapshotFile = snapshot === undefined ? undefined : resolve(cwd, snapshot);
+  const run = { env: io.env, signal: io.interrupted, snapshotFile };
+  const { schema: extended, leftOut } = await liveSchema(project, { schema, kinds, integrations }, run);
+  if (flags.quiet !== true) for (const sentence of leftOut) io.stderr(`dimsync: ${visible(sentence)}\n`);
+  io.stdout(`${JSON.stringify(extended, undefined, 1)}\n`);
+  return 0;
+}
+
+/** Which definitions of the schema get names. Throws E_USAGE for a schema whose documents contain none. */
+function extendedKinds({ title }: Schema): ExtendedKinds {
+  if (title === kindNames.schemaConfig) return { schemaConfig: "" };
+  if (title === kindNames.ruleSet) return { ruleSet: "" };
+  if (title === "Manifest") return { schemaConfig: kindNames.schemaConfig, ruleSet: kindNames.ruleSet };
+  throw new DimsyncError(
+    "E_USAGE",
+    `The schema ${String(title)} has no names of schemas, tables and columns. Use --from-live and --snapshot with ${kindNames.schemaConfig}, ${kindNames.ruleSet} or Manifest.`,
+  );
 }

@@ -133,6 +133,12 @@ export interface FmtFlags extends GlobalFlags {
   readonly check?: boolean;
 }
 
+export interface SchemaFlags extends GlobalFlags {
+  readonly fromLive?: boolean;
+  readonly snapshot?: string;
+  readonly integration: readonly string[];
+}
+
 export interface ServeFlags extends GlobalFlags {
   readonly port?: string;
   readonly data?: string;
