@@ -45,8 +45,9 @@ function template(objectFormat: ObjectFormat): Template {
   const format = ["--initial-branch=main", "--template=", `--object-format=${objectFormat}`];
   git(folder, "init", "--quiet", "--bare", ...format, bare);
   mkdirSync(join(bare, "hooks"));
-  // Every client over HTTP may push.
-  git(bare, "config", "http.receivepack", "true");
+  // Every client over HTTP may push. Without the rest, each push starts more processes and waits for the disk.
+  for (const setting of ["http.receivepack true", "receive.autogc false", "gc.auto 0", "core.fsync none"])
+    git(bare, "config", ...setting.split(" "));
   git(folder, "init", "--quiet", ...format, clone);
   git(clone, "commit", "--quiet", "--allow-empty", "-m", "first");
   git(clone, "remote", "add", "origin", bare);

@@ -1,4 +1,5 @@
-import { mkdirSync, writeFileSync } from "node:fs";
+import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { onTestFinished } from "vitest";
 import { openGitRecords } from "../../../src/records/git/index.ts";
@@ -23,10 +24,9 @@ export interface HttpStore {
 const defaults = { target: "prod", remote: "origin", ref, ttlMs: 60_000, key: undefined, env: gitEnv };
 
 export async function httpStore(options: Partial<GitStoreOptions> = {}): Promise<HttpStore> {
-  const remote = gitRemote();
+  const { remote, id } = await remoteWithRecords(options);
   const http = await gitHttp(remote.bare);
   onTestFinished(() => http.close());
-  const id = await initGitRecords({ ...defaults, ...options, folder: remote.clone(http.url) });
   return {
     remote,
     http,
@@ -37,9 +37,36 @@ export async function httpStore(options: Partial<GitStoreOptions> = {}): Promise
 
 /** A store in a bare repository on disk. */
 export async function diskStore(options: Partial<GitStoreOptions> = {}): Promise<Omit<HttpStore, "http">> {
+  const { remote, id } = await remoteWithRecords(options);
+  return { remote, id, open: (more = {}) => openGitRecords({ ...defaults, ...options, id, folder: remote.clone(), ...more }) };
+}
+
+interface Template {
+  readonly bare: string;
+  readonly id: string;
+}
+
+/** By the options: once per process, because creating records takes as long as a short run. */
+const templates = new Map<string, Promise<Template>>();
+
+/** A remote with empty records, and their id. */
+async function remoteWithRecords(options: Partial<GitStoreOptions>): Promise<{ readonly remote: GitRemote; readonly id: string }> {
+  const which = JSON.stringify(options);
+  const template = templates.get(which) ?? initTemplate(options);
+  templates.set(which, template);
+  const { bare, id } = await template;
+  const remote = gitRemote();
+  cpSync(bare, remote.bare, { recursive: true });
+  return { remote, id };
+}
+
+async function initTemplate(options: Partial<GitStoreOptions>): Promise<Template> {
   const remote = gitRemote();
   const id = await initGitRecords({ ...defaults, ...options, folder: remote.clone() });
-  return { remote, id, open: (more = {}) => openGitRecords({ ...defaults, ...options, id, folder: remote.clone(), ...more }) };
+  const bare = mkdtempSync(join(tmpdir(), "dimsync-template-"));
+  process.once("exit", () => rmSync(bare, { recursive: true, force: true }));
+  cpSync(remote.bare, bare, { recursive: true });
+  return { bare, id };
 }
 
 /** Starts a run that is released when the test ends. */

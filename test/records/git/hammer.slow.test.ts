@@ -8,7 +8,7 @@ import { intentOf } from "../suite.ts";
 import { begun, httpStore } from "./git-store.ts";
 import { type HammerOptions, type HammerReport, hammer } from "./hammer.ts";
 
-const seconds = Number(process.env["DIMSYNC_HAMMER_SECONDS"] ?? 30);
+const seconds = Number(process.env["DIMSYNC_HAMMER_SECONDS"] ?? 12);
 const seed = Number(process.env["DIMSYNC_HAMMER_SEED"] ?? Math.floor(Math.random() * 2 ** 31));
 
 /** Compiles the worker. `change` creates a broken variant; throws if it changes nothing. */
@@ -98,13 +98,13 @@ describe("catches a variant", { timeout: 400_000 }, () => {
 });
 
 /**
- * Runs a broken variant in rounds of ten seconds, each with another seed, until a round shows a
- * violation. A slow machine pushes so rarely that it needs several rounds; after 20 rounds the
+ * Runs a broken variant in rounds of six seconds, each with another seed, until a round shows a
+ * violation. A slow machine pushes so rarely that it needs several rounds; after 30 rounds the
  * variant counts as not caught.
  */
 async function firstViolations(name: string, options: Pick<HammerOptions, "program" | "faults" | "faultRate">): Promise<readonly string[]> {
-  for (let round = 0; round < 20; round++) {
-    const report = await hammer({ ...options, seed: seed + round, seconds: 10, machines: 6 });
+  for (let round = 0; round < 30; round++) {
+    const report = await hammer({ ...options, seed: seed + round, seconds: 6, machines: 6 });
     print(`${name}, round ${round + 1}`, report, seed + round);
     if (violations(report).length > 0) return violations(report);
   }
