@@ -17,7 +17,7 @@ export const layers = [
   ["apply"],
   ["engine"],
   ["policies"],
-  ["kinds", "records", "service", "render", "manifests"],
+  ["kinds", "records", "service", "render", "manifests", "classification"],
   ["yaml", "text", "git"],
   ["model"],
 ];
@@ -29,7 +29,8 @@ const besides = new Map([
   ["cli-commands.ts", ["cli-options.ts"]],
   ["yaml", ["text"]],
   // Reading a manifest needs its kind; reports group items by kind.
-  ["manifests", ["kinds"]],
+  ["manifests", ["kinds", "classification"]],
+  ["classification", ["kinds"]],
   ["render", ["kinds"]],
 ]);
 

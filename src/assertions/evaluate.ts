@@ -1,11 +1,12 @@
 import type { AccountView } from "../kinds/kind.ts";
 import { isIntegration, isTag } from "../kinds/manifests.ts";
+import { type LabelScope, labelAmong, labelsOf } from "../kinds/patterns/labels.ts";
 import { namesMatcher } from "../kinds/patterns/names.ts";
 import { matchesName } from "../kinds/patterns/nodes.ts";
 import { expand } from "../kinds/schema-config/coverage.ts";
-import { type NodePath, nodeText, walk } from "../kinds/schema-config/tree.ts";
+import { type ColumnPath, type NodePath, nodeText, walk } from "../kinds/schema-config/tree.ts";
 import type { SchemaConfigUnit } from "../kinds/schema-config/units.ts";
-import { labelOf, selectIntegration, selectIntegrations } from "../kinds/select.ts";
+import { labelOf, labelScopes, selectIntegration, selectIntegrations } from "../kinds/select.ts";
 import { own } from "../model/json/json.ts";
 import type { LiveIntegration, LiveSchemas } from "../model/live.ts";
 import type { Resource, SchemaTree } from "../model/resource.ts";
@@ -62,6 +63,7 @@ interface CheckedNode {
 }
 
 export function evaluateAssertions(assertions: readonly Assertion[], account: AccountView): Evaluation {
+  const scopeOf = labelScopes(account);
   const running = assertions.map(
     (assertion): RunningTest => ({ assertion, selects: integrationSelector(assertion, account), checked: 0, failed: 0, failures: [] }),
   );
@@ -73,7 +75,10 @@ export function evaluateAssertions(assertions: readonly Assertion[], account: Ac
       for (const test of running) {
         if (!test.selects(live)) continue;
         const { nodes, state } = test.assertion;
-        const checked = nodes === undefined ? [integrationNode(live)] : nodesIn(nodes, schemas, state === "live" ? {} : planned);
+        const checked =
+          nodes === undefined
+            ? [integrationNode(live)]
+            : nodesIn(nodes, { live: schemas, desired: state === "live" ? {} : planned, labels: scopeOf?.(live.id) });
         for (const node of checked) checkNode(test, integration, node);
       }
     },
@@ -112,10 +117,19 @@ const integrationNode = ({ name, paused, source, destination }: LiveIntegration)
   },
 });
 
+/** An integration's live tree, what is desired of it, and its labels. */
+interface Trees {
+  readonly live: LiveSchemas;
+  readonly desired: SchemaTree;
+  readonly labels: LabelScope | undefined;
+}
+
 /** The matching nodes by name, with their live values and the desired ones over them. */
-function nodesIn({ depth, patterns, replicated }: NodeMatch, live: LiveSchemas, desired: SchemaTree): readonly CheckedNode[] {
+function nodesIn({ depth, patterns, labels: wanted, replicated }: NodeMatch, { live, desired, labels }: Trees): readonly CheckedNode[] {
   const found: CheckedNode[] = [];
   /** Whether the nodes below are visited; the checked level is collected. */
+  const hasLabel = (path: ColumnPath): boolean =>
+    wanted === undefined || (labels !== undefined && labelAmong(labelsOf(labels, live, path), wanted) !== undefined);
   const visit = (path: NodePath, level: 0 | 1 | 2, values: CheckedNode["values"] & { readonly enabled: boolean }): boolean => {
     if (!matchesName(patterns, level, path[level] ?? "") || (replicated && !values.enabled)) return false;
     if (level === depth) found.push({ node: nodeText(path), values });
@@ -126,7 +140,8 @@ function nodesIn({ depth, patterns, replicated }: NodeMatch, live: LiveSchemas, 
     {
       schema: (entry, path) => visit(path, 0, { ...entry, enabled: own(desired, path[0])?.enabled ?? entry.enabled }),
       table: (entry, path) => visit(path, 1, { ...entry, enabled: own(own(desired, path[0])?.tables, path[1])?.enabled ?? entry.enabled }),
-      column: (entry, path) => void visit(path, 2, { ...entry, ...own(own(own(desired, path[0])?.tables, path[1])?.columns, path[2]) }),
+      column: (entry, path) =>
+        void (hasLabel(path) && visit(path, 2, { ...entry, ...own(own(own(desired, path[0])?.tables, path[1])?.columns, path[2]) })),
     },
     "by-name",
   );

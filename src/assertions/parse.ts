@@ -1,3 +1,5 @@
+import { unknownLabel } from "../kinds/label-references.ts";
+import { wantedLabels } from "../kinds/patterns/labels.ts";
 import { type NodePatterns, nodePatterns } from "../kinds/patterns/nodes.ts";
 import { yamlProblems } from "../manifests/config/file.ts";
 import { makeLocate } from "../manifests/locate.ts";
@@ -32,6 +34,8 @@ export interface NodeMatch {
   /** The level that is checked: 0 schemas, 1 tables, 2 columns. */
   readonly depth: 0 | 1 | 2;
   readonly patterns: NodePatterns;
+  /** Only columns with one of these labels. */
+  readonly labels?: readonly string[];
   /** Only replicated nodes: enabled together with everything above. */
   readonly replicated: boolean;
 }
@@ -52,14 +56,15 @@ interface That {
   readonly schema?: string | readonly string[];
   readonly table?: string | readonly string[];
   readonly column?: string | readonly string[];
+  readonly label?: string | readonly string[];
   readonly ignoreCase?: boolean;
   readonly flows?: boolean;
 }
 
-/** The tests of a file. `path` is absolute. Throws E_TESTS if it does not exist, and ProblemsError for mistakes in it. */
-export function readAssertions(cwd: string, path: string): readonly Assertion[] {
+/** The tests of a file. `path` is absolute; `labels` are those that Classifications define. Throws E_TESTS if it does not exist, and ProblemsError for mistakes in it. */
+export function readAssertions(cwd: string, path: string, labels: readonly string[]): readonly Assertion[] {
   const { source, problems } = readSource(cwd, path);
-  if (source !== undefined) return parseAssertions(source, cwd);
+  if (source !== undefined) return parseAssertions(source, cwd, labels);
   if (problems.every(({ code }) => code !== "E_PATH_NOT_FOUND")) throw new ProblemsError(problems);
   throw new DimsyncError(
     "E_TESTS",
@@ -67,13 +72,15 @@ export function readAssertions(cwd: string, path: string): readonly Assertion[] 
   );
 }
 
-function parseAssertions(source: Source, cwd: string): readonly Assertion[] {
+function parseAssertions(source: Source, cwd: string, labels: readonly string[]): readonly Assertion[] {
   const { documents, problems } = read(source.text);
   const place: SourceLocation = { file: source.file, document: documents[0]?.index ?? 0, pointer: "" };
   const value = documents[0]?.value;
   const found = [...yamlProblems(source, problems), ...(problems.length > 0 ? [] : structureProblems(value, documents.length, place))];
   const locate = makeLocate(cwd, (file) => (file === source.file ? source.text : undefined));
   if (found.length > 0) throw new ProblemsError(found, locate);
+  const unknown = unknownLabelsIn(value as TestsFile, labels, place);
+  if (unknown.length > 0) throw new ProblemsError(unknown, locate);
   return (value as TestsFile).tests.map((test, index) => ({
     name: test.name,
     file: source.file,
@@ -96,8 +103,21 @@ function structureProblems(value: unknown, documents: number, place: SourceLocat
   return schemaProblems(errors, { kind: "Tests", value, place, replaced: new Set(), known: new Set() });
 }
 
-function nodeMatch({ schema, table, column, ignoreCase, flows = false }: That): NodeMatch {
+function unknownLabelsIn({ tests }: TestsFile, defined: readonly string[], place: SourceLocation): readonly Problem[] {
+  return tests.flatMap(({ name, that }, index) =>
+    (wantedLabels(that?.label) ?? [])
+      .filter((label) => !defined.includes(label))
+      .map((label) => ({
+        ...unknownLabel(`Test ${JSON.stringify(name)} matches`, label, defined),
+        place: { ...place, pointer: `/tests/${index}/that/label` },
+      })),
+  );
+}
+
+function nodeMatch({ schema, table, column, label, ignoreCase, flows = false }: That): NodeMatch {
+  const labels = wantedLabels(label);
   const patterns = nodePatterns([schema, table, column].map((name) => (name === undefined ? undefined : { name, ignoreCase })));
   // The schema of the file requires a level.
-  return { depth: patterns.depth ?? 0, patterns, replicated: flows };
+  if (labels === undefined) return { depth: patterns.depth ?? 0, patterns, replicated: flows };
+  return { depth: 2, patterns, labels, replicated: flows };
 }

@@ -1,11 +1,12 @@
 import pLimit from "p-limit";
 import type { AccountView, DiffResult, Kind, TableTest, Unit } from "../kinds/kind.ts";
 import { integrationAddress, isRuleSet, isSchemaConfig, kindNames } from "../kinds/manifests.ts";
+import type { LabelScope } from "../kinds/patterns/labels.ts";
 import { policyTablesWithoutColumns } from "../kinds/schema-config/coverage.ts";
 import { type ObservedSchemas, unknownColumns, withColumns } from "../kinds/schema-config/index.ts";
 import { nodeText } from "../kinds/schema-config/tree.ts";
 import type { SchemaConfigUnit } from "../kinds/schema-config/units.ts";
-import { type IntegrationNames, integrationNames, selectIntegration, selectIntegrations } from "../kinds/select.ts";
+import { type IntegrationNames, integrationNames, labelScopes, selectIntegration, selectIntegrations } from "../kinds/select.ts";
 import { type Address, byText, kindOf, parseAddress } from "../model/address.ts";
 import { ServiceError } from "../model/errors.ts";
 import type { PolicyFinding } from "../model/findings.ts";
@@ -101,7 +102,12 @@ export function checkPolicies(input: PolicyCheckInput): PolicyCheck {
       problems: () => invalid,
     };
   const evaluator = newPolicyEvaluator(policies, { functions: options.policyFunctions ?? new Map(), today, locate });
-  const check: Check = { input, evaluator, collected, namesOf: integrationNames(account), configured: configuredIntegrations(input) };
+  const check: Check = {
+    ...{ input, evaluator, collected },
+    namesOf: integrationNames(account),
+    labelsOf: labelScopes(account),
+    configured: configuredIntegrations(input),
+  };
   return {
     checkUnit: (unit) => checkUnit(check, unit),
     columnsNeeded: (liveId) => evaluator.columnsNeeded(check.namesOf(liveId)),
@@ -122,6 +128,8 @@ interface Check {
   readonly evaluator: PolicyEvaluator;
   readonly collected: Collected;
   readonly namesOf: (liveId: string) => IntegrationNames;
+  /** Undefined if the project has no Classification. */
+  readonly labelsOf: ((liveId: string) => LabelScope) | undefined;
   /** The integrations that a SchemaConfig of the scope selects: label by id. */
   readonly configured: ReadonlyMap<string, string>;
 }
@@ -150,6 +158,7 @@ function checkUnit(check: Check, { kind, unit, live, difference }: CheckedUnit):
     planned: input.kindOfPlan === "Plan" ? plannedValues(changes) : new Map(),
     isCreated: input.account.fresh.has(unit.liveId),
     exposes: changes.some(({ risk }) => risk === "exposes"),
+    columnLabels: check.labelsOf?.(unit.liveId),
     ...causesOf({ rules, live: tree, changes, kindOfPlan: input.kindOfPlan, locate: input.locate }),
   });
 }
@@ -173,7 +182,7 @@ async function checkOthers(check: Check, reads: RunReads, compared: ReadonlySet<
       input.claimColumns(id, tables.length);
       const { tree, withoutColumns } = await withColumns({ id, tree: read }, tables, reads);
       collected.unverifiable.push(...unknownColumns(address, withoutColumns));
-      evaluate(check, { ...integration, address, live: tree, ...unchanged });
+      evaluate(check, { ...integration, address, live: tree, columnLabels: check.labelsOf?.(id), ...unchanged });
     } catch (error) {
       if (!(error instanceof ServiceError)) throw error;
       collected.failedReads.push(failedRead(error, address));
@@ -184,7 +193,7 @@ async function checkOthers(check: Check, reads: RunReads, compared: ReadonlySet<
 }
 
 /** No SchemaConfig changes the integration or decides its values. */
-const unchanged: Omit<PolicyTarget, "address" | "live" | "names" | "labels"> = {
+const unchanged: Omit<PolicyTarget, "address" | "live" | "names" | "labels" | "columnLabels"> = {
   planned: new Map(),
   isCreated: false,
   exposes: false,

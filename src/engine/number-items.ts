@@ -1,6 +1,7 @@
 import { kinds } from "../kinds/index.ts";
 import { type Address, byText, manifestAddress } from "../model/address.ts";
-import type { DraftItem, Item, Plan, ReportRisk, Risk } from "../model/plan.ts";
+import { locatedCause } from "../model/cause.ts";
+import type { Cause, DraftCause, DraftItem, Item, Plan, ReportRisk, Risk } from "../model/plan.ts";
 import type { Locate } from "../model/problem.ts";
 
 // Columns that an update would protect are exposed in the account now, and vice versa.
@@ -76,22 +77,13 @@ function idsByAddress(sorted: readonly Draft[]): ItemIds {
   return { all, bound };
 }
 
-type Cause = NonNullable<DraftItem["changes"][number]["cause"]>;
-type LocatedCause = NonNullable<Item["changes"][number]["cause"]>;
-
 /** One rule causes many changes, so the line of each cause is looked up once. */
-function locatedCauses(locate: Locate): (cause: Cause) => LocatedCause {
-  const known = new Map<Cause, LocatedCause>();
+function locatedCauses(locate: Locate): (cause: DraftCause) => Cause {
+  const known = new Map<DraftCause, Cause>();
   return (cause) => {
     const seen = known.get(cause);
     if (seen !== undefined) return seen;
-    const { file, line } = locate(cause.place);
-    const located = {
-      ...(cause.rule === undefined ? {} : { rule: cause.rule }),
-      ...(cause.reason === undefined ? {} : { reason: cause.reason }),
-      file,
-      ...(line === undefined ? {} : { line }),
-    };
+    const located = locatedCause(cause, locate);
     known.set(cause, located);
     return located;
   };

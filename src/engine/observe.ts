@@ -1,6 +1,7 @@
 import { conflicts, kindNamed, kinds } from "../kinds/index.ts";
 import type { AccountView, Identity, ListedObject, ListedObjects, ListName } from "../kinds/kind.ts";
 import { indexed } from "../kinds/lookup.ts";
+import { labelRoots } from "../kinds/patterns/labels.ts";
 import { withIdentities } from "../kinds/select.ts";
 import type { Address, EarlierCreate, NaturalKey } from "../model/address.ts";
 import { ServiceError } from "../model/errors.ts";
@@ -24,7 +25,7 @@ export interface ObservedAccount {
 }
 
 export interface ObserveInput {
-  readonly project: Pick<LoadedProject, "settings" | "resources">;
+  readonly project: Pick<LoadedProject, "settings" | "resources" | "labels">;
   /** The manifests that are compared. Others only resolve references. */
   readonly compared: readonly Resource[];
   readonly records: KnownRecords;
@@ -162,6 +163,7 @@ function viewOf(input: ObserveInput, { lists }: ObservedLists, readById: readonl
     resources: project.resources,
     identities: new Map(),
     labels: new Map(),
+    ...(project.labels === undefined ? {} : { columnLabels: labelRoots(project.labels) }),
     integrations: [...lists.integrations, ...found.flatMap((one) => (one.list === "integrations" ? [one.object] : []))],
     tags: [...lists.tags, ...found.flatMap((one) => (one.list === "tags" ? [one.object] : []))],
     users: lists.users,

@@ -32,9 +32,9 @@ export async function observeRound(round: Round, recovered: Recovered): Promise<
   const { ignored, problems: expiredIgnores } = ignoring([...settings.ignore, ...(options.ignore ?? [])], today);
   const inScope = manifestsInScope(project.resources, scope);
   const compared = hasErrors(project) ? [] : inScope;
-  const observe = (resources: readonly Resource[], of: readonly Resource[]): Promise<ObservedAccount> =>
+  const observe = (from: Pick<LoadedProject, "resources" | "labels">, of: readonly Resource[]): Promise<ObservedAccount> =>
     observeAccount({
-      project: { settings, resources },
+      project: { ...from, settings },
       compared: of,
       records,
       reads,
@@ -45,11 +45,11 @@ export async function observeRound(round: Round, recovered: Recovered): Promise<
       listUnmanaged: options.listUnmanaged,
       ...(options.writeSecrets === undefined ? {} : { writeSecrets: options.writeSecrets }),
     });
-  const observed = await observe(project.resources, compared);
+  const observed = await observe(project, compared);
   const base =
     options.base === undefined
       ? undefined
-      : baseView(observed, await observe(options.base.resources, baseResources(options.base.resources, compared)));
+      : baseView(observed, await observe(options.base, baseResources(options.base.resources, compared)));
   const problems: readonly Problem[] = [...expiredIgnores, ...observed.problems, ...(base?.problems ?? [])];
   return { ...observed, problems, inScope, compared, base: base?.view, claimColumns: columnBudget(settings.client.maxColumnReads) };
 }

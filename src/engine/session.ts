@@ -1,5 +1,6 @@
 import type { Address } from "../model/address.ts";
 import type { IgnoreEntry, Settings } from "../model/config.ts";
+import type { ColumnLabels } from "../model/labels.ts";
 import type { CallCounts, Plan } from "../model/plan.ts";
 import type { Locate, Problem } from "../model/problem.ts";
 import type { OnProgress } from "../model/progress.ts";
@@ -15,6 +16,7 @@ import type { Scope } from "./scope.ts";
 export interface LoadedProject {
   readonly settings: Settings;
   readonly resources: readonly Resource[];
+  readonly labels?: ColumnLabels;
   readonly problems: readonly Problem[];
   readonly locate: Locate;
   readonly manifestDigest: string;
@@ -73,7 +75,7 @@ export interface PlanOptions {
   /** Lists the unmanaged columns by name instead of only counting them. Needs memory for each. */
   readonly listUnmanaged?: boolean;
   /** The manifests at a base ref; with them, each difference has an origin. */
-  readonly base?: Pick<LoadedProject, "resources">;
+  readonly base?: Pick<LoadedProject, "resources" | "labels">;
   /** Ignored in this run, in addition to the entries of the config. */
   readonly ignore?: readonly IgnoreEntry[];
   /** Policies in JavaScript, by policy address. */

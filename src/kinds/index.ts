@@ -19,8 +19,16 @@ export const kinds = [asset, integration, schemaConfig, tag] as unknown as reado
 /** Policies are checked by src/policies; nothing in the account corresponds to them. */
 const policy: ManifestKind = { name: kindNames.policy, references: () => [] };
 
+/** Labels are read by src/classification; nothing in the account corresponds to them. */
+const classification: ManifestKind = {
+  name: kindNames.classification,
+  references: () => [],
+  // Members of `meta` are compared with those in a dbt manifest, which names no secrets.
+  isPlainKey: (path) => path.includes("meta"),
+};
+
 /** Every kind of manifest. The kinds that are not in `kinds` exist only in the project. */
-export const manifestKinds: readonly ManifestKind[] = [...kinds, ruleSet, policy];
+export const manifestKinds: readonly ManifestKind[] = [...kinds, ruleSet, policy, classification];
 
 const kindsByName = new Map(kinds.map((kind) => [kind.name, kind]));
 const manifestKindsByName = new Map(manifestKinds.map((kind) => [kind.name, kind]));

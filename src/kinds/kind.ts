@@ -7,6 +7,7 @@ import type { Problem } from "../model/problem.ts";
 import type { Reference, Resource } from "../model/resource.ts";
 import type { Reads, WriteAnswer, WriteDecoder } from "../model/service.ts";
 import type { AccountLookup } from "./lookup.ts";
+import type { LabelRoots } from "./patterns/labels.ts";
 
 /** The live object of a manifest. */
 export type Identity =
@@ -32,6 +33,8 @@ export interface AccountView {
   readonly identities: ReadonlyMap<Address, Identity>;
   /** The name of each live integration in addresses, by id: `labelOf`. Empty while a kind identifies. */
   readonly labels: ReadonlyMap<string, string>;
+  /** The labels of columns; absent if the project has no Classification. */
+  readonly columnLabels?: LabelRoots | undefined;
   /** The lists below by id, name and address: `indexed`. */
   readonly lookup: AccountLookup;
   /** Empty if nothing needed the list. Includes objects that only a read by id returned. */

@@ -1,5 +1,14 @@
 import { type Address, toAddress } from "../model/address.ts";
-import type { AssetSpec, IntegrationSpec, PolicySpec, Resource, RuleSetSpec, SchemaConfigSpec, TagSpec } from "../model/resource.ts";
+import type {
+  AssetSpec,
+  ClassificationSpec,
+  IntegrationSpec,
+  PolicySpec,
+  Resource,
+  RuleSetSpec,
+  SchemaConfigSpec,
+  TagSpec,
+} from "../model/resource.ts";
 
 // The names of the kinds, for code that handles one kind of manifest only. test/architecture.test.ts refuses
 // them as literals outside this folder. What holds for every kind belongs into `Kind` (kind.ts) instead.
@@ -12,6 +21,7 @@ export const kindNames = {
   schemaConfig: "SchemaConfig",
   ruleSet: "RuleSet",
   policy: "Policy",
+  classification: "Classification",
 } as const;
 
 // The JSON Schema of a kind is what makes these predicates true.
@@ -20,6 +30,8 @@ export const isIntegration = (resource: Resource): resource is Resource<Integrat
 export const isTag = (resource: Resource): resource is Resource<TagSpec> => resource.kind === kindNames.tag;
 export const isSchemaConfig = (resource: Resource): resource is Resource<SchemaConfigSpec> => resource.kind === kindNames.schemaConfig;
 export const isRuleSet = (resource: Resource): resource is Resource<RuleSetSpec> => resource.kind === kindNames.ruleSet;
+export const isClassification = (resource: Resource): resource is Resource<ClassificationSpec> =>
+  resource.kind === kindNames.classification;
 export const isPolicy = (resource: Resource): resource is Resource<PolicySpec> => resource.kind === kindNames.policy;
 
 export const assetAddress = (name: string): Address => toAddress(kindNames.asset, name);

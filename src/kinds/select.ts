@@ -5,6 +5,7 @@ import { didYouMean } from "../text/suggest.ts";
 import type { AccountView, Identity } from "./kind.ts";
 import { indexed } from "./lookup.ts";
 import { integrationAddress, isIntegration } from "./manifests.ts";
+import type { LabelScope } from "./patterns/labels.ts";
 import { namesMatcher } from "./patterns/names.ts";
 
 /**
@@ -117,6 +118,19 @@ export function integrationNames(account: AccountView): (liveId: string) => Inte
     const known = [manifest?.name, liveNames.get(liveId)].filter((name) => name !== undefined);
     return { names: known.length === 0 ? [liveId] : [...new Set(known)], labels: manifest?.labels ?? {} };
   };
+}
+
+/** The scope of an integration's labels; undefined if the project has no Classification. */
+export function labelScopes(account: AccountView): ((liveId: string) => LabelScope) | undefined {
+  const { columnLabels } = account;
+  if (columnLabels === undefined) return undefined;
+  const namesOf = integrationNames(account);
+  const schemas = new Map<string, string | undefined>();
+  for (const resource of account.resources.filter(isIntegration)) {
+    const identity = account.identities.get(resource.address);
+    if (identity?.state === "found") schemas.set(identity.id, resource.spec.create?.destinationSchema);
+  }
+  return (liveId) => columnLabels({ names: namesOf(liveId).names, destinationSchema: schemas.get(liveId) });
 }
 
 /** Every integration that a selector matches, in the order of their labels in addresses. Labels match manifests only. */

@@ -1,8 +1,12 @@
+import type { LoadedLabels, ProjectPaths } from "../classification/load.ts";
 import type { ProjectFiles } from "../git/state.ts";
+import { labelReferences } from "../kinds/label-references.ts";
+import { isClassification } from "../kinds/manifests.ts";
 import { byText } from "../model/address.ts";
 import type { Settings } from "../model/config.ts";
 import { DimsyncError, ProblemsError } from "../model/errors.ts";
 import { newPauses } from "../model/event-loop.ts";
+import type { ColumnLabels } from "../model/labels.ts";
 import type { Locate, Problem } from "../model/problem.ts";
 import type { Resource } from "../model/resource.ts";
 import { read, type YamlParser } from "../yaml/read.ts";
@@ -22,6 +26,8 @@ export interface Project {
   readonly settings: Settings;
   /** Those without an error, by address. */
   readonly resources: readonly Resource[];
+  /** The labels of columns; absent if there is no Classification. */
+  readonly labels?: ColumnLabels;
   /** All problems, found in one pass. */
   readonly problems: readonly Problem[];
   readonly locate: Locate;
@@ -56,6 +62,10 @@ export async function loadProject(options: LoadOptions): Promise<Project> {
   const { paths, problems: notFound } = await discoverManifests(config, options);
   const { manifests, problems: unread } = await readFiles(paths, { config, options, sources, parser });
   const resources = withoutDuplicates(manifests.flatMap(({ resource }) => resource ?? [])).sort((a, b) => byText(a.address, b.address));
+  const classified = await labelsOf(resources, {
+    folders: [settings.folder, ...(options.labelFolder === undefined ? [] : [options.labelFolder])],
+    shown: (path) => shownPath(options.cwd, path),
+  });
   const problems: Problem[] = [
     ...config.problems,
     ...notFound,
@@ -63,17 +73,27 @@ export async function loadProject(options: LoadOptions): Promise<Project> {
     ...manifests.flatMap((manifest) => manifest.problems),
     ...duplicateProblems(manifests, locate),
     ...referenceProblems(resources, manifests),
+    ...classified.problems,
   ];
   if (manifests.length === 0 && problems.every(({ severity }) => severity !== "error"))
     problems.push(noManifests(config, (options.paths ?? []).length > 0));
   return {
     ...{ settings, resources, problems, locate },
-    manifestDigest: manifestDigest(manifests.flatMap(({ digest }) => digest ?? [])),
+    ...(classified.labels === undefined ? {} : { labels: classified.labels }),
+    manifestDigest: manifestDigest([...manifests.flatMap(({ digest }) => digest ?? []), ...classified.digested.map(documentDigest)]),
     ...(config.configPath === undefined ? {} : { configFile: config.configPath }),
     patterns: config.manifests,
     files: paths.map((path) => shownPath(options.cwd, path)),
-    sourceFiles: { files: [...config.except, ...paths], covers: (path) => covers(config.wanted, config.folder, path) },
+    sourceFiles: { files: [...config.except, ...paths, ...classified.files], covers: (path) => covers(config.wanted, config.folder, path) },
   };
+}
+
+const noLabels: LoadedLabels = { problems: [], digested: [], files: [] };
+
+/** The labels of columns. Projects without labels load nothing for them. */
+async function labelsOf(resources: readonly Resource[], paths: ProjectPaths): Promise<LoadedLabels> {
+  if (!resources.some(isClassification) && labelReferences(resources).length === 0) return noLabels;
+  return (await import("../classification/load.ts")).loadLabels(resources, paths);
 }
 
 /** The manifests of this target, without files that are only for other targets. */

@@ -3,6 +3,7 @@ import type { Exit } from "./exit.ts";
 import type { GuardFinding, PolicyFinding } from "./findings.ts";
 import type { JsonValue } from "./json/json.ts";
 import type { Pointer } from "./json/pointer.ts";
+import type { LabelOrigin, ShownLabel } from "./labels.ts";
 import type { Diagnostic, SourceLocation } from "./problem.ts";
 import type { PlannedRequest } from "./service.ts";
 
@@ -20,6 +21,8 @@ export interface Cause {
   /** A rule's id, or its position ("rule 3"); absent for a literal. */
   readonly rule?: string;
   readonly reason?: string;
+  /** The label by which the rule matches the column. */
+  readonly label?: ShownLabel;
   readonly file: string;
   readonly line?: number;
 }
@@ -55,10 +58,18 @@ export interface Change {
   readonly attribution?: Attribution;
 }
 
+/** A cause as a kind returns it. */
+export interface DraftCause {
+  readonly rule?: string;
+  readonly reason?: string;
+  readonly label?: { readonly name: string; readonly origin: LabelOrigin };
+  readonly place: SourceLocation;
+}
+
 /** A change as a kind returns it: its cause is a position in a manifest. */
 export interface DraftChange extends Omit<Change, "cause" | "risk"> {
   readonly risk: Risk;
-  readonly cause?: { readonly rule?: string; readonly reason?: string; readonly place: SourceLocation };
+  readonly cause?: DraftCause;
 }
 
 /** The live values that an item touches, by pointer. The item is stale if a later read differs. */

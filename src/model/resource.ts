@@ -1,5 +1,6 @@
 import type { Address } from "./address.ts";
 import type { JsonObject } from "./json/json.ts";
+import type { ColumnPatterns } from "./labels.ts";
 import type { SourceLocation } from "./problem.ts";
 
 /** One manifest after validation and substitution. Variables are filled in; `$secret` stays a reference. */
@@ -107,6 +108,8 @@ export interface SchemaMatch {
   readonly schema?: string | readonly string[];
   readonly table?: string | readonly string[];
   readonly column?: string | readonly string[];
+  /** Labels that a Classification defines. One names the column level. */
+  readonly label?: string | readonly string[];
   readonly ignoreCase?: boolean;
   readonly where?: { readonly isPrimaryKey?: boolean; readonly enabled?: boolean; readonly hashed?: boolean; readonly syncMode?: string };
 }
@@ -133,6 +136,26 @@ export interface SchemaExpectation {
 
 export interface RuleSetSpec {
   readonly rules: readonly SchemaRule[];
+}
+
+/** Labels for columns. Known to the project only. */
+export interface ClassificationSpec {
+  readonly labels?: readonly { readonly label: string; readonly match: ColumnPatterns; readonly reason?: string }[];
+  readonly from?: readonly LabelSource[];
+}
+
+/** A file that labels columns. */
+export type LabelSource =
+  | { readonly dbt: DbtSource; readonly csv?: undefined }
+  | { readonly csv: { readonly file: string }; readonly dbt?: undefined };
+
+/** A dbt manifest: the columns that `where` selects have the label, or `labelFrom` is the member of meta that names it. */
+export interface DbtSource {
+  readonly manifest: string;
+  readonly label?: string;
+  readonly where?: { readonly meta?: JsonObject; readonly tag?: string };
+  readonly labelFrom?: string;
+  readonly database?: string;
 }
 
 /** A reference from one manifest to another, checked before any request. `orLive`: it may also be the name of a live object. */
@@ -167,6 +190,8 @@ export interface PolicySpec {
 export interface ColumnCondition {
   readonly name?: string | readonly string[];
   readonly ignoreCase?: boolean;
+  /** Labels that a Classification defines. */
+  readonly label?: string | readonly string[];
   readonly enabled?: boolean;
   readonly hashed?: boolean;
   readonly isPrimaryKey?: boolean;

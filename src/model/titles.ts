@@ -19,6 +19,7 @@ export const titles = {
   E_TOO_MANY_RULES: "Too many rules",
   E_UNKNOWN_ADDRESS: "Unknown address",
   E_UNKNOWN_KEY: "Unknown key",
+  E_UNKNOWN_LABEL: "Unknown label",
   E_UNKNOWN_RULE_SET: "Unknown RuleSet",
   E_UNKNOWN_USER: "Unknown user",
   E_UNSET_VARIABLE: "Variable without a value",

@@ -11,7 +11,7 @@ export async function loadBase(
   project: Project,
   ref: string,
   options: LoadOptions,
-): Promise<Pick<Project, "resources"> & { readonly errors: number }> {
+): Promise<Pick<Project, "resources" | "labels"> & { readonly errors: number }> {
   const { settings, configFile } = project;
   const base = await checkOutBase(settings.folder, ref, options.env);
   try {
@@ -21,15 +21,20 @@ export async function loadBase(
     const basePaths = await Promise.all(
       paths.map(async (path) => (await base.pathInTree(resolve(options.cwd, path))) ?? resolve(options.cwd, path)),
     );
-    const { resources, problems } = await loadProject({
+    const { resources, labels, problems } = await loadProject({
       ...rest,
       ...(there === undefined ? {} : { configFile: there }),
       ...(paths.length === 0 ? {} : { paths: basePaths }),
       varFiles: varFiles.map((file) => resolve(options.cwd, file)),
       cwd: (await base.pathInTree(options.cwd)) ?? base.folder,
+      labelFolder: settings.folder,
       ...(configFile === undefined ? {} : { target: settings.target }),
     });
-    return { resources, errors: problems.filter(({ severity }) => severity === "error").length };
+    return {
+      resources,
+      ...(labels === undefined ? {} : { labels }),
+      errors: problems.filter(({ severity }) => severity === "error").length,
+    };
   } catch (error) {
     if (error instanceof ProblemsError) return { resources: [], errors: error.problems.length };
     throw error;

@@ -5,6 +5,7 @@ import { kindNames } from "../kinds/manifests.ts";
 import type { NodePath } from "../kinds/schema-config/tree.ts";
 import type { Project } from "../manifests/project.ts";
 import { type Address, kindOf } from "../model/address.ts";
+import { locatedCause, locatedLabel } from "../model/cause.ts";
 import { DimsyncError, ProblemsError, ServiceError } from "../model/errors.ts";
 import type { AuditEntry } from "../model/live.ts";
 import { toDiagnostic } from "../model/problem.ts";
@@ -73,11 +74,12 @@ function located({ names, applied, ...one }: Explained, { locate }: Project, log
   };
   return {
     ...one,
-    said: applied.map(({ place, ...setting }) => ({ ...setting, ...at(place) })),
-    changes: one.changes.map(({ path: _, by: __, cause: { place, ...cause }, ...change }) => ({
-      ...change,
-      cause: { ...cause, ...at(place) },
+    said: applied.map(({ place, label, ...setting }) => ({
+      ...setting,
+      ...(label === undefined ? {} : { label: locatedLabel(label, locate) }),
+      ...at(place),
     })),
+    changes: one.changes.map(({ path: _, by: __, cause, ...change }) => ({ ...change, cause: locatedCause(cause, locate) })),
     refused: one.refused.map((problem) => toDiagnostic(problem, locate)),
     ...("unavailable" in log
       ? { events: [], eventsUnavailable: log.unavailable }

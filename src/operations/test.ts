@@ -17,7 +17,7 @@ export interface TestFiles {
 
 /** Checks tests on the manifests and the account, or the run's snapshot. Sends GET only. Throws ProblemsError and ServiceError. */
 export async function testProject(project: Project, { files, cwd }: TestFiles, run: RunEnvironment): Promise<TestReport> {
-  const assertions = files.flatMap((file) => readAssertions(cwd, file));
+  const assertions = files.flatMap((file) => readAssertions(cwd, file, project.labels?.defined ?? []));
   const errors = project.problems.filter(({ severity }) => severity === "error");
   if (errors.length > 0) throw new ProblemsError(errors, project.locate);
   const source = run.snapshotFile === undefined ? project : { snapshotFile: run.snapshotFile };

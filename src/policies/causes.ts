@@ -1,9 +1,10 @@
 import { decisionOf } from "../kinds/schema-config/explain.ts";
 import type { RuleCache } from "../kinds/schema-config/rules/rule-cache.ts";
 import { type Field, type NodePath, nodePointer } from "../kinds/schema-config/tree.ts";
+import { locatedCause } from "../model/cause.ts";
 import type { LiveSchemas } from "../model/live.ts";
-import type { Cause, DraftChange, Plan } from "../model/plan.ts";
-import type { Locate, SourceLocation } from "../model/problem.ts";
+import type { Cause, DraftCause, DraftChange, Plan } from "../model/plan.ts";
+import type { Locate } from "../model/problem.ts";
 import type { PolicyTarget } from "./evaluate.ts";
 
 export interface CauseInput {
@@ -17,11 +18,7 @@ export interface CauseInput {
 /** Which line of a manifest findings name: a plan's findings those of the planned state, a drift report's those of the live state. */
 export function causesOf({ rules, live, changes, kindOfPlan, locate }: CauseInput): Pick<PolicyTarget, "causeOf" | "fixedBy"> {
   const changeAt = new Map(changes.map((change) => [change.path, change]));
-  const located = (cause: { readonly rule?: string; readonly place: SourceLocation } | undefined): Cause | undefined => {
-    if (cause === undefined) return undefined;
-    const { file, line } = locate(cause.place);
-    return { ...(cause.rule === undefined ? {} : { rule: cause.rule }), file, ...(line === undefined ? {} : { line }) };
-  };
+  const located = (cause: DraftCause | undefined): Cause | undefined => (cause === undefined ? undefined : locatedCause(cause, locate));
   /** The change of a node, or of one above it, that sets `enabled` to a value. */
   const switchedTo = (path: NodePath, value: boolean) =>
     nodesUp(path)

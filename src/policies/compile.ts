@@ -1,3 +1,4 @@
+import { wantedLabels } from "../kinds/patterns/labels.ts";
 import { namesMatcher } from "../kinds/patterns/names.ts";
 import { matchesPath, type NodePatterns, nodePatterns } from "../kinds/patterns/nodes.ts";
 import { type IntegrationNames, integrationMatcher } from "../kinds/select.ts";
@@ -9,6 +10,8 @@ export interface CompiledPolicy {
   readonly selects: (integration: IntegrationNames) => boolean;
   /** By name. The depth is undefined if `when` has no level: validate.ts reports that. */
   readonly nodes: NodePatterns;
+  /** Only columns with one of these labels. */
+  readonly labels: readonly string[] | undefined;
   /** The exemptions for a node, in the order of the manifest. `path` are names from the schema down, empty for an integration. */
   readonly exemptions: (integration: readonly string[], path: readonly string[]) => readonly PolicyExemption[];
 }
@@ -24,6 +27,7 @@ export function compilePolicy(resource: Resource<PolicySpec>): CompiledPolicy {
     resource,
     selects: integrationMatcher(when.integration),
     nodes: nodePatterns([when.schema, when.table, when.column]),
+    labels: wantedLabels(when.column?.label),
     exemptions: (integration, path) =>
       compiled
         .filter(({ matchesIntegration, nodes }) => matchesIntegration(integration) && matchesPath(nodes, path))

@@ -1,4 +1,5 @@
 import type { TableTest } from "../kinds/kind.ts";
+import type { LabelScope } from "../kinds/patterns/labels.ts";
 import { matchesName } from "../kinds/patterns/nodes.ts";
 import { type Field, type NodePath, nodePointer } from "../kinds/schema-config/tree.ts";
 import type { IntegrationNames } from "../kinds/select.ts";
@@ -26,6 +27,8 @@ export interface PolicyTarget extends IntegrationNames {
   readonly live: LiveSchemas;
   /** The values that the plan changes, by JSON Pointer; empty for a drift report. */
   readonly planned: ReadonlyMap<Pointer, boolean>;
+  /** The scope of its labels; undefined if the project has none. */
+  readonly columnLabels?: LabelScope | undefined;
   /** Whether this run created the integration, so that it causes every finding. */
   readonly isCreated: boolean;
   /** Whether the plan makes more data readable. */
@@ -139,6 +142,7 @@ function runPolicy({ policy, target, options }: Check, planned: PolicyTarget["pl
   const { violations, tablesWithoutColumns } = findViolations(policy, {
     tree: target.live,
     isLive: true,
+    labels: target.columnLabels,
     value: planned.size === 0 ? (_path, _key, own) => own : (path, key, own) => planned.get(nodePointer(path, key)) ?? own,
   });
   const found = violations.map(

@@ -1,6 +1,8 @@
 import { isIntegration, isSchemaConfig } from "../kinds/manifests.ts";
+import { type LabelScope, labelRoots } from "../kinds/patterns/labels.ts";
 import { literalPointer, type NodePath, nodeText } from "../kinds/schema-config/tree.ts";
 import type { IntegrationNames } from "../kinds/select.ts";
+import type { ColumnLabels } from "../model/labels.ts";
 import type { Problem, Severity } from "../model/problem.ts";
 import { locationIn, type PolicySpec, type Resource, type SchemaConfigSpec } from "../model/resource.ts";
 import { type CompiledPolicy, compilePolicy, isValidOn } from "./compile.ts";
@@ -18,6 +20,7 @@ export interface OfflineOptions {
   readonly today: string;
   /** Whether `ignore` in dimsync.yaml excludes differences of a SchemaConfig, so that its literal entries may never be sent. */
   readonly ignoring: boolean;
+  readonly labels?: ColumnLabels | undefined;
 }
 
 export function literalProblems(resources: readonly Resource[], options: OfflineOptions): readonly Problem[] {
@@ -27,12 +30,18 @@ export function literalProblems(resources: readonly Resource[], options: Offline
     .map(compilePolicy);
   if (policies.length === 0) return [];
   const configs = resources.filter(isSchemaConfig);
+  const labels = options.labels && labelRoots(inSource(options.labels));
   return configs.flatMap((config) => {
     if (config.spec.schemas === undefined || configs.some((other) => mayOverride(other, config, resources))) return [];
     const target = targetOf(config, resources);
-    return policies.filter((policy) => certainlySelects(policy, target)).flatMap((policy) => problemsOf(policy, config, options));
+    return policies
+      .filter((policy) => certainlySelects(policy, target))
+      .flatMap((policy) => problemsOf(policy, config, { ...options, scope: labels?.({ names: target?.names ?? [] }) }));
   });
 }
+
+/** The labels that do not depend on names in the destination, which only the service returns. */
+const inSource = (labels: ColumnLabels): ColumnLabels => ({ ...labels, columns: labels.columns.filter(({ side }) => side === "source") });
 
 /** The integration of a manifest, without its live name, which is unknown. Undefined: an integration without a manifest, or several. */
 function targetOf({ spec: { integration } }: Config, resources: readonly Resource[]): IntegrationNames | undefined {
@@ -55,7 +64,11 @@ function mayOverride(other: Config, config: Config, resources: readonly Resource
   return one === undefined || two === undefined || one.names[0] === two.names[0];
 }
 
-function problemsOf(policy: CompiledPolicy, config: Config, { today, ignoring }: OfflineOptions): readonly Problem[] {
+function problemsOf(
+  policy: CompiledPolicy,
+  config: Config,
+  { today, ignoring, scope }: OfflineOptions & { readonly scope: LabelScope | undefined },
+): readonly Problem[] {
   // Which integration is exempt is left open: one that may be exempt is not reported.
   const { exemptions = [] } = policy.resource.spec;
   const anywhere = compilePolicy({
@@ -73,6 +86,7 @@ function problemsOf(policy: CompiledPolicy, config: Config, { today, ignoring }:
   const { violations } = findViolations(policy, {
     tree: config.spec.schemas ?? {},
     isLive: false,
+    labels: scope,
     value: (_path, _key, own) => own,
   });
   return violations

@@ -1,3 +1,4 @@
+import { columnLabels, enterLabels, type LabelScope, labelAmong } from "../kinds/patterns/labels.ts";
 import { matchesName } from "../kinds/patterns/nodes.ts";
 import { type ColumnPath, type Field, type NodePath, type SchemaPath, type TablePath, walk } from "../kinds/schema-config/tree.ts";
 import type { CompiledPolicy } from "./compile.ts";
@@ -12,15 +13,18 @@ interface CheckedColumn {
   readonly enabled?: boolean;
   readonly hashed?: boolean;
   readonly isPrimaryKey?: boolean;
+  readonly nameInDestination?: string;
 }
 
 interface CheckedTable {
+  readonly nameInDestination?: string;
   readonly enabled?: boolean;
   readonly syncMode?: string;
   readonly columns?: Readonly<Record<string, CheckedColumn>>;
 }
 
 interface CheckedSchema {
+  readonly nameInDestination?: string;
   readonly enabled?: boolean;
   readonly tables?: Readonly<Record<string, CheckedTable>>;
 }
@@ -29,6 +33,8 @@ export interface CheckedTree {
   readonly tree: Readonly<Record<string, CheckedSchema>>;
   /** Whether the tree is live. In a literal tree, the attributes that only the service returns are unknown. */
   readonly isLive: boolean;
+  /** The scope of the integration's labels; undefined if the project has none. */
+  readonly labels: LabelScope | undefined;
   /** The value to check instead of the tree's own, for example the planned one. */
   readonly value: (path: NodePath, key: Field, own: Known) => Known;
 }
@@ -57,13 +63,19 @@ interface NodeState {
   readonly replicated: Known;
   /** Whether the conditions of the policy hold for it and the nodes above. */
   readonly applies: Known;
+  /** The labels that columns below can have. */
+  readonly labels?: LabelScope | undefined;
 }
 
 const nothing: NodeState = { enabled: undefined, replicated: undefined, applies: undefined };
 
+/** Whether a column below can have a label that the policy checks. */
+const isPossible = ({ labels: wanted }: CompiledPolicy, labels: LabelScope | undefined): boolean =>
+  wanted === undefined || wanted.some((label) => labels?.possible.has(label));
+
 /** The violations of a declarative policy. Columns are checked in replicated tables only. */
 export function findViolations(policy: CompiledPolicy, checked: CheckedTree): Violations {
-  const onTree: Check = { ...policy, ...checked };
+  const onTree: Check = { ...checked, ...policy, root: checked.labels };
   const { depth } = policy.nodes;
   const { require = {} } = policy.resource.spec;
   const violations: Violation[] = [];
@@ -105,17 +117,19 @@ const decidingNode = ([schema, table]: readonly [string, string], { enabled, rep
   enabled === true && replicated === false ? [schema] : [schema, table];
 
 /** A policy on a tree. */
-type Check = CompiledPolicy & CheckedTree;
+type Check = CompiledPolicy & Omit<CheckedTree, "labels"> & { readonly root: LabelScope | undefined };
 
 interface At<Entry, Path> {
   readonly entry: Entry;
   readonly path: Path;
 }
 
-function stateOfSchema({ resource, nodes, value }: Check, { entry, path }: At<CheckedSchema, SchemaPath>): NodeState {
+function stateOfSchema(check: Check, { entry, path }: At<CheckedSchema, SchemaPath>): NodeState {
+  const { resource, nodes, value, root: labels } = check;
   const enabled = value(path, "enabled", entry.enabled);
-  const applies = matchesName(nodes, 0, path[0]) && holds(resource.spec.when?.schema?.enabled, enabled);
-  return { enabled, replicated: enabled, applies };
+  const inSchema = labels && enterLabels(labels, path[0], entry.nameInDestination);
+  const applies = matchesName(nodes, 0, path[0]) && isPossible(check, inSchema) && holds(resource.spec.when?.schema?.enabled, enabled);
+  return { enabled, replicated: enabled, applies, labels: inSchema };
 }
 
 function stateOfTable(check: Check, { entry, path }: At<CheckedTable, TablePath>, above: NodeState): NodeState {
@@ -123,8 +137,12 @@ function stateOfTable(check: Check, { entry, path }: At<CheckedTable, TablePath>
   const enabled = check.value(path, "enabled", entry.enabled);
   const replicated = all(above.replicated, enabled);
   const syncMode = condition?.syncMode === undefined || (check.isLive ? condition.syncMode === entry.syncMode : undefined);
-  const applies = matchesName(check.nodes, 1, path[1]) && all(above.applies, holds(condition?.enabled, replicated), syncMode);
-  return { enabled, replicated, applies };
+  const labels = above.labels && enterLabels(above.labels, path[1], entry.nameInDestination);
+  const applies =
+    matchesName(check.nodes, 1, path[1]) &&
+    isPossible(check, labels) &&
+    all(above.applies, holds(condition?.enabled, replicated), syncMode);
+  return { enabled, replicated, applies, labels };
 }
 
 function stateOfColumn(
@@ -139,8 +157,20 @@ function stateOfColumn(
     condition?.isPrimaryKey === undefined || (check.isLive ? condition.isPrimaryKey === (entry.isPrimaryKey === true) : undefined);
   const applies =
     matchesName(check.nodes, 2, path[2]) &&
-    all(above.applies, above.replicated, holds(condition?.enabled, enabled), holds(condition?.hashed, hashed), isKey);
+    all(
+      above.applies,
+      above.replicated,
+      holds(condition?.enabled, enabled),
+      holds(condition?.hashed, hashed),
+      isKey,
+      hasLabel(check, { entry, path }, above),
+    );
   return { enabled, hashed, applies };
+}
+
+function hasLabel({ labels: wanted }: Check, { entry, path }: At<CheckedColumn, ColumnPath>, { labels }: NodeState): boolean {
+  if (wanted === undefined) return true;
+  return labels !== undefined && labelAmong(columnLabels(labels, path[2], entry.nameInDestination), wanted) !== undefined;
 }
 
 const holds = (wanted: boolean | undefined, actual: Known): Known =>

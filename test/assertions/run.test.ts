@@ -121,7 +121,7 @@ describe("test", () => {
     [
       "`that` without a level",
       "  - { name: x, that: { flows: true }, is: { enabled: true } }",
-      /at least one of `schema`, `table` and `column`/u,
+      /at least one of `schema`, `table`, `column` and `label`/u,
     ],
     ["a number of the wrong type", "  - { name: x, is: { paused: false }, atLeast: all }", /E_WRONG_TYPE.*atLeast/su],
   ])("%s is refused", async (_, tests, message) => {

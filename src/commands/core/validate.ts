@@ -23,7 +23,7 @@ export async function runValidate(context: Context, paths: readonly string[]): P
   return combineExits(validations.map(({ exit }) => exit)).code;
 }
 
-async function validationOf({ problems, locate, resources, files, settings, configFile }: Project): Promise<Validation> {
+async function validationOf({ problems, locate, resources, labels, files, settings, configFile }: Project): Promise<Validation> {
   const today = new Date().toISOString().slice(0, 10);
   const hasIgnores = settings.ignore.some(({ address }) => /^(?:SchemaConfig\/|[^/]*[*?[{!])/u.test(address));
   const found = [
@@ -32,7 +32,7 @@ async function validationOf({ problems, locate, resources, files, settings, conf
     ...emptyLabelSelectors(resources),
     ...policyProblems(resources),
     ...missingModules(resources, settings.folder),
-    ...literalProblems(resources, { today, ignoring: hasIgnores }),
+    ...literalProblems(resources, { today, ignoring: hasIgnores, labels }),
     ...(await conflictProblems(resources, settings)),
   ];
   const diagnostics = sortDiagnostics(found.map((problem) => toDiagnostic(configFile === undefined ? required(problem) : problem, locate)));

@@ -3,7 +3,7 @@ import type { LiveColumn, LiveSchema, LiveTable } from "../../model/live.ts";
 import type { Risk } from "../../model/plan.ts";
 import { type ColumnTree, locationIn } from "../../model/resource.ts";
 import type { ProgramRule, RuleProgram, ValueSource } from "./compiled-config.ts";
-import { type Expected, expectedKeys } from "./rules/compile-rule.ts";
+import { type CompiledRule, type Expected, expectedKeys } from "./rules/compile-rule.ts";
 import type { Resolution } from "./rules/resolve-rules.ts";
 import { type CachedMatch, type RuleCache, type RuleScope, rulesNaming } from "./rules/rule-cache.ts";
 import { addTo, addWarning, emptySample, newStats, type RunningStats, type Sample } from "./rules/rule-stats.ts";
@@ -52,7 +52,7 @@ export interface Collected {
   readonly unmet: Unmet[];
   readonly stats: RunningStats;
   /** The last table for which a rule got the warning about disabled tables. */
-  readonly warnedTables: Map<ProgramRule, string>;
+  readonly warnedTables: Map<CompiledRule, string>;
 }
 
 export const newCollected = (cache: RuleCache, isIgnored: IsIgnored): Collected => ({
@@ -151,8 +151,9 @@ export function warnIneffective(
   // it changes a column.
   for (const rule of scope.rules) {
     if (rule.parts[1] === undefined || rule.set === undefined) continue;
-    if (columns === undefined || columns.some((column) => rulesNaming(scope, column).includes(rule)))
-      warnOfDisabledTable(collected, rule, path);
+    const matches = (column: string): boolean =>
+      rulesNaming(scope, column, own(live.columns, column)).some(({ index }) => index === rule.index);
+    if (columns === undefined || columns.some(matches)) warnOfDisabledTable(collected, rule, path);
   }
   for (const [layer, map] of (literals ?? []).entries()) {
     const by = collected.program.layers[layer];
@@ -164,8 +165,8 @@ export function warnIneffective(
 
 function warnOfDisabledTable({ stats, warnedTables }: Collected, rule: ProgramRule, table: TablePath): void {
   const pointer = nodePointer(table);
-  if (warnedTables.get(rule) === pointer) return;
-  warnedTables.set(rule, pointer);
+  if (warnedTables.get(rule.compiled) === pointer) return;
+  warnedTables.set(rule.compiled, pointer);
   addWarning(stats, { key: `disabled ${rule.index}`, code: "W_COLUMN_RULES_IN_DISABLED_TABLE", by: rule }, table);
 }
 

@@ -30,6 +30,8 @@ export interface AppliedSetting {
   /** A rule's name; absent for a literal entry; "unmatched.tables" for a mode. */
   readonly rule?: string;
   readonly reason?: string;
+  /** The label by which the rule matches the column. */
+  readonly label?: NodeCause["label"];
   /** The SchemaConfig that contains it, or that uses its RuleSet. */
   readonly config: Address;
   readonly place: SourceLocation;
@@ -162,6 +164,7 @@ function appliedRule(
   return {
     rule: name,
     ...(cause.reason === undefined ? {} : { reason: cause.reason }),
+    ...(cause.label === undefined ? {} : { label: cause.label }),
     config: program.layers[layer]?.config.address ?? by.owner.address,
     place: cause.place,
     effect: isNarrowed ? "narrowed" : !ignores ? "set" : by.depth < depth ? "ignore-above" : "ignore",

@@ -18,7 +18,7 @@ export type TablePath = readonly [schema: string, table: string];
 export type ColumnPath = readonly [schema: string, table: string, column: string];
 
 /** The attributes of a live node that a rule's `where` can compare, whatever the node is. */
-export type LiveNode = Pick<LiveColumn, "enabled"> & { readonly hashed?: boolean; readonly isPrimaryKey?: boolean };
+export type LiveNode = Pick<LiveColumn, "enabled" | "nameInDestination"> & { readonly hashed?: boolean; readonly isPrimaryKey?: boolean };
 
 export type Field = "enabled" | "hashed";
 

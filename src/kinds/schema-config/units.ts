@@ -6,16 +6,16 @@ import { locationIn, type Resource, type SchemaConfigSpec } from "../../model/re
 import { titles } from "../../model/titles.ts";
 import { andMore } from "../../text/lists.ts";
 import type { AccountView, Unit, Units } from "../kind.ts";
-import { type Selected, selectIntegration, selectIntegrations } from "../select.ts";
+import { labelScopes, type Selected, selectIntegration, selectIntegrations } from "../select.ts";
 import { type CompiledConfig, type Config, compileConfig, makeRuleProgram, uniqueProblems } from "./compiled-config.ts";
-import { newRuleCache, type RuleCache } from "./rules/rule-cache.ts";
+import { newRuleCache, type RuleCache, withLabels } from "./rules/rule-cache.ts";
 import { ruleSetsIn } from "./rules/rule-sets.ts";
 
 /** All SchemaConfigs that select one integration, compared as one. */
 export interface SchemaConfigUnit extends Unit {
   /** The one with the highest priority, which gives the unit its address. */
   readonly resource: Resource<SchemaConfigSpec>;
-  /** Their rules; one value for all integrations with the same SchemaConfigs. */
+  /** Their rules; they share their cache with all integrations with the same SchemaConfigs. */
   readonly rules: RuleCache;
   readonly liveId: string;
   /** The integration's label in addresses. */
@@ -45,6 +45,7 @@ export function units(configs: readonly Config[], account: AccountView): Units<S
   const selections = valid.map((config) => ({ config, selected: selectedBy(config.config, account, problems) }));
   const targets = new Map(selections.map(({ config, selected }) => [config, selected.length]));
   const rulesOf = newRules();
+  const labels = labelScopes(account);
   const found: SchemaConfigUnit[] = [];
   const blocked: Blocked[] = [];
   const deferred: Deferred[] = [];
@@ -54,8 +55,10 @@ export function units(configs: readonly Config[], account: AccountView): Units<S
     if (top === undefined || isConflict(layers, selected, conflicts)) continue;
     const { label } = selected;
     const address: Address = `${top.address}@${label}`;
-    if (selected.state === "found") found.push({ address, resource: top, rules: rulesOf(layers), liveId: selected.id, label, targets });
-    else if (selected.state === "waits") deferred.push({ address, waitsFor: [selected.on], desired: desiredOf(layers) });
+    if (selected.state === "found") {
+      const rules = withLabels(rulesOf(layers), () => labels?.(selected.id));
+      found.push({ address, resource: top, rules, liveId: selected.id, label, targets });
+    } else if (selected.state === "waits") deferred.push({ address, waitsFor: [selected.on], desired: desiredOf(layers) });
     else blocked.push({ address, code: selected.code, message: selected.message });
   }
   problems.push(...[...conflicts.values()].map(conflictProblem));

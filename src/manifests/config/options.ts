@@ -24,6 +24,8 @@ export interface LoadOptions extends ConfigOptions {
   /** Throws E_NO_ACCOUNT, before any manifest is read, if there is no base URL. */
   readonly needsAccount?: boolean | undefined;
   readonly signal?: AbortSignal | undefined;
+  /** Folder of the files that Classifications name and that do not exist beside the config, such as build results that git ignores. */
+  readonly labelFolder?: string | undefined;
 }
 
 /** An environment variable of dimsync; an empty one counts as not set. */

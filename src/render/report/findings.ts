@@ -10,6 +10,7 @@ import { errorsFirst } from "../../text/severity.ts";
 import { valueAt } from "../../text/values.ts";
 import type { Document } from "../document.ts";
 import { type BlockedGroup, blockedGroups } from "./blocked.ts";
+import { labelText } from "./changes/changes.ts";
 import { groupByRule } from "./changes/rules.ts";
 import { heldNote } from "./held.ts";
 import { isDone } from "./outcomes.ts";
@@ -167,7 +168,7 @@ function groupText(group: readonly [Change, ...Change[]]): string {
   const value = (of: Change["before"]): string => (of === undefined ? "(unknown)" : valueAt(path, of));
   const nodes = andMore(group.map((change) => pathText(change.path).node));
   const what = group.length === 1 ? wholePath(path) : `${leaf} of ${counted(group.length, "node")} (${nodes})`;
-  return `${what}: ${value(before)} → ${value(after)}`;
+  return spaced(`${what}: ${value(before)} → ${value(after)}`, labelText(group.map(({ cause }) => cause)));
 }
 
 const failedOutcomes = new Set(["failed", "unknown", "not-converged"]);

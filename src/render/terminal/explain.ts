@@ -1,10 +1,13 @@
 import { isObject, own } from "../../model/json/json.ts";
+import type { ShownLabel } from "../../model/labels.ts";
 import type { AuditEntry } from "../../model/live.ts";
 import type { Diagnostic } from "../../model/problem.ts";
 import type { PlannedRequest } from "../../model/service.ts";
 import { visible } from "../../text/control-characters.ts";
 import { counted } from "../../text/counts.ts";
+import { joinParts } from "../../text/lists.ts";
 import type { RenderOptions } from "../document.ts";
+import { labelText } from "../report/changes/changes.ts";
 import { cell, type Screen, screenOf, tableLines } from "./layout.ts";
 
 /** The explanation of one node of one integration, with file and line. */
@@ -17,6 +20,7 @@ export interface Explanation {
     readonly effect: "set" | "ignore" | "ignore-above" | "narrowed" | "refuse";
     readonly set: object;
     readonly wins: readonly string[];
+    readonly label?: ShownLabel;
     readonly file: string;
     readonly line?: number;
   }[];
@@ -82,9 +86,9 @@ const changeFact = ({ key, before, after, risk }: Explanation["changes"][number]
 ];
 
 function saidLines(said: Explanation["said"], { paint, width }: Screen): readonly string[] {
-  const rows = said.map(({ rule, effect, set, wins, file, line, reason }) => {
+  const rows = said.map(({ rule, effect, set, wins, label, file, line, reason }) => {
     const verdict = wins.length > 0 ? `decides ${wins.join(" and ")}` : effect === "set" && Object.keys(set).length > 0 ? "overridden" : "";
-    const texts = [rule ?? "literal", effectText(effect, set), verdict, where(file, line)];
+    const texts = [rule ?? "literal", effectText(effect, set), verdict, joinParts([where(file, line), labelText([{ label }])], " ")];
     return [...texts.map((text) => cell(visible(text))), cell(visible(reason ?? ""), paint.dim)];
   });
   return tableLines(rows, "  ", width);

@@ -68,7 +68,7 @@ testProblems({
   "a match without patterns": [
     shops("  rules:", "    - { match: { ignoreCase: true }, set: { enabled: true } }"),
     ["7:9 E_MISSING_KEY"],
-    /`schema`, `table` and `column`/u,
+    /`schema`, `table`, `column` and `label`/u,
   ],
   "neither integration nor integrations": [
     manifest("SchemaConfig", "s", "spec: {}"),

@@ -9,6 +9,7 @@ import {
   type SchemaRule,
 } from "../../../model/resource.ts";
 import { titles } from "../../../model/titles.ts";
+import { wantedLabels } from "../../patterns/labels.ts";
 import { type NodePatterns, nodePatterns } from "../../patterns/nodes.ts";
 import { type Depth, type LiveNode, levelNames, type NodeCause } from "../tree.ts";
 
@@ -37,6 +38,8 @@ export interface CompiledRule {
   readonly depth: Depth;
   /** By depth; undefined matches every name. */
   readonly parts: NodePatterns["parts"];
+  /** Only columns with one of these labels. */
+  readonly labels: readonly string[] | undefined;
   readonly where: Where | undefined;
   readonly ignores: boolean;
   readonly set: ColumnTree | undefined;
@@ -134,13 +137,18 @@ function compileMatch(
   match: SchemaMatch,
   owner: Resource,
   pointer: string,
-): { readonly match: Pick<CompiledRule, "type" | "depth" | "parts" | "where"> | undefined; readonly problems: readonly Problem[] } {
+): {
+  readonly match: Pick<CompiledRule, "type" | "depth" | "parts" | "labels" | "where"> | undefined;
+  readonly problems: readonly Problem[];
+} {
   const { ignoreCase, where } = match;
-  const { depth, parts } = nodePatterns(
+  const labels = wantedLabels(match.label);
+  const { depth: named, parts } = nodePatterns(
     [match.schema, match.table, match.column].map((name) => (name === undefined || name.length === 0 ? undefined : { name, ignoreCase })),
   );
+  const depth = labels === undefined ? named : 2;
   if (depth === undefined) {
-    const message = 'The match names no schema, table or column. For every table, write table: "*".';
+    const message = 'The match names no schema, table, column or label. For every table, write table: "*".';
     return {
       match: undefined,
       problems: [problem(owner, `${pointer}/match`, { code: "E_EMPTY_MATCH", summary: titles.E_EMPTY_MATCH, message })],
@@ -156,7 +164,7 @@ function compileMatch(
         message: `A ${levelNames[depth]} has no ${key}, so the rule could never match. A rule applies to the deepest level that its match names.`,
       }),
     );
-  return { match: { type: "rule", depth, parts, where }, problems };
+  return { match: { type: "rule", depth, parts, labels, where }, problems };
 }
 
 const problem = (owner: Resource, pointer: string, text: Pick<Problem, "code" | "summary" | "message">): Problem => ({

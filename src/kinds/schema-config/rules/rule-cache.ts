@@ -1,3 +1,4 @@
+import { type ColumnLabel, columnLabels, enterLabels, type LabelScope, labelAmong } from "../../patterns/labels.ts";
 import type { ProgramRule, RuleProgram } from "../compiled-config.ts";
 import type { Depth, LiveNode } from "../tree.ts";
 import { holds, type Where } from "./compile-rule.ts";
@@ -29,6 +30,8 @@ interface Memo {
   readonly program: RuleProgram;
   /** By their rules. */
   readonly scopes: Map<string, RuleScope>;
+  /** Rules with the label by which they match a column as a part of their cause, by both. */
+  readonly byLabel: Map<string, ProgramRule>;
   /** How many matches have been created; their ids are smaller. */
   matches: number;
 }
@@ -40,6 +43,8 @@ export interface RuleScope {
   readonly ignoring: readonly ProgramRule[];
   /** Rules whose patterns for the nodes above match. */
   readonly rules: readonly ProgramRule[];
+  /** Undefined if none of the rules matches by label. */
+  readonly labels: LabelScope | undefined;
   readonly memo: Memo;
   readonly byName: Map<string, NameMatch>;
   /** The last name at each position: tables of one shape list their columns in one order, and comparing is faster than a look-up. */
@@ -51,6 +56,8 @@ export interface RuleScope {
 /** The rules that match a name in a scope, before `where`. */
 interface NameMatch {
   readonly name: string;
+  /** In the destination; undefined unless labels depend on it. */
+  readonly destination: string | undefined;
   readonly rules: readonly ProgramRule[];
   readonly expectations: readonly ProgramRule[];
   /** Rules that may match nodes below. */
@@ -89,11 +96,18 @@ const maxNames = 20_000;
 const maxScopes = 5_000;
 
 export function newRuleCache(program: RuleProgram): RuleCache {
-  const memo: Memo = { program, scopes: new Map(), matches: 0 };
-  return { program, memo, root: newScope({ depth: 0, ignoring: [], rules: program.rules, memo }) };
+  const memo: Memo = { program, scopes: new Map(), byLabel: new Map(), matches: 0 };
+  return { program, memo, root: newScope({ depth: 0, ignoring: [], rules: program.rules, labels: undefined, memo }) };
 }
 
-const newScope = (scope: Pick<RuleScope, "depth" | "ignoring" | "rules" | "memo">): RuleScope => ({
+/** The rules on an integration with these labels. Without rules that match by label, the same for all integrations. */
+export function withLabels(cache: RuleCache, labels: () => LabelScope | undefined): RuleCache {
+  const { program, memo } = cache;
+  if (!program.rules.some((rule) => rule.labels !== undefined)) return cache;
+  return { program, memo, root: sharedScope(memo, { depth: 0, ignoring: [], rules: program.rules, labels: labels() }) };
+}
+
+const newScope = (scope: Pick<RuleScope, "depth" | "ignoring" | "rules" | "labels" | "memo">): RuleScope => ({
   ...scope,
   byName: new Map(),
   byPosition: [],
@@ -104,38 +118,46 @@ export const hasNoRules = (scope: RuleScope): boolean => scope.rules.length === 
 
 /** The match of a node. One that is not live (`node` undefined) matches rules without `where` only. */
 export function matchIn(scope: RuleScope, name: string, node: LiveNode | undefined, syncMode: string | undefined): CachedMatch {
-  const match = nameMatch(scope, name);
+  const match = nameMatch(scope, name, node);
   return match.only ?? withAttributes(scope, match, node, syncMode);
 }
 
 /** The same for the name at a position of a list of columns. */
 export function matchAt(scope: RuleScope, position: number, name: string, node: LiveNode, syncMode: string | undefined): CachedMatch {
   const known = scope.noRules ?? scope.byPosition[position];
-  if (known !== undefined && (known.name === name || known === scope.noRules))
+  if (known !== undefined && ((known.name === name && known.destination === destinationIn(scope, node)) || known === scope.noRules))
     return known.only ?? withAttributes(scope, known, node, syncMode);
-  const match = nameMatch(scope, name);
+  const match = nameMatch(scope, name, node);
   scope.byPosition[position] = match;
   return match.only ?? withAttributes(scope, match, node, syncMode);
 }
 
 /** The rules that match a name, whatever the live attributes are. */
-export const rulesNaming = (scope: RuleScope, name: string): readonly ProgramRule[] => nameMatch(scope, name).rules;
+export const rulesNaming = (scope: RuleScope, name: string, node: LiveNode | undefined): readonly ProgramRule[] =>
+  nameMatch(scope, name, node).rules;
 
-function nameMatch(scope: RuleScope, name: string): NameMatch {
+/** The name in the destination, if labels depend on it here. */
+const destinationIn = ({ labels }: RuleScope, node: LiveNode | undefined): string | undefined =>
+  labels === undefined || !labels.readsDestination ? undefined : node?.nameInDestination;
+
+function nameMatch(scope: RuleScope, name: string, node: LiveNode | undefined): NameMatch {
   if (hasNoRules(scope)) {
-    scope.noRules ??= newNameMatch(scope, "");
+    scope.noRules ??= newNameMatch(scope, "", undefined);
     return scope.noRules;
   }
-  const known = scope.byName.get(name);
+  const destination = destinationIn(scope, node);
+  const key = destination === undefined ? name : `${name}\n${destination}`;
+  const known = scope.byName.get(key);
   if (known !== undefined) return known;
-  const match = newNameMatch(scope, name);
+  const match = newNameMatch(scope, name, destination);
   if (scope.byName.size >= maxNames) scope.byName.clear();
-  scope.byName.set(name, match);
+  scope.byName.set(key, match);
   return match;
 }
 
-function newNameMatch(scope: RuleScope, name: string): NameMatch {
-  const { depth } = scope;
+function newNameMatch(scope: RuleScope, name: string, destination: string | undefined): NameMatch {
+  const { depth, labels } = scope;
+  const found = depth === 2 && labels !== undefined ? columnLabels(labels, name, destination) : [];
   const rules: ProgramRule[] = [];
   const expectations: ProgramRule[] = [];
   const below: ProgramRule[] = [];
@@ -148,14 +170,29 @@ function newNameMatch(scope: RuleScope, name: string): NameMatch {
       const first = rule.firstPattern[depth] ?? 0;
       for (const position of positions) hits.push(first + position);
     }
-    if (rule.depth > depth) below.push(rule);
-    else (rule.expected === undefined ? rules : expectations).push(rule);
+    if (rule.depth > depth) {
+      below.push(rule);
+      continue;
+    }
+    const label = rule.labels === undefined ? undefined : labelAmong(found, rule.labels);
+    if (rule.labels !== undefined && label === undefined) continue;
+    (rule.expected === undefined ? rules : expectations).push(label === undefined ? rule : withLabel(scope.memo, rule, label));
   }
   const compares = (test: (where: Where) => boolean): boolean =>
     [...rules, ...expectations].some(({ where }) => where !== undefined && test(where));
   const bySyncMode = compares(({ syncMode }) => syncMode !== undefined) ? new Map<string | undefined, CachedMatch[]>() : undefined;
-  const match: NameMatch = { name, rules, expectations, below, hits, only: undefined, byAttributes: [], bySyncMode };
+  const match: NameMatch = { name, destination, rules, expectations, below, hits, only: undefined, byAttributes: [], bySyncMode };
   return compares(() => true) ? match : { ...match, only: newMatch(scope, match, () => true) };
+}
+
+/** The rule with the label as a part of its cause. */
+function withLabel({ byLabel }: Memo, rule: ProgramRule, { label, origin, index }: ColumnLabel): ProgramRule {
+  const key = `${rule.index} ${index}`;
+  const known = byLabel.get(key);
+  if (known !== undefined) return known;
+  const found = { ...rule, cause: { ...rule.cause, label: { name: label, origin } } };
+  byLabel.set(key, found);
+  return found;
 }
 
 function withAttributes(scope: RuleScope, match: NameMatch, node: LiveNode | undefined, syncMode: string | undefined): CachedMatch {
@@ -186,11 +223,8 @@ function attributesKey(node: LiveNode | undefined): number {
   );
 }
 
-function newMatch(
-  scope: RuleScope,
-  { rules: namedBy, expectations, below, hits }: NameMatch,
-  applies: (rule: ProgramRule) => boolean,
-): CachedMatch {
+function newMatch(scope: RuleScope, match: NameMatch, applies: (rule: ProgramRule) => boolean): CachedMatch {
+  const { rules: namedBy, expectations, hits } = match;
   const { depth, memo } = scope;
   const place = { layers: memo.program.layers, depth };
   const rules = namedBy.filter(applies);
@@ -206,22 +240,32 @@ function newMatch(
     applied,
     resolution,
     effective: effectiveRules(applied, undefined, place),
-    below: depth === 2 ? scope : scopeBelow(scope, below, rules),
+    below: depth === 2 ? scope : scopeBelow(scope, match, rules),
   };
 }
 
-function scopeBelow(scope: RuleScope, below: readonly ProgramRule[], rules: readonly ProgramRule[]): RuleScope {
-  const { memo } = scope;
+function scopeBelow(scope: RuleScope, { name, destination, below }: NameMatch, rules: readonly ProgramRule[]): RuleScope {
+  const labels = scope.labels && enterLabels(scope.labels, name, destination);
+  const possible = below.filter((rule) => rule.labels === undefined || rule.labels.some((label) => labels?.possible.has(label)));
   const ignoring = inOrder(
     scope.ignoring,
     rules.filter(({ ignores }) => ignores),
   );
-  const depth: Depth = scope.depth === 0 ? 1 : 2;
-  const key = `${depth}:${ignoring.map(({ index }) => index).join()}|${below.map(({ index }) => index).join()}`;
+  return sharedScope(scope.memo, {
+    depth: scope.depth === 0 ? 1 : 2,
+    ignoring,
+    rules: possible,
+    labels: possible.some((rule) => rule.labels !== undefined) ? labels : undefined,
+  });
+}
+
+function sharedScope(memo: Memo, parts: Pick<RuleScope, "depth" | "ignoring" | "rules" | "labels">): RuleScope {
+  const { depth, ignoring, rules, labels } = parts;
+  const key = `${depth}:${ignoring.map(({ index }) => index).join()}|${rules.map(({ index }) => index).join()}|${labels?.id ?? ""}`;
   const known = memo.scopes.get(key);
   if (known !== undefined) return known;
   if (memo.scopes.size >= maxScopes) memo.scopes.clear();
-  const found = newScope({ depth, ignoring, rules: below, memo });
+  const found = newScope({ ...parts, memo });
   memo.scopes.set(key, found);
   return found;
 }

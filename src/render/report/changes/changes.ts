@@ -60,8 +60,17 @@ function leaves(change: Change): readonly Change[] {
   return members.flatMap(([key, member]) => leaves({ ...change, path: path + toPointer([key]), after: member }));
 }
 
-/** "pii-email, manifests/pii.yaml:9"; "manifests/pii.yaml:9" for a literal. */
-export const causeText = (cause: Cause): string => joinParts([visible(cause.rule ?? ""), placeText(cause)], ", ");
+/** "pii-email, manifests/pii.yaml:9", with the label if the rule matches by one; "manifests/pii.yaml:9" for a literal. */
+export const causeText = (cause: Cause): string =>
+  joinParts([joinParts([visible(cause.rule ?? ""), placeText(cause)], ", "), labelText([cause])], " ");
+
+/** "← label pii ← models/sources.yml, source shop.customers.email, meta.contains_pii and 3 more"; "" without labels. */
+export function labelText(causes: readonly ({ readonly label?: Cause["label"] | undefined } | undefined)[]): string {
+  const labels = causes.flatMap((cause) => cause?.label ?? []);
+  const names = [...new Set(labels.map(({ name }) => visible(name)))];
+  const sources = [...new Set(labels.map(({ source }) => visible(source)))];
+  return names.length === 0 ? "" : `← label ${andMore(names)} ← ${andMore(sources, { shown: 1 })}`;
+}
 
 /** "manifests/pii.yaml:9:3", as far as known; "" without a file. */
 export function placeText(place: { readonly file?: string; readonly line?: number; readonly column?: number }): string {

@@ -3,10 +3,11 @@ import { canonicalJson } from "../../../model/json/json.ts";
 import type { Change, Item } from "../../../model/plan.ts";
 import { visible } from "../../../text/control-characters.ts";
 import { counted } from "../../../text/counts.ts";
+import { joinParts } from "../../../text/lists.ts";
 import { pathText } from "../../../text/paths.ts";
 import { commonTrace, type Traced } from "../attribution.ts";
 import { isAlarm, riskText, type Words } from "../words.ts";
-import { placeText } from "./changes.ts";
+import { labelText, placeText } from "./changes.ts";
 import { grouped } from "./grouped.ts";
 
 /** The changes of one rule with the same effect, in all integrations. */
@@ -19,7 +20,7 @@ export interface RuleChanges {
   readonly trace: Traced;
   /** The rule's id or position; the file for a literal entry. */
   readonly rule: string;
-  /** "manifests/pii.yaml:9"; "" if `rule` is the file. */
+  /** "manifests/pii.yaml:9", with the label if the rule matches by one; "" if `rule` is the file. */
   readonly place: string;
   readonly reason: string;
   /** "shop-01 public.users.email", one per change; without the integration if there is only one. */
@@ -50,7 +51,7 @@ export function changesByRule(items: readonly Item[], words: Words): readonly Ru
         isAlarm: isAlarm(first),
         trace: commonTrace(changes),
         rule: visible(cause?.rule ?? cause?.file ?? ""),
-        place: cause?.rule === undefined ? "" : place,
+        place: cause?.rule === undefined ? "" : joinParts([place, labelText(changes.map((change) => change.cause))], " "),
         reason: visible(cause?.reason ?? ""),
         nodes: changes.map((change) => `${items.length > 1 ? `${labelOf(change)} ` : ""}${pathText(change.path).node}`),
       };

@@ -1,0 +1,206 @@
+import { own } from "../../model/json/json.ts";
+import type { ColumnLabels, LabelledColumn, LabelOrigin, LabelPatterns } from "../../model/labels.ts";
+import type { LiveSchemas } from "../../model/live.ts";
+import { foldText } from "./glob.ts";
+import { namesMatcher } from "./names.ts";
+import { matchesName, type NodePatterns, nodePatterns } from "./nodes.ts";
+
+// The labels of live columns. Like rules (schema-config/rules/rule-cache.ts), they are looked up in scopes: a scope is a
+// part of the tree in which the same labels are possible. Tables in which no file labels a column share one scope, in any
+// integration; a table that dbt describes has a scope of its own. In a scope, a name has the same labels every time, so
+// they are computed once. The scopes hold nothing but results of pure functions; they are dropped with their `LabelRoots`.
+
+/** A label of a column. The same object whenever it is found again. */
+export interface ColumnLabel {
+  readonly label: string;
+  readonly origin: LabelOrigin;
+  /** Position among all patterns and columns of the project: those of files first. */
+  readonly index: number;
+  /** Absent for patterns. */
+  readonly describedBy?: string;
+}
+
+/** An integration, as far as labels depend on it. */
+export interface LabelledIntegration {
+  /** Manifest name and live name. */
+  readonly names: readonly string[];
+  /** The schema in the destination, for schemas for which the service returns none. */
+  readonly destinationSchema?: string | undefined;
+}
+
+/** The scope of the schemas of an integration. */
+export type LabelRoots = (integration: LabelledIntegration) => LabelScope;
+
+/** A part of the tree in which the same labels are possible. */
+export interface LabelScope {
+  /** Unique among the scopes of one `LabelRoots`. */
+  readonly id: number;
+  readonly depth: 0 | 1 | 2;
+  /** The labels that columns below can have. */
+  readonly possible: ReadonlySet<string>;
+  /** Whether names in the destination matter. */
+  readonly readsDestination: boolean;
+  readonly patterns: readonly CompiledPatterns[];
+  readonly files: readonly FileNode[];
+  readonly destinationSchema: string | undefined;
+  readonly memo: Memo;
+  readonly below: Map<string, LabelScope>;
+  readonly columns: Map<string, readonly ColumnLabel[]>;
+}
+
+interface CompiledPatterns {
+  readonly nodes: NodePatterns;
+  readonly found: ColumnLabel;
+}
+
+/** The columns that files label, by schema, table and column. */
+interface FileNode {
+  readonly side: LabelledColumn["side"];
+  readonly id: number;
+  readonly below: Map<string, FileNode>;
+  /** Of a column. */
+  readonly found: ColumnLabel[];
+  readonly possible: Set<string>;
+}
+
+interface Memo {
+  readonly scopes: Map<string, LabelScope>;
+  next: number;
+}
+
+/** Limits that keep memory flat, whatever the account contains. */
+const maxNames = 20_000;
+const maxScopes = 50_000;
+
+export function labelRoots(labels: ColumnLabels): LabelRoots {
+  const files = fileTrees(labels.columns);
+  const patterns = labels.patterns.map((one, index) => compiled(one, labels.columns.length + index));
+  const memo: Memo = { scopes: new Map(), next: 0 };
+  return ({ names, destinationSchema }) =>
+    scopeOf(memo, {
+      depth: 0,
+      patterns,
+      files: files.filter(({ matches }) => matches(names)).map(({ root }) => root),
+      destinationSchema,
+    });
+}
+
+const compiled = ({ label, origin, match }: LabelPatterns, index: number): CompiledPatterns => ({
+  nodes: nodePatterns(
+    [match.schema, match.table, match.column].map((name) => (name === undefined ? undefined : { name, ignoreCase: match.ignoreCase })),
+  ),
+  found: { label, origin, index },
+});
+
+/** One tree for each side and glob for integrations. */
+function fileTrees(columns: readonly LabelledColumn[]) {
+  const trees = new Map<string, { readonly root: FileNode; readonly matches: (names: readonly string[]) => boolean }>();
+  let next = 0;
+  const newNode = (side: LabelledColumn["side"]): FileNode => ({
+    side,
+    id: next++,
+    below: new Map(),
+    found: [],
+    possible: new Set(),
+  });
+  for (const [index, { side, integration, schema, table, column, label, origin, describedBy }] of columns.entries()) {
+    const key = `${side} ${integration ?? ""}`;
+    const tree = trees.get(key) ?? {
+      root: newNode(side),
+      matches: integration === undefined ? () => true : namesMatcher(integration),
+    };
+    trees.set(key, tree);
+    let node = tree.root;
+    node.possible.add(label);
+    for (const name of [schema, table, column]) {
+      const named = side === "destination" ? foldText(name) : name;
+      const child = node.below.get(named) ?? newNode(side);
+      node.below.set(named, child);
+      child.possible.add(label);
+      node = child;
+    }
+    node.found.push({ label, origin, index, describedBy });
+  }
+  return [...trees.values()];
+}
+
+type ScopeParts = Pick<LabelScope, "depth" | "patterns" | "files" | "destinationSchema">;
+
+function scopeOf(memo: Memo, parts: ScopeParts): LabelScope {
+  const { depth, patterns, files } = parts;
+  const key = `${depth}|${patterns.map(({ found }) => found.index).join()}|${files.map(({ id }) => id).join()}|${parts.destinationSchema ?? ""}`;
+  const known = memo.scopes.get(key);
+  if (known !== undefined) return known;
+  if (memo.scopes.size >= maxScopes) memo.scopes.clear();
+  const scope: LabelScope = {
+    ...parts,
+    id: memo.next++,
+    possible: new Set([...patterns.map(({ found }) => found.label), ...files.flatMap(({ possible }) => [...possible])]),
+    readsDestination: files.some(({ side }) => side === "destination"),
+    memo,
+    below: new Map(),
+    columns: new Map(),
+  };
+  memo.scopes.set(key, scope);
+  return scope;
+}
+
+/** The key of a node in a scope; two nodes with the same key have the same labels. */
+const keyIn = ({ readsDestination }: LabelScope, name: string, destination: string | undefined): string =>
+  readsDestination && destination !== undefined ? `${name}\n${destination}` : name;
+
+/** The scope below a schema or table. `destination`: its name there, as the service returns it. */
+export function enterLabels(scope: LabelScope, name: string, destination?: string): LabelScope {
+  const key = keyIn(scope, name, destination);
+  const known = scope.below.get(key);
+  if (known !== undefined) return known;
+  const there = destination ?? (scope.depth === 0 ? scope.destinationSchema : undefined) ?? name;
+  const found = scopeOf(scope.memo, {
+    depth: scope.depth === 0 ? 1 : 2,
+    patterns: scope.patterns.filter(({ nodes }) => matchesName(nodes, scope.depth, name)),
+    files: filesBelow(scope, name, there),
+    destinationSchema: undefined,
+  });
+  if (scope.below.size >= maxNames) scope.below.clear();
+  scope.below.set(key, found);
+  return found;
+}
+
+const filesBelow = ({ files }: LabelScope, name: string, destination: string): readonly FileNode[] =>
+  files.flatMap((node) => node.below.get(node.side === "destination" ? foldText(destination) : name) ?? []);
+
+const none: readonly ColumnLabel[] = [];
+
+/** The labels of a column of the table whose scope this is: those of files first, then those of patterns. */
+export function columnLabels(scope: LabelScope, name: string, destination?: string): readonly ColumnLabel[] {
+  if (scope.possible.size === 0) return none;
+  const key = keyIn(scope, name, destination);
+  const known = scope.columns.get(key);
+  if (known !== undefined) return known;
+  const fromFiles = scope.files.length === 0 ? none : filesBelow(scope, name, destination ?? name).flatMap(({ found }) => found);
+  const fromPatterns = scope.patterns.filter(({ nodes }) => matchesName(nodes, 2, name)).map(({ found }) => found);
+  const labels = fromFiles.length + fromPatterns.length === 0 ? none : [...fromFiles, ...fromPatterns];
+  if (scope.columns.size >= maxNames) scope.columns.clear();
+  scope.columns.set(key, labels);
+  return labels;
+}
+
+/** The labels of one column. To label many columns, enter each schema and table once instead. */
+export function labelsOf(
+  root: LabelScope,
+  live: LiveSchemas,
+  [schema, table, column]: readonly [schema: string, table: string, column: string],
+): readonly ColumnLabel[] {
+  const liveSchema = own(live, schema);
+  const liveTable = own(liveSchema?.tables, table);
+  const inTable = enterLabels(enterLabels(root, schema, liveSchema?.nameInDestination), table, liveTable?.nameInDestination);
+  return columnLabels(inTable, column, own(liveTable?.columns, column)?.nameInDestination);
+}
+
+/** The label of a column that a rule or policy with these labels matches by; undefined if it has none of them. */
+export const labelAmong = (labels: readonly ColumnLabel[], wanted: readonly string[]): ColumnLabel | undefined =>
+  labels.find(({ label }) => wanted.includes(label));
+
+/** `label` of a match as a list. */
+export const wantedLabels = (label: string | readonly string[] | undefined): readonly string[] | undefined =>
+  typeof label === "string" ? [label] : label;

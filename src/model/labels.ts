@@ -1,0 +1,59 @@
+import type { SourceLocation } from "./problem.ts";
+
+// Labels of columns, such as pii, as Classifications define them.
+
+/** Where a label comes from: the last part of "hashed: true ← rule pii ← label pii ← …". */
+export interface LabelOrigin {
+  /** "models/sources.yml, source shop.customers.email, meta.contains_pii"; without the position in `place`. */
+  readonly text: string;
+  readonly reason?: string;
+  /** The entry of the Classification. */
+  readonly place: SourceLocation;
+  /** Whether the text names a manifest, so that the line of `place` belongs to it. */
+  readonly isInManifest: boolean;
+}
+
+interface Labelling {
+  readonly label: string;
+  readonly origin: LabelOrigin;
+}
+
+/** Columns that have a label because of their names in the source. */
+export interface LabelPatterns extends Labelling {
+  readonly match: ColumnPatterns;
+}
+
+export interface ColumnPatterns {
+  readonly schema?: string | readonly string[];
+  readonly table?: string | readonly string[];
+  readonly column?: string | readonly string[];
+  readonly ignoreCase?: boolean;
+}
+
+/** One column that a file labels. */
+export interface LabelledColumn extends Labelling {
+  /** "destination": by its names in the destination, whatever their case; "source": by its names in the source. */
+  readonly side: "destination" | "source";
+  /** A glob for names of integrations; absent: all. */
+  readonly integration?: string;
+  readonly schema: string;
+  readonly table: string;
+  readonly column: string;
+  /** What describes the column: one dbt source, or one CSV file. Two that give it different labels are reported. */
+  readonly describedBy: string;
+}
+
+/** The labels of a project. */
+export interface ColumnLabels {
+  /** Sorted. */
+  readonly defined: readonly string[];
+  readonly patterns: readonly LabelPatterns[];
+  readonly columns: readonly LabelledColumn[];
+}
+
+/** A label in a cause, as outputs show it. */
+export interface ShownLabel {
+  readonly name: string;
+  /** "models/sources.yml, source shop.customers.email, meta.contains_pii" */
+  readonly source: string;
+}

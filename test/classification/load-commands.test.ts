@@ -1,0 +1,94 @@
+import { beforeEach, describe, expect, test } from "vitest";
+import type { Plan } from "../../src/index.ts";
+import { type Ran, runCommand } from "../support/command.ts";
+import { writeProject } from "../support/project-folder.ts";
+
+// What users see of labels, with the seeded account of the embedded service.
+
+const manifests = {
+  "dimsync.yaml":
+    "apiVersion: dimsync/v1\nkind: Config\nmanifests: [manifests]\ntargets: { demo: { baseUrl: 'embedded:.dimsync/account.json' } }\n",
+  "manifests/personal.yaml":
+    'apiVersion: dimsync/v1\nkind: Classification\nmetadata: { name: personal }\nspec:\n  labels:\n    - { label: pii, match: { column: ["*email*"] } }\n',
+  "manifests/orders.yaml":
+    "apiVersion: dimsync/v1\nkind: SchemaConfig\nmetadata: { name: orders }\nspec:\n  integration: Orders\n  rules:\n    - { id: hash, match: { schema: public, table: customers, label: pii }, set: { hashed: true } }\n",
+  "manifests/policy.yaml":
+    "apiVersion: dimsync/v1\nkind: Policy\nmetadata: { name: p }\nspec:\n  severity: error\n  when: { column: { label: pii, enabled: true }, table: { name: customers } }\n  require: { hashed: true }\n  message: readable\n",
+  "dimsync.tests.yaml":
+    "apiVersion: dimsync/v1\nkind: Tests\ntests:\n  - { name: hashed, integrations: { names: [Orders] }, that: { schema: public, table: customers, label: pii }, is: { hashed: true } }\n",
+};
+const chain = "hash, manifests/orders.yaml:7 ← label pii ← Classification/personal (manifests/personal.yaml:6)";
+
+let run: (...argv: readonly string[]) => Promise<Ran>;
+let change: (file: keyof typeof manifests, text: string) => void;
+beforeEach(() => {
+  const files: Record<string, string> = { ...manifests };
+  let folder: string | undefined;
+  change = (file, text) => {
+    files[file] = text;
+  };
+  run = (...argv) => {
+    folder ??= writeProject(files);
+    return runCommand([...argv, "-q", "--no-color"], folder, { COLUMNS: "200" });
+  };
+});
+
+describe("a label as a part of a cause", () => {
+  test.each<[string, readonly string[], string]>([
+    ["the plan", ["plan"], chain],
+    ["Markdown", ["plan", "-o", "markdown"], chain],
+    ["HTML", ["plan", "-o", "html"], chain],
+    ["SARIF", ["drift", "-o", "sarif"], "false → true ← label pii ← Classification/personal (manifests/personal.yaml:6)"],
+    [
+      "explain",
+      ["explain", "SchemaConfig/orders@Orders", "public.customers.email"],
+      "manifests/orders.yaml:7 ← label pii ← Classification/personal (manifests/personal.yaml:6)",
+    ],
+  ])("is shown by %s", async (_, argv, expected) => {
+    const { stdout, stderr } = await run(...argv);
+    expect(stdout + stderr).toContain(expected);
+  });
+
+  test("is a member in JSON", async () => {
+    const plan = JSON.parse((await run("plan", "-o", "json")).stdout) as Plan;
+    expect(plan.items.flatMap(({ changes }) => changes.map(({ cause }) => cause))).toEqual([
+      {
+        rule: "hash",
+        label: { name: "pii", source: "Classification/personal (manifests/personal.yaml:6)" },
+        file: "manifests/orders.yaml",
+        line: 7,
+      },
+    ]);
+  });
+});
+
+test("a policy finds columns with a label, in the live and in the planned state", async () => {
+  const found = async (command: string) =>
+    (JSON.parse((await run(command, "-o", "json")).stdout) as Plan).policy.map(({ path, state }) => `${state} ${path}`);
+  expect(await found("drift")).toEqual(["existing /schemas/public/tables/customers/columns/email/hashed"]);
+  expect(await found("plan")).toEqual(["fixed /schemas/public/tables/customers/columns/email/hashed"]);
+});
+
+test("a policy finds literal entries with a label without the account", async () => {
+  change(
+    "manifests/orders.yaml",
+    "apiVersion: dimsync/v1\nkind: SchemaConfig\nmetadata: { name: orders }\nspec:\n  integration: Orders\n  schemas: { public: { enabled: true, tables: { customers: { enabled: true, columns: { email: { enabled: true, hashed: false }, id: { enabled: true, hashed: false } } } } } }\n",
+  );
+  const { diagnostics } = JSON.parse((await run("validate", "-o", "json")).stdout);
+  expect(diagnostics.map((one: { code: string; message: string }) => `${one.code} ${one.message.slice(0, 66)}`)).toEqual([
+    "E_POLICY SchemaConfig/orders sets hashed of public.customers.email to false",
+  ]);
+});
+
+test("a test checks columns with a label", async () => {
+  const { tests } = JSON.parse((await run("test", "-o", "json")).stdout);
+  expect(tests).toMatchObject([{ passed: true, checked: 1 }]);
+});
+
+test("an unknown label in a test is an error at its place", async () => {
+  change("dimsync.tests.yaml", manifests["dimsync.tests.yaml"].replace("label: pii", "label: pij"));
+  const { code, stderr } = await run("test");
+  expect(code).toBe(1);
+  expect(stderr).toContain("dimsync.tests.yaml:4:105   E_UNKNOWN_LABEL");
+  expect(stderr).toContain("Did you mean pii?");
+});
