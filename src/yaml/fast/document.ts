@@ -1,8 +1,8 @@
 import { noteAnchored, takeAnchor } from "./anchors.ts";
 import { putBlockScalar } from "./block-scalars.ts";
-import { bail, byte, closeMembers, deepest, type JsonBuffer, openMembers, put, putText, skipRest } from "./buffer.ts";
+import { bail, byte, closeMembers, deepest, type JsonBuffer, noteMember, openMembers, put, putText, skipRest } from "./buffer.ts";
 import { putFlow } from "./flow.ts";
-import { putKey, putScalar } from "./scalars.ts";
+import { falseBytes, isWord, longestKey, putKey, putScalar, trueBytes } from "./scalars.ts";
 
 /*
  * The structure of a document, line by line, with a stack of open collections. A collection has the
@@ -36,6 +36,7 @@ export function transcodeDocument(buffer: JsonBuffer): void {
   const writer: Writer = { buffer, stack: [], isPending: false, anchor: undefined };
   let isMarked = false;
   while (buffer.at < input.length) {
+    if (buffer.marks === undefined && putTreeLine(writer)) continue;
     const line = buffer.at;
     if (skipRest(buffer)) continue;
     if (buffer.at > line || !isMarker(input, line)) {
@@ -48,6 +49,49 @@ export function transcodeDocument(buffer: JsonBuffer): void {
     if (!skipRest(buffer)) bail();
   }
   while (writer.stack.length > 0) close(writer);
+}
+
+/**
+ * Writes a line such as `orders:` or `enabled: true`, as nearly all lines of a literal tree are.
+ * Returns false if the line is different. It does nothing that `putLine` would not do, but V8
+ * optimises one short function sooner than a dozen: in a cold process, transcoding the files of
+ * W1 takes 540 million instructions, and 770 without it (callgrind).
+ */
+function putTreeLine(writer: Writer): boolean {
+  const { buffer } = writer;
+  const { input, json } = buffer;
+  const line = buffer.at;
+  let start = line;
+  while (input[start] === byte.space) start++;
+  let colon = start;
+  while (isWord[input[colon] ?? 0] === 1) colon++;
+  const next = colon === start || colon - start > longestKey ? undefined : lineAfterFlag(input, colon);
+  if (next === undefined) return false;
+  const collection = collectionAt(writer, start - line, false);
+  begin(buffer, collection);
+  const key = buffer.length;
+  let length = key;
+  json[length++] = byte.quote;
+  for (let index = start; index < colon; index++) json[length++] = input[index] ?? 0;
+  json[length++] = byte.quote;
+  json[length++] = byte.colon;
+  noteMember(buffer, key);
+  for (let index = colon + 2; index < next - 1; index++) json[length++] = input[index] ?? 0;
+  writer.isPending = next === colon + 2;
+  buffer.length = length;
+  buffer.at = next;
+  return true;
+}
+
+/** The start of the next line, if there is nothing but `true` or `false` or nothing at all after the colon. */
+function lineAfterFlag(input: Buffer, colon: number): number | undefined {
+  if (input[colon] !== byte.colon) return undefined;
+  if (input[colon + 1] === byte.lineFeed) return colon + 2;
+  if (input[colon + 1] !== byte.space) return undefined;
+  const flag = input[colon + 2] === trueBytes[0] ? trueBytes : falseBytes;
+  for (let index = 0; index < flag.length; index++) if (input[colon + 2 + index] !== flag[index]) return undefined;
+  const end = colon + 2 + flag.length;
+  return input[end] === byte.lineFeed ? end + 1 : undefined;
 }
 
 const isMarker = (input: Buffer, line: number): boolean =>

@@ -28,11 +28,14 @@ const remarkable = bytes(' ":\\,[]{}').fill(1, 0, 0x20);
  */
 const untextual = bytes("+-.0123456789~nNtTfF");
 
+/** Bytes that need no check anywhere in a plain key. */
+export const isWord = bytes("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_");
+
 /** Escapes with the same meaning in YAML and JSON. JSON needs none for the slash. */
 const sharedEscapes = bytes('"\\/bfnrt');
 
 /** YAML (section 7.4) allows 1024 characters. */
-const longestKey = 1000;
+export const longestKey = 1000;
 /** Maximum lengths of words and numbers that are not strings. */
 const longestWord = "false".length;
 const longestNumber = 400;
@@ -66,8 +69,8 @@ function putFlag(buffer: JsonBuffer, style: Style): boolean {
   return true;
 }
 
-const trueBytes = Buffer.from("true");
-const falseBytes = Buffer.from("false");
+export const trueBytes = Buffer.from("true");
+export const falseBytes = Buffer.from("false");
 
 /** Writes a plain scalar as the value that YAML 1.2 core gives it. */
 function putUntextual(buffer: JsonBuffer, style: Style): void {
