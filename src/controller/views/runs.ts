@@ -97,3 +97,11 @@ export async function readBundle(database: Database, digest: string): Promise<Bu
     ...(row.pushed_by === null ? {} : { pushedBy: row.pushed_by }),
   };
 }
+
+/** The runs of the account with this unique name, newest first. */
+export const accountRuns = (
+  database: Database,
+  name: string,
+  { offset, limit }: { readonly offset: number; readonly limit: number },
+): Promise<readonly RunSummary[]> =>
+  readRuns(database, "where a.name = $1 order by r.finished_at desc, r.id desc limit $2 offset $3", [name, limit, offset]);

@@ -2,7 +2,7 @@ import type { CallCounts, Cause, Plan } from "../../model/plan.ts";
 import type { Result } from "../../model/result.ts";
 
 /** Worst first. "exposed": data is readable that the manifests protect, or a policy of severity error is violated. */
-export const accountStates = ["exposed", "failing", "stale", "drifted", "suspended", "pending", "in-sync"] as const;
+export const accountStates = ["exposed", "drifted", "failing", "stale", "suspended", "in-sync", "pending"] as const;
 export type AccountState = (typeof accountStates)[number];
 
 /** "report" only reads; "protect" sends protecting changes; "apply" sends all changes within the guards. */

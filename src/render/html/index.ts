@@ -27,8 +27,11 @@ import { type Page, type Part, page, type Tile } from "./page.ts";
 
 /** A single HTML file that loads nothing and runs no script. */
 export function renderHtml(document: Document, options: RenderOptions): string {
-  return page(pageOf(document, reportOf(document, options), options));
+  return page(documentPage(document, options));
 }
+
+/** The parts of that file, for a page that adds links to it. */
+export const documentPage = (document: Document, options: RenderOptions): Page => pageOf(document, reportOf(document, options), options);
 
 /** The documents of several targets as one page: a table of the targets, then each of them. */
 export function renderHtmlAll(documents: readonly Document[], options: RenderOptions): string {

@@ -4,6 +4,7 @@ import type { Severity } from "../../model/problem.ts";
 import type { Result } from "../../model/result.ts";
 import { severities } from "../../text/severity.ts";
 import { openFindings } from "../report/policies.ts";
+import { familyText, type Labels, type Sample } from "./prometheus.ts";
 
 /** What a document does not contain about its run. Times in seconds since 1970. */
 export interface RunTimes {
@@ -12,9 +13,6 @@ export interface RunTimes {
   /** By target, of the last run that succeeded, read from the metrics file of the previous run. */
   readonly lastSuccessSeconds: ReadonlyMap<string, number>;
 }
-
-type Labels = Readonly<Record<string, string>>;
-type Sample = readonly [labels: Labels, value: number];
 
 /**
  * Prometheus text format 0.0.4 for the textfile collector of the node exporter. A run succeeds if it
@@ -27,7 +25,8 @@ export function metricsText(documents: readonly (Plan | Result)[], times: RunTim
       const samples = documents.flatMap((document) =>
         samplesOf(document).map(([labels, value]): Sample => [{ ...identity(document), ...labels }, value]),
       );
-      return samples.length === 0 ? "" : familyText(name, help, samples);
+      // All are gauges: the values of each run replace those of the previous run.
+      return familyText({ name, help, type: "gauge", samples });
     })
     .join("");
 }
@@ -133,17 +132,3 @@ const outcomes = ({ items }: Result): readonly Sample[] =>
 
 const bySeverity = (entries: readonly { readonly severity: Severity }[]): readonly Sample[] =>
   severities.map((severity) => [{ severity }, entries.filter((entry) => entry.severity === severity).length]);
-
-/** All are gauges: the values of each run replace those of the previous run. */
-function familyText(name: string, help: string, samples: readonly Sample[]): string {
-  const full = `dimsync_${name}`;
-  const lines = samples.map(
-    ([labels, value]) =>
-      `${full}{${Object.entries(labels)
-        .map(([key, text]) => `${key}="${escaped(text)}"`)
-        .join(",")}} ${value}\n`,
-  );
-  return `# HELP ${full} ${help}\n# TYPE ${full} gauge\n${lines.join("")}`;
-}
-
-const escaped = (text: string): string => text.replaceAll("\\", "\\\\").replaceAll('"', '\\"').replaceAll("\n", "\\n");

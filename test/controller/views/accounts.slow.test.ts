@@ -50,13 +50,13 @@ insert into dimsync_controller.daily (account, day, checks, duration_ms)
     const accounts = await listAccounts(database());
     expect(accounts.map(({ name, state }) => [name, state])).toEqual([
       ["acme/prod", "exposed"],
+      ["other/prod", "drifted"],
       ["broken", "failing"],
       ["old", "stale"],
-      ["other/prod", "drifted"],
       ["quiet", "suspended"],
-      ["new", "pending"],
       ["same", "in-sync"],
       ["weekly", "in-sync"],
+      ["new", "pending"],
     ]);
     expect(accounts[0]).toMatchObject({
       exposedColumns: 2,

@@ -1,0 +1,88 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { packageFolder } from "../../manifests/schema/lookup.ts";
+import { accountFilter, filtered, totalsOf, worstFirst } from "./accounts.ts";
+import { accountNamed, bundleNamed, runNamed } from "./named.ts";
+import type { PageReads, Range } from "./reads.ts";
+import { jsonReply, ProblemError, type Reply } from "./reply.ts";
+import type { PageRequest } from "./routes.ts";
+
+// schema/controller-api.json describes each of these.
+
+const defaultLimit = 100;
+const highestLimit = 500;
+
+/** `GET /api/v1/accounts`: the accounts that the filter matches, worst first, and the totals of all accounts. */
+export async function accountList(reads: PageReads, { query, path }: PageRequest): Promise<Reply> {
+  const range = rangeOf(query);
+  const filter = accountFilter(query);
+  const accounts = await reads.accounts();
+  const found = filtered(worstFirst(accounts), filter);
+  const items = found.slice(range.offset, range.offset + range.limit);
+  const { offset } = range;
+  const isLast = offset + items.length >= found.length;
+  return jsonReply({ items, total: found.length, offset, totals: totalsOf(accounts) }, isLast ? {} : nextLink(path, query, range));
+}
+
+/** `GET /api/v1/accounts/NAME`. */
+export const accountReply = async (reads: PageReads, _: PageRequest, name: string): Promise<Reply> =>
+  jsonReply(await accountNamed(reads, name));
+
+/** `GET /api/v1/runs?account=NAME`: newest first. */
+export async function runList(reads: PageReads, { query, path }: PageRequest): Promise<Reply> {
+  const name = query.get("account") ?? "";
+  if (name === "")
+    throw new ProblemError({ status: 400, title: "Account missing", detail: "Name the account: /api/v1/runs?account=NAME." });
+  const range = rangeOf(query);
+  const account = await accountNamed(reads, name);
+  // One more shows whether there is a next page.
+  const runs = await reads.runs(account.name, { ...range, limit: range.limit + 1 });
+  return jsonReply(
+    { items: runs.slice(0, range.limit), offset: range.offset },
+    runs.length > range.limit ? nextLink(path, query, range) : {},
+  );
+}
+
+/** `GET /api/v1/runs/ID`: with its report. */
+export const runReply = async (reads: PageReads, _: PageRequest, id: string): Promise<Reply> => jsonReply(await runNamed(reads, id));
+
+/** `GET /api/v1/bundles/DIGEST`. */
+export const bundleReply = async (reads: PageReads, _: PageRequest, digest: string): Promise<Reply> =>
+  jsonReply(await bundleNamed(reads, digest));
+
+/** `GET /api/v1/findings`: open findings of all accounts, grouped by cause, worst first. */
+export async function causesReply(reads: PageReads, { query, path }: PageRequest): Promise<Reply> {
+  const range = rangeOf(query);
+  const causes = await reads.causes();
+  const items = causes.slice(range.offset, range.offset + range.limit);
+  const isLast = range.offset + items.length >= causes.length;
+  return jsonReply({ items, total: causes.length, offset: range.offset }, isLast ? {} : nextLink(path, query, range));
+}
+
+/** `GET /api/v1/openapi.json`. */
+export const openApiReply = (): Reply => ({
+  ...jsonReply(JSON.parse(readFileSync(join(packageFolder(), "schema/controller-api.json"), "utf8")), { "cache-control": "no-cache" }),
+});
+
+/** RFC 8288. */
+function nextLink(path: string, query: URLSearchParams, { offset, limit }: Range): Readonly<Record<string, string>> {
+  const next = new URLSearchParams(query);
+  next.set("offset", String(offset + limit));
+  return { link: `<${path}?${next}>; rel="next"` };
+}
+
+function rangeOf(query: URLSearchParams): Range {
+  const limit = wholeNumber(query, "limit", defaultLimit);
+  if (limit < 1 || limit > highestLimit) throw badNumber("limit", `between 1 and ${highestLimit}`);
+  return { limit, offset: wholeNumber(query, "offset", 0) };
+}
+
+function wholeNumber(query: URLSearchParams, name: string, absent: number): number {
+  const text = query.get(name);
+  if (text === null) return absent;
+  if (!/^\d{1,9}$/u.test(text)) throw badNumber(name, "of at most 9 digits");
+  return Number(text);
+}
+
+const badNumber = (name: string, range: string): ProblemError =>
+  new ProblemError({ status: 400, title: "Invalid number", detail: `${name} must be a whole number ${range}.` });

@@ -1,0 +1,208 @@
+import { blocks, chip, code, command, escaped, list, prose, table } from "../../../render/html/escape.ts";
+import { counted } from "../../../text/counts.ts";
+import { joinParts } from "../../../text/lists.ts";
+import { shellWord } from "../../../text/shell.ts";
+import type { AccountDetail, RunSummary, Suspension } from "../../views/status.ts";
+import { isExposed, labelsOf } from "../accounts.ts";
+import { accountNamed } from "../named.ts";
+import type { PageReads } from "../reads.ts";
+import type { HtmlPage } from "../reply.ts";
+import type { PageRequest } from "../routes.ts";
+import { eventTable, findingCards } from "./findings.ts";
+import { pageAsked, pager } from "./pager.ts";
+import { shell, time } from "./shell.ts";
+import { timeline } from "./timeline.ts";
+import {
+  accountHref,
+  ageHtml,
+  bundleHref,
+  commitHtml,
+  durationText,
+  link,
+  modeTexts,
+  numberHtml,
+  runHref,
+  shortDigest,
+  stateChip,
+  stateTexts,
+} from "./words.ts";
+
+const runsPerPage = 20;
+
+/** `/accounts/NAME`: the differences, who made them, the commands that fix it, and the history. */
+export async function accountPage(reads: PageReads, { query, now }: PageRequest, name: string): Promise<HtmlPage> {
+  const page = pageAsked(query);
+  const account = await accountNamed(reads, name);
+  const href = accountHref(account.name);
+  // One more shows whether there are older ones.
+  const runs = await reads.runs(account.name, { offset: (page - 1) * runsPerPage, limit: runsPerPage + 1 });
+  const { findings, suspensions, events } = account;
+  return shell({
+    title: account.name,
+    note: joinParts([stateChip(account.state), account.state !== "exposed" && isExposed(account) ? chip("exposed", "bad") : ""], " "),
+    about: aboutHtml(account, now),
+    crumbs: [["Accounts", "/"]],
+    now,
+    isLive: true,
+    sections: [
+      { id: "state", title: "", html: stateHtml(account, now) },
+      { id: "fix", title: findings.length === 0 ? "" : "Fix it", html: findings.length === 0 ? "" : fixHtml(account) },
+      {
+        id: "findings",
+        title: "Current differences",
+        count: findings.length,
+        html: findings.length === 0 ? noFindings(account) : findingCards(findings, now),
+      },
+      { id: "timeline", title: "Last 90 days", html: timeline(account.timeline, now) },
+      {
+        id: "events",
+        title: "What changed",
+        html: events.length === 0 ? '<p class="quiet">No finding was opened or closed yet.</p>' : eventsHtml(account),
+      },
+      {
+        id: "runs",
+        title: "Runs",
+        html: blocks(runTable(runs.slice(0, runsPerPage), now), pager(href, query, page, runs.length > runsPerPage ? page + 1 : page)),
+      },
+      { id: "suspensions", title: "Suspensions", html: suspensionTable(suspensions, account, now) },
+    ],
+  });
+}
+
+function aboutHtml(account: AccountDetail, now: Date): string {
+  const { source, target, name, mode, everyMs, intervalMs, lastCheckedAt, nextCheckAt, digest, commit, isCurrent, running, suspension } =
+    account;
+  const slower =
+    intervalMs > everyMs ? ` <span class="late">(now every ${durationText(intervalMs)}: the service is overloaded)</span>` : "";
+  const bundle =
+    digest === undefined ? "the working folder" : `${link(bundleHref(digest), code(shortDigest(digest)))} ${commitHtml(commit)}`;
+  const facts: readonly (readonly [string, string])[] = [
+    [
+      "Last check",
+      lastCheckedAt === undefined ? "never" : `${ageHtml(lastCheckedAt, now)} <span class="quiet small">${time(lastCheckedAt)}</span>`,
+    ],
+    [
+      "Next check",
+      running !== undefined
+        ? `running since ${ageHtml(running.since, now)} on ${escaped(running.worker)}`
+        : suspension !== undefined
+          ? "suspended"
+          : ageHtml(nextCheckAt, now),
+    ],
+    ["Interval", `${durationText(everyMs)}${slower}`],
+    ["Mode", `<strong>${escaped(mode)}</strong> <span class="quiet small">${modeTexts[mode]}</span>`],
+    ["Bundle", `${bundle}${isCurrent ? "" : ' <span class="late">(pushed, not checked yet)</span>'}`],
+    ["Source", name === `${source}/${target}` ? `${escaped(source)}, target ${escaped(target)}` : escaped(source)],
+    ...(labelsOf(account).length === 0 ? [] : [["Labels", labelsOf(account).map(escaped).join(" ")] as const]),
+  ];
+  return `<dl class="facts">${facts.map(([term, text]) => `<div><dt>${term}</dt><dd>${text}</dd></div>`).join("")}</dl>`;
+}
+
+/** One sentence, the numbers, and why the state is not known. */
+function stateHtml(account: AccountDetail, now: Date): string {
+  const { state, exposedColumns, differences, manual, policyViolations, error, suspension, isStale, lastRun } = account;
+  const tone = isExposed(account) ? "bad" : stateTexts[state].tone === "quiet" ? "info" : stateTexts[state].tone;
+  const numbers = [
+    [exposedColumns, "exposed columns", true],
+    [policyViolations, "policy violations", true],
+    [differences, "differences", false],
+    [manual, "manual steps", false],
+  ] as const;
+  const tiles = numbers.map(
+    ([count, text, isAlarm]) =>
+      `<li${isAlarm && count > 0 ? ' class="alarm"' : ""}><div><strong>${count}</strong> <span>${text}</span></div></li>`,
+  );
+  const report = lastRun === undefined ? "" : ` ${link(runHref(lastRun), "Report of the last run")}`;
+  return blocks(
+    `<p class="lead ${tone}"><strong>${stateTexts[isExposed(account) ? "exposed" : state].meaning}</strong>${report}</p>`,
+    suspension === undefined
+      ? ""
+      : `<p class="note info">Suspended by ${escaped(suspension.by)} until ${time(suspension.until)}: ${escaped(suspension.reason)}</p>`,
+    error === undefined
+      ? ""
+      : `<div class="note bad"><p><strong>The last run failed.</strong> ${code(error.code)}</p><p>${prose(error.message)}</p></div>`,
+    isStale && state !== "stale"
+      ? `<p class="note bad">Not checked within three intervals. The numbers are ${ageHtml(account.lastCheckedAt, now) || "not known"}.</p>`
+      : "",
+    `<ul class="tiles">${tiles.join("")}</ul>`,
+  );
+}
+
+/** The two ways to end a drift, as commands for the project's folder. */
+function fixHtml({ target, findings }: AccountDetail): string {
+  const name = shellWord(target);
+  const isOnlyManual = findings.every(({ kind }) => kind === "manual" || kind === "blocked");
+  const steps = findings.filter(({ kind }) => kind === "manual").length;
+  return blocks(
+    isOnlyManual
+      ? ""
+      : list(
+          [
+            `<p><strong>Revert</strong>: restore what the manifests declare. Review the plan before you apply it.</p>${command(`dimsync drift -t ${name} --resolve revert`)}${command("dimsync apply revert.plan.json")}`,
+            `<p><strong>Accept</strong>: edit the manifests so that they match the account. Commit the edit.</p>${command(`dimsync drift -t ${name} --resolve accept`)}`,
+          ],
+          "steps beside",
+        ),
+    steps === 0 ? "" : `<p>${counted(steps, "difference")} can only be fixed by hand: follow the instruction beside it.</p>`,
+  );
+}
+
+const noFindings = ({ lastCheckedAt }: AccountDetail): string =>
+  `<div class="empty"><p>${lastCheckedAt === undefined ? "The account has not been compared yet." : "The last comparison found no difference."}</p></div>`;
+
+const eventsShown = 10;
+
+function eventsHtml({ events }: AccountDetail): string {
+  const rest = events.slice(eventsShown);
+  return blocks(
+    eventTable(events.slice(0, eventsShown)),
+    rest.length === 0
+      ? ""
+      : `<details id="more-events"><summary>${counted(rest.length, "older event")}</summary>\n${eventTable(rest)}</details>`,
+  );
+}
+
+function runTable(runs: readonly RunSummary[], now: Date): string {
+  if (runs.length === 0) return '<p class="quiet">No run yet.</p>';
+  const rows = runs.map((run) => [
+    `${link(runHref(run.id), time(run.finishedAt))} <span class="quiet small">${ageHtml(run.finishedAt, now)}</span>`,
+    resultHtml(run),
+    numberHtml(run.exposedColumns, true),
+    numberHtml(run.differences),
+    numberHtml(run.manual),
+    numberHtml(run.changesSent),
+    durationText(Date.parse(run.finishedAt) - Date.parse(run.startedAt)),
+    `<span class="small">${escaped(run.reason)} · ${escaped(run.mode)} · ${escaped(run.worker)}</span>`,
+  ]);
+  return table(
+    "Runs, newest first",
+    ["Finished", "Result", "Exposed", "Differences", "Manual", "Sent", "Duration", "Why, mode, worker"],
+    rows,
+    "runs",
+  );
+}
+
+function resultHtml({ exit, error }: RunSummary): string {
+  if (error !== undefined)
+    return joinParts([chip("failed", "bad"), `<span class="why">${code(error.code)} ${prose(error.message)}</span>`], " ");
+  const reasons = exit.reasons.map(escaped).join(", ");
+  if (exit.code === 0) return chip("in sync", "good");
+  return joinParts(
+    [chip(`exit ${exit.code}`, exit.code === 2 ? "warn" : "bad"), reasons === "" ? "" : `<span class="small">${reasons}</span>`],
+    " ",
+  );
+}
+
+function suspensionTable(suspensions: readonly Suspension[], { name }: AccountDetail, now: Date): string {
+  if (suspensions.length === 0)
+    return `<p class="quiet">Never suspended. To stop checks for some time:</p>\n${command(`dimsync controller suspend ${shellWord(name)} --until 2h --reason "…"`)}`;
+  const rows = suspensions.map(({ reason, at, by, until, resumedAt, resumedBy }) => [
+    escaped(reason),
+    escaped(by),
+    time(at),
+    resumedAt === undefined
+      ? `${time(until)}${Date.parse(until) > now.getTime() ? ` ${chip("now", "info")}` : ""}`
+      : `${time(resumedAt)} <span class="quiet small">resumed${resumedBy === undefined ? "" : ` by ${escaped(resumedBy)}`}</span>`,
+  ]);
+  return table("Suspensions, newest first", ["Reason", "By", "From", "To"], rows);
+}

@@ -1,0 +1,105 @@
+import { chip, code, escaped, prose, table } from "../../../render/html/escape.ts";
+import { counted } from "../../../text/counts.ts";
+import { joinParts } from "../../../text/lists.ts";
+import { pathText } from "../../../text/paths.ts";
+import type { Finding, FindingEvent } from "../../views/status.ts";
+import { time } from "./shell.ts";
+import { ageHtml, link, riskTones, runHref } from "./words.ts";
+
+// Groups beyond this many findings are closed, so that the page stays short.
+const openFindings = 40;
+
+/** The open findings of one account, one card for each cause: the differences, who made them, and since when. */
+export function findingCards(findings: readonly Finding[], now: Date): string {
+  const groups = new Map<string, Finding[]>();
+  for (const finding of findings) groups.set(finding.cause, [...(groups.get(finding.cause) ?? []), finding]);
+  let shown = 0;
+  return [...groups]
+    .map(([cause, group], index) => {
+      const isOpen = shown + group.length <= openFindings || index === 0;
+      shown += group.length;
+      return card(cause, group, { id: `cause-${index + 1}`, isOpen, now });
+    })
+    .join("\n");
+}
+
+interface CardOptions {
+  readonly id: string;
+  readonly isOpen: boolean;
+  readonly now: Date;
+}
+
+function card(cause: string, findings: readonly Finding[], { id, isOpen, now }: CardOptions): string {
+  const exposed = findings.filter(({ risk }) => risk === "exposed" || risk === "error").length;
+  const [first] = findings;
+  const source = first?.detail.cause;
+  const place = source === undefined ? "" : `${source.file}${source.line === undefined ? "" : `:${source.line}`}`;
+  const summary = joinParts(
+    [
+      `<h3>${escaped(cause)}</h3>`,
+      chip(counted(findings.length, "finding"), "quiet"),
+      exposed === 0 ? "" : chip(`${exposed} exposed`, "bad"),
+      cause.includes(place) ? "" : `<span class="quiet small">${escaped(place)}</span>`,
+    ],
+    " ",
+  );
+  const reason = source?.reason === undefined ? "" : `<p class="quiet">${escaped(source.reason)}</p>\n`;
+  const rows = findings.map((finding) => findingRow(finding, now));
+  return `<details class="card" id="${id}"${isOpen ? " open" : ""}><summary>${summary}</summary><div class="inside">
+${reason}${table(`Open findings of ${cause}`, ["What", "Account", "Desired", "Who", "Open for"], rows, "findings")}
+</div></details>`;
+}
+
+function findingRow(finding: Finding, now: Date): readonly string[] {
+  const { kind, risk, detail, openedAt, openedRun } = finding;
+  const type = kind === "change" ? risk : kind;
+  const text = detail.text === undefined ? "" : `<span class="why">${prose(detail.text)}</span>`;
+  return [
+    `${findingPlace(finding)} ${chip(type, riskTones[risk])}${text}`,
+    valueHtml(detail.actual),
+    valueHtml(detail.desired),
+    whoHtml(finding),
+    link(runHref(openedRun), ageHtml(openedAt, now)),
+  ];
+}
+
+/** The address and the path of a finding. */
+export function findingPlace({ address, path }: Pick<Finding, "address" | "path">): string {
+  const { node, leaf } = pathText(path);
+  const where = joinParts([escaped(node), leaf === "" ? "" : `<b>${escaped(leaf)}</b>`], " ");
+  return `<span class="place">${escaped(address)}${where === "" ? "" : ` <code>${where}</code>`}</span>`;
+}
+
+const valueHtml = (value: unknown): string => (value === undefined ? "" : code(typeof value === "string" ? value : JSON.stringify(value)));
+
+const confidences: Readonly<Record<string, string>> = { likely: "likely", window: "only the time fits" };
+
+/** The user and the time of the change, according to the audit log. */
+function whoHtml({ actor, detail: { attribution } }: Finding): string {
+  if (attribution === undefined) return actor === undefined ? '<span class="quiet">not known</span>' : escaped(actor);
+  const sure = confidences[attribution.confidence];
+  return joinParts(
+    [
+      `<strong>${escaped(actor ?? attribution.actor ?? "a user without an e-mail address")}</strong>`,
+      `<span class="small">${time(attribution.at)}${sure === undefined ? "" : ` (${sure})`}</span>`,
+      `<span class="quiet small">“${escaped(attribution.event)}”</span>`,
+    ],
+    "<br>",
+  );
+}
+
+const eventTexts: Readonly<Record<FindingEvent["event"], string>> = { opened: "opened", changed: "changed", closed: "closed" };
+
+/** What happened to findings, newest first. */
+export const eventTable = (events: readonly FindingEvent[]): string =>
+  table(
+    "Findings opened, changed and closed, newest first",
+    ["When", "Event", "What", "Who"],
+    events.map((event) => [
+      link(runHref(event.run), time(event.at)),
+      chip(eventTexts[event.event], event.event === "closed" ? "good" : riskTones[event.risk]),
+      findingPlace(event),
+      event.actor === undefined ? "" : escaped(event.actor),
+    ]),
+    "events",
+  );

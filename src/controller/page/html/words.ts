@@ -1,0 +1,61 @@
+import { chip, escaped, type Tone } from "../../../render/html/escape.ts";
+import { timeText } from "../../../render/report/attribution.ts";
+import type { AccountState, Finding, Mode } from "../../views/status.ts";
+
+/** Texts of states, without user text. */
+export const stateTexts: Readonly<Record<AccountState, { readonly label: string; readonly tone: Tone; readonly meaning: string }>> = {
+  exposed: { label: "exposed", tone: "bad", meaning: "Data is readable that the manifests or a policy protect." },
+  drifted: { label: "drifted", tone: "warn", meaning: "The account differs from the manifests." },
+  failing: { label: "failing", tone: "warn", meaning: "The last run failed, so the current state is not known." },
+  stale: { label: "stale", tone: "warn", meaning: "The account was not checked within three intervals." },
+  suspended: { label: "suspended", tone: "info", meaning: "Checks are suspended." },
+  "in-sync": { label: "in sync", tone: "good", meaning: "The account matches the manifests." },
+  pending: { label: "pending", tone: "quiet", meaning: "The account has not been checked yet." },
+};
+
+export const stateChip = (state: AccountState): string => chip(stateTexts[state].label, stateTexts[state].tone);
+
+export const modeTexts: Readonly<Record<Mode, string>> = {
+  report: "The controller only reads the account.",
+  protect: "The controller sends changes that protect data, within the guards.",
+  apply: "The controller sends all changes of the bundle, within the guards.",
+};
+
+export const riskTones: Readonly<Record<Finding["risk"], Tone>> = {
+  ...{ exposed: "bad", error: "bad", warning: "warn" },
+  ...{ stricter: "good", neutral: "quiet", info: "quiet" },
+};
+
+/** "12 s", "4 min", "3 h", "2 d": the largest whole unit. */
+export function durationText(ms: number): string {
+  const seconds = Math.max(0, Math.round(ms / 1000));
+  if (seconds < 60) return `${seconds} s`;
+  if (seconds < 3600) return `${Math.floor(seconds / 60)} min`;
+  return seconds < 48 * 3600 ? `${Math.floor(seconds / 3600)} h` : `${Math.floor(seconds / 86_400)} d`;
+}
+
+/** "4 min ago", "in 3 min", "now", with the time as its title; "" without a time. */
+export function ageHtml(iso: string | undefined, now: Date): string {
+  if (iso === undefined) return "";
+  const ms = now.getTime() - Date.parse(iso);
+  const text = Math.abs(ms) < 1000 ? "now" : ms > 0 ? `${durationText(ms)} ago` : `in ${durationText(-ms)}`;
+  return `<time datetime="${escaped(iso)}" title="${escaped(timeText(iso))}">${text}</time>`;
+}
+
+/** A git commit as people write it. */
+export const commitHtml = (commit: string | undefined): string =>
+  commit === undefined ? "" : `<code title="${escaped(commit)}">${escaped(commit.slice(0, 7))}</code>`;
+
+/** "sha256:4f2c1ab09d3e" */
+export const shortDigest = (digest: string): string => digest.replace(/^(sha256:)?(.{12}).*$/su, "$1$2");
+
+/** Zero is quiet, so that other numbers stand out. */
+export const numberHtml = (count: number, isAlarm = false): string =>
+  count === 0 ? '<span class="quiet">0</span>' : isAlarm ? `<strong class="alarm">${count}</strong>` : String(count);
+
+export const accountHref = (name: string): string => `/accounts/${encodeURIComponent(name)}`;
+export const runHref = (id: string): string => `/runs/${encodeURIComponent(id)}`;
+export const bundleHref = (digest: string): string => `/bundles/${encodeURIComponent(digest)}`;
+
+/** A link; the text is HTML. */
+export const link = (href: string, text: string): string => `<a href="${escaped(href)}">${text}</a>`;

@@ -1,0 +1,84 @@
+import { byText } from "../../model/address.ts";
+import { type Family, familyText, type Sample } from "../../render/machine/prometheus.ts";
+import { type AccountSummary, accountStates, type ControllerMetrics } from "../views/status.ts";
+import { totalsOf } from "./accounts.ts";
+import type { PageReads } from "./reads.ts";
+import { type Reply, textReply } from "./reply.ts";
+import type { PageRequest } from "./routes.ts";
+
+/** `GET /metrics`: Prometheus text format 0.0.4. */
+export async function metricsReply(reads: PageReads, { now }: PageRequest): Promise<Reply> {
+  return textReply(controllerMetrics(await reads.metrics(), now), "text/plain; version=0.0.4; charset=utf-8");
+}
+
+/** Prometheus text. The names begin with "dimsync_controller_", so that they do not mix with those of `--metrics`. */
+export const controllerMetrics = (metrics: ControllerMetrics, now: Date): string =>
+  [...stateFamilies(metrics), ...accountFamilies(metrics.accounts, now), ...queueFamilies(metrics), ...counterFamilies(metrics)]
+    .map((family) => familyText({ ...family, name: `controller_${family.name}` }))
+    .join("");
+
+const gauge = (name: string, help: string, samples: readonly Sample[]): Family => ({ name, help, type: "gauge", samples });
+
+/** Every state is a sample, so that an alert rule finds zeros too. */
+function stateFamilies({ accounts }: ControllerMetrics): readonly Family[] {
+  const { byState } = totalsOf(accounts);
+  return [
+    gauge(
+      "accounts",
+      "Accounts under control by state.",
+      accountStates.map((state) => [{ state }, byState[state]]),
+    ),
+  ];
+}
+
+type Measure = (account: AccountSummary, now: Date) => number | undefined;
+
+/** One sample for each account; none if the value is undefined. */
+const accountMetrics: readonly (readonly [name: string, help: string, measure: Measure])[] = [
+  ["exposed_columns", "Columns that are less protected than the manifests declare.", ({ exposedColumns }) => exposedColumns],
+  ["policy_violations", "Violations of policies of severity error.", ({ policyViolations }) => policyViolations],
+  ["differences", "Differences that requests could fix.", ({ differences }) => differences],
+  ["manual_steps", "Differences that can only be fixed by hand.", ({ manual }) => manual],
+  [
+    "check_age_seconds",
+    "Time since the last finished comparison. Absent before the first one.",
+    ({ lastCheckedAt }, now) => (lastCheckedAt === undefined ? undefined : Math.max(0, (now.getTime() - Date.parse(lastCheckedAt)) / 1000)),
+  ],
+  ["check_interval_seconds", "Interval of the checks that is used now.", ({ intervalMs }) => intervalMs / 1000],
+  ["stale", "1 if the account was not checked within three intervals.", ({ isStale }) => (isStale ? 1 : 0)],
+  ["failing", "1 if the last run failed.", ({ error }) => (error === undefined ? 0 : 1)],
+  ["suspended", "1 if checks are suspended.", ({ suspension }) => (suspension === undefined ? 0 : 1)],
+];
+
+function accountFamilies(accounts: readonly AccountSummary[], now: Date): readonly Family[] {
+  const sorted = accounts.toSorted((a, b) => byText(a.name, b.name));
+  return accountMetrics.map(([name, help, measure]) => {
+    const values = sorted.map((account) => [account.name, measure(account, now)] as const);
+    return gauge(
+      name,
+      help,
+      values.flatMap(([account, value]): readonly Sample[] => (value === undefined ? [] : [[{ account }, value]])),
+    );
+  });
+}
+
+const queueFamilies = ({ queue, workers }: ControllerMetrics): readonly Family[] => [
+  gauge("queue_depth", "Accounts that are due and not running.", [[{}, queue.due]]),
+  gauge("running", "Accounts that are checked now.", [[{}, queue.running]]),
+  gauge("workers", "Worker processes seen in the last two minutes.", [[{}, workers.length]]),
+];
+
+/** Names of the counters in the database, with their label. They count from the first run of the controller. */
+const counters: readonly { readonly name: string; readonly metric: string; readonly help: string; readonly label?: string }[] = [
+  { name: "runs", metric: "runs_total", help: "Runs by exit code.", label: "exit_code" },
+  { name: "run_seconds", metric: "run_duration_seconds_total", help: "Time spent in runs." },
+  { name: "lease_losses", metric: "lease_losses_total", help: "Runs that lost the lease of the records and stopped sending." },
+  { name: "notifications", metric: "notifications_total", help: "Notifications sent to webhooks by outcome.", label: "outcome" },
+];
+
+const counterFamilies = ({ counters: values }: ControllerMetrics): readonly Family[] =>
+  counters.map(({ name, metric, help, label }) => {
+    const found = values.filter((each) => each.name === name);
+    const samples = found.map((each): Sample => [label === undefined ? {} : { [label]: each.label }, each.value]);
+    return { name: metric, help, type: "counter", samples: samples.length === 0 && label === undefined ? [[{}, 0]] : samples };
+  });

@@ -1,0 +1,100 @@
+import { DimsyncError } from "../../model/errors.ts";
+import { accountList, accountReply, bundleReply, causesReply, openApiReply, runList, runReply } from "./api.ts";
+import { accountPage } from "./html/account.ts";
+import { accountsPage } from "./html/accounts.ts";
+import { bundlePage } from "./html/bundle.ts";
+import { problemPage } from "./html/problem.ts";
+import { runPage } from "./html/run.ts";
+import { metricsReply } from "./metrics.ts";
+import type { PageReads } from "./reads.ts";
+import { htmlReply, type Problem, ProblemError, problemReply, type Reply, textReply } from "./reply.ts";
+
+export interface PageRequest {
+  /** As sent, percent-encoded. */
+  readonly path: string;
+  readonly query: URLSearchParams;
+  readonly now: Date;
+}
+
+/** `name` is what the path names: an account, a run or a bundle; "" for a list. */
+type Handler = (reads: PageReads, request: PageRequest, name: string) => Promise<Reply>;
+
+interface Route {
+  readonly path: RegExp;
+  /** The query parameters that it takes. */
+  readonly takes: readonly string[];
+  readonly reply: Handler;
+}
+
+const filters = ["state", "label", "name"];
+const slice = ["limit", "offset"];
+
+const routes: readonly Route[] = [
+  { path: /^\/$/u, takes: [...filters, "page"], reply: async (reads, request) => htmlReply(await accountsPage(reads, request)) },
+  { path: /^\/accounts\/(.+)$/u, takes: ["page"], reply: async (...given) => htmlReply(await accountPage(...given)) },
+  { path: /^\/runs\/([^/]+)$/u, takes: [], reply: async (...given) => htmlReply(await runPage(...given)) },
+  { path: /^\/bundles\/([^/]+)$/u, takes: [], reply: async (...given) => htmlReply(await bundlePage(...given)) },
+  { path: /^\/api\/v1\/accounts$/u, takes: [...filters, ...slice], reply: accountList },
+  { path: /^\/api\/v1\/accounts\/(.+)$/u, takes: [], reply: accountReply },
+  { path: /^\/api\/v1\/runs$/u, takes: ["account", ...slice], reply: runList },
+  { path: /^\/api\/v1\/runs\/([^/]+)$/u, takes: [], reply: runReply },
+  { path: /^\/api\/v1\/bundles\/([^/]+)$/u, takes: [], reply: bundleReply },
+  { path: /^\/api\/v1\/findings$/u, takes: slice, reply: causesReply },
+  { path: /^\/api\/v1\/openapi\.json$/u, takes: [], reply: async () => openApiReply() },
+  { path: /^\/metrics$/u, takes: [], reply: metricsReply },
+  { path: /^\/healthz$/u, takes: [], reply: async () => textReply("ok\n") },
+  { path: /^\/readyz$/u, takes: [], reply: readyReply },
+];
+
+/** Probes need no token, because a probe of Kubernetes cannot keep one secret. They show nothing about accounts. */
+export const isPublic = (path: string): boolean => path === "/healthz" || path === "/readyz";
+
+/** Rejects with a ProblemError for a request that has no result, and with other errors if the state cannot be read. */
+export async function replyTo(request: PageRequest, reads: PageReads): Promise<Reply> {
+  for (const { path, takes, reply } of routes) {
+    const match = path.exec(request.path);
+    if (match === null) continue;
+    const unknown = [...request.query.keys()].find((name) => !takes.includes(name));
+    if (unknown !== undefined) throw new ProblemError(unknownParameter(unknown, takes));
+    return await reply(reads, request, decoded(match[1] ?? ""));
+  }
+  throw new ProblemError(notFound);
+}
+
+async function readyReply(reads: PageReads): Promise<Reply> {
+  try {
+    await reads.ready();
+    return textReply("ok\n");
+  } catch (error) {
+    // A probe shows no details: the log has them.
+    if (error instanceof DimsyncError) return textReply(`not ready: ${error.code}\n`, "text/plain; charset=utf-8", 503);
+    return textReply("not ready: the database cannot be read\n", "text/plain; charset=utf-8", 503);
+  }
+}
+
+/** The problem as JSON for programs, and as a page for people. */
+export function problemFor(request: PageRequest, problem: Problem): Reply {
+  if (/^\/(?:api\/|metrics$|healthz$|readyz$)/u.test(request.path)) return problemReply(problem);
+  const { headers, ...rest } = htmlReply(problemPage(problem, request), problem.status);
+  return { ...rest, headers: { ...headers, ...problem.headers } };
+}
+
+const notFound: Problem = {
+  status: 404,
+  title: "Not found",
+  detail: "The controller has no page with this address. The accounts are at /, the API is described at /api/v1/openapi.json.",
+};
+
+const unknownParameter = (name: string, takes: readonly string[]): Problem => ({
+  status: 400,
+  title: "Unknown parameter",
+  detail: `Unknown parameter ${JSON.stringify(name)}. ${takes.length === 0 ? "This address takes none." : `This address takes ${takes.join(", ")}.`}`,
+});
+
+function decoded(name: string): string {
+  try {
+    return decodeURIComponent(name);
+  } catch {
+    throw new ProblemError(notFound);
+  }
+}

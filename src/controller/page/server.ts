@@ -1,0 +1,156 @@
+import { once } from "node:events";
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import { DimsyncError } from "../../model/errors.ts";
+import { type Access, accessCheck, checkAccess, type Refusal, urlHost } from "./access.ts";
+import type { PageReads } from "./reads.ts";
+import { type Problem, ProblemError, type Reply } from "./reply.ts";
+import { isPublic, problemFor, replyTo } from "./routes.ts";
+
+export interface PageOptions extends Access {
+  readonly reads: PageReads;
+  /** For ages and times; default: the clock. */
+  readonly now?: () => Date;
+  /** Receives failures that are not the fault of a client, such as an unreadable database. */
+  readonly onError?: (error: unknown) => void;
+}
+
+export interface StatusPage {
+  /** "http://127.0.0.1:8480" */
+  readonly url: string;
+  readonly port: number;
+  /** Ends all connections. */
+  readonly close: () => Promise<void>;
+}
+
+// A request has a line and a few headers, and nothing takes long to send.
+const limits = {
+  maxHeaderSize: 16 * 1024,
+  headersTimeout: 10_000,
+  requestTimeout: 15_000,
+  keepAliveTimeout: 30_000,
+  connectionsCheckingInterval: 5_000,
+} as const;
+const mostConnections = 500;
+const idleMs = 60_000;
+
+/**
+ * Starts the status page and API. Read-only: it has no route that changes anything.
+ * @throws DimsyncError E_CONTROLLER_LISTEN if it would be readable by others, or cannot listen.
+ */
+export async function startPage(options: PageOptions): Promise<StatusPage> {
+  checkAccess(options);
+  const refusalOf = accessCheck(options);
+  const server = createServer(limits, (incoming, response) => {
+    answer(incoming, options, refusalOf)
+      .then((reply) => send(incoming, response, reply))
+      .catch((error: unknown) => {
+        options.onError?.(error);
+        response.destroy();
+      });
+  });
+  server.maxConnections = mostConnections;
+  server.setTimeout(idleMs);
+  const port = await listen(server, options);
+  return { url: `http://${urlHost(options.host)}:${port}`, port, close: () => close(server) };
+}
+
+async function listen(server: Server, { host, port }: Access): Promise<number> {
+  server.listen(port, host);
+  try {
+    await once(server, "listening");
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    throw new DimsyncError(
+      "E_CONTROLLER_LISTEN",
+      `The status page cannot listen on ${urlHost(host)}:${port}: ${why}. Use another --listen.`,
+      {
+        cause: error,
+      },
+    );
+  }
+  const address = server.address();
+  return typeof address === "object" && address !== null ? address.port : port;
+}
+
+async function close(server: Server): Promise<void> {
+  const closed = once(server, "close");
+  server.close();
+  server.closeAllConnections();
+  await closed;
+}
+
+async function answer(
+  incoming: IncomingMessage,
+  { reads, now = () => new Date(), onError }: PageOptions,
+  refusalOf: (headers: IncomingMessage["headers"]) => Refusal | undefined,
+): Promise<Reply> {
+  const [path = "/", query = ""] = (incoming.url ?? "/").split("?");
+  const request = { path, query: new URLSearchParams(query), now: now() };
+  try {
+    const refusal = isPublic(path) ? undefined : refusalOf(incoming.headers);
+    if (refusal !== undefined) return problemFor(request, refusals[refusal]);
+    const wrong = wrongRequest(incoming);
+    if (wrong !== undefined) return problemFor(request, wrong);
+    return await replyTo(request, reads);
+  } catch (error) {
+    if (error instanceof ProblemError) return problemFor(request, error.problem);
+    onError?.(error);
+    return problemFor(request, unreadable);
+  }
+}
+
+const refusals: Readonly<Record<Refusal, Problem>> = {
+  unauthorized: {
+    status: 401,
+    title: "Unauthorized",
+    detail:
+      "This page needs the controller's token. Send it as `Authorization: Bearer TOKEN`, or sign in through the proxy in front of it.",
+    headers: { "www-authenticate": 'Bearer realm="dimsync controller"' },
+  },
+  misdirected: {
+    status: 421,
+    title: "Wrong host",
+    detail: "The controller listens on this machine only, so the Host header must be localhost or a loopback address.",
+  },
+};
+
+const unreadable: Problem = {
+  status: 503,
+  title: "State not available",
+  detail: "The controller could not read its database. It tries again with each request; its log has the reason.",
+  headers: { "retry-after": "15" },
+};
+
+function wrongRequest({ method = "", headers }: IncomingMessage): Problem | undefined {
+  if (method !== "GET" && method !== "HEAD")
+    return {
+      status: 405,
+      title: "Read-only",
+      detail: "The status page and its API only read. To change something, use dimsync controller.",
+      headers: { allow: "GET, HEAD" },
+    };
+  if (headers["transfer-encoding"] === undefined && Number(headers["content-length"] ?? 0) === 0) return undefined;
+  return { status: 413, title: "Request with a body", detail: "Send the request without a body." };
+}
+
+const always = {
+  "x-content-type-options": "nosniff",
+  "referrer-policy": "no-referrer",
+  "cross-origin-resource-policy": "same-origin",
+  "cross-origin-opener-policy": "same-origin",
+  "x-frame-options": "DENY",
+} as const;
+
+function send({ method, headers: asked }: IncomingMessage, response: ServerResponse, { status, headers, body }: Reply): void {
+  const isSame = status === 200 && headers["etag"] !== undefined && asked["if-none-match"]?.split(/\s*,\s*/u).includes(headers["etag"]);
+  const text = Buffer.from(isSame === true ? "" : body);
+  // A body that nobody reads must not become the next request of the connection.
+  const closes = method !== "GET" && method !== "HEAD" ? { connection: "close" } : {};
+  response.writeHead(isSame === true ? 304 : status, {
+    ...always,
+    ...headers,
+    ...closes,
+    ...(isSame === true ? {} : { "content-length": text.length }),
+  });
+  response.end(method === "HEAD" || isSame === true ? undefined : text);
+}

@@ -1,0 +1,24 @@
+export type Labels = Readonly<Record<string, string>>;
+export type Sample = readonly [labels: Labels, value: number];
+
+export interface Family {
+  /** Without "dimsync_". */
+  readonly name: string;
+  readonly help: string;
+  readonly type: "gauge" | "counter";
+  readonly samples: readonly Sample[];
+}
+
+/** A metric in Prometheus text format 0.0.4; "" without a sample. */
+export function familyText({ name, help, type, samples }: Family): string {
+  if (samples.length === 0) return "";
+  const full = `dimsync_${name}`;
+  return `# HELP ${full} ${help}\n# TYPE ${full} ${type}\n${samples.map(([labels, value]) => `${full}${labelText(labels)} ${value}\n`).join("")}`;
+}
+
+function labelText(labels: Labels): string {
+  const pairs = Object.entries(labels).map(([key, text]) => `${key}="${escaped(text)}"`);
+  return pairs.length === 0 ? "" : `{${pairs.join(",")}}`;
+}
+
+const escaped = (text: string): string => text.replaceAll("\\", "\\\\").replaceAll('"', '\\"').replaceAll("\n", "\\n");
