@@ -18,6 +18,7 @@ export const layers = [
   ["engine"],
   ["policies"],
   ["kinds", "records", "service", "render", "manifests", "classification"],
+  ["catalog"],
   ["yaml", "text", "git"],
   ["model"],
 ];

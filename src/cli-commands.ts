@@ -5,6 +5,7 @@ import type {
   ApplyFlags,
   AuditFlags,
   BindFlags,
+  CatalogFlags,
   CiFlags,
   CompareFlags,
   DriftFlags,
@@ -52,6 +53,7 @@ export function declareCommands(line: CommandLine): void {
   declareCore(line);
   declareInspect(line);
   declareAdopt(line);
+  declareCatalog(line);
   declareRecords(line);
   declareSetUp(line);
   declareHelp(line);
@@ -156,6 +158,17 @@ function declareAdopt({ program, add }: CommandLine): void {
     "Check assertions on manifests and the account. Reads dimsync.tests.yaml if no file is given. Exits with 1 if a test fails.",
     async (context, files) => (await import("./commands/adopt/test.ts")).runTest(context, files),
   ).option("--snapshot <file>", "Read this snapshot instead of the account");
+}
+
+/** The rest of "Adopt an account": the catalog. */
+function declareCatalog({ add }: CommandLine): void {
+  add<CatalogFlags, readonly [task: string, address?: string, path?: string]>(
+    "catalog <task> [address] [path]",
+    "Accept new columns after review: catalog accept. The path is SCHEMA.TABLE[.COLUMN]. Writes the catalog file that the config names. Sends only GET requests.",
+    async (context, task, address, path) => (await import("./commands/adopt/catalog.ts")).runCatalog(context, task, address, path),
+  )
+    .option("--all", "Accept every new column, and remove every column that is gone")
+    .option("--pointer <pointer>", "The path as /SCHEMA/TABLE/COLUMN, for names that contain dots");
 }
 
 function declareRecords({ program, add }: CommandLine): void {

@@ -102,6 +102,11 @@ export const examples: Readonly<Record<string, readonly string[]>> = {
   snapshot: ["dimsync snapshot --out account.snapshot.gz", "dimsync plan --snapshot account.snapshot.gz"],
   compare: ["dimsync compare --from staging --to prod", "dimsync compare --from account.snapshot.gz --to prod"],
   test: ["dimsync test", "dimsync test tests/*.yaml --snapshot account.snapshot.gz -o junit=tests.xml"],
+  catalog: [
+    "dimsync catalog accept --all",
+    "dimsync catalog accept SchemaConfig/shops@orders",
+    "dimsync catalog accept SchemaConfig/shops@orders public.customers.national_id",
+  ],
   bind: ["dimsync bind Asset/warehouse=d-12", "dimsync bind --accept Integration/orders"],
   unbind: ["dimsync unbind Asset/warehouse"],
   resolve: [

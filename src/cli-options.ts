@@ -44,13 +44,13 @@ export function planOptions(command: Command, risks = "exposes"): Command {
     .addOption(
       repeatable(
         "--fail-on <list>",
-        `Exit with 2 if there are any of: changes, drift, ${risks}, unmanaged, unverifiable, manual, blocked, policy, warnings`,
+        `Exit with 2 if there are any of: changes, drift, ${risks}, unmanaged, unverifiable, manual, blocked, policy, unreviewed, warnings`,
       ),
     )
     .addOption(
       repeatable(
         '--allow <name="reason">',
-        "Lift a guard: maxCreates, maxExposedColumns, maxChangedPercent, exposureWindow or policy; repeatable",
+        "Lift a guard: maxCreates, maxExposedColumns, maxChangedPercent, exposureWindow, policy or unreviewed; repeatable",
       ),
     )
     .addOption(repeatable("--ignore <address[:/path]>", "Ignore differences of this address or path; repeatable"))

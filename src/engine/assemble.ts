@@ -45,6 +45,7 @@ export function assemblePlan(round: Round, parts: RoundParts): Plan {
     complete,
     equal: compared.equal.length,
     unmanaged: unmanaged(round, parts),
+    ...(session.review === undefined ? {} : { review: found.flatMap(({ review = [] }) => review) }),
     readCalls: session.calls(),
     inScope: scope.item,
     protectOnly: round.options.protectOnly === true,
@@ -102,8 +103,14 @@ function guardFindings(items: readonly Item[], { round, parts, deferred }: Guard
     deferred: options.protectOnly === true ? [] : deferred,
     inScope: scope.item,
     policy: parts.policies.refusing(),
+    // New columns elsewhere must not stop a run that only protects.
+    unreviewed: options.protectOnly === true ? 0 : unreviewedColumns(parts.compared.found),
   });
 }
+
+/** The number of new columns that refuse the plan. */
+const unreviewedColumns = (found: readonly DiffResult[]): number =>
+  found.reduce((sum, { review }) => sum + (review?.refuses === true ? review.newColumns.length : 0), 0);
 
 /** Patterns of --only and --exclude that match nothing. Unknown while manifests or reads fail. */
 function unmatchedPatterns({ session, scope }: Round, { observed, compared }: RoundParts) {

@@ -2,7 +2,7 @@ import { combineExits, type Exit } from "../model/exit.ts";
 import type { Plan } from "../model/plan.ts";
 import type { Result } from "../model/result.ts";
 
-const shared = ["changes", "drift", "unmanaged", "unverifiable", "manual", "blocked", "policy", "warnings"] as const;
+const shared = ["changes", "drift", "unmanaged", "unverifiable", "manual", "blocked", "policy", "unreviewed", "warnings"] as const;
 /** The values of `--fail-on`: those of `plan` and `apply`, and those of `drift`. */
 export const failOnNames = {
   Plan: [...shared, "exposes"],
@@ -45,6 +45,7 @@ const named: Readonly<Record<FailOn, (plan: Plan) => boolean>> = {
   manual: ({ manual }) => manual.length > 0,
   blocked: ({ blocked }) => blocked.length > 0,
   policy: ({ policy }) => policy.some(({ severity, state }) => severity === "error" && state !== "fixed"),
+  unreviewed: ({ newColumns = [] }) => newColumns.length > 0,
   warnings: ({ diagnostics, policy }) =>
     [...diagnostics, ...policy.filter(({ state }) => state !== "fixed")].some(({ severity }) => severity === "warning"),
 };

@@ -22,9 +22,11 @@ export interface GuardInput {
   readonly inScope: (address: Address) => boolean;
   /** The findings that refuse. */
   readonly policy: readonly PolicyFinding[];
+  /** The number of new columns that refuse (`unreviewed: error`). */
+  readonly unreviewed?: number;
 }
 
-export const guardNames = ["maxCreates", "maxExposedColumns", "maxChangedPercent", "exposureWindow", "policy"] as const;
+export const guardNames = ["maxCreates", "maxExposedColumns", "maxChangedPercent", "exposureWindow", "policy", "unreviewed"] as const;
 
 type Found = Omit<GuardFinding, "allowed"> & { readonly guard: (typeof guardNames)[number] };
 
@@ -36,6 +38,7 @@ export function checkGuards(items: readonly Item[], input: GuardInput): readonly
     ...changedPercent(items, input),
     ...exposureWindows(items, input),
     ...policyFindings(input),
+    ...unreviewedColumns(input),
   ];
   return found.map((finding) => {
     const reason = input.allowed.get(finding.guard);
@@ -182,4 +185,10 @@ function policyFindings({ policy }: GuardInput): readonly Found[] {
   const names = [...new Set(policy.map((finding) => finding.policy))].sort().join(", ");
   const message = `${counted(actual, "policy finding")} with severity error: ${names}.`;
   return [{ guard: "policy", message, limit: 0, actual }];
+}
+
+function unreviewedColumns({ unreviewed: actual = 0 }: GuardInput): readonly Found[] {
+  if (actual === 0) return [];
+  const message = `${counted(actual, "column")} ${actual === 1 ? "is" : "are"} not in the catalog, so nobody has reviewed ${actual === 1 ? "it" : "them"}. Review and accept with dimsync catalog accept.`;
+  return [{ guard: "unreviewed", message, limit: 0, actual }];
 }

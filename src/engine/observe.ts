@@ -41,6 +41,8 @@ export interface ObserveInput {
   readonly writeSecrets?: AccountView["writeSecrets"];
   /** Default: false. */
   readonly listUnmanaged?: boolean | undefined;
+  /** Default: columns are not reviewed. */
+  readonly review?: AccountView["review"];
   /** Lists to read although no manifest needs them. */
   readonly alsoNeeded?: readonly ListName[];
 }
@@ -177,6 +179,7 @@ function viewOf(input: ObserveInput, { lists }: ObservedLists, readById: readonl
     writeSecrets,
     ignored,
     listUnmanaged: input.listUnmanaged ?? false,
+    review: input.review,
     maxBodyBytes: project.settings.client.maxBodyBytes,
   });
 }

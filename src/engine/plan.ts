@@ -3,7 +3,19 @@ import type { DiffResult } from "../kinds/kind.ts";
 import { type Address, byText, parseAddress } from "../model/address.ts";
 import type { GuardFinding, PolicyFinding } from "../model/findings.ts";
 import { canonicalJson } from "../model/json/json.ts";
-import type { Blocked, CallCounts, Change, Deferred, DraftItem, Held, Item, Manual, Plan, Summary } from "../model/plan.ts";
+import type {
+  Blocked,
+  CallCounts,
+  Change,
+  ColumnDifference,
+  Deferred,
+  DraftItem,
+  Held,
+  Item,
+  Manual,
+  Plan,
+  Summary,
+} from "../model/plan.ts";
 import { type Diagnostic, type Locate, type Problem, toDiagnostic } from "../model/problem.ts";
 import { severities } from "../text/severity.ts";
 import { groupProblems } from "./group-problems.ts";
@@ -27,6 +39,8 @@ export interface PlanInput {
   readonly complete: boolean;
   readonly equal: number;
   readonly unmanaged: Omit<Plan["unmanaged"], "columns">;
+  /** New and gone columns by unit; absent if columns are not reviewed. */
+  readonly review?: readonly ColumnDifference[];
   readonly readCalls: CallCounts;
   readonly inScope: (address: Address) => boolean;
   /** Whether only protecting changes are sent. */
@@ -60,6 +74,7 @@ export function makePlan(input: PlanInput): Plan {
     ...(held === undefined ? {} : { held }),
     unmanaged: { ...input.unmanaged, columns: found.reduce((sum, { unmanagedColumns }) => sum + unmanagedColumns, 0) },
     unverifiable: found.flatMap(({ unverifiable }) => unverifiable).sort((a, b) => byText(a.address, b.address)),
+    ...columnsOf(input),
     policy: input.policy,
     ...{ guards, diagnostics },
     summary: {
@@ -97,6 +112,12 @@ const headerOf = ({
   ...(snapshot === undefined ? {} : { snapshot }),
   ...{ manifestDigest, complete },
 });
+
+/** New and gone columns, in the order of the units. */
+const columnsOf = ({ review }: PlanInput): Pick<Plan, "newColumns" | "goneColumns"> =>
+  review === undefined
+    ? {}
+    : { newColumns: review.flatMap(({ newColumns }) => newColumns), goneColumns: review.flatMap(({ goneColumns }) => goneColumns) };
 
 interface WhatRuns {
   readonly runnable: readonly DraftItem[];

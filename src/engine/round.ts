@@ -7,7 +7,7 @@ import { type BaseView, baseResources, baseView } from "./origin.ts";
 import { columnBudget } from "./reads/cached-reads.ts";
 import type { Recovered } from "./recover.ts";
 import { ignoring, manifestsInScope } from "./scope.ts";
-import type { LoadedProject, Round } from "./session.ts";
+import type { LoadedProject, Round, Session } from "./session.ts";
 
 // The steps of a round (pipeline.ts) as calls to the modules that do the work.
 
@@ -32,7 +32,11 @@ export async function observeRound(round: Round, recovered: Recovered): Promise<
   const { ignored, problems: expiredIgnores } = ignoring([...settings.ignore, ...(options.ignore ?? [])], today);
   const inScope = manifestsInScope(project.resources, scope);
   const compared = hasErrors(project) ? [] : inScope;
-  const observe = (from: Pick<LoadedProject, "resources" | "labels">, of: readonly Resource[]): Promise<ObservedAccount> =>
+  const observe = (
+    from: Pick<LoadedProject, "resources" | "labels">,
+    of: readonly Resource[],
+    review?: Session["review"],
+  ): Promise<ObservedAccount> =>
     observeAccount({
       project: { ...from, settings },
       compared: of,
@@ -43,9 +47,10 @@ export async function observeRound(round: Round, recovered: Recovered): Promise<
       fresh,
       isDrift: kind === "DriftReport",
       listUnmanaged: options.listUnmanaged,
+      review,
       ...(options.writeSecrets === undefined ? {} : { writeSecrets: options.writeSecrets }),
     });
-  const observed = await observe(project, compared);
+  const observed = await observe(project, compared, session.review);
   const base =
     options.base === undefined
       ? undefined
@@ -84,7 +89,8 @@ export async function compareRound({ session, options, reads, scope }: Round, vi
     base: view.base,
     protectOnly: options.protectOnly === true,
     concurrency: session.project.settings.client.concurrency,
-    needs: { policyColumns: policies.columnsNeeded, claimColumns: view.claimColumns },
+    // To review columns, they must be known.
+    needs: { policyColumns: session.review === undefined ? policies.columnsNeeded : () => () => true, claimColumns: view.claimColumns },
     checkUnit: policies.checkUnit,
     signal: session.signal,
   });

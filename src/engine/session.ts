@@ -1,4 +1,5 @@
 import type { Address } from "../model/address.ts";
+import type { ColumnReview } from "../model/columns.ts";
 import type { IgnoreEntry, Settings } from "../model/config.ts";
 import type { ColumnLabels } from "../model/labels.ts";
 import type { CallCounts, Plan } from "../model/plan.ts";
@@ -41,6 +42,8 @@ export interface Session {
   /** Aborted: nothing new is started; what is in flight is completed. */
   readonly signal: AbortSignal;
   readonly onProgress: OnProgress | undefined;
+  /** Which columns somebody has reviewed. Absent if the project does not ask for it. */
+  readonly review?: ColumnReview | undefined;
   readonly writer?: Writer;
 }
 

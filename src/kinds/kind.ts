@@ -1,4 +1,5 @@
 import type { Address, Binding, Bindings, EarlierCreate, NaturalKey } from "../model/address.ts";
+import type { ColumnReview } from "../model/columns.ts";
 import type { JsonObject, JsonValue } from "../model/json/json.ts";
 import type { Pointer } from "../model/json/pointer.ts";
 import type { LiveIntegration, LiveTag, LiveUser } from "../model/live.ts";
@@ -60,6 +61,8 @@ export interface AccountView {
   readonly maxBodyBytes?: number | undefined;
   /** Whether to name the columns that nothing covers, instead of only counting them. */
   readonly listUnmanaged?: boolean;
+  /** Which columns somebody has reviewed. Absent if the project does not ask for it. */
+  readonly review?: ColumnReview | undefined;
 }
 
 /** Whether something needs the columns of this table. */

@@ -1,3 +1,5 @@
+import { existsSync } from "node:fs";
+import type { Catalog } from "../catalog/file.ts";
 import type { LoadedLabels, ProjectPaths } from "../classification/load.ts";
 import type { ProjectFiles } from "../git/state.ts";
 import { labelReferences } from "../kinds/label-references.ts";
@@ -38,12 +40,22 @@ export interface Project {
   readonly manifestDigest: string;
   /** Absolute path. */
   readonly configFile?: string;
+  /** The columns that somebody has reviewed. Absent if the config names no catalog, or if its file has errors. */
+  readonly catalog?: ProjectCatalog;
   /** The config's `manifests`: for all targets, and for this one only. */
   readonly patterns: LoadedConfig["manifests"];
   /** Files that were read as manifests, as shown. */
   readonly files: readonly string[];
   /** The files that plans depend on: config, bindings, variables, connector schemas and manifests. */
   readonly sourceFiles: ProjectFiles;
+}
+
+export interface ProjectCatalog {
+  /** As shown. */
+  readonly file: string;
+  /** Empty if the file does not exist. */
+  readonly text: string;
+  readonly columns: Catalog;
 }
 
 /**
@@ -61,6 +73,7 @@ export async function loadProject(options: LoadOptions): Promise<Project> {
 
   const { paths, problems: notFound } = await discoverManifests(config, options);
   const { manifests, problems: unread } = await readFiles(paths, { config, options, sources, parser });
+  const { catalog, problems: ofCatalog } = await loadCatalog(settings, { options, sources, parser });
   const resources = withoutDuplicates(manifests.flatMap(({ resource }) => resource ?? [])).sort((a, b) => byText(a.address, b.address));
   const classified = await labelsOf(resources, {
     folders: [settings.folder, ...(options.labelFolder === undefined ? [] : [options.labelFolder])],
@@ -68,6 +81,7 @@ export async function loadProject(options: LoadOptions): Promise<Project> {
   });
   const problems: Problem[] = [
     ...config.problems,
+    ...ofCatalog,
     ...notFound,
     ...unread,
     ...manifests.flatMap((manifest) => manifest.problems),
@@ -82,6 +96,7 @@ export async function loadProject(options: LoadOptions): Promise<Project> {
     ...(classified.labels === undefined ? {} : { labels: classified.labels }),
     manifestDigest: manifestDigest([...manifests.flatMap(({ digest }) => digest ?? []), ...classified.digested.map(documentDigest)]),
     ...(config.configPath === undefined ? {} : { configFile: config.configPath }),
+    ...(catalog === undefined ? {} : { catalog }),
     patterns: config.manifests,
     files: paths.map((path) => shownPath(options.cwd, path)),
     sourceFiles: { files: [...config.except, ...paths, ...classified.files], covers: (path) => covers(config.wanted, config.folder, path) },
@@ -104,6 +119,23 @@ async function discoverManifests(
   const patterns = ofOtherTargets.map((pattern) => ({ pattern }));
   const ofOthers = await discover(patterns, { cwd, folder, except: [], signal });
   return discover(wanted, { cwd, folder, except: [...except, ...ofOthers.paths], signal });
+}
+
+/** Reads the catalog file, if the config names one. Its code is only loaded then. */
+async function loadCatalog(
+  { catalogFile }: Settings,
+  { options, sources, parser }: Omit<FileReading, "config">,
+): Promise<{ readonly catalog?: ProjectCatalog; readonly problems: readonly Problem[] }> {
+  if (catalogFile === undefined) return { problems: [] };
+  const file = shownPath(options.cwd, catalogFile);
+  if (!existsSync(catalogFile)) return { catalog: { file, text: "", columns: new Map() }, problems: [] };
+  const { source, problems } = readSource(options.cwd, catalogFile);
+  if (source === undefined) return { problems };
+  sources.set(source.file, source);
+  const { readCatalog } = await import("../catalog/file.ts");
+  const read = readCatalog(source.text, { file, parser });
+  const catalog = read.catalog === undefined ? {} : { catalog: { file, text: source.text, columns: read.catalog } };
+  return { ...catalog, problems: [...problems, ...read.problems] };
 }
 
 interface FileReading {

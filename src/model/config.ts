@@ -18,6 +18,8 @@ export interface Settings {
   readonly ignore: readonly IgnoreEntry[];
   /** Absolute path. */
   readonly bindingsFile: string;
+  /** Absolute path; absent if columns are not reviewed. */
+  readonly catalogFile?: string;
   /**
    * Absolute path of the folder with dimsync.yaml (or the working directory): journal, lock and
    * secret paths are relative to it.

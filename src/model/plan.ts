@@ -1,4 +1,5 @@
 import type { Address, Binding, NaturalKey } from "./address.ts";
+import type { GoneColumn, NewColumn } from "./columns.ts";
 import type { Exit } from "./exit.ts";
 import type { GuardFinding, PolicyFinding } from "./findings.ts";
 import type { JsonValue } from "./json/json.ts";
@@ -171,6 +172,15 @@ export interface Difference {
   readonly unmanagedColumns: number;
   /** Their names, if requested. */
   readonly unmanagedTables?: readonly UnmanagedTable[];
+  /** The columns that nobody has reviewed, and the reviewed ones that are gone. Absent if columns are not reviewed. */
+  readonly review?: ColumnDifference;
+}
+
+export interface ColumnDifference {
+  readonly newColumns: readonly NewColumn[];
+  readonly goneColumns: readonly GoneColumn[];
+  /** Whether a new column refuses the plan (`unreviewed: error`). */
+  readonly refuses: boolean;
 }
 
 /** Live columns of one table that no rule or literal entry covers. */
@@ -246,6 +256,10 @@ export interface Plan {
     readonly tables?: readonly UnmanagedTable[];
   };
   readonly unverifiable: readonly Unverifiable[];
+  /** Live columns that nobody has reviewed. Present if columns are reviewed, as `goneColumns`. */
+  readonly newColumns?: readonly NewColumn[];
+  /** Reviewed columns that the account no longer has. */
+  readonly goneColumns?: readonly GoneColumn[];
   readonly policy: readonly PolicyFinding[];
   readonly guards: readonly GuardFinding[];
   readonly diagnostics: readonly Diagnostic[];

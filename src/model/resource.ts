@@ -85,6 +85,8 @@ export interface SchemaConfigSpec {
   readonly integrations?: IntegrationSelector;
   readonly priority?: number;
   readonly unmatched?: Readonly<Partial<Record<"schemas" | "tables" | "columns", Unmatched>>>;
+  /** A mode alone is that of columns. */
+  readonly unreviewed?: Unreviewed | { readonly columns?: Unreviewed };
   /** "nowhere": an error only if no selected integration has the name. */
   readonly missing?: "error" | "nowhere" | "warn" | "ignore";
   readonly rules?: readonly SchemaRule[];
@@ -94,6 +96,8 @@ export interface SchemaConfigSpec {
 }
 
 export type Unmatched = "ignore" | "enable" | "disable" | "error";
+/** What happens with columns that nobody has reviewed. */
+export type Unreviewed = "report" | "warn" | "error" | "disable";
 export type SchemaTree = Readonly<Record<string, { readonly enabled?: boolean; readonly tables?: Readonly<Record<string, TableTree>> }>>;
 export interface TableTree {
   readonly enabled?: boolean;

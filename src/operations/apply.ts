@@ -12,6 +12,7 @@ import type { Client } from "../service/client.ts";
 import { openAccount, resolveAll } from "./account.ts";
 import { loadPolicyModules } from "./policy-modules.ts";
 import { jobUrl, openRecords, versionText } from "./records.ts";
+import { openReview, withCatalogProblem } from "./review.ts";
 import { accountSession, type RunEnvironment, withGitState } from "./session.ts";
 
 export interface ApplyAccountOptions extends ApplyOptions {
@@ -28,7 +29,7 @@ export interface ApplyAccountOptions extends ApplyOptions {
  * first write. Throws DimsyncError only before the first write.
  */
 export function applyAccount(project: Project, options: ApplyAccountOptions, run: RunEnvironment): Promise<Applied> {
-  return withGitState(project, run, (git) => applyUnderLease(project, options, { run, git }));
+  return withGitState(project, run, (git) => applyUnderLease(withCatalogProblem(project), options, { run, git }));
 }
 
 interface Applied {
@@ -124,7 +125,8 @@ async function applyWith(project: Project, options: ApplyAccountOptions, { run, 
       if (options.saved !== undefined) await writes.markApplied(made.planId);
       await options.beforeFirstWrite?.(made);
     };
-    return await apply({ ...session, reads: lists.recording(session.reads) }, { ...options, beforeFirstWrite });
+    const review = await openReview(project, writes.state());
+    return await apply({ ...session, review, reads: lists.recording(session.reads) }, { ...options, beforeFirstWrite });
   } finally {
     lists.save();
     await account.close();

@@ -1,4 +1,5 @@
 import type { Address, Binding, Bindings } from "../model/address.ts";
+import type { SeenColumns } from "../model/columns.ts";
 import type { AppliedPlan } from "./applied-plans.ts";
 import type { CreatedEntry, OpenIntent } from "./history.ts";
 import type { Intent, Settlement } from "./journal-line.ts";
@@ -102,6 +103,8 @@ export interface RecordsState {
   /** Ids of created objects that the user unbound. Default: none. */
   readonly forgotten?: readonly string[];
   readonly longestSeen: ListLengths;
+  /** The columns that runs have seen. Absent if none has recorded them. */
+  readonly columnsSeen?: SeenColumns | undefined;
   /** Runs whose lease was ended early, oldest first. */
   readonly unlocked: readonly UnlockedRun[];
 }

@@ -9,6 +9,7 @@ import { valueAt } from "../text/values.ts";
 import type { Document, RenderOptions, ReportHistory } from "./document.ts";
 import type { Traced } from "./report/attribution.ts";
 import { changeCount, isGrouped, type ReportGroup, reportGroups } from "./report/changes/groups.ts";
+import { columnsOf, type ReportColumns } from "./report/columns.ts";
 import { exitText } from "./report/exits.ts";
 import { heldOf, type ReportHeld } from "./report/held.ts";
 import { type NextStep, nextSteps } from "./report/next.ts";
@@ -52,6 +53,7 @@ export interface Report {
   readonly done: ReportHistory["done"];
   readonly unverifiable: readonly Unverifiable[];
   readonly unmanaged: Unmanaged;
+  readonly columns: ReportColumns;
   /** The ids that apply recorded; with -v every binding. */
   readonly ids: readonly (readonly [address: string, id: string])[];
   /** "Apply will send: 1 PATCH.", "Read with 41 GET." */
@@ -130,6 +132,7 @@ function ofPlan(plan: Plan, { verbose, history }: RenderOptions, byRule: boolean
     done: history?.get(plan.planId)?.done ?? [],
     unverifiable: plan.unverifiable,
     unmanaged: unmanagedOf(plan.unmanaged),
+    columns: columnsOf(plan),
     calls: [...send, read],
   };
 }
@@ -186,6 +189,7 @@ const empty: Omit<Report, "words" | "title" | "verdict"> = {
   done: [],
   unverifiable: [],
   unmanaged: unmanagedOf(nothing),
+  columns: columnsOf({}),
   ids: [],
   calls: [],
   exit: "",

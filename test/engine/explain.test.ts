@@ -1,7 +1,7 @@
 import { writeFileSync } from "node:fs";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { parseAllDocuments } from "yaml";
-import { nodePath } from "../../src/commands/inspect/explain.ts";
+import { nodePath } from "../../src/commands/shared/node-path.ts";
 import type { EmbeddedOptions } from "../../src/embedded/index.ts";
 import type { Plan } from "../../src/index.ts";
 import { type Ran, runCommand } from "../support/command.ts";
@@ -322,11 +322,11 @@ describe("explain refuses", () => {
 });
 
 test("a path is names between dots, or a pointer in either form", () => {
-  expect(nodePath("public.users.email", undefined)).toEqual(["public", "users", "email"]);
-  expect(nodePath(undefined, "/a.b/c~1d/e")).toEqual(["a.b", "c/d", "e"]);
-  expect(nodePath(undefined, "/schemas/public/tables/users/columns/email/hashed")).toEqual(["public", "users", "email"]);
-  expect(nodePath(undefined, "/schemas/public/enabled")).toEqual(["public"]);
-  expect(nodePath(undefined, "/__proto__")).toEqual(["__proto__"]);
+  expect(nodePath("explain", "public.users.email", undefined)).toEqual(["public", "users", "email"]);
+  expect(nodePath("explain", undefined, "/a.b/c~1d/e")).toEqual(["a.b", "c/d", "e"]);
+  expect(nodePath("explain", undefined, "/schemas/public/tables/users/columns/email/hashed")).toEqual(["public", "users", "email"]);
+  expect(nodePath("explain", undefined, "/schemas/public/enabled")).toEqual(["public"]);
+  expect(nodePath("explain", undefined, "/__proto__")).toEqual(["__proto__"]);
 });
 
 describe("render --expand", () => {

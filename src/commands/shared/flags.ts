@@ -101,6 +101,11 @@ export interface TestFlags extends GlobalFlags {
   readonly snapshot?: string;
 }
 
+export interface CatalogFlags extends GlobalFlags {
+  readonly all?: boolean;
+  readonly pointer?: string;
+}
+
 export interface BindFlags extends GlobalFlags {
   readonly accept?: boolean;
 }

@@ -1,6 +1,6 @@
 import { byText } from "../../model/address.ts";
 import type { Problem } from "../../model/problem.ts";
-import { locationIn, type Resource, type SchemaConfigSpec, type SchemaTree } from "../../model/resource.ts";
+import { locationIn, type Resource, type SchemaConfigSpec, type SchemaTree, type Unreviewed } from "../../model/resource.ts";
 import { isRuleSet, isSchemaConfig } from "../manifests.ts";
 import type { NamePattern } from "../patterns/names.ts";
 import { type CompiledRule, compileExpectation, compileRule, type WrittenRule } from "./rules/compile-rule.ts";
@@ -60,6 +60,15 @@ export interface RuleProgram {
   readonly patterns: readonly { readonly rule: ProgramRule; readonly depth: Depth; readonly pattern: NamePattern }[];
   /** By depth; of the highest layer that sets it. */
   readonly unmatched: readonly (UnmatchedMode | undefined)[];
+  /** Of the highest layer that sets it. */
+  readonly unreviewed: UnreviewedMode | undefined;
+}
+
+/** What `unreviewed` does with new columns. */
+export interface UnreviewedMode {
+  readonly mode: Unreviewed;
+  readonly config: Config;
+  readonly cause: NodeCause;
 }
 
 export function compileConfig(config: Config, sets: RuleSets): CompiledConfig {
@@ -97,8 +106,21 @@ export function makeRuleProgram(configs: readonly CompiledConfig[]): RuleProgram
     rules,
     patterns,
     unmatched: (["schemas", "tables", "columns"] as const).map((level) => unmatchedMode(layers, level)),
+    unreviewed: unreviewedMode(layers),
   };
 }
+
+function unreviewedMode(layers: readonly Layer[]): UnreviewedMode | undefined {
+  const config = layers.findLast((layer) => unreviewedIn(layer.config) !== undefined)?.config;
+  const mode = config === undefined ? undefined : unreviewedIn(config);
+  if (config === undefined || mode === undefined) return undefined;
+  const pointer = typeof config.spec.unreviewed === "string" ? "/spec/unreviewed" : "/spec/unreviewed/columns";
+  return { mode, config, cause: { rule: "unreviewed.columns", place: locationIn(config, pointer) } };
+}
+
+/** What a SchemaConfig does with new columns; undefined if it does not say. */
+export const unreviewedIn = ({ spec: { unreviewed } }: Config): Unreviewed | undefined =>
+  typeof unreviewed === "object" ? unreviewed.columns : unreviewed;
 
 function unmatchedMode(layers: readonly Layer[], level: "schemas" | "tables" | "columns"): UnmatchedMode | undefined {
   const config = layers.findLast((layer) => layer.config.spec.unmatched?.[level] !== undefined)?.config;

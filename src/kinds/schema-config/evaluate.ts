@@ -4,8 +4,10 @@ import {
   type Collected,
   checkColumnChanges,
   checkExpectations,
+  collectSwitchedOff,
   collectValue,
   type IsIgnored,
+  keyRole,
   type NodeChange,
   newCollected,
   type TableState,
@@ -39,13 +41,23 @@ interface Walk {
   /** By depth. One resolution per depth is enough: it is read before the next node of that depth is resolved. */
   readonly resolutions: readonly [Resolution, Resolution, Resolution];
   readonly places: readonly [Place, Place, Place];
+  readonly switchedOff: NewColumns | undefined;
   covered: number;
   unmanaged: number;
   exposed: number;
   hasMissingColumns: boolean;
 }
 
-export function evaluate(cache: RuleCache, live: LiveSchemas, isIgnored: IsIgnored = () => false): Evaluation {
+/** The names of new columns by schema and table. */
+export type NewColumns = ReadonlyMap<string, ReadonlyMap<string, ReadonlySet<string>>>;
+
+export interface EvaluateOptions {
+  readonly isIgnored?: IsIgnored;
+  /** New columns that must stay switched off until somebody has reviewed them. */
+  readonly switchedOff?: NewColumns | undefined;
+}
+
+export function evaluate(cache: RuleCache, live: LiveSchemas, { isIgnored = () => false, switchedOff }: EvaluateOptions = {}): Evaluation {
   const { program, root } = cache;
   const { layers } = program;
   const collected = newCollected(cache, isIgnored);
@@ -53,6 +65,7 @@ export function evaluate(cache: RuleCache, live: LiveSchemas, isIgnored: IsIgnor
     collected,
     resolutions: [newResolution(), newResolution(), newResolution()],
     places: [0, 1, 2].map((depth) => ({ layers, depth })) as unknown as Walk["places"],
+    switchedOff,
     covered: 0,
     unmanaged: 0,
     exposed: 0,
@@ -112,13 +125,14 @@ function evaluateTables(walk: Walk, { schema, live, enabled: schemaEnabled, matc
       wasReplicated: live.enabled && liveTable.enabled,
       scope: match.below,
       literals: literalColumnMaps(literals),
+      switchedOff: walk.switchedOff?.get(schema)?.get(table),
     });
   }
 }
 
 function evaluateColumns(walk: Walk, table: TableState): void {
   const { collected } = walk;
-  const { scope, literals, replicated, wasReplicated } = table;
+  const { scope, literals, replicated, wasReplicated, switchedOff } = table;
   const { columns } = table.live;
   const isExposing = replicated && !wasReplicated;
   if (columns === undefined) {
@@ -128,7 +142,7 @@ function evaluateColumns(walk: Walk, table: TableState): void {
     return;
   }
   countScope(collected.stats, scope);
-  const isUnruled = hasNoRules(scope);
+  const isUnruled = hasNoRules(scope) && switchedOff === undefined;
   // Nothing to do for a table without rules and literals.
   if (isUnruled && literals === undefined && collected.program.unmatched[2] === undefined && !isExposing) {
     walk.unmanaged += Object.keys(columns).length;
@@ -143,7 +157,7 @@ function evaluateColumns(walk: Walk, table: TableState): void {
 
 /** The loop over columns. */
 function compareColumns(walk: Walk, table: TableState, columns: Readonly<Record<string, LiveColumn>>): void {
-  const { scope, literals: maps, replicated, wasReplicated } = table;
+  const { scope, literals: maps, replicated, wasReplicated, switchedOff } = table;
   const { syncMode } = table.live;
   const { stats, program } = walk.collected;
   const unmatched = program.unmatched[2];
@@ -165,7 +179,13 @@ function compareColumns(walk: Walk, table: TableState, columns: Readonly<Record<
     if (isUncovered && (unmatched === undefined || unmatched.mode === "error")) walk.unmanaged++;
     else if (!resolution.ignored) walk.covered++;
     const differs = (enabled !== undefined && enabled !== column.enabled) || (hashed !== undefined && hashed !== column.hashed);
-    if (differs || isExposing || (isUncovered && unmatched !== undefined) || match.expectations.length > 0)
+    if (
+      differs ||
+      isExposing ||
+      (isUncovered && unmatched !== undefined) ||
+      match.expectations.length > 0 ||
+      switchedOff?.has(name) === true
+    )
       compareColumn(walk, table, { name, column, match, resolution });
   }
   for (const map of maps ?? []) if (map !== undefined) literalCount -= Object.keys(map).length;
@@ -183,7 +203,9 @@ function compareColumn(walk: Walk, table: TableState, { name, column, match, res
   const { collected } = walk;
   const path = [table.path[0], table.path[1], name] as const;
   const since = collected.changes.length;
-  collectValue(collected, { path, key: "enabled", before: column.enabled }, resolution);
+  const isSwitchedOff = table.switchedOff?.has(name) === true && keyRole(name, column, table.live) === undefined;
+  if (isSwitchedOff) collectSwitchedOff(collected, path, column.enabled);
+  else collectValue(collected, { path, key: "enabled", before: column.enabled }, resolution);
   collectValue(collected, { path, key: "hashed", before: column.hashed }, resolution);
   const changes = collected.changes.slice(since);
   checkColumnChanges(collected, changes, { column, table });

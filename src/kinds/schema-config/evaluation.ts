@@ -103,6 +103,21 @@ export interface TableState {
   readonly scope: RuleScope;
   /** The literal columns by layer. */
   readonly literals: readonly (Readonly<Record<string, ColumnTree>> | undefined)[] | undefined;
+  /** New columns that must stay switched off until somebody has reviewed them. */
+  readonly switchedOff: ReadonlySet<string> | undefined;
+}
+
+/** What a column must not be disabled as, if it must not. */
+export const keyRole = (name: string, column: LiveColumn, { cursorField }: LiveTable): Refused["role"] | undefined =>
+  column.isPrimaryKey === true ? "primary key" : cursorField === name ? "cursor" : undefined;
+
+/** A new column is switched off, whatever rules and literal entries set. */
+export function collectSwitchedOff({ program, isIgnored, changes }: Collected, path: NodePath, before: boolean): void {
+  const { unreviewed } = program;
+  if (unreviewed === undefined || !before || isIgnored(path, "enabled")) return;
+  const { config, cause } = unreviewed;
+  const by: ValueSource = { type: "unmatched", mode: "disable", config, cause };
+  changes.push({ path, key: "enabled", before, after: false, risk: riskOf("enabled", false), cause, by });
 }
 
 /** Checks changes of a column of the table: disabled or hashed key columns, and changes that a disabled table makes pointless. */
@@ -113,7 +128,7 @@ export function checkColumnChanges(
 ): void {
   for (const { path, key, after, by, cause } of changes) {
     if (by.type === "rule" && !table.enabled) warnOfDisabledTable(collected, by, table.path);
-    const role = column.isPrimaryKey === true ? "primary key" : table.live.cursorField === path[2] ? "cursor" : undefined;
+    const role = keyRole(path[2] ?? "", column, table.live);
     const source = by.type === "rule" ? `rule ${by.index}` : by.type === "unmatched" ? "unmatched" : cause.place.pointer;
     if (key === "hashed" && after && role === "primary key")
       addWarning(collected.stats, { key: `key ${source}`, code: "W_HASHES_PRIMARY_KEY", by }, path);

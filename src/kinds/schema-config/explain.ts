@@ -99,7 +99,7 @@ export function explain(cache: RuleCache, live: LiveSchemas, path: NodePath, isI
     changes:
       node === undefined
         ? []
-        : evaluate(cache, onlyNode(live, path, depth), isIgnored).changes.filter((change) => change.path.length === path.length),
+        : evaluate(cache, onlyNode(live, path, depth), { isIgnored }).changes.filter((change) => change.path.length === path.length),
   };
 }
 

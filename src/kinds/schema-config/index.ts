@@ -13,6 +13,7 @@ import { tablesToRead, unmanagedTables } from "./coverage.ts";
 import { type Evaluation, evaluate } from "./evaluate.ts";
 import { liveView } from "./live-view.ts";
 import { isLabel, readOnlyNodeField } from "./manifest.ts";
+import { newColumnProblems, reviewColumns } from "./new-columns.ts";
 import { lackingEntries } from "./nowhere.ts";
 import { observedBy, patches, tablesTouched, unintendedChanges } from "./patch.ts";
 import { manualSteps, missingNames, refusals } from "./problems.ts";
@@ -106,12 +107,22 @@ function diff(unit: SchemaConfigUnit, live: ObservedSchemas | undefined, account
   }
   const { tree } = live;
   if (Object.keys(tree).length === 0) return discovering(unit);
-  const evaluation = evaluate(rules, tree, (path, key) => account.ignored(address, nodePointer(path, key)));
+  const reviewed =
+    account.review === undefined ? undefined : reviewColumns(unit, tree, { ignored: account.ignored, review: account.review });
+  const evaluation = evaluate(rules, tree, {
+    isIgnored: (path, key) => account.ignored(address, nodePointer(path, key)),
+    switchedOff: reviewed?.switchedOff,
+  });
   const tally = finishStats(evaluation.stats);
   const { targets } = unit;
   const missing = missingNames(rules.program, tree, { ...evaluation, label, targets });
   if (missing.required > 0 && account.fresh.has(liveId)) return discovering(unit);
-  const problems = [...missing.problems, ...refusals(rules.program, evaluation, label), ...columnProblems(unit, live)];
+  const problems = [
+    ...missing.problems,
+    ...refusals(rules.program, evaluation, label),
+    ...columnProblems(unit, live),
+    ...(reviewed === undefined ? [] : newColumnProblems(unit, tree, reviewed.difference)),
+  ];
   const isRefused = problems.some(({ severity }) => severity === "error");
   return {
     ...emptyDiff,
@@ -122,6 +133,7 @@ function diff(unit: SchemaConfigUnit, live: ObservedSchemas | undefined, account
     unmanagedColumns: evaluation.unmanagedColumns,
     // An integration that this run has created is configured for the first time, so everything changes.
     ...(account.fresh.has(liveId) ? {} : { covered: { address, count: evaluation.coveredNodes, unit: "nodes" } }),
+    ...(reviewed === undefined ? {} : { review: reviewed.difference }),
     ...(account.listUnmanaged === true ? { unmanagedTables: unmanagedTables(rules, tree).map((one) => ({ address, ...one })) } : {}),
     ...(tally === undefined
       ? {}

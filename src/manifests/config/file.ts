@@ -21,6 +21,7 @@ import type { Variables } from "./variables.ts";
 export interface ConfigFile {
   readonly manifests?: readonly string[];
   readonly bindings?: string;
+  readonly catalog?: string;
   readonly targets?: Readonly<Record<string, TargetEntry>>;
   readonly vars?: JsonObject;
   readonly defaults?: { readonly taggedBy?: string };

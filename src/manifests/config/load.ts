@@ -57,7 +57,7 @@ export async function loadConfig(options: ConfigOptions): Promise<LoadedConfig> 
     variables: gatherVariables({ ...given, ...optional("target", entry.vars), ...optional("config", config.vars) }),
     connectors,
     ...wantedPaths(options, { config, target, place, folder }),
-    except: notManifests(options, { config, configPath, folder, bindingsFile: made?.settings.bindingsFile }),
+    except: notManifests(options, { config, configPath, folder, settings: made?.settings }),
     sources: [...varFiles.sources, ...(file.source === undefined ? [] : [file.source])],
     ...(configPath === undefined ? {} : { configPath }),
     problems: [
@@ -114,16 +114,13 @@ interface OtherFiles {
   readonly config: ConfigFile;
   readonly configPath: string | undefined;
   readonly folder: string;
-  readonly bindingsFile: string | undefined;
+  readonly settings: Pick<Settings, "bindingsFile" | "catalogFile"> | undefined;
 }
 
 /** Absolute paths of the YAML files that the config, the flags and the environment name for something else. */
-const notManifests = (
-  { cwd, varFiles = [] }: ConfigOptions,
-  { config, configPath, folder, bindingsFile }: OtherFiles,
-): readonly string[] => [
+const notManifests = ({ cwd, varFiles = [] }: ConfigOptions, { config, configPath, folder, settings }: OtherFiles): readonly string[] => [
   ...(configPath === undefined ? [] : [configPath]),
-  ...(bindingsFile === undefined ? [] : [bindingsFile]),
+  ...[settings?.bindingsFile, settings?.catalogFile].filter((file) => file !== undefined),
   ...varFiles.map((file) => resolve(cwd, file)),
   ...Object.values(config.connectors ?? {}).map((file) => resolve(folder, file)),
 ];

@@ -44,6 +44,7 @@ export function makeSettings(
     // Without its URL, which had a problem, there is nothing to notify.
     ...(notify?.url === undefined ? {} : { notify }),
     bindingsFile: resolve(folder, config.bindings ?? "dimsync.bindings.yaml"),
+    ...(config.catalog === undefined ? {} : { catalogFile: resolve(folder, config.catalog) }),
     ...{ folder, records },
   };
   return {

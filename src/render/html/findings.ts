@@ -7,6 +7,7 @@ import { wholePath } from "../../text/paths.ts";
 import { valueLines } from "../../text/values.ts";
 import { blockedGroups } from "../report/blocked.ts";
 import { changeLines, placeText, waitsForText } from "../report/changes/changes.ts";
+import { acceptNote, type ReportColumns } from "../report/columns.ts";
 import { heldNote } from "../report/held.ts";
 import { nodeCount, type Policies, type PolicyGroup } from "../report/policies.ts";
 import { guardText } from "../report/refusals.ts";
@@ -14,7 +15,7 @@ import { integrationsText } from "../report/unmanaged.ts";
 import { partTitles } from "../report/words.ts";
 import type { ManualStep, Report } from "../report.ts";
 import { changeTable, traceHtml } from "./changes.ts";
-import { blocks, chip, code, command, escaped, folded, list, prose, type Tone } from "./escape.ts";
+import { blocks, chip, code, command, escaped, folded, list, prose, type Tone, table } from "./escape.ts";
 
 // More names than this are folded.
 const mostNames = 50;
@@ -148,6 +149,25 @@ export function problemList(problems: readonly Diagnostic[]): string {
   return blocks(
     list(errors.map(problemHtml), "steps"),
     others.length > mostWarnings ? folded(counted(others.length, "warning"), warnings) : warnings,
+  );
+}
+
+/** New columns with what the service does with them now; gone ones folded. */
+export function columnsHtml({ title, added, goneTitle, gone, command: accept }: ReportColumns): string {
+  if (title === "" && goneTitle === "") return "";
+  const rows = added.map(({ name, state, label, isReadable, integrations }) => [
+    code(name),
+    chip(state, isReadable ? "bad" : "quiet"),
+    chip(label, "warn"),
+    `<span class="quiet">${escaped(integrationsText(integrations))}</span>`,
+  ]);
+  const lost = list(
+    gone.map(({ name, integrations }) => `${code(name)} <span class="quiet">${escaped(integrationsText(integrations))}</span>`),
+  );
+  return blocks(
+    title === "" ? "" : table(title, ["Column", "Now", "Label", "Integrations"], rows),
+    folded(escaped(goneTitle), lost),
+    `<p>${acceptNote}</p>${command(accept)}`,
   );
 }
 

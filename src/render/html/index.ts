@@ -15,6 +15,7 @@ import { blocks, chip, code, command, escaped, folded, list, prose, type Tone, t
 import {
   blockedList,
   checklist,
+  columnsHtml,
   deferredList,
   guardNotes,
   heldHtml,
@@ -135,6 +136,7 @@ function partsOf(document: Document, report: Report, options: RenderOptions): re
       count: nodeCount([...policies.open, ...policies.existing]),
       html: policiesHtml(policies),
     },
+    { id: "columns", title: partTitles.columns, count: report.columns.count, html: columnsHtml(report.columns) },
     { id: "problems", title: partTitles.problems, count: problems.length, html: problemList(problems) },
     { id: "rules", title: `${isReport ? "Differences" : "Changes"} by rule`, html: rulesHtml(report) },
     {

@@ -89,6 +89,11 @@ const contentFamilies: readonly Family[] = [
     ]),
   },
   {
+    name: "unreviewed_columns",
+    help: "Live columns that nobody has reviewed.",
+    samplesOf: ofPlan(({ newColumns }) => (newColumns === undefined ? [] : [[{}, newColumns.length]])),
+  },
+  {
     name: "outcomes",
     help: "Items of the last apply, by outcome.",
     samplesOf: (document) => (document.kind === "Result" ? outcomes(document) : []),

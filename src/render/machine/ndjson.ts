@@ -49,11 +49,25 @@ function lists(document: Document): readonly List[] {
     held,
     ["blocked", document.blocked],
     ["unverifiable", document.unverifiable],
+    ["newColumn", document.newColumns ?? []],
+    ["goneColumn", document.goneColumns ?? []],
     ...shared,
   ];
 }
 
-const listMembers = new Set(["items", "manual", "blocked", "deferred", "held", "unverifiable", "policy", "guards", "diagnostics"]);
+const listMembers = new Set([
+  "items",
+  "manual",
+  "blocked",
+  "deferred",
+  "held",
+  "unverifiable",
+  "newColumns",
+  "goneColumns",
+  "policy",
+  "guards",
+  "diagnostics",
+]);
 
 function line(event: string, members: Readonly<Record<string, unknown>>): string {
   return `${visible(JSON.stringify({ formatVersion: "1.0", event, ...members }))}\n`;

@@ -9,6 +9,7 @@ import { valueLines } from "../../text/values.ts";
 import { traceText } from "../report/attribution.ts";
 import { blockedGroups } from "../report/blocked.ts";
 import { placeText, waitsForText } from "../report/changes/changes.ts";
+import { acceptNote, type ReportColumn, type ReportColumns } from "../report/columns.ts";
 import { heldNote, type ReportHeld } from "../report/held.ts";
 import { nodeCount, type Policies, type PolicyGroup } from "../report/policies.ts";
 import { guardText } from "../report/refusals.ts";
@@ -185,4 +186,20 @@ export function unmanagedSection({ unmanaged }: Report, detail: Detail): string 
   );
   const title = joinParts([partTitles.unmanaged, counts], ": ");
   return names === "" && columns === "" ? `${title}.` : details(title, joinParts([names, columns], "\n"));
+}
+
+/** New columns, and folded those that are gone. The count is never left out. */
+export function columnsSection({ title, added, goneTitle, gone, command }: ReportColumns, detail: Detail): string {
+  if (title === "" && goneTitle === "") return "";
+  const draw = ({ name, state, label, isReadable, integrations }: ReportColumn): string =>
+    spaced(
+      `- ${code(name)}`,
+      isReadable ? `**${state}**` : state,
+      label === "" ? "" : `label ${code(label)}`,
+      `(${prose(integrationsText(integrations))})`,
+    );
+  const accept = `${acceptNote} ${code(command)}`;
+  if (detail === "counts") return `${joinParts([title, goneTitle], "; ")}. ${accept}`;
+  const lost = gone.length === 0 ? "" : details(goneTitle, listed(gone, detail, draw));
+  return joinParts([title === "" ? "" : `### ${title}\n\n${listed(added, detail, draw)}`, lost, accept], "\n\n");
 }

@@ -11,6 +11,7 @@ import { groupBlocks } from "./changes.ts";
 import { code, prose, table } from "./escape.ts";
 import {
   blockedSection,
+  columnsSection,
   deferredSection,
   heldSection,
   manualSections,
@@ -58,6 +59,7 @@ function draw(report: Report, target: string, detail: Detail): string {
     outcomes(report, detail),
     policySections(policies, detail),
     problemSections(problems, detail),
+    columnsSection(report.columns, detail),
     changes(report, detail),
     manualSections(report, detail),
     blockedSection(report.blocked, detail),

@@ -18,9 +18,12 @@ export function exitText({ exit, kind, guards }: Plan | Result): string {
 }
 
 function guardMeaning(guard: string, kind: (Plan | Result)["kind"]): string {
+  if (guard === "unreviewed") return unreviewedMeaning;
   if (guard === "policy") return kind === "DriftReport" ? "the account violates a policy" : "a policy is violated";
   return `the guard ${visible(guard)} ${kind === "DriftReport" ? "would refuse to restore the manifests" : "refuses"}`;
 }
+
+const unreviewedMeaning = "the account has columns that nobody has reviewed";
 
 /** Of the reasons that the engine gives, and of the names that --fail-on takes. */
 const meanings: Readonly<Record<string, string>> = {
@@ -33,6 +36,7 @@ const meanings: Readonly<Record<string, string>> = {
   manual: "there are manual steps",
   blocked: "some manifests are blocked",
   policy: "a policy is violated",
+  unreviewed: unreviewedMeaning,
   warnings: "there are warnings",
   exposes: "data becomes readable",
   exposed: "data is readable that the manifests protect",

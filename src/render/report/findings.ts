@@ -12,10 +12,12 @@ import type { Document } from "../document.ts";
 import { type BlockedGroup, blockedGroups } from "./blocked.ts";
 import { labelText } from "./changes/changes.ts";
 import { groupByRule } from "./changes/rules.ts";
+import { columnsOf, type ReportColumn } from "./columns.ts";
 import { heldNote } from "./held.ts";
 import { isDone } from "./outcomes.ts";
 import { openFindings, requirementText } from "./policies.ts";
 import { guardText, shownGuards } from "./refusals.ts";
+import { integrationsText } from "./unmanaged.ts";
 import { isAlarm, riskText } from "./words.ts";
 
 /** What SARIF, JUnit and annotations report, with the manifest's line if it is known. */
@@ -95,8 +97,19 @@ function ofPlan(plan: Plan): readonly Finding[] {
     ...(plan.held ?? []).map(ofHeld),
     ...items.flatMap((item) => (kind === "DriftReport" ? ofDifference(item) : ofExposure(item))),
     ...manual.map((step) => ofManual(step, items)),
+    ...columnsOf(plan).added.map(ofNewColumn),
   ];
 }
+
+/** One for the same column of all integrations. */
+const ofNewColumn = ({ name, state, label, integrations, address, isReadable }: ReportColumn): Finding => ({
+  rule: "unreviewed",
+  title: "A column that nobody has reviewed",
+  severity: isReadable ? "warning" : "info",
+  message: `${joinParts([name, label === "" ? "" : `label ${label}`, state], ", ")} (${integrationsText(integrations)}).`,
+  address,
+  path: name,
+});
 
 const isUnread = ({ code }: Blocked): boolean => code === "E_READ_FAILED";
 

@@ -73,9 +73,9 @@ export function guardText({ guard, limit, actual, allowed, population }: GuardFi
   return joinParts([`Guard ${visible(guard)} ${allowed === undefined ? refuses : "is lifted"}`, measure], ": ");
 }
 
-/** Guards to report. The policy findings of a drift report are there already, so it has no guard for them. */
+/** Guards to report. The policy findings and new columns of a drift report are there already, so it has no guard for them. */
 export const shownGuards = (guards: readonly GuardFinding[], kind: Document["kind"]): readonly GuardFinding[] =>
-  kind === "DriftReport" ? guards.filter(({ guard }) => guard !== "policy") : guards;
+  kind === "DriftReport" ? guards.filter(({ guard }) => guard !== "policy" && guard !== "unreviewed") : guards;
 
 const refusal = (brief: string, text: string): Refusal => ({ brief, text, isGuard: false });
 

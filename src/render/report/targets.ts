@@ -46,6 +46,17 @@ export function stateCounts({ document, report }: Rendered): readonly StateCount
     { label: `${words.change}s`, count: report.changes, part: "changes" },
     ...shared,
     { label: "blocked", count: blocked.length, part: "blocked" },
+    // Most projects do not review columns.
+    ...(document.newColumns === undefined
+      ? []
+      : [
+          {
+            label: "new columns",
+            count: report.columns.count,
+            part: "columns",
+            isAlarm: report.columns.added.some(({ isReadable }) => isReadable),
+          },
+        ]),
   ];
 }
 

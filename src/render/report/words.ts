@@ -83,4 +83,5 @@ export const partTitles = {
   held: "Held by --protect-only",
   unverifiable: "Unverifiable",
   unmanaged: "Not managed by any manifest",
+  columns: "Columns to review",
 } as const;

@@ -12,6 +12,7 @@ import { traceText } from "../report/attribution.ts";
 import type { BlockedGroup } from "../report/blocked.ts";
 import { changeLines, waitsForText } from "../report/changes/changes.ts";
 import { grouped } from "../report/changes/grouped.ts";
+import { acceptNote, type ReportColumn } from "../report/columns.ts";
 import { heldNote } from "../report/held.ts";
 import { nodeCount, type Policies, type PolicyGroup } from "../report/policies.ts";
 import { guardText } from "../report/refusals.ts";
@@ -133,6 +134,31 @@ export function unmanagedLines({ unmanaged, words }: Report, { paint, verbose, w
       indent,
       width,
     ),
+  ];
+}
+
+/** New columns, with what the service does with them now, and columns that are gone. */
+export function columnLines({ columns: { title, added, goneTitle, gone, command } }: Report, screen: Screen): readonly string[] {
+  if (title === "" && goneTitle === "") return [];
+  const { paint, verbose, width } = screen;
+  const lines = (all: readonly ReportColumn[]): readonly string[] => {
+    const shown = verbose ? all : all.slice(0, mostNodes);
+    const rows = shown.map(({ name, state, label, isReadable, integrations }) => [
+      cell(name, paint.cyan),
+      cell(state, isReadable ? paint.red : paint.dim),
+      cell(label, paint.yellow),
+      cell(integrationsText(integrations, verbose ? integrations.length : undefined), paint.dim),
+    ]);
+    return [
+      ...tableLines(rows, indent, width),
+      ...(shown.length < all.length ? [paint.dim(`${indent}and ${all.length - shown.length} more: -v shows them`)] : []),
+    ];
+  };
+  return [
+    ...(title === "" ? [] : [...wrap(`${title} (not reviewed):`, "", width).map(paint.bold), ...lines(added)]),
+    ...(goneTitle === "" ? [] : [...wrap(`${goneTitle}:`, "", width).map(paint.bold), ...lines(gone)]),
+    ...wrap(acceptNote, indent, width),
+    ...commandLines(command, screen),
   ];
 }
 

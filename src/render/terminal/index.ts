@@ -14,6 +14,7 @@ import { changeRows } from "./changes.ts";
 import { diagnosticLines } from "./diagnostics.ts";
 import {
   blockedLines,
+  columnLines,
   commandLines,
   deferredLines,
   guardLines,
@@ -46,6 +47,7 @@ export function renderHuman(document: Document, options: RenderOptions): string 
     apart(manualLines(report, screen)),
     apart(report.unverifiable.flatMap((one) => unverifiableLines(one, screen))),
     apart(unmanagedLines(report, screen)),
+    apart(columnLines(report, screen)),
     ...problemBlocks(report.problems.filter((problem) => !isFailedRead(problem))),
     ...policyBlocks(report.policies, screen).map(apart),
     ...report.guards.map((guard) => apart(guardLines(guard, words, screen))),

@@ -1,0 +1,129 @@
+import { readFile } from "node:fs/promises";
+import { nameMatcher } from "../../kinds/patterns/names.ts";
+import type { NodePath } from "../../kinds/schema-config/tree.ts";
+import type { Project, ProjectCatalog } from "../../manifests/project.ts";
+import { DimsyncError, ProblemsError } from "../../model/errors.ts";
+import type { ExitCode } from "../../model/exit.ts";
+import { acceptLiveColumns } from "../../operations/catalog.ts";
+import { writeAtomic } from "../../records/files/atomic.ts";
+import { counted } from "../../text/counts.ts";
+import type { Context } from "../shared/context.ts";
+import type { CatalogFlags } from "../shared/flags.ts";
+import { nodePath } from "../shared/node-path.ts";
+import { checkOutputs, deliverForms } from "../shared/output.ts";
+import { planOptions } from "../shared/plan-options.ts";
+import { showProgress } from "../shared/progress.ts";
+import { loadProjects } from "../shared/project.ts";
+
+/** What `catalog accept` did for one target. */
+interface Acceptance {
+  readonly target: string;
+  readonly file: string;
+  readonly accepted: number;
+  readonly removed: number;
+}
+
+/** `dimsync catalog accept`: writes the columns that somebody has reviewed to the catalog file. Sends only GET. */
+export async function runCatalog(
+  context: Context<CatalogFlags>,
+  task: string,
+  address: string | undefined,
+  path: string | undefined,
+): Promise<ExitCode> {
+  checkOutputs(context, ["human", "json"]);
+  const { flags } = context;
+  if (task !== "accept") throw new DimsyncError("E_USAGE", `${JSON.stringify(task)} is not a task of catalog: accept.`);
+  if ((flags.all === true) === (address !== undefined))
+    throw new DimsyncError("E_USAGE", "catalog accept takes an address as plan prints it, such as SchemaConfig/shops@orders, or --all.");
+  const node = path === undefined && flags.pointer === undefined ? undefined : nodePath("catalog accept", path, flags.pointer);
+  const done: Acceptance[] = [];
+  // One after the other, because all targets are in one file.
+  const targets = await loadProjects(context, { account: true });
+  for (const [index, { settings }] of targets.entries()) {
+    const project = index === 0 ? targets[0] : await reloaded(context, settings.target);
+    if (project !== undefined) done.push(await accept(context, project, { address, node }));
+  }
+  await deliverForms(context, {
+    human: () => done.map(acceptanceText).join(""),
+    json: () => `${JSON.stringify(done.length === 1 ? done[0] : done, undefined, 2)}\n`,
+  });
+  return 0;
+}
+
+async function reloaded(context: Context<CatalogFlags>, target: string): Promise<Project | undefined> {
+  const flags = { ...context.flags, allTargets: false, target: [target] };
+  return (await loadProjects({ ...context, flags }, { account: true }))[0];
+}
+
+interface Wanted {
+  readonly address: string | undefined;
+  readonly node: NodePath | undefined;
+}
+
+async function accept(context: Context<CatalogFlags>, loaded: Project, { address, node }: Wanted): Promise<Acceptance> {
+  const { flags, io } = context;
+  const project = withCatalog(loaded);
+  const { target, catalogFile } = project.settings;
+  const isWanted = address === undefined ? () => true : nameMatcher([address]);
+  const isScoped = flags.only.length + flags.exclude.length > 0;
+  let found = address === undefined;
+  const progress = showProgress(context);
+  const options = planOptions({ ...flags, allow: [], ignore: [] });
+  const made = await acceptLiveColumns(
+    project,
+    {
+      ...(options.scope === undefined ? {} : { scope: options.scope }),
+      dropsMissing: flags.all === true && !isScoped,
+      includes: (unit, { schema, table, column }) => {
+        if (!isWanted(unit)) return false;
+        found = true;
+        return node === undefined || [schema, table, column].slice(0, node.length).every((name, index) => name === node[index]);
+      },
+    },
+    { env: io.env, signal: io.interrupted, onProgress: progress.onProgress },
+  ).finally(progress.end);
+  if (io.interrupted.aborted) throw new DimsyncError("E_INTERRUPTED", "The run was interrupted.", { exit: 130 });
+  const { catalog } = project;
+  if (!found || (address !== undefined && made.accepted + made.removed === 0)) throw nothingAccepted(address ?? "", node);
+  if (made.text !== catalog.text) {
+    const now = await readFile(catalogFile, "utf8").catch(() => "");
+    if (now.replace(/^\ufeff/u, "") !== catalog.text)
+      throw new DimsyncError(
+        "E_FILE_CHANGED",
+        `${catalog.file} has changed since it was read, so nothing was written. Run the command again.`,
+      );
+    await writeAtomic(catalogFile, made.text);
+  }
+  return { target, file: catalog.file, accepted: made.accepted, removed: made.removed };
+}
+
+type CatalogProject = Project & { readonly catalog: ProjectCatalog; readonly settings: { readonly catalogFile: string } };
+
+/** Throws if the config names no catalog, or if there are errors, because columns of manifests with errors are not read. */
+function withCatalog(project: Project): CatalogProject {
+  const { catalog, settings, problems, locate } = project;
+  const errors = problems.filter(({ severity }) => severity === "error");
+  if (errors.length > 0) throw new ProblemsError(errors, locate);
+  const { catalogFile } = settings;
+  if (catalog === undefined || catalogFile === undefined)
+    throw new DimsyncError("E_NO_CATALOG", "The config names no catalog. Add this line to dimsync.yaml, and run the command again:", {
+      command: "catalog: dimsync.catalog.yaml",
+    });
+  return { ...project, catalog, settings: { ...settings, catalogFile } };
+}
+
+function nothingAccepted(address: string, node: NodePath | undefined): DimsyncError {
+  const where = node === undefined ? address : `${address} ${node.join(".")}`;
+  return new DimsyncError("E_NOTHING_TO_ACCEPT", `No column of ${where} is new or gone. To see which columns are, run plan.`, {
+    command: "dimsync plan",
+  });
+}
+
+function acceptanceText({ target, file, accepted, removed }: Acceptance): string {
+  if (accepted + removed === 0) return `${target}: nothing to accept. ${file} has all columns.\n`;
+  const parts = [
+    ...(accepted === 0 ? [] : [`accepted ${counted(accepted, "new column")}`]),
+    ...(removed === 0 ? [] : [`removed ${counted(removed, "column")} that ${removed === 1 ? "is" : "are"} gone`]),
+  ];
+  return `${target}: ${parts.join(", ")} in ${file}. Commit it.\n`;
+}

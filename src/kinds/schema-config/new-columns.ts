@@ -1,0 +1,89 @@
+import { byText } from "../../model/address.ts";
+import type { ColumnReview, GoneColumn, NewColumn, TableColumns } from "../../model/columns.ts";
+import { own } from "../../model/json/json.ts";
+import type { LiveSchemas } from "../../model/live.ts";
+import type { ColumnDifference } from "../../model/plan.ts";
+import type { Problem } from "../../model/problem.ts";
+import { titles } from "../../model/titles.ts";
+import { counted } from "../../text/counts.ts";
+import { andMore } from "../../text/lists.ts";
+import type { AccountView } from "../kind.ts";
+import type { NewColumns } from "./evaluate.ts";
+import { keyRole } from "./evaluation.ts";
+import { nodePointer, nodeText } from "./tree.ts";
+import type { SchemaConfigUnit } from "./units.ts";
+
+export interface ReviewedColumns {
+  readonly difference: ColumnDifference;
+  /** With `unreviewed: disable`, the new columns. */
+  readonly switchedOff?: NewColumns;
+}
+
+/** Compares the columns of an integration with those that somebody has reviewed. Columns that `ignore` in dimsync.yaml covers are left out. */
+export function reviewColumns(
+  { address, label, liveId, rules }: SchemaConfigUnit,
+  live: LiveSchemas,
+  { review, ignored }: Pick<AccountView, "ignored"> & { readonly review: ColumnReview },
+): ReviewedColumns {
+  const integration = { address, label, liveId };
+  const { added, gone } = review.compare(integration, live);
+  const isIncluded = ({ schema, table, column }: GoneColumn): boolean => !ignored(address, nodePointer([schema, table, column]));
+  const listed = (tables: readonly TableColumns[]): readonly GoneColumn[] =>
+    tables
+      .flatMap(({ schema, table, columns }) => columns.map((column): GoneColumn => ({ address, schema, table, column })))
+      .filter(isIncluded)
+      .sort((a, b) => byText(a.schema, b.schema) || byText(a.table, b.table) || byText(a.column, b.column));
+  const newColumns = listed(added).map((column): NewColumn => {
+    const since = review.since(integration, column);
+    return { ...column, ...stateOf(column, live), ...(since === undefined ? {} : { since }) };
+  });
+  const mode = rules.program.unreviewed?.mode;
+  const difference = { newColumns, goneColumns: listed(gone), refuses: mode === "error" && newColumns.length > 0 };
+  return { difference, ...(mode === "disable" && newColumns.length > 0 ? { switchedOff: byTable(newColumns) } : {}) };
+}
+
+function stateOf({ schema, table, column }: GoneColumn, live: LiveSchemas): Pick<NewColumn, "replicated" | "hashed"> {
+  const liveSchema = own(live, schema);
+  const liveTable = own(liveSchema?.tables, table);
+  const liveColumn = own(liveTable?.columns, column);
+  return {
+    replicated: liveSchema?.enabled === true && liveTable?.enabled === true && liveColumn?.enabled === true,
+    hashed: liveColumn?.hashed === true,
+  };
+}
+
+function byTable(columns: readonly NewColumn[]): NewColumns {
+  const found = new Map<string, Map<string, Set<string>>>();
+  for (const { schema, table, column } of columns) {
+    const tables = found.get(schema) ?? new Map<string, Set<string>>();
+    const names = tables.get(table) ?? new Set<string>();
+    found.set(schema, tables.set(table, names.add(column)));
+  }
+  return found;
+}
+
+/** With `unreviewed: warn`, a warning; with `disable`, one about key columns, which can't be disabled. */
+export function newColumnProblems(
+  { address, label, rules }: SchemaConfigUnit,
+  live: LiveSchemas,
+  { newColumns }: ColumnDifference,
+): readonly Problem[] {
+  const { unreviewed } = rules.program;
+  if (unreviewed === undefined) return [];
+  const { place } = unreviewed.cause;
+  const warning = (columns: readonly NewColumn[], text: string): readonly Problem[] => {
+    if (columns.length === 0) return [];
+    const names = andMore(columns.map(({ schema, table, column }) => nodeText([schema, table, column])));
+    const message = `${counted(columns.length, "column")} of ${label} ${columns.length === 1 ? "is" : "are"} not reviewed: ${names}. ${text}`;
+    const command = `dimsync catalog accept ${address}`;
+    return [{ code: "W_UNREVIEWED", severity: "warning", summary: titles.W_UNREVIEWED, message, place, command }];
+  };
+  if (unreviewed.mode === "warn") return warning(newColumns, "Review and accept them.");
+  if (unreviewed.mode !== "disable") return [];
+  const keys = newColumns.filter(({ schema, table, column }) => {
+    const liveTable = own(own(live, schema)?.tables, table);
+    const liveColumn = own(liveTable?.columns, column);
+    return liveTable !== undefined && liveColumn !== undefined && keyRole(column, liveColumn, liveTable) !== undefined;
+  });
+  return warning(keys, "Primary keys and cursors cannot be disabled, so they are not switched off. Review and accept them.");
+}
