@@ -12,7 +12,7 @@ import type { Client } from "../service/client.ts";
 import { openAccount, resolveAll } from "./account.ts";
 import { loadPolicyModules } from "./policy-modules.ts";
 import { jobUrl, openRecords, versionText } from "./records.ts";
-import { openReview, withCatalogProblem } from "./review.ts";
+import { openReview, withCatalogProblems } from "./review.ts";
 import { accountSession, type RunEnvironment, withGitState } from "./session.ts";
 
 export interface ApplyAccountOptions extends ApplyOptions {
@@ -29,7 +29,7 @@ export interface ApplyAccountOptions extends ApplyOptions {
  * first write. Throws DimsyncError only before the first write.
  */
 export function applyAccount(project: Project, options: ApplyAccountOptions, run: RunEnvironment): Promise<Applied> {
-  return withGitState(project, run, (git) => applyUnderLease(withCatalogProblem(project), options, { run, git }));
+  return withGitState(project, run, (git) => applyUnderLease(withCatalogProblems(project), options, { run, git }));
 }
 
 interface Applied {

@@ -5,12 +5,12 @@ import type { Plan } from "../model/plan.ts";
 import { openAccount } from "./account.ts";
 import { loadPolicyModules } from "./policy-modules.ts";
 import { readRecords } from "./records.ts";
-import { openReview, withCatalogProblem } from "./review.ts";
+import { openReview, withCatalogProblems } from "./review.ts";
 import { accountSession, type RunEnvironment, snapshotSession, withGitState } from "./session.ts";
 
 /** Compares the project with its account. Only sends GET: the client refuses anything else before it opens a socket. */
 export async function planAccount(given: Project, options: PlanOptions, run: RunEnvironment, kind: Plan["kind"] = "Plan"): Promise<Plan> {
-  const project = withCatalogProblem(given);
+  const project = withCatalogProblems(given);
   const policyFunctions = await loadPolicyModules(project.resources, project.settings.folder, project.locate);
   return withReadSession(project, run, async (session) => {
     const review = await openReview(project, session.records());

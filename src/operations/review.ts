@@ -1,6 +1,9 @@
 import { isSchemaConfig } from "../kinds/manifests.ts";
+import { unreviewedIn } from "../kinds/schema-config/compiled-config.ts";
 import type { Project } from "../manifests/project.ts";
 import type { ColumnReview } from "../model/columns.ts";
+import type { Problem } from "../model/problem.ts";
+import { locationIn } from "../model/resource.ts";
 import { titles } from "../model/titles.ts";
 import type { RecordsState } from "../records/records.ts";
 
@@ -20,15 +23,42 @@ export async function openReview(
   return newReview({ reviewed: settings.catalogFile === undefined ? undefined : (reviewed ?? []), seen });
 }
 
-/** The project with an error if its catalog has nothing of the target: every column of the account would be new. */
-export function withCatalogProblem(project: Project): Project {
-  const { catalog, settings, problems } = project;
-  const { target } = settings;
-  if (catalog === undefined || catalog.columns.has(target)) return project;
-  const problem = {
-    ...({ code: "E_CATALOG_MISSING", severity: "error", summary: titles.E_CATALOG_MISSING } as const),
-    message: `${catalog.text === "" ? `${catalog.file} does not exist` : `${catalog.file} has no columns of target ${target}`}, so every column would be new. Review the account once, accept its columns, and commit the file.`,
-    command: "dimsync catalog accept --all",
-  };
-  return { ...project, problems: [...problems, problem] };
+/** What keeps a run from reviewing columns: as problems, so that nothing is compared. */
+export function withCatalogProblems(project: Project): Project {
+  const problems = [...catalogProblems(project), ...missingCatalog(project)];
+  return problems.length === 0 ? project : { ...project, problems: [...project.problems, ...problems] };
+}
+
+/**
+ * SchemaConfigs that refuse or switch off new columns in a project without a catalog. The records alone
+ * can't do that: after one apply, they know every column.
+ */
+export function catalogProblems({ settings, resources }: Pick<Project, "settings" | "resources">): readonly Problem[] {
+  if (settings.catalogFile !== undefined) return [];
+  return resources.filter(isSchemaConfig).flatMap((config): readonly Problem[] => {
+    const mode = unreviewedIn(config);
+    if (mode !== "error" && mode !== "disable") return [];
+    return [
+      {
+        ...({ code: "E_UNREVIEWED_NEEDS_CATALOG", severity: "error", summary: titles.E_UNREVIEWED_NEEDS_CATALOG } as const),
+        message: `unreviewed: ${mode} needs a file of reviewed columns. Add catalog: dimsync.catalog.yaml to dimsync.yaml, then accept the columns that the account has now.`,
+        place: locationIn(config, "/spec/unreviewed"),
+        address: config.address,
+        command: "dimsync catalog accept --all",
+      },
+    ];
+  });
+}
+
+/** An error if the catalog has nothing of the target: every column of the account would be new. */
+function missingCatalog({ catalog, settings: { target } }: Project): readonly Problem[] {
+  if (catalog === undefined || catalog.columns.has(target)) return [];
+  const what = catalog.text === "" ? `${catalog.file} does not exist` : `${catalog.file} has no columns of target ${target}`;
+  return [
+    {
+      ...({ code: "E_CATALOG_MISSING", severity: "error", summary: titles.E_CATALOG_MISSING } as const),
+      message: `${what}, so every column would be new. Review the account once, accept its columns, and commit the file.`,
+      command: "dimsync catalog accept --all",
+    },
+  ];
 }

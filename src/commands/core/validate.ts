@@ -9,6 +9,7 @@ import { type Problem, toDiagnostic } from "../../model/problem.ts";
 import type { Resource } from "../../model/resource.ts";
 import type { Validation } from "../../model/result.ts";
 import { missingModules } from "../../operations/policy-modules.ts";
+import { catalogProblems } from "../../operations/review.ts";
 import { literalProblems } from "../../policies/offline.ts";
 import { policyProblems } from "../../policies/validate.ts";
 import type { Context } from "../shared/context.ts";
@@ -32,6 +33,7 @@ async function validationOf({ problems, locate, resources, labels, files, settin
     ...emptyLabelSelectors(resources),
     ...policyProblems(resources),
     ...missingModules(resources, settings.folder),
+    ...catalogProblems({ settings, resources }),
     ...literalProblems(resources, { today, ignoring: hasIgnores, labels }),
     ...(await conflictProblems(resources, settings)),
   ];

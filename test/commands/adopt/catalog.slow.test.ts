@@ -1,0 +1,288 @@
+import { readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, onTestFinished, test } from "vitest";
+import type { NewColumn } from "../../../src/model/columns.ts";
+import type { Plan } from "../../../src/model/plan.ts";
+import { type Ran, runCommand } from "../../support/command.ts";
+import { configText, keyVariable, writeProject } from "../../support/project-folder.ts";
+import { startService, type TestService } from "../../support/service.ts";
+
+interface Project {
+  readonly service: TestService;
+  readonly folder: string;
+  readonly run: (...argv: readonly string[]) => Promise<Ran>;
+  readonly plan: (...argv: readonly string[]) => Promise<Plan>;
+  readonly catalog: () => string;
+  /** Adds a column to a table of the integration, and enables it. */
+  readonly addColumn: (id: string, path: readonly [schema: string, table: string, column: string], more?: object) => void;
+}
+
+const manifest = (unreviewed: string, more = ""): string => `apiVersion: dimsync/v1
+kind: SchemaConfig
+metadata: { name: shops }
+spec:
+  integrations: { names: ["*"] }
+${unreviewed === "" ? "" : `  unreviewed: ${unreviewed}\n`}${more}`;
+
+const rules = '  rules: [{ id: all, match: { column: "*" }, set: { enabled: true } }]\n';
+
+async function project(unreviewed = "", config: object = { catalog: "dimsync.catalog.yaml" }): Promise<Project> {
+  const service = await startService();
+  const folder = writeProject({
+    "dimsync.yaml": configText(service.url, { ...config }),
+    "manifests/shops.yaml": manifest(unreviewed, rules),
+  });
+  onTestFinished(() => service.close());
+  const run = (...argv: readonly string[]) => runCommand([...argv, "-q"], folder, { [keyVariable]: service.apiKey });
+  return {
+    ...{ service, folder, run },
+    plan: async (...argv) => JSON.parse((await run("plan", "-o", "json", ...argv)).stdout) as Plan,
+    catalog: () => readFileSync(join(folder, "dimsync.catalog.yaml"), "utf8"),
+    addColumn: (id, [schema, table, column], more = {}) =>
+      service.mutate((state) => {
+        const columns = state.integrations.find((one) => one.id === id)?.schemas[schema]?.tables[table]?.columns;
+        if (columns !== undefined)
+          columns[column] = { nameInDestination: column, enabled: true, hashed: false, isPrimaryKey: false, ...more };
+      }),
+  };
+}
+
+/** A project whose columns are accepted. */
+async function accepted(unreviewed = ""): Promise<Project> {
+  const made = await project(unreviewed);
+  await made.run("catalog", "accept", "--all");
+  return made;
+}
+
+const orders = "8f1c";
+const nationalId = ["public", "customers", "national_id2"] as const;
+
+describe("plan and drift", () => {
+  test("list new and gone columns with what the service does with them", async () => {
+    const { addColumn, service, plan, run } = await accepted();
+    expect(await plan()).toMatchObject({ newColumns: [], goneColumns: [] });
+    addColumn(orders, nationalId);
+    addColumn("51a1", ["public", "orders", "note"], { hashed: true });
+    service.mutate((state) => {
+      const table = state.integrations.find(({ id }) => id === orders)?.schemas["public"]?.tables["payments"];
+      delete table?.columns["iban"];
+    });
+    const address = "SchemaConfig/shops@Orders";
+    const expected = {
+      newColumns: [
+        { address, schema: "public", table: "customers", column: "national_id2", replicated: true, hashed: false },
+        { address: "SchemaConfig/shops@shop-shard-01", schema: "public", table: "orders", column: "note", replicated: true, hashed: true },
+      ],
+      goneColumns: [{ address, schema: "public", table: "payments", column: "iban" }],
+    };
+    expect(await plan()).toMatchObject(expected);
+    expect(JSON.parse((await run("drift", "-o", "json", "--no-attribution")).stdout)).toMatchObject(expected);
+    const { stdout } = await run("plan");
+    expect(stdout).toMatch(/2 new columns \(not reviewed\):\n {4}public\.customers\.national_id2 +replicated, unhashed +Orders\n/u);
+    expect(stdout).toMatch(/1 reviewed column is gone:\n {4}public\.payments\.iban +Orders\n/u);
+  });
+
+  test.each<[format: string, text: string]>([
+    ["markdown", "- `public.customers.national_id2` **replicated, unhashed** (Orders)"],
+    ["html", "<code>public.customers.national_id2</code>"],
+    ["sarif", '"ruleId": "unreviewed"'],
+    ["junit", "unreviewed: public.customers.national_id2"],
+    ["github", "::warning title=unreviewed%3A A column that nobody has reviewed::public.customers.national_id2"],
+    ["ndjson", '"event":"newColumn"'],
+  ])("-o %s shows a new column", async (format, text) => {
+    const { addColumn, run } = await accepted();
+    addColumn(orders, nationalId);
+    expect((await run("plan", "-o", format)).stdout).toContain(text);
+  });
+
+  test("--fail-on unreviewed exits with 2, a new column alone does not", async () => {
+    const { addColumn, run } = await accepted();
+    const codes = async () => [
+      (await run("plan", "--detailed-exitcode")).code,
+      (await run("plan", "--fail-on", "unreviewed")).code,
+      (await run("drift", "--no-attribution")).code,
+      (await run("drift", "--no-attribution", "--fail-on", "unreviewed")).code,
+    ];
+    const before = await codes();
+    addColumn("51a1", ["public", "orders", "note"]);
+    const after = await codes();
+    expect([before[1], before[3]].map((code, index) => [code, after[index * 2 + 1]])).toEqual([
+      [0, 2],
+      [before[2], 2],
+    ]);
+    expect([after[0], after[2]]).toEqual([before[0], before[2]]);
+  });
+
+  test("a project without a catalog has none of this", async () => {
+    const { plan } = await project("", {});
+    const made = await plan();
+    expect(made.newColumns).toBeUndefined();
+    expect(made.goneColumns).toBeUndefined();
+  });
+
+  test("ignored columns are not listed", async () => {
+    const { addColumn, plan } = await accepted();
+    addColumn(orders, nationalId);
+    const { newColumns } = await plan("--ignore", "SchemaConfig/*:/schemas/public/tables/customers/columns/national_id2");
+    expect(newColumns).toEqual([]);
+  });
+});
+
+describe("unreviewed", () => {
+  test("error refuses plan, drift and apply with exit 3, unless it is lifted", async () => {
+    const { addColumn, run, plan } = await accepted("error");
+    expect((await run("plan")).code).toBe(0);
+    addColumn(orders, nationalId);
+    expect((await run("plan")).code).toBe(3);
+    expect((await run("drift", "--no-attribution")).code).toBe(3);
+    expect((await run("apply", "--yes")).code).toBe(3);
+    expect(await plan()).toMatchObject({ executable: false, guards: [{ guard: "unreviewed", actual: 1, limit: 0 }] });
+    expect((await run("plan", "--allow", "unreviewed=migration of 3 November")).code).toBe(0);
+    expect((await run("plan", "--protect-only")).code).toBe(0);
+  });
+
+  test("warn gives a warning at its line", async () => {
+    const { addColumn, plan } = await accepted("{ columns: warn }");
+    addColumn(orders, nationalId);
+    expect((await plan()).diagnostics).toMatchObject([
+      {
+        code: "W_UNREVIEWED",
+        file: "manifests/shops.yaml",
+        line: 6,
+        message: "1 column of Orders is not reviewed: public.customers.national_id2. Review and accept them.",
+      },
+    ]);
+  });
+
+  test("disable switches a new column off, whatever the rules set, until it is accepted", async () => {
+    const { addColumn, run, plan, service } = await accepted("disable");
+    await run("apply", "--yes", "--allow", "maxExposedColumns=demo", "--allow", "maxChangedPercent=demo");
+    addColumn(orders, nationalId);
+    const { items, summary } = await plan();
+    expect(items).toMatchObject([
+      {
+        address: "SchemaConfig/shops@Orders",
+        changes: [
+          {
+            path: "/schemas/public/tables/customers/columns/national_id2/enabled",
+            before: true,
+            after: false,
+            risk: "protects",
+            cause: { rule: "unreviewed.columns", file: "manifests/shops.yaml", line: 6 },
+          },
+        ],
+      },
+    ]);
+    expect(summary).toMatchObject({ protects: 1, exposes: 0 });
+    expect((await run("apply", "--yes")).code).toBe(0);
+    const columns = () => service.state().integrations.find(({ id }) => id === orders)?.schemas["public"]?.tables["customers"]?.columns;
+    expect(columns()?.["national_id2"]).toMatchObject({ enabled: false });
+    expect((await plan()).items).toEqual([]);
+    // The rule would switch it on: only after a review.
+    await run("catalog", "accept", "SchemaConfig/shops@Orders", "public.customers.national_id2");
+    expect((await plan()).items).toMatchObject([{ changes: [{ before: false, after: true, risk: "exposes" }], exposedColumns: 1 }]);
+  });
+
+  test("disable leaves keys on, with a warning", async () => {
+    const { addColumn, plan } = await accepted("disable");
+    addColumn(orders, nationalId, { isPrimaryKey: true });
+    const { items, diagnostics } = await plan("--only", "SchemaConfig/shops@Orders");
+    const changed = items.flatMap(({ changes }) => changes.map(({ path }) => path));
+    expect(changed.filter((path) => path.includes("national_id2"))).toEqual([]);
+    expect(diagnostics.map(({ code }) => code)).toContain("W_UNREVIEWED");
+  });
+
+  test.each(["error", "disable"])("%s without a catalog is an error at its line", async (mode) => {
+    const { run } = await project(mode, {});
+    for (const command of ["validate", "plan"]) {
+      const { code, stdout } = await run(command);
+      expect(code).toBe(1);
+      expect(stdout).toContain("manifests/shops.yaml:6:");
+      expect(stdout).toContain("E_UNREVIEWED_NEEDS_CATALOG");
+    }
+  });
+});
+
+describe("the file", () => {
+  test("is needed by plan, which names the command", async () => {
+    const { run, folder } = await project();
+    const { code, stdout } = await run("plan");
+    expect(code).toBe(1);
+    expect(stdout).toContain("E_CATALOG_MISSING");
+    expect(stdout).toContain("dimsync.catalog.yaml does not exist");
+    expect((await run("catalog", "accept", "--all")).stdout).toBe("test: accepted 155 new columns in dimsync.catalog.yaml. Commit it.\n");
+    expect((await run("plan")).code).toBe(0);
+    rmSync(join(folder, "dimsync.catalog.yaml"));
+    expect((await run("apply", "--yes")).code).toBe(1);
+  });
+
+  test("with a mistake, is reported at its place, and nothing is planned, sent or written", async () => {
+    const { run, folder, catalog } = await accepted();
+    const broken = `${catalog()}    - integrations: orders\n      schemas: {}\n`;
+    writeFileSync(join(folder, "dimsync.catalog.yaml"), broken);
+    const line = broken.split("\n").length - 2;
+    for (const argv of [["validate"], ["plan"], ["drift"], ["apply", "--yes"], ["catalog", "accept", "--all"]]) {
+      const { code, stdout, stderr } = await run(...argv);
+      expect([argv, code]).toEqual([argv, 1]);
+      expect(stdout + stderr).toContain(`dimsync.catalog.yaml:${line}:21`);
+    }
+    expect(catalog()).toBe(broken);
+  });
+
+  test("does not count as a manifest", async () => {
+    const { run, folder } = await accepted();
+    writeFileSync(join(folder, "dimsync.yaml"), readFileSync(join(folder, "dimsync.yaml"), "utf8").replace("- manifests", "- ."));
+    expect(await run("validate")).toMatchObject({ code: 0, stdout: expect.stringContaining("1 manifest in 1 file") });
+  });
+});
+
+describe("catalog accept", () => {
+  const newNames = ({ newColumns = [] }: Plan) => newColumns.map(({ address, column }: NewColumn) => `${address} ${column}`);
+
+  test.each<[argv: readonly string[], left: readonly string[]]>([
+    [["SchemaConfig/shops@Orders"], ["SchemaConfig/shops@shop-shard-01 note"]],
+    [
+      ["SchemaConfig/shops@Orders", "public.customers"],
+      ["SchemaConfig/shops@Orders note", "SchemaConfig/shops@shop-shard-01 note"],
+    ],
+    [["SchemaConfig/shops@*", "--pointer", "/public/orders/note"], ["SchemaConfig/shops@Orders national_id2"]],
+    [
+      ["--all", "--exclude", "SchemaConfig/shops@Orders"],
+      ["SchemaConfig/shops@Orders national_id2", "SchemaConfig/shops@Orders note"],
+    ],
+    [["--all"], []],
+  ])("%j", async (argv, left) => {
+    const { addColumn, run, plan } = await accepted();
+    addColumn(orders, nationalId);
+    addColumn(orders, ["public", "orders", "note"]);
+    addColumn("51a1", ["public", "orders", "note"]);
+    expect(await run("catalog", "accept", ...argv)).toMatchObject({ code: 0, stderr: "" });
+    expect(newNames(await plan())).toEqual(left);
+  });
+
+  test.each<[argv: readonly string[], text: string]>([
+    [[], "takes an address as plan prints it"],
+    [["SchemaConfig/shops@Orders", "--all"], "takes an address as plan prints it"],
+    [["SchemaConfig/shops@Nowhere"], "E_NOTHING_TO_ACCEPT"],
+    [["SchemaConfig/shops@Orders", "public.customers.emial"], "E_NOTHING_TO_ACCEPT"],
+  ])("%j is refused", async (argv, text) => {
+    const { run, catalog } = await accepted();
+    const before = catalog();
+    const { code, stderr } = await run("catalog", "accept", ...argv);
+    expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringContaining(text) });
+    expect(catalog()).toBe(before);
+  });
+
+  test("writes nothing if a read fails", async () => {
+    const { run, catalog, service } = await accepted();
+    const before = catalog();
+    service.addFault("GET /v1/integrations/8f1c/schemas=status:500");
+    expect(await run("catalog", "accept", "--all")).toMatchObject({ code: 1, stderr: expect.stringContaining("E_CATALOG_INCOMPLETE") });
+    expect(catalog()).toBe(before);
+  });
+
+  test("needs a catalog in the config", async () => {
+    const { run } = await project("", {});
+    expect((await run("catalog", "accept", "--all")).stderr).toContain("catalog: dimsync.catalog.yaml");
+  });
+});
