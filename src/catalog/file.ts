@@ -5,7 +5,7 @@ import { titles } from "../model/titles.ts";
 import { read, type YamlParser } from "../yaml/read.ts";
 import type { ColumnGroup } from "./groups.ts";
 
-/** The catalog file: by target, the columns that somebody has reviewed. */
+/** The catalog file: by target, the columns that someone has reviewed. */
 export type Catalog = ReadonlyMap<string, readonly ColumnGroup[]>;
 
 export interface ReadCatalog {

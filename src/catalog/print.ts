@@ -3,7 +3,7 @@ import { inlineYaml, stringYaml } from "../yaml/print.ts";
 import type { Catalog } from "./file.ts";
 import type { ColumnGroup } from "./groups.ts";
 
-const header = `# The columns that somebody has reviewed, written by dimsync; commit it.
+const header = `# The columns that someone has reviewed, written by dimsync; commit it.
 # Integrations with the same columns share a group, with one line for each table. Comments are not kept.
 # \`dimsync plan\` lists columns that are not in this file. Review and accept them: dimsync catalog accept
 apiVersion: dimsync/v1

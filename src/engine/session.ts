@@ -42,7 +42,7 @@ export interface Session {
   /** Aborted: nothing new is started; what is in flight is completed. */
   readonly signal: AbortSignal;
   readonly onProgress: OnProgress | undefined;
-  /** Which columns somebody has reviewed. Absent if the project does not ask for it. */
+  /** Which columns someone has reviewed. Absent if the project does not ask for it. */
   readonly review?: ColumnReview | undefined;
   readonly writer?: Writer;
 }

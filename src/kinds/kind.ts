@@ -61,7 +61,7 @@ export interface AccountView {
   readonly maxBodyBytes?: number | undefined;
   /** Whether to name the columns that nothing covers, instead of only counting them. */
   readonly listUnmanaged?: boolean;
-  /** Which columns somebody has reviewed. Absent if the project does not ask for it. */
+  /** Which columns someone has reviewed. Absent if the project does not ask for it. */
   readonly review?: ColumnReview | undefined;
 }
 

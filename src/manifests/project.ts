@@ -40,7 +40,7 @@ export interface Project {
   readonly manifestDigest: string;
   /** Absolute path. */
   readonly configFile?: string;
-  /** The columns that somebody has reviewed. Absent if the config names no catalog, or if its file has errors. */
+  /** The columns that someone has reviewed. Absent if the config names no catalog, or if its file has errors. */
   readonly catalog?: ProjectCatalog;
   /** The config's `manifests`: for all targets, and for this one only. */
   readonly patterns: LoadedConfig["manifests"];

@@ -28,7 +28,7 @@ export interface TableColumns {
   readonly columns: readonly string[];
 }
 
-/** How the columns of one integration differ from those that somebody has reviewed. */
+/** How the columns of one integration differ from those that someone has reviewed. */
 export interface ReviewedUnit {
   readonly added: readonly TableColumns[];
   readonly gone: readonly TableColumns[];
@@ -41,7 +41,7 @@ export interface ReviewedIntegration {
   readonly liveId: string;
 }
 
-/** Knows which columns somebody has reviewed (src/catalog). */
+/** Knows which columns someone has reviewed (src/catalog). */
 export interface ColumnReview {
   /** Whether columns are compared with the catalog file, not only with those that the last run saw. */
   readonly hasFile: boolean;

@@ -23,7 +23,7 @@ interface Acceptance {
   readonly removed: number;
 }
 
-/** `dimsync catalog accept`: writes the columns that somebody has reviewed to the catalog file. Sends only GET. */
+/** `dimsync catalog accept`: writes the columns that someone has reviewed to the catalog file. Sends only GET. */
 export async function runCatalog(
   context: Context<CatalogFlags>,
   task: string,

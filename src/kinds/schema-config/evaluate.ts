@@ -53,7 +53,7 @@ export type NewColumns = ReadonlyMap<string, ReadonlyMap<string, ReadonlySet<str
 
 export interface EvaluateOptions {
   readonly isIgnored?: IsIgnored;
-  /** New columns that must stay switched off until somebody has reviewed them. */
+  /** New columns that must stay switched off until someone has reviewed them. */
   readonly switchedOff?: NewColumns | undefined;
 }
 

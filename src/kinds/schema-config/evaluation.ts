@@ -103,7 +103,7 @@ export interface TableState {
   readonly scope: RuleScope;
   /** The literal columns by layer. */
   readonly literals: readonly (Readonly<Record<string, ColumnTree>> | undefined)[] | undefined;
-  /** New columns that must stay switched off until somebody has reviewed them. */
+  /** New columns that must stay switched off until someone has reviewed them. */
   readonly switchedOff: ReadonlySet<string> | undefined;
 }
 

@@ -19,7 +19,7 @@ export interface ReviewedColumns {
   readonly switchedOff?: NewColumns;
 }
 
-/** Compares the columns of an integration with those that somebody has reviewed. Columns that `ignore` in dimsync.yaml covers are left out. */
+/** Compares the columns of an integration with those that someone has reviewed. Columns that `ignore` in dimsync.yaml covers are left out. */
 export function reviewColumns(
   { address, label, liveId, rules }: SchemaConfigUnit,
   live: LiveSchemas,
