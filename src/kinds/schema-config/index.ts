@@ -107,8 +107,7 @@ function diff(unit: SchemaConfigUnit, live: ObservedSchemas | undefined, account
   }
   const { tree } = live;
   if (Object.keys(tree).length === 0) return discovering(unit);
-  const reviewed =
-    account.review === undefined ? undefined : reviewColumns(unit, tree, { ignored: account.ignored, review: account.review });
+  const reviewed = account.review === undefined ? undefined : reviewColumns(unit, tree, { account, review: account.review });
   const evaluation = evaluate(rules, tree, {
     isIgnored: (path, key) => account.ignored(address, nodePointer(path, key)),
     switchedOff: reviewed?.switchedOff,

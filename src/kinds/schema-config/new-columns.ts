@@ -8,6 +8,8 @@ import { titles } from "../../model/titles.ts";
 import { counted } from "../../text/counts.ts";
 import { andMore } from "../../text/lists.ts";
 import type { AccountView } from "../kind.ts";
+import { labelsOf } from "../patterns/labels.ts";
+import { labelScopes } from "../select.ts";
 import type { NewColumns } from "./evaluate.ts";
 import { keyRole } from "./evaluation.ts";
 import { nodePointer, nodeText } from "./tree.ts";
@@ -23,19 +25,22 @@ export interface ReviewedColumns {
 export function reviewColumns(
   { address, label, liveId, rules }: SchemaConfigUnit,
   live: LiveSchemas,
-  { review, ignored }: Pick<AccountView, "ignored"> & { readonly review: ColumnReview },
+  { review, account }: { readonly review: ColumnReview; readonly account: AccountView },
 ): ReviewedColumns {
   const integration = { address, label, liveId };
   const { added, gone } = review.compare(integration, live);
-  const isIncluded = ({ schema, table, column }: GoneColumn): boolean => !ignored(address, nodePointer([schema, table, column]));
+  const isIncluded = ({ schema, table, column }: GoneColumn): boolean => !account.ignored(address, nodePointer([schema, table, column]));
   const listed = (tables: readonly TableColumns[]): readonly GoneColumn[] =>
     tables
       .flatMap(({ schema, table, columns }) => columns.map((column): GoneColumn => ({ address, schema, table, column })))
       .filter(isIncluded)
       .sort((a, b) => byText(a.schema, b.schema) || byText(a.table, b.table) || byText(a.column, b.column));
+  const labels = added.length === 0 ? undefined : labelScopes(account)?.(liveId);
   const newColumns = listed(added).map((column): NewColumn => {
     const since = review.since(integration, column);
-    return { ...column, ...stateOf(column, live), ...(since === undefined ? {} : { since }) };
+    const found = labels === undefined ? [] : labelsOf(labels, live, [column.schema, column.table, column.column]);
+    const label = [...new Set(found.map((one) => one.label))].join(", ");
+    return { ...column, ...(label === "" ? {} : { label }), ...stateOf(column, live), ...(since === undefined ? {} : { since }) };
   });
   const mode = rules.program.unreviewed?.mode;
   const difference = { newColumns, goneColumns: listed(gone), refuses: mode === "error" && newColumns.length > 0 };

@@ -82,6 +82,17 @@ describe("plan and drift", () => {
     expect(stdout).toMatch(/1 reviewed column is gone:\n {4}public\.payments\.iban +Orders\n/u);
   });
 
+  test("give the label that a Classification gives a new column", async () => {
+    const { addColumn, folder, plan, run } = await accepted();
+    writeFileSync(
+      join(folder, "manifests/personal.yaml"),
+      'apiVersion: dimsync/v1\nkind: Classification\nmetadata: { name: personal }\nspec: { labels: [{ label: pii, match: { column: "*national_id*" } }] }\n',
+    );
+    addColumn(orders, nationalId);
+    expect(await plan()).toMatchObject({ newColumns: [{ column: "national_id2", label: "pii" }] });
+    expect((await run("plan")).stdout).toMatch(/public\.customers\.national_id2 +replicated, unhashed +pii +Orders\n/u);
+  });
+
   test.each<[format: string, text: string]>([
     ["markdown", "- `public.customers.national_id2` **replicated, unhashed** (Orders)"],
     ["html", "<code>public.customers.national_id2</code>"],
