@@ -1,18 +1,10 @@
-import { resolve } from "node:path";
 import { unknownLabels } from "../kinds/label-references.ts";
 import { isClassification } from "../kinds/manifests.ts";
 import { canonicalJson, type JsonValue } from "../model/json/json.ts";
 import type { ColumnLabels, LabelledColumn, LabelPatterns } from "../model/labels.ts";
 import type { Problem } from "../model/problem.ts";
 import { type ClassificationSpec, locationIn, type Resource } from "../model/resource.ts";
-
-/** Where the files of a project are. */
-export interface ProjectPaths {
-  /** Absolute paths of the folders to which paths in a Classification are relative; the first that has the file counts. */
-  readonly folders: readonly string[];
-  /** How an absolute path is shown. */
-  readonly shown: (path: string) => string;
-}
+import { type ProjectPaths, type ReadSources, readSources } from "./sources.ts";
 
 export interface LoadedLabels {
   /** Absent if the project has no Classification. */
@@ -27,7 +19,8 @@ export interface LoadedLabels {
 /** Reads the files that the Classifications name, and checks that every label that a manifest matches is defined. */
 export async function loadLabels(resources: readonly Resource[], paths: ProjectPaths): Promise<LoadedLabels> {
   const classifications = resources.filter(isClassification);
-  const sources = await Promise.all(classifications.map((one) => readSources(one, paths)));
+  const sources: ReadSources[] = [];
+  for (const one of classifications) sources.push(await readSources(one, paths));
   const columns = sources.flatMap((one) => one.columns);
   const patterns = classifications.flatMap(patternsOf);
   const defined = [
@@ -67,25 +60,3 @@ const patternsOf = (resource: Resource<ClassificationSpec>): readonly LabelPatte
 
 /** Labels that are defined even if no column has them. */
 const namedLabels = ({ spec }: Resource<ClassificationSpec>): readonly string[] => (spec.from ?? []).flatMap(({ dbt }) => dbt?.label ?? []);
-
-/** What the files of one Classification say. */
-interface ReadSources {
-  readonly columns: readonly LabelledColumn[];
-  readonly problems: readonly Problem[];
-  readonly files: readonly string[];
-}
-
-async function readSources(resource: Resource<ClassificationSpec>, { folders, shown }: ProjectPaths): Promise<ReadSources> {
-  const read = await Promise.all(
-    (resource.spec.from ?? []).map(async (source, index): Promise<ReadSources> => {
-      const pointer = `/spec/from/${index}`;
-      void [source, folders, shown, resolve, pointer];
-      return { columns: [], problems: [], files: [] };
-    }),
-  );
-  return {
-    columns: read.flatMap((one) => one.columns),
-    problems: read.flatMap((one) => one.problems),
-    files: read.flatMap((one) => one.files),
-  };
-}

@@ -11,6 +11,7 @@ import { type Address, byText, kindOf, parseAddress } from "../model/address.ts"
 import { ServiceError } from "../model/errors.ts";
 import type { PolicyFinding } from "../model/findings.ts";
 import type { Pointer } from "../model/json/pointer.ts";
+import type { LiveSchemas } from "../model/live.ts";
 import type { Deferred, DraftChange, Plan, Unverifiable } from "../model/plan.ts";
 import type { Locate, Problem } from "../model/problem.ts";
 import type { Resource } from "../model/resource.ts";
@@ -36,8 +37,12 @@ export interface PolicyCheck {
   /** Evaluates the policies on a unit's tree, while it is in memory; undefined if there are no policies. */
   readonly checkUnit: ((compared: CheckedUnit) => void) | undefined;
   readonly columnsNeeded: (liveId: string) => TableTest | undefined;
-  /** Reads and checks the integrations of the scope that have a manifest and no SchemaConfig. `compared` are the ids that were compared. */
-  readonly checkOthers: (reads: RunReads, compared: readonly string[]) => Promise<{ readonly complete: boolean }>;
+  /** Reads and checks the integrations of the scope that have a manifest and no SchemaConfig. `compared` are the ids that were compared; `onTree` gets what is read. */
+  readonly checkOthers: (
+    reads: RunReads,
+    compared: readonly string[],
+    onTree?: (liveId: string, live: LiveSchemas) => void,
+  ) => Promise<{ readonly complete: boolean }>;
   /**
    * Tables of integrations without a SchemaConfig, whose columns policies need but the service does
    * not return.
@@ -111,7 +116,7 @@ export function checkPolicies(input: PolicyCheckInput): PolicyCheck {
   return {
     checkUnit: (unit) => checkUnit(check, unit),
     columnsNeeded: (liveId) => evaluator.columnsNeeded(check.namesOf(liveId)),
-    checkOthers: (reads, compared) => checkOthers(check, reads, new Set(compared)),
+    checkOthers: (reads, compared, onTree) => checkOthers(check, reads, { compared: new Set(compared), onTree }),
     unverifiable: () => collected.unverifiable,
     findings,
     refusing,
@@ -163,7 +168,12 @@ function checkUnit(check: Check, { kind, unit, live, difference }: CheckedUnit):
   });
 }
 
-async function checkOthers(check: Check, reads: RunReads, compared: ReadonlySet<string>): Promise<{ readonly complete: boolean }> {
+interface Others {
+  readonly compared: ReadonlySet<string>;
+  readonly onTree: ((liveId: string, live: LiveSchemas) => void) | undefined;
+}
+
+async function checkOthers(check: Check, reads: RunReads, { compared, onTree }: Others): Promise<{ readonly complete: boolean }> {
   const { input, evaluator, collected, namesOf, configured } = check;
   const limit = pLimit(input.concurrency);
   const isOther = (id: string): boolean => !compared.has(id) && (input.kindOfPlan === "DriftReport" || !configured.has(id));
@@ -182,6 +192,7 @@ async function checkOthers(check: Check, reads: RunReads, compared: ReadonlySet<
       input.claimColumns(id, tables.length);
       const { tree, withoutColumns } = await withColumns({ id, tree: read }, tables, reads);
       collected.unverifiable.push(...unknownColumns(address, withoutColumns));
+      onTree?.(id, tree);
       evaluate(check, { ...integration, address, live: tree, columnLabels: check.labelsOf?.(id), ...unchanged });
     } catch (error) {
       if (!(error instanceof ServiceError)) throw error;

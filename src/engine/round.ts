@@ -1,12 +1,14 @@
+import { emptyDiff } from "../kinds/kind.ts";
 import type { Problem } from "../model/problem.ts";
 import type { Resource } from "../model/resource.ts";
-import { checkPolicies, type PolicyCheck } from "./check-policies.ts";
+import { checkLabels } from "./check-labels.ts";
+import { type CheckedUnit, checkPolicies, type PolicyCheck } from "./check-policies.ts";
 import { type Compared, compareUnits } from "./compare.ts";
 import { type ObservedAccount, observeAccount } from "./observe.ts";
 import { type BaseView, baseResources, baseView } from "./origin.ts";
 import { columnBudget } from "./reads/cached-reads.ts";
 import type { Recovered } from "./recover.ts";
-import { ignoring, manifestsInScope } from "./scope.ts";
+import { everything, ignoring, manifestsInScope } from "./scope.ts";
 import type { LoadedProject, Round, Session } from "./session.ts";
 
 // The steps of a round (pipeline.ts) as calls to the modules that do the work.
@@ -80,6 +82,7 @@ export function checkRoundPolicies({ session, options, kind, scope, today }: Rou
  * read.
  */
 export async function compareRound({ session, options, reads, scope }: Round, view: RoundView, policies: PolicyCheck): Promise<Compared> {
+  const labels = checkLabels(session.project, view, scope === everything);
   const compared = await compareUnits({
     observed: view,
     compared: view.compared,
@@ -91,10 +94,19 @@ export async function compareRound({ session, options, reads, scope }: Round, vi
     concurrency: session.project.settings.client.concurrency,
     // To review columns, they must be known.
     needs: { policyColumns: session.review === undefined ? policies.columnsNeeded : () => () => true, claimColumns: view.claimColumns },
-    checkUnit: policies.checkUnit,
+    checkUnit: labels === undefined ? policies.checkUnit : bothChecks(labels.checkUnit, policies.checkUnit),
     signal: session.signal,
   });
   if (hasErrors(session.project)) return compared;
-  const others = await policies.checkOthers(reads, compared.configured);
-  return { ...compared, complete: compared.complete && others.complete };
+  const others = await policies.checkOthers(reads, compared.configured, labels?.checkTree);
+  const complete = compared.complete && others.complete;
+  const problems = complete ? (labels?.problems() ?? []) : [];
+  return { ...compared, found: [...compared.found, ...(problems.length === 0 ? [] : [{ ...emptyDiff, problems }])], complete };
 }
+
+const bothChecks =
+  (one: (unit: CheckedUnit) => void, other: PolicyCheck["checkUnit"]): ((unit: CheckedUnit) => void) =>
+  (unit) => {
+    one(unit);
+    other?.(unit);
+  };

@@ -1,6 +1,7 @@
 import { existsSync } from "node:fs";
 import type { Catalog } from "../catalog/file.ts";
-import type { LoadedLabels, ProjectPaths } from "../classification/load.ts";
+import type { LoadedLabels } from "../classification/load.ts";
+import type { ProjectPaths } from "../classification/sources.ts";
 import type { ProjectFiles } from "../git/state.ts";
 import { labelReferences } from "../kinds/label-references.ts";
 import { isClassification } from "../kinds/manifests.ts";

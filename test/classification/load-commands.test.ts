@@ -2,6 +2,7 @@ import { beforeEach, describe, expect, test } from "vitest";
 import type { Plan } from "../../src/index.ts";
 import { type Ran, runCommand } from "../support/command.ts";
 import { writeProject } from "../support/project-folder.ts";
+import { dbtManifest } from "./dbt-manifest.ts";
 
 // What users see of labels, with the seeded account of the embedded service.
 
@@ -20,7 +21,7 @@ const manifests = {
 const chain = "hash, manifests/orders.yaml:7 ← label pii ← Classification/personal (manifests/personal.yaml:6)";
 
 let run: (...argv: readonly string[]) => Promise<Ran>;
-let change: (file: keyof typeof manifests, text: string) => void;
+let change: (file: string, text: string) => void;
 beforeEach(() => {
   const files: Record<string, string> = { ...manifests };
   let folder: string | undefined;
@@ -91,4 +92,40 @@ test("an unknown label in a test is an error at its place", async () => {
   expect(code).toBe(1);
   expect(stderr).toContain("dimsync.tests.yaml:4:105   E_UNKNOWN_LABEL");
   expect(stderr).toContain("Did you mean pii?");
+});
+
+describe("with a dbt manifest and a CSV file", () => {
+  beforeEach(() => {
+    change(
+      "manifests/personal.yaml",
+      "apiVersion: dimsync/v1\nkind: Classification\nmetadata: { name: personal }\nspec:\n  from:\n    - dbt: { manifest: target/manifest.json, label: pii, where: { meta: { contains_pii: true } } }\n    - csv: { file: register.csv }\n",
+    );
+    const marked = { meta: { contains_pii: true } };
+    change(
+      "target/manifest.json",
+      dbtManifest({ customers: { schema: "ORDERS", columns: { EMAIL: marked, FAX: marked, PHONE: marked } } }),
+    );
+    change(
+      "register.csv",
+      "integration,schema,table,column,label\nOrd*,public,customers,phone,secret\nOrders,public,customers,mobile,secret\n",
+    );
+  });
+
+  test("the plan ends in the original, and reports what matches nothing and what disagrees", async () => {
+    const { stdout, stderr } = await run("plan");
+    expect(stdout).toContain(
+      "public.customers.email hashed   false → true   protects   hash, manifests/orders.yaml:7 ← label pii ← models/sources.yml, source shop.customers.EMAIL, meta.contains_pii",
+    );
+    const shown = (stdout + stderr).split("\n").filter((line) => / [EWI]_/u.test(line));
+    expect(shown.map((line) => line.trim().replaceAll(/ +/gu, " "))).toEqual([
+      "manifests/personal.yaml:6:7 W_LABELS_DISAGREE Labels disagree",
+      "manifests/personal.yaml:6:7 W_LABEL_NO_MATCH A label matches nothing",
+      "register.csv:3:1 W_LABEL_NO_MATCH A label matches nothing",
+    ]);
+  });
+
+  test("a run with --only does not report what matches nothing", async () => {
+    const { diagnostics } = JSON.parse((await run("plan", "--only", "SchemaConfig/orders", "-o", "json")).stdout) as Plan;
+    expect(diagnostics).toEqual([]);
+  });
 });

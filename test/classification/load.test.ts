@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { config, headings, load, manifest } from "../manifests/project-on-disk.ts";
+import { dbtManifest } from "./dbt-manifest.ts";
 
 const personal = manifest(
   "Classification",
@@ -63,6 +64,69 @@ describe("labels of a project", () => {
   test("that a rule matches are an error without any Classification too", async () => {
     const { diagnostics } = await load({ "dimsync.yaml": config("manifests: [m]"), "m/shops.yaml": rules("pii") });
     expect(headings(diagnostics)).toEqual(["m/shops.yaml:6:29 E_UNKNOWN_LABEL"]);
+  });
+});
+
+describe("files that a Classification names", () => {
+  const from = (...entries: readonly string[]): string =>
+    manifest("Classification", "files", "spec:", "  from:", ...entries.map((one) => `    - ${one}`));
+  const dbt = "{ dbt: { manifest: dbt/manifest.json, label: pii, where: { meta: { contains_pii: true } } } }";
+  const csv = "{ csv: { file: register.csv } }";
+  const tables = { customers: { columns: { email: { meta: { contains_pii: true } } } } };
+  const files = (more: Readonly<Record<string, string>>) => load({ "dimsync.yaml": config("manifests: [m]"), ...more });
+
+  test("label columns; their paths are relative to dimsync.yaml", async () => {
+    const { labels, problems, sourceFiles, folder } = await files({
+      "m/c.yaml": from(dbt, csv),
+      "dbt/manifest.json": dbtManifest(tables),
+      "register.csv": "schema,table,column,label\npublic,users,name,secret\n",
+    });
+    expect(problems).toEqual([]);
+    expect(labels?.defined).toEqual(["pii", "secret"]);
+    expect(labels?.columns.map(({ side, column, origin }) => `${side} ${column} ← ${origin.text}`)).toEqual([
+      "destination email ← models/sources.yml, source shop.customers.email, meta.contains_pii",
+      "source name ← register.csv:2",
+    ]);
+    // dbt writes its manifest and git ignores it, so that it can't make the tree dirty.
+    expect(sourceFiles.files.filter((file) => /csv|json/u.test(file))).toEqual([`${folder}/register.csv`]);
+  });
+
+  test("belong to the digest of the manifests by what they label", async () => {
+    const digest = async (text: string) => (await files({ "m/c.yaml": from(dbt), "dbt/manifest.json": text })).manifestDigest;
+    const later = dbtManifest(tables).replace("2026-11-01", "2026-11-02");
+    const other = dbtManifest({ users: tables.customers });
+    expect(await digest(later)).toBe(await digest(dbtManifest(tables)));
+    expect(await digest(other)).not.toBe(await digest(dbtManifest(tables)));
+  });
+
+  test.each<[string, Readonly<Record<string, string>>, string, RegExp]>([
+    [
+      "a dbt manifest that does not exist",
+      { "m/c.yaml": from(dbt) },
+      "m/c.yaml:6:26 E_DBT_MANIFEST",
+      /^dbt\/manifest\.json does not exist\./u,
+    ],
+    ["one that is truncated", { "m/c.yaml": from(dbt), "dbt/manifest.json": "{" }, "m/c.yaml:6:26 E_DBT_MANIFEST", /is not complete JSON/u],
+    ["a CSV file that does not exist", { "m/c.yaml": from(csv) }, "m/c.yaml:6:22 E_LABEL_CSV", /^register\.csv does not exist\./u],
+    [
+      "a row without a label, at its line",
+      { "m/c.yaml": from(csv), "register.csv": "schema,table,column,label\na,b,c,\n" },
+      "register.csv:2:1 E_LABEL_CSV",
+      /^register\.csv:2 has no label\./u,
+    ],
+  ])("are refused: %s", async (_, given, heading, message) => {
+    const { diagnostics } = await files({ ...given, "m/shops.yaml": rules("pii") });
+    expect(headings(diagnostics)).toEqual([heading]);
+    expect(diagnostics[0]?.message).toMatch(message);
+    expect(diagnostics[0]?.command).toBe(heading.includes("DBT") ? "dbt parse" : undefined);
+  });
+
+  test("get a warning if they label nothing", async () => {
+    const { diagnostics } = await files({
+      "m/c.yaml": from(dbt),
+      "dbt/manifest.json": dbtManifest({ customers: { columns: { id: {} } } }),
+    });
+    expect(headings(diagnostics)).toEqual(["m/c.yaml:6:64 W_LABEL_NO_MATCH"]);
   });
 });
 

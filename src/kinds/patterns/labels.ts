@@ -185,6 +185,12 @@ export function columnLabels(scope: LabelScope, name: string, destination?: stri
   return labels;
 }
 
+/** The positions of the labels that the columns of a table can have. `scope`: that of the table. */
+export const indicesIn = ({ patterns, files }: LabelScope): readonly number[] => [
+  ...patterns.map(({ found }) => found.index),
+  ...files.flatMap(({ below }) => [...below.values()].flatMap(({ found }) => found.map(({ index }) => index))),
+];
+
 /** The labels of one column. To label many columns, enter each schema and table once instead. */
 export function labelsOf(
   root: LabelScope,

@@ -1,0 +1,105 @@
+import { isAscii, isUtf8 } from "node:buffer";
+import { readFile } from "node:fs/promises";
+import { resolve } from "node:path";
+import type { LabelledColumn } from "../model/labels.ts";
+import type { Problem, SourceLocation } from "../model/problem.ts";
+import { type ClassificationSpec, type DbtSource, type LabelSource, locationIn, type Resource } from "../model/resource.ts";
+import { titles } from "../model/titles.ts";
+
+/** Where the files of a project are. */
+export interface ProjectPaths {
+  /** Absolute paths of the folders to which paths in a Classification are relative; the first that has the file counts. */
+  readonly folders: readonly string[];
+  /** How an absolute path is shown. */
+  readonly shown: (path: string) => string;
+}
+
+/** What the files of one Classification say. */
+export interface ReadSources {
+  readonly columns: readonly LabelledColumn[];
+  readonly problems: readonly Problem[];
+  /** Absolute paths of the files that belong to the project. Manifests of dbt do not: dbt writes them, and git ignores them. */
+  readonly files: readonly string[];
+}
+
+/** Reads the files that a Classification names. Mistakes are problems; never throws. */
+export async function readSources(resource: Resource<ClassificationSpec>, paths: ProjectPaths): Promise<ReadSources> {
+  const read: ReadSources[] = [];
+  // One after the other: a dbt manifest can have 100 MB.
+  for (const [index, source] of (resource.spec.from ?? []).entries())
+    read.push(await readLabels(source, locationIn(resource, `/spec/from/${index}`), paths));
+  return {
+    columns: read.flatMap((one) => one.columns),
+    problems: read.flatMap((one) => one.problems).map((problem) => ({ ...problem, address: resource.address })),
+    files: read.flatMap((one) => one.files),
+  };
+}
+
+const readLabels = ({ dbt, csv }: LabelSource, place: SourceLocation, paths: ProjectPaths): Promise<ReadSources> =>
+  dbt === undefined ? readCsv(csv.file, place, paths) : readDbt(dbt, place, paths);
+
+async function readDbt(source: DbtSource, place: SourceLocation, paths: ProjectPaths): Promise<ReadSources> {
+  const { file, ...read } = await readText(source.manifest, paths);
+  const refused = (refusal: string): ReadSources => ({
+    columns: [],
+    problems: [
+      {
+        code: "E_DBT_MANIFEST",
+        severity: "error",
+        summary: titles.E_DBT_MANIFEST,
+        message: `${file} ${refusal}. Without it, the labels of its columns are unknown. Run this in the dbt project:`,
+        place: { ...place, pointer: `${place.pointer}/dbt/manifest` },
+        command: "dbt parse",
+      },
+    ],
+    files: [],
+  });
+  if ("refusal" in read) return refused(read.refusal);
+  const labels = (await import("./dbt.ts")).readDbtLabels({ text: read.text, file, place }, source);
+  if ("refusal" in labels) return refused(labels.refusal);
+  return { ...labels, problems: labels.columns.length > 0 ? [] : [selectsNothing(source, file, place)], files: [] };
+}
+
+const selectsNothing = ({ where }: DbtSource, file: string, place: SourceLocation): Problem => ({
+  code: "W_LABEL_NO_MATCH",
+  severity: "warning",
+  summary: titles.W_LABEL_NO_MATCH,
+  message: `No column of a source in ${file} has ${where === undefined ? "this member of meta" : "what where requires"}. Only columns that are listed in the YAML file of a dbt source can have labels. Correct the entry, or remove it.`,
+  place: { ...place, pointer: `${place.pointer}/dbt/${where === undefined ? "labelFrom" : "where"}` },
+});
+
+async function readCsv(written: string, place: SourceLocation, paths: ProjectPaths): Promise<ReadSources> {
+  const { path, file, ...read } = await readText(written, paths);
+  if ("text" in read) return { ...(await import("./csv.ts")).readCsvLabels(read.text, file), files: [path] };
+  const problem: Problem = {
+    code: "E_LABEL_CSV",
+    severity: "error",
+    summary: titles.E_LABEL_CSV,
+    message: `${file} ${read.refusal}. The path is relative to dimsync.yaml.`,
+    place: { ...place, pointer: `${place.pointer}/csv/file` },
+  };
+  return { columns: [], problems: [problem], files: [] };
+}
+
+/** A file, or the end of a sentence that begins with its name. */
+type ReadText = { readonly path: string; readonly file: string } & ({ readonly text: string } | { readonly refusal: string });
+
+async function readText(written: string, { folders, shown }: ProjectPaths): Promise<ReadText> {
+  const [first = "", ...others] = folders.map((folder) => resolve(folder, written));
+  for (const path of [first, ...others]) {
+    try {
+      return { path, file: shown(path), ...decoded(await readFile(path)) };
+    } catch (error) {
+      const code = error instanceof Error && "code" in error ? String(error.code) : "unknown";
+      if (code !== "ENOENT") return { path, file: shown(path), refusal: `can't be read (${code})` };
+    }
+  }
+  return { path: first, file: shown(first), refusal: "does not exist" };
+}
+
+/** A byte order mark is left out. */
+function decoded(bytes: Buffer): { readonly text: string } | { readonly refusal: string } {
+  if (!isUtf8(bytes)) return { refusal: "is not UTF-8" };
+  const text = bytes.toString(isAscii(bytes) ? "latin1" : "utf8");
+  return { text: text.startsWith("\ufeff") ? text.slice(1) : text };
+}
