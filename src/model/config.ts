@@ -73,6 +73,8 @@ export interface PolicySettings {
 
 export interface ClientSettings {
   readonly concurrency: number;
+  /** The same for reads of one table's columns, whose responses are small. Default: 128, or `concurrency` if that is set. */
+  readonly columnConcurrency: number;
   readonly timeoutMs: number;
   readonly retries: number;
   readonly settleMs: number;
@@ -105,6 +107,7 @@ export const defaultGuards: Guards = { maxCreates: 5, maxExposedColumns: 50, max
 
 export const defaultClient: ClientSettings = {
   concurrency: 8,
+  columnConcurrency: 128,
   timeoutMs: 30_000,
   retries: 4,
   settleMs: 30_000,

@@ -47,6 +47,7 @@ export async function openAccount(settings: Settings, options: AccountOptions): 
       timeoutMs: settings.client.timeoutMs,
       retries: settings.client.retries,
       concurrency: settings.client.concurrency,
+      columnConcurrency: settings.client.columnConcurrency,
       readOnly: options.readOnly,
       userAgent: options.runId === undefined ? `dimsync/${version}` : `dimsync/${version} (run/${options.runId})`,
       rate: settings.client.rate,

@@ -25,6 +25,8 @@ export interface ClientOptions {
   readonly retries: number;
   /** Maximum number of concurrent requests. */
   readonly concurrency: number;
+  /** The same for reads of one table's columns, whose responses are small. Default: `concurrency`. */
+  readonly columnConcurrency?: number;
   /** Maximum number of requests started per second; undefined: no limit. */
   readonly rate?: number | undefined;
   /** Refuse every method except GET. DIMSYNC_READ_ONLY in `env` does the same. */
@@ -70,16 +72,17 @@ export function createClient(options: ClientOptions): Client {
   const base = parseBaseUrl(options.baseUrl);
   checkKey(apiKey);
   const concurrency = Math.max(1, options.concurrency);
+  const smallConcurrency = Math.max(concurrency, options.columnConcurrency ?? concurrency);
   const now = options.now ?? Date.now;
   const counts = new Map<string, number>();
   let closing: Promise<void> | undefined;
 
   const transport = createTransport({
-    ...{ base, apiKey, timeoutMs, concurrency, userAgent: options.userAgent, env: options.env },
+    ...{ base, apiKey, timeoutMs, connections: smallConcurrency, userAgent: options.userAgent, env: options.env },
     maxResponseBytes: options.maxResponseBytes ?? oneGiB,
     onSent: (method) => counts.set(method, (counts.get(method) ?? 0) + 1),
   });
-  const throttle = createThrottle({ concurrency, rate: options.rate, now });
+  const throttle = createThrottle({ concurrency, smallConcurrency, rate: options.rate, now });
   const breaker = createCircuitBreaker(now);
   const sendRequestUntil = (signal: AbortSignal | undefined): SendRequest =>
     createSendRequest({

@@ -7,7 +7,7 @@ import { countOf, type Envelope, listOf, memberOf, openEnvelope } from "./decode
 import { decodeAuditEntry, decodeIntegration, decodeTag, decodeUser } from "./decode/resources.ts";
 import { decodeColumns, decodeSchemas } from "./decode/schemas.ts";
 import { readPages } from "./pages.ts";
-import type { SendRequest } from "./request.ts";
+import type { Call, SendRequest } from "./request.ts";
 import { readJson } from "./response-body.ts";
 
 const whereOf = (path: string): Where => ({ method: "GET", path, sent: "answered" });
@@ -21,10 +21,14 @@ export function createReads(exchange: SendRequest): Reads {
   };
 
   /** undefined if the object does not exist (404). */
-  const getOne = async <T>(path: string, decode: (envelope: Envelope, where: Where) => T): Promise<T | undefined> => {
+  const getOne = async <T>(
+    path: string,
+    decode: (envelope: Envelope, where: Where) => T,
+    size: Pick<Call<T>, "isSmall"> = {},
+  ): Promise<T | undefined> => {
     const where = whereOf(path);
     const read = ({ body }: WireResponse): JsonValue | undefined => readJson(body, where);
-    const value = await exchange({ method: "GET", path, heldSecrets: false, read, absent: () => undefined });
+    const value = await exchange({ method: "GET", path, heldSecrets: false, ...size, read, absent: () => undefined });
     return value === undefined ? undefined : decode(openEnvelope(value, where), where);
   };
 
@@ -33,8 +37,10 @@ export function createReads(exchange: SendRequest): Reads {
     integration: (id) => getOne(urlPath(["v1", "integrations", id]), ({ data }) => decodeIntegration(memberOf(data, "integration"))),
     schemas: (id) => getOne(urlPath(["v1", "integrations", id, "schemas"]), ({ data }, where) => decodeSchemas(data.value, where)),
     columns: (id, schema, table) =>
-      getOne(urlPath(["v1", "integrations", id, "schemas", schema, "tables", table, "columns"]), ({ data }, where) =>
-        decodeColumns(data.value, where),
+      getOne(
+        urlPath(["v1", "integrations", id, "schemas", schema, "tables", table, "columns"]),
+        ({ data }, where) => decodeColumns(data.value, where),
+        { isSmall: true },
       ),
     tags: () => readPages("/v1/tags", get, decodeTag),
     tag: (id) => getOne(urlPath(["v1", "tags", id]), ({ data }) => decodeTag(data)),

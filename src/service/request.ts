@@ -15,6 +15,8 @@ export interface Call<T> {
   /** Below the base URL, percent-encoded. */
   readonly path: string;
   readonly body?: Buffer;
+  /** The response is certainly small: more such calls can be in flight than others. */
+  readonly isSmall?: true;
   /** See WireRequest. */
   readonly beforeSend?: (() => void) | undefined;
   /** The body contains a secret or the API key, so no text of the response may be shown. */
@@ -78,7 +80,11 @@ export function createSendRequest(options: ExchangeOptions): SendRequest {
   return async (call) => {
     const responsesBefore = breaker.responses();
     for (let attempt = 1; ; attempt += 1) {
-      const verdict = await throttle.run(() => attemptOnce(call, attempt, options), loadOf, options.wait);
+      const verdict = await throttle.run(() => attemptOnce(call, attempt, options), {
+        isSmall: call.isSmall === true,
+        loadOf,
+        wait: options.wait,
+      });
       if (verdict.ok) return verdict.value;
       const { failure } = verdict;
       if (attempt > retries) breaker.gaveUp(failure, responsesBefore);

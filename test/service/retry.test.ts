@@ -1,7 +1,6 @@
 import { setTimeout as sleepFor } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
 import { backoffMs, retryAfterMs } from "../../src/service/retry.ts";
-import { createThrottle } from "../../src/service/throttle.ts";
 import { clientFor, failureOf } from "./client-under-test.ts";
 import { json, serve, serveSockets } from "./loopback.ts";
 
@@ -157,88 +156,18 @@ describe("an abort", () => {
   });
 });
 
-describe("the throttle", () => {
-  const throttle = (concurrency: number) => createThrottle({ concurrency, rate: undefined, now: () => 0 });
-  const noWait = async (): Promise<void> => undefined;
-
-  /** The maximum number of concurrent tasks of `total`, if all of them end with `load`. */
-  async function widest(host: ReturnType<typeof throttle>, total: number, load: "fine" | "overloaded" | "unknown"): Promise<number> {
-    let running = 0;
-    let most = 0;
-    const task = async (): Promise<void> => {
-      running += 1;
-      most = Math.max(most, running);
-      await sleepFor(1);
-      running -= 1;
-    };
-    await Promise.all(Array.from({ length: total }, () => host.run(task, () => load, noWait)));
-    return most;
-  }
-
-  test("starts with 4 and grows to the limit with good responses only", async () => {
-    const host = throttle(16);
-    expect(await widest(host, 20, "unknown")).toBe(4);
-    expect(await widest(host, 60, "fine")).toBe(16);
-    expect(await widest(throttle(2), 10, "fine")).toBe(2);
+test("never has more requests in flight than the concurrency", async () => {
+  let running = 0;
+  let most = 0;
+  const service = await serve(async (_request, response) => {
+    running += 1;
+    most = Math.max(most, running);
+    await sleepFor(2);
+    running -= 1;
+    json(response, noTags);
   });
-
-  test("halves once for all that were in flight together, never below 1", async () => {
-    const host = throttle(16);
-    await widest(host, 60, "fine");
-    await widest(host, 16, "overloaded");
-    expect(await widest(host, 20, "unknown")).toBe(8);
-    for (let i = 0; i < 8; i += 1) await widest(host, 1, "overloaded");
-    expect(await widest(host, 5, "unknown")).toBe(1);
-  });
-
-  test("runs first in, first out", async () => {
-    const host = throttle(1);
-    const order: number[] = [];
-    await Promise.all(
-      [1, 2, 3, 4, 5].map((n) =>
-        host.run(
-          async () => order.push(n),
-          () => "fine",
-          noWait,
-        ),
-      ),
-    );
-    expect(order).toEqual([1, 2, 3, 4, 5]);
-  });
-
-  test("starts as many requests per second as the rate allows, and no more", async () => {
-    let now = 0;
-    const host = createThrottle({ concurrency: 1, rate: 10, now: () => now });
-    const wait = async (milliseconds: number): Promise<void> => {
-      now += milliseconds;
-    };
-    const begun: number[] = [];
-    const begin = (): Promise<number> =>
-      host.run(
-        async () => begun.push(now),
-        () => "fine",
-        wait,
-      );
-    for (let i = 0; i < 4; i += 1) await begin();
-    now = 1_000;
-    await begin();
-    await begin();
-    expect(begun).toEqual([0, 100, 200, 300, 1_000, 1_100]);
-  });
-
-  test("never has more requests in flight than the concurrency", async () => {
-    let running = 0;
-    let most = 0;
-    const service = await serve(async (_request, response) => {
-      running += 1;
-      most = Math.max(most, running);
-      await sleepFor(2);
-      running -= 1;
-      json(response, noTags);
-    });
-    const client = clientFor(service.url, { concurrency: 6 });
-    await Promise.all(Array.from({ length: 60 }, () => client.tags()));
-    expect(most).toBe(6);
-    expect(service.connections()).toBeLessThanOrEqual(6);
-  });
+  const client = clientFor(service.url, { concurrency: 6 });
+  await Promise.all(Array.from({ length: 60 }, () => client.tags()));
+  expect(most).toBe(6);
+  expect(service.connections()).toBeLessThanOrEqual(6);
 });

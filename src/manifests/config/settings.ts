@@ -39,7 +39,7 @@ export function makeSettings(
     defaults: { taggedBy: entry.defaults?.taggedBy ?? config.defaults?.taggedBy },
     guards: mergeGuards(config.guards, entry.guards),
     policies: { existing: config.policies?.existing ?? "report" },
-    client: { ...mergeClient(config.client, entry.client), ...definedOnly(options.overrides) },
+    client: mergeClient(options.overrides, config.client, entry.client),
     ignore: ignoreEntries(config, options.place),
     // Without its URL, which had a problem, there is nothing to notify.
     ...(notify?.url === undefined ? {} : { notify }),
@@ -154,11 +154,14 @@ function mergeGuards(...layers: readonly ConfigFile["guards"][]): Guards {
   return Object.assign({}, defaultGuards, ...layers) as Guards; // the schema allows no other members
 }
 
-function mergeClient(...layers: readonly ConfigFile["client"][]): ClientSettings {
+/** `overrides` win over the layers, and later layers over earlier ones. */
+function mergeClient(overrides: Partial<ClientSettings> | undefined, ...layers: readonly ConfigFile["client"][]): ClientSettings {
   const merged: Record<string, number | string> = Object.assign({}, ...layers);
   const { concurrency, rate, retries, timeoutSeconds, settleSeconds, schemaWaitSeconds, maxColumnReads, maxBodyBytes } = merged;
+  const set = overrides?.concurrency ?? (typeof concurrency === "number" ? concurrency : undefined);
   return {
-    concurrency: typeof concurrency === "number" ? concurrency : defaultClient.concurrency,
+    concurrency: set ?? defaultClient.concurrency,
+    columnConcurrency: set ?? defaultClient.columnConcurrency,
     ...(typeof rate === "number" ? { rate } : {}),
     retries: typeof retries === "number" ? retries : defaultClient.retries,
     timeoutMs: durationMs(timeoutSeconds) ?? defaultClient.timeoutMs,
@@ -166,6 +169,7 @@ function mergeClient(...layers: readonly ConfigFile["client"][]): ClientSettings
     schemaWaitMs: durationMs(schemaWaitSeconds) ?? defaultClient.schemaWaitMs,
     ...(typeof maxBodyBytes === "number" ? { maxBodyBytes } : {}),
     maxColumnReads: typeof maxColumnReads === "number" ? maxColumnReads : defaultClient.maxColumnReads,
+    ...definedOnly(overrides),
   };
 }
 

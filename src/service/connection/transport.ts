@@ -51,7 +51,8 @@ export interface TransportOptions {
   readonly apiKey: Secret<string>;
   readonly userAgent: string;
   readonly timeoutMs: number;
-  readonly concurrency: number;
+  /** Maximum number of connections. */
+  readonly connections: number;
   readonly maxResponseBytes: number;
   readonly env: Environment;
   /** Called when a request is sent. */
@@ -65,7 +66,7 @@ export interface TransportOptions {
  */
 export function createTransport(options: TransportOptions): Transport {
   // One timer per request covers connecting, headers and body together (in-flight.ts).
-  const { base, env, timeoutMs, concurrency: connections } = options;
+  const { base, env, timeoutMs, connections } = options;
   // Fails here, before the first request.
   proxyFor(base, env);
   const pools: Record<"kept" | "fresh", { opening?: Promise<Dispatcher>; opened?: Dispatcher }> = { kept: {}, fresh: {} };

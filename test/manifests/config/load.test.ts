@@ -135,6 +135,7 @@ describe("settings", () => {
       policies: { existing: "report" },
       client: {
         concurrency: 8,
+        columnConcurrency: 128,
         timeoutMs: 120_000,
         settleMs: 0,
         schemaWaitMs: 1500,
@@ -199,7 +200,7 @@ describe("settings", () => {
     expect(settings).toMatchObject({
       baseUrl: "http://127.0.0.1:8080",
       apiKey: { $secret: { env: "DIMSYNC_API_KEY" } },
-      client: { concurrency: 1, retries: 2 },
+      client: { concurrency: 1, columnConcurrency: 1, retries: 2 },
     });
     expect(diagnostics.map(({ code, severity }) => [code, severity])).toEqual([["W_API_KEY_OVERRIDDEN", "warning"]]);
     expect(JSON.stringify([settings, diagnostics])).not.toContain("canary");
