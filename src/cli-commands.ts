@@ -162,10 +162,10 @@ function declareAdopt({ program, add }: CommandLine): void {
 
 /** The rest of "Adopt an account": the catalog. */
 function declareCatalog({ add }: CommandLine): void {
-  add<CatalogFlags, readonly [task: string, address?: string, path?: string]>(
-    "catalog <task> [address] [path]",
-    "Accept new columns after review: catalog accept. The path is SCHEMA.TABLE[.COLUMN]. Writes the catalog file that the config names. Sends only GET requests.",
-    async (context, task, address, path) => (await import("./commands/adopt/catalog.ts")).runCatalog(context, task, address, path),
+  add<CatalogFlags, readonly [task: string, where: readonly string[]]>(
+    "catalog <task> [args...]",
+    "Accept new columns after review. Task: accept [ADDRESS [SCHEMA.TABLE[.COLUMN]]]. Writes the catalog file that the config names. Sends only GET requests.",
+    async (context, task, where) => (await import("./commands/adopt/catalog.ts")).runCatalog(context, task, where),
   )
     .option("--all", "Accept every new column, and remove every column that is gone")
     .option("--pointer <pointer>", "The path as /SCHEMA/TABLE/COLUMN, for names that contain dots");

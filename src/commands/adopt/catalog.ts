@@ -27,13 +27,12 @@ interface Acceptance {
 export async function runCatalog(
   context: Context<CatalogFlags>,
   task: string,
-  address: string | undefined,
-  path: string | undefined,
+  [address, path, ...more]: readonly string[],
 ): Promise<ExitCode> {
   checkOutputs(context, ["human", "json"]);
   const { flags } = context;
   if (task !== "accept") throw new DimsyncError("E_USAGE", `${JSON.stringify(task)} is not a task of catalog: accept.`);
-  if ((flags.all === true) === (address !== undefined))
+  if ((flags.all === true) === (address !== undefined) || more.length > 0)
     throw new DimsyncError("E_USAGE", "catalog accept takes an address as plan prints it, such as SchemaConfig/shops@orders, or --all.");
   const node = path === undefined && flags.pointer === undefined ? undefined : nodePath("catalog accept", path, flags.pointer);
   const done: Acceptance[] = [];
