@@ -61,12 +61,11 @@ export const refusal = "refused";
 /** The method, and the path without the id of the object. */
 export const kindOf = ({ method, path }: Nth): string => `${method} ${path.replace(/^(\/v1\/[^/]+)\/[^/]+/u, "$1/*")}`;
 
-/** Requests of each kind; of writes, up to two. */
-export const sampledRequests = (name: string, requests: readonly Nth[]): readonly Nth[] =>
-  sampleOf(requests, { name, kindOf, most: (kind) => (kind.startsWith("GET ") ? 1 : 2) });
+/** One request of each kind. */
+export const sampledRequests = (name: string, requests: readonly Nth[]): readonly Nth[] => sampleOf(requests, { name, kindOf });
 
 /**
- * Applies with the fault at requests of each kind in turn, every second time without retries, and then runs again until settled: the account must be as
+ * Applies with the fault at requests of each kind in turn, one half of them without retries, and then runs again until settled: the account must be as
  * declared, with nothing created twice and no id lost.
  */
 export async function disturbEach(requests: readonly Nth[], action: string, options: MatrixOptions = {}): Promise<Cases> {
@@ -86,7 +85,7 @@ export async function disturbEach(requests: readonly Nth[], action: string, opti
 /** As `disturbEach`, with the fault at all requests of a group in one apply. None of them may depend on another one. */
 export async function disturbGroups(groups: readonly (readonly Nth[])[], action: string, options: MatrixOptions = {}): Promise<Cases> {
   const inTurn = pLimit(options.lanes ?? 1);
-  const outcomes = await Promise.all(groups.map((group, index) => inTurn(() => disturb(group, action, index % 2, options))));
+  const outcomes = await Promise.all(groups.map((group, index) => inTurn(() => disturb(group, action, (index + sampleSeed) % 2, options))));
   return {
     cases: groups.flat().length,
     unknown: outcomes.filter(({ asked }) => asked).length,

@@ -72,8 +72,8 @@ const storeNames = ["git", "postgres"] as const;
 const moments = ["before", "after"] as const;
 
 /**
- * With each store and at both moments: each kind of request that writes, one read, and up to three
- * writes to the records.
+ * At both moments: each kind of request that writes and one read, with one of the stores, and up to
+ * three writes to the records of each store.
  */
 async function sampledCases(): Promise<readonly Case[]> {
   const requests = await recordedRequests();
@@ -87,7 +87,7 @@ async function sampledCases(): Promise<readonly Case[]> {
   );
   return sampleOf(all, {
     name: "other machine",
-    kindOf: ({ store, place, moment, kind }) => `${store} ${moment} ${place === "a request" ? kind : "write"}`,
+    kindOf: ({ store, place, moment, kind }) => (place === "a request" ? `${moment} ${kind}` : `${store} ${moment} write`),
     most: (kind) => (kind.endsWith(" write") ? 3 : 1),
   });
 }
