@@ -5,12 +5,12 @@ const two = (n) => String(n).padStart(2, "0");
 const three = (n) => String(n).padStart(3, "0");
 
 /**
- * A schema map (docs/service-interface.md). Column 3 is a hashed e-mail address, column 4 an
- * unhashed phone number.
+ * A schema map (docs/service-interface.md). Column 3 is a hashed e-mail address, unless `hashed` is
+ * false, and column 4 an unhashed phone number.
  */
-export function schemaMap({ schemas, tables, columns }) {
+export function schemaMap({ schemas, tables, columns, hashed = true }) {
   const named = (count, name, entry) => Object.fromEntries(Array.from({ length: count }, (_, i) => [name(i), entry(i)]));
-  const column = (i) => ({ nameInDestination: columnName(i), enabled: true, hashed: i % 10 === 3, isPrimaryKey: i === 0 });
+  const column = (i) => ({ nameInDestination: columnName(i), enabled: true, hashed: hashed && i % 10 === 3, isPrimaryKey: i === 0 });
   return named(schemas, schemaName, (s) => ({
     nameInDestination: schemaName(s),
     enabled: true,
@@ -27,14 +27,16 @@ const schemaName = (i) => (i === 0 ? "public" : `schema_${two(i)}`);
 const tableName = (i) => `table_${three(i)}`;
 const columnName = (i) => `${i % 10 === 3 ? "email" : i % 10 === 4 ? "phone" : "column"}_${two(i)}`;
 export const integrationName = (i) => `shop-shard-${three(i)}`;
+export const integrationId = (i) => `int-${three(i)}`;
+export const tagName = (i) => `Tag ${i}`;
 
 /** The account of the embedded service (src/embedded/data/account.ts). */
-export function account({ integrations, schemas }) {
+export function account({ integrations, schemas, tags = 0 }) {
   return {
     users: [{ id: "u-1", email: "bot@example.com", createdAt: "2026-01-01T00:00:00.000Z", name: "Bot" }],
     assets: [],
     integrations: Array.from({ length: integrations }, (_, i) => ({
-      id: `int-${three(i)}`,
+      id: integrationId(i),
       number: String(1000 + i),
       name: integrationName(i),
       createdAt: "2026-01-01T00:00:00.000Z",
@@ -44,7 +46,16 @@ export function account({ integrations, schemas }) {
       settings: { destinationSchema: "", replicationFrequency: "1h", onSchemaUpdate: "", sourceConfig: {}, sourceSettings: {} },
       schemas,
     })),
-    tags: [],
+    tags: Array.from({ length: tags }, (_, i) => ({
+      id: `tag-${i}`,
+      name: tagName(i),
+      description: "",
+      owner: "u-1",
+      origin: "ui",
+      createdAt: "2026-01-01T00:00:00.000Z",
+      lastUpdatedAt: "2026-01-01T00:00:00.000Z",
+      relations: [],
+    })),
     auditLogs: [],
     catalogue: {},
     sequence: 1,

@@ -1,44 +1,28 @@
-// W4 and W5: one SchemaConfig with five rules for a fleet.
-import { mkdirSync, writeFileSync } from "node:fs";
+// W4, W5 and W9: one SchemaConfig with rules for a fleet.
+import { rmSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { rulesManifest } from "./account.mjs";
 import { peakMemory, roundRobin, runOnce } from "./measure.mjs";
-import { expectCounts, mib, ms, table, times } from "./table.mjs";
-
-function fleetProject(bench, name, { integrations }) {
-  const folder = join(bench.folder, name);
-  mkdirSync(join(folder, "manifests"), { recursive: true });
-  writeFileSync(join(folder, "manifests/fleet.yaml"), rulesManifest);
-  const target = `targets: { bench: { baseUrl: "${bench.base}", apiKey: { $secret: { env: DIMSYNC_API_KEY } } } }`;
-  writeFileSync(join(folder, "dimsync.yaml"), `apiVersion: dimsync/v1\nkind: Config\nmanifests: [manifests]\n${target}\n`);
-  const ids = Array.from({ length: integrations }, (_, i) => `int-${String(i).padStart(3, "0")}`);
-  writeFileSync(join(folder, "paths"), ["/v1/integrations", ...ids.map((id) => `/v1/integrations/${id}/schemas`)].join("\n"));
-  return folder;
-}
+import { dimsync, floor, writeProject } from "./project.mjs";
+import { expectCounts, mib, ms, table, times, wall } from "./table.mjs";
 
 const columnsOf = ({ integrations, schemas, tables, columns }) => integrations * schemas * tables * columns;
 
-function contestants(bench, folder, exit) {
-  return [
-    { name: "F", command: [process.execPath, bench.floor, bench.base, bench.key, join(folder, "paths")] },
-    {
-      name: "dimsync plan",
-      command: [process.execPath, bench.bin, "plan", "--detailed-exitcode", "-q", "--allow", "maxChangedPercent=measured", "-C", folder],
-      env: { DIMSYNC_API_KEY: bench.key },
-      exit,
-    },
-  ];
-}
+const planOf = (bench, folder, { exit, more = [] }) => ({
+  ...dimsync(bench, folder, "plan", "--detailed-exitcode", "-q", "--allow", "maxChangedPercent=measured", ...more),
+  exit,
+});
 
-async function measure(bench, { shape, name, differences, exit, runs, memoryRuns }) {
+async function measure(bench, { shape, name, differences, exit, runs }) {
   await bench.begin({ shape, warm: true, differences });
-  const folder = fleetProject(bench, name, shape);
-  const [floor, plan] = contestants(bench, folder, exit);
+  const folder = writeProject(bench, name, { "manifests/fleet.yaml": rulesManifest });
+  const least = floor(bench, shape.integrations);
+  const plan = { name: "dimsync plan", ...planOf(bench, folder, { exit }) };
   await bench.counts();
   await runOnce(plan);
   expectCounts(await bench.counts(), { GET: shape.integrations + 1 }, name);
-  const wall = await roundRobin([floor, plan], runs);
-  return { wall, peak: await peakMemory(plan, memoryRuns), floorPeak: await peakMemory(floor, 1) };
+  const walls = await roundRobin([least, plan], runs);
+  return { least: walls.F, own: walls[plan.name], peak: await peakMemory(plan), leastPeak: await peakMemory(least) };
 }
 
 export async function w4(bench) {
@@ -47,36 +31,72 @@ export async function w4(bench) {
   // number of integrations must be lifted.
   const differences = ["email_03", "email_13"].flatMap((column) => [1, 8].map((table) => ({ table: `table_00${table}`, column })));
   const runs = Math.min(bench.runs, 3);
-  const equal = await measure(bench, { shape, name: "w4", exit: 0, runs, memoryRuns: 1 });
-  const different = await measure(bench, { shape, name: "w4-changes", differences, exit: 2, runs, memoryRuns: 1 });
+  const equal = await measure(bench, { shape, name: "w4", exit: 0, runs });
+  const different = await measure(bench, { shape, name: "w4-changes", differences, exit: 2, runs });
   const rows = [["W4: fleet, 700 integrations, 1.4 M columns", "wall ms", "to F", "peak MiB"]];
-  rows.push(["F", ms(equal.wall.F), times(1, 1), mib(equal.floorPeak)]);
-  rows.push(["dimsync plan, no change", ms(equal.wall["dimsync plan"]), times(equal.wall["dimsync plan"], equal.wall.F), mib(equal.peak)]);
-  rows.push([
-    "dimsync plan, 1 % of columns differ",
-    ms(different.wall["dimsync plan"]),
-    times(different.wall["dimsync plan"], different.wall.F),
-    mib(different.peak),
-  ]);
-  return `${table(rows)}\n\n${columnsOf(shape).toLocaleString("en")} columns, 701 requests (checked). Medians of ${runs} runs; memory of one.`;
+  rows.push(["F", wall(equal.least), times(equal.least, equal.least), mib(equal.leastPeak)]);
+  rows.push(["dimsync plan, no change", wall(equal.own), times(equal.own, equal.least), mib(equal.peak)]);
+  rows.push(["dimsync plan, 1 % of columns differ", wall(different.own), times(different.own, different.least), mib(different.peak)]);
+  return `${table(rows)}\n\n${columnsOf(shape).toLocaleString("en")} columns, 701 requests (checked). ${runs} runs; memory of one.`;
 }
 
 export async function w5(bench) {
   const rows = [["W5: growth, no change", "columns", "wall ms", "ns a column", "to F", "peak MiB"]];
   for (const integrations of [10, 100, 1000]) {
     const shape = { integrations, schemas: 1, tables: 500, columns: 30 };
-    const runs = integrations === 1000 ? 1 : 3;
-    const { wall, peak } = await measure(bench, { shape, name: `w5-${integrations}`, exit: 0, runs, memoryRuns: 1 });
-    const own = wall["dimsync plan"];
+    const { least, own, peak } = await measure(bench, { shape, name: `w5-${integrations}`, exit: 0, runs: integrations === 1000 ? 1 : 3 });
     const columns = columnsOf(shape);
     rows.push([
       `${integrations} × 500 tables × 30 columns`,
       columns.toLocaleString("en"),
-      ms(own),
-      String(Math.round((own * 1e6) / columns)),
-      times(own, wall.F),
+      wall(own),
+      String(Math.round((own.median * 1e6) / columns)),
+      times(own, least),
       mib(peak),
     ]);
   }
-  return `${table(rows)}\n\nMedians of 3 runs; the last row is one run.`;
+  return `${table(rows)}\n\n3 runs; the last row is one run.`;
+}
+
+const hashedManifest = (hashed) => `apiVersion: dimsync/v1
+kind: SchemaConfig
+metadata: { name: fleet }
+spec:
+  integrations: { names: ["shop-shard-*"] }
+  rules: [{ id: all, match: { column: "*" }, set: { hashed: ${hashed} } }]
+`;
+
+export async function w9(bench) {
+  const shape = { integrations: bench.size(100), schemas: 1, tables: 500, columns: 30, hashed: false };
+  await bench.begin({ shape, warm: true });
+  const equal = writeProject(bench, "w9-equal", { "manifests/fleet.yaml": hashedManifest(false) });
+  const changed = writeProject(bench, "w9", { "manifests/fleet.yaml": hashedManifest(true) });
+  const output = join(bench.folder, "w9-output");
+  const none = { name: "no change", ...planOf(bench, equal, { exit: 0 }) };
+  const contestants = [
+    floor(bench, shape.integrations),
+    none,
+    { name: "all differ, human", ...planOf(bench, changed, { exit: 2 }), output },
+    { name: "all differ, -o json", ...planOf(bench, changed, { exit: 2, more: ["-o", "json"] }), output },
+  ];
+  const runs = Math.min(bench.runs, 3);
+  const columns = columnsOf(shape);
+  const rows = [["W9: one rule changes all columns", "wall ms", "to F", "µs a change over no change", "output MB", "peak MiB"]];
+  const walls = {};
+  for (const contestant of contestants) {
+    const { name } = contestant;
+    try {
+      walls[name] = (await roundRobin([contestant], runs))[name];
+    } catch (error) {
+      // A row for a workload that is too large says how it ended.
+      const [code] = /E_[A-Z_]+/.exec(String(error)) ?? [String(error)];
+      rows.push([name, code, "", "", "", ""]);
+      continue;
+    }
+    const micros = ((walls[name].median - walls[none.name]?.median) * 1e3) / columns;
+    const printed = contestant.output === undefined ? ["", ""] : [micros.toFixed(1), ms(statSync(output).size / 1e6)];
+    rows.push([name, wall(walls[name]), times(walls[name], walls.F), ...printed, mib(await peakMemory(contestant))]);
+  }
+  rmSync(output, { force: true });
+  return `${table(rows)}\n\n${columns.toLocaleString("en")} columns. ${runs} runs, one contestant after the other; memory of one.`;
 }

@@ -1,11 +1,12 @@
-// The minimum for any client: GET the same bytes over kept connections, eight at a time, and
-// JSON.parse them. Holds one response at a time.
+// The minimum for any client: GET the same bytes over kept connections, eight or CONCURRENCY at a
+// time, and JSON.parse them. Usage: floor.mjs BASE KEY PATHS [CONCURRENCY]
 import { readFileSync } from "node:fs";
 import { Agent, get } from "node:http";
 
-const [base, key, file] = process.argv.slice(2);
+const [base, key, file, concurrency = "8"] = process.argv.slice(2);
+const lanes = Number(concurrency);
 const paths = readFileSync(file, "utf8").split("\n").filter(Boolean);
-const agent = new Agent({ keepAlive: true, maxSockets: 8 });
+const agent = new Agent({ keepAlive: true, maxSockets: lanes });
 let parsed = 0;
 
 function read(path) {
@@ -26,6 +27,6 @@ async function worker() {
 }
 
 const total = paths.length;
-await Promise.all(Array.from({ length: 8 }, worker));
+await Promise.all(Array.from({ length: lanes }, worker));
 agent.destroy();
 if (parsed !== total) process.exitCode = 1;

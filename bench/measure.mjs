@@ -1,48 +1,83 @@
 import { spawn } from "node:child_process";
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { closeSync, mkdtempSync, openSync, readFileSync, readSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
 /**
  * Runs one command line to its end. `command` is [program, ...args]; throws if the exit code is not
- * `exit` (0). Resolves with the wall time in ms and, with `memory`, the peak of resident memory in
- * MiB instead (the hook that reads it costs time).
+ * `exit` (0). `output` is a file for stdout, if that is too long for memory. Resolves with the wall
+ * time in ms, and with `memory` the peak of resident memory in MiB (reading it costs time).
  */
-export async function runOnce({ command, env = {}, cwd, exit = 0 }, memory = false) {
-  const folder = memory ? mkdtempSync(join(tmpdir(), "dimsync-bench-")) : undefined;
-  const peakFile = folder && join(folder, "peak");
+export async function runOnce({ command, env = {}, cwd, exit = 0, output }, memory = false) {
+  const folder = mkdtempSync(join(tmpdir(), "dimsync-bench-"));
+  const peakFile = join(folder, "peak");
   const [program, ...args] = command;
-  const hook = memory ? ["--require", new URL("./peak-memory.cjs", import.meta.url).pathname] : [];
+  const isNode = program === process.execPath;
+  const hook = memory && isNode ? ["--require", new URL("./peak-memory.cjs", import.meta.url).pathname] : [];
   // Node 20 reads NODE_EXTRA_CA_CERTS at every start.
   const { NODE_EXTRA_CA_CERTS: _, ...inherited } = process.env;
+  const file = output === undefined ? undefined : openSync(output, "w");
   const started = process.hrtime.bigint();
   const child = spawn(program, [...hook, ...args], {
     cwd,
-    env: { ...inherited, ...env, BENCH_PEAK: peakFile ?? "" },
-    stdio: ["ignore", "pipe", "pipe"],
+    env: { ...inherited, ...env, BENCH_PEAK: peakFile },
+    stdio: ["ignore", file ?? "pipe", "pipe"],
   });
   let text = "";
-  child.stdout.on("data", (chunk) => {
-    text += chunk;
-  });
-  child.stderr.on("data", (chunk) => {
-    text += chunk;
-  });
+  for (const stream of [child.stdout, child.stderr])
+    stream?.setEncoding("utf8").on("data", (chunk) => {
+      text += chunk;
+    });
+  const tree = memory && !isNode ? watchTree(child.pid) : undefined;
   const code = await new Promise((resolve, reject) => {
     child.on("error", reject);
     child.on("close", resolve);
   });
   const ms = Number(process.hrtime.bigint() - started) / 1e6;
-  if (code !== exit) throw new Error(`${command.join(" ")} ended with ${code} instead of ${exit}:\n${text.slice(0, 4000)}`);
-  const mib = memory ? Number(readFileSync(peakFile, "utf8")) / 1024 : undefined;
-  if (folder !== undefined) rmSync(folder, { recursive: true });
-  return { ms, mib, text };
+  if (file !== undefined) closeSync(file);
+  if (code !== exit)
+    throw new Error(`${command.join(" ")} ended with ${code} instead of ${exit}:\n${text.slice(0, 4000)}\n${headOf(output)}`);
+  const kib = !memory ? undefined : isNode ? Number(readFileSync(peakFile, "utf8")) : tree();
+  rmSync(folder, { recursive: true });
+  return { ms, mib: kib === undefined ? undefined : kib / 1024, text };
+}
+
+function headOf(file) {
+  if (file === undefined) return "";
+  const bytes = Buffer.alloc(4000);
+  const open = openSync(file, "r");
+  const length = readSync(open, bytes);
+  closeSync(open);
+  return bytes.toString("utf8", 0, length);
+}
+
+/** Adds up the resident memory of a process and its children every 10 ms. Returns a function that ends this and returns the peak in KiB; undefined without /proc. */
+function watchTree(pid) {
+  let peak;
+  const timer = setInterval(() => {
+    const kib = residentOf(pid);
+    if (kib !== undefined) peak = Math.max(peak ?? 0, kib);
+  }, 10);
+  return () => {
+    clearInterval(timer);
+    return peak;
+  };
+}
+
+function residentOf(pid) {
+  try {
+    const own = Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1] ?? 0);
+    const children = readFileSync(`/proc/${pid}/task/${pid}/children`, "utf8").split(" ").filter(Boolean);
+    return children.reduce((sum, child) => sum + (residentOf(child) ?? 0), own);
+  } catch {
+    return undefined;
+  }
 }
 
 /**
  * Runs contestants in turn, `runs` times each after a warm-up, so that changes of the machine's
- * load affect all of them. Resolves with the median wall time by name. `before` and `after` are
- * awaited around each run.
+ * load affect all of them. Resolves with the quartiles of the wall time by name. `before` and
+ * `after` are awaited around each run.
  */
 export async function roundRobin(contestants, runs) {
   const times = new Map(contestants.map(({ name }) => [name, []]));
@@ -54,21 +89,26 @@ export async function roundRobin(contestants, runs) {
       if (round > 0) times.get(contestant.name).push(ms);
     }
   }
-  return Object.fromEntries([...times].map(([name, values]) => [name, median(values)]));
+  return Object.fromEntries([...times].map(([name, values]) => [name, quartiles(values)]));
 }
 
-/** The highest of three runs, in MiB. */
-export async function peakMemory(contestant, runs = 3) {
-  let peak = 0;
+/** The highest of `runs` runs, in MiB; undefined if it cannot be measured here. */
+export async function peakMemory(contestant, runs = 1) {
+  let peak;
   for (let run = 0; run < runs; run++) {
     await contestant.before?.();
-    peak = Math.max(peak, (await runOnce(contestant, true)).mib);
+    const { mib } = await runOnce(contestant, true);
+    if (mib !== undefined) peak = Math.max(peak ?? 0, mib);
   }
   return peak;
 }
 
-function median(values) {
+function quartiles(values) {
   const sorted = [...values].sort((a, b) => a - b);
-  const middle = sorted.length >> 1;
-  return sorted.length % 2 === 1 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2;
+  const at = (part) => {
+    const place = (sorted.length - 1) * part;
+    const below = sorted[Math.floor(place)];
+    return below + (sorted[Math.ceil(place)] - below) * (place % 1);
+  };
+  return { low: at(0.25), median: at(0.5), high: at(0.75), runs: sorted.length };
 }

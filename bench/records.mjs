@@ -1,11 +1,11 @@
-// W8: W1 with the records in a folder, in git (a bare repository on this disk) and, if DIMSYNC_DATABASE_URL is set, in PostgreSQL.
+// W1 with the records in a folder, in git (a bare repository on this disk) and, if DIMSYNC_DATABASE_URL is set, in PostgreSQL.
 import { execFileSync } from "node:child_process";
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { integrationName } from "./account.mjs";
 import { literalProject, shape } from "./literal.mjs";
-import { roundRobin, runOnce } from "./measure.mjs";
-import { ms, table, times } from "./table.mjs";
+import { peakMemory, roundRobin, runOnce } from "./measure.mjs";
+import { dimsync } from "./project.mjs";
+import { mib, table, times, wall } from "./table.mjs";
 
 const git = (folder, ...args) => execFileSync("git", ["-C", folder, ...args], { stdio: "pipe" });
 
@@ -27,29 +27,23 @@ function countingGit(folder) {
   };
 }
 
-export async function w8(bench) {
+export async function records(bench) {
   await bench.begin({ shape, warm: true });
-  const project = (name) => {
-    const { folder } = literalProject(bench, name, integrationName);
-    return { name, folder, env: { DIMSYNC_API_KEY: bench.key } };
-  };
-  const dimsync = ({ folder, env }, ...args) => ({ command: [process.execPath, bench.bin, ...args, "-C", folder], env });
-
-  const plain = project("w8-folder");
-  const shared = project("w8-git");
-  const bare = join(bench.folder, "w8.git");
+  const plain = literalProject(bench, "records-folder").folder;
+  const shared = literalProject(bench, "records-git").folder;
+  const bare = join(bench.folder, "records.git");
   git(bench.folder, "init", "--quiet", "--bare", bare);
-  git(shared.folder, "init", "--quiet");
-  git(shared.folder, "remote", "add", "origin", bare);
-  await runOnce(dimsync(shared, "records", "init"));
+  git(shared, "init", "--quiet");
+  git(shared, "remote", "add", "origin", bare);
+  await runOnce(dimsync(bench, shared, "records", "init"));
   const stores = [
-    { ...plain, name: "folder" },
-    { ...shared, name: "git" },
+    { name: "folder", folder: plain },
+    { name: "git", folder: shared },
   ];
   if (process.env.DIMSYNC_DATABASE_URL) {
-    const database = project("w8-postgres");
-    await runOnce(dimsync(database, "records", "init", "--to", "postgres"));
-    stores.push({ ...database, name: "PostgreSQL" });
+    const { folder } = literalProject(bench, "records-postgres");
+    await runOnce(dimsync(bench, folder, "records", "init", "--to", "postgres"));
+    stores.push({ name: "PostgreSQL", folder });
   }
 
   const counter = countingGit(bench.folder);
@@ -58,17 +52,19 @@ export async function w8(bench) {
     ["plan", "--detailed-exitcode"],
     ["apply", "--yes"],
   ]) {
-    await runOnce({ ...dimsync(shared, ...args), env: { ...shared.env, PATH: counter.path } });
+    const run = dimsync(bench, shared, ...args);
+    await runOnce({ ...run, env: { ...run.env, PATH: counter.path } });
     const { pushes, reads } = counter.counts();
     if (pushes !== 0 || reads > 2) throw new Error(`${args[0]} without changes: ${pushes} pushes, ${reads} reads of the ref`);
     used.push(`${args[0]} ${reads}`);
   }
 
-  const wall = await roundRobin(
-    stores.map((store) => ({ name: store.name, ...dimsync(store, "plan", "--detailed-exitcode") })),
-    bench.runs,
-  );
-  const rows = [["W8: W1 with records in", "wall ms", "to folder"]];
-  for (const { name } of stores) rows.push([name, ms(wall[name]), name === "folder" ? "" : times(wall[name], wall.folder)]);
+  const contestants = stores.map(({ name, folder }) => ({ name, ...dimsync(bench, folder, "plan", "--detailed-exitcode") }));
+  const walls = await roundRobin(contestants, bench.runs);
+  const rows = [["W1 with records in", "wall ms", "to folder", "peak MiB"]];
+  for (const contestant of contestants) {
+    const own = walls[contestant.name];
+    rows.push([contestant.name, wall(own), times(own, walls.folder), mib(await peakMemory(contestant))]);
+  }
   return `${table(rows)}\n\nReads of the ref without changes: ${used.join(", ")}; no push (checked).`;
 }

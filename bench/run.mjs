@@ -1,5 +1,6 @@
-// `npm run bench` measures everything, `npm run bench -- w1 w3` some of it. `--dist DIR` uses an
-// existing build; otherwise it builds. `--runs N`. Prints Markdown for docs/performance.md.
+// `npm run bench` measures everything, `npm run bench -- W1 W3` some of it. `--dist DIR` uses an
+// existing build; otherwise it builds. `--runs N`. `--small` makes W8 to W10 fifty times smaller, to
+// try the benchmark itself. Prints Markdown for docs/performance.md.
 import { execFileSync, fork } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { cpus, tmpdir, totalmem } from "node:os";
@@ -8,17 +9,23 @@ import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { build } from "esbuild";
 import { w7 } from "./adopt.mjs";
-import { w4, w5 } from "./fleet.mjs";
+import { w4, w5, w9 } from "./fleet.mjs";
+import { w8, w10 } from "./large.mjs";
 import { w6 } from "./latency.mjs";
 import { w1, w2 } from "./literal.mjs";
-import { w8 } from "./records.mjs";
+import { records } from "./records.mjs";
 import { w3 } from "./start-up.mjs";
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
-  options: { dist: { type: "string" }, runs: { type: "string", default: "7" }, keep: { type: "boolean", default: false } },
+  options: {
+    dist: { type: "string" },
+    runs: { type: "string", default: "7" },
+    keep: { type: "boolean", default: false },
+    small: { type: "boolean", default: false },
+  },
 });
-const workloads = { w1, w2, w3, w4, w5, w6, w7, w8 };
+const workloads = { w1, w2, w3, w4, w5, w6, w7, w8, w9, w10, records };
 const wanted = positionals.length === 0 ? Object.keys(workloads) : positionals.map((name) => name.toLowerCase());
 for (const name of wanted)
   if (!Object.hasOwn(workloads, name)) throw new Error(`There is no workload ${name}: ${Object.keys(workloads).join(", ")}.`);
@@ -48,16 +55,25 @@ const tell = async (message) => {
   return answered;
 };
 
+let begun = "";
 const bench = {
   folder,
   root,
   key,
   base: `http://127.0.0.1:${port}`,
   runs: Number(values.runs),
+  /** The size of a workload, or less with --small. */
+  size: (count) => (values.small ? Math.ceil(count / 50) : count),
   bin: join(dist, "bin.cjs"),
   floor: join(folder, "floor.mjs"),
   /** Gives the service an account (see service.mjs). */
   begin: (setting) => tell({ begin: setting }),
+  /** As `begin`, unless the service already has it. */
+  beginOnce: async (setting) => {
+    const text = JSON.stringify(setting);
+    if (text !== begun) await bench.begin(setting);
+    begun = text;
+  },
   /** Requests by method since the last call. */
   counts: async () => (await tell({ resetCounts: true })).counts,
 };
@@ -77,7 +93,7 @@ try {
     version("jq", "--version"),
     new Date().toISOString().slice(0, 10),
   );
-  console.log(`${notes.filter(Boolean).join(" · ")} · medians of ${bench.runs} runs in turn unless stated\n`);
+  console.log(`${notes.filter(Boolean).join(" · ")} · medians (and quartiles) of ${bench.runs} runs in turn unless stated\n`);
   for (const name of wanted) console.log(`${await workloads[name](bench)}\n`);
 } finally {
   service.kill();

@@ -20,7 +20,7 @@ async function begin(next) {
   for (const { table, column } of setting.differences ?? []) {
     for (const schema of Object.values(schemas)) schema.tables[table].columns[column].hashed = !schema.tables[table].columns[column].hashed;
   }
-  const state = account({ integrations: shape.integrations, schemas });
+  const state = account({ integrations: shape.integrations, schemas, tags: shape.tags });
   // Integrations that a run writes to need their own maps.
   for (const i of setting.changed ?? []) {
     const integration = state.integrations[i];

@@ -1,8 +1,8 @@
 // W3: the start-up time.
-import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { roundRobin } from "./measure.mjs";
-import { ms, table, times } from "./table.mjs";
+import { peakMemory, roundRobin } from "./measure.mjs";
+import { writeProject } from "./project.mjs";
+import { mib, table, times, wall } from "./table.mjs";
 
 const manifest = `apiVersion: dimsync/v1
 kind: Tag
@@ -17,11 +17,7 @@ spec:
 `;
 
 export async function w3(bench) {
-  const folder = join(bench.folder, "w3");
-  mkdirSync(join(folder, "manifests"), { recursive: true });
-  writeFileSync(join(folder, "manifests/pii.yaml"), manifest);
-  writeFileSync(join(folder, "dimsync.yaml"), "apiVersion: dimsync/v1\nkind: Config\nmanifests: [manifests]\n");
-  writeFileSync(join(folder, "empty.mjs"), "");
+  const folder = writeProject(bench, "w3", { "manifests/pii.yaml": manifest, "empty.mjs": "" });
   const node = (name, ...args) => ({ name, command: [process.execPath, ...args] });
   const contestants = [
     node("node -e 0", "-e", "0"),
@@ -32,10 +28,11 @@ export async function w3(bench) {
     node("validate, one small file", bench.bin, "validate", "-C", folder),
   ];
   const runs = 3 * bench.runs;
-  const wall = await roundRobin(contestants, runs);
-  const rows = [
-    ["W3: start-up", "wall ms", "to node -e 0"],
-    ...contestants.map(({ name }) => [name, ms(wall[name]), times(wall[name], wall["node -e 0"])]),
-  ];
-  return `${table(rows)}\n\nMedians of ${runs} runs.`;
+  const walls = await roundRobin(contestants, runs);
+  const rows = [["W3: start-up", "wall ms", "to node -e 0", "peak MiB"]];
+  for (const contestant of contestants) {
+    const own = walls[contestant.name];
+    rows.push([contestant.name, wall(own), times(own, walls["node -e 0"]), mib(await peakMemory(contestant))]);
+  }
+  return `${table(rows)}\n\n${runs} runs; memory of one.`;
 }
