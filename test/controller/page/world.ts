@@ -128,10 +128,10 @@ export const findings: readonly Finding[] = [
       address: "SchemaConfig/shops@orders",
       path: column("customers", name),
       risk: "exposed",
-      cause: "pii-email (manifests/pii.yaml)",
+      cause: "SchemaConfig/shops, rule pii-email",
       detail: {
-        actual: "false",
-        desired: "true",
+        actual: false,
+        desired: true,
         cause: { rule: "pii-email", reason: "GDPR register 12", file: "manifests/pii.yaml", line: 9 },
         attribution: {
           actor: "dana@example.com",
@@ -151,8 +151,8 @@ export const findings: readonly Finding[] = [
     address: "Integration/orders",
     path: "/paused",
     risk: "neutral",
-    cause: "Integration/orders",
-    detail: { actual: "true", desired: "false", text: "Resume the integration in the service." },
+    cause: "Integration/orders /paused",
+    detail: { actual: true, desired: false, text: "Resume the integration in the service." },
     openedAt: before(12 * day),
     openedRun: "run-0003",
   },
@@ -162,7 +162,7 @@ export const findings: readonly Finding[] = [
     address: "SchemaConfig/shops@orders",
     path: column("customers", "email"),
     risk: "error",
-    cause: "Policy/pii-must-be-hashed",
+    cause: "pii-must-be-hashed",
     detail: { policy: "pii-must-be-hashed", text: "personal data would be copied unhashed" },
     openedAt: before(49 * minute),
     openedRun: "run-0002",
@@ -243,7 +243,7 @@ export const detail = (members: Partial<AccountDetail> = {}): AccountDetail => (
 export const causesOf = (accounts: readonly AccountSummary[], count = 12): readonly CauseGroup[] => {
   const names = accounts.map(({ name }) => name);
   return Array.from({ length: names.length === 0 ? 0 : count }, (_unused, index) => ({
-    cause: index === 0 ? "pii-email (manifests/pii.yaml)" : `rule-${index} (manifests/shops.yaml)`,
+    cause: index === 0 ? "SchemaConfig/shops, rule pii-email" : `SchemaConfig/shops, rule ${index}`,
     kind: index === 3 ? ("policy" as const) : ("change" as const),
     risk: index < 2 ? ("exposed" as const) : index === 3 ? ("error" as const) : ("neutral" as const),
     findings: 640 - index * 40,

@@ -8,6 +8,7 @@ import { accountNamed } from "../named.ts";
 import type { PageReads } from "../reads.ts";
 import type { HtmlPage } from "../reply.ts";
 import type { PageRequest } from "../routes.ts";
+import { stateHtml } from "./accounts.ts";
 import { eventTable, findingCards } from "./findings.ts";
 import { pageAsked, pager } from "./pager.ts";
 import { shell, time } from "./shell.ts";
@@ -23,7 +24,6 @@ import {
   numberHtml,
   runHref,
   shortDigest,
-  stateChip,
   stateTexts,
 } from "./words.ts";
 
@@ -39,13 +39,13 @@ export async function accountPage(reads: PageReads, { query, now }: PageRequest,
   const { findings, suspensions, events } = account;
   return shell({
     title: account.name,
-    note: joinParts([stateChip(account.state), account.state !== "exposed" && isExposed(account) ? chip("exposed", "bad") : ""], " "),
+    note: stateHtml(account),
     about: aboutHtml(account, now),
     crumbs: [["Accounts", "/"]],
     now,
     isLive: true,
     sections: [
-      { id: "state", title: "", html: stateHtml(account, now) },
+      { id: "state", title: "", html: summaryHtml(account, now) },
       { id: "fix", title: findings.length === 0 ? "" : "Fix it", html: findings.length === 0 ? "" : fixHtml(account) },
       {
         id: "findings",
@@ -99,7 +99,7 @@ function aboutHtml(account: AccountDetail, now: Date): string {
 }
 
 /** One sentence, the numbers, and why the state is not known. */
-function stateHtml(account: AccountDetail, now: Date): string {
+function summaryHtml(account: AccountDetail, now: Date): string {
   const { state, exposedColumns, differences, manual, policyViolations, error, suspension, isStale, lastRun } = account;
   const tone = isExposed(account) ? "bad" : stateTexts[state].tone === "quiet" ? "info" : stateTexts[state].tone;
   const numbers = [

@@ -1,6 +1,5 @@
 import { blocks, chip, code, escaped, folded, prose, table } from "../../../render/html/escape.ts";
 import { counted } from "../../../text/counts.ts";
-import { enumerate } from "../../../text/labels.ts";
 import { andMore, joinParts } from "../../../text/lists.ts";
 import { type AccountSummary, accountStates, type CauseGroup } from "../../views/status.ts";
 import {
@@ -20,10 +19,11 @@ import type { PageRequest } from "../routes.ts";
 import { findingPlace } from "./findings.ts";
 import { pageNumber, pager } from "./pager.ts";
 import { shell } from "./shell.ts";
-import { accountHref, ageHtml, commitHtml, link, numberHtml, riskTones, stateChip, stateTexts } from "./words.ts";
+import { accountHref, ageHtml, commitHtml, kindText, link, numberHtml, riskTones, stateChip, stateTexts } from "./words.ts";
 
 const accountsPerPage = 500;
 const causesShown = 5;
+const namesShown = 2;
 
 /** `/`: totals, findings by cause, and the accounts, worst first. */
 export async function accountsPage(reads: PageReads, { query, now }: PageRequest): Promise<HtmlPage> {
@@ -66,16 +66,14 @@ function verdict(totals: Totals): string {
     " ",
   );
   if (exposedAccounts > 0) {
-    const what = enumerate(
-      [
-        ...(exposedColumns === 0
-          ? []
-          : [`${counted(exposedColumns, "column")} ${exposedColumns === 1 ? "is" : "are"} less protected than the manifests declare`]),
-        ...(policyViolations === 0 ? [] : [`${counted(policyViolations, "policy violation")} of severity error`]),
-      ],
-      "and",
-    );
-    return `<p class="lead bad"><strong>${counted(exposedAccounts, "account")} exposed.</strong> ${escaped(`${what.charAt(0).toUpperCase()}${what.slice(1)}.`)} ${limits}</p>`;
+    const sentences = [
+      exposedColumns === 0
+        ? ""
+        : `${counted(exposedColumns, "column")} ${exposedColumns === 1 ? "is" : "are"} less protected than the manifests declare.`,
+      policyViolations === 0 ? "" : `Policies of severity error are violated in ${counted(policyViolations, "place")}.`,
+      limits,
+    ];
+    return `<p class="lead bad"><strong>${counted(exposedAccounts, "account")} exposed.</strong> ${joinParts(sentences, " ")}</p>`;
   }
   if (accounts === 0) return "";
   const tone = unknown > 0 ? "warn" : "good";
@@ -104,7 +102,7 @@ function causesHtml(causes: readonly CauseGroup[], now: Date): string {
   const drawn = (some: readonly CauseGroup[], caption: string): string =>
     table(
       caption,
-      ["Cause", "Findings", "Accounts", "Since"],
+      ["Cause", "Findings", "Since", "Accounts"],
       some.map((group) => causeRow(group, now)),
       "causes",
     );
@@ -122,16 +120,15 @@ function causesHtml(causes: readonly CauseGroup[], now: Date): string {
 
 function causeRow(group: CauseGroup, now: Date): readonly string[] {
   const { cause, kind, risk, findings, accounts, openedAt, example } = group;
-  const place =
-    example.detail.cause === undefined
-      ? ""
-      : `${example.detail.cause.file}${example.detail.cause.line === undefined ? "" : `:${example.detail.cause.line}`}`;
-  const links = accounts.slice(0, 3).map((name) => link(accountHref(name), escaped(name)));
+  const { file, line } = example.detail.cause ?? {};
+  const place = file === undefined || cause.includes(file) ? "" : escaped(line === undefined ? file : `${file}:${line}`);
+  const links = accounts.slice(0, namesShown).map((name) => link(accountHref(name), escaped(name)));
+  const such = joinParts([`such as ${findingPlace(example)}`, place], " · ");
   return [
-    `<span class="strong">${escaped(cause)}</span> ${chip(kind === "change" ? risk : `${kind}${risk === "neutral" ? "" : `: ${risk}`}`, riskTones[risk])}<br><span class="quiet small">such as ${findingPlace(example)}${place === "" ? "" : ` · ${escaped(place)}`}</span>`,
+    `<span class="strong">${escaped(cause)}</span> ${chip(kindText(kind, risk), riskTones[risk])}<br><span class="quiet small">${such}</span>`,
     String(findings),
-    `<strong>${accounts.length}</strong> <span class="quiet">${andMore(links, { shown: 3, total: accounts.length })}</span>`,
     ageHtml(openedAt, now),
+    `<strong>${accounts.length}</strong> <span class="quiet">${andMore(links, { shown: namesShown, total: accounts.length })}</span>`,
   ];
 }
 
@@ -166,26 +163,39 @@ function accountTable(accounts: readonly AccountSummary[], total: number, now: D
 }
 
 function accountRow(account: AccountSummary, now: Date): readonly string[] {
-  const { name, state, exposedColumns, differences, manual, policyViolations, lastCheckedAt, nextCheckAt, mode, commit, isCurrent } =
-    account;
-  const violations = policyViolations === 0 ? "" : `<br><span class="small">${counted(policyViolations, "violation")}</span>`;
+  const { name, exposedColumns, differences, manual, lastCheckedAt, isStale, mode, commit, isCurrent } = account;
   return [
     `${link(accountHref(name), escaped(name))}${noteHtml(account, now)}`,
-    joinParts([stateChip(state), state !== "exposed" && isExposed(account) ? chip("exposed", "bad") : ""], " "),
-    `${numberHtml(exposedColumns, true)}${violations}`,
+    stateHtml(account),
+    numberHtml(exposedColumns, true),
     numberHtml(differences),
     numberHtml(manual),
     lastCheckedAt === undefined
       ? '<span class="quiet">never</span>'
-      : `<span${account.isStale ? ' class="late"' : ""}>${ageHtml(lastCheckedAt, now)}</span>`,
-    account.running === undefined
-      ? account.suspension === undefined
-        ? ageHtml(nextCheckAt, now)
-        : '<span class="quiet">suspended</span>'
-      : chip("running", "info"),
+      : `<span${isStale ? ' class="late"' : ""}>${ageHtml(lastCheckedAt, now)}</span>`,
+    nextHtml(account, now),
     escaped(mode),
     `${commitHtml(commit)}${isCurrent ? "" : ' <span class="quiet small">not checked yet</span>'}`,
   ];
+}
+
+/** The state; what is exposed shows in any state. */
+export function stateHtml(account: AccountSummary): string {
+  const { state, policyViolations } = account;
+  return joinParts(
+    [
+      stateChip(state),
+      state !== "exposed" && isExposed(account) ? chip("exposed", "bad") : "",
+      policyViolations === 0 ? "" : `<span class="small">${counted(policyViolations, "violation")}</span>`,
+    ],
+    " ",
+  );
+}
+
+function nextHtml({ running, suspension, nextCheckAt }: AccountSummary, now: Date): string {
+  if (running !== undefined) return chip("running", "info");
+  if (suspension !== undefined) return '<span class="quiet">suspended</span>';
+  return Date.parse(nextCheckAt) <= now.getTime() ? "due" : ageHtml(nextCheckAt, now);
 }
 
 /** Labels, and why the account is not checked. */
@@ -197,7 +207,7 @@ function noteHtml(account: AccountSummary, now: Date): string {
       ? `${escaped(suspension.reason)}, resumes ${ageHtml(suspension.until, now)}`
       : error === undefined
         ? ""
-        : `${code(error.code)} ${prose(error.message)}`;
+        : `${code(error.code)} ${prose(firstSentence(error.message))}`;
   return joinParts(
     [
       labels.length === 0 ? "" : `<span class="labels quiet">${labels.map(escaped).join(" ")}</span>`,
@@ -206,3 +216,6 @@ function noteHtml(account: AccountSummary, now: Date): string {
     "",
   );
 }
+
+/** The account's page has the whole message. */
+const firstSentence = (text: string): string => /^.*?[.!?](?=\s|$)/su.exec(text)?.[0] ?? text;

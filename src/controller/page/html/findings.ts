@@ -1,10 +1,12 @@
+import type { JsonValue } from "../../../model/json/json.ts";
 import { chip, code, escaped, prose, table } from "../../../render/html/escape.ts";
 import { counted } from "../../../text/counts.ts";
 import { joinParts } from "../../../text/lists.ts";
 import { pathText } from "../../../text/paths.ts";
+import { valueAt } from "../../../text/values.ts";
 import type { Finding, FindingEvent } from "../../views/status.ts";
 import { time } from "./shell.ts";
-import { ageHtml, link, riskTones, runHref } from "./words.ts";
+import { ageHtml, kindText, link, riskTones, runHref } from "./words.ts";
 
 // Groups beyond this many findings are closed, so that the page stays short.
 const openFindings = 40;
@@ -46,18 +48,17 @@ function card(cause: string, findings: readonly Finding[], { id, isOpen, now }: 
   const reason = source?.reason === undefined ? "" : `<p class="quiet">${escaped(source.reason)}</p>\n`;
   const rows = findings.map((finding) => findingRow(finding, now));
   return `<details class="card" id="${id}"${isOpen ? " open" : ""}><summary>${summary}</summary><div class="inside">
-${reason}${table(`Open findings of ${cause}`, ["What", "Account", "Desired", "Who", "Open for"], rows, "findings")}
+${reason}${table(`Open findings of ${cause}`, ["What", "Account", "Desired", "Who", "Open since"], rows, "findings")}
 </div></details>`;
 }
 
 function findingRow(finding: Finding, now: Date): readonly string[] {
   const { kind, risk, detail, openedAt, openedRun } = finding;
-  const type = kind === "change" ? risk : kind;
   const text = detail.text === undefined ? "" : `<span class="why">${prose(detail.text)}</span>`;
   return [
-    `${findingPlace(finding)} ${chip(type, riskTones[risk])}${text}`,
-    valueHtml(detail.actual),
-    valueHtml(detail.desired),
+    `${findingPlace(finding)} ${chip(kindText(kind, risk), riskTones[risk])}${text}`,
+    valueHtml(finding, detail.actual),
+    valueHtml(finding, detail.desired),
     whoHtml(finding),
     link(runHref(openedRun), ageHtml(openedAt, now)),
   ];
@@ -70,7 +71,8 @@ export function findingPlace({ address, path }: Pick<Finding, "address" | "path"
   return `<span class="place">${escaped(address)}${where === "" ? "" : ` <code>${where}</code>`}</span>`;
 }
 
-const valueHtml = (value: unknown): string => (value === undefined ? "" : code(typeof value === "string" ? value : JSON.stringify(value)));
+/** A value that the database stored as JSON. */
+const valueHtml = ({ path }: Finding, value: unknown): string => (value === undefined ? "" : code(valueAt(path, value as JsonValue)));
 
 const confidences: Readonly<Record<string, string>> = { likely: "likely", window: "only the time fits" };
 
@@ -88,8 +90,6 @@ function whoHtml({ actor, detail: { attribution } }: Finding): string {
   );
 }
 
-const eventTexts: Readonly<Record<FindingEvent["event"], string>> = { opened: "opened", changed: "changed", closed: "closed" };
-
 /** What happened to findings, newest first. */
 export const eventTable = (events: readonly FindingEvent[]): string =>
   table(
@@ -97,7 +97,7 @@ export const eventTable = (events: readonly FindingEvent[]): string =>
     ["When", "Event", "What", "Who"],
     events.map((event) => [
       link(runHref(event.run), time(event.at)),
-      chip(eventTexts[event.event], event.event === "closed" ? "good" : riskTones[event.risk]),
+      chip(event.event, event.event === "closed" ? "good" : riskTones[event.risk]),
       findingPlace(event),
       event.actor === undefined ? "" : escaped(event.actor),
     ]),

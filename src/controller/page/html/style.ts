@@ -30,6 +30,8 @@ form+section h2,#accounts h2{margin-top:1.25rem}
 .accounts,.runs,.causes,.numbers{font-variant-numeric:tabular-nums}
 .accounts th a,.runs th a{font-weight:600}
 .place{overflow-wrap:anywhere}
+.tiles{grid-template-columns:repeat(auto-fit,minmax(7rem,1fr))}
+.tiles a,.tiles div{padding:.5rem .75rem}
 .columns{columns:16rem;padding-left:1.2rem}
 .pager{display:flex;gap:1rem;margin:1rem 0;font-size:.9375rem}
 .timeline{max-width:60rem}
@@ -54,8 +56,13 @@ form+section h2,#accounts h2{margin-top:1.25rem}
 .accounts td:nth-child(3),.accounts td:nth-child(4),.accounts td:nth-child(5),.causes td:nth-child(2){text-align:right;padding-right:1.5rem}
 .accounts th:nth-child(3),.accounts th:nth-child(4),.accounts th:nth-child(5),.causes th:nth-child(2){text-align:right;padding-right:1.5rem}
 .accounts th,.accounts td{padding-top:.4rem;padding-bottom:.4rem}
-.accounts td:nth-child(n+6),.causes td:last-child{white-space:nowrap}
-.causes tbody th{width:55%}
+.accounts td:nth-child(n+6),.causes td:nth-child(3){white-space:nowrap}
+.runs tbody th,.events tbody th{white-space:nowrap}
+.causes tbody th{width:54%}
+.findings{table-layout:fixed}
+.findings thead th:first-child,.findings tbody th{width:40%}
+.findings th:nth-child(2),.findings th:nth-child(3){width:12%}
+.findings th:nth-child(5){width:8rem}
 }
 @media (max-width:44rem){
 h1{font-size:1.3rem}
@@ -63,8 +70,17 @@ h1{font-size:1.3rem}
 .accounts tbody th{grid-column:1/-1}
 .accounts tbody td:nth-child(2){grid-column:1/-1;padding:.15rem 0}
 .accounts tbody td:nth-child(2)::before{content:none}
+td:has(>.zero:only-child){display:none!important}
+.causes tbody tr{display:grid;grid-template-columns:1fr 1fr;gap:.1rem 1rem}
+.causes tbody th,.causes tbody td:nth-child(4){grid-column:1/-1}
+#state .tiles{grid-template-columns:repeat(2,1fr)}
 .runs tbody th,.runs tbody td:nth-child(2),.runs tbody td:last-child{grid-column:1/-1}
 .facts{grid-template-columns:1fr 1fr}
+.tiles{grid-template-columns:repeat(3,1fr);gap:.4rem}
+.tiles a,.tiles div{padding:.35rem .6rem}
+.tiles strong{font-size:1.25rem}
+.tiles span{font-size:.8125rem;line-height:1.3;display:block}
+.lead{font-size:1rem}
 form label{flex:1 1 9rem}
 input,select{width:100%}
 }

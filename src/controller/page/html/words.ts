@@ -26,6 +26,10 @@ export const riskTones: Readonly<Record<Finding["risk"], Tone>> = {
   ...{ stricter: "good", neutral: "quiet", info: "quiet" },
 };
 
+/** "exposed", "manual", "policy: error". */
+export const kindText = (kind: Finding["kind"], risk: Finding["risk"]): string =>
+  kind === "change" ? risk : kind === "policy" ? `policy: ${risk}` : kind;
+
 /** "12 s", "4 min", "3 h", "2 d": the largest whole unit. */
 export function durationText(ms: number): string {
   const seconds = Math.max(0, Math.round(ms / 1000));
@@ -49,9 +53,9 @@ export const commitHtml = (commit: string | undefined): string =>
 /** "sha256:4f2c1ab09d3e" */
 export const shortDigest = (digest: string): string => digest.replace(/^(sha256:)?(.{12}).*$/su, "$1$2");
 
-/** Zero is quiet, so that other numbers stand out. */
+/** Zero is quiet, and left out on a narrow screen, so that other numbers stand out. */
 export const numberHtml = (count: number, isAlarm = false): string =>
-  count === 0 ? '<span class="quiet">0</span>' : isAlarm ? `<strong class="alarm">${count}</strong>` : String(count);
+  count === 0 ? '<span class="quiet zero">0</span>' : isAlarm ? `<strong class="alarm">${count}</strong>` : String(count);
 
 export const accountHref = (name: string): string => `/accounts/${encodeURIComponent(name)}`;
 export const runHref = (id: string): string => `/runs/${encodeURIComponent(id)}`;

@@ -1,0 +1,140 @@
+import { describe, expect, test } from "vitest";
+import { accountPage } from "../../../../src/controller/page/html/account.ts";
+import { bundlePage } from "../../../../src/controller/page/html/bundle.ts";
+import { runPage } from "../../../../src/controller/page/html/run.ts";
+import type { AccountDetail } from "../../../../src/controller/views/status.ts";
+import { renderers } from "../../../../src/render/index.ts";
+import { tracedReport } from "../../../render/html-report.ts";
+import { bundle, detail, findings, now, run, runDetail, runs, suspension, worldOf } from "../world.ts";
+
+const request = { path: "/", query: new URLSearchParams(), now };
+
+async function html(members: Partial<AccountDetail> = {}, query = ""): Promise<string> {
+  const reads = worldOf([], { account: async () => detail(members) });
+  const page = await accountPage(reads, { ...request, query: new URLSearchParams(query) }, "prod");
+  return page.html.replaceAll(/<(style|script)>.*?<\/\1>/gsu, "");
+}
+
+const words = (text: string): string => text.replaceAll(/<[^>]*>/gu, " ").replaceAll(/\s+/gu, " ");
+
+describe("an exposed account", () => {
+  test("shows who made each change, and when", async () => {
+    expect(words(await html())).toContain(
+      "public.customers.email hashed exposed false true dana@example.com 2026-03-01 08:10 UTC “Schema configuration of integration 8f1c &quot;Orders&quot; changed” 49 min ago",
+    );
+  });
+
+  test("shows the commands that revert and accept", async () => {
+    const commands = [...(await html({ target: "shop eu" })).matchAll(/<pre>(.*?)<\/pre>/gsu)].map(([, text]) => text);
+    expect(commands.slice(0, 3)).toEqual([
+      "dimsync drift -t &#39;shop eu&#39; --resolve revert",
+      "dimsync apply revert.plan.json",
+      "dimsync drift -t &#39;shop eu&#39; --resolve accept",
+    ]);
+  });
+
+  test("groups findings by cause, with its place and reason", async () => {
+    const text = await html();
+    expect([...text.matchAll(/<details class="card" id="(cause-\d)" open>/gu)].map(([, id]) => id)).toEqual([
+      "cause-1",
+      "cause-2",
+      "cause-3",
+    ]);
+    expect(words(text)).toContain("SchemaConfig/shops, rule pii-email 3 findings 3 exposed manifests/pii.yaml:9 GDPR register 12");
+  });
+
+  test("closes later causes if there are many findings", async () => {
+    const many = Array.from({ length: 90 }, (_, index) => ({
+      ...findings[0],
+      id: index,
+      cause: `rule ${Math.floor(index / 30)}`,
+    })) as AccountDetail["findings"];
+    expect((await html({ findings: many })).match(/<details class="card" id="cause-\d" open>/gu)).toHaveLength(1);
+  });
+});
+
+test("differences that can only be fixed by hand have their instruction and no command", async () => {
+  const text = await html({
+    state: "drifted",
+    exposedColumns: 0,
+    policyViolations: 0,
+    findings: findings.filter(({ kind }) => kind === "manual"),
+  });
+  expect(words(text)).toContain("Resume the integration in the service.");
+  expect(words(text)).toContain("1 difference can only be fixed by hand");
+  expect(text).not.toContain("--resolve");
+});
+
+test("an account in sync has no fix", async () => {
+  const text = words(await html({ state: "in-sync", exposedColumns: 0, policyViolations: 0, findings: [] }));
+  expect(text).toContain("The account matches the manifests.");
+  expect(text).toContain("The last comparison found no difference.");
+  expect(text).not.toContain("Fix it");
+});
+
+test.each<[string, Partial<AccountDetail>, string]>([
+  [
+    "why the last run failed",
+    { error: { code: "E_TIMEOUT", message: "No response.\nTry later." } },
+    "The last run failed. E_TIMEOUT No response. Try later.",
+  ],
+  [
+    "who suspended it, until when, and why",
+    { state: "suspended", suspension },
+    "Suspended by dana@example.com until 2026-03-01 14:00 UTC : Migration of the warehouse, CHG-1204",
+  ],
+  ["that the numbers are old", { isStale: true, state: "exposed" }, "Not checked within three intervals. The numbers are 4 min ago"],
+  ["that the service is overloaded", { intervalMs: 3_600_000 }, "15 min (now every 1 h: the service is overloaded)"],
+  [
+    "that a run is in progress",
+    { running: { run: "r", worker: "worker-2", since: "2026-03-01T08:59:30.000Z" } },
+    "running since 30 s ago on worker-2",
+  ],
+  ["earlier suspensions", {}, "2026-02-27 09:00 UTC resumed by lee@example.com"],
+  ["how to suspend it", { suspensions: [] }, "dimsync controller suspend prod --until 2h --reason"],
+  ["what a mode does", { mode: "protect" }, "The controller sends changes that protect data, within the guards."],
+])("it shows %s", async (_, members, expected) => {
+  expect(words(await html(members))).toContain(expected);
+});
+
+describe("runs", () => {
+  test("are listed with their result, in pages", async () => {
+    const text = await html();
+    expect(text.match(/data-head="Result"/gu)).toHaveLength(20);
+    expect(words(text)).toContain("failed E_TIMEOUT GET /v1/tags: no response within 30 s.");
+    expect(text).toContain('<a href="/accounts/prod?page=2">Next page</a>');
+    const last = await html({}, "page=3");
+    expect(last).toContain(`/runs/${runs[40]?.id}`);
+    expect(last).not.toContain("Next page");
+  });
+
+  test("have the report that drift -o html writes, with links to the account and the bundle", async () => {
+    const { html: text } = await runPage(worldOf([], { run: async () => ({ ...run, report: tracedReport }) }), request, run.id);
+    const report = renderers.html(tracedReport, { color: false, verbose: false });
+    const links = /<p class="quiet"><a href="\/accounts\/prod">.*?<\/p>\n/su.exec(text)?.[0] ?? "";
+    expect(links).toContain(`<a href="/bundles/${encodeURIComponent(bundle.digest)}">`);
+    expect(text.replace(links, "")).toBe(report);
+  });
+
+  test("show what they sent", async () => {
+    const { html: text } = await runPage(worldOf([], { run: async () => ({ ...runDetail, changesSent: 2 }) }), request, run.id);
+    expect(words(text)).toMatch(/2 changes sent.*What this run sent.*1 done, 1 recovered/su);
+  });
+
+  test("that failed have the reason", async () => {
+    const { html: text } = await runPage(
+      worldOf([], { run: async () => ({ ...run, error: { code: "E_TIMEOUT", message: "No <response>." } }) }),
+      request,
+      run.id,
+    );
+    expect(words(text)).toContain("failed before it had a report");
+    expect(text).toContain("No &lt;response&gt;.");
+  });
+});
+
+test("a bundle has its files as text", async () => {
+  const { html: text } = await bundlePage(worldOf([], { bundle: async () => bundle }), request, bundle.digest);
+  expect(text).toContain("kind: Policy # &lt;/pre&gt;&lt;script&gt;alert(1)&lt;/script&gt;\n</pre>");
+  expect(words(text)).toContain("2 files, 18204 bytes compressed");
+  expect(text).toContain('<a href="/accounts/shop-eu">');
+});

@@ -1,0 +1,140 @@
+import { describe, expect, test } from "vitest";
+import { accountsPage } from "../../../../src/controller/page/html/accounts.ts";
+import type { PageReads } from "../../../../src/controller/page/reads.ts";
+import { type AccountSummary, accountStates } from "../../../../src/controller/views/status.ts";
+import { account, accountsOf, before, causesOf, now, suspension, worldOf } from "../world.ts";
+
+async function html(accounts: readonly AccountSummary[], query = "", members: Partial<PageReads> = {}): Promise<string> {
+  const page = await accountsPage(worldOf(accounts, members), { path: "/", query: new URLSearchParams(query), now });
+  return page.html.replaceAll(/<(style|script)>.*?<\/\1>/gsu, "");
+}
+
+const words = (text: string): string => text.replaceAll(/<[^>]*>/gu, " ").replaceAll(/\s+/gu, " ");
+const verdict = async (...members: readonly Partial<AccountSummary>[]): Promise<string> =>
+  words(
+    /<p class="lead.*?<\/p>/su.exec(await html(members.map((each, index) => account({ target: `a${index}`, ...each }))))?.[0] ?? "",
+  ).trim();
+
+describe("one sentence says whether anything is exposed", () => {
+  test.each<[string, readonly Partial<AccountSummary>[], string]>([
+    ["nothing", [{}, { state: "drifted", differences: 3 }], "Nothing is exposed."],
+    ["one column", [{ state: "exposed", exposedColumns: 1 }], "1 account exposed. 1 column is less protected than the manifests declare."],
+    [
+      "columns and policies",
+      [
+        { state: "exposed", exposedColumns: 2, policyViolations: 1 },
+        { state: "exposed", policyViolations: 2 },
+      ],
+      "2 accounts exposed. 2 columns are less protected than the manifests declare. Policies of severity error are violated in 3 places.",
+    ],
+    [
+      "a suspended account is exposed too",
+      [{ state: "suspended", suspension, exposedColumns: 4 }],
+      "1 account exposed. 4 columns are less protected than the manifests declare. 1 account is suspended.",
+    ],
+    [
+      "nothing that is known",
+      [{}, { state: "failing", error: { code: "E_X", message: "No." } }, { state: "stale", isStale: true }],
+      "Nothing is exposed, as far as is known. The current state of 2 accounts is not known.",
+    ],
+  ])("%s", async (_, accounts, expected) => {
+    expect(await verdict(...accounts)).toBe(expected);
+  });
+
+  test("the title of the tab has the number of exposed accounts", async () => {
+    expect(await html(accountsOf(50))).toContain("<title>6 exposed · Accounts under control · dimsync</title>");
+    expect(await html([account()])).toContain("<title>Accounts under control · dimsync</title>");
+  });
+});
+
+test("accounts are listed worst first, with one row each", async () => {
+  const text = await html(accountsOf(50));
+  const table = text.slice(text.indexOf('<table class="accounts">'));
+  const states = [...table.matchAll(/<td data-head="State"><span class="chip \w+">([\w ]+)</gu)].map(([, state = ""]) =>
+    state.replace(" ", "-"),
+  );
+  expect(states).toHaveLength(50);
+  expect(states.map((state) => accountStates.findIndex((each) => each === state))).toEqual(
+    states.map((state) => accountStates.findIndex((each) => each === state)).toSorted((a, b) => a - b),
+  );
+  expect(new Set(states).size).toBe(accountStates.length);
+});
+
+test("a row has the state, counts, ages, mode and commit", async () => {
+  const row =
+    words(await html([account({ state: "drifted", differences: 7, manual: 2, mode: "protect" })]))
+      .split("Commit")
+      .at(-1) ?? "";
+  expect(row).toContain("prod team=sales drifted 0 7 2 4 min ago in 11 min protect 4f2c1ab");
+});
+
+test.each<[string, Partial<AccountSummary>, string]>([
+  [
+    "why a run failed",
+    { state: "failing", error: { code: "E_UNAUTHORIZED", message: "The key is wrong. Renew it." } },
+    "E_UNAUTHORIZED The key is wrong.",
+  ],
+  ["why it is suspended, and until when", { state: "suspended", suspension }, "Migration of the warehouse, CHG-1204, resumes in 5 h"],
+  ["that a run is in progress", { running: { run: "r", worker: "w", since: before(1000) } }, "running"],
+  ["that a check is due", { nextCheckAt: before(1000) }, "due"],
+  ["that a push was not compared yet", { isCurrent: false }, "4f2c1ab not checked yet"],
+  ["violations of policies", { state: "exposed", policyViolations: 2 }, "exposed 2 violations"],
+])("a row shows %s", async (_, members, expected) => {
+  expect(words(await html([account(members)]))).toContain(expected);
+});
+
+describe("causes", () => {
+  test("a rule that drifted 40 accounts is one row", async () => {
+    const text = words(await html(accountsOf(50), "", { causes: async () => causesOf(accountsOf(50), 1) }));
+    expect(text).toContain(
+      "SchemaConfig/shops, rule pii-email exposed such as SchemaConfig/shops@orders public.customers.email hashed · manifests/pii.yaml:9 640 3 h ago 40 ",
+    );
+    expect(text).toContain("and 38 more");
+  });
+
+  test("the worst are shown, the rest is folded", async () => {
+    const text = await html(accountsOf(50));
+    const [shown = "", rest = ""] = text.split('<details id="more-causes">');
+    expect(shown.match(/such as/gu)).toHaveLength(5);
+    expect(rest.match(/such as/gu)).toHaveLength(7);
+    expect(rest).toContain("7 more causes");
+  });
+});
+
+describe("the filter", () => {
+  test("is in the form again, and can be removed", async () => {
+    const text = await html(accountsOf(50), "state=drifted&label=team%3Dsales&name=shop");
+    expect(text).toContain('value="shop"');
+    expect(text).toContain('<option value="drifted" selected>');
+    expect(text).toContain('<option value="team=sales" selected>');
+    expect(text).toContain('<a href="/#accounts">Show all</a>');
+  });
+
+  test("does not change the totals", async () => {
+    expect(words(await html(accountsOf(50), "name=nothing"))).toMatch(
+      /6 accounts exposed.*No account matches the filter. Show all accounts/u,
+    );
+  });
+});
+
+describe("long lists", () => {
+  test("have pages, with the filter in the links", async () => {
+    const text = await html(accountsOf(1100), "name=shop&page=2");
+    expect(text).toContain('<a href="/?name=shop&amp;page=1">Previous page</a>');
+    expect(text).toContain("Page 2 of 3");
+    expect(text.match(/data-head="Mode"/gu)).toHaveLength(500);
+    await expect(html(accountsOf(3), "page=2")).rejects.toThrow("The list has 1 page");
+    await expect(html(accountsOf(3), "page=0")).rejects.toThrow("page must be a whole number above 0.");
+  });
+
+  test("500 accounts are at most 600 kB", async () => {
+    expect(Buffer.byteLength(await html(accountsOf(500)))).toBeLessThan(600_000);
+  });
+});
+
+test("without accounts the page says how to add one", async () => {
+  const text = words(await html([]));
+  expect(text).toContain("No account is under control yet.");
+  expect(text).toContain("dimsync controller push");
+  expect(text).not.toContain("Filter");
+});

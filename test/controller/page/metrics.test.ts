@@ -1,0 +1,83 @@
+import { expect, test } from "vitest";
+import { controllerMetrics } from "../../../src/controller/page/metrics.ts";
+import type { ControllerMetrics } from "../../../src/controller/views/status.ts";
+import { ask, started } from "./ask.ts";
+import { account, accountsOf, before, now, suspension, worldOf } from "./world.ts";
+
+const empty: ControllerMetrics = { accounts: [], queue: { due: 0, running: 0 }, workers: [], counters: [] };
+const text = (members: Partial<ControllerMetrics>): string => controllerMetrics({ ...empty, ...members }, now);
+
+test("each state has a sample, also without accounts", () => {
+  expect(text({}).match(/^dimsync_controller_accounts\{.*$/gmu)).toEqual([
+    'dimsync_controller_accounts{state="exposed"} 0',
+    'dimsync_controller_accounts{state="drifted"} 0',
+    'dimsync_controller_accounts{state="failing"} 0',
+    'dimsync_controller_accounts{state="stale"} 0',
+    'dimsync_controller_accounts{state="suspended"} 0',
+    'dimsync_controller_accounts{state="in-sync"} 0',
+    'dimsync_controller_accounts{state="pending"} 0',
+  ]);
+});
+
+test("each account has its columns, the age of its check and its flags", () => {
+  const { lastCheckedAt: _, ...unchecked } = account({ target: "new", state: "pending" });
+  const accounts = [
+    account({ target: "b", exposedColumns: 3, isStale: true, lastCheckedAt: before(90_000) }),
+    account({ target: "a", suspension }),
+    unchecked,
+  ];
+  const lines = text({ accounts }).split("\n");
+  for (const line of [
+    'dimsync_controller_exposed_columns{account="b"} 3',
+    'dimsync_controller_check_age_seconds{account="b"} 90',
+    'dimsync_controller_check_interval_seconds{account="b"} 900',
+    'dimsync_controller_stale{account="b"} 1',
+    'dimsync_controller_suspended{account="a"} 1',
+    'dimsync_controller_suspended{account="b"} 0',
+  ])
+    expect(lines).toContain(line);
+  expect(lines.filter((line) => line.startsWith("dimsync_controller_check_age_seconds{"))).toHaveLength(2);
+});
+
+test("queue, workers, runs, their duration and lost leases", () => {
+  const lines = text({
+    queue: { due: 4, running: 8 },
+    workers: [{ id: "w", version: "1", startedAt: "", seenAt: "" }],
+    counters: [
+      { name: "runs", label: "2", value: 61 },
+      { name: "run_seconds", label: "", value: 1204.5 },
+      { name: "lease_losses", label: "", value: 1 },
+      { name: "notifications", label: "failed", value: 2 },
+    ],
+  }).split("\n");
+  for (const line of [
+    "dimsync_controller_queue_depth 4",
+    "dimsync_controller_running 8",
+    "dimsync_controller_workers 1",
+    'dimsync_controller_runs_total{exit_code="2"} 61',
+    "dimsync_controller_run_duration_seconds_total 1204.5",
+    "dimsync_controller_lease_losses_total 1",
+    'dimsync_controller_notifications_total{outcome="failed"} 2',
+    "# TYPE dimsync_controller_lease_losses_total counter",
+    "# TYPE dimsync_controller_queue_depth gauge",
+  ])
+    expect(lines).toContain(line);
+});
+
+test("a counter without a label begins at 0, so that a rate sees the first loss", () => {
+  expect(text({})).toContain("dimsync_controller_lease_losses_total 0\n");
+});
+
+test("every line has the form of the text format, whatever a name contains", async () => {
+  const hostile = 'a"b\\c\nd} 1\ndimsync_fake 1';
+  const page = await started({ reads: worldOf([account({ target: hostile }), ...accountsOf(20)]) });
+  const { text: all, type } = await ask(page, "/metrics");
+  expect(type).toBe("text/plain; version=0.0.4; charset=utf-8");
+  const label = '[a-z_]+="(?:[^"\\\\\\n]|\\\\[\\\\"n])*"';
+  const line = new RegExp(
+    `^(?:# HELP dimsync_controller_[a-z_]+ [A-Z1].*\\.|# TYPE dimsync_controller_[a-z_]+ (?:gauge|counter)|dimsync_controller_[a-z_]+(?:\\{${label}(?:,${label})*\\})? -?[0-9.]+)$`,
+    "u",
+  );
+  expect(all.split("\n").filter((one) => one !== "" && !line.test(one))).toEqual([]);
+  expect(all.endsWith("\n")).toBe(true);
+});

@@ -1,0 +1,243 @@
+import type { Browser, BrowserContextOptions, Page } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
+import type { AccountSummary } from "../../../src/controller/views/status.ts";
+import { axeViolations, chromiumMissing, chromiumTitle, launchChromium, pageWidth } from "../../support/chromium.ts";
+import { sampleOf } from "../../support/sample.ts";
+import { started } from "./ask.ts";
+import { account, accountsOf, bundle, causesOf, detail, findings, run, worldOf } from "./world.ts";
+
+const views: Readonly<Record<string, BrowserContextOptions>> = {
+  "phone, light": { viewport: { width: 390, height: 844 }, colorScheme: "light" },
+  "phone, dark": { viewport: { width: 390, height: 844 }, colorScheme: "dark" },
+  "desktop, light": { viewport: { width: 1280, height: 900 }, colorScheme: "light" },
+  "desktop, dark": { viewport: { width: 1280, height: 900 }, colorScheme: "dark" },
+};
+
+describe.skipIf(chromiumMissing)(chromiumTitle, () => {
+  let browser: Browser;
+  beforeAll(async () => {
+    browser = await launchChromium();
+  });
+  afterAll(() => browser?.close());
+
+  /** The path in a tab, with the messages and failed requests of the page. */
+  async function open(url: string, view: BrowserContextOptions = {}): Promise<{ readonly tab: Page; readonly said: readonly string[] }> {
+    const context = await browser.newContext(view);
+    onTestFinished(() => context.close());
+    const tab = await context.newPage();
+    const said: string[] = [];
+    tab.on("console", (message) => said.push(message.text()));
+    tab.on("pageerror", (error) => said.push(error.message));
+    await tab.goto(url);
+    return { tab, said };
+  }
+
+  const paths = {
+    "3 accounts": [3, "/"],
+    "50 accounts": [50, "/"],
+    "500 accounts": [500, "/"],
+    "no account": [0, "/"],
+    "no match": [50, "/?name=nothing"],
+    "an exposed account": [50, "/accounts/shop-eu-west-000"],
+    "a failing account": [50, "/accounts/shop-eu-west-009"],
+    "a suspended account": [50, "/accounts/shop-us-east-004"],
+    "a pending account": [50, "/accounts/shop-eu-west-006"],
+    "an account in sync": [50, "/accounts/shop-ap-south-005"],
+    "a run": [50, `/runs/${run.id}`],
+    "a bundle": [50, `/bundles/${bundle.digest}`],
+    "a page that does not exist": [3, "/nothing"],
+  } as const;
+
+  const cases = Object.keys(paths).flatMap((name) => Object.keys(views).map((view) => ({ name: name as keyof typeof paths, view })));
+  test.each(sampleOf(cases, { name: "axe", kindOf: ({ name }) => name }))(
+    "$name, $view: axe-core finds nothing, and nothing overflows",
+    { timeout: 120_000 },
+    async ({ name, view }) => {
+      const [count, path] = paths[name];
+      const page = await started({ reads: worldOf(accountsOf(count)) });
+      const { tab, said } = await open(page.url + path, views[view]);
+      await tab.evaluate("for (const each of document.querySelectorAll('details')) each.open = true");
+      expect(await axeViolations(tab)).toEqual([]);
+      expect(await pageWidth(tab)).toBe(views[view]?.viewport?.width);
+      expect(said.filter((text) => name !== "a page that does not exist" || !text.includes("404"))).toEqual([]);
+    },
+  );
+
+  test("with the keyboard: filter, open an account, open a cause, go back", async () => {
+    const page = await started();
+    const { tab } = await open(page.url);
+    await tab.keyboard.press("Tab");
+    expect(await tab.evaluate("document.activeElement.textContent")).toBe("Skip to the content");
+    for (let presses = 0; presses < 60; presses++) {
+      await tab.keyboard.press("Tab");
+      if ((await tab.evaluate("document.activeElement.id")) === "filter-name") break;
+    }
+    await tab.keyboard.type("eu-west-000");
+    await tab.keyboard.press("Enter");
+    await tab.waitForURL(/name=eu-west-000/u);
+    expect(await tab.locator("#accounts tbody tr").count()).toBe(1);
+    const link = tab.locator("#accounts tbody a");
+    for (let presses = 0; presses < 60; presses++) {
+      await tab.keyboard.press("Tab");
+      if (await link.evaluate((node) => node === node.ownerDocument.activeElement)) break;
+    }
+    expect(await tab.evaluate("getComputedStyle(document.activeElement).outlineStyle")).toBe("solid");
+    await tab.keyboard.press("Enter");
+    await tab.waitForURL(/\/accounts\/shop-eu-west-000$/u);
+    const summary = tab.locator("#cause-1 > summary");
+    await summary.focus();
+    await tab.keyboard.press("Enter");
+    expect(await tab.locator("#cause-1").getAttribute("open")).toBeNull();
+  });
+
+  test("everything works without JavaScript", async () => {
+    const page = await started();
+    const { tab } = await open(page.url, { javaScriptEnabled: false });
+    await tab.getByLabel("State").selectOption("drifted");
+    await tab.getByLabel("Label").selectOption("team=finance");
+    await tab.getByRole("button", { name: "Filter" }).click();
+    await tab.waitForURL(/state=drifted&label=team%3Dfinance/u);
+    expect(await tab.locator("#accounts tbody tr").count()).toBe(1);
+    expect(await tab.getByLabel("State").inputValue()).toBe("drifted");
+    await tab.locator("#accounts tbody a").click();
+    expect(await tab.locator("h1").textContent()).toContain("drifted");
+    await tab.locator("#cause-1 > summary").click();
+    await tab.getByText("The timeline as a table").click();
+    expect(await tab.locator("#days tbody tr").count()).toBe(75);
+  });
+
+  describe("the page refreshes itself", () => {
+    /** A page whose accounts a test can change. */
+    async function changing(path: string): Promise<{
+      readonly tab: Page;
+      readonly set: (accounts: readonly AccountSummary[]) => void;
+      readonly reads: () => number;
+      readonly close: () => Promise<void>;
+    }> {
+      let accounts = accountsOf(50);
+      let reads = 0;
+      const world = (): ReturnType<typeof worldOf> => worldOf(accounts);
+      const page = await started({
+        reads: {
+          ...world(),
+          accounts: () => {
+            reads++;
+            return world().accounts();
+          },
+          account: (name) => {
+            reads++;
+            return world().account(name);
+          },
+          causes: () => world().causes(),
+        },
+      });
+      const context = await browser.newContext();
+      onTestFinished(() => context.close());
+      const tab = await context.newPage();
+      // The script waits for 15 s with the clock of the page.
+      await tab.clock.install();
+      await tab.goto(page.url + path);
+      return {
+        tab,
+        set: (next) => {
+          accounts = [...next];
+        },
+        reads: () => reads,
+        close: page.close,
+      };
+    }
+
+    test("with the new state; filter, scroll position, focus and open details stay", async () => {
+      const { tab, set } = await changing("/");
+      await tab.getByLabel("Name").fill("half a na");
+      await tab.locator("#more-causes > summary").click();
+      const link = tab.locator('#accounts a[href="/accounts/shop-us-east-049"]');
+      await link.focus();
+      await tab.evaluate("scrollTo(0, 700)");
+      set([account({ target: "only-one", state: "drifted", differences: 3 }), ...accountsOf(50)]);
+      await tab.clock.runFor(16_000);
+      await tab.locator("#accounts").getByRole("link", { name: "only-one" }).waitFor();
+      expect(await tab.evaluate("scrollY")).toBe(700);
+      expect(await tab.getByLabel("Name").inputValue()).toBe("half a na");
+      expect(await tab.locator("#more-causes").getAttribute("open")).not.toBeNull();
+      expect(await tab.evaluate("document.activeElement.getAttribute('href')")).toBe("/accounts/shop-us-east-049");
+      expect(await tab.locator("#totals strong").first().textContent()).toContain("6 accounts exposed");
+    });
+
+    test("a card that someone closed stays closed, with its focus", async () => {
+      const { tab, reads, set } = await changing("/accounts/shop-eu-west-000");
+      const summary = tab.locator("#cause-1 > summary");
+      await summary.click();
+      const [first, ...rest] = accountsOf(50);
+      if (first === undefined) throw new Error("There is no account.");
+      set([{ ...first, differences: 4711 }, ...rest]);
+      const before = reads();
+      await tab.clock.runFor(16_000);
+      await tab.locator("#state").getByText("4711").waitFor();
+      expect(reads()).toBe(before + 1);
+      expect(await tab.locator("#cause-1").getAttribute("open")).toBeNull();
+      expect(await tab.evaluate("document.activeElement.parentElement.id")).toBe("cause-1");
+    });
+
+    test("it stops while the page is hidden, and while text is selected", async () => {
+      const { tab, reads } = await changing("/");
+      const before = reads();
+      await tab.evaluate("Object.defineProperty(document, 'hidden', { configurable: true, get: () => true })");
+      await tab.clock.runFor(60_000);
+      expect(reads()).toBe(before);
+      await tab.evaluate("delete document.hidden; document.getSelection().selectAllChildren(document.querySelector('h1'))");
+      await tab.clock.runFor(60_000);
+      expect(reads()).toBe(before);
+      await tab.evaluate("document.getSelection().removeAllRanges()");
+      await tab.clock.runFor(16_000);
+      await expect.poll(reads).toBe(before + 1);
+    });
+
+    test("a controller that cannot be reached is reported, and its return too", async () => {
+      const { tab, close } = await changing("/");
+      await close();
+      await tab.clock.runFor(16_000);
+      await tab.getByText("The controller could not be read since.").waitFor();
+      expect(await tab.locator("#lost").getAttribute("role")).toBe("status");
+      expect(await tab.locator("#accounts tbody tr").count()).toBe(50);
+    });
+  });
+
+  test("names from accounts and manifests run nothing", async () => {
+    const hostile = '<img src=x onerror="window.ran=1"><script>window.ran=1</script>';
+    const reads = worldOf(
+      [account({ target: hostile, labels: { [hostile]: hostile }, state: "exposed", exposedColumns: 1, commit: hostile })],
+      {
+        account: async () =>
+          detail({ name: hostile, findings: findings.map((each) => ({ ...each, cause: hostile, address: hostile, actor: hostile })) }),
+        causes: async () => causesOf([]).concat(causesOf([account()], 1).map((each) => ({ ...each, cause: hostile, accounts: [hostile] }))),
+      },
+    );
+    const page = await started({ reads });
+    for (const path of [
+      "/",
+      `/accounts/${encodeURIComponent(hostile)}`,
+      `/accounts/x?page=${encodeURIComponent(hostile)}`,
+      `/bundles/${bundle.digest}`,
+    ]) {
+      const { tab } = await open(page.url + path);
+      expect(await tab.evaluate("window.ran")).toBeUndefined();
+      expect(await tab.locator("img, body script + script").count()).toBe(0);
+      await tab.context().close();
+    }
+  });
+
+  test("the policy blocks a script and a style that someone injects", async () => {
+    const page = await started();
+    const { tab } = await open(page.url);
+    await tab.evaluate(`{
+      const script = document.createElement("script");
+      script.textContent = "window.ran = true";
+      const style = document.createElement("style");
+      style.textContent = "h1 { color: rgb(1, 2, 3) }";
+      document.body.append(script, style);
+    }`);
+    expect(await tab.evaluate("window.ran")).toBeUndefined();
+    expect(await tab.evaluate("getComputedStyle(document.querySelector('h1')).color")).not.toBe("rgb(1, 2, 3)");
+  });
+});
