@@ -121,11 +121,11 @@ function causesHtml(causes: readonly CauseGroup[], now: Date): string {
 function causeRow(group: CauseGroup, now: Date): readonly string[] {
   const { cause, kind, risk, findings, accounts, openedAt, example } = group;
   const { file, line } = example.detail.cause ?? {};
-  const place = file === undefined || cause.includes(file) ? "" : escaped(line === undefined ? file : `${file}:${line}`);
+  const place = file === undefined ? "" : `<span class="quiet small">${escaped(line === undefined ? file : `${file}:${line}`)}</span>`;
   const links = accounts.slice(0, namesShown).map((name) => link(accountHref(name), escaped(name)));
-  const such = joinParts([`such as ${findingPlace(example)}`, place], " · ");
+  const head = [`<span class="strong">${escaped(cause)}</span>`, chip(kindText(kind, risk), riskTones[risk]), place];
   return [
-    `<span class="strong">${escaped(cause)}</span> ${chip(kindText(kind, risk), riskTones[risk])}<br><span class="quiet small">${such}</span>`,
+    `${joinParts(head, " ")}<br><span class="quiet small">such as ${findingPlace(example)}</span>`,
     String(findings),
     ageHtml(openedAt, now),
     `<strong>${accounts.length}</strong> <span class="quiet">${andMore(links, { shown: namesShown, total: accounts.length })}</span>`,

@@ -56,7 +56,7 @@ form+section h2,#accounts h2{margin-top:1.25rem}
 .accounts td:nth-child(3),.accounts td:nth-child(4),.accounts td:nth-child(5),.causes td:nth-child(2){text-align:right;padding-right:1.5rem}
 .accounts th:nth-child(3),.accounts th:nth-child(4),.accounts th:nth-child(5),.causes th:nth-child(2){text-align:right;padding-right:1.5rem}
 .accounts th,.accounts td{padding-top:.4rem;padding-bottom:.4rem}
-.accounts td:nth-child(n+6),.causes td:nth-child(3){white-space:nowrap}
+.accounts td:nth-child(2),.accounts td:nth-child(n+6),.causes td:nth-child(3){white-space:nowrap}
 .runs tbody th,.events tbody th{white-space:nowrap}
 .causes tbody th{width:54%}
 .findings{table-layout:fixed}

@@ -1,0 +1,63 @@
+import { readFileSync } from "node:fs";
+import { expect, test } from "vitest";
+import { parse } from "yaml";
+import { controllerMetrics } from "../../src/controller/page/metrics.ts";
+import { accountStates } from "../../src/controller/views/status.ts";
+import { document } from "../controller/page/openapi.ts";
+import { account, now } from "../controller/page/world.ts";
+
+const page = readFileSync("docs/controller-page.md", "utf8");
+
+/** The first cells of the rows of a table, given a word of its head. */
+const firstCells = (head: string): readonly string[] => {
+  const [, rows = ""] = new RegExp(`^\\| ${head} \\|.*\\n\\|[-|]+\\|\\n((?:\\|.*\\n)+)`, "mu").exec(page) ?? [];
+  return [...rows.matchAll(/^\| `([^`]+)`/gmu)].map(([, cell = ""]) => cell);
+};
+
+/** Every metric, with its label. */
+const emitted = new Map(
+  [
+    ...controllerMetrics(
+      {
+        accounts: [account()],
+        queue: { due: 0, running: 0 },
+        workers: [],
+        counters: ["runs", "notifications"].map((name) => ({ name, label: "x", value: 1 })),
+      },
+      now,
+    ).matchAll(/^(dimsync_\w+)(?:\{(\w+)=.*\})? /gmu),
+  ].map(([, name = "", label = ""]) => [name, label]),
+);
+
+test("the page of the controller lists every state", () => {
+  expect(firstCells("state")).toEqual(accountStates.map((state) => state.replace("-", " ")));
+});
+
+test("it lists every address of the API", () => {
+  expect(firstCells("address")).toEqual(Object.keys(document.paths));
+});
+
+test("it lists every metric with its label", () => {
+  const listed = [...page.matchAll(/^\| `(dimsync_\w+)` \| (?:`(\w+)`)? ?\|/gmu)].map(([, name = "", label = ""]) => [name, label]);
+  expect(listed).toEqual([...emitted]);
+});
+
+test("its alert rules use metrics and labels that exist", () => {
+  const blocks = [...page.matchAll(/^```yaml\n(.*?)^```/gmsu)].map(([, text = ""]) => parse(text));
+  const rules: readonly { readonly alert: string; readonly expr: string; readonly annotations: { readonly summary: string } }[] = blocks
+    .flatMap(({ groups = [] }) => groups)
+    .flatMap(({ rules: all }) => all);
+  expect(rules.map(({ alert }) => alert)).toEqual([
+    "DataExposed",
+    "AccountNotChecked",
+    "AccountDrifted",
+    "NotificationsFail",
+    "ControllerDown",
+  ]);
+  for (const { expr, annotations } of rules) {
+    const names = expr.match(/dimsync_\w+/gu) ?? [];
+    expect(names.filter((name) => !emitted.has(name))).toEqual([]);
+    const labels = [...annotations.summary.matchAll(/\$labels\.(\w+)/gu)].map(([, label]) => label);
+    for (const label of labels) expect(names.map((name) => emitted.get(name))).toContain(label);
+  }
+});
