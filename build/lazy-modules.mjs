@@ -14,15 +14,19 @@ const besideBundles =
   /^\.\/(?:yaml|picomatch|string-width)\.cjs$|^\.\/validators\/[\w-]+\.generated\.cjs$|^\.\.\/\.\.\/schema\/[\w.-]+\.json$/u;
 const prefix = "\0lazy:";
 const noHttp2 = "\0no-http2";
+const noAjv = "\0no-ajv";
 
 /**
  * Rolldown plugin, for bundles that are CommonJS. node:http2 is left out, 4 ms: requests only use
- * HTTP/1.1 (src/service/connection/transport.ts), and undici works without it.
+ * HTTP/1.1 (src/service/connection/transport.ts), and undici works without it. The server of the
+ * Model Context Protocol gets a validator of its own (src/commands/mcp/server.ts), so the one that it
+ * brings is left out, with 235 kB of ajv.
  */
 export const lazyLoading = {
   name: "lazy-loading",
   resolveId(module, importer = "") {
     if (module === "node:http2") return { id: noHttp2, moduleSideEffects: false };
+    if (module === "../validation/ajv-provider.js") return { id: noAjv, moduleSideEffects: false };
     if (besideBundles.test(module) || importer.startsWith(prefix)) return { id: module, external: true };
     // undici looks into node:crypto when it is loaded.
     if (!lazyModules.includes(module) || importer.replaceAll("\\", "/").includes("/undici/")) return undefined;
@@ -30,6 +34,7 @@ export const lazyLoading = {
   },
   load(id) {
     if (id === noHttp2) return "export const constants = {};";
+    if (id === noAjv) return "export class AjvJsonSchemaValidator {}";
     return id.startsWith(prefix) ? standIns(id.slice(prefix.length)) : undefined;
   },
 };

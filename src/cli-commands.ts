@@ -225,6 +225,11 @@ function declareSetUp({ program, add }: CommandLine): void {
       (await import("./commands/setup/serve.ts")).runServe(context),
     ),
   );
+  add(
+    "mcp",
+    "Serve the commands that read to agents (MCP). Speaks the Model Context Protocol over stdin and stdout, until stdin ends. Sends only GET requests.",
+    async (context) => (await import("./commands/mcp/mcp.ts")).runMcp(context),
+  );
   schemaOptions(
     add<SchemaFlags, readonly [kind?: string]>(
       "schema [kind]",

@@ -49,7 +49,9 @@ describe("the bill of materials", () => {
   test("has the shipped packages with their hashes, and nothing else", () => {
     const { version } = readJson("package.json") as { readonly version: string };
     expect(bom.metadata.component.purl).toBe(`pkg:npm/dimsync@${version}`);
-    expect(bom.components.map(({ purl }) => purl).sort()).toEqual(packages.map(({ name, version: of }) => `pkg:npm/${name}@${of}`).sort());
+    expect(bom.components.map(({ purl }) => purl).sort()).toEqual(
+      packages.map(({ name, version: of }) => `pkg:npm/${name.replace("@", "%40")}@${of}`).sort(),
+    );
     for (const { name, hashes } of bom.components)
       expect(hashes, name).toEqual([{ alg: "SHA-512", content: expect.stringMatching(/^[0-9a-f]{128}$/u) }]);
     expect(bom.dependencies.find(({ ref }) => ref === bom.metadata.component.purl)?.dependsOn).toHaveLength(packages.length);

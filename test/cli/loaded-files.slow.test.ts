@@ -22,10 +22,10 @@ async function loadedBy(args: readonly string[], cwd: string): Promise<readonly 
     .filter((path) => path.startsWith(program));
 }
 
-/** Texts that only the git store and the library for PostgreSQL have. */
-const marks = ["force-with-lease", "SCRAM-SHA-256"];
+/** Texts that only the git store, the library for PostgreSQL, and the server for agents have. */
+const marks = ["force-with-lease", "SCRAM-SHA-256", "notifications/cancelled"];
 
-it("loads nothing of the git and PostgreSQL stores for records in a folder", async () => {
+it("loads neither the git and PostgreSQL stores for records in a folder, nor the server for agents", async () => {
   const folder = quickstart();
   const loaded = await loadedBy(["plan"], folder);
   expect(loaded.length).toBeGreaterThan(1);

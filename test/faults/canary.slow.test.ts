@@ -102,7 +102,8 @@ const commands: readonly (readonly string[])[] = [
   ["nonsense"],
 ];
 
-const notRun: readonly string[] = ["serve", "init", "help", "completion-addresses"];
+// `mcp` is tested in test/commands/mcp.
+const notRun: readonly string[] = ["mcp", "serve", "init", "help", "completion-addresses"];
 
 /** The commands above, and all others, without arguments. */
 function allCommands(): readonly (readonly string[])[] {

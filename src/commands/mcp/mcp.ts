@@ -1,0 +1,37 @@
+import { Writable } from "node:stream";
+import { StdioServerTransport } from "@modelcontextprotocol/sdk/server/stdio.js";
+import type { ExitCode } from "../../model/exit.ts";
+import { visible } from "../../text/control-characters.ts";
+import type { Context } from "../shared/context.ts";
+import { createMcpServer } from "./server.ts";
+
+/** `dimsync mcp`: serves tools and resources over stdin and stdout until stdin ends or the run is interrupted. */
+export async function runMcp(context: Context): Promise<ExitCode> {
+  const { io } = context;
+  const stop = new AbortController();
+  const interrupted = AbortSignal.any([io.interrupted, stop.signal]);
+  const ended = new Promise<void>((resolve) => {
+    process.stdin.once("end", resolve);
+    process.stdin.once("close", resolve);
+    if (io.interrupted.aborted) resolve();
+    io.interrupted.addEventListener("abort", () => resolve(), { once: true });
+  });
+  const server = createMcpServer({ ...context, io: { ...io, interrupted } });
+  server.onerror = (error) => io.stderr(`dimsync: ${visible(error.message)}\n`);
+  await server.connect(new StdioServerTransport(process.stdin, protocolOutput()));
+  await ended;
+  // Calls that still run end at once.
+  stop.abort();
+  await server.close();
+  return 0;
+}
+
+/** The only writer of stdout from now on. Whatever else prints, such as the console in a policy module, prints on stderr, so that messages stay whole. */
+function protocolOutput(): Writable {
+  const write = process.stdout.write.bind(process.stdout);
+  process.stdout.write = process.stderr.write.bind(process.stderr) as typeof process.stdout.write;
+  return new Writable({
+    decodeStrings: false,
+    write: (chunk, encoding, done) => void write(chunk, encoding, done),
+  });
+}

@@ -1,0 +1,45 @@
+import { Client } from "@modelcontextprotocol/sdk/client/index.js";
+import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
+import { onTestFinished } from "vitest";
+import { builtCli } from "../cli/built-cli.ts";
+
+/** `dimsync mcp` in a process, and the official client connected to it. */
+export interface McpSession {
+  readonly client: Client;
+  /** Calls a tool. `texts` are the texts of the result. */
+  readonly call: (
+    name: string,
+    args?: Readonly<Record<string, unknown>>,
+  ) => Promise<{ readonly texts: readonly string[]; readonly isError: boolean }>;
+  /** What the server printed on stderr. */
+  readonly stderr: () => string;
+  readonly pid: number;
+}
+
+/** Starts the built command line in `cwd`; it ends with the test. */
+export async function startMcp(cwd: string, env: Readonly<Record<string, string>> = {}, args: readonly string[] = []): Promise<McpSession> {
+  const transport = new StdioClientTransport({
+    command: process.execPath,
+    args: [builtCli, "mcp", ...args],
+    cwd,
+    env: { PATH: process.env["PATH"] ?? "", ...env },
+    stderr: "pipe",
+  });
+  let err = "";
+  transport.stderr?.on("data", (chunk) => {
+    err += String(chunk);
+  });
+  const client = new Client({ name: "test", version: "1" });
+  await client.connect(transport);
+  onTestFinished(() => client.close());
+  return {
+    client,
+    stderr: () => err,
+    pid: transport.pid ?? 0,
+    async call(name, given = {}) {
+      const { content, isError } = await client.callTool({ name, arguments: given });
+      const texts = (content as readonly { readonly type: string; readonly text: string }[]).map(({ text }) => text);
+      return { texts, isError: isError === true };
+    },
+  };
+}
