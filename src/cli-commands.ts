@@ -1,6 +1,6 @@
-import type { Command } from "commander";
-import { driftOptions, planOptions, protectOnlyOption, readOptions, schemaOptions, serveOptions } from "./cli-options.ts";
-import { type Context, contextOf } from "./commands/shared/context.ts";
+import type { CommandLine } from "./cli-declare.ts";
+import { driftOptions, planOptions, protectOnlyOption, readOptions } from "./cli-options.ts";
+import { declareHelp, declareSetUp } from "./cli-setup-commands.ts";
 import type {
   ApplyFlags,
   AuditFlags,
@@ -10,41 +10,16 @@ import type {
   CompareFlags,
   DriftFlags,
   ExplainFlags,
-  FmtFlags,
   GetFlags,
   GlobalFlags,
   ImportFlags,
-  InitFlags,
   PlanFlags,
   RecordsFlags,
   RenderFlags,
   ResolveFlags,
-  SchemaFlags,
-  ServeFlags,
   SnapshotFlags,
   TestFlags,
 } from "./commands/shared/flags.ts";
-import type { Io } from "./commands/shared/io.ts";
-import type { ExitCode } from "./model/exit.ts";
-import { version } from "./model/version.ts";
-
-/** What a command does; `Args` are the arguments that its usage declares. */
-export type Run<Flags extends GlobalFlags, Args extends readonly unknown[]> = (context: Context<Flags>, ...args: Args) => Promise<ExitCode>;
-
-/** Declares a command. `usage` is its name and arguments; `run` imports its code, so that no command loads that of another. */
-export type Add = <Flags extends GlobalFlags = GlobalFlags, Args extends readonly unknown[] = readonly []>(
-  usage: string,
-  description: string,
-  run: Run<Flags, Args>,
-) => Command;
-
-/** What the commands are declared on. */
-export interface CommandLine {
-  readonly program: Command;
-  readonly io: Io;
-  readonly done: (code: ExitCode) => void;
-  readonly add: Add;
-}
 
 type Paths = readonly [paths: readonly string[]];
 
@@ -202,72 +177,6 @@ function declareRecords({ program, add }: CommandLine): void {
     .option("--force", "unlock: without confirmation, although the run may be alive; restore: even if the target has another name")
     .option("--to <store>", "init, migrate: folder, git, git:REF or postgres (default for init: git)")
     .option("--print", "init, migrate: print the config instead of writing dimsync.yaml");
-}
-
-function declareSetUp({ program, add }: CommandLine): void {
-  program.commandsGroup("Set up:");
-  add<InitFlags, readonly [directory?: string]>(
-    "init [dir]",
-    "Create a config, schemas, workflows and records. Existing files are not changed. The records of a new project are created in the git remote origin.",
-    async (context, directory) => (await import("./commands/setup/init.ts")).runInit(context, directory),
-  )
-    .option("--from-live", "Then import the account at DIMSYNC_BASE_URL")
-    .option("--approval", "In CI, apply only plans that a reviewer has approved")
-    .option("--no-records", "Do not create records in the git remote");
-  add("doctor", "Check the API key, service, clock and records", async (context) =>
-    (await import("./commands/setup/doctor.ts")).runDoctor(context),
-  );
-  add<FmtFlags, Paths>("fmt [path...]", "Rewrite manifests in canonical form. Prints the names of changed files.", async (context, paths) =>
-    (await import("./commands/setup/fmt.ts")).runFmt(context, paths),
-  ).option("--check", "Change nothing; exit with 2 if a file would change");
-  serveOptions(
-    add<ServeFlags>("serve", "Run the embedded service on localhost. For demos and tests.", async (context) =>
-      (await import("./commands/setup/serve.ts")).runServe(context),
-    ),
-  );
-  add(
-    "mcp",
-    "Serve the commands that read to agents (MCP). Speaks the Model Context Protocol over stdin and stdout, until stdin ends. Sends only GET requests.",
-    async (context) => (await import("./commands/mcp/mcp.ts")).runMcp(context),
-  );
-  schemaOptions(
-    add<SchemaFlags, readonly [kind?: string]>(
-      "schema [kind]",
-      "Print a JSON Schema for editors. With the names of an account, editors complete schemas, tables and columns.",
-      async (context, kind) => (await import("./commands/setup/schema.ts")).runSchema(context, kind),
-    ),
-  );
-}
-
-/** The rest of "Set up": completion, version and help. */
-function declareHelp({ program, io, done, add }: CommandLine): void {
-  add<GlobalFlags, readonly [shell: string]>(
-    "completion <shell>",
-    "Print a completion script for bash, zsh or fish",
-    async (context, shell) => {
-      const { commandLineWords, runCompletion } = await import("./commands/setup/completion.ts");
-      return runCompletion(context, shell, commandLineWords(program));
-    },
-  );
-  // Completion scripts call these.
-  for (const [name, run] of [
-    ["addresses", "runAddresses"],
-    ["targets", "runTargets"],
-    ["paths", "runPaths"],
-  ] as const)
-    program
-      .command(`completion-${name}`, { hidden: true })
-      .action(async () => done(await (await import("./commands/setup/completion.ts"))[run](contextOf(io, program.opts<GlobalFlags>()))));
-  add("version", "Print the version", async ({ flags }) => {
-    io.stdout(flags.output.includes("json") ? `${JSON.stringify({ version, node: process.versions.node })}\n` : `${version}\n`);
-    return 0;
-  });
-  add<GlobalFlags, readonly [name?: string]>("help [command]", "Print help for a command", async (_, name) => {
-    const command = name === undefined ? program : program.commands.find((one) => one.name() === name || one.aliases().includes(name));
-    if (command === undefined) throw (await import("./commands/shared/usage-error.ts")).unknownCommand(name ?? "", program);
-    command.outputHelp();
-    return 0;
-  });
 }
 
 function declareCi({ program, add }: CommandLine): void {

@@ -1,5 +1,6 @@
 import { Command, CommanderError } from "commander";
-import { type Add, declareCommands, type Run } from "./cli-commands.ts";
+import { declareCommands } from "./cli-commands.ts";
+import type { Add, Run } from "./cli-declare.ts";
 import { afterHelp, formatHelp, optionDescription, subcommandTerm } from "./cli-help.ts";
 import { globalOptions } from "./cli-options.ts";
 import { checkFolder, contextOf } from "./commands/shared/context.ts";

@@ -1,4 +1,4 @@
-/** Flags of every command, as commander parses them. src/cli-options.ts and src/cli-commands.ts declare all flags. */
+/** Flags of every command, as commander parses them. src/cli-options.ts and the two files of commands beside it declare all flags. */
 export interface GlobalFlags {
   readonly chdir?: string;
   readonly config?: string;
