@@ -1,5 +1,6 @@
 // W4, W5 and W9: one SchemaConfig with rules for a fleet.
-import { rmSync, statSync } from "node:fs";
+import { execFileSync } from "node:child_process";
+import { appendFileSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { rulesManifest } from "./account.mjs";
 import { peakMemory, roundRobin, runOnce } from "./measure.mjs";
@@ -13,9 +14,13 @@ const planOf = (bench, folder, { exit, more = [] }) => ({
   exit,
 });
 
-async function measure(bench, { shape, name, differences, exit, runs }) {
+async function measure(bench, { shape, name, differences, exit, runs, hasCatalog = false }) {
   await bench.begin({ shape, warm: true, differences });
   const folder = writeProject(bench, name, { "manifests/fleet.yaml": rulesManifest });
+  if (hasCatalog) {
+    appendFileSync(join(folder, "dimsync.yaml"), "catalog: dimsync.catalog.yaml\n");
+    execFileSync(process.execPath, [bench.bin, "catalog", "accept", "--all", "-q", "-C", folder], { env: { DIMSYNC_API_KEY: bench.key } });
+  }
   const least = floor(bench, shape.integrations);
   const plan = { name: "dimsync plan", ...planOf(bench, folder, { exit }) };
   await bench.counts();
@@ -33,10 +38,12 @@ export async function w4(bench) {
   const runs = Math.min(bench.runs, 3);
   const equal = await measure(bench, { shape, name: "w4", exit: 0, runs });
   const different = await measure(bench, { shape, name: "w4-changes", differences, exit: 2, runs });
+  const reviewed = await measure(bench, { shape, name: "w4-catalog", exit: 0, runs, hasCatalog: true });
   const rows = [["W4: fleet, 700 integrations, 1.4 M columns", "wall ms", "to F", "peak MiB"]];
   rows.push(["F", wall(equal.least), times(equal.least, equal.least), mib(equal.leastPeak)]);
   rows.push(["dimsync plan, no change", wall(equal.own), times(equal.own, equal.least), mib(equal.peak)]);
   rows.push(["dimsync plan, 1 % of columns differ", wall(different.own), times(different.own, different.least), mib(different.peak)]);
+  rows.push(["dimsync plan, no change, with a catalog", wall(reviewed.own), times(reviewed.own, reviewed.least), mib(reviewed.peak)]);
   return `${table(rows)}\n\n${columnsOf(shape).toLocaleString("en")} columns, 701 requests (checked). ${runs} runs; memory of one.`;
 }
 

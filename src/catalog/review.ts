@@ -1,7 +1,7 @@
 import type { ColumnReview, ReviewedIntegration, ReviewedUnit, SeenColumns, TableColumns } from "../model/columns.ts";
 import type { LiveColumn, LiveSchemas } from "../model/live.ts";
 import { type ColumnGroup, type Tables, tablesByIntegration } from "./groups.ts";
-import { columnsSeen } from "./seen.ts";
+import { columnsSeen, recordedGroups } from "./seen.ts";
 
 export interface ReviewOptions {
   /** The groups of the catalog file for the target; undefined without a catalog file. */
@@ -13,10 +13,10 @@ export interface ReviewOptions {
 /** A review that also keeps the columns that it has compared. */
 export interface KeepingReview extends ColumnReview {
   /**
-   * The columns of the compared integrations as they are, by label or live id. Tables whose columns are
-   * not known keep the columns that they are compared with.
+   * The columns of the compared integrations as they are, by label. Tables whose columns are not known
+   * keep the columns that they are compared with.
    */
-  readonly compared: (key: "label" | "liveId") => ReadonlyMap<string, Tables>;
+  readonly compared: () => ReadonlyMap<string, Tables>;
 }
 
 const none: Tables = new Map();
@@ -41,8 +41,9 @@ export function newReview({ reviewed, seen }: ReviewOptions): KeepingReview {
       // Of an integration that no run has recorded, nothing is new.
       return known === undefined ? { added: [], gone: [] } : difference;
     },
+    seen: () => recordedGroups(seen, new Map(kept.map(({ integration, tables }) => [integration.liveId, tables]))),
     since: ({ liveId }, column) => records.since(liveId, column),
-    compared: (key) => new Map(kept.map(({ integration, tables }) => [integration[key], tables])),
+    compared: () => new Map(kept.map(({ integration, tables }) => [integration.label, tables])),
   };
 }
 

@@ -46,6 +46,7 @@ export function assemblePlan(round: Round, parts: RoundParts): Plan {
     equal: compared.equal.length,
     unmanaged: unmanaged(round, parts),
     ...(session.review === undefined ? {} : { review: found.flatMap(({ review = [] }) => review) }),
+    ...(session.review === undefined || kind !== "Plan" ? {} : { seenColumns: session.review.seen() }),
     readCalls: session.calls(),
     inScope: scope.item,
     protectOnly: round.options.protectOnly === true,

@@ -41,6 +41,7 @@ export interface PlanInput {
   readonly unmanaged: Omit<Plan["unmanaged"], "columns">;
   /** New and gone columns by unit; absent if columns are not reviewed. */
   readonly review?: readonly ColumnDifference[];
+  readonly seenColumns?: Plan["seenColumns"];
   readonly readCalls: CallCounts;
   readonly inScope: (address: Address) => boolean;
   /** Whether only protecting changes are sent. */
@@ -75,6 +76,7 @@ export function makePlan(input: PlanInput): Plan {
     unmanaged: { ...input.unmanaged, columns: found.reduce((sum, { unmanagedColumns }) => sum + unmanagedColumns, 0) },
     unverifiable: found.flatMap(({ unverifiable }) => unverifiable).sort((a, b) => byText(a.address, b.address)),
     ...columnsOf(input),
+    ...(input.seenColumns === undefined ? {} : { seenColumns: input.seenColumns }),
     policy: input.policy,
     ...{ guards, diagnostics },
     summary: {

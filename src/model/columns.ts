@@ -47,6 +47,8 @@ export interface ColumnReview {
   readonly hasFile: boolean;
   /** Tables whose columns are not known are not compared. */
   readonly compare: (integration: ReviewedIntegration, live: LiveSchemas) => ReviewedUnit;
+  /** The columns of all integrations as they are now, for the records: what was compared, and earlier runs' for the others. */
+  readonly seen: () => readonly SeenGroup[];
   /** ISO 8601: the column was added after this time, if that is known. */
   readonly since: (integration: ReviewedIntegration, column: Omit<GoneColumn, "address">) => string | undefined;
 }

@@ -1,5 +1,5 @@
 import type { Address, Binding, NaturalKey } from "./address.ts";
-import type { GoneColumn, NewColumn } from "./columns.ts";
+import type { GoneColumn, NewColumn, SeenGroup } from "./columns.ts";
 import type { Exit } from "./exit.ts";
 import type { GuardFinding, PolicyFinding } from "./findings.ts";
 import type { JsonValue } from "./json/json.ts";
@@ -260,6 +260,8 @@ export interface Plan {
   readonly newColumns?: readonly NewColumn[];
   /** Reviewed columns that the account no longer has. */
   readonly goneColumns?: readonly GoneColumn[];
+  /** The columns of all integrations, which apply records. Present in a plan if columns are reviewed. */
+  readonly seenColumns?: readonly SeenGroup[];
   readonly policy: readonly PolicyFinding[];
   readonly guards: readonly GuardFinding[];
   readonly diagnostics: readonly Diagnostic[];

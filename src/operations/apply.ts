@@ -108,6 +108,12 @@ async function thenRelease<T extends { readonly result: Result }>(writes: Record
   }
 }
 
+/** Records the columns of the plan, unless the plan was refused or declined: then nobody has seen them. */
+function rememberColumns(writes: RecordsRun, { plan: { executable, createdAt: at, seenColumns: groups }, result }: Applied): void {
+  const isDeclined = result.items.some(({ code }) => code === "E_DECLINED");
+  if (executable && groups !== undefined && !isDeclined) writes.rememberColumns({ at, groups });
+}
+
 interface ApplyRun {
   readonly run: RunEnvironment;
   readonly writes: RecordsRun;
@@ -126,7 +132,9 @@ async function applyWith(project: Project, options: ApplyAccountOptions, { run, 
       await options.beforeFirstWrite?.(made);
     };
     const review = await openReview(project, writes.state());
-    return await apply({ ...session, review, reads: lists.recording(session.reads) }, { ...options, beforeFirstWrite });
+    const done = await apply({ ...session, review, reads: lists.recording(session.reads) }, { ...options, beforeFirstWrite });
+    rememberColumns(writes, done);
+    return done;
   } finally {
     lists.save();
     await account.close();

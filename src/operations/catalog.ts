@@ -39,7 +39,7 @@ export async function acceptLiveColumns(
   }
   return acceptColumns(catalog.columns, {
     target: settings.target,
-    live: review.compared("label"),
+    live: review.compared(),
     includes: (integration, [schema, table, column]) => includes(addresses.get(integration) ?? "", { schema, table, column }),
     keeps: () => !dropsMissing,
   });

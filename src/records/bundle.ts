@@ -1,7 +1,9 @@
 import type { Binding } from "../model/address.ts";
 import { type Address, byText } from "../model/address.ts";
+import type { SeenColumns } from "../model/columns.ts";
 import { DimsyncError } from "../model/errors.ts";
 import { canonicalJson, isObject, own } from "../model/json/json.ts";
+import { parseSeenColumns } from "./columns-seen.ts";
 import type { OpenIntent } from "./history.ts";
 import type { Intent } from "./journal-line.ts";
 import type { ListLengths } from "./list-lengths.ts";
@@ -18,6 +20,7 @@ export interface Bundle {
   readonly created: Readonly<Record<Address, string>>;
   readonly applied: readonly string[];
   readonly longestSeen: ListLengths;
+  readonly columnsSeen?: SeenColumns;
 }
 
 /** Throws as `Records.read` does. */
@@ -31,6 +34,7 @@ export async function bundleOf(records: Records, target: string): Promise<Bundle
     created: Object.fromEntries([...state.created].map(([address, { id }]) => [address, id] as const).sort(byKey)),
     applied: applied.map(({ planId }) => planId).sort(),
     longestSeen: state.longestSeen,
+    ...(state.columnsSeen === undefined ? {} : { columnsSeen: state.columnsSeen }),
   };
 }
 
@@ -77,6 +81,8 @@ export async function importBundle(records: Records, bundle: Bundle, runId: stri
       if (answeredId !== undefined) await run.settle(opened[index] ?? "", { outcome: "answered", id: answeredId });
     for (const [address, binding] of Object.entries(bundle.bindings)) await run.bind(address, binding);
     run.rememberLists(bundle.longestSeen);
+    const columns = parseSeenColumns(bundle.columnsSeen);
+    if (columns !== undefined) run.rememberColumns(columns);
     await run.take();
   } finally {
     await run.release();

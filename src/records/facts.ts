@@ -1,5 +1,6 @@
 import type { Binding, Bindings } from "../model/address.ts";
 import { type Address, parseAddress } from "../model/address.ts";
+import type { SeenColumns } from "../model/columns.ts";
 import { own, sameJson } from "../model/json/json.ts";
 import type { AppliedPlan } from "./applied-plans.ts";
 import { settleIn } from "./history.ts";
@@ -15,7 +16,8 @@ export type Fact =
   | { readonly type: "bind"; readonly address: Address; readonly binding: Binding }
   | { readonly type: "unbind"; readonly address: Address }
   | { readonly type: "applied"; readonly plan: AppliedPlan }
-  | { readonly type: "lists"; readonly seen: ListLengths };
+  | { readonly type: "lists"; readonly seen: ListLengths }
+  | { readonly type: "columns"; readonly seen: SeenColumns };
 
 export const emptyState: RecordsState = {
   version: "",
@@ -33,16 +35,25 @@ export function withFacts(state: RecordsState, facts: readonly Fact[]): RecordsS
   const created = new Map(state.created);
   const bindings = new Map(state.bindings);
   const forgotten = new Set(state.forgotten);
-  let { longestSeen } = state;
+  let { longestSeen, columnsSeen } = state;
   for (const fact of facts) {
     if (fact.type === "intend") open.set(fact.entryId, { entryId: fact.entryId, ...fact.intent });
     else if (fact.type === "settle") settleIn({ open, created, forgotten }, fact.entryId, fact.settlement);
     else if (fact.type === "bind") bindings.set(fact.address, fact.binding);
     else if (fact.type === "unbind") bindings.delete(fact.address);
     else if (fact.type === "lists") longestSeen = longer(longestSeen, fact.seen);
+    else if (fact.type === "columns") columnsSeen = fact.seen;
   }
   const ofForgotten = forgotten.size === 0 ? {} : { forgotten: [...forgotten] };
-  return { ...state, open: [...open.values()], created, ...ofForgotten, bindings, longestSeen };
+  return {
+    ...state,
+    open: [...open.values()],
+    created,
+    ...ofForgotten,
+    bindings,
+    longestSeen,
+    ...(columnsSeen === undefined ? {} : { columnsSeen }),
+  };
 }
 
 /** The larger of each pair of lengths, names sorted. */
@@ -82,8 +93,14 @@ function changes(state: RecordsState, applied: ReadonlyMap<string, AppliedPlan>,
       return !applied.has(fact.plan.planId);
     case "lists":
       return !sameJson(longer(state.longestSeen, fact.seen), state.longestSeen);
+    case "columns":
+      return isNewerRecording(state.columnsSeen, fact.seen);
   }
 }
+
+/** Whether the columns differ from those that a run recorded last. An older plan does not replace them. */
+export const isNewerRecording = (known: SeenColumns | undefined, seen: SeenColumns): boolean =>
+  known === undefined || (seen.at > known.at && !sameJson(known.groups, seen.groups));
 
 /** The address of the same kind that has the id already, if any. */
 export function otherWithId(bindings: Bindings, address: Address, id: string): Address | undefined {

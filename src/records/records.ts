@@ -230,6 +230,11 @@ export interface RecordsRun {
    */
   readonly rememberLists: (seen: ListLengths) => void;
   /**
+   * Replaces the columns that runs have seen, if they differ, with the next write. A run that writes
+   * nothing else may drop them. Throws nothing.
+   */
+  readonly rememberColumns: (seen: SeenColumns) => void;
+  /**
    * Writes what is queued without waiting for the next `intend`: for an id that can't be found
    * again by reading. Throws nothing.
    */

@@ -245,6 +245,28 @@ function appliedTests(openStore: OpenStore): void {
     }
     expect((await (await opened(store)).read()).longestSeen).toEqual({ integrations: 51, tags: 3, users: 7 });
   });
+
+  it("keeps the columns that the newest run has seen", async () => {
+    const store = await openStore();
+    const columns = (...names: readonly string[]) => [{ integrations: ["8f1c"], schemas: { "o'brien": { users: names } } }];
+    const [first, changed, older] = [
+      { at: "2026-11-03T08:00:00.000Z", groups: columns("id") },
+      { at: "2026-11-05T08:00:00.000Z", groups: columns("id", "__proto__") },
+      { at: "2026-11-04T08:00:00.000Z", groups: columns("id", "old") },
+    ];
+    for (const [seen, expected] of [
+      [first, first],
+      [{ ...first, at: "2026-11-04T08:00:00.000Z" }, first],
+      [changed, changed],
+      [older, changed],
+    ] as const) {
+      const run = await begun(await opened(store));
+      await run.take();
+      run.rememberColumns(seen);
+      await run.release();
+      expect((await (await opened(store)).read()).columnsSeen).toEqual(expected);
+    }
+  });
 }
 
 function leaseTests(openStore: OpenStore): void {

@@ -1,3 +1,4 @@
+import { readColumnsSeen } from "../columns-seen.ts";
 import { readListLengths } from "../list-lengths.ts";
 import type { RecordsState } from "../records.ts";
 import { openBindings } from "./bindings.ts";
@@ -14,17 +15,18 @@ export interface FolderStoreOptions {
 
 /** The files of a target's records, except the lock. Throws E_BINDINGS_FILE, E_DUPLICATE_BINDING and E_JOURNAL (exit 1). */
 export async function openFiles({ folder, target, bindingsFile }: FolderStoreOptions) {
-  const [bindings, journal, longestSeen, unlocked] = await Promise.all([
+  const [bindings, journal, longestSeen, columnsSeen, unlocked] = await Promise.all([
     openBindings(bindingsFile, target),
     openJournal(folder, target),
     readListLengths(folder, target),
+    readColumnsSeen(folder, target),
     readUnlocked(folder, target),
   ]);
-  return { bindings, journal, longestSeen, unlocked };
+  return { bindings, journal, longestSeen, columnsSeen, unlocked };
 }
 
 /** What the files say now. */
-export function stateOf({ bindings, journal, longestSeen, unlocked }: Awaited<ReturnType<typeof openFiles>>): RecordsState {
+export function stateOf({ bindings, journal, longestSeen, columnsSeen, unlocked }: Awaited<ReturnType<typeof openFiles>>): RecordsState {
   return {
     version: "",
     bindings: bindings.all(),
@@ -32,6 +34,7 @@ export function stateOf({ bindings, journal, longestSeen, unlocked }: Awaited<Re
     created: new Map(journal.created()),
     forgotten: journal.forgotten(),
     longestSeen,
+    ...(columnsSeen === undefined ? {} : { columnsSeen }),
     unlocked,
   };
 }

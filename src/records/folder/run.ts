@@ -1,5 +1,7 @@
+import type { SeenColumns } from "../../model/columns.ts";
 import { appliedPlans } from "../applied-plans.ts";
-import { longer } from "../facts.ts";
+import { recordColumnsSeen } from "../columns-seen.ts";
+import { isNewerRecording, longer } from "../facts.ts";
 import { refuseStale } from "../lease.ts";
 import { type ListLengths, recordListLengths } from "../list-lengths.ts";
 import type { BeginOptions, RecordsRun, RecordsState } from "../records.ts";
@@ -17,6 +19,7 @@ export async function beginInFolder(store: FolderStoreOptions, options: BeginOpt
     const files = await openFiles(store);
     const { bindings, journal } = files;
     let lengths: ListLengths = {};
+    let columns: SeenColumns | undefined;
     let isReleased = false;
     const place = { target, place: stateFolder(folder) };
     const holdLock = async (): Promise<void> => lock.lost.throwIfAborted();
@@ -54,12 +57,17 @@ export async function beginInFolder(store: FolderStoreOptions, options: BeginOpt
       rememberLists(seen) {
         lengths = longer(lengths, seen);
       },
+      rememberColumns(seen) {
+        if (isNewerRecording(columns ?? files.columnsSeen, seen)) columns = seen;
+      },
       flush: () => void lock.beat(),
       async release() {
         if (isReleased) return;
         isReleased = true;
         // If it is lost, a list is only suspicious again.
         if (Object.keys(lengths).length > 0) await recordListLengths(folder, target, lengths).catch(() => undefined);
+        // If they are lost, columns have an older date.
+        if (columns !== undefined) await recordColumnsSeen(folder, target, columns).catch(() => undefined);
         await lock.release();
       },
     };

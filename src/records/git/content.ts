@@ -1,6 +1,7 @@
 import { isObject, own } from "../../model/json/json.ts";
 import type { AppliedPlan } from "../applied-plans.ts";
 import { parseBindingsText, readTarget } from "../bindings-text.ts";
+import { parseSeenColumns } from "../columns-seen.ts";
 import { emptyState, type Fact, withFacts } from "../facts.ts";
 import { parseJournalLine } from "../journal-line.ts";
 import type { ListLengths } from "../list-lengths.ts";
@@ -19,6 +20,7 @@ import type { Files } from "./tree.ts";
 //   journal/000012.ndjson  64 lines each, in the form of the journal (segments.ts)
 //   applied.ndjson      saved plans that were applied
 //   lists.json          the greatest length of each list
+//   columns.json        the columns that runs have seen, if the project reviews columns
 //   unlocked.json       runs whose lease was ended early
 //   seal                HMAC over the parent and the other entries (seal.ts)
 
@@ -48,6 +50,7 @@ export function decodeContent(files: Files, target: string, commit: string): Git
     version: commit,
     bindings: bindings === undefined ? new Map() : readTarget(parseBindingsText(bindings, "bindings.yaml"), target),
     longestSeen: listsIn(files),
+    ...columnsIn(files),
     unlocked: listOf(files, "unlocked.json", toUnlocked),
   };
   return {
@@ -98,6 +101,13 @@ function listsIn(files: Files): ListLengths {
   const value = parsed(text, "lists.json");
   const entries = Object.entries(isObject(value) ? value : {});
   return Object.fromEntries(entries.filter((entry): entry is [string, number] => Number.isSafeInteger(entry[1])));
+}
+
+/** Written by this version only, or not used: without them, no column has a date. */
+function columnsIn(files: Files): Pick<RecordsState, "columnsSeen"> {
+  const text = files.get("columns.json");
+  const columnsSeen = text === undefined ? undefined : parseSeenColumns(parsed(text, "columns.json"));
+  return columnsSeen === undefined ? {} : { columnsSeen };
 }
 
 function listOf<T>(files: Files, path: string, read: (entry: unknown) => T | undefined): readonly T[] {

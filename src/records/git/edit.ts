@@ -29,6 +29,8 @@ export function withEdit(
   const plans = edit.facts.flatMap((fact) => (fact.type === "applied" ? [fact.plan] : []));
   if (plans.length > 0) content = { ...content, applied: editApplied(files, before.content.applied, plans) };
   if (edit.facts.some(({ type }) => type === "lists")) files.set("lists.json", pretty(content.state.longestSeen));
+  const columns = edit.facts.findLast((fact) => fact.type === "columns");
+  if (columns !== undefined) files.set("columns.json", `${JSON.stringify(columns.seen)}\n`);
   if (edit.unlocked !== undefined) {
     const unlocked = [...content.state.unlocked, edit.unlocked].slice(-keptUnlocked);
     files.set("unlocked.json", pretty(unlocked));

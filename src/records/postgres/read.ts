@@ -1,6 +1,7 @@
 import type { Binding } from "../../model/address.ts";
 import { isObject, own } from "../../model/json/json.ts";
 import type { AppliedPlan } from "../applied-plans.ts";
+import { parseSeenColumns } from "../columns-seen.ts";
 import { emptyState, type Fact, withFacts } from "../facts.ts";
 import { createdEntry } from "../history.ts";
 import { type Intent, parseJournalLine } from "../journal-line.ts";
@@ -47,6 +48,7 @@ export async function readVersion(database: Database, schema: string, target: st
     ),
     forgotten: (row.created ?? []).flatMap(({ outcome, live_id }) => (outcome === "forgotten" ? [live_id] : [])),
     longestSeen: Object.fromEntries((row.lists ?? []).map(({ name, length }) => [name, length])),
+    ...(row.columns === null ? {} : { columnsSeen: parseSeenColumns(parsed(row.columns, "the list of columns")) }),
     unlocked: (row.unlocked ?? []).map(({ run_id, at, grace_ms }): UnlockedRun => ({ runId: run_id, at, graceMs: grace_ms })),
   };
   const applied = (row.applied ?? []).map(({ plan_id, run_id, at }): [string, AppliedPlan] => [
@@ -79,6 +81,7 @@ interface Row {
   readonly bindings: readonly Readonly<Record<"address" | "binding", string>>[] | null;
   readonly applied: readonly Readonly<Record<"plan_id" | "run_id" | "at", string>>[] | null;
   readonly lists: readonly { readonly name: string; readonly length: number }[] | null;
+  readonly columns: string | null;
   readonly unlocked: readonly { readonly run_id: string; readonly at: string; readonly grace_ms: number }[] | null;
 }
 
@@ -117,6 +120,7 @@ function readStatement(schema: string): string {
     from ${t("binding")} where target = $1) as bindings,
   (select json_agg(a) from (select plan_id, run_id, at from ${t("applied_plan")} where target = $1) a) as applied,
   (select json_agg(l) from (select name, length from ${t("list_seen")} where target = $1) l) as lists,
+  (select seen from ${t("columns_seen")} where target = $1) as columns,
   (select json_agg(u order by u.at) from (
     select run_id, ${iso("at")} as at, grace_ms from ${t("unlocked_run")} where target = $1
     order by at desc limit 50) u) as unlocked

@@ -42,6 +42,8 @@ create table ${t("applied_plan")} (
   target text not null, plan_id text not null, run_id text not null, at text not null, primary key (target, plan_id)
 );
 create table ${t("list_seen")} (target text not null, name text not null, length integer not null, primary key (target, name));
+-- The columns that runs have seen, as JSON, if the project reviews columns.
+create table ${t("columns_seen")} (target text primary key, seen text not null);
 create table ${t("unlocked_run")} (target text not null, run_id text not null, at timestamptz not null, grace_ms integer not null);
 create index unlocked_run_target on ${t("unlocked_run")} (target, at);`,
 ];

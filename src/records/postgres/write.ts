@@ -104,6 +104,11 @@ function factStatements(
           where ${accepted} on conflict (target, plan_id) do nothing`,
       ];
     }
+    case "columns":
+      return [
+        `insert into ${t("columns_seen")} (target, seen) select ${text(target)}, ${text(JSON.stringify(fact.seen))} where ${accepted}
+          on conflict (target) do update set seen = excluded.seen`,
+      ];
     case "lists":
       return Object.entries(fact.seen).map(
         ([name, length]) => `insert into ${t("list_seen")} as seen (target, name, length)

@@ -34,6 +34,8 @@ function lineOf(fact: Fact, addresses: ReadonlyMap<string, string>): string {
       return `unbind ${fact.address}`;
     case "applied":
       return `apply the saved plan ${fact.plan.planId}`;
+    case "columns":
+      return `columns of ${new Set(fact.seen.groups.flatMap(({ integrations }) => integrations)).size} integrations`;
     case "lists":
       return `list lengths ${JSON.stringify(fact.seen)}`;
   }

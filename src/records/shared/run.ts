@@ -147,6 +147,7 @@ export function runOver(store: RunStore, writer: Writer, { runId, local, notice 
       if (writer.state().bindings.has(address)) add({ type: "unbind", address });
     },
     rememberLists: (seen) => writer.add({ type: "lists", seen }),
+    rememberColumns: (seen) => writer.add({ type: "columns", seen }),
     flush: () => void timer.write(),
     release() {
       timer.stop();

@@ -9,7 +9,7 @@ const order = [
   "formatVersion id address kind action outcome liveId liveName dependsOn planId runId createdAt startedAt finishedAt tool name version",
   "target account git commit dirty manifestDigest complete executable calls read planned create update relate bind noop",
   "rule method path before after expected actual risk cause code severity message instruction reason file line column",
-  "items manual blocked deferred held unmanaged unverifiable newColumns goneColumns policy guards diagnostics protects exposes summary",
+  "items manual blocked deferred held unmanaged unverifiable newColumns goneColumns seenColumns policy guards diagnostics protects exposes summary",
   "changes requests body observed bindings exit reasons",
 ].flatMap((line) => line.split(" "));
 const rank: ReadonlyMap<string, number> = new Map(order.map((name, index) => [name, index]));

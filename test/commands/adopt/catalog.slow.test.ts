@@ -247,6 +247,46 @@ describe("the file", () => {
   });
 });
 
+describe("the records", () => {
+  const today = new Date().toISOString().slice(0, 10);
+
+  test("remember since when a column is new, also for a saved plan", async () => {
+    const { addColumn, run, plan } = await accepted();
+    await run("plan", "--out", "plan.json");
+    await run("apply", "plan.json");
+    addColumn(orders, nationalId);
+    const { newColumns } = await plan();
+    expect(newColumns).toMatchObject([{ column: "national_id2", since: expect.stringContaining(today) }]);
+    // Later applies keep the date.
+    await run("apply", "--yes");
+    expect((await plan()).newColumns).toEqual(newColumns);
+    expect((await run("plan")).stdout).toContain(`1 new column since ${today} (not reviewed):`);
+  });
+
+  test("without a catalog, columns are new since the last apply if a SchemaConfig asks for it", async () => {
+    const { addColumn, run, plan, folder } = await project("report", {});
+    expect(await plan()).toMatchObject({ newColumns: [] });
+    await run("apply", "--yes");
+    addColumn(orders, nationalId);
+    expect(await plan()).toMatchObject({ newColumns: [{ column: "national_id2", since: expect.stringContaining(today) }] });
+    // Plan and drift only read.
+    await run("drift", "--no-attribution");
+    expect(await plan()).toMatchObject({ newColumns: [{ column: "national_id2" }] });
+    await run("apply", "--yes");
+    expect(await plan()).toMatchObject({ newColumns: [] });
+    expect(readFileSync(join(folder, ".dimsync/columns.json"), "utf8")).toContain("national_id2");
+  });
+
+  test("a refused apply records nothing", async () => {
+    const { addColumn, run, plan } = await accepted("error");
+    await run("apply", "--yes");
+    addColumn(orders, nationalId);
+    const before = (await plan()).seenColumns;
+    expect((await run("apply", "--yes")).code).toBe(3);
+    expect((await plan()).seenColumns).toEqual(before);
+  });
+});
+
 describe("catalog accept", () => {
   const newNames = ({ newColumns = [] }: Plan) => newColumns.map(({ address, column }: NewColumn) => `${address} ${column}`);
 
