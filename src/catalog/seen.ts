@@ -87,7 +87,7 @@ export function recordedGroups(seen: SeenColumns | undefined, now: ReadonlyMap<s
 const has = (tables: Tables, schema: string, table: string, column: string): boolean =>
   tables.get(schema)?.get(table)?.has(column) === true;
 
-/** The columns for which `test` holds. A set of which all remain stays the same value. */
+/** The columns for which `test` holds. A set that loses none stays the same value. */
 function filtered(tables: Tables, test: (path: readonly [schema: string, table: string, column: string]) => boolean): Tables {
   const found = new Map<string, Map<string, ReadonlySet<string>>>();
   for (const [schema, ofSchema] of tables)

@@ -16,7 +16,7 @@ const first = {
   ),
 };
 
-test("the first recording knows no dates, and equal integrations share a group", () => {
+test("the first recording has no dates, and equal integrations share a group", () => {
   expect(first.groups).toEqual([{ integrations: ["a", "b"], schemas: { public: { users: ["id"] } } }]);
 });
 

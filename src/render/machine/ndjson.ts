@@ -64,6 +64,7 @@ const listMembers = new Set([
   "unverifiable",
   "newColumns",
   "goneColumns",
+  "seenColumns",
   "policy",
   "guards",
   "diagnostics",

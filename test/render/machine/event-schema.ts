@@ -3,7 +3,20 @@ import { readFileSync } from "node:fs";
 type Schema = Readonly<Record<string, unknown>>;
 const read = (name: string): Schema => JSON.parse(readFileSync(new URL(`../../../schema/${name}.schema.json`, import.meta.url), "utf8"));
 
-const lists = ["items", "manual", "blocked", "deferred", "held", "unverifiable", "policy", "guards", "diagnostics"];
+const lists = [
+  "items",
+  "manual",
+  "blocked",
+  "deferred",
+  "held",
+  "unverifiable",
+  "newColumns",
+  "goneColumns",
+  "seenColumns",
+  "policy",
+  "guards",
+  "diagnostics",
+];
 const text = (description: string): Schema => ({ type: "string", description });
 const count = (description: string): Schema => ({ type: "integer", minimum: 0, description });
 const to = (name: string): Schema => ({ $ref: `#/definitions/${name}` });
@@ -17,6 +30,8 @@ const findings: Readonly<Record<string, readonly [definition: string, descriptio
   deferred: ["deferred", "Items that wait for an object that the same apply creates."],
   held: ["held", "Changes of an object that --protect-only does not send."],
   unverifiable: ["unverifiable", "Declared values that the service never returns."],
+  newColumn: ["newColumn", "A live column that nobody has reviewed."],
+  goneColumn: ["goneColumn", "A reviewed column that the account no longer has."],
   policy: ["policyFinding", "A policy that is violated."],
   guard: ["guardFinding", "A guard that refuses the plan, or that was lifted."],
   diagnostic: ["diagnostic", "A problem in the manifests or with reading the account."],

@@ -38,6 +38,15 @@ function eventsIn(text: string): readonly string[] {
 const manifestDigest = `sha256:${"0".repeat(64)}`;
 const documents: Readonly<Record<string, Document>> = {
   "a plan": { ...fullPlan, manifestDigest },
+  "a plan with new columns": {
+    ...fullPlan,
+    manifestDigest,
+    newColumns: [
+      { address: "SchemaConfig/a@b", schema: "public", table: "users", column: "id", replicated: true, hashed: false, label: "pii" },
+    ],
+    goneColumns: [{ address: "SchemaConfig/a@b", schema: "public", table: "users", column: "fax" }],
+    seenColumns: [{ integrations: ["8f1c"], schemas: { public: { users: ["id"] } } }],
+  },
   "a drift report": { ...driftReport, manifestDigest },
   "a plan with --protect-only": { ...protectPlan, manifestDigest },
   "a result": fullResult,
