@@ -1,5 +1,3 @@
-import { mkdir, readFile, writeFile } from "node:fs/promises";
-import { join } from "node:path";
 import { createTwoFilesPatch } from "diff";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { AccountState, SchemaMap } from "../../src/embedded/index.ts";
@@ -10,13 +8,6 @@ beforeEach(async () => {
   project = await openAccountProject();
 });
 afterEach(() => project.close());
-
-const path = (file: string): string => join(project.folder, file);
-const text = (file: string): Promise<string> => readFile(path(file), "utf8");
-const write = async (file: string, content: string): Promise<void> => {
-  await mkdir(join(path(file), ".."), { recursive: true });
-  await writeFile(path(file), content);
-};
 
 /** The removed and added lines of the diff. */
 function changedLines(before: Readonly<Record<string, string>>, after: Readonly<Record<string, string>>): readonly string[] {
@@ -187,7 +178,7 @@ describe("a second import changes only the lines that have to change", () => {
 });
 
 test("the user's rules stay, and nodes that they do not cover stay unmanaged", async () => {
-  await write(
+  await project.write(
     "manifests/hand.yaml",
     `apiVersion: dimsync/v1
 kind: Integration
@@ -206,7 +197,7 @@ spec:
   );
   const report = await project.importJson({}, ["Integration/sales"]);
   expect(report.remaining).toEqual([]);
-  const after = await text("manifests/hand.yaml");
+  const after = await project.read("manifests/hand.yaml");
   expect(after).toContain("expect: { paused: false }");
   expect(after).toContain("# GDPR register 12\n    - { id: pii,");
   expect(after).toContain("        users: { columns: { email: { hashed: false } } }");
@@ -226,7 +217,7 @@ test("if the service returns no schemas, the SchemaConfig is not changed and a n
 });
 
 test("a SchemaConfig of many integrations is not changed for one of them", async () => {
-  await write(
+  await project.write(
     "manifests/fleet.yaml",
     `apiVersion: dimsync/v1
 kind: SchemaConfig
@@ -238,23 +229,23 @@ spec:
     - { id: all, match: { schema: public, table: users }, set: { enabled: true } }
 `,
   );
-  const before = await text("manifests/fleet.yaml");
+  const before = await project.read("manifests/fleet.yaml");
   project.service.mutate((account) => {
     const users = account.integrations.find(({ id }) => id === "51a1")?.schemas["public"]?.tables["users"];
     if (users !== undefined) users.enabled = false;
   });
   const report = await project.importJson();
   expect(report.remaining).toEqual([]);
-  expect(await text("manifests/fleet.yaml")).toBe(before);
-  const shard = await text("manifests/integrations/shop-shard-01.yaml");
+  expect(await project.read("manifests/fleet.yaml")).toBe(before);
+  const shard = await project.read("manifests/integrations/shop-shard-01.yaml");
   expect(shard).toContain("priority: 1");
   expect(shard).toContain("users: { enabled: false }");
-  expect(await text("manifests/integrations/shop-shard-02.yaml")).not.toContain("SchemaConfig");
+  expect(await project.read("manifests/integrations/shop-shard-02.yaml")).not.toContain("SchemaConfig");
 });
 
 test("--literal writes a literal tree, and updates it if passed again", async () => {
   expect((await project.importJson({ literal: true })).remaining).toEqual([]);
-  const before = await text("manifests/integrations/orders.yaml");
+  const before = await project.read("manifests/integrations/orders.yaml");
   expect(before).not.toContain("rules:");
   expect(before).toContain("            password_hash: { enabled: false, hashed: false }");
   project.service.mutate(
@@ -262,19 +253,19 @@ test("--literal writes a literal tree, and updates it if passed again", async ()
   );
   expect((await project.importJson()).files).toEqual([]);
   await project.importJson({ literal: true });
-  expect(await text("manifests/integrations/orders.yaml")).toBe(
+  expect(await project.read("manifests/integrations/orders.yaml")).toBe(
     before.replace(/( +)total_cents: \{ enabled: true, hashed: false \}\n(?=---)/u, "$&$1region: { enabled: true, hashed: false }\n"),
   );
 });
 
 test("a value that comes from a variable is not overwritten", async () => {
-  await write(
+  await project.write(
     "manifests/hand.yaml",
     "apiVersion: dimsync/v1\nkind: Integration\nmetadata: { name: orders, id: 8f1c }\nspec:\n  expect: \u0024{var.expected}\n",
   );
-  await writeFile(path("dimsync.yaml"), `${await text("dimsync.yaml")}vars: { expected: { paused: true } }\n`);
+  await project.write("dimsync.yaml", `${await project.read("dimsync.yaml")}vars: { expected: { paused: true } }\n`);
   const report = await project.importJson({}, ["Integration/orders"]);
   expect(report.failures).toMatchObject([{ address: "Integration/orders" }]);
   expect(report.exit).toEqual({ code: 1, reasons: ["failures", "not-empty"] });
-  expect(await text("manifests/hand.yaml")).toContain("\u0024{var.expected}");
+  expect(await project.read("manifests/hand.yaml")).toContain("\u0024{var.expected}");
 });

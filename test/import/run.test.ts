@@ -1,5 +1,3 @@
-import { mkdir, readFile, writeFile } from "node:fs/promises";
-import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { acquireLock } from "../../src/records/folder/lock.ts";
 import { recordListLengths } from "../../src/records/list-lengths.ts";
@@ -10,13 +8,6 @@ beforeEach(async () => {
   project = await openAccountProject();
 });
 afterEach(() => project.close());
-
-const path = (file: string): string => join(project.folder, file);
-const text = (file: string): Promise<string> => readFile(path(file), "utf8");
-const write = async (file: string, content: string): Promise<void> => {
-  await mkdir(join(path(file), ".."), { recursive: true });
-  await writeFile(path(file), content);
-};
 
 test("a dry run shows what import would write, and writes nothing", async () => {
   const { out, code } = await project.runImport({ dryRun: true });
@@ -29,7 +20,7 @@ test("a dry run shows what import would write, and writes nothing", async () => 
 test("the first import says to set the user who tags, unless the config does", async () => {
   const { notices } = await project.importJson({ dryRun: true });
   expect(notices).toEqual([expect.stringContaining("set defaults.taggedBy in dimsync.yaml")]);
-  await writeFile(path("dimsync.yaml"), `${await text("dimsync.yaml")}defaults: { taggedBy: dana@example.com }\n`);
+  await project.write("dimsync.yaml", `${await project.read("dimsync.yaml")}defaults: { taggedBy: dana@example.com }\n`);
   expect((await project.importJson()).notices).toEqual([]);
 });
 
@@ -38,7 +29,7 @@ test("with addresses, only these objects and the assets that they use are import
   expect(report.remaining).toEqual([]);
   expect(Object.keys(report.bindings)).toEqual(["Asset/orders-pg", "Asset/warehouse", "Integration/orders", "Tag/finance"]);
   // Its integration has no manifest, so the tag refers to it by id.
-  expect(await text("manifests/tags.yaml")).toContain("    - integration: { id: b27d }");
+  expect(await project.read("manifests/tags.yaml")).toContain("    - integration: { id: b27d }");
 });
 
 test("an address that no object has is an error, and nothing is written", async () => {
@@ -49,13 +40,13 @@ test("an address that no object has is an error, and nothing is written", async 
 });
 
 test("a SchemaConfig can be imported by its own address", async () => {
-  await write(
+  await project.write(
     "manifests/shared.yaml",
     "apiVersion: dimsync/v1\nkind: SchemaConfig\nmetadata: { name: shop }\nspec: { integration: { id: 8f1c }, schemas: { public: { enabled: false } } }\n",
   );
   const report = await project.importJson({}, ["SchemaConfig/shop"]);
   expect(report.remaining).toEqual([]);
-  expect(await text("manifests/shared.yaml")).toContain("public: { enabled: true }");
+  expect(await project.read("manifests/shared.yaml")).toContain("public: { enabled: true }");
 });
 
 test("--out writes new files to that folder", async () => {
@@ -72,9 +63,9 @@ test.each<readonly [sentence: string, manifests: string, out: string | undefined
   ["import uses the base of a glob that matches sub-folders", '["team/**/*.yaml"]', undefined, "team"],
   ["a config without a folder is refused", "[one.yaml]", undefined, undefined],
 ])("%s", async (_, manifests, out, folder) => {
-  await writeFile(path("dimsync.yaml"), (await text("dimsync.yaml")).replace("[manifests]", manifests));
-  await write("one.yaml", "");
-  await write("manifests/empty.yaml", "");
+  await project.write("dimsync.yaml", (await project.read("dimsync.yaml")).replace("[manifests]", manifests));
+  await project.write("one.yaml", "");
+  await project.write("manifests/empty.yaml", "");
   const { code, err } = await project.runImport(out === undefined ? {} : { out });
   expect([code, err.includes("E_USAGE")]).toEqual(folder === undefined ? [1, true] : [0, false]);
   expect(Object.keys(await project.files()).some((file) => file === `${folder}/integrations/orders.yaml`)).toBe(folder !== undefined);
@@ -85,7 +76,7 @@ test("schemas that cannot be read are a failure, and the other integrations are 
   const report = await project.importJson();
   expect(report.failures.map(({ address }) => address)).toEqual(["SchemaConfig/billing"]);
   expect(report.exit.code).toBe(1);
-  expect(await text("manifests/integrations/orders.yaml")).toContain("kind: SchemaConfig");
+  expect(await project.read("manifests/integrations/orders.yaml")).toContain("kind: SchemaConfig");
   expect((await project.runImport()).out).toContain(
     "manifests for the part of the account that was imported. The plan after the import is empty.",
   );
@@ -98,7 +89,7 @@ test("if a list cannot be read, nothing is written", async () => {
 });
 
 test("a file that cannot be written is an error with advice", async () => {
-  await write("manifests/integrations", "");
+  await project.write("manifests/integrations", "");
   const { code, err } = await project.runImport();
   expect([code, err]).toEqual([1, expect.stringContaining("E_OUTPUT: Import stopped: EEXIST")]);
 });
@@ -116,7 +107,7 @@ test("a list whose length looks like a page size is reported until a longer one 
 });
 
 test("a project with errors is not changed", async () => {
-  await write("manifests/a.yaml", "apiVersion: dimsync/v1\nkind: Integraton\nmetadata: { name: a }\n");
+  await project.write("manifests/a.yaml", "apiVersion: dimsync/v1\nkind: Integraton\nmetadata: { name: a }\n");
   const { code, err } = await project.runImport();
   expect(code).toBe(1);
   expect(err).toContain("E_UNKNOWN_KIND");

@@ -1,6 +1,6 @@
-import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { runImport } from "../../src/commands/adopt/import.ts";
 import type { Context } from "../../src/commands/shared/context.ts";
 import type { GlobalFlags, ImportFlags } from "../../src/commands/shared/flags.ts";
@@ -27,6 +27,9 @@ export interface AccountProject {
     addresses?: readonly string[],
     env?: Readonly<Record<string, string>>,
   ) => Promise<ImportReport>;
+  /** The text of a file. */
+  readonly read: (file: string) => Promise<string>;
+  readonly write: (file: string, text: string) => Promise<void>;
   /** Text by path, without the state folder. */
   readonly files: () => Promise<Readonly<Record<string, string>>>;
   readonly close: () => Promise<void>;
@@ -71,6 +74,11 @@ export async function openAccountProject(
       const { out, err } = await runImportHere({ ...flags, output: ["json"] }, addresses, env);
       if (out === "") throw new Error(err);
       return JSON.parse(out) as ImportReport;
+    },
+    read: (file) => readFile(join(folder, file), "utf8"),
+    write: async (file, text) => {
+      await mkdir(dirname(join(folder, file)), { recursive: true });
+      await writeFile(join(folder, file), text);
     },
     files: () => filesIn(folder),
     close: async () => {

@@ -47,6 +47,20 @@ export const liveTag = (id: string, name: string, more: Partial<LiveTag> = {}): 
 
 const user = (id: string, email: string, name: string): LiveUser => ({ id, email, name, createdAt: undefined });
 
+/** The members of a view that hold nothing. */
+export const nothingElse = {
+  labels: new Map(),
+  goneIds: new Set<string>(),
+  bindings: new Map(),
+  earlierCreates: [],
+  isDrift: false,
+  recovered: new Map(),
+  fresh: new Set<string>(),
+  taggedBy: undefined,
+  ignored: () => false,
+  writeSecrets: () => false,
+} as const;
+
 /**
  * The account as read, with all objects identified in the order of kinds. `more` replaces members
  * of the small account.
@@ -54,21 +68,12 @@ const user = (id: string, email: string, name: string): LiveUser => ({ id, email
 export function accountViewOf(resources: readonly Resource[], more: Partial<AccountView> = {}): AccountView {
   const identities = new Map<Address, Identity>();
   const view = indexed({
+    ...nothingElse,
     resources,
     identities,
-    labels: new Map(),
     integrations: [liveIntegration("8f1c", "Orders", "orders-pg"), liveIntegration("b27d", "Billing", "billing-pg")],
     tags: [liveTag("t-1", "PII")],
     users: [user("u-1", "dana@example.com", "Dana"), user("u-2", "bot@example.com", "Automation")],
-    goneIds: new Set(),
-    bindings: new Map(),
-    earlierCreates: [],
-    isDrift: false,
-    recovered: new Map(),
-    fresh: new Set(),
-    taggedBy: undefined,
-    ignored: () => false,
-    writeSecrets: () => false,
     ...more,
   });
   for (const kind of kinds)

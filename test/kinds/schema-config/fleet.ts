@@ -11,6 +11,8 @@ import { withIdentities } from "../../../src/kinds/select.ts";
 import type { LiveColumn, LiveIntegration, LiveSchema, LiveSchemas, LiveTable } from "../../../src/model/live.ts";
 import type { Problem } from "../../../src/model/problem.ts";
 import type { Resource, RuleSetSpec, SchemaConfigSpec } from "../../../src/model/resource.ts";
+import type { Reads } from "../../../src/model/service.ts";
+import { nothingElse } from "../../support/account-view.ts";
 
 // Valid accounts and manifests for tests of schema configurations; each test changes one thing.
 
@@ -100,6 +102,13 @@ export interface Compared {
   readonly changes: readonly string[];
 }
 
+/** Reads that fail, except for these. */
+export function readsOf(allowed: Partial<Reads>): Reads {
+  const refuse = () => Promise.reject(new Error("unexpected read"));
+  const none = { integrations: refuse, integration: refuse, tags: refuse, tag: refuse, users: refuse, auditLogs: refuse };
+  return { ...none, schemas: refuse, columns: refuse, ...allowed };
+}
+
 const integration = (id: string): LiveIntegration => ({
   id,
   name: id,
@@ -110,23 +119,8 @@ const integration = (id: string): LiveIntegration => ({
 });
 
 export function accountViewOf(manifests: readonly Resource[], names: readonly string[]): AccountView {
-  return indexed({
-    resources: manifests,
-    identities: new Map(),
-    labels: new Map(),
-    integrations: names.map(integration),
-    tags: [],
-    users: [],
-    goneIds: new Set(),
-    bindings: new Map(),
-    earlierCreates: [],
-    isDrift: false,
-    recovered: new Map(),
-    fresh: new Set(),
-    taggedBy: undefined,
-    ignored: () => false,
-    writeSecrets: () => false,
-  });
+  const integrations = names.map(integration);
+  return indexed({ ...nothingElse, resources: manifests, identities: new Map(), integrations, tags: [], users: [] });
 }
 
 /**

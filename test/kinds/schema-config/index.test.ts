@@ -3,7 +3,7 @@ import { compareUnits } from "../../../src/engine/compare.ts";
 import { cachedReads } from "../../../src/engine/reads/cached-reads.ts";
 import { everything } from "../../../src/engine/scope.ts";
 import type { LiveSchemas } from "../../../src/model/live.ts";
-import { accountViewOf, column, config, schema, shop, table } from "./fleet.ts";
+import { accountViewOf, column, config, readsOf, schema, shop, table } from "./fleet.ts";
 
 test("the engine reports conclusions over all integrations once, after the last", async () => {
   const live: Readonly<Record<string, LiveSchemas>> = { a: shop(), b: { s: schema({ t: table({ c: column() }) }) } };
@@ -16,17 +16,7 @@ test("the engine reports conclusions over all integrations once, after the last"
     ],
     missing: "ignore",
   });
-  const refuse = () => Promise.reject(new Error("not to be read"));
-  const reads = cachedReads({
-    integrations: refuse,
-    integration: refuse,
-    tags: refuse,
-    tag: refuse,
-    users: refuse,
-    auditLogs: refuse,
-    columns: refuse,
-    schemas: async (id) => live[id],
-  });
+  const reads = cachedReads(readsOf({ schemas: async (id) => live[id] }));
   const observed = {
     account: accountViewOf([manifest], ["a", "b"]),
     problems: [],

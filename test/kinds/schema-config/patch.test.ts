@@ -5,7 +5,7 @@ import { patches } from "../../../src/kinds/schema-config/patch.ts";
 import type { LiveSchemas } from "../../../src/model/live.ts";
 import type { SchemaConfigSpec } from "../../../src/model/resource.ts";
 import type { Reads } from "../../../src/model/service.ts";
-import { column, compareFleet, config, rulesOf, schema, shop, table } from "./fleet.ts";
+import { column, compareFleet, config, readsOf, rulesOf, schema, shop, table } from "./fleet.ts";
 
 const bodies = (spec: SchemaConfigSpec, live: LiveSchemas): readonly unknown[] =>
   compareFleet({ manifests: [config(spec)], live: { shop: live } }).found.flatMap(({ items }) =>
@@ -160,24 +160,17 @@ describe("reads of columns", () => {
   async function reads(spec: SchemaConfigSpec): Promise<readonly string[]> {
     const asked: string[] = [];
     const { units } = compareFleet({ manifests: [config(spec)], live: { shop: snake() } });
-    const refuse = () => Promise.reject(new Error("unexpected read"));
     const [unit] = units;
     if (unit === undefined) throw new Error("no unit");
     await schemaConfig.observe?.(
       unit,
-      {
-        integrations: refuse,
-        integration: refuse,
-        tags: refuse,
-        tag: refuse,
-        users: refuse,
-        auditLogs: refuse,
+      readsOf({
         schemas: async () => snake(),
         columns: async (_id, ...names) => {
           asked.push(names.join(" "));
           return { a: column() };
         },
-      },
+      }),
       { policyColumns: () => undefined, claimColumns: () => undefined },
     );
     return asked;
@@ -233,21 +226,10 @@ describe("reads of columns", () => {
   ): Promise<ObservedSchemas | undefined> => {
     const [unit] = compareFleet({ manifests, live: { shop: live } }).units;
     if (unit === undefined) throw new Error("no unit");
-    const refuse = () => Promise.reject(new Error("unexpected read"));
-    return schemaConfig.observe?.(
-      unit,
-      {
-        integrations: refuse,
-        integration: refuse,
-        tags: refuse,
-        tag: refuse,
-        users: refuse,
-        auditLogs: refuse,
-        schemas: async () => live,
-        columns,
-      },
-      { policyColumns: () => undefined, claimColumns: () => undefined },
-    );
+    return schemaConfig.observe?.(unit, readsOf({ schemas: async () => live, columns }), {
+      policyColumns: () => undefined,
+      claimColumns: () => undefined,
+    });
   };
 
   test("many of them are reported, because they take long", async () => {

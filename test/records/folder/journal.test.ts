@@ -7,19 +7,9 @@ import { DimsyncError } from "../../../src/model/errors.ts";
 import { openJournal } from "../../../src/records/folder/journal.ts";
 import type { Intent, Settlement } from "../../../src/records/journal-line.ts";
 import { compileProgram, start, tempFolder } from "../child.ts";
+import { intentOf } from "../suite.ts";
 
-const intent = (address: string, more: Partial<Intent> = {}): Intent => ({
-  runId: "r1",
-  address,
-  kind: "Integration",
-  method: "POST",
-  path: "/v1/integrations",
-  naturalKey: { "source.name": "orders-pg", __proto__: "x" },
-  bodyDigest: "sha256:aa",
-  idsSeenBefore: ["1", "2"],
-  at: "2026-01-01T00:00:00.000Z",
-  ...more,
-});
+const intent = (address: string, more: Partial<Intent> = {}): Intent => intentOf(address, { runId: "r1", ...more });
 
 const journalFile = (folder: string): string => join(folder, ".dimsync", "journal.ndjson");
 const openAddresses = async (folder: string, target = "prod"): Promise<readonly string[]> =>

@@ -3,6 +3,7 @@ import { describe, expect, test } from "vitest";
 import type { Document } from "../../../src/render/document.ts";
 import { githubPieces, renderGithub, renderGithubAll, summaryLimitBytes, workflowCommand } from "../../../src/render/machine/github.ts";
 import { invalid } from "../diagnostics.ts";
+import { documents } from "../documents.ts";
 import { driftReport, fullPlan, planOfColumns } from "../full-plan.ts";
 import { withName } from "../hostile.ts";
 import { faults } from "../markdown/structure.ts";
@@ -41,15 +42,6 @@ const unescaped = (text: string): string =>
 const annotationNames = new Set(["error", "warning", "notice"]);
 const annotationsOf = (document: Document, filePrefix = "") =>
   commandsIn(renderGithub(document, { ...plain, filePrefix })).filter(({ name }) => annotationNames.has(name));
-
-const documents: Readonly<Record<string, Document>> = {
-  "a plan with everything": fullPlan,
-  "a plan that finds nothing": plan(),
-  "a drift report": driftReport,
-  "a result": fullResult,
-  "a validation": invalid,
-  "a plan of 400 columns": planOfColumns(400),
-};
 
 describe.each(Object.entries(documents))("%s", (_, document) => {
   test("has one group and annotations for the runner, whatever its names contain", () => {

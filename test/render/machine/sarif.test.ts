@@ -8,11 +8,11 @@ import { describe, expect, test } from "vitest";
 import type { Document } from "../../../src/render/document.ts";
 import { renderSarif, renderSarifAll } from "../../../src/render/machine/sarif.ts";
 import { invalid } from "../diagnostics.ts";
-import { driftReport, fullPlan, planOfColumns } from "../full-plan.ts";
+import { documents } from "../documents.ts";
+import { fullPlan } from "../full-plan.ts";
 import { protectResult } from "../held.ts";
 import { withName } from "../hostile.ts";
 import { item, plan } from "../plans.ts";
-import { fullResult } from "../results.ts";
 
 const plain = { color: false, verbose: false };
 const schemaFile = createRequire(import.meta.url).resolve("@microsoft/jest-sarif/lib/schemas/sarif-2.1.0-rtm.5.json");
@@ -28,15 +28,6 @@ function faults(text: string): readonly string[] {
 }
 const log = (text: string): Log => JSON.parse(text) as Log;
 const resultsOf = (document: Document) => log(renderSarif(document, plain)).runs[0]?.results ?? [];
-
-const documents: Readonly<Record<string, Document>> = {
-  "a plan with everything": fullPlan,
-  "a plan that finds nothing": plan(),
-  "a drift report": driftReport,
-  "a result": fullResult,
-  "a validation": invalid,
-  "a plan of 400 columns": planOfColumns(400),
-};
 
 describe.each(Object.entries(documents))("%s", (_, document) => {
   test("is valid according to the official schema", () => {
