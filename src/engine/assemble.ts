@@ -130,17 +130,17 @@ function unreportedUnknowns(found: readonly DiffResult[], { unknown }: Recovered
 
 /** Blocks what waits for something that --only or --exclude leaves out: it would wait forever. */
 function blockOutsideScope(found: DiffResult, scope: Scope): DiffResult {
-  const stuck = found.deferred.flatMap(({ address, waitsFor, liveId }) => {
+  const outOfScope = found.deferred.flatMap(({ address, waitsFor, liveId }) => {
     const outside = liveId === undefined ? waitsFor.find((other) => !scope.item(other)) : undefined;
     return outside === undefined ? [] : [{ address, outside }];
   });
-  if (stuck.length === 0) return found;
+  if (outOfScope.length === 0) return found;
   return {
     ...found,
-    deferred: found.deferred.filter(({ address }) => !stuck.some((one) => one.address === address)),
+    deferred: found.deferred.filter(({ address }) => !outOfScope.some((one) => one.address === address)),
     blocked: [
       ...found.blocked,
-      ...stuck.map(({ address, outside }) => ({
+      ...outOfScope.map(({ address, outside }) => ({
         address,
         code: "E_DEPENDENCY",
         message: `It needs ${outside}, which does not exist yet and is left out of this run by --only or --exclude.`,

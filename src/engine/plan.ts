@@ -184,24 +184,24 @@ function settleDeferred(
   items: readonly DraftItem[],
   blocked: readonly Blocked[],
 ): { readonly deferred: Deferred[]; readonly blocked: readonly Blocked[] } {
-  const stuck = new Map<Address, string>(blocked.map(({ address, code }) => [address, code]));
+  const blockedBy = new Map<Address, string>(blocked.map(({ address, code }) => [address, code]));
   const coming = new Set(items.map(({ address }) => address));
   const moved: Blocked[] = [];
   let deferred = [...all];
   for (let settled = false; !settled; ) {
     settled = true;
     for (const waiting of deferred) {
-      const reason = waiting.waitsFor.find((address) => stuck.has(address) && !coming.has(address));
+      const reason = waiting.waitsFor.find((address) => blockedBy.has(address) && !coming.has(address));
       if (reason === undefined) continue;
       moved.push({
         address: waiting.address,
         code: "E_DEPENDENCY",
-        message: `It needs ${reason}, which is blocked (${stuck.get(reason)}).`,
+        message: `It needs ${reason}, which is blocked (${blockedBy.get(reason)}).`,
       });
-      stuck.set(waiting.address, "E_DEPENDENCY");
+      blockedBy.set(waiting.address, "E_DEPENDENCY");
       settled = false;
     }
-    deferred = deferred.filter(({ address }) => !stuck.has(address));
+    deferred = deferred.filter(({ address }) => !blockedBy.has(address));
   }
   return { deferred, blocked: moved };
 }

@@ -55,11 +55,12 @@ export function holdWaiting(
   all: readonly Deferred[],
   held: ReadonlySet<Address>,
 ): { readonly deferred: readonly Deferred[]; readonly held: readonly Deferred[] } {
-  const stuck = new Set(held);
-  const isStuck = ({ waitsFor, liveId }: Deferred): boolean => liveId === undefined && waitsFor.some((address) => stuck.has(address));
-  for (let before = -1; before !== stuck.size; ) {
-    before = stuck.size;
-    for (const waiting of all) if (isStuck(waiting)) stuck.add(waiting.address);
+  const heldBack = new Set(held);
+  const waitsForHeld = ({ waitsFor, liveId }: Deferred): boolean =>
+    liveId === undefined && waitsFor.some((address) => heldBack.has(address));
+  for (let before = -1; before !== heldBack.size; ) {
+    before = heldBack.size;
+    for (const waiting of all) if (waitsForHeld(waiting)) heldBack.add(waiting.address);
   }
-  return { deferred: all.filter((waiting) => !isStuck(waiting)), held: all.filter(isStuck) };
+  return { deferred: all.filter((waiting) => !waitsForHeld(waiting)), held: all.filter(waitsForHeld) };
 }

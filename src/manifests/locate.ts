@@ -104,9 +104,9 @@ function maskLine(line: string, column: number, masks: readonly Range[]): Marked
 
 function cut(text: string, at: number): Marked {
   if (text.length <= maxWidth) return { text, at };
-  const room = maxWidth - 2;
-  const start = Math.min(Math.max(0, at - Math.floor(room / 2)), text.length - room);
-  const end = start + room;
+  const width = maxWidth - 2;
+  const start = Math.min(Math.max(0, at - Math.floor(width / 2)), text.length - width);
+  const end = start + width;
   const before = start === 0 ? "" : "…";
   return { text: `${before}${text.slice(start, end)}${end === text.length ? "" : "…"}`, at: at - start + before.length };
 }

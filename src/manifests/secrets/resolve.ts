@@ -19,7 +19,7 @@ export interface ResolvedSecrets {
 }
 
 /** Concurrent commands: they may call a vault with a rate limit. */
-const lanes = 4;
+const concurrency = 4;
 
 /**
  * Reads every secret. `placesOf` is called only for secrets without a value. Throws only the
@@ -42,7 +42,7 @@ export async function resolveSecrets(
     }
   };
   const order = pending.map(([key]) => key);
-  await Promise.all(Array.from({ length: lanes }, work));
+  await Promise.all(Array.from({ length: concurrency }, work));
   options.signal?.throwIfAborted();
   return { values, problems: order.flatMap((key) => problemByKey.get(key) ?? []) };
 }

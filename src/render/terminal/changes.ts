@@ -74,11 +74,11 @@ function valueCell(line: ChangeLine, action: Action, words: Words, screen: Scree
   return joined(cell("live ", paint.dim), cell(live), cell(", desired ", paint.dim), cell(desired, strong));
 }
 
-/** Both texts in at most `room` characters, the middle of the longer one cut. */
-function fitPair(a: string, b: string, room: number): readonly [string, string] {
-  if (a.length + b.length <= room) return [a, b];
-  const half = Math.floor(room / 2);
-  const cut = (text: string, other: string): string => cutMiddle(text, Math.max(12, room - Math.min(other.length, half)));
+/** Both texts in at most `width` characters, the middle of the longer one cut. */
+function fitPair(a: string, b: string, width: number): readonly [string, string] {
+  if (a.length + b.length <= width) return [a, b];
+  const half = Math.floor(width / 2);
+  const cut = (text: string, other: string): string => cutMiddle(text, Math.max(12, width - Math.min(other.length, half)));
   return [cut(a, b), cut(b, a)];
 }
 

@@ -44,11 +44,11 @@ function excerptLines(
   }
   // The caret can be behind the last character, if something is missing there.
   if (caret.lastIndexOf("^") >= index) marks += `${" ".repeat(Math.max(0, caret.indexOf("^", index) - index))}^`;
-  const room = width - number.length - 7;
-  const start = [...shown].length <= room ? 0 : Math.max(0, marks.indexOf("^") - Math.floor(room / 3));
+  const textWidth = width - number.length - 7;
+  const start = [...shown].length <= textWidth ? 0 : Math.max(0, marks.indexOf("^") - Math.floor(textWidth / 3));
   const cut = (text: string) =>
     [...text]
-      .slice(start, start + room)
+      .slice(start, start + textWidth)
       .join("")
       .trimEnd();
   return [`    ${paint.dim(`${number} |`)} ${cut(shown)}`, `    ${paint.dim(`${" ".repeat(number.length)} |`)} ${color(cut(marks))}`];

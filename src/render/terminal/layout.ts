@@ -71,7 +71,7 @@ interface Columns {
   readonly beside: number;
 }
 
-function columnsOf(rows: readonly Row[], room: number): Columns {
+function columnsOf(rows: readonly Row[], width: number): Columns {
   const cells: number[][] = [];
   for (const row of rows)
     for (const [column, parts] of typeof row === "string" ? [] : row.entries()) {
@@ -82,13 +82,13 @@ function columnsOf(rows: readonly Row[], room: number): Columns {
   const sorted = cells.map((column) => column.sort((a, b) => a - b));
   const widthsAt = (quantile: number, last: number): readonly number[] =>
     sorted.map((column, index) =>
-      index === last ? Math.min(widthOfColumn(column, lastQuantile), Math.floor(room / 3)) : widthOfColumn(column, quantile),
+      index === last ? Math.min(widthOfColumn(column, lastQuantile), Math.floor(width / 3)) : widthOfColumn(column, quantile),
     );
   for (let beside = sorted.length; beside > 1; beside -= 1)
     for (const quantile of quantiles) {
       const widths = widthsAt(quantile, beside - 1);
       const used = widths.slice(0, beside).filter((columnWidth) => columnWidth > 0);
-      if (used.reduce((sum, columnWidth) => sum + columnWidth + gap, -gap) <= room) return { widths, beside };
+      if (used.reduce((sum, columnWidth) => sum + columnWidth + gap, -gap) <= width) return { widths, beside };
     }
   return { widths: widthsAt(1, -1), beside: 1 };
 }
@@ -132,14 +132,14 @@ function rowLines(
   return { lines: line.trim() === "" ? lines : [line, ...lines], below: below.map((text) => deeper + text).join("\n") };
 }
 
-/** The cell as painted lines of at most `room` columns, broken between words. */
-function wrapCell(parts: Cell, room: number): readonly string[] {
+/** The cell as painted lines of at most `width` columns, broken between words. */
+function wrapCell(parts: Cell, width: number): readonly string[] {
   const lines: [text: string, paint: Paint][][] = [];
   let left = 0;
   for (const [text, paint] of parts)
     for (const [index, word] of text.split(/(?<= )(?=[^ ])/u).entries()) {
       const current = lines.at(-1);
-      const isFull = left + widthOf(word.trimEnd()) > room;
+      const isFull = left + widthOf(word.trimEnd()) > width;
       if (current === undefined || isFull) lines.push([[word, paint]]);
       else if (index === 0) current.push([word, paint]);
       else current.push([`${current.pop()?.[0] ?? ""}${word}`, paint]);
