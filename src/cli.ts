@@ -8,6 +8,7 @@ import type { GlobalFlags } from "./commands/shared/flags.ts";
 import { type Io, processIo } from "./commands/shared/io.ts";
 import { startDebugLog } from "./commands/shared/request-log.ts";
 import type { ExitCode } from "./model/exit.ts";
+import { exitAttributes, traced } from "./model/traced.ts";
 
 /** Runs a command line in this process and sets its exit code. */
 export async function run(argv: readonly string[]): Promise<void> {
@@ -115,17 +116,28 @@ const addTo =
       const context = contextOf(io, given);
       checkFolder(context);
       const stopDebugLog = startDebugLog(io, given);
+      const stopTelemetry = hasTracer() ? (await import("./commands/shared/telemetry.ts")).startTelemetry(io.env) : undefined;
       const announce = (): void => io.stderr(interruptions[command.name()] ?? "\ndimsync: interrupted.\n");
       io.interrupted.addEventListener("abort", announce, { once: true });
       try {
-        done(await action(context, ...(all.slice(0, -2) as unknown as Args)));
+        done(await tracedCommand(command.name(), () => action(context, ...(all.slice(0, -2) as unknown as Args))));
       } finally {
+        stopTelemetry?.();
         io.interrupted.removeEventListener("abort", announce);
         stopDebugLog();
       }
     });
     return command;
   };
+
+/** Whether the user has registered an OpenTelemetry SDK, with `node --import`. */
+const hasTracer = (): boolean => Symbol.for("opentelemetry.js.api.1") in globalThis;
+
+/** These run for hours. What they do has spans of its own. */
+const longRunning: readonly string[] = ["serve", "mcp", "controller"];
+
+const tracedCommand = (name: string, run: () => Promise<ExitCode>): Promise<ExitCode> =>
+  longRunning.includes(name) ? run() : traced({ name: `dimsync ${name}`, attributes: {}, attributesOf: exitAttributes }, run);
 
 /** Printed at once when a signal arrives, by command. */
 const interruptions: Readonly<Record<string, string>> = {

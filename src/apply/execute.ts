@@ -3,6 +3,7 @@ import { kindNamed } from "../kinds/index.ts";
 import { DimsyncError } from "../model/errors.ts";
 import type { Item } from "../model/plan.ts";
 import type { ItemResult } from "../model/result.ts";
+import { type TracedWork, traced } from "../model/traced.ts";
 import { sendCreate } from "./create.ts";
 import { type Ending, type Execution, isGood } from "./step.ts";
 import { sendUpdate } from "./update.ts";
@@ -12,7 +13,11 @@ import { sendUpdate } from "./update.ts";
  * object, otherwise concurrently. A failure skips what depends on it; with `failFast`, everything
  * that has not started. Never throws for an item: its ending says what happened.
  */
-export async function execute(items: readonly Item[], execution: Execution): Promise<readonly ItemResult[]> {
+export function execute(items: readonly Item[], execution: Execution): Promise<readonly ItemResult[]> {
+  return traced({ name: "dimsync execute", attributes: { "dimsync.items": items.length } }, () => executeAll(items, execution));
+}
+
+async function executeAll(items: readonly Item[], execution: Execution): Promise<readonly ItemResult[]> {
   const { session } = execution;
   const start = newStarter(execution);
   const endings = new Map<string, Promise<ItemResult>>();
@@ -50,7 +55,10 @@ function newStarter(execution: Execution): (item: Item) => Promise<Ending> {
         return { outcome: "skipped", code: "E_INTERRUPTED", message: "The run was interrupted before this item started." };
       if (failFast && failed)
         return { outcome: "skipped", code: "E_FAIL_FAST", message: "Another item failed first, and --fail-fast is set." };
-      const ending = await act(item, execution);
+      const { action, address, kind } = item;
+      const attributes = { "dimsync.address": address, "dimsync.kind": kind };
+      const attributesOf = ({ outcome }: Ending): TracedWork["attributes"] => ({ "dimsync.outcome": outcome });
+      const ending = await traced({ name: `dimsync ${action}`, attributes, attributesOf }, () => act(item, execution));
       // Set here, not when the ending is collected: the next item starts as soon as this one ends.
       if (!isGood(ending.outcome)) failed = true;
       return ending;

@@ -1,4 +1,5 @@
 import type { Plan } from "../model/plan.ts";
+import { traced } from "../model/traced.ts";
 import { assemblePlan } from "./assemble.ts";
 import { cachedReads } from "./reads/cached-reads.ts";
 import { recoverRound } from "./recover.ts";
@@ -16,9 +17,9 @@ export async function plan(session: Session, options: PlanOptions = {}, kind: Pl
 
 export async function planRound(round: Round): Promise<Plan> {
   const recovered = await recoverRound(round);
-  const observed = await observeRound(round, recovered);
+  const observed = await traced({ name: "dimsync observe", attributes: {} }, () => observeRound(round, recovered));
   const policies = checkRoundPolicies(round, observed);
-  const compared = await compareRound(round, observed, policies);
+  const compared = await traced({ name: "dimsync compare", attributes: {} }, () => compareRound(round, observed, policies));
   return assemblePlan(round, { recovered, observed, policies, compared, git: await round.session.git });
 }
 

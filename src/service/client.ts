@@ -89,6 +89,7 @@ export function createClient(options: ClientOptions): Client {
       ...{ transport, throttle, breaker, retries, timeoutMs, apiKey, signal, now },
       wait: (milliseconds) => sleepUntil(signal, milliseconds, options.sleep),
       keySource: options.keySource,
+      origin: base.origin,
       random: options.random ?? Math.random,
       onCall: options.onCall,
       isClosed: () => closing !== undefined,

@@ -33,6 +33,8 @@ export type SendRequest = <T>(call: Call<T>) => Promise<T>;
 /** One attempt, as reported to `onCall`. `error` is a code, never a text. */
 export interface CallReport {
   readonly method: string;
+  /** "https://api.example.com" */
+  readonly origin: string;
   readonly path: string;
   readonly status?: number;
   readonly error?: string;
@@ -58,6 +60,7 @@ export interface ExchangeOptions {
   readonly timeoutMs: number;
   readonly apiKey: Secret<string>;
   readonly keySource: string | undefined;
+  readonly origin: string;
   readonly signal: AbortSignal | undefined;
   readonly wait: (milliseconds: number) => Promise<void>;
   readonly random: () => number;
@@ -112,6 +115,7 @@ async function attemptOnce<T>(call: Call<T>, attempt: number, options: ExchangeO
   if (!verdict.ok && verdict.failure.retryAfterMs !== undefined) throttle.hold(verdict.failure.retryAfterMs);
   const report: CallReport = {
     method: call.method,
+    origin: options.origin,
     path: call.path,
     attempt,
     durationMs,

@@ -1,3 +1,4 @@
+import { exitAttributes, traced } from "../../model/traced.ts";
 import type { Context } from "../shared/context.ts";
 import type { Io } from "../shared/io.ts";
 import { reportError } from "../shared/report-error.ts";
@@ -46,7 +47,8 @@ async function run(context: Context, tool: Tool, given: Readonly<Record<string, 
     const args = checkedArguments(tool.parameters, given);
     const { target, format = tool.format } = args;
     const flags = { ...context.flags, output: [String(format)], ...(target === undefined ? {} : { target: [String(target)] }) };
-    return await tool.run({ context: { ...context, flags }, args });
+    const call = { context: { ...context, flags }, args };
+    return await traced({ name: `dimsync ${tool.name}`, attributes: {}, attributesOf: exitAttributes }, () => tool.run(call));
   } catch (error) {
     return reportError(context, error);
   }
