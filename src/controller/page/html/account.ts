@@ -91,7 +91,10 @@ function aboutHtml(account: AccountDetail, now: Date): string {
     ],
     ["Interval", `${durationText(everyMs)}${slower}`],
     ["Mode", `<strong>${escaped(mode)}</strong> <span class="quiet small">${modeTexts[mode]}</span>`],
-    ["Bundle", `${bundle}${isCurrent ? "" : ' <span class="late">(pushed, not checked yet)</span>'}`],
+    [
+      "Bundle",
+      `${bundle}${isCurrent ? "" : ` <span class="late">(${digest === undefined ? "changed" : "pushed"}, not checked yet)</span>`}`,
+    ],
     ["Source", name === `${source}/${target}` ? `${escaped(source)}, target ${escaped(target)}` : escaped(source)],
     ...(labelsOf(account).length === 0 ? [] : [["Labels", labelsOf(account).map(escaped).join(" ")] as const]),
   ];

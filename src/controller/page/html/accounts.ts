@@ -16,7 +16,7 @@ import {
 import type { PageReads } from "../reads.ts";
 import type { HtmlPage } from "../reply.ts";
 import type { PageRequest } from "../routes.ts";
-import { findingPlace } from "./findings.ts";
+import { causeHtml, findingPlace, placeText } from "./findings.ts";
 import { pageNumber, pager } from "./pager.ts";
 import { shell } from "./shell.ts";
 import { accountHref, ageHtml, commitHtml, kindText, link, numberHtml, riskTones, stateChip, stateTexts } from "./words.ts";
@@ -120,10 +120,13 @@ function causesHtml(causes: readonly CauseGroup[], now: Date): string {
 
 function causeRow(group: CauseGroup, now: Date): readonly string[] {
   const { cause, kind, risk, findings, accounts, openedAt, example } = group;
-  const { file, line } = example.detail.cause ?? {};
-  const place = file === undefined ? "" : `<span class="quiet small">${escaped(line === undefined ? file : `${file}:${line}`)}</span>`;
+  const place = placeText(example.detail);
   const links = accounts.slice(0, namesShown).map((name) => link(accountHref(name), escaped(name)));
-  const head = [`<span class="strong">${escaped(cause)}</span>`, chip(kindText(kind, risk), riskTones[risk]), place];
+  const head = [
+    `<span class="strong">${causeHtml(cause)}</span>`,
+    chip(kindText(kind, risk), riskTones[risk]),
+    place === "" ? "" : `<span class="quiet small">${escaped(place)}</span>`,
+  ];
   return [
     `${joinParts(head, " ")}<br><span class="quiet small">such as ${findingPlace(example)}</span>`,
     String(findings),

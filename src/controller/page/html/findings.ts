@@ -2,7 +2,7 @@ import type { JsonValue } from "../../../model/json/json.ts";
 import { chip, code, escaped, prose, table } from "../../../render/html/escape.ts";
 import { counted } from "../../../text/counts.ts";
 import { joinParts } from "../../../text/lists.ts";
-import { pathText } from "../../../text/paths.ts";
+import { pathText, wholePath } from "../../../text/paths.ts";
 import { valueAt } from "../../../text/values.ts";
 import type { Finding, FindingEvent } from "../../views/status.ts";
 import { time } from "./shell.ts";
@@ -14,7 +14,7 @@ const openFindings = 40;
 /** The open findings of one account, one card for each cause: the differences, who made them, and since when. */
 export function findingCards(findings: readonly Finding[], now: Date): string {
   const groups = new Map<string, Finding[]>();
-  for (const finding of findings) groups.set(finding.cause, [...(groups.get(finding.cause) ?? []), finding]);
+  for (const finding of findings) groups.set(subjectOf(finding.cause), [...(groups.get(subjectOf(finding.cause)) ?? []), finding]);
   let shown = 0;
   return [...groups]
     .map(([cause, group], index) => {
@@ -34,29 +34,52 @@ interface CardOptions {
 function card(cause: string, findings: readonly Finding[], { id, isOpen, now }: CardOptions): string {
   const exposed = findings.filter(({ risk }) => risk === "exposed" || risk === "error").length;
   const [first] = findings;
-  const source = first?.detail.cause;
-  const place = source === undefined ? "" : `${source.file}${source.line === undefined ? "" : `:${source.line}`}`;
+  const reasons = new Set(findings.map(({ detail }) => detail.cause?.reason));
   const summary = joinParts(
     [
       `<h3>${escaped(cause)}</h3>`,
       chip(counted(findings.length, "finding"), "quiet"),
       exposed === 0 ? "" : chip(`${exposed} exposed`, "bad"),
-      cause.includes(place) ? "" : `<span class="quiet small">${escaped(place)}</span>`,
+      `<span class="quiet small">${escaped(commonPlace(findings))}</span>`,
     ],
     " ",
   );
-  const reason = source?.reason === undefined ? "" : `<p class="quiet">${escaped(source.reason)}</p>\n`;
-  const rows = findings.map((finding) => findingRow(finding, now));
+  const reason = first?.detail.cause?.reason;
+  const why = reason === undefined || reasons.size > 1 ? "" : `<p class="quiet">${escaped(reason)}</p>\n`;
+  const rows = findings.map((finding) => findingRow(finding, commonPlace(findings) === "", now));
   return `<details class="card" id="${id}"${isOpen ? " open" : ""}><summary>${summary}</summary><div class="inside">
-${reason}${table(`Open findings of ${cause}`, ["What", "Account", "Desired", "Who", "Open since"], rows, "findings")}
+${why}${table(`Open findings of ${cause}`, ["What", "Account", "Desired", "Who", "Open since"], rows, "findings")}
 </div></details>`;
 }
 
-function findingRow(finding: Finding, now: Date): readonly string[] {
+/** The place in the manifests of all findings; "" if they have several. */
+function commonPlace(findings: readonly Finding[]): string {
+  const [place = "", ...others] = new Set(findings.map(({ detail }) => placeText(detail)));
+  return others.length === 0 ? place : "";
+}
+
+/** "manifests/pii.yaml:9"; "" if no manifest decides the value. */
+export function placeText({ cause }: Finding["detail"]): string {
+  if (cause === undefined) return "";
+  return cause.line === undefined ? cause.file : `${cause.file}:${cause.line}`;
+}
+
+/** The cause without the path of a literal setting: "SchemaConfig/orders". */
+const subjectOf = (cause: string): string => cause.replace(/ \/.*$/su, "");
+
+/** A cause as users write it: the path of a literal setting is a JSON Pointer. */
+export function causeHtml(cause: string): string {
+  const subject = subjectOf(cause);
+  const path = cause.slice(subject.length + 1);
+  return path === "" ? escaped(cause) : `${escaped(subject)} ${code(wholePath(path))}`;
+}
+
+function findingRow(finding: Finding, hasPlace: boolean, now: Date): readonly string[] {
   const { kind, risk, detail, openedAt, openedRun } = finding;
   const text = detail.text === undefined ? "" : `<span class="why">${prose(detail.text)}</span>`;
+  const place = hasPlace && detail.cause !== undefined ? `<span class="why quiet">${escaped(placeText(detail))}</span>` : "";
   return [
-    `${findingPlace(finding)} ${chip(kindText(kind, risk), riskTones[risk])}${text}`,
+    `${findingPlace(finding)} ${chip(kindText(kind, risk), riskTones[risk])}${text}${place}`,
     valueHtml(finding, detail.actual),
     valueHtml(finding, detail.desired),
     whoHtml(finding),

@@ -29,6 +29,7 @@ form+section h2,#accounts h2{margin-top:1.25rem}
 .why{font-weight:400;max-width:34rem}
 .accounts,.runs,.causes,.numbers{font-variant-numeric:tabular-nums}
 .accounts th a,.runs th a{font-weight:600}
+.inside>table:last-child{margin-bottom:-.25rem}
 .place{overflow-wrap:anywhere}
 .tiles{grid-template-columns:repeat(auto-fit,minmax(7rem,1fr))}
 .tiles a,.tiles div{padding:.5rem .75rem}

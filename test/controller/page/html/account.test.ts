@@ -43,6 +43,22 @@ describe("an exposed account", () => {
     expect(words(text)).toContain("SchemaConfig/shops, rule pii-email 3 findings 3 exposed manifests/pii.yaml:9 GDPR register 12");
   });
 
+  test("puts literal settings of one manifest into one group, with the place of each", async () => {
+    const literal = ["email", "phone"].map((name, index) => ({
+      ...findings[0],
+      ...{
+        id: index,
+        cause: `SchemaConfig/shops /schemas/public/tables/a/columns/${name}/hashed`,
+        path: `/schemas/public/tables/a/columns/${name}/hashed`,
+      },
+      detail: { actual: false, desired: true, cause: { file: "manifests/shops.yaml", line: 20 + index } },
+    })) as AccountDetail["findings"];
+    const text = words(await html({ findings: literal }));
+    expect(text).toContain("SchemaConfig/shops 2 findings 2 exposed ");
+    expect(text).toContain("public.a.email hashed exposed manifests/shops.yaml:20 false true");
+    expect(text).toContain("public.a.phone hashed exposed manifests/shops.yaml:21 false true");
+  });
+
   test("closes later causes if there are many findings", async () => {
     const many = Array.from({ length: 90 }, (_, index) => ({
       ...findings[0],
@@ -137,4 +153,34 @@ test("a bundle has its files as text", async () => {
   expect(text).toContain("kind: Policy # &lt;/pre&gt;&lt;script&gt;alert(1)&lt;/script&gt;\n</pre>");
   expect(words(text)).toContain("2 files, 18204 bytes compressed");
   expect(text).toContain('<a href="/accounts/shop-eu">');
+});
+
+test("names from accounts and manifests are text, not tags", async () => {
+  const hostile = '<img src=x onerror="alert(1)">';
+  const all = findings.map((each) => ({
+    ...each,
+    ...{ address: hostile, path: `/${hostile}`, cause: hostile, actor: hostile },
+    detail: {
+      ...{ actual: hostile, desired: hostile, text: hostile, cause: { file: hostile, reason: hostile, rule: hostile } },
+      attribution: { actor: hostile, at: hostile, confidence: "exact", event: hostile },
+    },
+  }));
+  const text = await html({
+    ...{ name: hostile, source: hostile, target: hostile, labels: { [hostile]: hostile }, commit: hostile, digest: hostile },
+    error: { code: hostile, message: hostile },
+    suspension: { ...suspension, reason: hostile, by: hostile },
+    suspensions: [{ ...suspension, reason: hostile, by: hostile, resumedAt: hostile, resumedBy: hostile }],
+    running: { run: hostile, worker: hostile, since: suspension.at },
+    findings: all,
+    events: all.map(({ id, detail: found, ...each }) => ({
+      ...each,
+      finding: id,
+      event: "opened" as const,
+      at: hostile,
+      run: hostile,
+      detail: found,
+    })),
+  });
+  expect(text).toContain("&lt;img src=x onerror=");
+  expect(text).not.toContain("<img");
 });

@@ -92,6 +92,13 @@ describe("causes", () => {
     expect(text).toContain("and 38 more");
   });
 
+  test("a literal setting is shown as users write it", async () => {
+    const [group] = causesOf([account()], 1);
+    const cause = "SchemaConfig/shops /schemas/public/tables/customers/columns/e~1mail/hashed";
+    const text = await html([account()], "", { causes: async () => (group === undefined ? [] : [{ ...group, cause }]) });
+    expect(text).toContain("SchemaConfig/shops <code>public.customers.&quot;e/mail&quot; hashed</code>");
+  });
+
   test("the worst are shown, the rest is folded", async () => {
     const text = await html(accountsOf(50));
     const [shown = "", rest = ""] = text.split('<details id="more-causes">');
@@ -137,4 +144,19 @@ test("without accounts the page says how to add one", async () => {
   expect(text).toContain("No account is under control yet.");
   expect(text).toContain("dimsync controller push");
   expect(text).not.toContain("Filter");
+});
+
+test("names from accounts and manifests are text, not tags", async () => {
+  const hostile = '<img src=x onerror="alert(1)">';
+  const accounts = [
+    account({ target: hostile, labels: { [hostile]: hostile }, commit: hostile, error: { code: hostile, message: hostile } }),
+    account({ target: "b", suspension: { ...suspension, reason: hostile } }),
+  ];
+  const [group] = causesOf(accounts, 1);
+  const example = { address: hostile, path: `/${hostile}`, detail: { cause: { file: hostile } } };
+  const text = await html(accounts, `name=${encodeURIComponent(hostile)}`, {
+    causes: async () => (group === undefined ? [] : [{ ...group, cause: hostile, accounts: [hostile], example }]),
+  });
+  expect(text).toContain("&lt;img src=x onerror=");
+  expect(text).not.toContain("<img");
 });
