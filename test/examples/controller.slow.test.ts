@@ -1,0 +1,126 @@
+import { spawnSync } from "node:child_process";
+import { readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { Deployment } from "kubernetes-models/apps/v1/Deployment";
+import { PodDisruptionBudget } from "kubernetes-models/policy/v1/PodDisruptionBudget";
+import { Service } from "kubernetes-models/v1/Service";
+import { describe, expect, it } from "vitest";
+import { parseAllDocuments } from "yaml";
+import { writeProject } from "../support/project-folder.ts";
+
+const folder = "examples/controller";
+const textOf = (path: string): string => readFileSync(join(folder, path), "utf8");
+const files = readdirSync(folder, { recursive: true, encoding: "utf8" }).filter((path) => statSync(join(folder, path)).isFile());
+
+/** The documents of a YAML file without mistakes. */
+function documentsOf(path: string): readonly unknown[] {
+  const documents = parseAllDocuments(textOf(path), { strict: true, uniqueKeys: true });
+  expect(documents.flatMap(({ errors, warnings }) => [...errors, ...warnings])).toEqual([]);
+  return documents.map((document) => document.toJS());
+}
+
+describe("the Kubernetes manifests", () => {
+  const [deployment, service, budget] = documentsOf("kubernetes/controller.yaml") as readonly never[];
+
+  it("match the schemas of Kubernetes", () => {
+    new Deployment(deployment).validate();
+    new Service(service).validate();
+    new PodDisruptionBudget(budget).validate();
+    expect(() => new Deployment(Object.assign({}, deployment, { spec: { replicas: "two" } })).validate()).toThrow("replicas");
+  });
+
+  const { spec } = new Deployment(deployment);
+  const [container] = spec?.template.spec?.containers ?? [];
+
+  it("select the pods of the deployment", () => {
+    const labels = spec?.template.metadata?.labels;
+    expect(spec?.selector.matchLabels).toEqual(labels);
+    expect(new Service(service).spec?.selector).toEqual(labels);
+    expect(new PodDisruptionBudget(budget).spec?.selector?.matchLabels).toEqual(labels);
+    expect(new PodDisruptionBudget(budget).spec?.minAvailable).toBeLessThan(spec?.replicas ?? 0);
+  });
+
+  it("probe the health of the port that the controller listens on", () => {
+    const port = container?.ports?.[0];
+    expect(container?.args).toContain(`0.0.0.0:${port?.containerPort}`);
+    expect(container?.livenessProbe?.httpGet).toEqual({ path: "/healthz", port: port?.name });
+    expect(container?.readinessProbe?.httpGet).toEqual({ path: "/readyz", port: port?.name });
+    expect(new Service(service).spec?.ports?.[0]?.targetPort).toBe(port?.name);
+  });
+
+  it("take secrets from Secrets only", () => {
+    for (const { name, value, valueFrom } of container?.env ?? []) {
+      expect([name, value]).toEqual([name, undefined]);
+      expect(valueFrom?.secretKeyRef).toMatchObject({ name: "dimsync-controller", key: name });
+    }
+    expect(container?.envFrom).toEqual([{ secretRef: { name: "dimsync-accounts" } }]);
+  });
+
+  it("run as an ordinary user that can write only to volumes", () => {
+    expect(container?.securityContext).toEqual({
+      allowPrivilegeEscalation: false,
+      readOnlyRootFilesystem: true,
+      capabilities: { drop: ["ALL"] },
+    });
+    const volumes = spec?.template.spec?.volumes?.map(({ name }) => name);
+    expect(container?.volumeMounts?.map(({ name }) => name)).toEqual(volumes);
+  });
+});
+
+interface Compose {
+  readonly services: Readonly<
+    Record<
+      string,
+      {
+        readonly command?: readonly string[];
+        readonly environment: Readonly<Record<string, string>>;
+        readonly depends_on?: object;
+        readonly volumes?: readonly string[];
+      }
+    >
+  >;
+  readonly volumes: object;
+}
+
+it("the compose file names services and volumes that it has, and no secret", () => {
+  const [compose] = documentsOf("compose.yaml") as readonly [Compose];
+  for (const { depends_on: needed = {}, volumes = [] } of Object.values(compose.services)) {
+    expect(Object.keys(compose.services)).toEqual(expect.arrayContaining(Object.keys(needed)));
+    for (const volume of volumes) expect(Object.keys(compose.volumes)).toContain(volume.split(":")[0]);
+  }
+  for (const { environment } of Object.values(compose.services))
+    for (const [name, value] of Object.entries(environment)) if (/PASSWORD|TOKEN|URL/u.test(name)) expect(value).toMatch(/\$\{\w+:\?\}/u);
+});
+
+const hasSystemd = spawnSync("systemd-analyze", ["--version"]).status === 0;
+
+it.skipIf(!hasSystemd)("the unit passes systemd-analyze verify, and a broken one does not", () => {
+  const unit = textOf("systemd/dimsync-controller.service").replace("/usr/local/bin/dimsync", process.execPath);
+  const verify = (text: string): string => {
+    const file = join(writeProject({ "dimsync-controller.service": text }), "dimsync-controller.service");
+    writeFileSync(file, text);
+    return spawnSync("systemd-analyze", ["verify", "--man=no", file], { encoding: "utf8" }).stderr.replaceAll(/^(?!.*dimsync).*\n/gmu, "");
+  };
+  expect(verify(unit)).toBe("");
+  expect(verify(unit.replace("Restart=on-failure", "Restart=sometimes"))).toContain("restart specifier");
+});
+
+describe("all of them", () => {
+  const commands = [
+    ...textOf("compose.yaml").matchAll(/\[(controller, run, [^\]]*)\]/gu),
+    ...textOf("kubernetes/controller.yaml").matchAll(/\[(controller, run, [^\]]*)\]/gu),
+  ]
+    .map(([, words = ""]) => words.replaceAll(/[",]/gu, ""))
+    .concat(/dimsync (controller run .*)/u.exec(textOf("systemd/dimsync-controller.service"))?.[1] ?? []);
+
+  it("run the same command, which only reads", () => {
+    expect(commands).toHaveLength(3);
+    expect(new Set(commands.map((command) => command.replace(/0\.0\.0\.0|127\.0\.0\.1/u, "HOST")))).toEqual(
+      new Set(["controller run --listen HOST:8480 --role all --accounts-at-once 8 --max-mode report"]),
+    );
+  });
+
+  it("are described in the README", () => {
+    for (const file of files.filter((path) => path !== "README.md")) expect(textOf("README.md")).toContain(`\`${file}\``);
+  });
+});
