@@ -1,5 +1,5 @@
 import type { CommandLine } from "./cli-declare.ts";
-import { driftOptions, planOptions, protectOnlyOption, readOptions } from "./cli-options.ts";
+import { driftOptions, planOptions, protectOnlyOption, readOptions, registerOptions } from "./cli-options.ts";
 import { declareHelp, declareSetUp } from "./cli-setup-commands.ts";
 import type {
   ApplyFlags,
@@ -15,6 +15,7 @@ import type {
   ImportFlags,
   PlanFlags,
   RecordsFlags,
+  RegisterFlags,
   RenderFlags,
   ResolveFlags,
   SnapshotFlags,
@@ -99,6 +100,12 @@ function declareInspect({ program, add }: CommandLine): void {
     "Print live integrations, tags, users or schemas. The id can be the address of a bound manifest. Sends only GET requests.",
     async (context, kind, id) => (await import("./commands/inspect/get.ts")).runGet(context, kind, id),
   ).option("--raw", "Print the response of the service unchanged");
+  const register = add<RegisterFlags>(
+    "register",
+    "Print what happens to every labelled column. Names the rule, the exemption and since when. Sends only GET requests. Exits with 3 if a column breaks an error policy.",
+    async (context) => (await import("./commands/inspect/register.ts")).runRegister(context),
+  );
+  registerOptions(register);
   add<AuditFlags>("audit", "Print the audit log. Newest entries first. Sends only GET requests.", async (context) =>
     (await import("./commands/inspect/audit.ts")).runAudit(context),
   )

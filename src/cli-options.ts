@@ -105,3 +105,13 @@ export function schemaOptions(schema: Command): void {
     .option("--snapshot <file>", "Add the names in this snapshot; needs no API key and no network")
     .addOption(repeatable("--integration <name>", "Only the names of integrations that match, such as 'shop-*'; repeatable"));
 }
+
+export function registerOptions(register: Command): void {
+  register
+    .addOption(repeatable("--label <name>", "Only columns with this label; repeatable"))
+    .addOption(repeatable("--integration <name>", "Only integrations that match, such as 'shop-*'; repeatable"))
+    .option("--at <time>", "The register as it was then: a date, or an age such as 7d. Sends no request")
+    .option("--diff <time|file>", "What changed since then, or since a register in JSON. Exits with 2 if anything did")
+    .option("--history <dir>", "Remember the register in this directory (default: .dimsync/register)")
+    .option("--snapshot <file>", "Read this snapshot instead of the account; needs no API key and no network");
+}

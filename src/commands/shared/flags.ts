@@ -70,6 +70,16 @@ export interface ExplainFlags extends GlobalFlags {
   readonly pointer?: string;
 }
 
+export interface RegisterFlags extends GlobalFlags {
+  readonly label: readonly string[];
+  readonly integration: readonly string[];
+  readonly at?: string;
+  /** A time, or a register in JSON. */
+  readonly diff?: string;
+  readonly history?: string;
+  readonly snapshot?: string;
+}
+
 export interface GetFlags extends GlobalFlags {
   readonly raw?: boolean;
 }

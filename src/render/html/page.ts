@@ -35,13 +35,17 @@ export interface Page {
   readonly parts: readonly Part[];
   /** HTML. */
   readonly footer: string;
+  /** Style sheet after the shared one. */
+  readonly extraStyle?: string;
 }
 
 // The page may only use its style: no scripts, images or connections, whatever a name contains.
-const policy = `default-src 'none'; style-src 'sha256-${createHash("sha256").update(style).digest("base64")}'; base-uri 'none'; form-action 'none'`;
+const policyFor = (css: string): string =>
+  `default-src 'none'; style-src 'sha256-${createHash("sha256").update(css).digest("base64")}'; base-uri 'none'; form-action 'none'`;
 
 /** A whole HTML document. */
-export function page({ title, titleNote, about, lead, tiles, parts, footer }: Page): string {
+export function page({ title, titleNote, about, lead, tiles, parts, footer, extraStyle = "" }: Page): string {
+  const css = style + extraStyle;
   const shown = parts.filter(({ html }) => html !== "");
   const ids = new Set(shown.map(({ id }) => id));
   const name = ({ title: text, count, titleNote: note = "" }: Part): string =>
@@ -59,9 +63,9 @@ export function page({ title, titleNote, about, lead, tiles, parts, footer }: Pa
 <meta name="viewport" content="width=device-width,initial-scale=1">
 <meta name="color-scheme" content="light dark">
 <meta name="referrer" content="no-referrer">
-<meta http-equiv="Content-Security-Policy" content="${policy}">
+<meta http-equiv="Content-Security-Policy" content="${policyFor(css)}">
 <title>${escaped(joinParts([title, titleNote], " "))}</title>
-<style>${style}</style>
+<style>${css}</style>
 </head>
 <body>
 <a class="skip" href="#main">Skip to the content</a>

@@ -1,0 +1,74 @@
+import { statSync } from "node:fs";
+import { resolve } from "node:path";
+import { momentOf } from "../../drift/audit.ts";
+import { DimsyncError } from "../../model/errors.ts";
+import type { ExitCode } from "../../model/exit.ts";
+import { diffRegister, type RegisterBase, withRegister } from "../../operations/register.ts";
+import { registerCsv, registerDiffCsv } from "../../render/register/csv.ts";
+import { registerDiffText, registerText } from "../../render/register/human.ts";
+import { registerDiffJson, registerJson } from "../../render/register/json.ts";
+import { registerDiffMarkdown, registerMarkdown } from "../../render/register/markdown.ts";
+import type { Context } from "../shared/context.ts";
+import type { RegisterFlags } from "../shared/flags.ts";
+import { checkOutputs, deliverForms } from "../shared/output.ts";
+import { showProgress } from "../shared/progress.ts";
+import { loadValidProject } from "../shared/project.ts";
+import { momentFlag } from "./audit.ts";
+
+/** `dimsync register`: what happens to every labelled column. Sends GET only; exit 3 if one breaks a policy of severity error, 2 if `--diff` finds changes. */
+export async function runRegister(context: Context<RegisterFlags>): Promise<ExitCode> {
+  const { io, flags, cwd } = context;
+  checkOutputs(context, ["human", "csv", "json", "html", "markdown"]);
+  const nowMs = Date.now();
+  const at = flags.at === undefined ? undefined : momentFlag("--at", flags.at, nowMs);
+  const base = flags.diff === undefined ? undefined : baseOf(flags.diff, cwd, nowMs);
+  const project = await loadValidProject(context, { account: at === undefined && flags.snapshot === undefined });
+  if (project === undefined) return 1;
+  const options = {
+    labels: flags.label,
+    integrations: flags.integration,
+    at,
+    historyFolder: flags.history === undefined ? undefined : resolve(cwd, flags.history),
+  };
+  const progress = showProgress(context);
+  const snapshotFile = flags.snapshot === undefined ? undefined : resolve(cwd, flags.snapshot);
+  const run = { env: io.env, signal: io.interrupted, onProgress: progress.onProgress, snapshotFile };
+  try {
+    return await withRegister(project, options, run, async (register) => {
+      progress.end();
+      if (base === undefined) {
+        await deliverForms(context, {
+          human: (how) => registerText(register, how),
+          csv: () => registerCsv(register),
+          json: () => registerJson(register),
+          html: async () => (await import("../../render/register/html.ts")).registerHtml(register),
+          markdown: (how) => registerMarkdown(register, how),
+        });
+        return register.exit.code;
+      }
+      const diff = await diffRegister(project, register, { base, options });
+      await deliverForms(context, {
+        human: (how) => registerDiffText(diff, how),
+        csv: () => registerDiffCsv(diff),
+        json: () => registerDiffJson(diff),
+        html: async () => (await import("../../render/register/html.ts")).registerDiffHtml(diff),
+        markdown: (how) => registerDiffMarkdown(diff, how),
+      });
+      return diff.exit.code;
+    });
+  } finally {
+    progress.end();
+  }
+}
+
+/** An existing file, or a time. Throws E_USAGE. */
+function baseOf(text: string, cwd: string, nowMs: number): RegisterBase {
+  const file = resolve(cwd, text);
+  if (statSync(file, { throwIfNoEntry: false })?.isFile() === true) return { file };
+  const time = momentOf(text, nowMs);
+  if (time !== undefined) return { time };
+  throw new DimsyncError(
+    "E_USAGE",
+    `Invalid --diff ${JSON.stringify(text)}: there is no such file, and it is not a time. Use a register in JSON, a date such as 2026-03-01, or an age such as 7d.`,
+  );
+}

@@ -1,0 +1,98 @@
+import { cachedReads, columnBudget } from "../engine/reads/cached-reads.ts";
+import { readAccount, readAhead, readSchemas } from "../engine/reads/read-account.ts";
+import type { AccountView } from "../kinds/kind.ts";
+import { integrationAddress, isSchemaConfig } from "../kinds/manifests.ts";
+import { enterLabels, type LabelScope } from "../kinds/patterns/labels.ts";
+import { schemaConfig } from "../kinds/schema-config/index.ts";
+import { integrationNames, labelOf, labelScopes } from "../kinds/select.ts";
+import type { Project } from "../manifests/project.ts";
+import { type Address, byText } from "../model/address.ts";
+import { ProblemsError } from "../model/errors.ts";
+import type { LiveIntegration, LiveSchemas } from "../model/live.ts";
+import type { OnProgress } from "../model/progress.ts";
+import type { Reads } from "../model/service.ts";
+import type { PolicyFunction } from "../policies/script.ts";
+import { policiesIn } from "../policies/validate.ts";
+import { newVerdicts } from "../policies/verdicts.ts";
+import type { RecordsState } from "../records/records.ts";
+import { type CurrentRow, rowsOf } from "./rows.ts";
+
+export interface RegisterSession {
+  readonly reads: Reads;
+  readonly records: RecordsState;
+  /** YYYY-MM-DD: exemptions and `ignore` entries expire. */
+  readonly today: string;
+  readonly policyFunctions: ReadonlyMap<Address, PolicyFunction>;
+  readonly onProgress?: OnProgress | undefined;
+}
+
+/** The labelled columns of one integration. */
+export interface IntegrationRows {
+  readonly integrationId: string;
+  readonly name: string;
+  readonly rows: readonly CurrentRow[];
+}
+
+/** How many integrations are read before the one that is in use; no more are in memory. */
+const ahead = 4;
+
+/** Reads the labelled columns of every integration in the account, by name. Sends GET only. Throws ServiceError and ProblemsError. */
+export async function* currentRows(project: Project, session: RegisterSession): AsyncGenerator<IntegrationRows> {
+  const reads = cachedReads(session.reads);
+  const { account } = await readAccount(project, session.records, { reads, today: session.today });
+  const labelsOf = labelScopes(account);
+  const { units, problems } = schemaConfig.units(account.resources.filter(isSchemaConfig), account);
+  const errors = problems.filter(({ severity }) => severity === "error");
+  if (errors.length > 0) throw new ProblemsError(errors, project.locate);
+  if (labelsOf === undefined) return;
+  const rulesById = new Map(units.map((unit) => [unit.liveId, unit.rules]));
+  const verdictsOn = verdicts(project, account, session);
+  const claim = columnBudget(project.settings.client.maxColumnReads);
+  const integrations = [...account.integrations].sort((a, b) => byText(labelOf(a.id, account), labelOf(b.id, account)));
+  const read = ({ id }: LiveIntegration) =>
+    readSchemas(reads, id, (live) => {
+      const tables = labelledTables(labelsOf(id), live);
+      claim(id, tables.length);
+      return tables;
+    });
+  let done = 0;
+  for await (const outcome of readAhead(integrations, ahead, read)) {
+    if ("error" in outcome) throw outcome.error;
+    const { item: live, read: tree } = outcome;
+    session.onProgress?.({ type: "step", phase: "read", done: ++done, total: integrations.length, label: live.name });
+    if (tree === undefined) continue;
+    const [name, labels] = [labelOf(live.id, account), labelsOf(live.id)];
+    const about = { live, name, tree, labels, rules: rulesById.get(live.id), locate: project.locate };
+    yield { integrationId: live.id, name, rows: rowsOf({ ...about, verdicts: verdictsOn(live, name, { tree, labels }) }) };
+  }
+}
+
+/** The tables without columns in the response that can have labelled ones. */
+function labelledTables(labels: LabelScope, live: LiveSchemas): readonly (readonly [string, string])[] {
+  return Object.entries(live).flatMap(([schema, { nameInDestination, tables }]) => {
+    const inSchema = enterLabels(labels, schema, nameInDestination);
+    return Object.entries(tables).flatMap(([table, entry]) =>
+      entry.columns === undefined && enterLabels(inSchema, table, entry.nameInDestination).possible.size > 0
+        ? [[schema, table] as const]
+        : [],
+    );
+  });
+}
+
+interface LabelledTree {
+  readonly tree: LiveSchemas;
+  readonly labels: LabelScope;
+}
+
+function verdicts(project: Project, account: AccountView, { today, policyFunctions }: RegisterSession) {
+  const verdictsOn = newVerdicts(policiesIn(account.resources), { functions: policyFunctions, today, locate: project.locate });
+  const namesOf = integrationNames(account);
+  return ({ id }: LiveIntegration, name: string, { tree, labels }: LabelledTree) =>
+    verdictsOn({
+      ...namesOf(id),
+      address: integrationAddress(name),
+      live: tree,
+      columnLabels: labels,
+      ...{ planned: new Map(), isCreated: false, exposes: false, causeOf: () => undefined, fixedBy: () => undefined },
+    });
+}

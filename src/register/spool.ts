@@ -1,0 +1,56 @@
+import { closeSync, mkdtempSync, openSync, readSync, rmSync, writeSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { StringDecoder } from "node:string_decoder";
+import type { RegisterRow } from "../model/register.ts";
+
+// A register begins with a summary, which is known only after the last row. So the rows wait in a temporary file that only
+// its owner can read, however many columns the account has.
+
+export interface Spool {
+  readonly add: (rows: readonly RegisterRow[]) => void;
+  /** In the order in which they were added. */
+  readonly rows: () => Iterable<RegisterRow>;
+  readonly close: () => void;
+}
+
+const chunkBytes = 1 << 18;
+
+export function newSpool(): Spool {
+  const folder = mkdtempSync(join(tmpdir(), "dimsync-register-"));
+  const file = join(folder, "rows.ndjson");
+  const handle = openSync(file, "wx", 0o600);
+  return {
+    add(rows) {
+      if (rows.length > 0) writeAll(handle, `${rows.map((row) => JSON.stringify(row)).join("\n")}\n`);
+    },
+    *rows() {
+      for (const line of linesOf(file)) yield JSON.parse(line) as RegisterRow; // written by `add`
+    },
+    close() {
+      closeSync(handle);
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+function writeAll(handle: number, text: string): void {
+  const bytes = Buffer.from(text);
+  for (let done = 0; done < bytes.length; ) done += writeSync(handle, bytes, done);
+}
+
+function* linesOf(file: string): Iterable<string> {
+  const handle = openSync(file, "r");
+  try {
+    const chunk = Buffer.alloc(chunkBytes);
+    const decoder = new StringDecoder("utf8");
+    let rest = "";
+    for (let read = readSync(handle, chunk); read > 0; read = readSync(handle, chunk)) {
+      const lines = (rest + decoder.write(chunk.subarray(0, read))).split("\n");
+      rest = lines.pop() ?? "";
+      yield* lines;
+    }
+  } finally {
+    closeSync(handle);
+  }
+}

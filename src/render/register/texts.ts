@@ -1,0 +1,80 @@
+import { kindNames } from "../../kinds/manifests.ts";
+import { type Register, type RegisterChange, type RegisterCount, type RegisterRow, stateText } from "../../model/register.ts";
+import { counted } from "../../text/counts.ts";
+import { joinParts } from "../../text/lists.ts";
+import { nameText } from "../../text/paths.ts";
+
+// Texts that all forms of the register share.
+
+export const sourcePath = ({ schema, table, column }: RegisterRow): string => [schema, table, column].map(nameText).join(".");
+
+/** "" if the service returned no names for the destination. */
+export const destinationPath = ({ destinationSchema, destinationTable, destinationColumn }: RegisterRow): string =>
+  [destinationSchema, destinationTable, destinationColumn]
+    .filter((name) => name !== "")
+    .map(nameText)
+    .join(".");
+
+/** "Exempt: DPIA-41, approved by privacy@example.com, expires 2027-03-31"; "Breaks pii-must-be-hashed" */
+export function verdictText({ exemption, approvedBy, expires, breaks }: RegisterRow): string {
+  const exempt = [exemption, approvedBy === "" ? "" : `approved by ${approvedBy}`, expires === "" ? "" : `expires ${expires}`];
+  return joinParts(
+    [breaks.length === 0 ? "" : `Breaks ${breaks.join(", ")}`, exemption === "" ? "" : `Exempt: ${joinParts(exempt, ", ")}`],
+    ". ",
+  );
+}
+
+export const heads = ["Column", "Destination", "Label", "State", "Decided by", "Exemption", "Since"] as const;
+
+export const summaryHeads = [
+  kindNames.integration,
+  "Label",
+  "Columns",
+  "Hashed",
+  "Readable",
+  "Exempt",
+  "Not replicated",
+  "Breaking",
+] as const;
+
+export const summaryCells = ({
+  integration,
+  label,
+  columns,
+  hashed,
+  readable,
+  exempt,
+  off,
+  breaking,
+}: RegisterCount): readonly string[] => [integration, label, ...[columns, hashed, readable, exempt, off, breaking].map(String)];
+
+/** "14 labelled columns in 2 integrations: 9 hashed, 2 readable, 3 not replicated. 1 breaks a policy." */
+export function totalText({ summary }: Pick<Register, "summary">): string {
+  const sum = (key: "columns" | "hashed" | "readable" | "off" | "breaking" | "exempt"): number =>
+    summary.reduce((total, one) => total + one[key], 0);
+  const integrations = new Set(summary.map(({ integration }) => integration)).size;
+  if (sum("columns") === 0) return "No column has a label.";
+  const exempt = sum("exempt") === 0 ? "" : ` (${sum("exempt")} exempt)`;
+  const breaking = sum("breaking");
+  return `${counted(sum("columns"), "labelled column")} in ${counted(integrations, "integration")}: ${sum("hashed")} hashed, ${sum("readable")} readable${exempt}, ${sum("off")} not replicated.${breaking === 0 ? "" : ` ${breaking === 1 ? "1 breaks" : `${breaking} break`} a policy.`}`;
+}
+
+/** "hashed → readable; expires 2026-01-31 → 2027-01-31"; "" for a row that is new or gone. */
+export function changeText({ change, row, values }: RegisterChange): string {
+  if (change !== "changed") return stateText(row);
+  const value = (name: string): string | undefined => values.find((one) => one.name === name)?.from;
+  const isSwitched = values.some(({ name }) => name === "replicated" || name === "hashed");
+  const before = {
+    replicated: (value("replicated") ?? String(row.replicated)) === "true",
+    hashed: (value("hashed") ?? String(row.hashed)) === "true",
+  };
+  const others = values
+    .filter(({ name }) => name !== "replicated" && name !== "hashed")
+    .map(({ name, from, to }) => `${wordOf(name)} ${from === "" ? "(none)" : from} → ${to === "" ? "(none)" : to}`);
+  return joinParts([isSwitched ? `${stateText(before)} → ${stateText(row)}` : "", ...others], "; ");
+}
+
+/** "approvedBy" as "approved by" */
+const wordOf = (name: string): string => name.replaceAll(/[A-Z]/gu, (letter) => ` ${letter.toLowerCase()}`);
+
+export const noChanges = "Nothing changed.";
