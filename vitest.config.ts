@@ -1,4 +1,5 @@
 import { defineConfig } from "vitest/config";
+import { LongestFirst } from "./test/support/longest-first.ts";
 
 // `npm test` runs both projects. `npm run test:fast` is for the inner loop. A file named
 // *.slow.test.ts is in the slow one: it starts the built command line, git, a database, a browser or
@@ -20,6 +21,7 @@ export default defineConfig({
   test: {
     // One more than two cores: tests of leases and retries mostly wait.
     maxWorkers: 3,
+    sequence: { sequencer: LongestFirst },
     projects: [
       { test: { ...shared, name: "fast", include: ["test/**/*.test.ts"], exclude: ["test/**/*.slow.test.ts"] } },
       {

@@ -1,0 +1,37 @@
+import { BaseSequencer, type TestSpecification } from "vitest/node";
+
+/** Files that take more than 15 s of processor time, without `test/` and `.slow.test.ts`, longest first. */
+const longest = [
+  "faults/other-machine-faults",
+  "commands/ci/ci-rehearsal",
+  "faults/other-machine",
+  "records/git/hammer",
+  "records/git/push-outcomes",
+  "faults/matrix-unheard",
+  "records/git/apply",
+  "faults/kill-writes",
+  "faults/matrix-unsent",
+  "ci/gitlab-template",
+  "records/git/transports",
+];
+
+/**
+ * Starts the longest files first, so that no worker is left with one of them at the end. Without its
+ * cache, as in CI, vitest starts large files first.
+ */
+export class LongestFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const isLong = ({ moduleId }: TestSpecification): boolean => rankOf(moduleId) < longest.length;
+    const sorted = await super.sort(files);
+    const others = sorted.filter((file) => !isLong(file));
+    const long = sorted.filter(isLong).sort((a, b) => rankOf(a.moduleId) - rankOf(b.moduleId));
+    // The files of a project stay together: its workers load the sources once.
+    const firstSlow = others.findIndex(({ project }) => project.name === "slow");
+    return others.toSpliced(firstSlow < 0 ? others.length : firstSlow, 0, ...long);
+  }
+}
+
+function rankOf(moduleId: string): number {
+  const rank = longest.findIndex((name) => moduleId.endsWith(`/test/${name}.slow.test.ts`));
+  return rank < 0 ? longest.length : rank;
+}
