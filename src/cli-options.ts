@@ -113,5 +113,6 @@ export function registerOptions(register: Command): void {
     .option("--at <time>", "The register as it was then: a date, or an age such as 7d. Sends no request")
     .option("--diff <time|file>", "What changed since then, or since a register in JSON. Exits with 2 if anything did")
     .option("--history <dir>", "Remember the register in this directory (default: .dimsync/register)")
+    .option("--no-history", "Do not remember the register")
     .option("--snapshot <file>", "Read this snapshot instead of the account; needs no API key and no network");
 }

@@ -27,6 +27,8 @@ export interface RegisterOptions {
   readonly integrations: readonly string[];
   /** Absolute path of the folder with the history. Default: `.dimsync/register`. */
   readonly historyFolder?: string | undefined;
+  /** Whether to add the register to the history. Default: true; the register of a snapshot is never added. */
+  readonly remember?: boolean;
   /** ISO 8601: the register that was remembered then, instead of the account. */
   readonly at?: string | undefined;
 }
@@ -108,7 +110,7 @@ async function addCurrent(project: Project, options: RegisterOptions, run: RunEn
     ]);
     const session = { reads, records, today: at.slice(0, 10), policyFunctions, onProgress: run.onProgress };
     const folder = folderOf(project, options);
-    const remember = run.snapshotFile === undefined;
+    const remember = run.snapshotFile === undefined && options.remember !== false;
     if (remember && options.historyFolder === undefined) await ensureStateFolder(settings.folder);
     const ids: string[] = [];
     for await (const { integrationId, rows } of currentRows(project, session)) {

@@ -28,7 +28,8 @@ export async function runRegister(context: Context<RegisterFlags>): Promise<Exit
     labels: flags.label,
     integrations: flags.integration,
     at,
-    historyFolder: flags.history === undefined ? undefined : resolve(cwd, flags.history),
+    historyFolder: typeof flags.history === "string" ? resolve(cwd, flags.history) : undefined,
+    remember: flags.history !== false,
   };
   const progress = showProgress(context);
   const snapshotFile = flags.snapshot === undefined ? undefined : resolve(cwd, flags.snapshot);

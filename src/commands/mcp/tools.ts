@@ -1,7 +1,16 @@
 import type { ExitCode } from "../../model/exit.ts";
 import { liveKinds } from "../inspect/get.ts";
 import type { Context } from "../shared/context.ts";
-import type { AuditFlags, DriftFlags, ExplainFlags, GetFlags, GlobalFlags, PlanFlags, RenderFlags } from "../shared/flags.ts";
+import type {
+  AuditFlags,
+  DriftFlags,
+  ExplainFlags,
+  GetFlags,
+  GlobalFlags,
+  PlanFlags,
+  RegisterFlags,
+  RenderFlags,
+} from "../shared/flags.ts";
 import type { Arguments, Parameter, Parameters } from "./parameters.ts";
 
 /** A command as a tool. To offer a further command, add it to `tools`; it must neither write to the account nor to files. */
@@ -100,6 +109,28 @@ export const tools: readonly Tool[] = [
     run: async (call) => (await import("../inspect/get.ts")).runGet(withFlags<GetFlags>(call), text(call, "kind") ?? "", text(call, "id")),
   },
   {
+    name: "register",
+    description:
+      "List every column with a label of a Classification: where it comes from, whether it is replicated and hashed, and which rule decides. Sends only GET requests.",
+    parameters: {
+      target,
+      label: { type: "strings", description: "Only columns with these labels" },
+      integration: { type: "strings", description: "Only integrations that match; globs such as shop-*" },
+      at: { type: "string", description: "The register as it was remembered then: a date, or an age such as 7d" },
+      format: {
+        type: "string",
+        description: "markdown (default): totals, then tables. csv: a line for each column. json: every member",
+        values: ["markdown", "csv", "json"],
+      },
+    },
+    format: "markdown",
+    run: async (call) => {
+      const { runRegister } = await import("../inspect/register.ts");
+      const lists = { label: strings(call, "label"), integration: strings(call, "integration") };
+      return runRegister(withFlags<RegisterFlags>(call, { ...lists, history: false }));
+    },
+  },
+  {
     name: "audit",
     description: "Print the audit log of the account, newest entries first. Sends only GET requests.",
     parameters: {
@@ -123,4 +154,9 @@ function withFlags<Flags extends GlobalFlags>({ context, args }: ToolCall, alway
 function text({ args }: ToolCall, name: string): string | undefined {
   const value = args[name];
   return typeof value === "string" ? value : undefined;
+}
+
+function strings({ args }: ToolCall, name: string): readonly string[] {
+  const value = args[name];
+  return Array.isArray(value) ? value : [];
 }

@@ -76,7 +76,8 @@ export interface RegisterFlags extends GlobalFlags {
   readonly at?: string;
   /** A time, or a register in JSON. */
   readonly diff?: string;
-  readonly history?: string;
+  /** False with --no-history. */
+  readonly history?: string | false;
   readonly snapshot?: string;
 }
 

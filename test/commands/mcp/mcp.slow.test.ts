@@ -20,6 +20,11 @@ metadata: { name: orders }
 spec:
   integration: orders
   rules: [{ id: pii, match: { column: "*email*" }, set: { hashed: true } }]
+---
+apiVersion: dimsync/v1
+kind: Classification
+metadata: { name: personal }
+spec: { labels: [{ label: contact, match: { column: "*email*" }, reason: register 12 }] }
 `;
 
 /** A project with its account, and a server for it. */
@@ -43,6 +48,7 @@ const calls: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
   explain: { address: "SchemaConfig/orders", path: "public.users.email" },
   render: { expand: true },
   get: { kind: "Integration" },
+  register: { label: ["contact"] },
   audit: { since: "30d" },
 };
 
@@ -169,6 +175,7 @@ describe("the resources", () => {
     expect(resources.map(({ uri }) => uri)).toEqual([
       "dimsync://glossary",
       ...schemaNames.map((name) => `dimsync://schemas/${name}`),
+      "dimsync://manifests/Classification/personal",
       "dimsync://manifests/Integration/orders",
       "dimsync://manifests/SchemaConfig/orders",
     ]);
@@ -193,7 +200,7 @@ describe("the resources", () => {
       cursor = page.nextCursor;
       pages += 1;
     } while (cursor !== undefined);
-    expect([pages, new Set(uris).size]).toEqual([3, 1 + schemaNames.length + 452]);
+    expect([pages, new Set(uris).size]).toEqual([3, 1 + schemaNames.length + 453]);
   });
 
   it("do not include anything else", async () => {
