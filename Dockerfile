@@ -19,7 +19,8 @@ COPY --from=build /package/ /
 
 FROM node:24-alpine AS install
 COPY --from=package /dimsync-*.tgz /
-RUN npm install --global --prefix /opt/dimsync --offline --ignore-scripts /dimsync-*.tgz
+# The controller's queue and its embedded database are optional peer dependencies.
+RUN npm install --global --prefix /opt/dimsync --ignore-scripts /dimsync-*.tgz pg-boss@12.35.0 @electric-sql/pglite@0.5.16
 
 FROM node:24-alpine
 # `drift --base` and `ci apply` use git. The user who starts the container owns the files of /work.

@@ -48,6 +48,8 @@ async function bundled(root, version, { input, plugins, output }) {
     cwd: root,
     input,
     platform: "node",
+    // Optional peer dependencies: only a controller needs a queue, and one without PostgreSQL 15 MB of WebAssembly.
+    external: ["pg-boss", "@electric-sql/pglite"],
     // The library contains modules that the command line loads on demand.
     checks: { ineffectiveDynamicImport: false },
     plugins,

@@ -1,5 +1,5 @@
 import type { CommandLine } from "./cli-declare.ts";
-import { driftOptions, planOptions, protectOnlyOption, readOptions, registerOptions } from "./cli-options.ts";
+import { controllerOptions, driftOptions, planOptions, protectOnlyOption, readOptions, registerOptions } from "./cli-options.ts";
 import { declareHelp, declareSetUp } from "./cli-setup-commands.ts";
 import type {
   ApplyFlags,
@@ -8,6 +8,7 @@ import type {
   CatalogFlags,
   CiFlags,
   CompareFlags,
+  ControllerFlags,
   DriftFlags,
   ExplainFlags,
   GetFlags,
@@ -34,6 +35,7 @@ export function declareCommands(line: CommandLine): void {
   declareSetUp(line);
   declareHelp(line);
   declareCi(line);
+  declareController(line);
 }
 
 function declareCore({ program, add }: CommandLine): void {
@@ -201,4 +203,15 @@ function declareCi({ program, add }: CommandLine): void {
     .option("--fail-fast", "apply: start nothing new after a failure")
     .option("--lock-timeout <duration>", "apply: how long to wait for another apply to finish")
     .option("--max-plan-age <duration>", "apply: maximum age of a saved plan (default: 24h)");
+}
+
+function declareController({ program, add }: CommandLine): void {
+  program.commandsGroup("Controller:");
+  controllerOptions(
+    add<ControllerFlags, readonly [task: string, name?: string]>(
+      "controller <task> [name]",
+      "Check accounts continuously. Tasks: run, push, status, check, suspend, resume, history. run checks every account at its interval, repairs what its mode allows, and serves a status page; start it on several machines to share the work. The others use a running controller.",
+      async (context, task, name) => (await import("./commands/controller/controller.ts")).runControllerTask(context, task, name),
+    ),
+  );
 }

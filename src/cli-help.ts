@@ -119,5 +119,11 @@ export const examples: Readonly<Record<string, readonly string[]>> = {
   serve: ["dimsync serve", "dimsync serve --port 8080 --data account.json --faults 'POST /v1/assets=reset-after'"],
   schema: ["dimsync schema SchemaConfig", "dimsync schema --from-live --integration 'shop-*'"],
   completion: ["source <(dimsync completion bash)", "dimsync completion fish | source"],
+  controller: [
+    "dimsync controller run --watch",
+    "dimsync controller status",
+    "dimsync controller check prod --wait",
+    'dimsync controller suspend prod --until 2027-01-31T18:00:00Z --reason "warehouse migration"',
+  ],
   ci: ["dimsync ci plan", "dimsync ci apply", "dimsync ci drift --no-issue"],
 };

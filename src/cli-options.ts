@@ -116,3 +116,21 @@ export function registerOptions(register: Command): void {
     .option("--no-history", "Do not remember the register")
     .option("--snapshot <file>", "Read this snapshot instead of the account; needs no API key and no network");
 }
+
+export function controllerOptions(controller: Command): void {
+  controller
+    .option("--database <url>", "PostgreSQL of the controller (also DIMSYNC_DATABASE_URL). Default: an embedded one, for one process")
+    .option("--state <dir>", "Directory of the embedded database and caches (default: .dimsync/controller; also DIMSYNC_CONTROLLER_STATE)")
+    .option("--watch", "run: use the project in the working directory, and load it again when its files change")
+    .option("--listen <host:port>", "run: where the status page listens (default: 127.0.0.1:8480)")
+    .option("--trust-proxy-header <name>", "run: header in which a reverse proxy names the user it authenticated")
+    .option("--role <role>", "run: all (default), worker or page")
+    .option("--accounts-at-once <n>", "run: accounts that this process checks at once (default: 8)")
+    .option("--accounts-per-host <n>", "run: accounts of one host that all processes check at once (default: 4)")
+    .option("--max-mode <mode>", "run: treat accounts with a higher mode as report or protect")
+    .option("--allow-modules", "run: run JavaScript policies and secrets of commands that a pushed project names")
+    .option("--source <name>", "push: name of the project (default: the repository, such as acme/config)")
+    .option("--wait", "check: wait for the result, print it, and exit as drift does")
+    .option("--until <time>", "suspend: when it ends by itself, such as 2027-01-31T18:00:00Z")
+    .option("--reason <text>", "suspend: why; shown on the status page");
+}

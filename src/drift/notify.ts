@@ -29,10 +29,18 @@ export type Notified =
 export async function notify(options: NotifyOptions): Promise<Notified> {
   const { entry, previous } = options;
   if (previous === undefined ? entry.exit === 0 : previous === entry.fingerprint) return { outcome: "unchanged" };
+  return await postNotification(options, (format) => notificationBody(options, format));
+}
+
+/** Posts a body to the webhook. Only https, or http on loopback. Throws what `post` throws. */
+export async function postNotification(
+  options: Pick<NotifyOptions, "url" | "post" | "format" | "timeoutMs">,
+  bodyFor: (format: WebhookFormat) => string,
+): Promise<Notified> {
   const url = webhookUrl(options.url.reveal());
   if (typeof url === "string") return failed(url);
   const format = url.hostname === "hooks.slack.com" ? "slack" : (options.format ?? "json");
-  const response = await options.post(url, notificationBody(options, format), options.timeoutMs ?? 10_000);
+  const response = await options.post(url, bodyFor(format), options.timeoutMs ?? 10_000);
   if ("failure" in response) return failed(`it could not be reached (${response.failure})`);
   if (response.status >= 300 && response.status < 400)
     return failed(`it responded with status ${response.status}, a redirect, which dimsync does not follow; use the final URL`);

@@ -29,9 +29,25 @@ export interface Settings {
   readonly notify?: NotifySettings;
   /** Where the records are kept. */
   readonly records: RecordsSettings;
+  /** Present if the controller checks the target continuously. */
+  readonly controller?: ControllerSettings;
   /** JSON Schema per connector type for connection objects. */
   readonly connectors: Readonly<Record<string, JsonObject>>;
 }
+
+/** What the controller may do: only read, send changes that protect, or send all changes. Each within the guards. */
+export const controllerModes = ["report", "protect", "apply"] as const;
+export type ControllerMode = (typeof controllerModes)[number];
+
+export interface ControllerSettings {
+  readonly everyMs: number;
+  readonly mode: ControllerMode;
+  readonly labels: Readonly<Record<string, string>>;
+  readonly notify?: NotifySettings & { readonly on: readonly ControllerEvent[] };
+}
+
+/** What the controller notifies of: data became exposed; a run failed; differences or failures are gone; any other change of the differences. */
+export type ControllerEvent = "exposed" | "failed" | "resolved" | "drifted";
 
 /** Where the records are kept; "folder": beside dimsync.yaml. */
 export type RecordsSettings = { readonly store: "folder" } | GitRecordsSettings | PostgresRecordsSettings;

@@ -14,7 +14,17 @@ describe("help", () => {
   test("lists every command, then the options, then the exit codes", async () => {
     const { stdout } = await dimsync(["help"]);
     for (const name of commandNames()) expect(stdout).toMatch(new RegExp(`^ {2}${name}\\b`, "mu"));
-    const parts = ["Core commands:", "Inspect:", "Adopt an account:", "Records:", "Set up:", "CI:", "Global options:", "Exit codes:"];
+    const parts = [
+      "Core commands:",
+      "Inspect:",
+      "Adopt an account:",
+      "Records:",
+      "Set up:",
+      "CI:",
+      "Controller:",
+      "Global options:",
+      "Exit codes:",
+    ];
     const positions = parts.map((part) => stdout.indexOf(`\n${part}\n`));
     expect(positions).not.toContain(-1);
     expect(positions).toEqual([...positions].sort((a, b) => a - b));

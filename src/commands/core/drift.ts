@@ -4,13 +4,15 @@ import type { Project } from "../../manifests/project.ts";
 import { DimsyncError } from "../../model/errors.ts";
 import { combineExits, type ExitCode } from "../../model/exit.ts";
 import type { Plan } from "../../model/plan.ts";
+import { attributeReport } from "../../operations/attribution.ts";
 import { planAccount } from "../../operations/plan.ts";
 import type { ReportHistory } from "../../render/index.ts";
+import { momentFlag } from "../inspect/audit.ts";
 import type { Context } from "../shared/context.ts";
 import type { DriftFlags } from "../shared/flags.ts";
 import { checkOutputs, checkWritable, deliver } from "../shared/output.ts";
 import { planOptions } from "../shared/plan-options.ts";
-import { acceptReport, attributeReport, checkDriftFlags, recordReport } from "./drift-actions.ts";
+import { acceptReport, checkDriftFlags, recordReport } from "./drift-actions.ts";
 import { failOnFlags, planTargets } from "./plan.ts";
 
 /** `dimsync drift`: reports how the account differs, who changed it, and what to do. Never writes to the account; --resolve writes manifests or a plan file. */
@@ -35,7 +37,7 @@ export async function runDrift(context: Context<DriftFlags>, paths: readonly str
   for (const { project, plan } of await planTargets(context, paths, "DriftReport")) {
     const run = { env: io.env, signal: io.interrupted };
     const attributed =
-      flags.attribution === false || flags.snapshot !== undefined ? plan : await attributeReport(project, plan, flags.since, run);
+      flags.attribution === false || flags.snapshot !== undefined ? plan : await attributeReport(project, plan, sinceOf(flags, plan), run);
     const report = { ...attributed, exit: driftExit(attributed, failOn) };
     const history = await recordReport(context, project, report, scope);
     if (history !== undefined) histories.set(report.planId, history);
@@ -52,6 +54,9 @@ export async function runDrift(context: Context<DriftFlags>, paths: readonly str
   }
   return combineExits(reported.map(({ report }) => report.exit)).code;
 }
+
+const sinceOf = ({ since }: DriftFlags, { createdAt }: Plan): string | undefined =>
+  since === undefined ? undefined : momentFlag("--since", since, Date.parse(createdAt));
 
 /** Saves a plan that undoes the drift; `dimsync apply FILE` runs it. */
 async function saveRevert(context: Context<DriftFlags>, project: Project, file: string, targets: number): Promise<void> {

@@ -130,6 +130,23 @@ export interface RecordsFlags extends GlobalFlags {
   readonly print?: boolean;
 }
 
+export interface ControllerFlags extends GlobalFlags {
+  readonly database?: string;
+  readonly state?: string;
+  readonly listen?: string;
+  readonly trustProxyHeader?: string;
+  readonly role?: string;
+  readonly watch?: boolean;
+  readonly accountsAtOnce?: string;
+  readonly accountsPerHost?: string;
+  readonly maxMode?: string;
+  readonly allowModules?: boolean;
+  readonly wait?: boolean;
+  readonly until?: string;
+  readonly reason?: string;
+  readonly source?: string;
+}
+
 export interface ResolveFlags extends GlobalFlags {
   readonly created?: string;
   readonly notCreated?: boolean;

@@ -32,7 +32,8 @@ create table dimsync_controller.account (
   manual integer not null default 0, policy_violations integer not null default 0,
   error_code text, message text, last_run text, last_checked_at timestamptz, created_at timestamptz not null default now(),
   next_check_at timestamptz not null default now(), throttled_runs integer not null default 0, failed_runs integer not null default 0,
-  running_run text, running_worker text, running_since timestamptz, notified text, unique (source, target)
+  running_run text, running_worker text, running_since timestamptz, running_until timestamptz,
+  notified text, unique (source, target)
 );
 create index account_due on dimsync_controller.account (next_check_at) where removed_at is null;
 -- report and result are JSON, compressed with gzip, and without secrets, as plan files are.

@@ -2,10 +2,14 @@ import type { Database } from "../../records/postgres/connection.ts";
 
 /**
  * The rows of a query. They come as JSON, so that PostgreSQL and PGlite return the same types: times
- * are ISO 8601 texts, and large numbers are numbers. `T` describes the columns that the query names.
+ * are texts, and large numbers are numbers. `T` describes the columns that the query names. `writes`:
+ * common table expressions that write, which must be at the top of a statement.
  */
-export async function rowsOf<T>(database: Database, sql: string, values: readonly unknown[] = []): Promise<readonly T[]> {
-  const { rows } = await database.query(`with q as (${sql}) select to_json(q) as row from q`, values);
+export async function rowsOf<T>(database: Database, sql: string, values: readonly unknown[] = [], writes?: string): Promise<readonly T[]> {
+  const { rows } = await database.query(
+    `with ${writes === undefined ? "" : `${writes}, `}found_row as (${sql}) select to_json(found_row) as row from found_row`,
+    values,
+  );
   // The statement is ours, and its columns are what the caller says.
   return rows.map(({ row }) => row as T);
 }

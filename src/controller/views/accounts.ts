@@ -50,7 +50,7 @@ const accountSql = (
   a.outcome, a.exposed_columns, a.differences, a.manual, a.policy_violations, a.error_code, a.message, a.last_run,
   ${iso("a.last_checked_at")} as last_checked_at, ${iso("a.next_check_at")} as next_check_at,
   now() - coalesce(a.last_checked_at, a.created_at) > 3 * ${intervalSql} * interval '1 ms' as is_stale,
-  a.running_run, a.running_worker, ${iso("a.running_since")} as running_since, a.digest, a.git_commit, a.observed >= a.wanted as is_current,
+  case when a.running_until >= now() then a.running_run end as running_run, a.running_worker, ${iso("a.running_since")} as running_since, a.digest, a.git_commit, a.observed >= a.wanted as is_current,
   (${suspensionSql}) as suspension
   from ${namedAccounts} a ${where}`;
 

@@ -35,7 +35,8 @@ export async function readMetrics(database: Database): Promise<ControllerMetrics
     listAccounts(database),
     rowsOf<CountsRow>(
       database,
-      `select count(*) filter (where next_check_at <= now() and running_run is null) as due, count(running_run) as running
+      `select count(*) filter (where next_check_at <= now() and (running_until is null or running_until < now())) as due,
+        count(*) filter (where running_until >= now()) as running
         from dimsync_controller.account where removed_at is null`,
     ),
     rowsOf<ControllerMetrics["workers"][number]>(

@@ -1,3 +1,4 @@
+import type { ControllerMode } from "../../model/config.ts";
 import type { CallCounts, Cause, Plan } from "../../model/plan.ts";
 import type { Result } from "../../model/result.ts";
 
@@ -5,9 +6,7 @@ import type { Result } from "../../model/result.ts";
 export const accountStates = ["exposed", "drifted", "failing", "stale", "suspended", "in-sync", "pending"] as const;
 export type AccountState = (typeof accountStates)[number];
 
-/** "report" only reads; "protect" sends protecting changes; "apply" sends all changes within the guards. */
-export const modes = ["report", "protect", "apply"] as const;
-export type Mode = (typeof modes)[number];
+export type Mode = ControllerMode;
 
 /** All times are ISO 8601 in UTC. */
 export interface AccountSummary {

@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
-import type { NotifySettings, PolicySettings } from "../../model/config.ts";
+import type { ControllerEvent, ControllerMode, NotifySettings, PolicySettings } from "../../model/config.ts";
 import { isObject, type JsonObject, type JsonValue, own } from "../../model/json/json.ts";
 import { isWithin, type Pointer, toPointer } from "../../model/json/pointer.ts";
 import type { Problem, SourceLocation } from "../../model/problem.ts";
@@ -43,6 +43,12 @@ export interface TargetEntry {
   readonly guards?: ConfigFile["guards"];
   readonly client?: ConfigFile["client"];
   readonly notify?: NotifySettings;
+  readonly controller?: {
+    readonly every?: number | string;
+    readonly mode?: ControllerMode;
+    readonly labels?: Readonly<Record<string, string>>;
+    readonly notify?: NotifySettings & { readonly on?: readonly ControllerEvent[] };
+  };
   readonly records?: {
     readonly git?: { readonly ref: string; readonly remote?: string; readonly id: string };
     readonly postgres?: { readonly url: SecretReference; readonly schema?: string; readonly id: string };

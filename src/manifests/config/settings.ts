@@ -6,6 +6,7 @@ import type { Problem, SourceLocation } from "../../model/problem.ts";
 import type { SecretReference } from "../../model/secret.ts";
 import { titles } from "../../model/titles.ts";
 import { durationMs } from "../scalars.ts";
+import { controllerSettings } from "./controller.ts";
 import type { ConfigFile, TargetEntry } from "./file.ts";
 import { type ConfigOptions, setting } from "./options.ts";
 
@@ -31,6 +32,7 @@ export function makeSettings(
   const { baseUrl, problems } = targetBaseUrl(options);
   const apiKey = apiKeyFromEnvironment(options);
   const records = recordsSettings(entry.records);
+  const { controller, problems: ofController } = controllerSettings(entry.controller, placeOf(options, "controller"));
   const settings: Omit<Settings, "connectors"> = {
     target: targetName,
     baseUrl,
@@ -43,6 +45,7 @@ export function makeSettings(
     ignore: ignoreEntries(config, options.place),
     // Without its URL, which had a problem, there is nothing to notify.
     ...(notify?.url === undefined ? {} : { notify }),
+    ...(controller === undefined ? {} : { controller }),
     bindingsFile: resolve(folder, config.bindings ?? "dimsync.bindings.yaml"),
     ...(config.catalog === undefined ? {} : { catalogFile: resolve(folder, config.catalog) }),
     ...{ folder, records },
@@ -52,6 +55,7 @@ export function makeSettings(
     problems: [
       ...problems,
       ...recordsProblems(records, targetName, config, placeOf(options, "records")),
+      ...ofController,
       ...(apiKey === undefined ? [] : overriddenKey(options)),
     ],
   };

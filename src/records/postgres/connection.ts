@@ -18,9 +18,9 @@ export interface Database {
 /** How long one query may take, in milliseconds. */
 const queryMs = 20_000;
 
-/** Opens nothing yet. Throws an Error without the URL if the URL cannot be read. */
-export function openDatabase(url: string): Database {
-  const pool = new Pool(poolConfig(url));
+/** Opens nothing yet, and later at most `connections`. Throws an Error without the URL if the URL cannot be read. */
+export function openDatabase(url: string, connections = 2): Database {
+  const pool = new Pool({ ...poolConfig(url), max: connections });
   // The query in progress, or the next one, reports it.
   const ignore = (): void => {};
   pool.on("error", ignore);
@@ -59,7 +59,6 @@ function poolConfig(url: string): PoolConfig {
   return {
     connectionString: url,
     ...(isLocal(url) || hasSslMode(url) ? {} : { ssl: true }),
-    max: 2,
     connectionTimeoutMillis: 10_000,
     query_timeout: queryMs,
     idleTimeoutMillis: 30_000,

@@ -177,6 +177,25 @@ describe("settings", () => {
       { code: "E_RECORDS_SHARED", place: { pointer: "/targets/prod/records/git/ref" } },
     ]);
   });
+  test("how the controller checks a target", async () => {
+    const under = (text: string): string => full.replace("    protected: true", `    controller: { ${text} }`);
+    const { settings, problems } = await load({ ...files, "dimsync.yaml": under("every: 5m, mode: protect, labels: { team: data }") });
+    expect({ controller: settings.controller, problems }).toEqual({
+      controller: { everyMs: 300_000, mode: "protect", labels: { team: "data" } },
+      problems: [],
+    });
+    expect((await load({ ...files, "dimsync.yaml": under("") })).settings.controller).toMatchObject({ everyMs: 900_000, mode: "report" });
+    const hook = "notify: { url: { $secret: { env: HOOK } } }";
+    expect((await load({ ...files, "dimsync.yaml": under(hook) })).settings.controller?.notify?.on).toEqual([
+      "exposed",
+      "failed",
+      "resolved",
+    ]);
+    for (const every of ["59s", "8d"])
+      expect((await load({ ...files, "dimsync.yaml": under(`every: ${every}`) })).problems).toMatchObject([
+        { code: "E_WRONG_VALUE", place: { pointer: "/targets/prod/controller/every" } },
+      ]);
+  });
   test("a target's webhook replaces the common one", async () => {
     const own = full.replace("    protected: true", "    notify: { url: { $secret: { file: hook } } }");
     const { settings, problems } = await load({ ...files, "dimsync.yaml": own });

@@ -1,0 +1,47 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { answerOf, knownAccount, type RequestedCheck, requestCheck } from "../../controller/operate.ts";
+import type { RunDetail } from "../../controller/views/status.ts";
+import { openQueueClient } from "../../controller/work/queue.ts";
+import type { ExitCode } from "../../model/exit.ts";
+import type { Database } from "../../records/postgres/connection.ts";
+import { visible } from "../../text/control-characters.ts";
+import type { Context } from "../shared/context.ts";
+import type { ControllerFlags } from "../shared/flags.ts";
+import { checkOutputs, deliver } from "../shared/output.ts";
+import { withController } from "./place.ts";
+
+const pollMs = 300;
+
+/** `dimsync controller check ACCOUNT`: checks now; with `--wait` prints the report and exits as `drift` does. */
+export async function runCheck(context: Context<ControllerFlags>, name: string): Promise<ExitCode> {
+  const { flags, io } = context;
+  checkOutputs(context);
+  return await withController(context, async (database) => {
+    const account = await knownAccount(database, name);
+    const request = await requestCheck(database, account);
+    const queue = await openQueueClient(database);
+    await queue.request(request.id, request.host).finally(() => queue.stop(0));
+    if (flags.wait !== true) {
+      io.stderr(`dimsync: ${visible(account.name)} is checked next. To see the result: dimsync controller status\n`);
+      return 0;
+    }
+    const run = await answered(database, request, io.interrupted);
+    return await show(context, run);
+  });
+}
+
+/** Waits for a run that began after the request. Throws the signal's reason. */
+async function answered(database: Database, request: RequestedCheck, signal: AbortSignal): Promise<RunDetail> {
+  for (;;) {
+    signal.throwIfAborted();
+    const run = await answerOf(database, request);
+    if (run !== undefined) return run;
+    await sleep(pollMs);
+  }
+}
+
+async function show(context: Context<ControllerFlags>, { report, error, exit }: RunDetail): Promise<ExitCode> {
+  if (report !== undefined) await deliver(context, [report]);
+  if (error !== undefined) context.io.stderr(`dimsync: ${visible(error.code)}: ${visible(error.message)}\n`);
+  return exit.code as ExitCode;
+}

@@ -1,0 +1,80 @@
+import { basename, resolve } from "node:path";
+import { makeBundle } from "../../controller/projects/make-bundle.ts";
+import { pushBundle } from "../../controller/projects/push-bundle.ts";
+import { openQueueClient } from "../../controller/work/queue.ts";
+import { gitText } from "../../git/process.ts";
+import { listTargets, loadProject, type Project } from "../../manifests/project.ts";
+import { ProblemsError } from "../../model/errors.ts";
+import type { ExitCode } from "../../model/exit.ts";
+import { projectGitState } from "../../operations/session.ts";
+import { visible } from "../../text/control-characters.ts";
+import { counted } from "../../text/counts.ts";
+import type { Context } from "../shared/context.ts";
+import type { ControllerFlags } from "../shared/flags.ts";
+import { checkOutputs, deliverForms } from "../shared/output.ts";
+import { loadOptions } from "../shared/project.ts";
+import { currentUser, placeOf, withController } from "./place.ts";
+
+/** `dimsync controller push`: uploads the project and makes it the wanted one of its targets under control. */
+export async function runPush(context: Context<ControllerFlags>): Promise<ExitCode> {
+  const { io, flags, cwd } = context;
+  checkOutputs(context, ["human", "json"]);
+  const projects = await projectsUnderControl(context);
+  const [first] = projects;
+  const commit = first === undefined ? undefined : await projectGitState(first, io.interrupted);
+  if (commit?.dirty === true)
+    io.stderr(`dimsync: the project has uncommitted changes, which are pushed too: ${visible((commit.changedFiles ?? []).join(", "))}\n`);
+  const { vars = {} } = loadOptions(context, []);
+  const content = await makeBundle(projects, {
+    source: flags.source ?? (await sourceOf(first?.settings.folder ?? cwd, io.env)),
+    commit: commit?.commit,
+    vars,
+    varFiles: flags.varFile.map((file) => resolve(cwd, file)),
+    env: io.env,
+    isLocal: placeOf(context).url === undefined,
+  });
+  const { digest, accounts } = await withController(context, async (database) => {
+    const pushed = await pushBundle(database, content, { projects, by: currentUser(context) });
+    const queue = await openQueueClient(database);
+    try {
+      for (const { id, host } of pushed.accounts) await queue.request(id, host);
+    } finally {
+      await queue.stop(0);
+    }
+    return pushed;
+  });
+  const names = accounts.map(({ target }) => target);
+  const { source } = content;
+  await deliverForms(context, {
+    human: () =>
+      visible(`Pushed ${digest.slice(0, 19)} of ${source}: ${counted(names.length, "account")} (${names.join(", ")})`).concat("\n"),
+    json: () =>
+      `${JSON.stringify({ formatVersion: "1.0", kind: "ControllerPush", digest, source, commit: content.commit, accounts: names }, undefined, 2)}\n`,
+  });
+  return 0;
+}
+
+/** Throws ProblemsError if the config cannot be used. */
+async function projectsUnderControl(context: Context<ControllerFlags>): Promise<readonly Project[]> {
+  const options = loadOptions(context, []);
+  // The workers do not have the environment of this job.
+  const env = { ...options.env, DIMSYNC_BASE_URL: "", DIMSYNC_API_KEY: "", DIMSYNC_API_KEY_FILE: "", DIMSYNC_TARGET: "" };
+  const found: Project[] = [];
+  for (const target of await listTargets(options)) {
+    const project = await loadProject({ ...options, env, target });
+    if (project.settings.controller !== undefined) found.push(project);
+  }
+  const problems = found.flatMap((project) =>
+    project.problems.filter(({ severity }) => severity === "error").map((problem) => ({ problem, project })),
+  );
+  const [one] = problems;
+  if (one !== undefined) throw new ProblemsError([...new Set(problems.map(({ problem }) => problem))], one.project.locate);
+  return found;
+}
+
+/** "acme/dimsync-config" of the remote origin, or the name of the folder. */
+async function sourceOf(folder: string, env: Context["io"]["env"]): Promise<string> {
+  const url = await gitText({ folder, env }, ["config", "--get", "remote.origin.url"], { timeoutMs: 5_000 }).catch(() => "");
+  const [, name] = /[/:]([^/:]+\/[^/:]+?)(?:\.git)?\/?$/u.exec(url.trim()) ?? [];
+  return name ?? basename(folder);
+}

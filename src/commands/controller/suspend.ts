@@ -1,0 +1,50 @@
+import { knownAccount, requestCheck, resume, suspend } from "../../controller/operate.ts";
+import type { AccountDetail } from "../../controller/views/status.ts";
+import { openQueueClient } from "../../controller/work/queue.ts";
+import { DimsyncError } from "../../model/errors.ts";
+import type { ExitCode } from "../../model/exit.ts";
+import type { Database } from "../../records/postgres/connection.ts";
+import { visible } from "../../text/control-characters.ts";
+import type { Context } from "../shared/context.ts";
+import type { ControllerFlags } from "../shared/flags.ts";
+import { currentUser, withController } from "./place.ts";
+
+/** `dimsync controller suspend ACCOUNT --until T --reason R` */
+export async function runSuspend(context: Context<ControllerFlags>, name: string): Promise<ExitCode> {
+  const { flags, io } = context;
+  if (flags.reason === undefined || flags.reason.trim() === "" || flags.until === undefined)
+    throw new DimsyncError("E_USAGE", "controller suspend needs a time and a reason, which the status page shows.", {
+      command: `dimsync controller suspend ${name} --until 2027-01-31T18:00:00Z --reason "warehouse migration"`,
+    });
+  const until = new Date(flags.until);
+  if (!(until.getTime() > Date.now()))
+    throw new DimsyncError(
+      "E_USAGE",
+      `--until must be a time in the future, such as 2027-01-31T18:00:00Z, not ${JSON.stringify(flags.until)}.`,
+    );
+  const { reason } = flags;
+  return await withController<ExitCode>(context, async (database) => {
+    const account = await knownAccount(database, name);
+    await suspend(database, account, { until, reason, by: currentUser(context) });
+    io.stderr(`dimsync: ${visible(account.name)} is suspended until ${until.toISOString()}. A run in progress is completed.\n`);
+    return 0;
+  });
+}
+
+/** Puts the account, which is not suspended any more, into the queue. */
+async function requestNow(database: Database, { suspension: _, ...account }: AccountDetail): Promise<void> {
+  const { id, host } = await requestCheck(database, account);
+  const queue = await openQueueClient(database);
+  await queue.request(id, host).finally(() => queue.stop(0));
+}
+
+/** `dimsync controller resume ACCOUNT` */
+export async function runResume(context: Context<ControllerFlags>, name: string): Promise<ExitCode> {
+  return await withController<ExitCode>(context, async (database) => {
+    const account = await knownAccount(database, name);
+    const wasSuspended = await resume(database, account, currentUser(context));
+    if (wasSuspended) await requestNow(database, account);
+    context.io.stderr(`dimsync: ${visible(account.name)} ${wasSuspended ? "is checked again" : "is not suspended"}.\n`);
+    return 0;
+  });
+}

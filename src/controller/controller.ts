@@ -1,0 +1,129 @@
+import type { Project } from "../manifests/project.ts";
+import type { ControllerMode } from "../model/config.ts";
+import type { Environment } from "../model/env.ts";
+import { version } from "../model/version.ts";
+import type { Database } from "../records/postgres/connection.ts";
+import { openControllerDatabase } from "./database/open.ts";
+import { loadBundledProject } from "./projects/load-bundle.ts";
+import { registerAccounts } from "./projects/register.ts";
+import type { WatchedProject } from "./projects/watch.ts";
+import { type ClaimedAccount, registerWorker, releaseClaims, renewClaims, renewClaimsMs } from "./work/claim.ts";
+import { deleteOld } from "./work/cleanup.ts";
+import { openQueue, type Queue } from "./work/queue.ts";
+import { makeWorker } from "./work/worker.ts";
+
+export interface ControllerOptions {
+  /** Of PostgreSQL; undefined: the embedded database. A secret. */
+  readonly databaseUrl: string | undefined;
+  /** Absolute: the embedded database, caches and local journals. */
+  readonly stateFolder: string;
+  /** Identifies this process among all workers. */
+  readonly worker: string;
+  readonly role: "all" | "worker" | "page";
+  readonly accountsAtOnce: number;
+  readonly accountsPerHost: number;
+  readonly maxMode: ControllerMode;
+  /** Whether to run JavaScript policies and secrets of commands that a bundle names. */
+  readonly allowModules: boolean;
+  readonly watched: WatchedProject | undefined;
+  readonly env: Environment;
+  /** Aborted: take no new work, finish writes in flight, end. */
+  readonly signal: AbortSignal;
+  readonly log: (text: string) => void;
+  /** Called when it works, with the database that the status page reads. */
+  readonly onReady?: (database: Database) => Promise<() => Promise<void>>;
+}
+
+/** How long runs may take to end after a signal. */
+const drainMs = 60_000;
+
+/** Runs until the signal is aborted. Throws if it cannot start. */
+export async function runController(options: ControllerOptions): Promise<void> {
+  const { databaseUrl: url, stateFolder, signal } = options;
+  const database = await openControllerDatabase({ url, stateFolder });
+  try {
+    const stopWorker = options.role === "page" ? async () => {} : await startWorker(options, database);
+    const stopPage = await options.onReady?.(database);
+    await aborted(signal);
+    await stopPage?.();
+    await stopWorker();
+  } finally {
+    await database.close();
+  }
+}
+
+const aborted = (signal: AbortSignal): Promise<void> =>
+  new Promise((resolve) => {
+    if (signal.aborted) resolve();
+    signal.addEventListener("abort", () => resolve(), { once: true });
+  });
+
+async function startWorker(options: ControllerOptions, database: Database): Promise<() => Promise<void>> {
+  const { worker: id, accountsAtOnce, accountsPerHost, maxMode, env, signal, log, watched } = options;
+  const outage = outageLog(log);
+  const queue = await openQueue(database, outage.failed);
+  await registerWorker(database, { id, version, accountsAtOnce });
+  const worker = makeWorker({
+    ...{ id, database, queue, maxMode, env, signal, log, watched: watched?.source, databaseUrl: options.databaseUrl },
+    load: (account, stop) => loadAccount(options, database, account, stop),
+  });
+  const renewal = setInterval(() => {
+    renewClaims(database, id, worker.claims()).then(outage.ended, outage.failed);
+  }, renewClaimsMs);
+  await queue.work({ check: worker.check, sweep: worker.sweep, cleanup: () => deleteOld(database) }, { accountsAtOnce, accountsPerHost });
+  const stopWatching = watched === undefined ? () => {} : await follow(watched, { database, queue, log });
+  return async () => {
+    stopWatching();
+    await queue.stop(drainMs);
+    clearInterval(renewal);
+    // If the database is away, the claims end by themselves.
+    await releaseClaims(database, id).catch(() => undefined);
+  };
+}
+
+/** Accounts that were pushed have a bundle; the others are those of the watched project. */
+async function loadAccount(options: ControllerOptions, database: Database, account: ClaimedAccount, signal: AbortSignal): Promise<Project> {
+  const { watched, stateFolder, allowModules } = options;
+  const { id, digest, target } = account;
+  if (digest !== null) return await loadBundledProject({ database, stateFolder, allowModules }, { account: id, digest, target, signal });
+  if (watched === undefined) throw new Error("Only a worker with --watch can load an account without a bundle.");
+  return await watched.load(target, signal);
+}
+
+interface Following {
+  readonly database: Database;
+  readonly queue: Queue;
+  readonly log: (text: string) => void;
+}
+
+/** Makes the targets of the watched project the accounts of its source, now and after each change of its files. */
+async function follow(watched: WatchedProject, { database, queue, log }: Following): Promise<() => void> {
+  const register = async (): Promise<void> => {
+    const accounts = await watched.accounts();
+    for (const { id, host } of await registerAccounts(database, { source: watched.source, accounts })) await queue.request(id, host);
+  };
+  await register();
+  return watched.watch(() => {
+    register().catch((error: unknown) =>
+      log(`The changed project could not be loaded: ${error instanceof Error ? error.message : String(error)}`),
+    );
+  });
+}
+
+/** Says once that the database is away, and once that it is back. */
+function outageLog(log: (text: string) => void): { readonly failed: (error: unknown) => void; readonly ended: () => void } {
+  let isAway = false;
+  return {
+    failed(error) {
+      if (!isAway)
+        log(
+          `The database cannot be used (${error instanceof Error ? error.message : String(error)}). Nothing is sent to accounts until it is back.`,
+        );
+      isAway = true;
+    },
+    ended() {
+      if (isAway) log("The database is back.");
+      isAway = false;
+    },
+  };
+}

@@ -1,0 +1,82 @@
+import { DimsyncError } from "../model/errors.ts";
+import type { Database } from "../records/postgres/connection.ts";
+import { didYouMean } from "../text/suggest.ts";
+import { rowsOf } from "./database/rows.ts";
+import { listAccounts, readAccount } from "./views/accounts.ts";
+import { readRun } from "./views/runs.ts";
+import type { AccountDetail, RunDetail } from "./views/status.ts";
+
+// What commands change: rows of accounts and suspensions. Workers find out by themselves.
+
+/** The account with this name. Throws E_UNKNOWN_ACCOUNT. */
+export async function knownAccount(database: Database, name: string): Promise<AccountDetail> {
+  const account = await readAccount(database, name);
+  if (account !== undefined) return account;
+  const names = (await listAccounts(database)).map((each) => each.name);
+  const others = names.length === 0 ? "No account is under control." : `The accounts are ${names.slice(0, 20).join(", ")}.`;
+  throw new DimsyncError("E_UNKNOWN_ACCOUNT", `There is no account ${JSON.stringify(name)}. ${others}${didYouMean(name, names)}`);
+}
+
+export interface RequestedCheck {
+  readonly id: number;
+  readonly host: string;
+  /** A run with this generation, or a later one, answers the request. */
+  readonly generation: number;
+}
+
+/** Makes the account due now. Throws E_SUSPENDED if it is suspended. */
+export async function requestCheck(database: Database, { source, target, name, suspension }: AccountDetail): Promise<RequestedCheck> {
+  if (suspension !== undefined)
+    throw new DimsyncError(
+      "E_SUSPENDED",
+      `${name} is suspended until ${suspension.until} by ${suspension.by}: ${suspension.reason}. Resume it to check it:`,
+      { command: `dimsync controller resume ${name}` },
+    );
+  const [requested] = await rowsOf<RequestedCheck>(
+    database,
+    "select id, host, wanted as generation from requested",
+    [source, target],
+    `requested as (update dimsync_controller.account set wanted = wanted + 1, next_check_at = now() where source = $1 and target = $2 returning *)`,
+  );
+  if (requested === undefined) throw new Error("The account has disappeared.");
+  return requested;
+}
+
+/** The newest run that answers the request, if there is one yet. */
+export async function answerOf(database: Database, { id, generation }: RequestedCheck): Promise<RunDetail | undefined> {
+  const [run] = await rowsOf<{ readonly id: string }>(
+    database,
+    `select r.id from dimsync_controller.run r join dimsync_controller.account a on a.id = r.account
+      where r.account = $1 and r.generation >= $2 and a.running_run is null order by r.finished_at desc limit 1`,
+    [id, generation],
+  );
+  return run === undefined ? undefined : await readRun(database, run.id);
+}
+
+export interface NewSuspension {
+  readonly until: Date;
+  readonly reason: string;
+  readonly by: string;
+}
+
+/** Suspends the account; an earlier suspension ends. */
+export async function suspend(database: Database, { source, target }: AccountDetail, { until, reason, by }: NewSuspension): Promise<void> {
+  await database.query(
+    `with account as (select id from dimsync_controller.account where source = $1 and target = $2),
+      ended as (update dimsync_controller.suspension set resumed_at = now(), resumed_by = $5
+        where account in (select id from account) and resumed_at is null and until > now())
+      insert into dimsync_controller.suspension (account, reason, until, suspended_by) select id, $3, $4::timestamptz, $5 from account`,
+    [source, target, reason, until.toISOString(), by],
+  );
+}
+
+/** Ends the suspension of the account and makes it due. False if it was not suspended. */
+export async function resume(database: Database, { source, target }: AccountDetail, by: string): Promise<boolean> {
+  const { rows } = await database.query(
+    `with ended as (update dimsync_controller.suspension s set resumed_at = now(), resumed_by = $3 from dimsync_controller.account a
+        where a.source = $1 and a.target = $2 and s.account = a.id and s.resumed_at is null and s.until > now() returning s.account)
+      update dimsync_controller.account set next_check_at = now() where id in (select account from ended) returning id`,
+    [source, target, by],
+  );
+  return rows.length > 0;
+}

@@ -1,0 +1,133 @@
+import { randomUUID } from "node:crypto";
+import { mkdir, rename, rm, stat, writeFile } from "node:fs/promises";
+import { dirname, join, relative, resolve } from "node:path";
+import { gunzipSync } from "node:zlib";
+import { isPolicy } from "../../kinds/manifests.ts";
+import { loadProject, type Project } from "../../manifests/project.ts";
+import { DimsyncError } from "../../model/errors.ts";
+import type { Database } from "../../records/postgres/connection.ts";
+import { type BundleContent, bundleDigest } from "../bundle-content.ts";
+import { rowsOf } from "../database/rows.ts";
+import { secretsOf } from "./make-bundle.ts";
+
+export interface BundleLoader {
+  readonly database: Database;
+  /** Absolute: copies of bundles, and what records keep on this machine. */
+  readonly stateFolder: string;
+  /** Whether code that the bundle brings may run: policies in JavaScript and secrets of commands. */
+  readonly allowModules: boolean;
+}
+
+export interface BundledTarget {
+  readonly account: number;
+  readonly digest: string;
+  readonly target: string;
+  readonly signal: AbortSignal;
+}
+
+/** The project of an account as it was pushed. Throws E_BUNDLE, ProblemsError, and what loading throws. */
+export async function loadBundledProject(loader: BundleLoader, { account, digest, target, signal }: BundledTarget): Promise<Project> {
+  const content = await readContent(loader.database, digest);
+  const folder = await materialise(loader.stateFolder, digest, content);
+  const { configFile, vars = {}, varFiles = [], env = {} } = content;
+  const project = await loadProject({
+    ...{ cwd: folder, configFile: join(folder, configFile), target, vars, env, signal },
+    varFiles: varFiles.map((file) => join(folder, file)),
+  });
+  if (!loader.allowModules) refuseCode(project);
+  return placed(project, { folder, own: join(loader.stateFolder, "accounts", String(account)), local: content.folder });
+}
+
+/** Throws E_BUNDLE if the bundle is missing or was changed. */
+async function readContent(database: Database, digest: string): Promise<BundleContent> {
+  const [row] = await rowsOf<{ readonly content: string }>(
+    database,
+    "select encode(content, 'base64') as content from dimsync_controller.bundle where digest = $1",
+    [digest],
+  );
+  if (row === undefined)
+    throw new DimsyncError("E_BUNDLE", `The bundle ${digest} is not in the controller's database. Push the project again.`);
+  // What push stored; the digest shows whether it still is that.
+  const content = JSON.parse(gunzipSync(Buffer.from(row.content, "base64")).toString("utf8")) as BundleContent;
+  if (content.format !== 1)
+    throw new DimsyncError(
+      "E_BUNDLE",
+      `The bundle was pushed by dimsync ${content.toolVersion}, and this worker cannot read its format. Update the worker.`,
+    );
+  if (bundleDigest(content) !== digest)
+    throw new DimsyncError("E_BUNDLE", `The bundle ${digest} was changed in the database, so it is not used. Push the project again.`);
+  return content;
+}
+
+/** Writes the files of the bundle into a private folder, once, and returns it. */
+async function materialise(stateFolder: string, digest: string, { files }: BundleContent): Promise<string> {
+  const folder = join(stateFolder, "bundles", digest.replace("sha256:", "").slice(0, 40));
+  if (await stat(folder).catch(() => undefined)) return folder;
+  const temporary = `${folder}.${randomUUID()}`;
+  try {
+    for (const [path, text] of Object.entries(files)) {
+      const file = resolve(temporary, path);
+      if (relative(temporary, file).startsWith(".."))
+        throw new DimsyncError("E_BUNDLE", `The bundle has a file outside of its folder: ${path}.`);
+      await mkdir(dirname(file), { recursive: true, mode: 0o700 });
+      await writeFile(file, text, { mode: 0o600 });
+    }
+    await rename(temporary, folder);
+  } catch (error) {
+    await rm(temporary, { recursive: true, force: true });
+    // Another run of this worker was faster.
+    if (await stat(folder).catch(() => undefined)) return folder;
+    throw error;
+  }
+  return folder;
+}
+
+/** Whoever may push could otherwise run anything on the worker. Throws E_BUNDLE. */
+function refuseCode({ resources, settings }: Project): void {
+  const policy = resources.filter(isPolicy).find(({ spec }) => spec.module !== undefined);
+  const command = secretsOf(settings, resources).find(({ $secret }) => $secret.exec !== undefined);
+  const what =
+    policy !== undefined
+      ? `${policy.address} is a policy in JavaScript`
+      : command === undefined
+        ? undefined
+        : `the secret exec:${command.$secret.exec?.[0] ?? ""} is the output of a command`;
+  if (what === undefined) return;
+  throw new DimsyncError(
+    "E_BUNDLE",
+    `The pushed project brings code: ${what}. This worker does not run it. Start workers with --allow-modules if you trust everyone who can push.`,
+  );
+}
+
+interface Places {
+  /** Of the bundle's files. */
+  readonly folder: string;
+  /** Of this account, for what its records keep on this machine. */
+  readonly own: string;
+  /** The project's folder, if the controller uses the embedded database. */
+  readonly local: string | undefined;
+}
+
+/**
+ * The bundle's files are only read. Records have one home: the database, or with the embedded database
+ * the folder that was pushed, which applies by hand use too.
+ */
+async function placed(project: Project, { folder, own, local }: Places): Promise<Project> {
+  const home = local ?? own;
+  if (local === undefined) await mkdir(own, { recursive: true, mode: 0o700 });
+  else if ((await stat(local).catch(() => undefined))?.isDirectory() !== true)
+    throw new DimsyncError(
+      "E_BUNDLE",
+      `The project was pushed from ${local}, which does not exist any more, and its records are there. Push the project again from its new folder.`,
+    );
+  const { settings } = project;
+  return {
+    ...project,
+    resources: project.resources.map((resource) =>
+      isPolicy(resource) && resource.spec.module !== undefined
+        ? { ...resource, spec: { ...resource.spec, module: resolve(folder, resource.spec.module) } }
+        : resource,
+    ),
+    settings: { ...settings, folder: home, bindingsFile: resolve(home, relative(folder, settings.bindingsFile)) },
+  };
+}

@@ -1,0 +1,137 @@
+import { readFile } from "node:fs/promises";
+import { isAbsolute, relative, sep } from "node:path";
+import type { Project } from "../../manifests/project.ts";
+import { byText } from "../../model/address.ts";
+import type { Settings } from "../../model/config.ts";
+import type { Environment } from "../../model/env.ts";
+import { DimsyncError, ProblemsError } from "../../model/errors.ts";
+import { secretsIn } from "../../model/secret.ts";
+import { version } from "../../model/version.ts";
+import { moduleFiles } from "../../operations/policy-modules.ts";
+import type { BundleContent } from "../bundle-content.ts";
+
+export interface BundleOptions {
+  readonly source: string;
+  readonly commit: string | undefined;
+  readonly vars: Readonly<Record<string, string>>;
+  /** Absolute, in the order of the flags. */
+  readonly varFiles: readonly string[];
+  readonly env: Environment;
+  /** Whether the controller uses the embedded database: then it runs on this machine, and uses the records of the project's folder. */
+  readonly isLocal: boolean;
+}
+
+/**
+ * The project as a bundle: every file that its targets under control depend on. Throws ProblemsError if
+ * a target does not validate, and E_BUNDLE if a worker could not use it.
+ */
+export async function makeBundle(projects: readonly Project[], options: BundleOptions): Promise<BundleContent> {
+  const [first] = projects;
+  if (first?.configFile === undefined)
+    throw new DimsyncError(
+      "E_BUNDLE",
+      "No target in dimsync.yaml has `controller`. Add it to each target that the controller should check, such as controller: { every: 15m }.",
+    );
+  for (const project of projects) checkTarget(project, options.isLocal);
+  const { folder } = first.settings;
+  const files = await readFiles(projects, folder);
+  for (const project of projects) checkModules(project, files);
+  const path = (file: string): string => pathIn(folder, file);
+  const env = variablesOf(files, options.env);
+  return {
+    ...{ format: 1, source: options.source, toolVersion: version, configFile: path(first.configFile), files },
+    ...(options.commit === undefined ? {} : { commit: options.commit }),
+    ...(Object.keys(options.vars).length === 0 ? {} : { vars: options.vars }),
+    ...(options.varFiles.length === 0 ? {} : { varFiles: options.varFiles.map(path) }),
+    ...(Object.keys(env).length === 0 ? {} : { env }),
+    ...(options.isLocal ? { folder } : {}),
+  };
+}
+
+/** Throws ProblemsError with the errors of the project, and E_BUNDLE if another machine could not use its records or secrets. */
+function checkTarget({ problems, locate, settings, resources }: Project, isLocal: boolean): void {
+  const errors = problems.filter(({ severity }) => severity === "error");
+  if (errors.length > 0) throw new ProblemsError(errors, locate);
+  const { target, records } = settings;
+  const wanted = isLocal ? "folder" : "postgres";
+  if (records.store !== wanted && records.store !== "postgres")
+    throw new DimsyncError(
+      "E_BUNDLE",
+      isLocal
+        ? `The records of target ${target} are in git. The controller has no checkout; with the embedded database, records are in files or in PostgreSQL. Move them:`
+        : `The records of target ${target} are in ${records.store === "git" ? "git" : "files"}, and the controller's machines only share its database. Move them:`,
+      { command: `dimsync records migrate -t ${target} --to ${wanted}` },
+    );
+  if (isLocal) return;
+  const relativeFile = secretsOf(settings, resources)
+    .map(({ $secret }) => $secret.file)
+    .find((file) => file !== undefined && !isAbsolute(file));
+  if (relativeFile !== undefined)
+    throw new DimsyncError(
+      "E_BUNDLE",
+      `A secret of target ${target} is in the file ${JSON.stringify(relativeFile)}, which is relative to the project, and workers have no checkout. Use an absolute path, or an environment variable of the workers.`,
+    );
+}
+
+/** Every secret that a run of the target can need. */
+export const secretsOf = (settings: Settings, resources: Project["resources"]) =>
+  secretsIn([
+    settings.apiKey ?? {},
+    settings.records.store === "postgres" ? settings.records.url : {},
+    settings.controller?.notify?.url ?? {},
+    ...resources.map(({ spec }) => spec),
+  ]);
+
+async function readFiles(projects: readonly Project[], folder: string): Promise<Readonly<Record<string, string>>> {
+  const bindings = new Set(projects.map(({ settings }) => settings.bindingsFile));
+  const paths = projects.flatMap(({ sourceFiles, resources }) => [...sourceFiles.files, ...moduleFiles(resources, folder)]);
+  const found = await Promise.all(
+    [...new Set(paths)]
+      .filter((file) => !bindings.has(file))
+      .sort(byText)
+      .map(async (file) => [pathIn(folder, file), await textOf(file)] as const),
+  );
+  return Object.fromEntries(found.flatMap(([path, text]) => (text === undefined ? [] : [[path, text]])));
+}
+
+/** Undefined if the file does not exist: projects name files that may exist. */
+async function textOf(file: string): Promise<string | undefined> {
+  try {
+    return await readFile(file, "utf8");
+  } catch (error) {
+    if (error instanceof Error && "code" in error && error.code === "ENOENT") return undefined;
+    throw error;
+  }
+}
+
+/** The path of a file within the project's folder, with "/". Throws E_BUNDLE. */
+function pathIn(folder: string, file: string): string {
+  const path = relative(folder, file).split(sep).join("/");
+  if (path.startsWith("../") || isAbsolute(path))
+    throw new DimsyncError(
+      "E_BUNDLE",
+      `${file} is outside of the project's folder ${folder}, and only files in it can be pushed. Move or copy it there.`,
+    );
+  return path;
+}
+
+/** A module that imports other files could not be loaded by a worker. Throws E_BUNDLE. */
+function checkModules({ resources, settings: { folder } }: Project, files: BundleContent["files"]): void {
+  for (const file of moduleFiles(resources, folder)) {
+    const path = pathIn(folder, file);
+    const imports = (files[path] ?? "").matchAll(/\b(?:from|import|require)\s*\(?\s*["']([^"']+)["']/gu);
+    const other = [...imports].map(([, name = ""]) => name).find((name) => !name.startsWith("node:"));
+    if (other !== undefined)
+      throw new DimsyncError(
+        "E_BUNDLE",
+        `The policy module ${path} imports ${JSON.stringify(other)}, and workers only get the module itself. Bundle it into one file, for example with esbuild.`,
+      );
+  }
+}
+
+/** The values that `${env.NAME}` in the files stands for, and variables from the environment. */
+function variablesOf(files: BundleContent["files"], env: Environment): Readonly<Record<string, string>> {
+  const named = Object.values(files).flatMap((text) => [...text.matchAll(/\$\{env\.([A-Za-z_]\w*)/gu)].map(([, name = ""]) => name));
+  const names = new Set([...named, ...Object.keys(env).filter((name) => name.startsWith("DIMSYNC_VAR_"))]);
+  return Object.fromEntries([...names].sort(byText).flatMap((name) => (env[name] === undefined ? [] : [[name, env[name]]])));
+}

@@ -1,0 +1,70 @@
+import { type FSWatcher, watch } from "node:fs";
+import { hostname } from "node:os";
+import { dirname, resolve } from "node:path";
+import { findConfig } from "../../manifests/config/file.ts";
+import { listTargets, loadProject, type Project } from "../../manifests/project.ts";
+import type { Environment } from "../../model/env.ts";
+import { DimsyncError } from "../../model/errors.ts";
+import { loadingEnvironment } from "./environment.ts";
+import { type AccountEntry, accountEntry } from "./register.ts";
+
+/** The project in a folder, whose files can change. */
+export interface WatchedProject {
+  /** Identifies the folder among all workers. */
+  readonly source: string;
+  /** Absolute path of the folder with the config. */
+  readonly folder: string;
+  /** The targets under control. Throws ProblemsError if the config cannot be used. */
+  readonly accounts: () => Promise<readonly AccountEntry[]>;
+  readonly load: (target: string, signal: AbortSignal) => Promise<Project>;
+  /** Calls `onChange` some time after the last of a series of changes. */
+  readonly watch: (onChange: () => void) => () => void;
+}
+
+export interface WatchOptions {
+  readonly cwd: string;
+  readonly configFile?: string | undefined;
+  readonly env: Environment;
+}
+
+/** The files of a commit or of an editor change one after the other. */
+const settleMs = 300;
+
+/** Throws E_USAGE if there is no config. */
+export function watchedProject({ cwd, configFile, env: all }: WatchOptions): WatchedProject {
+  const env = loadingEnvironment(all);
+  const options = { cwd, configFile, env };
+  const config = findConfig(options);
+  if (config === undefined)
+    throw new DimsyncError("E_USAGE", "--watch uses the project in the working directory, and there is no dimsync.yaml in it or above it.");
+  const folder = dirname(resolve(cwd, config));
+  const load: WatchedProject["load"] = (target, signal) => loadProject({ ...options, target, signal });
+  return {
+    source: `${hostname()}:${folder}`,
+    folder,
+    load,
+    async accounts() {
+      const never = new AbortController().signal;
+      const projects = await Promise.all((await listTargets(options)).map((target) => load(target, never)));
+      return projects.flatMap(({ settings }) => accountEntry(settings) ?? []);
+    },
+    watch(onChange) {
+      let timer: NodeJS.Timeout | undefined;
+      const watcher: FSWatcher = watch(folder, { recursive: true }, (_, file) => {
+        if (file !== null && isOwnFile(file)) return;
+        clearTimeout(timer);
+        timer = setTimeout(onChange, settleMs);
+      });
+      // A folder that disappears is reported by the next check.
+      watcher.on("error", () => undefined);
+      return () => {
+        clearTimeout(timer);
+        watcher.close();
+      };
+    },
+  };
+}
+
+/** Files that runs write themselves: a check must not cause the next one. */
+const isOwnFile = (file: string): boolean =>
+  /(?:^|[/\\])(?:\.dimsync|\.git|node_modules)(?:[/\\]|$)|\.bindings\.yaml|\.json(?:\.|$)|~$/u.test(file);

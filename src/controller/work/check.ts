@@ -1,0 +1,80 @@
+import { driftExit } from "../../engine/exit-codes.ts";
+import type { Project } from "../../manifests/project.ts";
+import { DimsyncError, ProblemsError, ServiceError } from "../../model/errors.ts";
+import type { Exit } from "../../model/exit.ts";
+import type { Plan } from "../../model/plan.ts";
+import type { Diagnostic } from "../../model/problem.ts";
+import type { Result } from "../../model/result.ts";
+import { attributeReport } from "../../operations/attribution.ts";
+import { planAccount } from "../../operations/plan.ts";
+import type { RunEnvironment } from "../../operations/session.ts";
+
+/** How one run of an account ended. */
+export interface RunOutcome {
+  readonly exit: Exit;
+  /** A DriftReport, unless the run failed before it had one. */
+  readonly report?: Plan;
+  /** Present if it applied something. */
+  readonly result?: Result;
+  /** Why the run failed; the account is then "failing". */
+  readonly error?: { readonly code: string; readonly message: string };
+  /** Whether the service was overloaded: it responded with 429 or 5xx. */
+  readonly isThrottled: boolean;
+}
+
+/** Compares the account with its manifests. Only sends GET. Failures are part of the outcome; throws only the signal's reason. */
+export function checkProject(load: () => Promise<Project>, run: RunEnvironment): Promise<RunOutcome> {
+  return asOutcome(run.signal, async () => {
+    const project = await load();
+    const plan = await planAccount(project, {}, run, "DriftReport");
+    const report = await attributeReport(project, plan, undefined, run);
+    return reported({ ...report, exit: driftExit(report, []) });
+  });
+}
+
+/** The outcome of a report: one with errors, such as an incomplete read, is a failure. */
+export function reported(report: Plan): RunOutcome {
+  const { exit, diagnostics } = report;
+  const failure = exit.code === 1 ? failureOf(diagnostics) : undefined;
+  return {
+    ...{ exit, report },
+    ...(failure === undefined ? {} : { error: failure }),
+    isThrottled: exit.code === 1 && diagnostics.some(({ severity, message }) => severity === "error" && isOverload(message)),
+  };
+}
+
+/** The outcome of `work`; its DimsyncErrors are failures. */
+export async function asOutcome(signal: AbortSignal, work: () => Promise<RunOutcome>): Promise<RunOutcome> {
+  try {
+    return await work();
+  } catch (error) {
+    signal.throwIfAborted();
+    const failure = error instanceof ProblemsError ? failureOf(error.diagnostics) : errorOf(error);
+    const { status } = error instanceof ServiceError ? error : { status: undefined };
+    return {
+      exit: { code: error instanceof DimsyncError ? error.exit : 1, reasons: [failure.code] },
+      error: failure,
+      isThrottled: status === 429 || (status !== undefined && status >= 500),
+    };
+  }
+}
+
+/** The reads of a report that failed are only known by their messages, which name the status. */
+const isOverload = (message: string): boolean => /\bstatus (?:429|5\d\d)\b/u.test(message);
+
+function errorOf(error: unknown): { readonly code: string; readonly message: string } {
+  if (error instanceof DimsyncError)
+    return { code: error.code, message: error.command === undefined ? error.message : `${error.message}\n  ${error.command}` };
+  // A fault of dimsync or of the system; it must not end the controller.
+  return { code: "E_INTERNAL", message: error instanceof Error ? error.message : String(error) };
+}
+
+/** The first error, with its position, and how many there are. */
+function failureOf(diagnostics: readonly Diagnostic[]): { readonly code: string; readonly message: string } {
+  const errors = diagnostics.filter(({ severity }) => severity === "error");
+  const [first] = errors;
+  if (first === undefined) return { code: "E_INCOMPLETE", message: "The account could not be read completely." };
+  const place = first.file === undefined ? "" : [first.file, first.line, first.column].filter((part) => part !== undefined).join(":");
+  const more = errors.length > 1 ? ` (and ${errors.length - 1} more)` : "";
+  return { code: first.code, message: `${place === "" ? "" : `${place}: `}${first.message}${more}` };
+}

@@ -1,0 +1,97 @@
+import type { Change, Item, Manual, Plan } from "../../model/plan.ts";
+import type { Finding, FindingDetail } from "../views/status.ts";
+
+/** A finding of one report. `key` identifies it in later reports of the account. */
+export interface FoundFinding {
+  readonly key: string;
+  readonly kind: Finding["kind"];
+  readonly address: string;
+  readonly path: string;
+  readonly risk: Finding["risk"];
+  readonly cause: string;
+  readonly detail: FindingDetail;
+  readonly actor?: string;
+}
+
+/** More are not stored; none is closed then. */
+export const maxFindings = 5_000;
+
+const order: readonly Finding["risk"][] = ["exposed", "error", "stricter", "warning", "neutral", "info"];
+
+/** What a drift report found, exposed first, at most `maxFindings`. */
+export function findingsOf(report: Plan): readonly FoundFinding[] {
+  const found = [
+    ...report.items.filter(({ action }) => action !== "bind").flatMap(ofItem),
+    ...report.manual.map(ofManual),
+    ...report.blocked.map(
+      ({ address, code, message }): FoundFinding => ({
+        ...{ key: `blocked ${address} ${code}`, kind: "blocked", address, path: "", risk: "neutral", cause: `${code} ${address}` },
+        detail: { text: message },
+      }),
+    ),
+    ...report.policy.filter(({ state }) => state !== "fixed").map(ofPolicy),
+  ];
+  const unique = [...new Map(found.map((finding) => [finding.key, finding])).values()];
+  return unique.sort((a, b) => order.indexOf(a.risk) - order.indexOf(b.risk)).slice(0, maxFindings);
+}
+
+/** A missing object is one finding, whatever it would contain. */
+function ofItem(item: Item): readonly FoundFinding[] {
+  const { address, action, changes } = item;
+  if (action === "create" || changes.length === 0)
+    return [
+      {
+        ...{ key: `${action} ${address}`, kind: "change", address, path: "", risk: "neutral", cause: `${action} ${address}` },
+        detail: { text: action === "create" ? "missing in the account" : action },
+      },
+    ];
+  return changes.map((change) => ofChange(address, change));
+}
+
+function ofChange(address: string, change: Change): FoundFinding {
+  const { path, before, after, risk, cause, attribution } = change;
+  return {
+    ...{ key: `change ${address} ${path}`, kind: "change", address, path, cause: causeText(address, change) },
+    risk: risk === "exposed" || risk === "stricter" ? risk : "neutral",
+    detail: {
+      ...(before === undefined ? {} : { actual: before }),
+      ...(after === undefined ? {} : { desired: after }),
+      ...(cause === undefined ? {} : { cause }),
+      ...attributed(attribution),
+    },
+    ...(attribution?.actor === undefined ? {} : { actor: attribution.actor }),
+  };
+}
+
+/** The rule, which several accounts share, or else the manifest and the setting. */
+function causeText(address: string, { cause, path }: Change): string {
+  const manifest = address.replace(/[@#].*$/su, "");
+  if (cause?.rule !== undefined) return `${manifest}, rule ${cause.rule}`;
+  return path === "" ? manifest : `${manifest} ${path}`;
+}
+
+function ofManual({ id, address, path, expected, actual, instruction, attribution }: Manual): FoundFinding {
+  return {
+    ...{ key: `manual ${id}`, kind: "manual", address, path, risk: "neutral", cause: `${address} ${path}` },
+    detail: {
+      ...(actual === undefined ? {} : { actual }),
+      ...(expected === undefined ? {} : { desired: expected }),
+      text: instruction,
+      ...attributed(attribution),
+    },
+    ...(attribution?.actor === undefined ? {} : { actor: attribution.actor }),
+  };
+}
+
+function ofPolicy({ policy, severity, address, path, message }: Plan["policy"][number]): FoundFinding {
+  return {
+    ...{ key: `policy ${policy} ${address} ${path}`, kind: "policy", address, path, risk: severity, cause: policy },
+    detail: { policy, text: message },
+  };
+}
+
+function attributed(attribution: Change["attribution"]): Pick<FindingDetail, "attribution"> {
+  if (attribution === undefined) return {};
+  const { actor, at, confidence, event } = attribution;
+  return { attribution: { ...(actor === undefined ? {} : { actor }), at, confidence, event } };
+}

@@ -1,0 +1,158 @@
+import { gzipSync } from "node:zlib";
+import type { ControllerMode } from "../../model/config.ts";
+import type { Plan } from "../../model/plan.ts";
+import type { Database } from "../../records/postgres/connection.ts";
+import { rowsOf } from "../database/rows.ts";
+import { intervalSql } from "../views/accounts.ts";
+import type { RunSummary } from "../views/status.ts";
+import type { RunOutcome } from "./check.ts";
+import { findingsOf, maxFindings } from "./findings.ts";
+
+/** A run to record. */
+export interface FinishedRun {
+  readonly id: string;
+  /** The claim under which it ran; several runs can follow each other under one claim. */
+  readonly claim: string;
+  readonly account: number;
+  readonly reason: RunSummary["reason"];
+  readonly mode: ControllerMode;
+  readonly worker: string;
+  readonly generation: number;
+  readonly digest?: string;
+  readonly commit?: string;
+  readonly startedAt: string;
+  readonly outcome: RunOutcome;
+  /** Whether the claim ends with it. */
+  readonly isLast: boolean;
+}
+
+export interface Recorded {
+  /** False if the run was recorded before, or if another run had taken the account over: then only the run itself is kept. */
+  readonly is_current: boolean;
+  readonly opened: number;
+  readonly closed: number;
+  /** When the account is due next, ISO 8601, if the claim has ended. */
+  readonly next_check_at: string | null;
+}
+
+/** Stores a run with its report, and what it says about the account and its findings, in one statement: all or nothing, and once. */
+export async function recordRun(database: Database, run: FinishedRun): Promise<Recorded> {
+  const { report, result } = run.outcome;
+  const [recorded] = await rowsOf<Recorded>(
+    database,
+    `select exists (select 1 from mine) as is_current, (select count(*) from opened) as opened, (select count(*) from closed) as closed,
+      (select next_check_at from account where running_run is null) as next_check_at`,
+    [JSON.stringify(inputOf(run)), zipped(report), zipped(result)],
+    statement,
+  );
+  return recorded ?? { is_current: false, opened: 0, closed: 0, next_check_at: null };
+}
+
+const zipped = (value: unknown): Buffer | null => (value === undefined ? null : gzipSync(JSON.stringify(value)));
+
+/** The state of the account that a report shows; undefined if it was not read completely and nothing is known to be exposed. */
+function stateOf({ complete, summary, policy, exit }: Plan): "exposed" | "drifted" | "in-sync" | undefined {
+  if ((summary.exposed ?? 0) > 0 || violations({ policy }) > 0) return "exposed";
+  if (!complete || exit.code === 1) return undefined;
+  return exit.code === 2 ? "drifted" : "in-sync";
+}
+
+const violations = ({ policy }: Pick<Plan, "policy">): number =>
+  policy.filter(({ severity, state }) => severity === "error" && state !== "fixed").length;
+
+function differencesIn({ items }: Plan): number {
+  return items.reduce(
+    (sum, { action, changes }) => sum + (action === "bind" ? 0 : action === "create" ? 1 : Math.max(1, changes.length)),
+    0,
+  );
+}
+
+function inputOf(run: FinishedRun) {
+  const { outcome, id, claim, account, reason, mode, worker, generation, digest, commit, startedAt, isLast } = run;
+  const { report, result, error, exit } = outcome;
+  const findings = report === undefined ? [] : findingsOf(report);
+  const state = report === undefined ? undefined : stateOf(report);
+  const isFinished = report?.complete === true && exit.code !== 1;
+  return {
+    ...{ id, claim, account, reason, mode, worker, generation, digest, commit, startedAt, isLast, findings, state },
+    finishedAt: new Date().toISOString(),
+    ...{ exitCode: exit.code, exitReasons: exit.reasons, errorCode: error?.code, message: error?.message },
+    isFinished,
+    /** Whether findings that are missing in it are gone. */
+    isComplete: isFinished && findings.length < maxFindings,
+    isThrottled: outcome.isThrottled,
+    exposedColumns: report?.summary.exposed ?? 0,
+    differences: report === undefined ? 0 : differencesIn(report),
+    manual: report?.manual.length ?? 0,
+    policyViolations: report === undefined ? 0 : violations(report),
+    changesSent:
+      result?.items.filter(({ outcome: how, action }) => action !== "bind" && (how === "done" || how === "recovered")).length ?? 0,
+    calls: result?.calls ?? report?.calls.read ?? {},
+    closedBy: result === undefined ? undefined : "dimsync",
+  };
+}
+
+const inputColumns = `id text, claim text, account bigint, reason text, mode text, worker text, generation bigint, digest text, commit text,
+  "startedAt" timestamptz, "finishedAt" timestamptz, "isLast" boolean, "exitCode" integer, "exitReasons" jsonb, "errorCode" text, message text,
+  "isFinished" boolean, "isComplete" boolean, "isThrottled" boolean, state text, "exposedColumns" integer, differences integer, manual integer,
+  "policyViolations" integer, "changesSent" integer, calls jsonb, findings jsonb, "closedBy" text`;
+
+/** `mine` has a row if the run is new and its claim is still held. */
+const statement = `i as (select * from jsonb_to_record($1::jsonb) as x(${inputColumns})),
+run as (insert into dimsync_controller.run (id, account, reason, mode, worker, digest, generation, git_commit, started_at, finished_at, exit_code,
+    exit_reasons, exposed_columns, differences, manual, policy_violations, changes_sent, error_code, message, calls, report, result)
+  select id, account, reason, mode, worker, digest, generation, commit, "startedAt", "finishedAt", "exitCode", "exitReasons", "exposedColumns",
+    differences, manual, "policyViolations", "changesSent", "errorCode", message, calls, $2::bytea, $3::bytea from i
+  on conflict (id) do nothing returning id),
+mine as (select i.* from i join run using (id) join dimsync_controller.account a on a.id = i.account where a.running_run = i.claim),
+seen as (select mine.account, mine.id as run, mine."finishedAt" as at, f.* from mine,
+  jsonb_to_recordset(mine.findings) as f(key text, kind text, address text, path text, risk text, cause text, detail jsonb, actor text)),
+closed as (update dimsync_controller.finding f set closed_at = mine."finishedAt", closed_run = mine.id, closed_by = mine."closedBy"
+  from mine where f.account = mine.account and f.closed_at is null and mine."isComplete"
+    and not exists (select 1 from seen where seen.key = f.key) returning f.id, f.account, f.detail, f.closed_by),
+changed as (update dimsync_controller.finding f set risk = seen.risk, cause = seen.cause, detail = seen.detail, changed_at = seen.at,
+    actor = coalesce(seen.actor, f.actor)
+  from seen where f.account = seen.account and f.key = seen.key and f.closed_at is null
+    and (f.risk, f.detail -> 'actual', f.detail -> 'desired', coalesce(seen.actor, f.actor))
+      is distinct from (seen.risk, seen.detail -> 'actual', seen.detail -> 'desired', f.actor)
+  returning f.id, f.account, f.detail, f.actor),
+opened as (insert into dimsync_controller.finding (account, key, kind, address, path, risk, cause, detail, opened_at, opened_run, actor)
+  select account, key, kind, address, path, risk, cause, detail, at, run, actor from seen
+  where not exists (select 1 from dimsync_controller.finding f where f.account = seen.account and f.key = seen.key and f.closed_at is null)
+  on conflict do nothing returning id, account, detail, actor),
+events as (insert into dimsync_controller.finding_event (finding, account, run, event, at, actor, detail)
+  select e.finding, e.account, mine.id, e.event, mine."finishedAt", e.actor, e.detail from mine, (
+    select id as finding, account, 'opened' as event, actor, detail from opened
+    union all select id, account, 'changed', actor, detail from changed
+    union all select id, account, 'closed', closed_by, detail from closed) e),
+day as (insert into dimsync_controller.daily as d (account, day, checks, failures, exposed_columns, differences, manual, opened, closed, changes_sent, duration_ms)
+  select account, ("finishedAt" at time zone 'UTC')::date, 1, case when "errorCode" is null then 0 else 1 end, "exposedColumns", differences, manual,
+    (select count(*) from opened), (select count(*) from closed), "changesSent", extract(epoch from "finishedAt" - "startedAt") * 1000 from mine
+  on conflict (account, day) do update set checks = d.checks + 1, failures = d.failures + excluded.failures,
+    exposed_columns = greatest(d.exposed_columns, excluded.exposed_columns), differences = greatest(d.differences, excluded.differences),
+    manual = greatest(d.manual, excluded.manual), opened = d.opened + excluded.opened, closed = d.closed + excluded.closed,
+    changes_sent = d.changes_sent + excluded.changes_sent, duration_ms = d.duration_ms + excluded.duration_ms),
+counters as (insert into dimsync_controller.counter as c (name, label, value)
+  select 'runs', "exitCode"::text, 1 from mine union all
+  select 'lease_losses', '', 1 from mine where "exitCode" = 6 union all
+  select 'run_seconds', '', extract(epoch from "finishedAt" - "startedAt") from mine
+  on conflict (name, label) do update set value = c.value + excluded.value),
+account as (update dimsync_controller.account a set
+    outcome = coalesce(mine.state, a.outcome),
+    exposed_columns = case when mine.state is null then a.exposed_columns else mine."exposedColumns" end,
+    differences = case when mine.state is null then a.differences else mine.differences end,
+    manual = case when mine.state is null then a.manual else mine.manual end,
+    policy_violations = case when mine.state is null then a.policy_violations else mine."policyViolations" end,
+    error_code = mine."errorCode", message = mine.message, last_run = mine.id,
+    last_checked_at = case when mine."isFinished" then mine."finishedAt" else a.last_checked_at end,
+    observed = case when mine."isFinished" then mine.generation else a.observed end,
+    observed_digest = case when mine."isFinished" then mine.digest else a.observed_digest end,
+    observed_commit = case when mine."isFinished" then mine.commit else a.observed_commit end,
+    throttled_runs = case when mine."isThrottled" then a.throttled_runs + 1 else 0 end,
+    failed_runs = case when mine."errorCode" is null then 0 else a.failed_runs + 1 end,
+    next_check_at = case when not mine."isLast" then a.next_check_at when a.wanted > mine.generation then now()
+      else now() + ${intervalSql.replace("a.throttled_runs", 'case when mine."isThrottled" then a.throttled_runs + 1 else 0 end')} * (0.9 + random() * 0.2) * interval '1 ms' end,
+    running_run = case when mine."isLast" then null else a.running_run end,
+    running_worker = case when mine."isLast" then null else a.running_worker end,
+    running_until = case when mine."isLast" then null else a.running_until end
+  from mine where a.id = mine.account returning a.*)`;

@@ -1,0 +1,166 @@
+import { randomUUID } from "node:crypto";
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Project } from "../../manifests/project.ts";
+import { type ControllerMode, controllerModes } from "../../model/config.ts";
+import type { Environment } from "../../model/env.ts";
+import type { Plan } from "../../model/plan.ts";
+import type { Database } from "../../records/postgres/connection.ts";
+import { counted } from "../../text/counts.ts";
+import { wholePath } from "../../text/paths.ts";
+import { checkProject, type RunOutcome } from "./check.ts";
+import { type ClaimedAccount, claimAccount, dueAccounts } from "./claim.ts";
+import { notifyOf } from "./notify.ts";
+import { countProtections, stoppedChanges } from "./protections.ts";
+import type { CheckJob, Queue } from "./queue.ts";
+import { type FinishedRun, type Recorded, recordRun } from "./record.ts";
+import { canRepair, type ExposedChange, exposedChanges, type Repair, repairProject } from "./repair.ts";
+
+export interface WorkerOptions {
+  /** Identifies this process, such as "host:4711". */
+  readonly id: string;
+  readonly database: Database;
+  readonly queue: Queue;
+  /** The project of an account; its problems and failures become the account's. */
+  readonly load: (account: ClaimedAccount, signal: AbortSignal) => Promise<Project>;
+  /** The source that this worker watches. */
+  readonly watched?: string | undefined;
+  /** Accounts with a higher mode are treated as if they had this one. */
+  readonly maxMode: ControllerMode;
+  readonly env: Environment;
+  /** The controller's own database, for records whose URL is DIMSYNC_DATABASE_URL. */
+  readonly databaseUrl: string | undefined;
+  /** Aborted when the worker stops: reads end, writes in flight are completed. */
+  readonly signal: AbortSignal;
+  readonly log: (text: string) => void;
+}
+
+export interface Worker {
+  readonly check: (job: CheckJob) => Promise<void>;
+  /** Requests accounts that are due and have no job. */
+  readonly sweep: () => Promise<void>;
+  /** The claims that are held now. */
+  readonly claims: () => readonly string[];
+}
+
+/** Checks accounts of the queue. */
+export function makeWorker(options: WorkerOptions): Worker {
+  const claims = new Set<string>();
+  const { database, queue, id, watched } = options;
+  return {
+    claims: () => [...claims],
+    async check({ account, retries }) {
+      options.signal.throwIfAborted();
+      const claim = randomUUID();
+      const claimed = await claimAccount(database, { account, run: claim, worker: id, isRetry: retries > 0, watched });
+      if (claimed === undefined) return;
+      claims.add(claim);
+      try {
+        await checkClaimed(options, claimed, { claim, reason: retries > 0 ? "retry" : "schedule" });
+      } finally {
+        claims.delete(claim);
+      }
+    },
+    async sweep() {
+      for (const due of await dueAccounts(database)) await queue.request(due.id, due.host);
+    },
+  };
+}
+
+interface Claimed {
+  readonly claim: string;
+  readonly reason: FinishedRun["reason"];
+}
+
+/** Rejects after a failure, so that the queue retries the job. */
+async function checkClaimed(options: WorkerOptions, account: ClaimedAccount, { claim, reason }: Claimed): Promise<void> {
+  const { database, queue, signal } = options;
+  const env = { ...options.env, ...(options.databaseUrl === undefined ? {} : { DIMSYNC_DATABASE_URL: options.databaseUrl }) };
+  const environment = { env, signal };
+  const run = { claim, reason, account: account.id, worker: options.id, generation: account.generation, ...bundleOf(account) };
+  const store = async (finished: Pick<FinishedRun, "id" | "mode" | "startedAt" | "outcome" | "isLast">): Promise<Recorded> => {
+    const recorded = await untilStored(signal, () => recordRun(database, { ...run, ...finished }));
+    report(options, account, finished.outcome);
+    return recorded;
+  };
+  let startedAt = new Date().toISOString();
+  let project: Project | undefined;
+  let outcome = await checkProject(async () => {
+    project = await options.load(account, signal);
+    return project;
+  }, environment);
+  const mode = modeOf(account, options);
+  const repair = project === undefined ? undefined : await repairOf(database, account, { project, report: outcome.report, mode });
+  let recorded = await store({
+    id: claim,
+    mode: "report",
+    startedAt,
+    outcome: withStopped(outcome, repair),
+    isLast: repair?.isPossible !== true,
+  });
+  if (repair?.isPossible === true && recorded.is_current) {
+    startedAt = new Date().toISOString();
+    const id = randomUUID();
+    if (mode === "protect") await countProtections(database, { account: account.id, run: id, changes: repair.changes });
+    outcome = await repairProject(repair, environment);
+    recorded = await store({ id, mode, startedAt, outcome: withStopped(outcome, repair), isLast: true });
+  }
+  await notifyOf(database, { account, project, outcome }, { log: options.log, run: environment });
+  const { next_check_at: next } = recorded;
+  const isDue = next !== null && Date.parse(next) <= Date.now();
+  if (outcome.exit.code === 1 && !isDue) throw new Error(`${account.target}: ${outcome.error?.message ?? "the check failed"}`);
+  if (next !== null) await queue.request(account.id, account.host, new Date(next));
+}
+
+interface PossibleRepair extends Repair {
+  readonly isPossible: boolean;
+  /** What protect would send. */
+  readonly changes: readonly ExposedChange[];
+}
+
+async function repairOf(
+  database: Database,
+  account: ClaimedAccount,
+  { project, report, mode }: { readonly project: Project; readonly report: Plan | undefined; readonly mode: ControllerMode },
+): Promise<PossibleRepair | undefined> {
+  if (report === undefined || mode === "report") return undefined;
+  const all = mode === "protect" ? exposedChanges(report) : [];
+  const stopped = await stoppedChanges(database, account.id, all);
+  const repair = { project, report, mode, stopped };
+  return { ...repair, isPossible: canRepair(repair), changes: all.filter((change) => !stopped.includes(change)) };
+}
+
+/** Says that protect gave up on changes, unless there is a failure to report. */
+function withStopped(outcome: RunOutcome, repair: PossibleRepair | undefined): RunOutcome {
+  const [first, ...others] = repair?.stopped ?? [];
+  if (first === undefined || outcome.error !== undefined) return outcome;
+  const who = first.actor === "" ? "someone" : first.actor;
+  const more = others.length === 0 ? "" : ` The same holds for ${counted(others.length, "other change")}.`;
+  const message = `${who} changed ${first.address} ${wholePath(first.path)} again after dimsync reverted it three times in a day. It is only reported now.${more} Agree with them, or change the manifests.`;
+  return { ...outcome, error: { code: "E_PROTECT_STOPPED", message } };
+}
+
+const bundleOf = ({ digest, git_commit: commit }: ClaimedAccount) => ({
+  ...(digest === null ? {} : { digest }),
+  ...(commit === null ? {} : { commit }),
+});
+
+/** A worker can lower the mode of an account, never raise it. */
+export const modeOf = ({ mode }: Pick<ClaimedAccount, "mode">, { maxMode }: Pick<WorkerOptions, "maxMode">): ControllerMode =>
+  controllerModes.indexOf(mode) <= controllerModes.indexOf(maxMode) ? mode : maxMode;
+
+function report({ log }: WorkerOptions, { target }: ClaimedAccount, { exit, report: found, error }: RunOutcome): void {
+  if (error !== undefined) log(`${target}: ${error.code}: ${error.message}`);
+  else log(`${target}: exit ${exit.code}, ${found?.summary.exposed ?? 0} exposed, ${counted(found?.items.length ?? 0, "item")} to change`);
+}
+
+/** The database may be away for a while. Without the run the account would be checked again, and what was sent would be missing in the history. */
+async function untilStored(signal: AbortSignal, store: () => Promise<Recorded>): Promise<Recorded> {
+  for (let pauseMs = 500; ; pauseMs *= 2) {
+    try {
+      return await store();
+    } catch (error) {
+      if (pauseMs > 40_000 || signal.aborted) throw error;
+      await sleep(pauseMs);
+    }
+  }
+}

@@ -1,0 +1,34 @@
+import type { ControllerSettings } from "../../model/config.ts";
+import type { Problem, SourceLocation } from "../../model/problem.ts";
+import { durationMs } from "../scalars.ts";
+import type { TargetEntry } from "./file.ts";
+
+const defaultEveryMs = 900_000;
+const shortestEveryMs = 60_000;
+const longestEveryMs = 7 * 86_400_000;
+
+/** How the controller treats the target; undefined if it has no `controller`. `place` is that of `controller`. */
+export function controllerSettings(
+  entry: TargetEntry["controller"],
+  place: SourceLocation | undefined,
+): { readonly controller?: ControllerSettings; readonly problems: readonly Problem[] } {
+  if (entry === undefined) return { problems: [] };
+  const { every, mode = "report", labels = {}, notify } = entry;
+  const everyMs = every === undefined ? defaultEveryMs : (durationMs(every) ?? defaultEveryMs);
+  const isInRange = everyMs >= shortestEveryMs && everyMs <= longestEveryMs;
+  return {
+    controller: {
+      ...{ everyMs, mode, labels },
+      // Without its URL, which had a problem, there is nothing to notify.
+      ...(notify?.url === undefined ? {} : { notify: { ...notify, on: notify.on ?? ["exposed", "failed", "resolved"] } }),
+    },
+    problems: isInRange ? [] : [wrongInterval(place)],
+  };
+}
+
+const wrongInterval = (place: SourceLocation | undefined): Problem => ({
+  ...{ code: "E_WRONG_VALUE", severity: "error", summary: "Interval out of range" },
+  message:
+    "every must be between 1m and 7d: each check reads the whole account, and an account that is rarely checked can be exposed for long.",
+  ...(place === undefined ? {} : { place: { ...place, pointer: `${place.pointer}/every` } }),
+});
