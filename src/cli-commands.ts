@@ -199,6 +199,7 @@ function declareCi({ program, add }: CommandLine): void {
     .option("--out <file>", "plan: save the plan")
     .option("--no-comment", "plan: do not comment on the pull request")
     .option("--no-issue", "drift: do not open or update an issue")
+    .option("--pull-request", "drift: keep a pull request for each target that accepts its drift into the manifests and the catalog")
     .option("--bindings <how>", "apply, without records in git or PostgreSQL: push the bindings file (default), upload or none")
     .option("--fail-fast", "apply: start nothing new after a failure")
     .option("--lock-timeout <duration>", "apply: how long to wait for another apply to finish")

@@ -1,4 +1,5 @@
-import { byText } from "../model/address.ts";
+import { byText, parseAddress } from "../model/address.ts";
+import type { GoneColumn } from "../model/columns.ts";
 import type { Catalog } from "./file.ts";
 import { groupColumns, type Tables, tablesByIntegration } from "./groups.ts";
 import { catalogPieces } from "./print.ts";
@@ -69,4 +70,26 @@ function mergeTables(known: Tables, now: Tables, includes: (path: ColumnPath) =>
     }
   }
   return { tables, accepted, removed };
+}
+
+/** The same for lists of new and gone columns, as a report has them. Columns of each list have the address of their integration. */
+export function acceptListed(
+  catalog: Catalog,
+  {
+    target,
+    newColumns,
+    goneColumns,
+  }: { readonly target: string; readonly newColumns: readonly GoneColumn[]; readonly goneColumns: readonly GoneColumn[] },
+): AcceptedColumns {
+  const live = new Map<string, Tables>(tablesByIntegration(catalog.get(target) ?? []));
+  const change = ({ address, schema, table, column }: GoneColumn, how: "add" | "delete"): void => {
+    const label = parseAddress(address)?.on ?? address;
+    const before = live.get(label) ?? new Map<string, ReadonlyMap<string, ReadonlySet<string>>>();
+    const columns = new Set(before.get(schema)?.get(table));
+    columns[how](column);
+    live.set(label, new Map([...before, [schema, new Map([...(before.get(schema) ?? []), [table, columns]])]]));
+  };
+  for (const one of newColumns) change(one, "add");
+  for (const one of goneColumns) change(one, "delete");
+  return acceptColumns(catalog, { target, live, includes: () => true, keeps: () => true });
 }

@@ -1,6 +1,7 @@
 import { isObject, own } from "../model/json/json.ts";
 import type { Comments } from "./comments.ts";
 import type { Issues } from "./issues.ts";
+import type { PullRequests } from "./pull-requests.ts";
 import type { Rest } from "./rest.ts";
 
 // Users who may write to the repository. Others could copy our marker into a comment.
@@ -46,4 +47,31 @@ export function githubIssues(rest: Rest, repository: string, label: string): Iss
     comment: async (id, body) => void (await rest.call("POST", `${base}/${id}/comments`, { body: { body } })),
     close: async (id) => void (await rest.call("PATCH", `${base}/${id}`, { body: { state: "closed", state_reason: "completed" } })),
   };
+}
+
+/** The pull requests of a repository from its own branches. `repository`: "owner/name". */
+export function githubPullRequests(rest: Rest, repository: string): PullRequests {
+  const [base, issues] = [`/repos/${repository}/pulls`, `/repos/${repository}/issues`];
+  const [owner = ""] = repository.split("/");
+  return {
+    find: async (branch) => {
+      const head = `${owner}:${branch}`;
+      const found = await rest.list(`${base}?state=open&head=${encodeURIComponent(head)}&per_page=100`);
+      const [first] = found.filter(isObject).filter((pull) => labelOf(pull) === head);
+      return (
+        first && { id: String(own(first, "number")), title: String(own(first, "title") ?? ""), body: String(own(first, "body") ?? "") }
+      );
+    },
+    create: async ({ branch, base: into, title, body }, isCreated) =>
+      void (await rest.call("POST", base, { body: { title, body, head: branch, base: into }, isCreated })),
+    update: async (id, title, body) => void (await rest.call("PATCH", `${base}/${id}`, { body: { title, body } })),
+    comment: async (id, body) => void (await rest.call("POST", `${issues}/${id}/comments`, { body: { body } })),
+    close: async (id) => void (await rest.call("PATCH", `${base}/${id}`, { body: { state: "closed" } })),
+  };
+}
+
+/** "owner:branch": a server that ignores the filter lists others, too. */
+function labelOf(pull: Readonly<Record<string, unknown>>): unknown {
+  const head = own(pull, "head");
+  return isObject(head) ? own(head, "label") : undefined;
 }

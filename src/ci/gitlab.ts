@@ -1,6 +1,7 @@
 import { isObject, own } from "../model/json/json.ts";
 import type { Comments } from "./comments.ts";
 import type { Issues } from "./issues.ts";
+import type { PullRequests } from "./pull-requests.ts";
 import type { Rest } from "./rest.ts";
 
 /**
@@ -39,6 +40,30 @@ export function gitlabIssues(rest: Rest, project: string, label: string): Issues
       })),
     create: async (title, body, isCreated) =>
       void (await rest.call("POST", base, { body: { title, description: body, labels: label }, isCreated })),
+    update: async (id, title, body) => void (await rest.call("PUT", `${base}/${id}`, { body: { title, description: body } })),
+    comment: async (id, body) => void (await rest.call("POST", `${base}/${id}/notes`, { body: { body } })),
+    close: async (id) => void (await rest.call("PUT", `${base}/${id}`, { body: { state_event: "close" } })),
+  };
+}
+
+/** The merge requests of a project from its own branches. */
+export function gitlabMergeRequests(rest: Rest, project: string): PullRequests {
+  const base = `/projects/${encodeURIComponent(project)}/merge_requests`;
+  return {
+    find: async (branch) => {
+      const found = await rest.list(`${base}?state=opened&source_branch=${encodeURIComponent(branch)}&per_page=100`);
+      // A fork can have a branch of the same name.
+      const isOwn = (one: Readonly<Record<string, unknown>>): boolean =>
+        own(one, "source_branch") === branch && own(one, "source_project_id") === own(one, "target_project_id");
+      const [first] = found.filter(isObject).filter(isOwn);
+      return (
+        first && { id: String(own(first, "iid")), title: String(own(first, "title") ?? ""), body: String(own(first, "description") ?? "") }
+      );
+    },
+    create: async ({ branch, base: into, title, body }, isCreated) => {
+      const request = { title, description: body, source_branch: branch, target_branch: into, remove_source_branch: true };
+      await rest.call("POST", base, { body: request, isCreated });
+    },
     update: async (id, title, body) => void (await rest.call("PUT", `${base}/${id}`, { body: { title, description: body } })),
     comment: async (id, body) => void (await rest.call("POST", `${base}/${id}/notes`, { body: { body } })),
     close: async (id) => void (await rest.call("PUT", `${base}/${id}`, { body: { state_event: "close" } })),

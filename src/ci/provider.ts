@@ -78,7 +78,8 @@ function openComments(job: CiJob): Comments | undefined {
   return (provider === "github" ? pullRequestComments : mergeRequestComments)(rest, repository, pullRequest);
 }
 
-function openJobProvider({ environment, env, signal, log }: CiJob): Rest | undefined {
+/** The REST interface of the job's provider; logs why there is none, if a token is missing. */
+export function openJobProvider({ environment, env, signal, log }: CiJob): Rest | undefined {
   const { provider, token } = environment;
   if (provider !== "none" && token === undefined) {
     const [name, variable] = provider === "github" ? ["GitHub", "GITHUB_TOKEN"] : ["GitLab", "GITLAB_TOKEN"];
@@ -91,7 +92,7 @@ function openJobProvider({ environment, env, signal, log }: CiJob): Rest | undef
  * Logs a failure of the provider as a warning, which GitHub also shows as an annotation. Returns
  * whether there was none.
  */
-async function orWarn({ environment, log }: CiJob, consequence: string, work: () => Promise<void>): Promise<boolean> {
+export async function orWarn({ environment, log }: CiJob, consequence: string, work: () => Promise<void>): Promise<boolean> {
   try {
     await work();
     return true;
@@ -104,5 +105,6 @@ async function orWarn({ environment, log }: CiJob, consequence: string, work: ()
   }
 }
 
-const footerOf = ({ environment: { runUrl } }: CiJob): string =>
+/** The last line of everything that a job writes. */
+export const footerOf = ({ environment: { runUrl } }: CiJob): string =>
   runUrl === undefined ? "Written by dimsync." : `Written by dimsync in [this run](${runUrl}).`;

@@ -35,7 +35,10 @@ export async function pushBindings(
  * The author that git's variables name. Otherwise the account of GitHub Actions, or the GitLab user
  * who started the pipeline.
  */
-function commitAuthor({ provider }: CiEnvironment, env: Environment): { readonly name: string; readonly email: string } {
+export function commitAuthor(
+  { provider }: Pick<CiEnvironment, "provider">,
+  env: Environment,
+): { readonly name: string; readonly email: string } {
   const { GIT_AUTHOR_NAME, GIT_AUTHOR_EMAIL, GITLAB_USER_NAME, GITLAB_USER_EMAIL } = env;
   const bot = { name: "github-actions[bot]", email: "41898282+github-actions[bot]@users.noreply.github.com" };
   const name = GIT_AUTHOR_NAME ?? (provider === "gitlab" ? GITLAB_USER_NAME : bot.name) ?? "dimsync";

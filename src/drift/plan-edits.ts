@@ -65,10 +65,16 @@ function ofItem(item: Item, byAddress: ReadonlyMap<Address, Resource>, project: 
   const top = byAddress.get(manifestAddress(address));
   if (top === undefined) return whole("No manifest has this address.");
   return item.changes.map((change) => {
-    const forbidden = forbiddenBy(change) ?? policyAgainst(item, change, project.findings);
+    const forbidden = forbiddenBy(change) ?? notReviewed(item, change) ?? policyAgainst(item, change, project.findings);
     const edits = isSchemaConfig(top) ? [ofNode(item, change, top, project)] : ofField(change, top);
     return { address, path: change.path, edits: forbidden === undefined ? edits : refused(forbidden) };
   });
+}
+
+/** A column is not reviewed by editing a manifest, because `unreviewed: disable` overrides what manifests set. */
+function notReviewed({ address }: Item, { cause }: Change): string | undefined {
+  if (cause?.rule !== "unreviewed.columns") return undefined;
+  return `Nobody has reviewed the column. To keep it on, review it and run dimsync catalog accept ${address}.`;
 }
 
 /** Why the live value must not be accepted, if a policy of severity error does not allow it. */

@@ -10,6 +10,8 @@ export interface RenderOptions {
   readonly width?: number;
   /** Full detail: no grouping, no shortened values, request bodies. */
   readonly verbose: boolean;
+  /** Markdown: group the changes by the rule that is their cause, however few there are. */
+  readonly byRule?: boolean;
   /** Maximum length of a Markdown document in characters (UTF-16 units). Default: 60 000. */
   readonly budget?: number;
   /**

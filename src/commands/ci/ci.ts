@@ -61,6 +61,8 @@ function checkUsage({ flags }: Context<CiFlags>, task: string, planFile: string 
     throw new DimsyncError("E_USAGE", `dimsync ci ${known} takes no file. Only dimsync ci apply takes a saved plan.`);
   if (flags.protectOnly === true && known === "drift")
     throw new DimsyncError("E_USAGE", "dimsync ci drift only reports. --protect-only is for plan and apply.");
+  if (flags.pullRequest === true && known !== "drift")
+    throw new DimsyncError("E_USAGE", `--pull-request is a flag of dimsync ci drift, not of dimsync ci ${known}.`);
   if (flags.bindings !== undefined && !["push", "upload", "none"].includes(flags.bindings))
     throw new DimsyncError("E_USAGE", `--bindings takes push, upload or none, not ${JSON.stringify(flags.bindings)}.`);
   return known;
@@ -97,7 +99,7 @@ async function ciPlan(context: Context<CiFlags>, { job, folder }: CiRun): Promis
 }
 
 /**
- * If every report is in an issue, the job succeeds despite drift: exit 2 becomes 0. The output
+ * If every report is in an issue or pull request, the job succeeds despite drift: exit 2 becomes 0. The output
  * `exit_code` stays 2.
  */
 async function ciDrift(context: Context<CiFlags>, { job, folder }: CiRun): Promise<ExitCode> {
@@ -105,8 +107,10 @@ async function ciDrift(context: Context<CiFlags>, { job, folder }: CiRun): Promi
   const file = join(folder, "drift.json");
   const code = await runDrift(withOutputs(context, [`json=${file}`]), []);
   const reports = await plansIn(file);
-  const isReported = context.flags.issue !== false && (await reportDrift(job, reports));
-  return code === 2 && isReported ? 0 : code;
+  const isInIssue = context.flags.issue !== false && (await reportDrift(job, reports));
+  const isInPull =
+    context.flags.pullRequest === true && (await (await import("./drift-pull-request.ts")).requestDriftPulls(context, job, reports));
+  return code === 2 && (isInIssue || isInPull) ? 0 : code;
 }
 
 function setArtifactSuffix({ io }: Context<CiFlags>, { environment }: CiJob, targets: readonly string[]): void {

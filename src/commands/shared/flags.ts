@@ -189,6 +189,7 @@ export interface CiFlags extends ApplyFlags {
   readonly comment?: boolean;
   /** False with --no-issue. */
   readonly issue?: boolean;
+  readonly pullRequest?: boolean;
   /** push (default), upload, none. */
   readonly bindings?: string;
 }

@@ -28,7 +28,10 @@ import {
  */
 export function renderMarkdown(document: Document, options: RenderOptions): string {
   const target = document.kind === "Validation" ? "" : document.target;
-  return fitted((detail) => draw(reportOf(document, options, detail !== "full"), target, detail), options.budget);
+  return fitted(
+    (detail) => draw(reportOf(document, options, options.byRule === true || detail !== "full"), target, detail),
+    options.budget,
+  );
 }
 
 /** The documents of several targets: a table of the targets, then each of them. */

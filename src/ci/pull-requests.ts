@@ -1,0 +1,122 @@
+import type { NewColumn } from "../model/columns.ts";
+import type { Plan } from "../model/plan.ts";
+import { code, prose } from "../render/markdown/escape.ts";
+import { renderMarkdown } from "../render/markdown/index.ts";
+import { summaryLine } from "../render/report/totals.ts";
+import { counted } from "../text/counts.ts";
+import { joinParts } from "../text/lists.ts";
+import { nameText, spaced, wholePath } from "../text/paths.ts";
+import { cutMiddle } from "../text/values.ts";
+import type { FileOwners } from "./code-owners.ts";
+
+/** A pull request, or merge request, from a branch of the same repository. */
+export interface PullRequest {
+  readonly id: string;
+  readonly title: string;
+  readonly body: string;
+}
+
+export interface PullRequests {
+  /** The open one from this branch. */
+  readonly find: (branch: string) => Promise<PullRequest | undefined>;
+  /** `isCreated`: looks up whether an attempt without a response created it. */
+  readonly create: (request: NewPullRequest, isCreated: () => Promise<boolean>) => Promise<void>;
+  readonly update: (id: string, title: string, body: string) => Promise<void>;
+  readonly comment: (id: string, body: string) => Promise<void>;
+  readonly close: (id: string) => Promise<void>;
+}
+
+export interface NewPullRequest {
+  readonly branch: string;
+  /** The branch to merge into. */
+  readonly base: string;
+  readonly title: string;
+  readonly body: string;
+}
+
+/** Creates the pull request of the branch, or updates it in place. */
+export async function upsertPullRequest(pulls: PullRequests, request: NewPullRequest): Promise<"created" | "updated" | "same"> {
+  const { branch, title, body } = request;
+  const found = await pulls.find(branch);
+  if (found === undefined) {
+    await pulls.create(request, async () => (await pulls.find(branch)) !== undefined);
+    return "created";
+  }
+  if (found.title === title && withoutFooter(found.body) === withoutFooter(body)) return "same";
+  await pulls.update(found.id, title, body);
+  return "updated";
+}
+
+/** Closes the pull request of the branch, if one is open, and says why. */
+export async function closePullRequest(pulls: PullRequests, branch: string, why: string): Promise<"closed" | "none"> {
+  const found = await pulls.find(branch);
+  if (found === undefined) return "none";
+  await pulls.comment(found.id, why);
+  await pulls.close(found.id);
+  return "closed";
+}
+
+/** The last line links the run, which is a new one each day. */
+const withoutFooter = (body: string): string => body.replaceAll("\r\n", "\n").trim().split("\n").slice(0, -1).join("\n");
+
+/** A difference that the pull request does not accept. */
+export interface LeftOut {
+  readonly address: string;
+  /** JSON Pointer; "" for the whole object. */
+  readonly path: string;
+  readonly why: string;
+}
+
+export interface PullRequestContent {
+  readonly report: Plan;
+  /** How many differences the edits of the manifests accept. */
+  readonly accepted: number;
+  /** The new columns that the catalog accepts. */
+  readonly columns: readonly NewColumn[];
+  readonly leftOut: readonly LeftOut[];
+  readonly owners: readonly FileOwners[];
+  readonly footer: string;
+}
+
+const mostTitle = 200;
+const mostLeftOut = 50;
+/** GitHub refuses a body with more than 65,536 characters. */
+const reportBudget = 40_000;
+
+export const pullRequestTitle = ({ target }: Plan): string => cutMiddle(`Accept drift of ${target}`, mostTitle);
+
+/** What the pull request changes and leaves out, who owns the files, and the report with the differences by cause. */
+export function pullRequestBody({ report, accepted, columns, leftOut, owners, footer }: PullRequestContent): string {
+  const did = [
+    ...(accepted === 0 ? [] : [`- accepts ${counted(accepted, "difference")} in the manifests`]),
+    ...(columns.length === 0 ? [] : [`- adds ${counted(columns.length, "reviewed column")} to the catalog`]),
+  ];
+  const blocks = [
+    `${prose(summaryLine(report))}.`.replace(/\.\.$/u, "."),
+    `Merging this keeps what the account has:\n\n${did.join("\n")}`,
+    "To restore what the manifests declare instead, close this and run `dimsync drift --resolve revert`.",
+    leftOutSection(leftOut),
+    ownersSection(owners),
+    renderMarkdown(report, { color: false, verbose: false, byRule: true, budget: reportBudget }).trim(),
+    footer,
+  ];
+  return joinParts(blocks, "\n\n");
+}
+
+function leftOutSection(leftOut: readonly LeftOut[]): string {
+  if (leftOut.length === 0) return "";
+  const lines = leftOut
+    .slice(0, mostLeftOut)
+    .map(({ address, path, why }) => `- ${spaced(code(address), path === "" ? "" : code(wholePath(path)))}: ${prose(why)}`);
+  const more = leftOut.length > mostLeftOut ? [`- … and ${leftOut.length - mostLeftOut} more`] : [];
+  return `### Left out (${leftOut.length})\n\n${[...lines, ...more].join("\n")}`;
+}
+
+function ownersSection(owners: readonly FileOwners[]): string {
+  if (owners.length === 0) return "";
+  return `### Owners of the files\n\n${owners.map(({ file, names }) => `- ${code(file)}: ${names.join(" ")}`).join("\n")}`;
+}
+
+/** "public.customers.email" of a new column. */
+export const columnName = ({ schema, table, column }: Pick<NewColumn, "schema" | "table" | "column">): string =>
+  [schema, table, column].map(nameText).join(".");
