@@ -57,7 +57,7 @@ export const wordsOf = (kind: Document["kind"]): Words => words[kind];
 export const groupedText = (changes: number, words: Words): string =>
   changes === 0
     ? "The ids to record are counted. To see each one:"
-    : `${counted(changes, words.change)} are grouped by rule. To see each one:`;
+    : `${counted(changes, words.change)} ${changes === 1 ? "is" : "are"} grouped by rule. To see each one:`;
 
 /** "exposes"; "" for a neutral change. */
 export const riskText = (risk: Change["risk"]): string => (risk === "neutral" ? "" : risk);

@@ -1,0 +1,20 @@
+import { expect, test } from "vitest";
+import { codeOwners } from "../../src/ci/code-owners.ts";
+
+test.each<[string, string, readonly string[]]>([
+  ["everything", "* @example/all", ["@example/all"]],
+  ["the last line that matches counts", "* @example/all\n*.yaml @dana", ["@dana"]],
+  ["a folder at any depth", "manifests/ @dana", ["@dana"]],
+  ["a folder from the root", "/deploy/manifests/ dana@example.com", ["dana@example.com"]],
+  ["a folder from the root that is elsewhere", "/manifests/ @dana", []],
+  ["the name of a folder without a slash", "/deploy @dana @sam", ["@dana", "@sam"]],
+  ["a wildcard in a folder is not for its subfolders", "deploy/* @dana", []],
+  ["a double wildcard", "deploy/**/shops.yaml @dana", ["@dana"]],
+  ["a line without owners takes them away", "* @example/all\n*.yaml", []],
+  ["comments", "# deploy @x\n* @dana # the team @sam", ["@dana"]],
+  ["names that are none", "* @dana <script> @sam](x)", ["@dana"]],
+  ["sections of GitLab, with owners of their own", "* @all\n[Data][2] @data\n*.yaml\n^[Docs]\n*.md @docs", ["@all", "@data"]],
+])("%s", (_what, text, names) => {
+  const file = "deploy/manifests/shops.yaml";
+  expect(codeOwners(text, [file])).toEqual(names.length === 0 ? [] : [{ file, names }]);
+});
