@@ -12,7 +12,7 @@ test.each<[string, string, readonly string[]]>([
   ["a double wildcard", "deploy/**/shops.yaml @dana", ["@dana"]],
   ["a line without owners takes them away", "* @example/all\n*.yaml", []],
   ["comments", "# deploy @x\n* @dana # the team @sam", ["@dana"]],
-  ["names that are none", "* @dana <script> @sam](x)", ["@dana"]],
+  ["words that are not names", "* @dana <script> @sam](x)", ["@dana"]],
   ["sections of GitLab, with owners of their own", "* @all\n[Data][2] @data\n*.yaml\n^[Docs]\n*.md @docs", ["@all", "@data"]],
 ])("%s", (_what, text, names) => {
   const file = "deploy/manifests/shops.yaml";
