@@ -29,6 +29,7 @@ export type { PlanOptions } from "./engine/session.ts";
 export type { ImportReport } from "./import/report.ts";
 export type { LoadOptions, Project } from "./manifests/project.ts";
 export type { Address } from "./model/address.ts";
+export type { GoneColumn, NewColumn, SeenGroup } from "./model/columns.ts";
 export type { Environment } from "./model/env.ts";
 export { DimsyncError, ProblemsError, ServiceError } from "./model/errors.ts";
 export type { Exit, ExitCode } from "./model/exit.ts";
