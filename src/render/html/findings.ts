@@ -165,6 +165,7 @@ export function columnsHtml({ title, added, goneTitle, gone, command: accept }: 
     gone.map(({ name, integrations }) => `${code(name)} <span class="quiet">${escaped(integrationsText(integrations))}</span>`),
   );
   return blocks(
+    title === "" ? "" : `<p>${escaped(title)} that nobody has reviewed:</p>`,
     title === "" ? "" : table(title, ["Column", "Now", "Label", "Integrations"], rows),
     folded(escaped(goneTitle), lost),
     `<p>${acceptNote}</p>${command(accept)}`,
