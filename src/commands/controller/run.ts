@@ -1,6 +1,6 @@
 import { hostname } from "node:os";
 import { runController } from "../../controller/controller.ts";
-import { defaultListen, parseListen } from "../../controller/page/access.ts";
+import { checkAccess, defaultListen, parseListen } from "../../controller/page/access.ts";
 import { readsOf } from "../../controller/page/reads.ts";
 import { startPage } from "../../controller/page/server.ts";
 import { watchedProject } from "../../controller/projects/watch.ts";
@@ -29,6 +29,8 @@ export async function runRun(context: Context<ControllerFlags>): Promise<ExitCod
     token: io.env["DIMSYNC_CONTROLLER_TOKEN"],
     trustProxyHeader: flags.trustProxyHeader,
   };
+  // Before anything starts that would have to end again.
+  if (role !== "worker") checkAccess(access);
   const log = (text: string): void => io.stderr(`${new Date().toISOString()} ${visible(text)}\n`);
   await runController({
     ...{ databaseUrl: url, stateFolder, role, log, env: io.env, signal: io.interrupted },
