@@ -1,7 +1,7 @@
 import { isReplicated } from "../../engine/reads/read-account.ts";
 import { compileConfig, makeRuleProgram } from "../../kinds/schema-config/compiled-config.ts";
 import { expand } from "../../kinds/schema-config/coverage.ts";
-import { newRuleCache, type RuleCache } from "../../kinds/schema-config/rules/rule-cache.ts";
+import { newRuleCache, type RuleCache, withLabels } from "../../kinds/schema-config/rules/rule-cache.ts";
 import { ruleSetsIn } from "../../kinds/schema-config/rules/rule-sets.ts";
 import { type Field, type NodePath, riskOf, walk } from "../../kinds/schema-config/tree.ts";
 import { own } from "../../model/json/json.ts";
@@ -47,7 +47,9 @@ export function reconcileSchemas({ resources, rules, live, literal, inPlace, isI
   const sets = ruleSetsIn(resources);
   const lower = layers.slice(0, -1).map(({ compiled }) => compiled);
   const rulesOf = (spec: SchemaConfigSpec): RuleCache =>
-    spec === top.spec ? rules : newRuleCache(makeRuleProgram([...lower, compileConfig({ ...top, spec }, sets)]));
+    spec === top.spec
+      ? rules
+      : withLabels(newRuleCache(makeRuleProgram([...lower, compileConfig({ ...top, spec }, sets)])), () => rules.root.labels);
 
   const pruned = inPlace ? pruneMissing(top.spec, live) : top.spec;
   const prunedRules = rulesOf(pruned);
