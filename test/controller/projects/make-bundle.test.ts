@@ -1,0 +1,72 @@
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { bundleDigest } from "../../../src/controller/bundle-content.ts";
+import { makeBundle } from "../../../src/controller/projects/make-bundle.ts";
+import { loadProject } from "../../../src/manifests/project.ts";
+import { writeProject } from "../../support/project-folder.ts";
+
+const config = (target: string): string => `apiVersion: dimsync/v1
+kind: Config
+manifests: [manifests]
+targets:
+  prod:
+    baseUrl: https://api.example.com
+    apiKey: { $secret: { env: KEY } }
+${target}`;
+const records = "    records: { postgres: { url: { $secret: { env: DIMSYNC_DATABASE_URL } }, id: 1a } }\n";
+const controller = "    controller: { every: 5m }\n";
+const tag = `apiVersion: dimsync/v1\nkind: Tag\nmetadata: { name: pii }\nspec: { name: "PII \${env.REGION}" }\n`;
+
+async function bundle(files: Readonly<Record<string, string>>, isLocal = false) {
+  const cwd = writeProject({ "manifests/tag.yaml": tag, ...files });
+  const env = { KEY: "canary-secret", REGION: "eu", OTHER: "x" };
+  const project = await loadProject({ cwd, env, target: "prod" });
+  const projects = project.settings.controller === undefined ? [] : [project];
+  return { cwd, content: await makeBundle(projects, { source: "acme", commit: "abc", vars: {}, varFiles: [], env, isLocal }) };
+}
+
+test("a bundle has the files and variables of the project, and no secret", async () => {
+  const one = await bundle({ "dimsync.yaml": config(records + controller), "README.md": "no manifest" });
+  const two = await bundle({ "dimsync.yaml": config(records + controller) });
+  expect(Object.keys(one.content.files)).toEqual(["dimsync.yaml", "manifests/tag.yaml"]);
+  expect(one.content.env).toEqual({ REGION: "eu" });
+  expect(JSON.stringify(one.content)).not.toContain("canary-secret");
+  expect(JSON.stringify(one.content)).not.toContain(one.cwd);
+  expect(bundleDigest(one.content)).toBe(bundleDigest(two.content));
+});
+
+const policy = (code: string) => ({
+  "p.mjs": code,
+  "manifests/policy.yaml":
+    "apiVersion: dimsync/v1\nkind: Policy\nmetadata: { name: p }\nspec: { severity: error, message: m, module: p.mjs }\n",
+});
+
+test.each<readonly [string, Readonly<Record<string, string>>, boolean, string]>([
+  ["no target is under control", { "dimsync.yaml": config(records) }, false, "No target in dimsync.yaml has `controller`"],
+  ["records are in files", { "dimsync.yaml": config(controller) }, false, "only share its database"],
+  [
+    "a secret file is relative",
+    { "dimsync.yaml": config(records + controller).replace("{ env: KEY }", "{ file: key.txt }") },
+    false,
+    "workers have no checkout",
+  ],
+  [
+    "a policy module imports another file",
+    { "dimsync.yaml": config(records + controller), ...policy('import x from "./x.mjs"; export default () => x;') },
+    false,
+    'imports "./x.mjs"',
+  ],
+  [
+    "a manifest has an error",
+    { "dimsync.yaml": config(records + controller), "manifests/tag.yaml": `${tag}  colour: red\n` },
+    false,
+    "problem",
+  ],
+])("a project is refused if %s", async (_sentence, files, isLocal, message) => {
+  await expect(bundle(files, isLocal)).rejects.toThrow(message);
+});
+
+test("with the embedded database, the records of the project's folder are used", async () => {
+  const { cwd, content } = await bundle({ "dimsync.yaml": config(controller) }, true);
+  expect(content.folder).toBe(join(cwd));
+});
