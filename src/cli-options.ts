@@ -122,7 +122,10 @@ export function controllerOptions(controller: Command): void {
     .option("--database <url>", "PostgreSQL of the controller (also DIMSYNC_DATABASE_URL). Default: an embedded one, for one process")
     .option("--state <dir>", "Directory of the embedded database and caches (default: .dimsync/controller; also DIMSYNC_CONTROLLER_STATE)")
     .option("--watch", "run: use the project in the working directory, and load it again when its files change")
-    .option("--listen <host:port>", "run: where the status page listens (default: 127.0.0.1:8480)")
+    .option(
+      "--listen <host:port>",
+      "run: where the status page listens (default: 127.0.0.1:8480). Other addresses need DIMSYNC_CONTROLLER_TOKEN or --trust-proxy-header",
+    )
     .option("--trust-proxy-header <name>", "run: header in which a reverse proxy names the user it authenticated")
     .option("--role <role>", "run: all (default), worker or page")
     .option("--accounts-at-once <n>", "run: accounts that this process checks at once (default: 8)")

@@ -6,7 +6,10 @@ import { PodDisruptionBudget } from "kubernetes-models/policy/v1/PodDisruptionBu
 import { Service } from "kubernetes-models/v1/Service";
 import { describe, expect, it } from "vitest";
 import { parseAllDocuments } from "yaml";
+import { dimsync, ended, startCli } from "../cli/built-cli.ts";
+import { freePort } from "../support/postgres.ts";
 import { writeProject } from "../support/project-folder.ts";
+import { sharedPostgres } from "../support/shared-postgres.ts";
 
 const folder = "examples/controller";
 const textOf = (path: string): string => readFileSync(join(folder, path), "utf8");
@@ -118,6 +121,41 @@ describe("all of them", () => {
     expect(new Set(commands.map((command) => command.replace(/0\.0\.0\.0|127\.0\.0\.1/u, "HOST")))).toEqual(
       new Set(["controller run --listen HOST:8480 --role all --accounts-at-once 8 --max-mode report"]),
     );
+  });
+
+  it("use only flags and variables that the command has", async () => {
+    const { stdout: help } = await dimsync(["controller", "--help"]);
+    const has = (word: string): boolean => new RegExp(`(?<![\\w-])${word}(?![\\w-])`, "u").test(help);
+    const flags = new Set(commands.flatMap((command) => command.match(/--[a-z-]+/gu) ?? []));
+    expect([...flags].filter((flag) => !has(flag))).toEqual([]);
+    const variables = new Set(
+      files
+        .filter((path) => !path.endsWith(".mjs"))
+        .flatMap((path) => textOf(path).match(/\bDIMSYNC_(?!IMAGE\b|API_KEY_PROD\b)\w+/gu) ?? []),
+    );
+    expect([...variables].sort()).toEqual(["DIMSYNC_CONTROLLER_TOKEN", "DIMSYNC_DATABASE_URL"]);
+    expect([...variables].filter((name) => !has(name))).toEqual([]);
+    const readmeFlags = textOf("README.md").match(/(?<=`)--[a-z-]+/gu) ?? [];
+    expect(readmeFlags.filter((flag) => !has(flag))).toEqual([]);
+  });
+
+  it("start: the command is healthy and ready, refuses requests without the token, and stops", { timeout: 60_000 }, async () => {
+    const { database } = await sharedPostgres();
+    const address = `127.0.0.1:${await freePort()}`;
+    const words = (commands[0] ?? "").replace("0.0.0.0:8480", address).split(/,? +/u);
+    const token = "0123456789abcdef0123456789abcdef";
+    const child = startCli(words, { env: { DIMSYNC_DATABASE_URL: database(), DIMSYNC_CONTROLLER_TOKEN: token } });
+    const end = ended(child);
+    const status = (path: string): Promise<number> =>
+      fetch(`http://${address}${path}`).then(
+        ({ status: code }) => code,
+        () => 0,
+      );
+    await expect.poll(() => status("/readyz"), { timeout: 30_000 }).toBe(200);
+    expect(await Promise.all(["/healthz", "/", "/metrics"].map(status))).toEqual([200, 401, 401]);
+    child.kill("SIGTERM");
+    const { code, stderr } = await end;
+    expect(code, stderr).toBe(0);
   });
 
   it("are described in the README", () => {
