@@ -2,7 +2,7 @@ import type { Project } from "../manifests/project.ts";
 import type { ControllerMode } from "../model/config.ts";
 import type { Environment } from "../model/env.ts";
 import { version } from "../model/version.ts";
-import type { Database } from "../records/postgres/connection.ts";
+import { type Database, wordsOf } from "../records/postgres/connection.ts";
 import { openControllerDatabase } from "./database/open.ts";
 import { loadBundledProject } from "./projects/load-bundle.ts";
 import { registerAccounts } from "./projects/register.ts";
@@ -115,10 +115,7 @@ function outageLog(log: (text: string) => void): { readonly failed: (error: unkn
   let isAway = false;
   return {
     failed(error) {
-      if (!isAway)
-        log(
-          `The database cannot be used (${error instanceof Error ? error.message : String(error)}). Nothing is sent to accounts until it is back.`,
-        );
+      if (!isAway) log(`The database cannot be used (${wordsOf(error)}). Nothing is sent to accounts until it is back.`);
       isAway = true;
     },
     ended() {

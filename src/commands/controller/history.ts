@@ -4,7 +4,7 @@ import type { ExitCode } from "../../model/exit.ts";
 import { cell, tableLines } from "../../render/terminal/layout.ts";
 import { visible } from "../../text/control-characters.ts";
 import { counted } from "../../text/counts.ts";
-import { wholePath } from "../../text/paths.ts";
+import { spaced, wholePath } from "../../text/paths.ts";
 import type { Context } from "../shared/context.ts";
 import type { ControllerFlags } from "../shared/flags.ts";
 import { checkOutputs, deliverForms } from "../shared/output.ts";
@@ -33,10 +33,10 @@ function historyText({ name, runs, events, suspensions }: AccountDetail, width: 
   const lines = [
     `${visible(name)}: ${counted(events.length, "change")} of findings, newest first`,
     ...rows(
-      events.map(({ at, event, address, path, actor }) => [
+      events.map(({ at, event, address, path, actor, detail: { policy } }) => [
         at,
         actor === undefined ? event : `${event} by ${actor}`,
-        `${address}${path === "" ? "" : ` ${wholePath(path)}`}`,
+        spaced(address, wholePath(path), policy === undefined ? "" : `(policy ${policy})`),
       ]),
     ),
     "",

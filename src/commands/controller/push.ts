@@ -72,7 +72,7 @@ async function projectsUnderControl(context: Context<ControllerFlags>): Promise<
   return found;
 }
 
-/** "acme/dimsync-config" of the remote origin, or the name of the folder. */
+/** "example/dimsync-config" of the remote origin, or the name of the folder. */
 async function sourceOf(folder: string, env: Context["io"]["env"]): Promise<string> {
   const url = await gitText({ folder, env }, ["config", "--get", "remote.origin.url"], { timeoutMs: 5_000 }).catch(() => "");
   const [, name] = /[/:]([^/:]+\/[^/:]+?)(?:\.git)?\/?$/u.exec(url.trim()) ?? [];
