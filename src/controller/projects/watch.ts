@@ -51,7 +51,7 @@ export function watchedProject({ cwd, configFile, env: all }: WatchOptions): Wat
     watch(onChange) {
       let timer: NodeJS.Timeout | undefined;
       const watcher: FSWatcher = watch(folder, { recursive: true }, (_, file) => {
-        if (file !== null && isOwnFile(file)) return;
+        if (file !== null && !isSource(file)) return;
         clearTimeout(timer);
         timer = setTimeout(onChange, settleMs);
       });
@@ -65,6 +65,6 @@ export function watchedProject({ cwd, configFile, env: all }: WatchOptions): Wat
   };
 }
 
-/** Files that runs write themselves: a check must not cause the next one. */
-const isOwnFile = (file: string): boolean =>
-  /(?:^|[/\\])(?:\.dimsync|\.git|node_modules)(?:[/\\]|$)|\.bindings\.yaml|\.json(?:\.|$)|~$/u.test(file);
+/** Manifests, policy modules and labels; not what a run writes itself, because a check must not cause the next one. */
+const isSource = (file: string): boolean =>
+  /\.(?:ya?ml|[cm]?js|csv)$/u.test(file) && !/(?:^|[/\\])(?:\.dimsync|\.git|node_modules)[/\\]|\.bindings\.yaml$/u.test(file);
