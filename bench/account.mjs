@@ -85,6 +85,42 @@ export function literalManifest(name, reference, map) {
   return `${lines.join("\n")}\n`;
 }
 
+/** A dbt manifest whose sources mark every column of `schemaMap` as personal. */
+export function dbtManifest(shape) {
+  const sources = Object.values(schemaMap(shape)).flatMap(({ nameInDestination: schema, tables }) =>
+    Object.values(tables).map(({ nameInDestination: name, columns }) => {
+      const marked = Object.keys(columns).map((column) => [column, { name: column, meta: { contains_pii: true }, tags: [] }]);
+      const id = `source.bench.${schema}.${name}`;
+      return [
+        id,
+        {
+          database: "raw",
+          schema,
+          name,
+          identifier: name,
+          source_name: schema,
+          original_file_path: "models/sources.yml",
+          columns: Object.fromEntries(marked),
+          meta: {},
+          tags: [],
+          config: {},
+        },
+      ];
+    }),
+  );
+  const metadata = { dbt_schema_version: "https://schemas.getdbt.com/dbt/manifest/v12.json" };
+  return JSON.stringify({ metadata, nodes: {}, sources: Object.fromEntries(sources) });
+}
+
+/** A Classification of that manifest, and the rules of `rulesManifest` with one more that matches by label. */
+export const labelledRules = () => `apiVersion: dimsync/v1
+kind: Classification
+metadata: { name: personal }
+spec: { from: [{ dbt: { manifest: dbt.json, label: pii, where: { meta: { contains_pii: true } } } }] }
+---
+${rulesManifest}    - { id: pii, match: { label: pii, column: "email_*" }, set: { hashed: true } }
+`;
+
 /** Five rules that match every integration of `schemaMap`. */
 export const rulesManifest = `apiVersion: dimsync/v1
 kind: SchemaConfig

@@ -2,7 +2,7 @@
 import { execFileSync } from "node:child_process";
 import { appendFileSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { rulesManifest } from "./account.mjs";
+import { dbtManifest, labelledRules, rulesManifest } from "./account.mjs";
 import { peakMemory, roundRobin, runOnce } from "./measure.mjs";
 import { dimsync, floor, writeProject } from "./project.mjs";
 import { expectCounts, mib, ms, table, times, wall } from "./table.mjs";
@@ -14,9 +14,12 @@ const planOf = (bench, folder, { exit, more = [] }) => ({
   exit,
 });
 
-async function measure(bench, { shape, name, differences, exit, runs, hasCatalog = false }) {
+async function measure(bench, { shape, name, differences, exit, runs, hasCatalog = false, hasLabels = false }) {
   await bench.begin({ shape, warm: true, differences });
-  const folder = writeProject(bench, name, { "manifests/fleet.yaml": rulesManifest });
+  const folder = writeProject(bench, name, {
+    "manifests/fleet.yaml": hasLabels ? labelledRules() : rulesManifest,
+    ...(hasLabels ? { "dbt.json": dbtManifest(shape) } : {}),
+  });
   if (hasCatalog) {
     appendFileSync(join(folder, "dimsync.yaml"), "catalog: dimsync.catalog.yaml\n");
     execFileSync(process.execPath, [bench.bin, "catalog", "accept", "--all", "-q", "-C", folder], { env: { DIMSYNC_API_KEY: bench.key } });
@@ -39,11 +42,13 @@ export async function w4(bench) {
   const equal = await measure(bench, { shape, name: "w4", exit: 0, runs });
   const different = await measure(bench, { shape, name: "w4-changes", differences, exit: 2, runs });
   const reviewed = await measure(bench, { shape, name: "w4-catalog", exit: 0, runs, hasCatalog: true });
+  const labelled = await measure(bench, { shape, name: "w4-labels", exit: 0, runs, hasLabels: true });
   const rows = [["W4: fleet, 700 integrations, 1.4 M columns", "wall ms", "to F", "peak MiB"]];
   rows.push(["F", wall(equal.least), times(equal.least, equal.least), mib(equal.leastPeak)]);
   rows.push(["dimsync plan, no change", wall(equal.own), times(equal.own, equal.least), mib(equal.peak)]);
   rows.push(["dimsync plan, 1 % of columns differ", wall(different.own), times(different.own, different.least), mib(different.peak)]);
   rows.push(["dimsync plan, no change, with a catalog", wall(reviewed.own), times(reviewed.own, reviewed.least), mib(reviewed.peak)]);
+  rows.push(["dimsync plan, no change, 2,000 columns labelled by dbt", wall(labelled.own), times(labelled.own, labelled.least), mib(labelled.peak)]);
   return `${table(rows)}\n\n${columnsOf(shape).toLocaleString("en")} columns, 701 requests (checked). ${runs} runs; memory of one.`;
 }
 

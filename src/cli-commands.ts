@@ -126,7 +126,8 @@ function declareAdopt({ program, add }: CommandLine): void {
   )
     .option("--out <dir>", "Directory for new files")
     .option("--dry-run", "Show the changes to the files, but write nothing")
-    .option("--literal", "Write schemas as a literal tree instead of rules");
+    .option("--literal", "Write schemas as a literal tree instead of rules")
+    .option("--suggest", "Instead, print a Classification for columns whose names look personal, as comments to confirm");
   add<SnapshotFlags>(
     "snapshot",
     "Save the live state to a file, without secrets. Plans and tests can read it instead of the account.",

@@ -1,4 +1,6 @@
 import { resolve } from "node:path";
+import type { Project } from "../../manifests/project.ts";
+import { DimsyncError } from "../../model/errors.ts";
 import type { ExitCode } from "../../model/exit.ts";
 import { importProject } from "../../operations/import.ts";
 import { importText } from "../../render/terminal/import.ts";
@@ -13,6 +15,7 @@ export async function runImport(context: Context<ImportFlags>, addresses: readon
   const { io, flags, cwd } = context;
   checkOutputs(context, ["human", "json"]);
   const project = await loadOneProject(context, { account: true });
+  if (flags.suggest === true) return suggest(context, addresses, project);
   const progress = showProgress(context);
   const run = { env: io.env, signal: io.interrupted, onProgress: progress.onProgress };
   const { dryRun = false, literal = false } = flags;
@@ -25,6 +28,32 @@ export async function runImport(context: Context<ImportFlags>, addresses: readon
       json: () => `${JSON.stringify(report, undefined, 2)}\n`,
     });
     return report.exit.code;
+  } finally {
+    progress.end();
+  }
+}
+
+/** `import --suggest`: prints a Classification to confirm. Writes nothing. */
+async function suggest(context: Context<ImportFlags>, addresses: readonly string[], project: Project): Promise<ExitCode> {
+  const { io, flags } = context;
+  if (addresses.length > 0 || flags.out !== undefined || flags.dryRun === true || flags.literal === true)
+    throw new DimsyncError(
+      "E_USAGE",
+      "--suggest prints a Classification and writes nothing. Use it without addresses, --out, --dry-run and --literal.",
+      {
+        command: "dimsync import --suggest > manifests/personal.yaml",
+      },
+    );
+  const [{ suggestClassification }, { suggestionYaml }] = await Promise.all([
+    import("../../operations/suggest.ts"),
+    import("../../import/suggest.ts"),
+  ]);
+  const progress = showProgress(context);
+  try {
+    const suggestion = await suggestClassification(project, { env: io.env, signal: io.interrupted, onProgress: progress.onProgress });
+    progress.end();
+    await deliverForms(context, { human: () => suggestionYaml(suggestion), json: () => `${JSON.stringify(suggestion, undefined, 2)}\n` });
+    return 0;
   } finally {
     progress.end();
   }

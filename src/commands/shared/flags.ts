@@ -96,6 +96,7 @@ export interface ImportFlags extends GlobalFlags {
   readonly out?: string;
   readonly dryRun?: boolean;
   readonly literal?: boolean;
+  readonly suggest?: boolean;
 }
 
 export interface SnapshotFlags extends GlobalFlags {

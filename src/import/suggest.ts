@@ -1,0 +1,129 @@
+import { columnLabels, enterLabels, type LabelScope } from "../kinds/patterns/labels.ts";
+import { nameMatcher } from "../kinds/patterns/names.ts";
+import { nodeText, walk } from "../kinds/schema-config/tree.ts";
+import type { LiveSchemas } from "../model/live.ts";
+import { visible } from "../text/control-characters.ts";
+import { counted } from "../text/counts.ts";
+import { andMore } from "../text/lists.ts";
+import { personalNames } from "./personal-names.ts";
+
+/** Columns without a label whose names look personal. What `import --suggest -o json` prints. */
+export interface Suggestion {
+  readonly kind: "Suggestion";
+  readonly target: string;
+  readonly labels: readonly SuggestedLabel[];
+}
+
+export interface SuggestedLabel {
+  /** What columns of such names usually contain. */
+  readonly about: string;
+  /** Only the patterns that match something, and exclusions. */
+  readonly column: readonly string[];
+  readonly columns: number;
+  /** The first ones: "public.customers.email of orders". */
+  readonly examples: readonly string[];
+}
+
+/** Collects columns, one integration at a time. */
+export interface Suggester {
+  readonly add: (integration: string, tree: LiveSchemas, labels: LabelScope | undefined) => void;
+  readonly suggestion: (target: string) => Suggestion;
+}
+
+const mostExamples = 5;
+
+interface Found {
+  readonly about: string;
+  readonly matches: (name: string) => boolean;
+  readonly patterns: readonly { readonly pattern: string; readonly matches: (name: string) => boolean; isUsed: boolean }[];
+  columns: number;
+  readonly examples: string[];
+}
+
+export function newSuggester(): Suggester {
+  const all = personalNames.map(
+    ({ about, column }): Found => ({
+      about,
+      matches: nameMatcher(column, { ignoreCase: true }),
+      patterns: column.map((pattern) => ({
+        pattern,
+        matches: pattern.startsWith("!") ? () => false : nameMatcher([pattern], { ignoreCase: true }),
+        isUsed: pattern.startsWith("!"),
+      })),
+      columns: 0,
+      examples: [],
+    }),
+  );
+  return {
+    add(integration, tree, labels) {
+      for (const [names, path] of unlabelled(tree, labels)) addColumn(all, names, `${path} of ${integration}`);
+    },
+    suggestion: (target) => ({
+      kind: "Suggestion",
+      target,
+      labels: all
+        .filter(({ columns }) => columns > 0)
+        .map(({ about, patterns, columns, examples }) => ({
+          ...{ about, columns, examples },
+          column: patterns.filter(({ isUsed }) => isUsed).map(({ pattern }) => pattern),
+        })),
+    }),
+  };
+}
+
+function addColumn(all: readonly Found[], name: string, shown: string): void {
+  for (const found of all) {
+    if (!found.matches(name)) continue;
+    found.columns++;
+    for (const one of found.patterns) if (one.matches(name)) one.isUsed = true;
+    if (found.examples.length < mostExamples) found.examples.push(shown);
+  }
+}
+
+/** Names and paths of the columns that no Classification labels. */
+function unlabelled(tree: LiveSchemas, labels: LabelScope | undefined): readonly (readonly [name: string, path: string])[] {
+  const found: (readonly [string, string])[] = [];
+  let inSchema = labels;
+  let inTable = labels;
+  walk(
+    tree,
+    {
+      schema(entry, [schema]) {
+        inSchema = labels && enterLabels(labels, schema, entry.nameInDestination);
+        return true;
+      },
+      table(entry, [, table]) {
+        inTable = inSchema && enterLabels(inSchema, table, entry.nameInDestination);
+        return true;
+      },
+      column(entry, path) {
+        const isLabelled = inTable !== undefined && columnLabels(inTable, path[2], entry.nameInDestination).length > 0;
+        if (!isLabelled) found.push([path[2], nodeText(path)]);
+      },
+    },
+    "by-name",
+  );
+  return found;
+}
+
+/** The suggestion as a manifest in which every line is a comment, so that it has no effect until somebody confirms it. */
+export function suggestionYaml({ labels }: Suggestion): string {
+  const total = labels.reduce((sum, { columns }) => sum + columns, 0);
+  if (total === 0) return "# No column without a label has a name that looks personal.\n";
+  const lines = [
+    `${counted(total, "column")} without a label ${total === 1 ? "has a name that looks" : "have names that look"} personal. Nothing in this file has an effect.`,
+    "Check each label, delete what is wrong, and remove the first `# ` of the lines from apiVersion on. Names prove nothing:",
+    "columns with other names can be personal too.",
+    "",
+    "apiVersion: dimsync/v1",
+    "kind: Classification",
+    "metadata: { name: personal }",
+    "spec:",
+    "  labels:",
+    ...labels.flatMap(({ about, column, columns, examples }) => [
+      `    # ${about}: ${andMore(examples.map(visible), { shown: mostExamples, total: columns })}`,
+      `    - { label: pii, match: { column: [${column.map((one) => JSON.stringify(one)).join(", ")}], ignoreCase: true } }`,
+    ]),
+  ];
+  return `${lines.map((line) => `# ${line}`.trimEnd()).join("\n")}\n`;
+}

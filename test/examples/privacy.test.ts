@@ -1,0 +1,43 @@
+import { describe, expect, test } from "vitest";
+import { exampleOf, expectShown } from "./example.ts";
+
+const allow = ["apply", "--yes", "--allow", "maxChangedPercent=first"] as const;
+
+describe("the example", () => {
+  test("is valid, has the plan of its README, and matches after apply", async () => {
+    const { run, made } = exampleOf("privacy");
+    expect(await run("validate")).toMatchObject({ code: 0, stdout: expect.stringContaining("no problems found") });
+    expectShown("privacy", (await run("plan")).stdout);
+    expect((await made("plan")).diagnostics).toEqual([]);
+    expect((await run(...allow)).code).toBe(0);
+    expect(await made("plan")).toMatchObject({ items: [], manual: [], policy: [], diagnostics: [] });
+  });
+
+  test("labels columns by name, by dbt and by a CSV file", async () => {
+    const { items } = await exampleOf("privacy").made("plan");
+    const sources = items.flatMap(({ changes }) => changes.map(({ cause }) => cause?.label?.source.replace(/[ ,(:].*$/u, "")));
+    expect([...new Set(sources)].sort()).toEqual(["Classification/personal", "classification.csv", "models/sources.yml"]);
+  });
+
+  test("has a register that shows what is readable, until apply hashes it", async () => {
+    const { run } = exampleOf("privacy");
+    const before = await run("register");
+    expect(before.code).toBe(3);
+    expect(before.stdout).toContain("Breaks pii-must-be-hashed");
+    await run(...allow);
+    const after = await run("register");
+    expect(after.code).toBe(0);
+    expect(after.stdout).toContain("3 readable (3 exempt)");
+    const diff = await run("register", "--diff", "0s");
+    expect(diff).toMatchObject({ code: 0, stdout: expect.stringContaining("Nothing changed.") });
+  });
+});
+
+test("a dbt manifest that is missing stops the plan and names the command that makes it", async () => {
+  const { run, change } = exampleOf("privacy");
+  change("manifests/personal.yaml", "dbt/target/manifest.json, label: pii", "dbt/target/gone.json, label: pii");
+  const { code, stderr, stdout } = await run("plan");
+  expect(code).toBe(1);
+  expect(stdout + stderr).toContain("E_DBT_MANIFEST");
+  expect(stdout + stderr).toContain("dbt parse");
+});
