@@ -48,7 +48,12 @@ export async function w4(bench) {
   rows.push(["dimsync plan, no change", wall(equal.own), times(equal.own, equal.least), mib(equal.peak)]);
   rows.push(["dimsync plan, 1 % of columns differ", wall(different.own), times(different.own, different.least), mib(different.peak)]);
   rows.push(["dimsync plan, no change, with a catalog", wall(reviewed.own), times(reviewed.own, reviewed.least), mib(reviewed.peak)]);
-  rows.push(["dimsync plan, no change, 2,000 columns labelled by dbt", wall(labelled.own), times(labelled.own, labelled.least), mib(labelled.peak)]);
+  rows.push([
+    "dimsync plan, no change, 2,000 columns labelled by dbt",
+    wall(labelled.own),
+    times(labelled.own, labelled.least),
+    mib(labelled.peak),
+  ]);
   return `${table(rows)}\n\n${columnsOf(shape).toLocaleString("en")} columns, 701 requests (checked). ${runs} runs; memory of one.`;
 }
 

@@ -17,7 +17,15 @@ const model = JSON.stringify({
   columns: Object.fromEntries(
     Array.from({ length: 20 }, (_, index) => [
       `column_${index}`,
-      { name: `column_${index}`, description: "What the column contains, für alle.", meta: {}, data_type: null, constraints: [], quote: null, tags: [] },
+      {
+        name: `column_${index}`,
+        description: "What the column contains, für alle.",
+        meta: {},
+        data_type: null,
+        constraints: [],
+        quote: null,
+        tags: [],
+      },
     ]),
   ),
 });
@@ -45,7 +53,11 @@ test(`a dbt manifest of ${megabytes} MB is read within ${limitMiB} MiB`, { timeo
   expect(statSync(join(folder, "target/manifest.json")).size).toBeGreaterThan(megabytes * 1e6);
   const peak = join(folder, "peak");
   const args = ["--require", resolve("bench/peak-memory.cjs"), resolve("dist/bin.cjs"), "validate"];
-  const { status, stderr } = spawnSync(process.execPath, args, { cwd: folder, env: { ...process.env, BENCH_PEAK: peak }, encoding: "utf8" });
+  const { status, stderr } = spawnSync(process.execPath, args, {
+    cwd: folder,
+    env: { ...process.env, BENCH_PEAK: peak },
+    encoding: "utf8",
+  });
   expect({ status, stderr }).toEqual({ status: 0, stderr: "" });
   const mib = Number(readFileSync(peak, "utf8")) / 1024;
   expect(mib).toBeGreaterThan(100);

@@ -20,7 +20,8 @@ export function changeRows(lines: readonly ChangeLine[], action: Action, words: 
     cell(line.risk, riskPaint(line, screen)),
     cell(line.origin, screen.paint.magenta),
     cell(line.who),
-    cell(line.cause + (line.reason !== "" && (screen.verbose || line.risk === "exposes") ? ` (${line.reason})` : ""), screen.paint.dim),
+    cell(line.decidedBy + (line.reason !== "" && (screen.verbose || line.risk === "exposes") ? ` (${line.reason})` : ""), screen.paint.dim),
+    cell(line.label, screen.paint.dim),
   ];
   const rows = grouped(lines, ({ path }) => path.table ?? "").flatMap((group): readonly Row[] => {
     const [{ path }] = group;

@@ -1,6 +1,7 @@
 import { type ColumnLabel, columnLabels, enterLabels, type LabelScope, labelAmong } from "../../patterns/labels.ts";
 import type { ProgramRule, RuleProgram } from "../compiled-config.ts";
 import type { Depth, LiveNode } from "../tree.ts";
+import { attributesKey } from "./attributes-key.ts";
 import { holds, type Where } from "./compile-rule.ts";
 import { effectiveRules, newResolution, type Resolution, resolve } from "./resolve-rules.ts";
 
@@ -8,14 +9,11 @@ import { effectiveRules, newResolution, type Resolution, resolve } from "./resol
 // the result of the rules for a name is computed once and cached:
 //
 // - A scope is a part of the tree where the same rules can apply. All tables with the same
-// remaining column rules share one scope, in any integration. Entering a node (`matchIn`) gives the
-// scope of the nodes below. - In a scope, a name matches the same rules every time. Without
-// `where`, that is the whole result: one CachedMatch.
+// remaining column rules and labels share one scope, in any integration. Entering a node gives the
+// scope of the nodes below. In it, a name matches the same rules every time: one CachedMatch.
 // - `where` compares live attributes. They have few combinations, so each combination that occurs has its own CachedMatch.
 //
-// The cache holds nothing but results of pure functions: it saves time, and no result depends on
-// earlier calls. It is created with a program, passed in explicitly, and dropped with the last unit
-// of the program, since names can take as much memory as a tree.
+// The cache holds nothing but results of pure functions, and is dropped with the last unit of the program.
 
 /** A program with its cached results. */
 export interface RuleCache {
@@ -32,7 +30,9 @@ interface Memo {
   readonly scopes: Map<string, RuleScope>;
   /** Rules with the label by which they match a column as a part of their cause, by both. */
   readonly byLabel: Map<string, ProgramRule>;
-  /** How many matches have been created; their ids are smaller. */
+  /** Matches of columns in scopes with labels, by their rules: each table that a file labels is a scope, and most columns have the same rules. */
+  readonly byRules: Map<string, CachedMatch>;
+  /** How many ids have been given; they are smaller. */
   matches: number;
 }
 
@@ -73,7 +73,7 @@ interface NameMatch {
 
 /** What the rules do with nodes of one name and, if a rule has a `where`, of the same live attributes. */
 export interface CachedMatch {
-  /** Counted from 0 within the cache. */
+  /** Counted from 0 within the cache. Matches with the same rules can share it, if only their labels differ. */
   readonly id: number;
   /** The rules that match the node itself. */
   readonly rules: readonly ProgramRule[];
@@ -96,7 +96,7 @@ const maxNames = 20_000;
 const maxScopes = 5_000;
 
 export function newRuleCache(program: RuleProgram): RuleCache {
-  const memo: Memo = { program, scopes: new Map(), byLabel: new Map(), matches: 0 };
+  const memo: Memo = { program, scopes: new Map(), byLabel: new Map(), byRules: new Map(), matches: 0 };
   return { program, memo, root: newScope({ depth: 0, ignoring: [], rules: program.rules, labels: undefined, memo }) };
 }
 
@@ -162,6 +162,7 @@ function newNameMatch(scope: RuleScope, name: string, destination: string | unde
   const expectations: ProgramRule[] = [];
   const below: ProgramRule[] = [];
   const hits: number[] = [];
+  const used: number[] = [];
   for (const rule of scope.rules) {
     const part = rule.parts[depth];
     if (part !== undefined) {
@@ -175,6 +176,7 @@ function newNameMatch(scope: RuleScope, name: string, destination: string | unde
       continue;
     }
     const label = rule.labels === undefined ? undefined : labelAmong(found, rule.labels);
+    if (label !== undefined) used.push(label.index);
     if (rule.labels !== undefined && label === undefined) continue;
     (rule.expected === undefined ? rules : expectations).push(label === undefined ? rule : withLabel(scope.memo, rule, label));
   }
@@ -182,7 +184,24 @@ function newNameMatch(scope: RuleScope, name: string, destination: string | unde
     [...rules, ...expectations].some(({ where }) => where !== undefined && test(where));
   const bySyncMode = compares(({ syncMode }) => syncMode !== undefined) ? new Map<string | undefined, CachedMatch[]>() : undefined;
   const match: NameMatch = { name, destination, rules, expectations, below, hits, only: undefined, byAttributes: [], bySyncMode };
-  return compares(() => true) ? match : { ...match, only: newMatch(scope, match, () => true) };
+  if (compares(() => true)) return match;
+  return { ...match, only: depth === 2 && labels !== undefined ? sharedMatch(scope, match, used) : newMatch(scope, match, () => true) };
+}
+
+/** The match of a column. `used`: the labels by which its rules match. */
+function sharedMatch(scope: RuleScope, match: NameMatch, used: readonly number[]): CachedMatch {
+  const { byRules } = scope.memo;
+  const lists = [scope.ignoring, match.rules, match.expectations].map((list) => list.map(({ index }) => index).join());
+  const counted = `${lists.join("|")}|${match.hits.join()}`;
+  const key = `${counted}|${used.join()}`;
+  const known = byRules.get(key);
+  if (known !== undefined) return known;
+  const found = newMatch(scope, match, () => true);
+  // Statistics count the rules, whatever labels they match by.
+  const same = byRules.get(counted);
+  const shared = same === undefined ? found : { ...found, id: same.id };
+  byRules.set(counted, same ?? shared).set(key, shared);
+  return shared;
 }
 
 /** The rule with the label as a part of its cause. */
@@ -209,18 +228,6 @@ function matchesFor(bySyncMode: Map<string | undefined, CachedMatch[]>, syncMode
   const known = bySyncMode.get(syncMode) ?? [];
   if (known.length === 0) bySyncMode.set(syncMode, known);
   return known;
-}
-
-/** A number for each combination of the attributes that `where` compares, without syncMode. */
-function attributesKey(node: LiveNode | undefined): number {
-  if (node === undefined) return 0;
-  const { hashed, isPrimaryKey } = node;
-  return (
-    1 +
-    (node.enabled ? 1 : 0) +
-    2 * (hashed === undefined ? 2 : hashed ? 1 : 0) +
-    6 * (isPrimaryKey === undefined ? 2 : isPrimaryKey ? 1 : 0)
-  );
 }
 
 function newMatch(scope: RuleScope, match: NameMatch, applies: (rule: ProgramRule) => boolean): CachedMatch {

@@ -22,8 +22,11 @@ export interface ChangeLine {
   readonly origin: string;
   readonly who: string;
   readonly trace: Traced;
-  /** "pii-email, manifests/pii.yaml:9" */
+  /** "pii-email, manifests/pii.yaml:9", with the label if the rule matches by one. */
   readonly cause: string;
+  /** The same in two parts. */
+  readonly decidedBy: string;
+  readonly label: string;
   /** "pii-email"; "" for a literal. */
   readonly rule: string;
   readonly reason: string;
@@ -42,6 +45,8 @@ export function changeLine(change: Change, words: Words): ChangeLine {
     who: attributionText(attribution),
     trace: change,
     cause: cause === undefined ? "" : causeText(cause),
+    decidedBy: cause === undefined ? "" : decidedByText(cause),
+    label: labelText([cause]),
     rule: visible(cause?.rule ?? ""),
     reason: visible(cause?.reason ?? ""),
   };
@@ -60,9 +65,11 @@ function leaves(change: Change): readonly Change[] {
   return members.flatMap(([key, member]) => leaves({ ...change, path: path + toPointer([key]), after: member }));
 }
 
-/** "pii-email, manifests/pii.yaml:9", with the label if the rule matches by one; "manifests/pii.yaml:9" for a literal. */
-export const causeText = (cause: Cause): string =>
-  joinParts([joinParts([visible(cause.rule ?? ""), placeText(cause)], ", "), labelText([cause])], " ");
+/** "pii-email, manifests/pii.yaml:9"; "manifests/pii.yaml:9" for a literal. */
+const decidedByText = (cause: Cause): string => joinParts([visible(cause.rule ?? ""), placeText(cause)], ", ");
+
+/** The same, with the label if the rule matches by one. */
+export const causeText = (cause: Cause): string => joinParts([decidedByText(cause), labelText([cause])], " ");
 
 /** "← label pii ← models/sources.yml, source shop.customers.email, meta.contains_pii and 3 more"; "" without labels. */
 export function labelText(causes: readonly ({ readonly label?: Cause["label"] | undefined } | undefined)[]): string {
