@@ -106,7 +106,7 @@ function unlabelled(tree: LiveSchemas, labels: LabelScope | undefined): readonly
   return found;
 }
 
-/** The suggestion as a manifest in which every line is a comment, so that it has no effect until somebody confirms it. */
+/** The suggestion as a manifest in which every line is a comment, so that it has no effect until someone confirms it. */
 export function suggestionYaml({ labels }: Suggestion): string {
   const total = labels.reduce((sum, { columns }) => sum + columns, 0);
   if (total === 0) return "# No column without a label has a name that looks personal.\n";
