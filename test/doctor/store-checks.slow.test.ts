@@ -1,6 +1,6 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, describe, expect, onTestFinished, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import type { DoctorReport } from "../../src/doctor/doctor.ts";
 import { runCommand } from "../support/command.ts";
 import { gitEnv } from "../support/git-env.ts";
@@ -110,7 +110,10 @@ describe("git", () => {
 });
 
 const postgres = await sharedPostgres();
-const bouncer = await startPgbouncer(postgres);
+let bouncer: Awaited<ReturnType<typeof startPgbouncer>>;
+beforeAll(async () => {
+  bouncer = await startPgbouncer(postgres);
+});
 afterAll(() => bouncer.stop());
 
 describe("PostgreSQL", () => {

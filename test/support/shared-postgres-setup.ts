@@ -8,5 +8,9 @@ import { removePostgres } from "./postgres.ts";
 export default function setup(project: TestProject): () => void {
   const folder = mkdtempSync(join(tmpdir(), "dimsync-postgres-"));
   project.provide("postgresFolder", folder);
-  return () => removePostgres(folder);
+  // Also if the run is ended early.
+  const remove = (): void => removePostgres(folder);
+  process.once("exit", remove);
+  for (const signal of ["SIGTERM", "SIGHUP"] as const) process.once(signal, () => process.exit(1));
+  return remove;
 }

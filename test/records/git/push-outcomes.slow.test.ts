@@ -101,7 +101,8 @@ describe("at each push", () => {
 
 /** As `protocol`, with the errors of its writes; `sent`: what apply would have sent. */
 async function protocolWithErrors(store: HttpStore, folder: string) {
-  const run = await begun(store.open({ folder, ttlMs: 6_000 }));
+  // A third of it is what a push may take: long enough on a busy machine.
+  const run = await begun(store.open({ folder, ttlMs: 20_000 }));
   const errors: unknown[] = [];
   const sent: string[] = [];
   const remember = (error: unknown): readonly string[] => {

@@ -10,7 +10,7 @@ import { sshServer } from "../../support/ssh-server.ts";
 import { intentOf } from "../suite.ts";
 import { begun, ref } from "./git-store.ts";
 
-const options = { target: "prod", remote: "origin", ref, ttlMs: 6_000, key: "digest-key", env: gitEnv };
+const options = { target: "prod", remote: "origin", ref, ttlMs: 20_000, key: "digest-key", env: gitEnv };
 
 interface Reached {
   readonly url: string;

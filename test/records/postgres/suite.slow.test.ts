@@ -1,14 +1,17 @@
 import { mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll } from "vitest";
+import { afterAll, beforeAll } from "vitest";
 import { initPostgresRecords, openPostgresRecords } from "../../../src/records/postgres/index.ts";
 import { startPgbouncer } from "../../support/postgres.ts";
 import { sharedPostgres } from "../../support/shared-postgres.ts";
 import { recordsSuite, type StoreUnderTest } from "../suite.ts";
 
 const postgres = await sharedPostgres();
-const bouncer = await startPgbouncer(postgres);
+let bouncer: Awaited<ReturnType<typeof startPgbouncer>>;
+beforeAll(async () => {
+  bouncer = await startPgbouncer(postgres);
+});
 afterAll(() => bouncer.stop());
 
 const storeAt = async (url: string): Promise<StoreUnderTest> => {
