@@ -42,11 +42,15 @@ export async function runController(options: ControllerOptions): Promise<void> {
   const { databaseUrl: url, stateFolder, signal } = options;
   const database = await openControllerDatabase({ url, stateFolder });
   try {
-    const stopWorker = options.role === "page" ? async () => {} : await startWorker(options, database);
+    // First, because it fails if its port is in use.
     const stopPage = await options.onReady?.(database);
-    await aborted(signal);
-    await stopPage?.();
-    await stopWorker();
+    try {
+      const stopWorker = options.role === "page" ? undefined : await startWorker(options, database);
+      await aborted(signal);
+      await stopWorker?.();
+    } finally {
+      await stopPage?.();
+    }
   } finally {
     await database.close();
   }
