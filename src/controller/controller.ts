@@ -74,7 +74,12 @@ async function startWorker(options: ControllerOptions, database: Database): Prom
   const renewal = setInterval(() => {
     renewClaims(database, id, worker.claims()).then(outage.ended, outage.failed);
   }, renewClaimsMs);
-  await queue.work({ check: worker.check, sweep: worker.sweep, cleanup: () => deleteOld(database) }, { accountsAtOnce, accountsPerHost });
+  // The first push can be older than the queue.
+  await worker.sweep(0);
+  await queue.work(
+    { check: worker.check, sweep: () => worker.sweep(), cleanup: () => deleteOld(database) },
+    { accountsAtOnce, accountsPerHost },
+  );
   const stopWatching = watched === undefined ? () => {} : await follow(watched, { database, queue, log });
   return async () => {
     stopWatching();

@@ -88,12 +88,13 @@ export async function registerWorker(
   );
 }
 
-/** Accounts that are due for some seconds and that no worker checks: their job was lost. */
-export const dueAccounts = (database: Database): Promise<readonly { readonly id: number; readonly host: string }[]> =>
+/** Accounts that are due for `seconds` and that no worker checks: their job was lost, or there was no queue yet. */
+export const dueAccounts = (database: Database, seconds: number): Promise<readonly { readonly id: number; readonly host: string }[]> =>
   rowsOf(
     database,
-    `select a.id, a.host from dimsync_controller.account a where a.removed_at is null and a.next_check_at < now() - interval '5 seconds'
+    `select a.id, a.host from dimsync_controller.account a where a.removed_at is null and a.next_check_at <= now() - $1 * interval '1 second'
       and (a.running_until is null or a.running_until < now())
       and not exists (select 1 from dimsync_controller.suspension s where s.account = a.id and s.resumed_at is null and s.until > now())
       order by a.next_check_at limit 10000`,
+    [seconds],
   );

@@ -36,8 +36,8 @@ export interface WorkerOptions {
 
 export interface Worker {
   readonly check: (job: CheckJob) => Promise<void>;
-  /** Requests accounts that are due and have no job. */
-  readonly sweep: () => Promise<void>;
+  /** Requests accounts that are due for some seconds, 5 by default, and have no job. */
+  readonly sweep: (seconds?: number) => Promise<void>;
   /** The claims that are held now. */
   readonly claims: () => readonly string[];
 }
@@ -60,8 +60,8 @@ export function makeWorker(options: WorkerOptions): Worker {
         claims.delete(claim);
       }
     },
-    async sweep() {
-      for (const due of await dueAccounts(database)) await queue.request(due.id, due.host);
+    async sweep(seconds = 5) {
+      for (const due of await dueAccounts(database, seconds)) await queue.request(due.id, due.host);
     },
   };
 }
