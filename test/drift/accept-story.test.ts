@@ -182,7 +182,8 @@ test("a dimsync run is recognised, and a key without access to the audit log sti
   const load = () => loadProject({ cwd: folder, env });
   await apply(await load(), { env });
   writeFileSync(join(folder, "manifests/orders.yaml"), manifests.replace('"*email*"', '"*name*"'));
-  const own = await attributeReport(await load(), await drift(await load(), { env }), "1h", around);
+  const anHourAgo = new Date(Date.now() - 3_600_000).toISOString();
+  const own = await attributeReport(await load(), await drift(await load(), { env }), anHourAgo, around);
   const change = own.items.flatMap(({ changes }) => changes).find(({ path }) => path.endsWith("display_name/hashed"));
   expect(change?.attribution).toMatchObject({
     own: true,

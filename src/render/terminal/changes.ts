@@ -21,7 +21,8 @@ export function changeRows(lines: readonly ChangeLine[], action: Action, words: 
     cell(line.origin, screen.paint.magenta),
     cell(line.who),
     cell(line.decidedBy + (line.reason !== "" && (screen.verbose || line.risk === "exposes") ? ` (${line.reason})` : ""), screen.paint.dim),
-    cell(line.label, screen.paint.dim),
+    // An empty last column would take the place of the cause, which may wrap.
+    ...(line.label === "" ? [] : [cell(line.label, screen.paint.dim)]),
   ];
   const rows = grouped(lines, ({ path }) => path.table ?? "").flatMap((group): readonly Row[] => {
     const [{ path }] = group;
