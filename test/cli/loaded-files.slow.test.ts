@@ -22,7 +22,7 @@ async function loadedBy(args: readonly string[], cwd: string): Promise<readonly 
     .filter((path) => path.startsWith(program));
 }
 
-/** Texts that only the git store, the library for PostgreSQL, and the server for agents have. */
+/** Texts of the git store, the library for PostgreSQL, and the server for agents. */
 const marks = ["force-with-lease", "SCRAM-SHA-256", "notifications/cancelled"];
 
 it("loads neither the git and PostgreSQL stores for records in a folder, nor the server for agents", async () => {
@@ -33,7 +33,7 @@ it("loads neither the git and PostgreSQL stores for records in a folder, nor the
     .filter((path) => path.endsWith(".cjs"))
     .map((path) => readFileSync(join(dirname(builtCli), path), "utf8"));
   for (const mark of marks) {
-    expect(all.filter((text) => text.includes(mark))).toHaveLength(1);
+    expect(all.some((text) => text.includes(mark))).toBe(true);
     expect(loaded.filter((path) => readFileSync(path, "utf8").includes(mark))).toEqual([]);
   }
 });

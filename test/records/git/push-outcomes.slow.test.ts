@@ -164,7 +164,9 @@ describe("from each push of the protocol on", () => {
     });
     const { errors, sent } = await protocolWithErrors(store, folder);
     const codes = errors.map((error) => (error instanceof DimsyncError ? `${error.code} ${error.exit}` : String(error)));
-    expect(new Set(codes), `push ${nth}: ${errors.join("\n")}`).toEqual(new Set([`${code} 4`]));
+    expect(codes, `push ${nth}: ${errors.join("\n")}`).toContain(`${code} 4`);
+    // On a busy machine, the last attempt of a push that is refused can run out of time.
+    expect(codes.filter((one) => one !== `${code} 4` && one !== "E_RECORDS_UNCLEAR 4")).toEqual([]);
     store.http.setFault(() => undefined);
     rmSync(join(store.remote.bare, "hooks", "pre-receive"), { force: true });
     const { open, created } = await store.open().read();
