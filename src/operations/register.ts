@@ -11,9 +11,9 @@ import type { Register, RegisterDiff, RegisterRow } from "../model/register.ts";
 import { ensureStateFolder, stateFolder } from "../records/state-folder.ts";
 import { currentRows } from "../register/current.ts";
 import { registerChanges } from "../register/diff.ts";
-import { rememberedAt, rememberRun, runsIn, targetFolder, withHistory } from "../register/history.ts";
+import { rememberedAt, rememberedDuring, rememberRun, runsIn, targetFolder, withHistory } from "../register/history.ts";
 import { newSpool, type Spool } from "../register/spool.ts";
-import { newTally, registerExit, type Tally } from "../register/summary.ts";
+import { leastProtected, newTally, registerExit, type Tally } from "../register/summary.ts";
 import { systemClock } from "./account.ts";
 import { openReads } from "./open-reads.ts";
 import { loadPolicyModules } from "./policy-modules.ts";
@@ -31,6 +31,8 @@ export interface RegisterOptions {
   readonly remember?: boolean;
   /** ISO 8601: the register that was remembered then, instead of the account. */
   readonly at?: string | undefined;
+  /** With `at`, ISO 8601: every state since this time. */
+  readonly from?: string | undefined;
 }
 
 /** What `--diff` compares with: ISO 8601, or the absolute path of a register in JSON. */
@@ -54,6 +56,7 @@ export async function withRegister<T>(
       target: settings.target,
       account: accountName(settings.baseUrl),
       at,
+      ...(options.from === undefined ? {} : { from: options.from }),
       summary,
       rows: spool.rows,
       exit: registerExit(summary),
@@ -91,7 +94,7 @@ function filterOf({ labels, integrations }: RegisterOptions): Into["isWanted"] {
 function add({ spool, tally, isWanted }: Into, rows: readonly RegisterRow[]): void {
   const wanted = rows.filter(isWanted);
   spool.add(wanted);
-  tally.add(wanted);
+  tally.add(leastProtected(wanted));
 }
 
 const folderOf = ({ settings }: Project, { historyFolder }: RegisterOptions): string =>
@@ -138,7 +141,8 @@ function checkLabels({ labels, locate }: Project, wanted: readonly string[]): vo
 
 async function addRemembered(project: Project, options: RegisterOptions, time: string, into: Into): Promise<string> {
   const { at, folder } = await runBefore(project, options, time);
-  for await (const rows of rememberedAt(folder, at)) add(into, rows);
+  const { from } = options;
+  for await (const rows of from === undefined ? rememberedAt(folder, at) : rememberedDuring(folder, from, at)) add(into, rows);
   return at;
 }
 

@@ -1,5 +1,4 @@
-import { byText } from "../model/address.ts";
-import { type RegisterChange, type RegisterRow, rowKey } from "../model/register.ts";
+import { byPlace, type RegisterChange, type RegisterRow, rowKey } from "../model/register.ts";
 
 /** What matters in a row, apart from what identifies it. Files and lines are left out: moving a rule changes nothing. */
 const compared = [
@@ -35,10 +34,3 @@ export function registerChanges(before: Iterable<RegisterRow>, after: Iterable<R
 }
 
 const textOf = (value: RegisterRow[(typeof compared)[number]]): string => (typeof value === "object" ? value.join(", ") : String(value));
-
-const byPlace = (a: RegisterRow, b: RegisterRow): number =>
-  byText(a.integration, b.integration) ||
-  byText(a.schema, b.schema) ||
-  byText(a.table, b.table) ||
-  byText(a.column, b.column) ||
-  byText(a.label, b.label);

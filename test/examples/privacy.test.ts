@@ -19,6 +19,15 @@ describe("the example", () => {
     expect([...new Set(sources)].sort()).toEqual(["Classification/personal", "classification.csv", "models/sources.yml"]);
   });
 
+  test("has a catalog of every column, so that a new one is listed with its label", async () => {
+    const { run, made, change } = exampleOf("privacy");
+    expect((await made("plan")).newColumns ?? []).toEqual([]);
+    change("dimsync.catalog.yaml", ", phone", "");
+    const { code, stdout } = await run("plan");
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/3 new columns.*\n +public\.customers\.phone +replicated, unhashed +pii /u);
+  });
+
   test("has a register that shows what is readable, until apply hashes it", async () => {
     const { run } = exampleOf("privacy");
     const before = await run("register");

@@ -183,6 +183,35 @@ describe("the register remembers", () => {
     ]);
   });
 
+  test("every state in a period, also one that was over before its end, without a request", async () => {
+    const [first] = await rows();
+    await run("apply", "--yes", "--allow", "maxChangedPercent=test");
+    const hashed = await rows("--integration", "Orders", "--label", "pii");
+    writeFileSync(join(folder, ".dimsync/account.json"), "not an account");
+    const during = (from: string) => register("--from", from, "--at", "0m", "--integration", "Orders", "--label", "pii", "-o", "json");
+    const whole = await during("2026-01-01");
+    expect(states(JSON.parse(whole.stdout).rows)).toEqual([
+      "Orders customers.email pii readable",
+      "Orders customers.email pii hashed",
+      "Orders customers.phone pii readable",
+    ]);
+    expect(JSON.parse(whole.stdout)).toMatchObject({ from: "2026-01-01T00:00:00.000Z", summary: [{ columns: 2, readable: 2, hashed: 0 }] });
+    // The unhashed state broke a policy.
+    expect(whole.code).toBe(3);
+    expect(first?.since).toBe(JSON.parse(whole.stdout).rows[0].since);
+    const later = await during(hashed[0]?.since ?? "");
+    expect(states(JSON.parse(later.stdout).rows)).toEqual(["Orders customers.email pii hashed", "Orders customers.phone pii readable"]);
+    expect(later.code).toBe(0);
+  });
+
+  test.each([
+    [["--from", "7d"], "--from needs --at"],
+    [["--from", "7d", "--at", "1d", "--diff", "3d"], "cannot be combined with --diff"],
+    [["--from", "1d", "--at", "7d"], "--from must be before --at"],
+  ])("refuses %j", async (flags, message) => {
+    expect(await register(...flags)).toMatchObject({ code: 1, stderr: expect.stringContaining(message) });
+  });
+
   test("what changed since a time, or since a file; then it exits with 2", async () => {
     await register("-o", "json=before.json", "-o", "csv");
     const at = JSON.parse(readFileSync(join(folder, "before.json"), "utf8")).at;

@@ -21,6 +21,7 @@ export async function runRegister(context: Context<RegisterFlags>): Promise<Exit
   checkOutputs(context, ["human", "csv", "json", "html", "markdown"]);
   const nowMs = Date.now();
   const at = flags.at === undefined ? undefined : momentFlag("--at", flags.at, nowMs);
+  const from = flags.from === undefined ? undefined : periodStart(flags, at, nowMs);
   const base = flags.diff === undefined ? undefined : baseOf(flags.diff, cwd, nowMs);
   const project = await loadValidProject(context, { account: at === undefined && flags.snapshot === undefined });
   if (project === undefined) return 1;
@@ -28,6 +29,7 @@ export async function runRegister(context: Context<RegisterFlags>): Promise<Exit
     labels: flags.label,
     integrations: flags.integration,
     at,
+    from,
     historyFolder: typeof flags.history === "string" ? resolve(cwd, flags.history) : undefined,
     remember: flags.history !== false,
   };
@@ -60,6 +62,15 @@ export async function runRegister(context: Context<RegisterFlags>): Promise<Exit
   } finally {
     progress.end();
   }
+}
+
+/** Throws E_USAGE. */
+function periodStart({ from = "", diff }: RegisterFlags, at: string | undefined, nowMs: number): string {
+  const start = momentFlag("--from", from, nowMs);
+  if (at === undefined || diff !== undefined)
+    throw new DimsyncError("E_USAGE", "--from needs --at, the end of the period, and cannot be combined with --diff.");
+  if (Date.parse(start) < Date.parse(at)) return start;
+  throw new DimsyncError("E_USAGE", `--from must be before --at: ${start} is not before ${at}.`);
 }
 
 /** An existing file, or a time. Throws E_USAGE. */

@@ -74,6 +74,7 @@ export interface RegisterFlags extends GlobalFlags {
   readonly label: readonly string[];
   readonly integration: readonly string[];
   readonly at?: string;
+  readonly from?: string;
   /** A time, or a register in JSON. */
   readonly diff?: string;
   /** False with --no-history. */

@@ -1,5 +1,5 @@
 import { kindNames } from "../../kinds/manifests.ts";
-import { type Register, type RegisterDiff, type RegisterRow, sinceText, stateText } from "../../model/register.ts";
+import { type Register, type RegisterDiff, type RegisterRow, sinceText, stateText, timeText } from "../../model/register.ts";
 import { version } from "../../model/version.ts";
 import { counted } from "../../text/counts.ts";
 import { joinParts } from "../../text/lists.ts";
@@ -17,14 +17,14 @@ const print =
 
 /** The register as one page: the totals, then the columns of each integration. */
 export function registerHtml(register: Register): string {
-  const { target, at, account, summary } = register;
+  const { target, account, summary } = register;
   const sum = (key: "hashed" | "readable" | "off" | "breaking"): number => summary.reduce((total, one) => total + one[key], 0);
   const breaking = sum("breaking");
   const verdict = breaking === 0 ? "No policy is broken" : `${counted(breaking, "column")} ${breaking === 1 ? "breaks" : "break"} a policy`;
   return page({
     title: `Register of ${target}`,
     titleNote: "",
-    about: `<p class="quiet">${escaped(account)} · ${escaped(at)}</p>`,
+    about: `<p class="quiet">${escaped(account)} · ${escaped(timeText(register))}</p>`,
     lead: `<p class="verdict">${chip(verdict, breaking === 0 ? "good" : "bad")} <span>${escaped(totalText(register))}</span></p>`,
     tiles: [
       { label: "hashed", count: sum("hashed"), part: "summary" },

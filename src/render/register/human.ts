@@ -1,4 +1,4 @@
-import { type Register, type RegisterDiff, type RegisterRow, sinceText, stateText } from "../../model/register.ts";
+import { type Register, type RegisterDiff, type RegisterRow, sinceText, stateText, timeText } from "../../model/register.ts";
 import { visible } from "../../text/control-characters.ts";
 import { counted } from "../../text/counts.ts";
 import { joinParts } from "../../text/lists.ts";
@@ -10,8 +10,8 @@ import { changeText, destinationPath, noChanges, sourcePath, summaryCells, summa
 export function* registerText(register: Register, options: RenderOptions): Iterable<string> {
   const screen = screenOf(options);
   const { paint, width } = screen;
-  const { target, at, summary, rows } = register;
-  yield `${paint.bold(`Register of ${visible(target)}`)}   ${paint.dim(at)}\n${wrap(totalText(register), "", width).join("\n")}\n`;
+  const { target, summary, rows } = register;
+  yield `${paint.bold(`Register of ${visible(target)}`)}   ${paint.dim(timeText(register))}\n${wrap(totalText(register), "", width).join("\n")}\n`;
   if (summary.length === 0) return;
   const cells = [
     summaryHeads.map((head) => cell(head.toLowerCase(), paint.dim)),
