@@ -2,7 +2,7 @@ import { noteAnchored, takeAnchor } from "./anchors.ts";
 import { putBlockScalar } from "./block-scalars.ts";
 import { bail, byte, closeMembers, deepest, type JsonBuffer, noteMember, openMembers, put, putText, skipRest } from "./buffer.ts";
 import { putFlow } from "./flow.ts";
-import { falseBytes, isWord, longestKey, putKey, putScalar, trueBytes } from "./scalars.ts";
+import { flagAt, isWord, longestKey, putKey, putScalar } from "./scalars.ts";
 
 /*
  * The structure of a document, line by line, with a stack of open collections. A collection has the
@@ -88,8 +88,8 @@ function lineAfterFlag(input: Buffer, colon: number): number | undefined {
   if (input[colon] !== byte.colon) return undefined;
   if (input[colon + 1] === byte.lineFeed) return colon + 2;
   if (input[colon + 1] !== byte.space) return undefined;
-  const flag = input[colon + 2] === trueBytes[0] ? trueBytes : falseBytes;
-  for (let index = 0; index < flag.length; index++) if (input[colon + 2 + index] !== flag[index]) return undefined;
+  const flag = flagAt(input, colon + 2);
+  if (flag === undefined) return undefined;
   const end = colon + 2 + flag.length;
   return input[end] === byte.lineFeed ? end + 1 : undefined;
 }

@@ -58,8 +58,8 @@ export function putScalar(buffer: JsonBuffer, style: Style): void {
  */
 function putFlag(buffer: JsonBuffer, style: Style): boolean {
   const { input, json, at, length } = buffer;
-  const flag = input[at] === trueBytes[0] ? trueBytes : falseBytes;
-  for (let index = 0; index < flag.length; index++) if (input[at + index] !== flag[index]) return false;
+  const flag = flagAt(input, at);
+  if (flag === undefined) return false;
   const end = at + flag.length;
   const isEnd = style === "block" ? input[end] === byte.lineFeed : input[end] === byte.comma || input[end] === byte.closeMap;
   if (!isEnd && !(style === "flow" && input[end] === byte.space && input[end + 1] === byte.closeMap)) return false;
@@ -69,8 +69,15 @@ function putFlag(buffer: JsonBuffer, style: Style): boolean {
   return true;
 }
 
-export const trueBytes = Buffer.from("true");
-export const falseBytes = Buffer.from("false");
+/** `true` or `false`, if the input has it there; more may follow. */
+export function flagAt(input: Buffer, at: number): Buffer | undefined {
+  const flag = input[at] === trueBytes[0] ? trueBytes : falseBytes;
+  for (let index = 0; index < flag.length; index++) if (input[at + index] !== flag[index]) return undefined;
+  return flag;
+}
+
+const trueBytes = Buffer.from("true");
+const falseBytes = Buffer.from("false");
 
 /** Writes a plain scalar as the value that YAML 1.2 core gives it. */
 function putUntextual(buffer: JsonBuffer, style: Style): void {
