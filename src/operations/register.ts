@@ -47,7 +47,7 @@ export async function withRegister<T>(
 ): Promise<T> {
   const spool = newSpool();
   try {
-    const into: Into = { spool, tally: newTally(), isWanted: filterOf(options) };
+    const into: Into = { spool, tally: newTally(), isWanted: filterOf(options), isPeriod: options.from !== undefined };
     const at =
       options.at === undefined ? await addCurrent(project, options, run, into) : await addRemembered(project, options, options.at, into);
     const summary = into.tally.counts();
@@ -84,6 +84,8 @@ interface Into {
   readonly spool: Spool;
   readonly tally: Tally;
   readonly isWanted: (row: RegisterRow) => boolean;
+  /** Whether a column can have several rows. */
+  readonly isPeriod: boolean;
 }
 
 function filterOf({ labels, integrations }: RegisterOptions): Into["isWanted"] {
@@ -91,10 +93,10 @@ function filterOf({ labels, integrations }: RegisterOptions): Into["isWanted"] {
   return ({ label, integration }) => (labels.length === 0 || labels.includes(label)) && matches(integration);
 }
 
-function add({ spool, tally, isWanted }: Into, rows: readonly RegisterRow[]): void {
+function add({ spool, tally, isWanted, isPeriod }: Into, rows: readonly RegisterRow[]): void {
   const wanted = rows.filter(isWanted);
   spool.add(wanted);
-  tally.add(leastProtected(wanted));
+  tally.add(isPeriod ? leastProtected(wanted) : wanted);
 }
 
 const folderOf = ({ settings }: Project, { historyFolder }: RegisterOptions): string =>
