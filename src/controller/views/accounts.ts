@@ -38,18 +38,19 @@ interface AccountRow {
 /** Longest interval of an account whose service is overloaded. */
 export const longestIntervalMs = 86_400_000;
 
-/** The interval of an account in milliseconds: doubled from the third run in a row that ended in 429 or 5xx. */
-export const intervalSql = `greatest(a.every_ms, least(${longestIntervalMs}::bigint, a.every_ms * (2 ^ greatest(0, least(a.throttled_runs, 16) - 2))::bigint))`;
+/** The interval of an account in milliseconds: doubled from the third run in a row that ended in 429 or 5xx. `runs`: SQL, how many there were. */
+export const intervalSql = (runs: string): string =>
+  `greatest(a.every_ms, least(${longestIntervalMs}::bigint, a.every_ms * (2 ^ greatest(0, least(${runs}, 16) - 2))::bigint))`;
 
 const suspensionSql = `select json_build_object('reason', s.reason, 'until', ${iso("s.until")}, 'by', s.suspended_by, 'at', ${iso("s.suspended_at")})
   from dimsync_controller.suspension s where s.account = a.id and s.resumed_at is null and s.until > now() order by s.id desc limit 1`;
 
 const accountSql = (
   where: string,
-): string => `select a.id, a.name, a.source, a.target, a.labels, a.mode, a.every_ms, ${intervalSql} as interval_ms,
+): string => `select a.id, a.name, a.source, a.target, a.labels, a.mode, a.every_ms, ${intervalSql("a.throttled_runs")} as interval_ms,
   a.outcome, a.exposed_columns, a.differences, a.manual, a.policy_violations, a.error_code, a.message, a.last_run,
   ${iso("a.last_checked_at")} as last_checked_at, ${iso("a.next_check_at")} as next_check_at,
-  now() - coalesce(a.last_checked_at, a.created_at) > 3 * ${intervalSql} * interval '1 ms' as is_stale,
+  now() - coalesce(a.last_checked_at, a.created_at) > 3 * ${intervalSql("a.throttled_runs")} * interval '1 ms' as is_stale,
   case when a.running_until >= now() then a.running_run end as running_run, a.running_worker, ${iso("a.running_since")} as running_since, a.digest, a.git_commit, a.observed >= a.wanted as is_current,
   (${suspensionSql}) as suspension
   from ${namedAccounts} a ${where}`;

@@ -97,6 +97,9 @@ const inputColumns = `id text, claim text, account bigint, reason text, mode tex
   "isFinished" boolean, "isComplete" boolean, "isThrottled" boolean, state text, "exposedColumns" integer, differences integer, manual integer,
   "policyViolations" integer, "changesSent" integer, calls jsonb, findings jsonb, "closedBy" text`;
 
+/** How many runs in a row ended in 429 or 5xx, this one included. */
+const throttledSql = 'case when mine."isThrottled" then a.throttled_runs + 1 else 0 end';
+
 /** `mine` has a row if the run is new and its claim is still held. */
 const statement = `i as (select * from jsonb_to_record($1::jsonb) as x(${inputColumns})),
 run as (insert into dimsync_controller.run (id, account, reason, mode, worker, digest, generation, git_commit, started_at, finished_at, exit_code,
@@ -148,10 +151,10 @@ account as (update dimsync_controller.account a set
     observed = case when mine."isFinished" then mine.generation else a.observed end,
     observed_digest = case when mine."isFinished" then mine.digest else a.observed_digest end,
     observed_commit = case when mine."isFinished" then mine.commit else a.observed_commit end,
-    throttled_runs = case when mine."isThrottled" then a.throttled_runs + 1 else 0 end,
+    throttled_runs = ${throttledSql},
     failed_runs = case when mine."errorCode" is null then 0 else a.failed_runs + 1 end,
     next_check_at = case when not mine."isLast" then a.next_check_at when a.wanted > mine.generation then now()
-      else now() + ${intervalSql.replace("a.throttled_runs", 'case when mine."isThrottled" then a.throttled_runs + 1 else 0 end')} 
+      else now() + ${intervalSql(throttledSql)} 
         * (case when a.last_checked_at is null then random() else 0.9 + random() * 0.2 end) * interval '1 ms' end,
     running_run = case when mine."isLast" then null else a.running_run end,
     running_worker = case when mine."isLast" then null else a.running_worker end,
