@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { answerOf, knownAccount, type RequestedCheck, requestCheck } from "../../controller/operate.ts";
 import type { RunDetail } from "../../controller/views/status.ts";
-import { openQueueClient } from "../../controller/work/queue.ts";
+import { requestChecks } from "../../controller/work/queue.ts";
 import type { ExitCode } from "../../model/exit.ts";
 import type { Database } from "../../records/postgres/connection.ts";
 import { visible } from "../../text/control-characters.ts";
@@ -19,8 +19,7 @@ export async function runCheck(context: Context<ControllerFlags>, name: string):
   return await withController(context, async (database) => {
     const account = await knownAccount(database, name);
     const request = await requestCheck(database, account);
-    const queue = await openQueueClient(database);
-    await queue.request(request.id, request.host).finally(() => queue.stop(0));
+    await requestChecks(database, [request]);
     if (flags.wait !== true) {
       io.stderr(`dimsync: ${visible(account.name)} is checked next. To see the result: dimsync controller status\n`);
       return 0;

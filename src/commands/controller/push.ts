@@ -1,7 +1,7 @@
 import { basename, resolve } from "node:path";
 import { makeBundle } from "../../controller/projects/make-bundle.ts";
 import { pushBundle } from "../../controller/projects/push-bundle.ts";
-import { openQueueClient } from "../../controller/work/queue.ts";
+import { requestChecks } from "../../controller/work/queue.ts";
 import { gitText } from "../../git/process.ts";
 import { listTargets, loadProject, type Project } from "../../manifests/project.ts";
 import { ProblemsError } from "../../model/errors.ts";
@@ -35,12 +35,7 @@ export async function runPush(context: Context<ControllerFlags>): Promise<ExitCo
   });
   const { digest, accounts } = await withController(context, async (database) => {
     const pushed = await pushBundle(database, content, { projects, by: currentUser(context) });
-    const queue = await openQueueClient(database);
-    try {
-      for (const { id, host } of pushed.accounts) await queue.request(id, host);
-    } finally {
-      await queue.stop(0);
-    }
+    await requestChecks(database, pushed.accounts);
     return pushed;
   });
   const names = accounts.map(({ target }) => target);

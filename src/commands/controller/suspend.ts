@@ -1,12 +1,13 @@
 import { knownAccount, requestCheck, resume, suspend } from "../../controller/operate.ts";
 import type { AccountDetail } from "../../controller/views/status.ts";
-import { openQueueClient } from "../../controller/work/queue.ts";
+import { requestChecks } from "../../controller/work/queue.ts";
 import { DimsyncError } from "../../model/errors.ts";
 import type { ExitCode } from "../../model/exit.ts";
 import type { Database } from "../../records/postgres/connection.ts";
 import { visible } from "../../text/control-characters.ts";
 import type { Context } from "../shared/context.ts";
 import type { ControllerFlags } from "../shared/flags.ts";
+import { untilFlag } from "../shared/project.ts";
 import { currentUser, withController } from "./place.ts";
 
 /** `dimsync controller suspend ACCOUNT --until T --reason R` */
@@ -16,12 +17,7 @@ export async function runSuspend(context: Context<ControllerFlags>, name: string
     throw new DimsyncError("E_USAGE", "controller suspend needs a time and a reason, which the status page shows.", {
       command: `dimsync controller suspend ${name} --until 2027-01-31T18:00:00Z --reason "warehouse migration"`,
     });
-  const until = new Date(flags.until);
-  if (!(until.getTime() > Date.now()))
-    throw new DimsyncError(
-      "E_USAGE",
-      `--until must be a time in the future, such as 2027-01-31T18:00:00Z, not ${JSON.stringify(flags.until)}.`,
-    );
+  const until = untilFlag(flags.until);
   const { reason } = flags;
   return await withController<ExitCode>(context, async (database) => {
     const account = await knownAccount(database, name);
@@ -33,9 +29,7 @@ export async function runSuspend(context: Context<ControllerFlags>, name: string
 
 /** Puts the account, which is not suspended any more, into the queue. */
 async function requestNow(database: Database, { suspension: _, ...account }: AccountDetail): Promise<void> {
-  const { id, host } = await requestCheck(database, account);
-  const queue = await openQueueClient(database);
-  await queue.request(id, host).finally(() => queue.stop(0));
+  await requestChecks(database, [await requestCheck(database, account)]);
 }
 
 /** `dimsync controller resume ACCOUNT` */

@@ -8,7 +8,7 @@ import { didYouMean } from "../../text/suggest.ts";
 import type { Context } from "../shared/context.ts";
 import type { RecordsFlags } from "../shared/flags.ts";
 import { checkOutputs } from "../shared/output.ts";
-import { loadOneProject } from "../shared/project.ts";
+import { loadOneProject, untilFlag } from "../shared/project.ts";
 import { showHistory, showRecords } from "./show.ts";
 
 const tasks = ["show", "lock", "unlock", "init", "migrate", "export", "restore", "check"] as const;
@@ -40,12 +40,7 @@ async function lock({ flags, io }: Context<RecordsFlags>, records: Records): Pro
     throw new DimsyncError("E_USAGE", "records lock needs a reason, which is shown to users who find the target locked.", {
       command: 'dimsync records lock --reason "warehouse migration"',
     });
-  const until = flags.until === undefined ? undefined : new Date(flags.until);
-  if (until !== undefined && !(until.getTime() > Date.now()))
-    throw new DimsyncError(
-      "E_USAGE",
-      `--until must be a time in the future, such as 2027-01-31T18:00:00Z, not ${JSON.stringify(flags.until)}.`,
-    );
+  const until = flags.until === undefined ? undefined : untilFlag(flags.until);
   await records.lock({ runId: randomUUID(), reason: flags.reason, ...(until === undefined ? {} : { until }) });
   io.stderr(
     `dimsync: The target is locked${until === undefined ? "" : ` until ${until.toISOString()}`}. To end the lock, run dimsync records unlock.\n`,

@@ -90,6 +90,19 @@ export async function openQueueClient(database: Database): Promise<Pick<Queue, "
   };
 }
 
+/** Requests a check of each account at once, through the queue of a running controller. */
+export async function requestChecks(
+  database: Database,
+  accounts: readonly { readonly id: number; readonly host: string }[],
+): Promise<void> {
+  const queue = await openQueueClient(database);
+  try {
+    for (const { id, host } of accounts) await queue.request(id, host);
+  } finally {
+    await queue.stop(0);
+  }
+}
+
 async function request(boss: PgBoss, account: number, host: string, at = new Date()): Promise<void> {
   await boss.upsert(checks, { account }, { singletonKey: String(account), group: { id: host }, startAfter: at });
 }
