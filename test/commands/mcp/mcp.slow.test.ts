@@ -157,10 +157,11 @@ describe("the tools", () => {
   });
 
   it("can be cancelled", async () => {
-    const { client, call, stderr } = await session({ latencyMs: 60_000 }, {}, { DIMSYNC_LOG: "debug" });
+    const { client, call, methods, stderr } = await session({ faults: ["GET /v1/tags@1=delay:60000"] }, {}, { DIMSYNC_LOG: "debug" });
     const abort = new AbortController();
     const called = client.callTool({ name: "get", arguments: { kind: "Tag" } }, undefined, { signal: abort.signal });
     expect((await call("validate")).isError).toBe(false);
+    await expect.poll(() => methods, { timeout: 30_000 }).toEqual(["GET"]);
     abort.abort("the user stopped it");
     await expect(called).rejects.toThrow("the user stopped it");
     await expect.poll(stderr, { timeout: 30_000 }).toMatch(/debug: GET \/v1\/tags - \d+ ms E_INTERRUPTED/u);
