@@ -25,7 +25,7 @@ export default defineConfig({
     projects: [
       { test: { ...shared, name: "fast", include: ["test/**/*.test.ts"], exclude: ["test/**/*.slow.test.ts"] } },
       {
-        test: { ...shared, name: "slow", include: ["test/**/*.slow.test.ts"], globalSetup: ["test/support/shared-postgres-setup.ts"] },
+        test: { ...shared, name: "slow", include: ["test/**/*.slow.test.ts"], globalSetup: ["test/support/postgres/shared-setup.ts"] },
       },
     ],
   },

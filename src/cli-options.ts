@@ -1,5 +1,5 @@
 import { type Command, Option } from "commander";
-import { version } from "./model/version.ts";
+import { version } from "./model/runtime/version.ts";
 
 const collect = (value: string, before: readonly string[]): readonly string[] => [...before, value];
 /** An option that can be given several times. */

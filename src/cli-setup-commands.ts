@@ -2,7 +2,7 @@ import type { CommandLine } from "./cli-declare.ts";
 import { schemaOptions, serveOptions } from "./cli-options.ts";
 import { contextOf } from "./commands/shared/context.ts";
 import type { FmtFlags, GlobalFlags, InitFlags, SchemaFlags, ServeFlags } from "./commands/shared/flags.ts";
-import { version } from "./model/version.ts";
+import { version } from "./model/runtime/version.ts";
 
 /** "Set up", in the order of the help. */
 export function declareSetUp({ program, add }: CommandLine): void {

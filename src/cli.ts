@@ -8,7 +8,7 @@ import type { GlobalFlags } from "./commands/shared/flags.ts";
 import { type Io, processIo } from "./commands/shared/io.ts";
 import { startDebugLog } from "./commands/shared/request-log.ts";
 import type { ExitCode } from "./model/exit.ts";
-import { exitAttributes, traced } from "./model/traced.ts";
+import { exitAttributes, traced } from "./model/runtime/traced.ts";
 
 /** Runs a command line in this process and sets its exit code. */
 export async function run(argv: readonly string[]): Promise<void> {

@@ -4,7 +4,7 @@ import type { PlanOptions, Round, WriteSession } from "../engine/session.ts";
 import { DimsyncError } from "../model/errors.ts";
 import type { Plan } from "../model/plan.ts";
 import type { ItemResult, Result } from "../model/result.ts";
-import { type Secret, secretsIn } from "../model/secret.ts";
+import { type Secret, secretsIn } from "../model/settings/secret.ts";
 import { declined, interrupted, notRun, refusal, type WhyNotRun } from "./not-run.ts";
 import { resultOf } from "./result.ts";
 import { allowGuards, executeRounds } from "./rounds.ts";

@@ -3,7 +3,7 @@ import { kindNamed } from "../kinds/index.ts";
 import { DimsyncError } from "../model/errors.ts";
 import type { Item } from "../model/plan.ts";
 import type { ItemResult } from "../model/result.ts";
-import { type TracedWork, traced } from "../model/traced.ts";
+import { type TracedWork, traced } from "../model/runtime/traced.ts";
 import { sendCreate } from "./create.ts";
 import { type Ending, type Execution, isGood } from "./step.ts";
 import { sendUpdate } from "./update.ts";

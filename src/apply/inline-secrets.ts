@@ -1,7 +1,7 @@
 import { DimsyncError } from "../model/errors.ts";
 import { emptyRecord, isObject } from "../model/json/json.ts";
-import { describeSecret, isSecretReference, type Secret, secretKey } from "../model/secret.ts";
 import type { PlannedRequest, SendableRequest, SendableValue } from "../model/service.ts";
+import { describeSecret, isSecretReference, type Secret, secretKey } from "../model/settings/secret.ts";
 
 /**
  * The request with secrets instead of their references. The last step before sending; never stored.

@@ -7,7 +7,7 @@ import type { ListedObject } from "../kinds/kind.ts";
 import { DimsyncError } from "../model/errors.ts";
 import type { Plan } from "../model/plan.ts";
 import type { ItemResult } from "../model/result.ts";
-import type { Secret } from "../model/secret.ts";
+import type { Secret } from "../model/settings/secret.ts";
 import type { ApplyOptions } from "./apply.ts";
 import { execute } from "./execute.ts";
 import { interrupted, notRun, refusal } from "./not-run.ts";

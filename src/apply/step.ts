@@ -3,7 +3,7 @@ import type { Kind, ListedObject, Unit } from "../kinds/kind.ts";
 import type { AuditEntry } from "../model/live.ts";
 import type { Item } from "../model/plan.ts";
 import type { ItemResult, Outcome } from "../model/result.ts";
-import type { Secret } from "../model/secret.ts";
+import type { Secret } from "../model/settings/secret.ts";
 import type { RunRecords } from "./waves.ts";
 
 /** The context in which the items of one round are executed. */

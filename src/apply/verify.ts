@@ -2,7 +2,7 @@ import { type JsonObject, type JsonValue, sameJson } from "../model/json/json.ts
 import { leavesOf } from "../model/json/leaves.ts";
 import { atPointer, type Pointer } from "../model/json/pointer.ts";
 import type { Item } from "../model/plan.ts";
-import { isSecretReference } from "../model/secret.ts";
+import { isSecretReference } from "../model/settings/secret.ts";
 
 /** The values that a body asks for, by pointer. Secrets are left out: no response shows them. */
 export function desiredBy(body: JsonObject): ReadonlyMap<Pointer, JsonValue> {

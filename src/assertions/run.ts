@@ -3,7 +3,7 @@ import { readAccount, readAhead, readSchemas, readTags } from "../engine/reads/r
 import { isSchemaConfig } from "../kinds/manifests.ts";
 import { schemaConfig } from "../kinds/schema-config/index.ts";
 import type { Project } from "../manifests/project.ts";
-import type { OnProgress } from "../model/progress.ts";
+import type { OnProgress } from "../model/runtime/progress.ts";
 import type { Reads } from "../model/service.ts";
 import type { RecordsState } from "../records/records.ts";
 import { evaluateAssertions, type TestOutcome } from "./evaluate.ts";

@@ -3,8 +3,8 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, relative, sep } from "node:path";
 import { GitError, gitText, runGit } from "../git/process.ts";
-import type { Environment } from "../model/env.ts";
 import { DimsyncError } from "../model/errors.ts";
+import type { Environment } from "../model/settings/env.ts";
 
 // The branch of a pull request about drift has one commit of dimsync, on top of the commit that the job
 // has checked out. The commit says by which tree and parent it was made. If anything else is at the tip

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { isAbsolute, relative, sep } from "node:path";
-import type { Environment } from "../model/env.ts";
 import { isObject, own } from "../model/json/json.ts";
+import type { Environment } from "../model/settings/env.ts";
 
 /** The CI job that dimsync runs in: what comments, issues and pushes need. */
 export interface CiEnvironment {

@@ -1,6 +1,6 @@
-import type { Environment } from "../model/env.ts";
 import { DimsyncError } from "../model/errors.ts";
 import { isObject, own } from "../model/json/json.ts";
+import type { Environment } from "../model/settings/env.ts";
 import type { CiEnvironment } from "./environment.ts";
 import { openProvider } from "./open-provider.ts";
 

@@ -1,6 +1,6 @@
-import type { Environment } from "../model/env.ts";
 import { DimsyncError } from "../model/errors.ts";
 import type { Plan } from "../model/plan.ts";
+import type { Environment } from "../model/settings/env.ts";
 import { workflowCommand } from "../render/machine/github.ts";
 import { visible } from "../text/control-characters.ts";
 import { type Comments, markerOf, markerPrefix, planComment, upsertComment, withdrawPlans } from "./comments.ts";

@@ -1,4 +1,4 @@
-import type { Environment } from "../model/env.ts";
+import type { Environment } from "../model/settings/env.ts";
 import type { CiEnvironment } from "./environment.ts";
 import { pushCredentials } from "./push-credentials.ts";
 import { type Pushed, pushFile } from "./push-file.ts";

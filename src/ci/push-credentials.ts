@@ -1,4 +1,4 @@
-import type { Environment } from "../model/env.ts";
+import type { Environment } from "../model/settings/env.ts";
 import type { CiEnvironment } from "./environment.ts";
 
 type PushTarget = Pick<CiEnvironment, "pushUrl" | "token">;

@@ -1,5 +1,5 @@
 import { gitText, wordsOf } from "../git/process.ts";
-import type { Environment } from "../model/env.ts";
+import type { Environment } from "../model/settings/env.ts";
 
 const attempts = 3;
 const timeoutMs = 120_000;

@@ -1,6 +1,6 @@
 import { setTimeout } from "node:timers/promises";
-import type { Environment } from "../model/env.ts";
 import { DimsyncError } from "../model/errors.ts";
+import type { Environment } from "../model/settings/env.ts";
 import { backoffMs, retryAfterMs } from "../service/retry.ts";
 import { type HttpResponse, sendRequest } from "../service/send-request.ts";
 

@@ -1,7 +1,7 @@
 import type { Project } from "../manifests/project.ts";
-import type { ControllerMode } from "../model/config.ts";
-import type { Environment } from "../model/env.ts";
-import { version } from "../model/version.ts";
+import { version } from "../model/runtime/version.ts";
+import type { ControllerMode } from "../model/settings/config.ts";
+import type { Environment } from "../model/settings/env.ts";
 import { type Database, wordsOf } from "../records/postgres/connection.ts";
 import { openControllerDatabase } from "./database/open.ts";
 import { loadBundledProject } from "./projects/load-bundle.ts";

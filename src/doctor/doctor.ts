@@ -1,9 +1,9 @@
 import type { Project } from "../manifests/project.ts";
-import { accountName } from "../model/config.ts";
-import type { Environment } from "../model/env.ts";
 import { DimsyncError, ProblemsError, ServiceError } from "../model/errors.ts";
 import type { Exit } from "../model/exit.ts";
-import { describeSecret } from "../model/secret.ts";
+import { accountName } from "../model/settings/config.ts";
+import type { Environment } from "../model/settings/env.ts";
+import { describeSecret } from "../model/settings/secret.ts";
 import type { RecordsState } from "../records/records.ts";
 import type { Client } from "../service/client.ts";
 import type { CallReport } from "../service/request.ts";

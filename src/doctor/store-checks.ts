@@ -1,6 +1,6 @@
 import type { Project } from "../manifests/project.ts";
-import type { Environment } from "../model/env.ts";
 import { DimsyncError } from "../model/errors.ts";
+import type { Environment } from "../model/settings/env.ts";
 import type { GitProbe } from "../records/git/probe.ts";
 import type { PostgresProbe } from "../records/postgres/probe.ts";
 import type { RecordsState } from "../records/records.ts";

@@ -1,7 +1,7 @@
 import { accessSync, constants } from "node:fs";
-import { parseBaseUrl } from "../model/base-url.ts";
-import type { Environment } from "../model/env.ts";
 import { DimsyncError } from "../model/errors.ts";
+import { parseBaseUrl } from "../model/settings/base-url.ts";
+import type { Environment } from "../model/settings/env.ts";
 import { proxyFor, proxyVariable } from "../service/connection/proxy.ts";
 import { type Check, fail, ok, warn } from "./check.ts";
 

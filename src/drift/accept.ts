@@ -7,7 +7,7 @@ import type { Pointer } from "../model/json/pointer.ts";
 import type { Plan } from "../model/plan.ts";
 import type { Problem } from "../model/problem.ts";
 import type { Edit } from "../yaml/diff.ts";
-import { editYaml } from "../yaml/edit.ts";
+import { editYaml } from "../yaml/edit/edit.ts";
 import type { WriteFile } from "./history.ts";
 import { type Override, withOverride } from "./overrides.ts";
 import { type DifferenceEdits, type ProjectManifests, planEdits } from "./plan-edits.ts";

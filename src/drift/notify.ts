@@ -1,7 +1,7 @@
-import { isLoopback } from "../model/base-url.ts";
 import { DimsyncError } from "../model/errors.ts";
 import type { Change, Manual, Plan } from "../model/plan.ts";
-import type { Secret, SecretReference } from "../model/secret.ts";
+import { isLoopback } from "../model/settings/base-url.ts";
+import type { Secret, SecretReference } from "../model/settings/secret.ts";
 import { wholePath } from "../text/paths.ts";
 import type { HistoryEntry, OpenStep } from "./history.ts";
 

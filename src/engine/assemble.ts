@@ -1,11 +1,11 @@
 import { type DiffResult, emptyDiff } from "../kinds/kind.ts";
 import { byText } from "../model/address.ts";
-import { accountName } from "../model/config.ts";
 import type { GuardFinding } from "../model/findings.ts";
 import type { Blocked, DraftItem, Item, NamedObject, Plan } from "../model/plan.ts";
-import type { PolicyCheck } from "./check-policies.ts";
+import { accountName } from "../model/settings/config.ts";
+import { checkGuards } from "./checks/guards.ts";
+import type { PolicyCheck } from "./checks/policies.ts";
 import type { Compared } from "./compare.ts";
-import { checkGuards } from "./guards.ts";
 import { makePlan } from "./plan.ts";
 import { blockedByEarlierRun, type Recovered, unknownOutcome } from "./recover.ts";
 import { hasErrors, type RoundView } from "./round.ts";

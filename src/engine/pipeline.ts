@@ -1,5 +1,5 @@
 import type { Plan } from "../model/plan.ts";
-import { traced } from "../model/traced.ts";
+import { traced } from "../model/runtime/traced.ts";
 import { assemblePlan } from "./assemble.ts";
 import { cachedReads } from "./reads/cached-reads.ts";
 import { recoverRound } from "./recover.ts";

@@ -1,8 +1,8 @@
 import { emptyDiff } from "../kinds/kind.ts";
 import type { Problem } from "../model/problem.ts";
 import type { Resource } from "../model/resource.ts";
-import { checkLabels } from "./check-labels.ts";
-import { type CheckedUnit, checkPolicies, type PolicyCheck } from "./check-policies.ts";
+import { checkLabels } from "./checks/labels.ts";
+import { type CheckedUnit, checkPolicies, type PolicyCheck } from "./checks/policies.ts";
 import { type Compared, compareUnits } from "./compare.ts";
 import { type ObservedAccount, observeAccount } from "./observe.ts";
 import { type BaseView, baseResources, baseView } from "./origin.ts";

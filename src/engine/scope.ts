@@ -1,10 +1,10 @@
 import { kinds } from "../kinds/index.ts";
 import { nameMatcher, namesMatcher } from "../kinds/patterns/names.ts";
 import { type Address, manifestAddress } from "../model/address.ts";
-import type { IgnoreEntry } from "../model/config.ts";
 import { fromPointer, type Pointer } from "../model/json/pointer.ts";
 import type { Problem } from "../model/problem.ts";
 import type { Resource } from "../model/resource.ts";
+import type { IgnoreEntry } from "../model/settings/config.ts";
 import { titles } from "../model/titles.ts";
 import { didYouMean } from "../text/suggest.ts";
 

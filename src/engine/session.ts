@@ -1,13 +1,13 @@
 import type { Address } from "../model/address.ts";
 import type { ColumnReview } from "../model/columns.ts";
-import type { IgnoreEntry, Settings } from "../model/config.ts";
 import type { ColumnLabels } from "../model/labels.ts";
 import type { CallCounts, Plan } from "../model/plan.ts";
 import type { Locate, Problem } from "../model/problem.ts";
-import type { OnProgress } from "../model/progress.ts";
 import type { Resource } from "../model/resource.ts";
-import type { Secret, SecretReference } from "../model/secret.ts";
+import type { OnProgress } from "../model/runtime/progress.ts";
 import type { Reads, SendableRequest, WriteAnswer, WriteDecoder } from "../model/service.ts";
+import type { IgnoreEntry, Settings } from "../model/settings/config.ts";
+import type { Secret, SecretReference } from "../model/settings/secret.ts";
 import type { PolicyFunction } from "../policies/script.ts";
 import type { RecordsRun, RecordsState } from "../records/records.ts";
 import type { RunReads } from "./reads/cached-reads.ts";

@@ -1,8 +1,8 @@
 import { mkdtemp, realpath, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { isAbsolute, join, relative, sep } from "node:path";
-import type { Environment } from "../model/env.ts";
 import { DimsyncError } from "../model/errors.ts";
+import type { Environment } from "../model/settings/env.ts";
 import { GitError, gitText } from "./process.ts";
 
 /** A project's files at a git ref, checked out into a temporary folder. */

@@ -1,6 +1,6 @@
 import { spawn } from "node:child_process";
 import { stripVTControlCharacters } from "node:util";
-import type { Environment } from "../model/env.ts";
+import type { Environment } from "../model/settings/env.ts";
 
 /** Where and with what environment git runs. */
 export interface GitPlace {

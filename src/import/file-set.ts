@@ -2,7 +2,7 @@ import type { JsonValue } from "../model/json/json.ts";
 import type { SourceLocation } from "../model/problem.ts";
 import { valueEdits } from "../yaml/diff.ts";
 import { documentRanges } from "../yaml/document-ranges.ts";
-import { editYaml } from "../yaml/edit.ts";
+import { editYaml } from "../yaml/edit/edit.ts";
 import { eolOf } from "../yaml/nodes.ts";
 import { inlineYaml } from "../yaml/print.ts";
 import { type DocumentText, untypedComment } from "./document-text.ts";

@@ -8,7 +8,7 @@ import { withIdentities } from "../kinds/select.ts";
 import type { Project } from "../manifests/project.ts";
 import { type Address, byText, kindOf } from "../model/address.ts";
 import { DimsyncError } from "../model/errors.ts";
-import type { OnProgress } from "../model/progress.ts";
+import type { OnProgress } from "../model/runtime/progress.ts";
 import type { Reads } from "../model/service.ts";
 import type { Records, RecordsRun, RecordsState } from "../records/records.ts";
 import { type Adoption, adopt, type NewDocument } from "./adopt.ts";

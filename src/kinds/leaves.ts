@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { canonicalJson } from "../model/json/json.ts";
 import { leavesOf } from "../model/json/leaves.ts";
 import type { Pointer } from "../model/json/pointer.ts";
-import { isSecretReference } from "../model/secret.ts";
+import { isSecretReference } from "../model/settings/secret.ts";
 
 /** 12 hex digits show a difference, and are too few to guess a value from. */
 const digitsKept = 12;

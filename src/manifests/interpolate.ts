@@ -1,6 +1,6 @@
 import { isObject, type JsonValue, own } from "../model/json/json.ts";
 import type { Problem } from "../model/problem.ts";
-import { isSecretReference } from "../model/secret.ts";
+import { isSecretReference } from "../model/settings/secret.ts";
 import { titles } from "../model/titles.ts";
 import { didYouMean } from "../text/suggest.ts";
 import type { Variables } from "./config/variables.ts";

@@ -1,7 +1,7 @@
 import { isObject, type JsonValue } from "../model/json/json.ts";
 import { type Pointer, toPointer } from "../model/json/pointer.ts";
 import type { Problem, SourceLocation } from "../model/problem.ts";
-import { isSecretReference } from "../model/secret.ts";
+import { isSecretReference } from "../model/settings/secret.ts";
 import { titles } from "../model/titles.ts";
 import { aliasProblem, tooDeep } from "../yaml/problems.ts";
 import type { Variables } from "./config/variables.ts";

@@ -1,6 +1,6 @@
 import type { JsonObject, JsonValue } from "./json/json.ts";
 import type { AuditEntry, LiveColumn, LiveIntegration, LiveSchemas, LiveTag, LiveUser } from "./live.ts";
-import type { Secret } from "./secret.ts";
+import type { Secret } from "./settings/secret.ts";
 
 /** A list as the service returned it. */
 export interface Listing<T> {

@@ -4,11 +4,11 @@ import { setTimeout as sleepFor } from "node:timers/promises";
 import type { Clock, LoadedProject } from "../engine/session.ts";
 import { noAccount } from "../manifests/project.ts";
 import { resolveSecrets, secretPlaces } from "../manifests/secrets/resolve.ts";
-import type { Settings } from "../model/config.ts";
-import type { Environment } from "../model/env.ts";
 import { DimsyncError, ProblemsError } from "../model/errors.ts";
-import { describeSecret, Secret, type SecretReference, secretKey } from "../model/secret.ts";
-import { version } from "../model/version.ts";
+import { version } from "../model/runtime/version.ts";
+import type { Settings } from "../model/settings/config.ts";
+import type { Environment } from "../model/settings/env.ts";
+import { describeSecret, Secret, type SecretReference, secretKey } from "../model/settings/secret.ts";
 import type { Client } from "../service/client.ts";
 import type { CallReport } from "../service/request.ts";
 

@@ -2,14 +2,14 @@ import { randomUUID } from "node:crypto";
 import type { Session } from "../engine/session.ts";
 import { gitState } from "../git/state.ts";
 import type { Project } from "../manifests/project.ts";
-import type { Environment } from "../model/env.ts";
 import type { Plan } from "../model/plan.ts";
-import type { OnProgress } from "../model/progress.ts";
-import { version } from "../model/version.ts";
+import type { OnProgress } from "../model/runtime/progress.ts";
+import { version } from "../model/runtime/version.ts";
+import type { Environment } from "../model/settings/env.ts";
 import type { Client } from "../service/client.ts";
 import { systemClock } from "./account.ts";
 import { moduleFiles } from "./policy-modules.ts";
-import { readRecords } from "./records.ts";
+import { readRecords } from "./records/open.ts";
 
 /** The input of a run. It uses nothing else outside the project. */
 export interface RunEnvironment {

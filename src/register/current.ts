@@ -9,7 +9,7 @@ import type { Project } from "../manifests/project.ts";
 import { type Address, byText } from "../model/address.ts";
 import { ProblemsError } from "../model/errors.ts";
 import type { LiveIntegration, LiveSchemas } from "../model/live.ts";
-import type { OnProgress } from "../model/progress.ts";
+import type { OnProgress } from "../model/runtime/progress.ts";
 import type { Reads } from "../model/service.ts";
 import type { PolicyFunction } from "../policies/script.ts";
 import { policiesIn } from "../policies/validate.ts";

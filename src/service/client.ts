@@ -1,9 +1,9 @@
-import { parseBaseUrl } from "../model/base-url.ts";
-import { type Environment, isEnabled } from "../model/env.ts";
 import { DimsyncError, ServiceError } from "../model/errors.ts";
 import type { JsonValue } from "../model/json/json.ts";
-import type { Secret } from "../model/secret.ts";
 import type { Reads, SendableRequest, WriteAnswer } from "../model/service.ts";
+import { parseBaseUrl } from "../model/settings/base-url.ts";
+import { type Environment, isEnabled } from "../model/settings/env.ts";
+import type { Secret } from "../model/settings/secret.ts";
 import { createCircuitBreaker } from "./circuit-breaker.ts";
 import { pause } from "./connection/abort-listeners.ts";
 import { createTransport } from "./connection/transport.ts";

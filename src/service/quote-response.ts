@@ -1,5 +1,5 @@
 import { isObject, own } from "../model/json/json.ts";
-import type { Secret } from "../model/secret.ts";
+import type { Secret } from "../model/settings/secret.ts";
 
 const longestQuote = 300;
 const longestBody = 65_536;

@@ -1,7 +1,7 @@
 import { channel } from "node:diagnostics_channel";
 import { ServiceError } from "../model/errors.ts";
-import { Secret } from "../model/secret.ts";
 import type { SendableRequest } from "../model/service.ts";
+import { Secret } from "../model/settings/secret.ts";
 import type { CircuitBreaker } from "./circuit-breaker.ts";
 import type { Method, Transport, WireResponse } from "./connection/transport.ts";
 import { closed, type Failure, failureOfStatus, failureOfWire, interrupted, toServiceError } from "./errors.ts";

@@ -1,6 +1,6 @@
 import type { Dispatcher } from "undici";
-import { isLoopback } from "../model/base-url.ts";
-import type { Environment } from "../model/env.ts";
+import { isLoopback } from "../model/settings/base-url.ts";
+import type { Environment } from "../model/settings/env.ts";
 import { openPool } from "./connection/open-pool.ts";
 import type { HttpHeaders } from "./connection/transport.ts";
 import { connectionCode, isConnectTimeout } from "./errors.ts";

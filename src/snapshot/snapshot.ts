@@ -1,12 +1,12 @@
 import { readAhead, readSchemas } from "../engine/reads/read-account.ts";
 import { integrationAddress } from "../kinds/manifests.ts";
 import { type Address, byText } from "../model/address.ts";
-import { accountName } from "../model/config.ts";
 import { DimsyncError, ServiceError } from "../model/errors.ts";
 import { canonicalJson, isObject, own } from "../model/json/json.ts";
 import type { LiveIntegration, LiveSchemas, LiveTag, LiveUser } from "../model/live.ts";
 import type { Problem } from "../model/problem.ts";
 import type { Listing, Reads } from "../model/service.ts";
+import { accountName } from "../model/settings/config.ts";
 import { titles } from "../model/titles.ts";
 import { damagedMember } from "./shape.ts";
 

@@ -1,6 +1,6 @@
 import { isObject, type JsonValue } from "../model/json/json.ts";
 import { fromPointer, type Pointer } from "../model/json/pointer.ts";
-import { describeSecret, isSecretName, isSecretReference } from "../model/secret.ts";
+import { describeSecret, isSecretName, isSecretReference } from "../model/settings/secret.ts";
 import { visible } from "./control-characters.ts";
 import { nameText } from "./paths.ts";
 import { isPlainScalar } from "./plain-scalar.ts";

@@ -1,5 +1,5 @@
 import { type Document, isAlias, isMap, isScalar, isSeq, type Node } from "yaml";
-import { isSecretName } from "../model/secret.ts";
+import { isSecretName } from "../model/settings/secret.ts";
 
 /**
  * Whether the member `key` of the map at `path` holds a secret. `kind` is the `kind` at the top of

@@ -5,7 +5,7 @@ import type { TestReport } from "../../src/assertions/report.ts";
 import { runSnapshot } from "../../src/commands/adopt/snapshot.ts";
 import { runTest } from "../../src/commands/adopt/test.ts";
 import type { SnapshotFlags, TestFlags } from "../../src/commands/shared/flags.ts";
-import { type AccountProject, openAccountProject } from "../support/account-project.ts";
+import { type AccountProject, openAccountProject } from "../support/accounts/project.ts";
 
 let project: AccountProject;
 beforeEach(async () => {

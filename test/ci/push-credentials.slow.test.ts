@@ -2,9 +2,9 @@ import { expect, onTestFinished, test } from "vitest";
 import { originCredentials } from "../../src/ci/push-credentials.ts";
 import { openGitRecords } from "../../src/records/git/index.ts";
 import { initGitRecords } from "../../src/records/git/init.ts";
-import { gitEnv } from "../support/git-env.ts";
-import { gitHttp } from "../support/git-http.ts";
-import { gitRemote } from "../support/git-remote.ts";
+import { gitEnv } from "../support/git/env.ts";
+import { gitHttp } from "../support/git/http.ts";
+import { gitRemote } from "../support/git/remote.ts";
 
 test("records are read from origin and pushed with the token of the job, as GitLab needs it", async () => {
   const remote = gitRemote();

@@ -2,8 +2,8 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { type Pushed, pushFile } from "../../src/ci/push-file.ts";
-import { gitEnv as env } from "../support/git-env.ts";
-import { git } from "../support/git-remote.ts";
+import { gitEnv as env } from "../support/git/env.ts";
+import { git } from "../support/git/remote.ts";
 import { writeProject } from "../support/project-folder.ts";
 
 const author = { name: "Bot", email: "bot@example.com" };

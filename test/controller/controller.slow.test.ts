@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { dimsync, ended, quickstart, startCli } from "../cli/built-cli.ts";
-import { sharedPostgres } from "../support/shared-postgres.ts";
+import { sharedPostgres } from "../support/postgres/shared.ts";
 
 /** The quick start under control, and its controller as a process. */
 async function controlled(databaseUrl: string | undefined, controller = "{ every: 1m }") {

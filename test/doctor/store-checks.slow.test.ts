@@ -3,11 +3,11 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import type { DoctorReport } from "../../src/doctor/doctor.ts";
 import { runCommand } from "../support/command.ts";
-import { gitEnv } from "../support/git-env.ts";
-import { gitHttp } from "../support/git-http.ts";
-import { git, gitRemote } from "../support/git-remote.ts";
-import { startPgbouncer } from "../support/postgres.ts";
-import { sharedPostgres } from "../support/shared-postgres.ts";
+import { gitEnv } from "../support/git/env.ts";
+import { gitHttp } from "../support/git/http.ts";
+import { git, gitRemote } from "../support/git/remote.ts";
+import { startPgbouncer } from "../support/postgres/server.ts";
+import { sharedPostgres } from "../support/postgres/shared.ts";
 
 const config = `apiVersion: dimsync/v1
 kind: Config

@@ -6,7 +6,7 @@ import { acceptDrift, writeEdits } from "../../src/drift/accept.ts";
 import { historyEntry, stepsDone } from "../../src/drift/history.ts";
 import { checkOutBase } from "../../src/git/base.ts";
 import { apply, drift, loadProject, type Plan, renderers } from "../../src/index.ts";
-import { attributeReport } from "../../src/operations/attribution.ts";
+import { attributeReport } from "../../src/operations/core/attribution.ts";
 import { writeAtomic } from "../../src/records/files/atomic.ts";
 import { faults } from "../render/markdown/structure.ts";
 import { configText, keyVariable, writeProject } from "../support/project-folder.ts";

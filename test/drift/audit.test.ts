@@ -1,8 +1,8 @@
 import { describe, expect, onTestFinished, test } from "vitest";
 import { momentOf, readAudit } from "../../src/drift/audit.ts";
 import type { AuditEntry } from "../../src/model/live.ts";
-import { Secret } from "../../src/model/secret.ts";
 import type { AuditQuery } from "../../src/model/service.ts";
+import { Secret } from "../../src/model/settings/secret.ts";
 import { createClient } from "../../src/service/client.ts";
 import { startService } from "../support/service.ts";
 

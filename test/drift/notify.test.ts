@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { historyEntry } from "../../src/drift/history.ts";
 import { notify, parseNotify } from "../../src/drift/notify.ts";
 import type { Plan } from "../../src/model/plan.ts";
-import { Secret } from "../../src/model/secret.ts";
+import { Secret } from "../../src/model/settings/secret.ts";
 import { postJson } from "../../src/service/send-request.ts";
 import { past, tracedReport } from "../render/html-report.ts";
 import { change, item, plan } from "../render/plans.ts";

@@ -5,7 +5,7 @@ import { everything } from "../../src/engine/scope.ts";
 import type { LiveSchemas } from "../../src/model/live.ts";
 import type { Reads } from "../../src/model/service.ts";
 import { column, schema, table } from "../kinds/schema-config/fleet.ts";
-import { accountViewOf, liveIntegration, resourceOf } from "../support/account-view.ts";
+import { accountViewOf, liveIntegration, resourceOf } from "../support/accounts/view.ts";
 
 // A unit's tree is in memory only during its comparison. Counts the trees that were returned and
 // are not compared yet, while the columns of each must also be read (the snake_case response), when

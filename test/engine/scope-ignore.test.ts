@@ -2,7 +2,7 @@ import { describe, expect, onTestFinished, test } from "vitest";
 import { seedAccount } from "../../src/embedded/index.ts";
 import { ignoring } from "../../src/engine/scope.ts";
 import type { Plan, Result } from "../../src/index.ts";
-import type { IgnoreEntry } from "../../src/model/config.ts";
+import type { IgnoreEntry } from "../../src/model/settings/config.ts";
 import { runCommand } from "../support/command.ts";
 import { configText, keyVariable, writeProject } from "../support/project-folder.ts";
 import { startService } from "../support/service.ts";

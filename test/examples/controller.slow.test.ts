@@ -7,9 +7,9 @@ import { Service } from "kubernetes-models/v1/Service";
 import { describe, expect, it } from "vitest";
 import { parseAllDocuments } from "yaml";
 import { dimsync, ended, startCli } from "../cli/built-cli.ts";
-import { freePort } from "../support/postgres.ts";
+import { freePort } from "../support/postgres/server.ts";
+import { sharedPostgres } from "../support/postgres/shared.ts";
 import { writeProject } from "../support/project-folder.ts";
-import { sharedPostgres } from "../support/shared-postgres.ts";
 
 const folder = "examples/controller";
 const textOf = (path: string): string => readFileSync(join(folder, path), "utf8");

@@ -6,9 +6,9 @@ import { openGitRecords } from "../../src/records/git/index.ts";
 import { initGitRecords } from "../../src/records/git/init.ts";
 import { initPostgresRecords, openPostgresRecords } from "../../src/records/postgres/index.ts";
 import type { Records } from "../../src/records/records.ts";
-import { gitHttp } from "../support/git-http.ts";
-import { git, gitRemote } from "../support/git-remote.ts";
-import type { Postgres } from "../support/postgres.ts";
+import { gitHttp } from "../support/git/http.ts";
+import { git, gitRemote } from "../support/git/remote.ts";
+import type { Postgres } from "../support/postgres/server.ts";
 import { startTcpProxy } from "../support/tcp-proxy.ts";
 import { type ClientParts, canaries, type MixedProject, projectIn, sharedFiles } from "./mixed-project.ts";
 

@@ -5,8 +5,8 @@ import type { EmbeddedService } from "../../src/embedded/index.ts";
 import { loadProject, type Project } from "../../src/manifests/project.ts";
 import type { Plan } from "../../src/model/plan.ts";
 import type { Result } from "../../src/model/result.ts";
-import { applyAccount } from "../../src/operations/apply.ts";
-import { planAccount } from "../../src/operations/plan.ts";
+import { applyAccount } from "../../src/operations/core/apply.ts";
+import { planAccount } from "../../src/operations/core/plan.ts";
 import { configText, keyVariable, writeFolder } from "../support/project-folder.ts";
 import { returnsManifest } from "../support/returns.ts";
 

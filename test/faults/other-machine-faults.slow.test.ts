@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
+import { sharedPostgres } from "../support/postgres/shared.ts";
 import { sampleOf, sampleSeed } from "../support/sample.ts";
-import { sharedPostgres } from "../support/shared-postgres.ts";
 import { gitStore, postgresStore, type SharedStore } from "./machines.ts";
 import { disturbGroups, recordedRequests, refusal } from "./matrix.ts";
 import { canaries } from "./mixed-project.ts";

@@ -1,9 +1,9 @@
 import pLimit from "p-limit";
 import { describe, expect, it } from "vitest";
 import { builtCli } from "../cli/built-cli.ts";
+import { sharedPostgres } from "../support/postgres/shared.ts";
 import { sampleOf, sampleSeed } from "../support/sample.ts";
 import { startService } from "../support/service.ts";
-import { sharedPostgres } from "../support/shared-postgres.ts";
 import { startCli } from "./cli-process.ts";
 import { gitStore, postgresStore, type SharedStore } from "./machines.ts";
 import { kindOf, recordedRequests, unbound } from "./matrix.ts";

@@ -8,7 +8,7 @@ import type { FmtFlags, ImportFlags, PlanFlags } from "../../src/commands/shared
 import type { AccountState } from "../../src/embedded/index.ts";
 import type { ImportReport } from "../../src/import/report.ts";
 import type { Plan } from "../../src/model/plan.ts";
-import { type AccountProject, openAccountProject } from "../support/account-project.ts";
+import { type AccountProject, openAccountProject } from "../support/accounts/project.ts";
 import { runs } from "../support/sample.ts";
 import { accountState, liveChange, makeChange } from "./random-account.ts";
 

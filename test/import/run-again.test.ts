@@ -1,7 +1,7 @@
 import { createTwoFilesPatch } from "diff";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { AccountState, SchemaMap } from "../../src/embedded/index.ts";
-import { type AccountProject, openAccountProject } from "../support/account-project.ts";
+import { type AccountProject, openAccountProject } from "../support/accounts/project.ts";
 
 let project: AccountProject;
 beforeEach(async () => {

@@ -3,7 +3,7 @@ import { runFmt } from "../../src/commands/setup/fmt.ts";
 import type { FmtFlags } from "../../src/commands/shared/flags.ts";
 import type { AccountState, SchemaMap } from "../../src/embedded/index.ts";
 import { seedAccount } from "../../src/embedded/index.ts";
-import { openAccountProject } from "../support/account-project.ts";
+import { openAccountProject } from "../support/accounts/project.ts";
 
 const column = { nameInDestination: "c", enabled: true, hashed: false, isPrimaryKey: false };
 

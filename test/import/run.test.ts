@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { acquireLock } from "../../src/records/folder/lock.ts";
 import { recordListLengths } from "../../src/records/list-lengths.ts";
-import { type AccountProject, openAccountProject } from "../support/account-project.ts";
+import { type AccountProject, openAccountProject } from "../support/accounts/project.ts";
 
 let project: AccountProject;
 beforeEach(async () => {

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { emptyLabelSelectors } from "../../src/kinds/label-selectors.ts";
 import type { Resource } from "../../src/model/resource.ts";
-import { resourceOf } from "../support/account-view.ts";
+import { resourceOf } from "../support/accounts/view.ts";
 
 const integrations = [
   resourceOf("Integration", "orders", {}, { labels: { domain: "sales", tier: "gold" } }),

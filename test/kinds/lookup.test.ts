@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import type { LiveIntegration } from "../../src/model/live.ts";
 import type { Resource } from "../../src/model/resource.ts";
-import { accountViewOf, foundIn, liveIntegration, liveTag, resourceOf } from "../support/account-view.ts";
+import { accountViewOf, foundIn, liveIntegration, liveTag, resourceOf } from "../support/accounts/view.ts";
 
 /** The object, with every read of `name`, `id` and `address` counted: searches cannot do without them. */
 function counting<T extends object>(object: T, count: () => void): T {

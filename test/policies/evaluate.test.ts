@@ -5,7 +5,7 @@ import type { PolicySpec, Resource } from "../../src/model/resource.ts";
 import { newPolicyEvaluator, type PolicyTarget } from "../../src/policies/evaluate.ts";
 import type { PolicyFunction } from "../../src/policies/script.ts";
 import { column, schema, table } from "../kinds/schema-config/fleet.ts";
-import { resourceOf } from "../support/account-view.ts";
+import { resourceOf } from "../support/accounts/view.ts";
 
 const today = "2026-06-01";
 const place = { file: "policy.yaml", line: 7 };

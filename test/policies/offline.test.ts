@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { PolicySpec, SchemaConfigSpec, SchemaTree } from "../../src/model/resource.ts";
 import { literalProblems } from "../../src/policies/offline.ts";
-import { resourceOf } from "../support/account-view.ts";
+import { resourceOf } from "../support/accounts/view.ts";
 
 const policy: PolicySpec = {
   severity: "error",

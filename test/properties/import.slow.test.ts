@@ -8,7 +8,7 @@ import { runFmt } from "../../src/commands/setup/fmt.ts";
 import type { FmtFlags, PlanFlags } from "../../src/commands/shared/flags.ts";
 import type { Plan } from "../../src/model/plan.ts";
 import { accountState, liveChange, makeChange } from "../import/random-account.ts";
-import { type AccountProject, openAccountProject } from "../support/account-project.ts";
+import { type AccountProject, openAccountProject } from "../support/accounts/project.ts";
 import { runs } from "../support/sample.ts";
 
 const usual = { numRuns: runs(8, 300) };

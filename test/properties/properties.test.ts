@@ -5,7 +5,7 @@ import type { Exchange } from "../../src/embedded/index.ts";
 import { canonicalJson, isObject, type JsonValue } from "../../src/model/json/json.ts";
 import { atPointer, type Pointer } from "../../src/model/json/pointer.ts";
 import type { Change, Plan } from "../../src/model/plan.ts";
-import { accountChanges } from "../support/account-changes.ts";
+import { accountChanges } from "../support/accounts/changes.ts";
 import { filesIn } from "../support/project-folder.ts";
 import { runs } from "../support/sample.ts";
 import { accountOf, manifestsOf, type RandomAccount, randomAccount } from "./accounts.ts";

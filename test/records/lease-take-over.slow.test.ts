@@ -4,9 +4,9 @@ import { openGitRecords } from "../../src/records/git/index.ts";
 import { initGitRecords } from "../../src/records/git/init.ts";
 import { initPostgresRecords, openPostgresRecords } from "../../src/records/postgres/index.ts";
 import type { Records } from "../../src/records/records.ts";
-import { gitEnv } from "../support/git-env.ts";
-import { gitRemote } from "../support/git-remote.ts";
-import { sharedPostgres } from "../support/shared-postgres.ts";
+import { gitEnv } from "../support/git/env.ts";
+import { gitRemote } from "../support/git/remote.ts";
+import { sharedPostgres } from "../support/postgres/shared.ts";
 import { compileProgram, type Program, start, tempFolder } from "./child.ts";
 import { intentOf } from "./suite.ts";
 

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { Secret } from "../../src/model/secret.ts";
+import { Secret } from "../../src/model/settings/secret.ts";
 import { type Format, renderers } from "../../src/render/index.ts";
 import { change, item, plan } from "./plans.ts";
 

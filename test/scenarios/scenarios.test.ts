@@ -4,7 +4,7 @@ import { fileURLToPath, pathToFileURL } from "node:url";
 import { describe, expect, test } from "vitest";
 import { parse } from "yaml";
 import { type AccountState, type EmbeddedOptions, type Exchange, seedAccount } from "../../src/embedded/index.ts";
-import { accountChanges, changeLines } from "../support/account-changes.ts";
+import { accountChanges, changeLines } from "../support/accounts/changes.ts";
 import { callLines } from "../support/calls.ts";
 import { type Ran, runCommand } from "../support/command.ts";
 import { configText, filesIn, keyVariable, writeProject } from "../support/project-folder.ts";

@@ -3,7 +3,7 @@ import type { EmbeddedOptions } from "../../src/embedded/index.ts";
 import { own } from "../../src/model/json/json.ts";
 import { urlPath } from "../../src/model/json/pointer.ts";
 import type { LiveTable } from "../../src/model/live.ts";
-import { Secret } from "../../src/model/secret.ts";
+import { Secret } from "../../src/model/settings/secret.ts";
 import { decodeWrite } from "../../src/service/decode/resources.ts";
 import { startService } from "../support/service.ts";
 import { clientFor, failureOf } from "./client-under-test.ts";

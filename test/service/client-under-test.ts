@@ -1,6 +1,6 @@
 import { onTestFinished } from "vitest";
 import { ServiceError } from "../../src/model/errors.ts";
-import { Secret } from "../../src/model/secret.ts";
+import { Secret } from "../../src/model/settings/secret.ts";
 import { type Client, type ClientOptions, createClient } from "../../src/service/client.ts";
 
 export const key = "k-canary-5f2e9";

@@ -1,7 +1,7 @@
 import { inspect } from "node:util";
 import { describe, expect, test } from "vitest";
-import { Secret } from "../../src/model/secret.ts";
 import type { SendableRequest } from "../../src/model/service.ts";
+import { Secret } from "../../src/model/settings/secret.ts";
 import { clientFor, failureOf, key } from "./client-under-test.ts";
 import { json, refusedUrl, serve, serveSockets } from "./loopback.ts";
 

@@ -1,7 +1,7 @@
 import { inspect } from "node:util";
 import { describe, expect, test } from "vitest";
 import { DimsyncError } from "../../src/model/errors.ts";
-import { Secret } from "../../src/model/secret.ts";
+import { Secret } from "../../src/model/settings/secret.ts";
 import { clientFor, failureOf, key } from "./client-under-test.ts";
 import { json, refusedUrl, serve, serveSockets } from "./loopback.ts";
 

@@ -4,7 +4,7 @@ import { runCompare } from "../../src/commands/adopt/compare.ts";
 import { runSnapshot } from "../../src/commands/adopt/snapshot.ts";
 import type { CompareFlags, SnapshotFlags } from "../../src/commands/shared/flags.ts";
 import type { Comparison } from "../../src/snapshot/comparison.ts";
-import { type AccountProject, openAccountProject } from "../support/account-project.ts";
+import { type AccountProject, openAccountProject } from "../support/accounts/project.ts";
 
 let project: AccountProject;
 beforeEach(async () => {

@@ -6,7 +6,7 @@ import { runPlan } from "../../src/commands/core/plan.ts";
 import type { PlanFlags, SnapshotFlags } from "../../src/commands/shared/flags.ts";
 import { readSnapshotFile } from "../../src/snapshot/file.ts";
 import { readsOf } from "../../src/snapshot/snapshot.ts";
-import { type AccountProject, openAccountProject } from "../support/account-project.ts";
+import { type AccountProject, openAccountProject } from "../support/accounts/project.ts";
 
 let project: AccountProject;
 beforeEach(async () => {

@@ -3,7 +3,7 @@ import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { dirname, join } from "node:path";
 import { builtCli } from "../cli/built-cli.ts";
-import { gitEnv } from "./git-env.ts";
+import { gitEnv } from "./git/env.ts";
 import { writeProject } from "./project-folder.ts";
 
 // Runs a Markdown page like a reader: writes its files, runs its commands, and puts their output

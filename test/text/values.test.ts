@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { parse } from "yaml";
 import { isObject, type JsonValue } from "../../src/model/json/json.ts";
-import { isSecretName } from "../../src/model/secret.ts";
+import { isSecretName } from "../../src/model/settings/secret.ts";
 import { cutMiddle, valueAt, valueLines, valueText } from "../../src/text/values.ts";
 
 describe("a value on one line", () => {

@@ -4,7 +4,7 @@ import type { NodePath } from "../../kinds/schema-config/tree.ts";
 import type { Project, ProjectCatalog } from "../../manifests/project.ts";
 import { DimsyncError, ProblemsError } from "../../model/errors.ts";
 import type { ExitCode } from "../../model/exit.ts";
-import { acceptLiveColumns } from "../../operations/catalog.ts";
+import { acceptLiveColumns } from "../../operations/adopt/catalog.ts";
 import { writeAtomic } from "../../records/files/atomic.ts";
 import { counted } from "../../text/counts.ts";
 import type { Context } from "../shared/context.ts";

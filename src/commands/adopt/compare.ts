@@ -2,7 +2,7 @@ import { statSync } from "node:fs";
 import { resolve } from "node:path";
 import { DimsyncError } from "../../model/errors.ts";
 import type { ExitCode } from "../../model/exit.ts";
-import { type ComparedSide, compareSides } from "../../operations/compare.ts";
+import { type ComparedSide, compareSides } from "../../operations/adopt/compare.ts";
 import { comparisonText } from "../../render/terminal/comparison.ts";
 import type { Context } from "../shared/context.ts";
 import type { CompareFlags } from "../shared/flags.ts";

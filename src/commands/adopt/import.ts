@@ -2,7 +2,7 @@ import { resolve } from "node:path";
 import type { Project } from "../../manifests/project.ts";
 import { DimsyncError } from "../../model/errors.ts";
 import type { ExitCode } from "../../model/exit.ts";
-import { importProject } from "../../operations/import.ts";
+import { importProject } from "../../operations/adopt/import.ts";
 import { importText } from "../../render/terminal/import.ts";
 import type { Context } from "../shared/context.ts";
 import type { ImportFlags } from "../shared/flags.ts";
@@ -45,7 +45,7 @@ async function suggest(context: Context<ImportFlags>, addresses: readonly string
       },
     );
   const [{ suggestClassification }, { suggestionYaml }] = await Promise.all([
-    import("../../operations/suggest.ts"),
+    import("../../operations/adopt/suggest.ts"),
     import("../../import/suggest.ts"),
   ]);
   const progress = showProgress(context);

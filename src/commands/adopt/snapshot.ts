@@ -1,7 +1,7 @@
 import { resolve } from "node:path";
 import { DimsyncError } from "../../model/errors.ts";
 import type { ExitCode } from "../../model/exit.ts";
-import { takeSnapshot } from "../../operations/snapshot.ts";
+import { takeSnapshot } from "../../operations/adopt/snapshot.ts";
 import { counted } from "../../text/counts.ts";
 import type { Context } from "../shared/context.ts";
 import type { SnapshotFlags } from "../shared/flags.ts";

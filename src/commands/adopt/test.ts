@@ -1,7 +1,7 @@
 import { join, resolve } from "node:path";
 import { testJunit } from "../../assertions/report.ts";
 import type { ExitCode } from "../../model/exit.ts";
-import { testProject } from "../../operations/test.ts";
+import { testProject } from "../../operations/adopt/test.ts";
 import { testsText } from "../../render/terminal/tests.ts";
 import type { Context } from "../shared/context.ts";
 import type { TestFlags } from "../shared/flags.ts";

@@ -111,7 +111,7 @@ async function applyTarget(run: TargetRun): Promise<ExitCode> {
   const { context, saved, planFile, documents } = run;
   const { flags, io } = context;
   if (saved !== undefined) {
-    const { readSavedPlan } = await import("../../operations/saved-plan.ts");
+    const { readSavedPlan } = await import("../../operations/core/saved-plan.ts");
     await showPlans(context, [await readSavedPlan(saved, io.env["DIMSYNC_DIGEST_KEY"])]);
     return await applyPlan(run, saved);
   }

@@ -4,9 +4,9 @@ import { checkAccess, defaultListen, parseListen } from "../../controller/page/a
 import { readsOf } from "../../controller/page/reads.ts";
 import { startPage } from "../../controller/page/server.ts";
 import { watchedProject } from "../../controller/projects/watch.ts";
-import { controllerModes } from "../../model/config.ts";
 import { DimsyncError } from "../../model/errors.ts";
 import type { ExitCode } from "../../model/exit.ts";
+import { controllerModes } from "../../model/settings/config.ts";
 import type { Database } from "../../records/postgres/connection.ts";
 import { visible } from "../../text/control-characters.ts";
 import { didYouMean } from "../../text/suggest.ts";

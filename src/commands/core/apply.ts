@@ -2,12 +2,12 @@ import { statSync } from "node:fs";
 import { resolve } from "node:path";
 import { planExit } from "../../engine/exit-codes.ts";
 import type { Project } from "../../manifests/project.ts";
-import { isEnabled } from "../../model/env.ts";
 import { DimsyncError } from "../../model/errors.ts";
 import { combineExits, type Exit, type ExitCode } from "../../model/exit.ts";
 import type { Plan } from "../../model/plan.ts";
 import type { Result } from "../../model/result.ts";
-import { type ApplyAccountOptions, applyAccount } from "../../operations/apply.ts";
+import { isEnabled } from "../../model/settings/env.ts";
+import { type ApplyAccountOptions, applyAccount } from "../../operations/core/apply.ts";
 import { type Context, recordsNotice, wantsColor } from "../shared/context.ts";
 import type { ApplyFlags } from "../shared/flags.ts";
 import { checkOutputs, checkWritable, deliver } from "../shared/output.ts";
@@ -97,7 +97,7 @@ async function applyTarget(context: Context<ApplyFlags>, project: Project, file:
   const saved =
     file === undefined
       ? undefined
-      : await (await import("../../operations/saved-plan.ts")).readSavedPlan(file, io.env["DIMSYNC_DIGEST_KEY"]);
+      : await (await import("../../operations/core/saved-plan.ts")).readSavedPlan(file, io.env["DIMSYNC_DIGEST_KEY"]);
   const progress = showProgress(context);
   const options: ApplyAccountOptions = {
     ...planOptions(flags),

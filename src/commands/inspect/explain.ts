@@ -1,5 +1,5 @@
 import type { ExitCode } from "../../model/exit.ts";
-import { explainSchemaNode } from "../../operations/explain.ts";
+import { explainSchemaNode } from "../../operations/inspect/explain.ts";
 import { explainText } from "../../render/terminal/explain.ts";
 import type { Context } from "../shared/context.ts";
 import type { ExplainFlags } from "../shared/flags.ts";

@@ -1,12 +1,12 @@
 import { kinds } from "../../kinds/index.ts";
 import type { LiveView } from "../../kinds/kind.ts";
-import type { Settings } from "../../model/config.ts";
-import type { Environment } from "../../model/env.ts";
 import { DimsyncError } from "../../model/errors.ts";
 import type { ExitCode } from "../../model/exit.ts";
 import type { Reads } from "../../model/service.ts";
+import type { Settings } from "../../model/settings/config.ts";
+import type { Environment } from "../../model/settings/env.ts";
 import { openAccount } from "../../operations/account.ts";
-import { readRecords } from "../../operations/records.ts";
+import { readRecords } from "../../operations/records/open.ts";
 import { didYouMean } from "../../text/suggest.ts";
 import type { Context } from "../shared/context.ts";
 import type { GetFlags } from "../shared/flags.ts";

@@ -1,8 +1,8 @@
 import type { Project } from "../../manifests/project.ts";
 import { byText } from "../../model/address.ts";
-import type { Environment } from "../../model/env.ts";
 import type { ExitCode } from "../../model/exit.ts";
-import { readRecords } from "../../operations/records.ts";
+import type { Environment } from "../../model/settings/env.ts";
+import { readRecords } from "../../operations/records/open.ts";
 import type { Context } from "../shared/context.ts";
 import { checkOutputs, deliverForms } from "../shared/output.ts";
 import { loadAnyProjects } from "../shared/project.ts";

@@ -3,7 +3,7 @@ import { resolve } from "node:path";
 import { momentOf } from "../../drift/audit.ts";
 import { DimsyncError } from "../../model/errors.ts";
 import type { ExitCode } from "../../model/exit.ts";
-import { diffRegister, type RegisterBase, withRegister } from "../../operations/register.ts";
+import { diffRegister, type RegisterBase, withRegister } from "../../operations/inspect/register.ts";
 import { registerCsv, registerDiffCsv } from "../../render/register/csv.ts";
 import { registerDiffText, registerText } from "../../render/register/human.ts";
 import { registerDiffJson, registerJson } from "../../render/register/json.ts";

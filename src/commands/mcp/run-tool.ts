@@ -1,4 +1,4 @@
-import { exitAttributes, traced } from "../../model/traced.ts";
+import { exitAttributes, traced } from "../../model/runtime/traced.ts";
 import type { Context } from "../shared/context.ts";
 import type { Io } from "../shared/io.ts";
 import { reportError } from "../shared/report-error.ts";

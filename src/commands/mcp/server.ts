@@ -8,7 +8,7 @@ import {
   McpError,
   ReadResourceRequestSchema,
 } from "@modelcontextprotocol/sdk/types.js";
-import { version } from "../../model/version.ts";
+import { version } from "../../model/runtime/version.ts";
 import { didYouMean } from "../../text/suggest.ts";
 import type { Context } from "../shared/context.ts";
 import { inputSchema } from "./parameters.ts";

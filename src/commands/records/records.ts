@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { DimsyncError } from "../../model/errors.ts";
 import type { ExitCode } from "../../model/exit.ts";
-import { openRecords } from "../../operations/records.ts";
+import { openRecords } from "../../operations/records/open.ts";
 import type { Lease, Records } from "../../records/records.ts";
 import { describeLease } from "../../records/store-errors.ts";
 import { didYouMean } from "../../text/suggest.ts";

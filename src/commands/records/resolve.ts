@@ -1,7 +1,7 @@
 import { isRelation } from "../../model/address.ts";
 import { DimsyncError } from "../../model/errors.ts";
 import type { ExitCode } from "../../model/exit.ts";
-import type { checkCreatedObject } from "../../operations/created-object.ts";
+import type { checkCreatedObject } from "../../operations/records/created-object.ts";
 import type { OpenIntent } from "../../records/history.ts";
 import type { RecordsRun, UnlockedRun } from "../../records/records.ts";
 import { didYouMean } from "../../text/suggest.ts";
@@ -96,7 +96,7 @@ async function checkCreated(
   account: Parameters<typeof checkCreatedObject>[2],
 ): Promise<string | undefined> {
   if (intent === undefined) return undefined;
-  const created = await import("../../operations/created-object.ts");
+  const created = await import("../../operations/records/created-object.ts");
   return created.checkCreatedObject(intent, id, account);
 }
 

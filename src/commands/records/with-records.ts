@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
-import type { Settings } from "../../model/config.ts";
 import type { Resource } from "../../model/resource.ts";
-import { openRecords } from "../../operations/records.ts";
+import type { Settings } from "../../model/settings/config.ts";
+import { openRecords } from "../../operations/records/open.ts";
 import type { RecordsRun } from "../../records/records.ts";
 import type { Context } from "../shared/context.ts";
 import { loadOneProject, unknownManifest } from "../shared/project.ts";

@@ -1,5 +1,5 @@
 import type { Command, Option } from "commander";
-import { guardNames } from "../../engine/guards.ts";
+import { guardNames } from "../../engine/checks/guards.ts";
 import { isSchemaConfig } from "../../kinds/manifests.ts";
 import { schemaNames } from "../../manifests/schema/lookup.ts";
 import { DimsyncError } from "../../model/errors.ts";

@@ -1,8 +1,8 @@
 import { diagnose } from "../../doctor/doctor.ts";
 import type { ExitCode } from "../../model/exit.ts";
-import { version } from "../../model/version.ts";
+import { version } from "../../model/runtime/version.ts";
 import { openAccount, systemClock } from "../../operations/account.ts";
-import { probeRecords, readRecords } from "../../operations/records.ts";
+import { probeRecords, readRecords } from "../../operations/records/open.ts";
 import { doctorText } from "../../render/terminal/doctor.ts";
 import type { Context } from "../shared/context.ts";
 import { checkOutputs, deliverForms } from "../shared/output.ts";

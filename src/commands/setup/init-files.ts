@@ -1,5 +1,5 @@
 import { schemaText } from "../../manifests/schema/lookup.ts";
-import { version } from "../../model/version.ts";
+import { version } from "../../model/runtime/version.ts";
 import { workflows } from "./workflows/index.ts";
 
 /**

@@ -1,6 +1,6 @@
 import { runGit } from "../../git/process.ts";
-import type { Environment } from "../../model/env.ts";
 import { DimsyncError } from "../../model/errors.ts";
+import type { Environment } from "../../model/settings/env.ts";
 import type { Context } from "../shared/context.ts";
 import type { InitFlags } from "../shared/flags.ts";
 import { loadProjects } from "../shared/project.ts";

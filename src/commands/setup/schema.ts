@@ -37,7 +37,7 @@ async function printLive(context: Context<SchemaFlags>, text: string): Promise<E
   const schema: Schema = JSON.parse(text);
   const kinds = extendedKinds(schema);
   const [{ liveSchema }, { loadOneProject }] = await Promise.all([
-    import("../../operations/live-schema.ts"),
+    import("../../operations/inspect/live-schema.ts"),
     import("../shared/project.ts"),
   ]);
   const project = await loadOneProject(context, { account: snapshot === undefined });

@@ -1,7 +1,7 @@
 import { statSync } from "node:fs";
 import { resolve } from "node:path";
-import { isEnabled } from "../../model/env.ts";
 import { DimsyncError } from "../../model/errors.ts";
+import { isEnabled } from "../../model/settings/env.ts";
 import type { GlobalFlags } from "./flags.ts";
 import type { Io } from "./io.ts";
 

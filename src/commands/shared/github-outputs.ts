@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { appendFileSync, statSync } from "node:fs";
-import type { Environment } from "../../model/env.ts";
 import { DimsyncError } from "../../model/errors.ts";
+import type { Environment } from "../../model/settings/env.ts";
 import type { Document } from "../../render/index.ts";
 import { githubPieces, summaryLimitBytes, workflowCommand } from "../../render/machine/github.ts";
 import { prose } from "../../render/markdown/escape.ts";

@@ -1,5 +1,5 @@
 import { isatty } from "node:tty";
-import type { Environment } from "../../model/env.ts";
+import type { Environment } from "../../model/settings/env.ts";
 
 /** The terminal and the environment of a command. Tests pass their own. */
 export interface Io {

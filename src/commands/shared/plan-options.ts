@@ -1,9 +1,9 @@
-import { guardNames } from "../../engine/guards.ts";
+import { guardNames } from "../../engine/checks/guards.ts";
 import { everything, scopeOf } from "../../engine/scope.ts";
 import type { PlanOptions } from "../../engine/session.ts";
 import { nameMatcher, namesMatcher } from "../../kinds/patterns/names.ts";
-import type { IgnoreEntry } from "../../model/config.ts";
 import { DimsyncError } from "../../model/errors.ts";
+import type { IgnoreEntry } from "../../model/settings/config.ts";
 import { didYouMean } from "../../text/suggest.ts";
 import type { PlanFlags } from "./flags.ts";
 

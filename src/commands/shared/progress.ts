@@ -1,6 +1,6 @@
 import { appendFileSync } from "node:fs";
 import { resolve } from "node:path";
-import type { OnProgress, ProgressEvent } from "../../model/progress.ts";
+import type { OnProgress, ProgressEvent } from "../../model/runtime/progress.ts";
 import { type Failure, progressLine, renderFailure } from "../../render/machine/ndjson.ts";
 import { visible } from "../../text/control-characters.ts";
 import type { Context } from "./context.ts";

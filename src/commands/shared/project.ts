@@ -1,9 +1,9 @@
 import { nameMatcher } from "../../kinds/patterns/names.ts";
 import { type LoadOptions, listTargets, loadProject, type Project } from "../../manifests/project.ts";
 import { durationMs } from "../../manifests/scalars.ts";
-import type { ClientSettings } from "../../model/config.ts";
 import { DimsyncError, ProblemsError } from "../../model/errors.ts";
 import { toDiagnostic } from "../../model/problem.ts";
+import type { ClientSettings } from "../../model/settings/config.ts";
 import { didYouMean } from "../../text/suggest.ts";
 import type { Context } from "./context.ts";
 

@@ -3,10 +3,10 @@ import { tracingChannel } from "node:diagnostics_channel";
 // The oldest version: an API accepts the SDK of a newer one, but not of an older one. It finds the
 // SDK through a global symbol, so it need not be the user's own copy.
 import { type Context, context, propagation, type Span, type SpanAttributes, SpanKind, SpanStatusCode, trace } from "opentelemetry-api-1.0";
-import type { Environment } from "../../model/env.ts";
 import { DimsyncError } from "../../model/errors.ts";
-import { type TracedWork, tracedChannel } from "../../model/traced.ts";
-import { version } from "../../model/version.ts";
+import { type TracedWork, tracedChannel } from "../../model/runtime/traced.ts";
+import { version } from "../../model/runtime/version.ts";
+import type { Environment } from "../../model/settings/env.ts";
 import type { CallReport } from "../../service/request.ts";
 import { onRequest } from "./request-log.ts";
 

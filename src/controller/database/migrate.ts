@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { DimsyncError } from "../../model/errors.ts";
-import { version } from "../../model/version.ts";
+import { version } from "../../model/runtime/version.ts";
 import { type Database, isUndefinedTable, wordsOf } from "../../records/postgres/connection.ts";
 import { controllerSchema, type Migration, migrations } from "./migrations.ts";
 

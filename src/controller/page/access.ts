@@ -1,7 +1,7 @@
 import { createHash, timingSafeEqual } from "node:crypto";
 import type { IncomingHttpHeaders } from "node:http";
-import { isLoopback } from "../../model/base-url.ts";
 import { DimsyncError } from "../../model/errors.ts";
+import { isLoopback } from "../../model/settings/base-url.ts";
 
 /** Where the page listens, and who may read it. */
 export interface Access {

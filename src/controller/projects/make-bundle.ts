@@ -2,11 +2,11 @@ import { readFile } from "node:fs/promises";
 import { isAbsolute, relative, sep } from "node:path";
 import type { Project } from "../../manifests/project.ts";
 import { byText } from "../../model/address.ts";
-import type { Settings } from "../../model/config.ts";
-import type { Environment } from "../../model/env.ts";
 import { DimsyncError, ProblemsError } from "../../model/errors.ts";
-import { secretsIn } from "../../model/secret.ts";
-import { version } from "../../model/version.ts";
+import { version } from "../../model/runtime/version.ts";
+import type { Settings } from "../../model/settings/config.ts";
+import type { Environment } from "../../model/settings/env.ts";
+import { secretsIn } from "../../model/settings/secret.ts";
 import { moduleFiles } from "../../operations/policy-modules.ts";
 import type { BundleContent } from "../bundle-content.ts";
 

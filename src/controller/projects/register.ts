@@ -1,4 +1,4 @@
-import type { Settings } from "../../model/config.ts";
+import type { Settings } from "../../model/settings/config.ts";
 import type { Database } from "../../records/postgres/connection.ts";
 import { rowsOf } from "../database/rows.ts";
 

@@ -3,8 +3,8 @@ import { hostname } from "node:os";
 import { dirname, resolve } from "node:path";
 import { findConfig } from "../../manifests/config/file.ts";
 import { listTargets, loadProject, type Project } from "../../manifests/project.ts";
-import type { Environment } from "../../model/env.ts";
 import { DimsyncError } from "../../model/errors.ts";
+import type { Environment } from "../../model/settings/env.ts";
 import { loadingEnvironment } from "./environment.ts";
 import { type AccountEntry, accountEntry } from "./register.ts";
 

@@ -1,6 +1,6 @@
-import type { ControllerMode } from "../../model/config.ts";
 import type { CallCounts, Cause, Plan } from "../../model/plan.ts";
 import type { Result } from "../../model/result.ts";
+import type { ControllerMode } from "../../model/settings/config.ts";
 
 /** Worst first. "exposed": data is readable that the manifests protect, or a policy of severity error is violated. */
 export const accountStates = ["exposed", "drifted", "failing", "stale", "suspended", "in-sync", "pending"] as const;

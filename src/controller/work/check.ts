@@ -5,8 +5,8 @@ import type { Exit } from "../../model/exit.ts";
 import type { Plan } from "../../model/plan.ts";
 import type { Diagnostic } from "../../model/problem.ts";
 import type { Result } from "../../model/result.ts";
-import { attributeReport } from "../../operations/attribution.ts";
-import { planAccount } from "../../operations/plan.ts";
+import { attributeReport } from "../../operations/core/attribution.ts";
+import { planAccount } from "../../operations/core/plan.ts";
 import type { RunEnvironment } from "../../operations/session.ts";
 
 /** How one run of an account ended. */

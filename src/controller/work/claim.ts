@@ -1,4 +1,4 @@
-import type { ControllerMode } from "../../model/config.ts";
+import type { ControllerMode } from "../../model/settings/config.ts";
 import type { Database } from "../../records/postgres/connection.ts";
 import { rowsOf } from "../database/rows.ts";
 

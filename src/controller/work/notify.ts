@@ -1,9 +1,9 @@
 import { type HistoryEntry, historyEntry } from "../../drift/history.ts";
 import { type Notified, notify, postNotification } from "../../drift/notify.ts";
 import type { Project } from "../../manifests/project.ts";
-import type { ControllerEvent, Settings } from "../../model/config.ts";
 import { DimsyncError } from "../../model/errors.ts";
-import { secretKey } from "../../model/secret.ts";
+import type { ControllerEvent, Settings } from "../../model/settings/config.ts";
+import { secretKey } from "../../model/settings/secret.ts";
 import { resolveAll } from "../../operations/account.ts";
 import type { RunEnvironment } from "../../operations/session.ts";
 import type { Database } from "../../records/postgres/connection.ts";

@@ -1,6 +1,6 @@
 import { gzipSync } from "node:zlib";
-import type { ControllerMode } from "../../model/config.ts";
 import type { Plan } from "../../model/plan.ts";
+import type { ControllerMode } from "../../model/settings/config.ts";
 import type { Database } from "../../records/postgres/connection.ts";
 import { rowsOf } from "../database/rows.ts";
 import { intervalSql } from "../views/accounts.ts";

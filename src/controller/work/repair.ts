@@ -1,11 +1,11 @@
 import { driftExit } from "../../engine/exit-codes.ts";
 import type { Project } from "../../manifests/project.ts";
-import type { ControllerMode } from "../../model/config.ts";
 import type { Plan } from "../../model/plan.ts";
 import type { Result } from "../../model/result.ts";
-import { applyAccount } from "../../operations/apply.ts";
-import { attributeReport } from "../../operations/attribution.ts";
-import { planAccount } from "../../operations/plan.ts";
+import type { ControllerMode } from "../../model/settings/config.ts";
+import { applyAccount } from "../../operations/core/apply.ts";
+import { attributeReport } from "../../operations/core/attribution.ts";
+import { planAccount } from "../../operations/core/plan.ts";
 import type { RunEnvironment } from "../../operations/session.ts";
 import { asOutcome, type RunOutcome } from "./check.ts";
 import { changeKey, type StoppedChange } from "./protections.ts";

@@ -1,9 +1,9 @@
 import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Project } from "../../manifests/project.ts";
-import { type ControllerMode, controllerModes } from "../../model/config.ts";
-import type { Environment } from "../../model/env.ts";
 import type { Plan } from "../../model/plan.ts";
+import { type ControllerMode, controllerModes } from "../../model/settings/config.ts";
+import type { Environment } from "../../model/settings/env.ts";
 import type { Database } from "../../records/postgres/connection.ts";
 import { counted } from "../../text/counts.ts";
 import { wholePath } from "../../text/paths.ts";

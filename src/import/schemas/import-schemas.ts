@@ -8,7 +8,7 @@ import type { SchemaConfigUnit } from "../../kinds/schema-config/units.ts";
 import { type Address, kindOf } from "../../model/address.ts";
 import { ServiceError } from "../../model/errors.ts";
 import type { LiveSchemas } from "../../model/live.ts";
-import type { OnProgress } from "../../model/progress.ts";
+import type { OnProgress } from "../../model/runtime/progress.ts";
 import type { Adoption, NamedIntegration, NewDocument } from "../adopt.ts";
 import type { ImportFailure } from "../failure.ts";
 import { type Sharing, targetList } from "../other-targets.ts";

@@ -5,7 +5,7 @@ import { atPointer, isWithin, type Pointer, urlPath } from "../../model/json/poi
 import type { LiveReference } from "../../model/live.ts";
 import type { DraftChange, DraftItem, Manual, Unverifiable } from "../../model/plan.ts";
 import { type AssetSpec, locationIn, type Resource } from "../../model/resource.ts";
-import { isSecretReference } from "../../model/secret.ts";
+import { isSecretReference } from "../../model/settings/secret.ts";
 import { bindItem, recordOf } from "../identity.ts";
 import { type AccountView, type DiffResult, emptyDiff } from "../kind.ts";
 import { changedLeaves, leafDigests } from "../leaves.ts";

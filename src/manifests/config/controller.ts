@@ -1,5 +1,5 @@
-import type { ControllerSettings } from "../../model/config.ts";
 import type { Problem, SourceLocation } from "../../model/problem.ts";
+import type { ControllerSettings } from "../../model/settings/config.ts";
 import { durationMs } from "../scalars.ts";
 import type { TargetEntry } from "./file.ts";
 

@@ -1,10 +1,10 @@
 import { existsSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
-import type { ControllerEvent, ControllerMode, NotifySettings, PolicySettings } from "../../model/config.ts";
 import { isObject, type JsonObject, type JsonValue, own } from "../../model/json/json.ts";
 import { isWithin, type Pointer, toPointer } from "../../model/json/pointer.ts";
 import type { Problem, SourceLocation } from "../../model/problem.ts";
-import type { SecretReference } from "../../model/secret.ts";
+import type { ControllerEvent, ControllerMode, NotifySettings, PolicySettings } from "../../model/settings/config.ts";
+import type { SecretReference } from "../../model/settings/secret.ts";
 import type { YamlProblem } from "../../yaml/problems.ts";
 import { read, type YamlParser } from "../../yaml/read.ts";
 import { validateEffective } from "../schema/validate.ts";

@@ -1,8 +1,8 @@
 import { resolve } from "node:path";
-import type { Settings } from "../../model/config.ts";
 import { type JsonObject, own } from "../../model/json/json.ts";
 import { type Pointer, toPointer } from "../../model/json/pointer.ts";
 import type { Problem, SourceLocation } from "../../model/problem.ts";
+import type { Settings } from "../../model/settings/config.ts";
 import { didYouMean } from "../../text/suggest.ts";
 import type { Wanted } from "../discover.ts";
 import { type Connectors, loadConnectors, noConnectors } from "../schema/connectors.ts";

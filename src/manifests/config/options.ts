@@ -1,4 +1,4 @@
-import type { ClientSettings } from "../../model/config.ts";
+import type { ClientSettings } from "../../model/settings/config.ts";
 import type { YamlParser } from "../../yaml/read.ts";
 
 /** Where a project is, and what the command line and the environment add to it. */

@@ -1,9 +1,16 @@
 import { dirname, resolve } from "node:path";
-import { isLoopback } from "../../model/base-url.ts";
-import { type ClientSettings, defaultClient, defaultGuards, type Guards, type RecordsSettings, type Settings } from "../../model/config.ts";
 import { toPointer } from "../../model/json/pointer.ts";
 import type { Problem, SourceLocation } from "../../model/problem.ts";
-import type { SecretReference } from "../../model/secret.ts";
+import { isLoopback } from "../../model/settings/base-url.ts";
+import {
+  type ClientSettings,
+  defaultClient,
+  defaultGuards,
+  type Guards,
+  type RecordsSettings,
+  type Settings,
+} from "../../model/settings/config.ts";
+import type { SecretReference } from "../../model/settings/secret.ts";
 import { titles } from "../../model/titles.ts";
 import { durationMs } from "../scalars.ts";
 import { controllerSettings } from "./controller.ts";

@@ -1,7 +1,7 @@
 import type { JsonValue } from "../../model/json/json.ts";
 import { atPointer, fromPointer, isWithin, type Pointer } from "../../model/json/pointer.ts";
 import type { Problem, SourceLocation } from "../../model/problem.ts";
-import { isSecretReference } from "../../model/secret.ts";
+import { isSecretReference } from "../../model/settings/secret.ts";
 import { coerceTexts } from "../scalars.ts";
 import { isSecretMember } from "../secrets/secret-members.ts";
 import type { Effective } from "../substitute.ts";

@@ -3,7 +3,14 @@ import { isObject, type JsonValue } from "../../model/json/json.ts";
 import { atPointer, toPointer } from "../../model/json/pointer.ts";
 import type { Problem, SourceLocation } from "../../model/problem.ts";
 import { locationIn, type Resource } from "../../model/resource.ts";
-import { describeSecret, isSecretReference, Secret, type SecretReference, type SecretSource, secretKey } from "../../model/secret.ts";
+import {
+  describeSecret,
+  isSecretReference,
+  Secret,
+  type SecretReference,
+  type SecretSource,
+  secretKey,
+} from "../../model/settings/secret.ts";
 import { readNumber } from "../scalars.ts";
 import { readSecretText, type SecretFault, type SecretOptions } from "./source.ts";
 

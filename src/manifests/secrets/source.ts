@@ -2,7 +2,7 @@ import { execFile } from "node:child_process";
 import { open } from "node:fs/promises";
 import { resolve } from "node:path";
 import { own } from "../../model/json/json.ts";
-import type { SecretSource } from "../../model/secret.ts";
+import type { SecretSource } from "../../model/settings/secret.ts";
 import { errorCode } from "../source.ts";
 
 export interface SecretOptions {

@@ -1,4 +1,4 @@
-import { isSecretReference } from "../secret.ts";
+import { isSecretReference } from "../settings/secret.ts";
 import { isObject, type JsonValue } from "./json.ts";
 import type { Pointer } from "./pointer.ts";
 

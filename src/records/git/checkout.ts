@@ -1,5 +1,5 @@
 import { GitError, type GitPlace, gitText, runGit } from "../../git/process.ts";
-import type { Environment } from "../../model/env.ts";
+import type { Environment } from "../../model/settings/env.ts";
 
 /** The remote of the project's repository, and the settings to reach it from another repository. */
 export interface Remote {

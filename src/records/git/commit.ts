@@ -1,5 +1,5 @@
 import { type GitPlace, gitText } from "../../git/process.ts";
-import type { Environment } from "../../model/env.ts";
+import type { Environment } from "../../model/settings/env.ts";
 import { sealOf } from "./seal.ts";
 import { type Files, makeTree, rootListing, type Tree, writeBlobs } from "./tree.ts";
 

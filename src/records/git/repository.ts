@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { mkdtemp, rename, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { GitError, type GitOutput, type GitPlace, gitText, runGit, wordsOf } from "../../git/process.ts";
-import type { Environment } from "../../model/env.ts";
+import type { Environment } from "../../model/settings/env.ts";
 import { ensureStateFolder, stateFolder } from "../state-folder.ts";
 import { findRemote } from "./checkout.ts";
 

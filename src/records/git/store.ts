@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { GitError } from "../../git/process.ts";
-import type { Environment } from "../../model/env.ts";
 import { DimsyncError } from "../../model/errors.ts";
+import type { Environment } from "../../model/settings/env.ts";
 import type { Version } from "../shared/store.ts";
 import { recordsForeign, recordsGone, recordsInvalid, recordsUnreadable } from "../store-errors.ts";
 import { ContentError, decodeContent, type GitContent } from "./content.ts";

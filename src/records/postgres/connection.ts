@@ -1,5 +1,5 @@
 import { DatabaseError, Pool, type PoolClient, type PoolConfig, type QueryResult } from "pg";
-import { isLoopback } from "../../model/base-url.ts";
+import { isLoopback } from "../../model/settings/base-url.ts";
 
 /** The part of a result that is used. */
 export type Rows = Pick<QueryResult, "rows" | "rowCount">;

@@ -1,5 +1,5 @@
 import type { Diagnostic } from "../../model/problem.ts";
-import type { ProgressEvent } from "../../model/progress.ts";
+import type { ProgressEvent } from "../../model/runtime/progress.ts";
 import { visible } from "../../text/control-characters.ts";
 import type { Document } from "../document.ts";
 

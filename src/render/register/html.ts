@@ -1,6 +1,6 @@
 import { kindNames } from "../../kinds/manifests.ts";
 import { type Register, type RegisterDiff, type RegisterRow, sinceText, stateText, timeText } from "../../model/register.ts";
-import { version } from "../../model/version.ts";
+import { version } from "../../model/runtime/version.ts";
 import { counted } from "../../text/counts.ts";
 import { joinParts } from "../../text/lists.ts";
 import { chip, code, escaped, table } from "../html/escape.ts";

@@ -1,6 +1,6 @@
 import type { Dispatcher, Pool } from "undici";
-import type { BaseUrl } from "../../model/base-url.ts";
-import type { Environment } from "../../model/env.ts";
+import type { BaseUrl } from "../../model/settings/base-url.ts";
+import type { Environment } from "../../model/settings/env.ts";
 import { proxyFor } from "./proxy.ts";
 
 export interface PoolOptions {

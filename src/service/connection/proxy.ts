@@ -1,6 +1,6 @@
-import type { BaseUrl } from "../../model/base-url.ts";
-import type { Environment } from "../../model/env.ts";
 import { DimsyncError } from "../../model/errors.ts";
+import type { BaseUrl } from "../../model/settings/base-url.ts";
+import type { Environment } from "../../model/settings/env.ts";
 
 /** The proxy for all requests to one host. */
 export interface ProxySettings {

@@ -1,8 +1,8 @@
 import type { Dispatcher } from "undici";
-import type { BaseUrl } from "../../model/base-url.ts";
-import type { Environment } from "../../model/env.ts";
 import { DimsyncError } from "../../model/errors.ts";
-import type { Secret } from "../../model/secret.ts";
+import type { BaseUrl } from "../../model/settings/base-url.ts";
+import type { Environment } from "../../model/settings/env.ts";
+import type { Secret } from "../../model/settings/secret.ts";
 import { connectErrorText, connectionCode, isConnectTimeout } from "../errors.ts";
 import { createWatch, type InFlight, type Watch } from "../in-flight.ts";
 import { openPool } from "./open-pool.ts";

@@ -18,8 +18,8 @@ import {
   ways,
 } from "../../ci/rehearsal-job.ts";
 import { runCommand } from "../../support/command.ts";
-import { gitEnv } from "../../support/git-env.ts";
-import { git } from "../../support/git-remote.ts";
+import { gitEnv } from "../../support/git/env.ts";
+import { git } from "../../support/git/remote.ts";
 import { ordersManifest } from "../../support/orders.ts";
 import { returnsManifest } from "../../support/returns.ts";
 

@@ -8,8 +8,8 @@ import { dimsync } from "../../cli/built-cli.ts";
 import { selfSigned } from "../../service/certificate.ts";
 import { proxyTo } from "../../service/connect-proxy.ts";
 import { runCommand } from "../../support/command.ts";
-import { gitEnv } from "../../support/git-env.ts";
-import { git as gitIn } from "../../support/git-remote.ts";
+import { gitEnv } from "../../support/git/env.ts";
+import { git as gitIn } from "../../support/git/remote.ts";
 import { ordersManifest } from "../../support/orders.ts";
 import { writeProject } from "../../support/project-folder.ts";
 

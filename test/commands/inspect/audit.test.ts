@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { runAudit } from "../../../src/commands/inspect/audit.ts";
 import type { AuditFlags } from "../../../src/commands/shared/flags.ts";
-import { type AccountProject, openAccountProject } from "../../support/account-project.ts";
+import { type AccountProject, openAccountProject } from "../../support/accounts/project.ts";
 
 let project: AccountProject;
 beforeEach(async () => {

@@ -2,9 +2,9 @@ import { cpSync, existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { runCommand } from "../../support/command.ts";
-import { gitEnv } from "../../support/git-env.ts";
-import { gitRemote } from "../../support/git-remote.ts";
-import { sharedPostgres } from "../../support/shared-postgres.ts";
+import { gitEnv } from "../../support/git/env.ts";
+import { gitRemote } from "../../support/git/remote.ts";
+import { sharedPostgres } from "../../support/postgres/shared.ts";
 
 const postgres = await sharedPostgres();
 

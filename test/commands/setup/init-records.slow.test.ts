@@ -2,8 +2,8 @@ import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { runCommand } from "../../support/command.ts";
-import { gitEnv } from "../../support/git-env.ts";
-import { gitRemote } from "../../support/git-remote.ts";
+import { gitEnv } from "../../support/git/env.ts";
+import { gitRemote } from "../../support/git/remote.ts";
 
 const config = (folder: string): string => readFileSync(join(folder, "dimsync.yaml"), "utf8");
 

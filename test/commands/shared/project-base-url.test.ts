@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { runValidate } from "../../../src/commands/core/validate.ts";
-import { openAccountProject } from "../../support/account-project.ts";
+import { openAccountProject } from "../../support/accounts/project.ts";
 
 test("DIMSYNC_BASE_URL with several targets is refused", async () => {
   const project = await openAccountProject();

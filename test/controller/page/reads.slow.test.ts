@@ -2,7 +2,7 @@ import { gzipSync } from "node:zlib";
 import { expect, it } from "vitest";
 import { readsOf } from "../../../src/controller/page/reads.ts";
 import { tracedReport } from "../../render/html-report.ts";
-import { describeDatabases } from "../../support/controller-database.ts";
+import { describeDatabases } from "../../support/postgres/controller-database.ts";
 import { ask, started } from "./ask.ts";
 import { violations } from "./openapi.ts";
 

@@ -3,7 +3,7 @@ import { expect, it } from "vitest";
 import { listAccounts, readAccount } from "../../../src/controller/views/accounts.ts";
 import { findingsByCause, readMetrics } from "../../../src/controller/views/metrics.ts";
 import { readBundle, readRun } from "../../../src/controller/views/runs.ts";
-import { describeDatabases } from "../../support/controller-database.ts";
+import { describeDatabases } from "../../support/postgres/controller-database.ts";
 
 const gzipped = (value: unknown): Buffer => gzipSync(JSON.stringify(value));
 

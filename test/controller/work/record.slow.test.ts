@@ -7,7 +7,7 @@ import { claimAccount } from "../../../src/controller/work/claim.ts";
 import { countProtections, stoppedChanges } from "../../../src/controller/work/protections.ts";
 import { type FinishedRun, recordRun } from "../../../src/controller/work/record.ts";
 import type { Database } from "../../../src/records/postgres/connection.ts";
-import { describeDatabases } from "../../support/controller-database.ts";
+import { describeDatabases } from "../../support/postgres/controller-database.ts";
 
 const failure = (isThrottled: boolean): RunOutcome => ({
   exit: { code: 1, reasons: ["E_SERVICE_STATUS"] },

@@ -9,7 +9,7 @@ import { newRuleCache } from "../../../src/kinds/schema-config/rules/rule-cache.
 import { ruleSetsIn } from "../../../src/kinds/schema-config/rules/rule-sets.ts";
 import type { LiveColumn, LiveSchemas, LiveTable } from "../../../src/model/live.ts";
 import type { SchemaConfigSpec, SchemaTree } from "../../../src/model/resource.ts";
-import { resourceOf } from "../../support/account-view.ts";
+import { resourceOf } from "../../support/accounts/view.ts";
 import { runs } from "../../support/sample.ts";
 import { schemaEntry } from "../random-account.ts";
 

@@ -3,7 +3,7 @@ import type { AccountView } from "../../../src/kinds/kind.ts";
 import { leafDigests } from "../../../src/kinds/leaves.ts";
 import type { Binding } from "../../../src/model/address.ts";
 import type { AssetSpec, Resource } from "../../../src/model/resource.ts";
-import { accountViewOf, foundIn, liveIntegration, requestsOf, resourceOf, warehouse } from "../../support/account-view.ts";
+import { accountViewOf, foundIn, liveIntegration, requestsOf, resourceOf, warehouse } from "../../support/accounts/view.ts";
 
 const key = { $secret: { env: "KEY" } };
 const connection = { account: "acme", private_key: key };

@@ -12,7 +12,7 @@ import type { LiveColumn, LiveIntegration, LiveSchema, LiveSchemas, LiveTable } 
 import type { Problem } from "../../../src/model/problem.ts";
 import type { Resource, RuleSetSpec, SchemaConfigSpec } from "../../../src/model/resource.ts";
 import type { Reads } from "../../../src/model/service.ts";
-import { nothingElse } from "../../support/account-view.ts";
+import { nothingElse } from "../../support/accounts/view.ts";
 
 // Valid accounts and manifests for tests of schema configurations; each test changes one thing.
 

@@ -3,7 +3,7 @@ import { kindNamed } from "../../../src/kinds/index.ts";
 import type { AccountView } from "../../../src/kinds/kind.ts";
 import type { LiveTag } from "../../../src/model/live.ts";
 import type { Resource, TagSpec } from "../../../src/model/resource.ts";
-import { accountViewOf, foundIn, liveIntegration, liveTag, requestsOf, resourceOf } from "../../support/account-view.ts";
+import { accountViewOf, foundIn, liveIntegration, liveTag, requestsOf, resourceOf } from "../../support/accounts/view.ts";
 
 const known: Partial<AccountView> = { bindings: new Map([["Tag/pii", { id: "t-1" }]]) };
 const pii = (spec: Partial<TagSpec>, more: Partial<Resource> = {}): Resource => resourceOf("Tag", "pii", { name: "PII", ...spec }, more);

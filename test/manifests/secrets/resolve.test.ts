@@ -2,7 +2,7 @@ import { chmodSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { resolveSecrets } from "../../../src/manifests/secrets/resolve.ts";
-import { type SecretReference, type SecretSource, secretKey } from "../../../src/model/secret.ts";
+import { type SecretReference, type SecretSource, secretKey } from "../../../src/model/settings/secret.ts";
 import { writeFiles } from "../project-on-disk.ts";
 
 const canary = "canary-4711";

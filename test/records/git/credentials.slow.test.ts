@@ -1,8 +1,8 @@
 import { appendFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { gitEnv } from "../../support/git-env.ts";
-import { git } from "../../support/git-remote.ts";
+import { gitEnv } from "../../support/git/env.ts";
+import { git } from "../../support/git/remote.ts";
 import { begun, type HttpStore, httpStore } from "./git-store.ts";
 
 const credentials = "x-access-token:canary-job-token";

@@ -6,9 +6,9 @@ import { openGitRecords } from "../../../src/records/git/index.ts";
 import { initGitRecords } from "../../../src/records/git/init.ts";
 import type { GitStoreOptions } from "../../../src/records/git/store.ts";
 import type { Records, RecordsRun } from "../../../src/records/records.ts";
-import { gitEnv } from "../../support/git-env.ts";
-import { type GitHttp, gitHttp } from "../../support/git-http.ts";
-import { type GitRemote, git, gitRemote } from "../../support/git-remote.ts";
+import { gitEnv } from "../../support/git/env.ts";
+import { type GitHttp, gitHttp } from "../../support/git/http.ts";
+import { type GitRemote, git, gitRemote } from "../../support/git/remote.ts";
 
 export const ref = "refs/dimsync/prod";
 

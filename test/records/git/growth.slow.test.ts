@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { git } from "../../support/git-remote.ts";
+import { git } from "../../support/git/remote.ts";
 import { intentOf } from "../suite.ts";
 import { begun, diskStore, ref } from "./git-store.ts";
 

@@ -3,7 +3,7 @@ import { request } from "node:http";
 import { DimsyncError } from "../../../src/model/errors.ts";
 import { openGitRecords } from "../../../src/records/git/index.ts";
 import type { RecordsRun } from "../../../src/records/records.ts";
-import { gitEnv } from "../../support/git-env.ts";
+import { gitEnv } from "../../support/git/env.ts";
 
 // One machine of the stress test: repeatedly takes the lease and creates missing objects.
 // Prints every result to stdout at once, as a line of JSON.

@@ -4,9 +4,9 @@ import type { AddressInfo } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { openGitRecords } from "../../../src/records/git/index.ts";
 import { initGitRecords } from "../../../src/records/git/init.ts";
-import { gitEnv } from "../../support/git-env.ts";
-import { type GitFault, gitHttp } from "../../support/git-http.ts";
-import { git, gitRemote } from "../../support/git-remote.ts";
+import { gitEnv } from "../../support/git/env.ts";
+import { type GitFault, gitHttp } from "../../support/git/http.ts";
+import { git, gitRemote } from "../../support/git/remote.ts";
 import { randomOf } from "../../support/sample.ts";
 
 // Machines that take the lease and create the same objects, over a connection that fails in every

@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import type { Records } from "../../../src/records/records.ts";
-import { git } from "../../support/git-remote.ts";
+import { git } from "../../support/git/remote.ts";
 import { intentOf } from "../suite.ts";
 import { begun, diskStore, ref, rewrite, writeText } from "./git-store.ts";
 

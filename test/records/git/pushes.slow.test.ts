@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { git } from "../../support/git-remote.ts";
+import { git } from "../../support/git/remote.ts";
 import { integrations } from "../project.ts";
 import { machines } from "./git-project.ts";
 import { ref } from "./git-store.ts";

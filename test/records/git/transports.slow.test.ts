@@ -3,10 +3,10 @@ import { describe, expect, it, onTestFinished } from "vitest";
 import { openGitRecords } from "../../../src/records/git/index.ts";
 import { initGitRecords } from "../../../src/records/git/init.ts";
 import type { Records } from "../../../src/records/records.ts";
-import { gitEnv } from "../../support/git-env.ts";
-import { gitHttp } from "../../support/git-http.ts";
-import { type GitRemote, git, gitRemote } from "../../support/git-remote.ts";
-import { sshServer } from "../../support/ssh-server.ts";
+import { gitEnv } from "../../support/git/env.ts";
+import { gitHttp } from "../../support/git/http.ts";
+import { type GitRemote, git, gitRemote } from "../../support/git/remote.ts";
+import { sshServer } from "../../support/git/ssh-server.ts";
 import { intentOf } from "../suite.ts";
 import { begun, ref } from "./git-store.ts";
 

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import { initPostgresRecords } from "../../../src/records/postgres/index.ts";
 import { ended, startCli } from "../../cli/built-cli.ts";
-import { type Postgres, startPostgres } from "../../support/postgres.ts";
+import { type Postgres, startPostgres } from "../../support/postgres/server.ts";
 import { startService } from "../../support/service.ts";
 import { startTcpProxy } from "../../support/tcp-proxy.ts";
 import { apiKey, integrations, type Machine, projectOn } from "../project.ts";

@@ -5,7 +5,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { initPostgresRecords, openPostgresRecords } from "../../../src/records/postgres/index.ts";
 import type { Records } from "../../../src/records/records.ts";
-import { type Postgres, startPgbouncer, startPostgres } from "../../support/postgres.ts";
+import { type Postgres, startPgbouncer, startPostgres } from "../../support/postgres/server.ts";
 import { startTcpProxy } from "../../support/tcp-proxy.ts";
 import { intentOf } from "../suite.ts";
 

@@ -3,8 +3,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll } from "vitest";
 import { initPostgresRecords, openPostgresRecords } from "../../../src/records/postgres/index.ts";
-import { startPgbouncer } from "../../support/postgres.ts";
-import { sharedPostgres } from "../../support/shared-postgres.ts";
+import { startPgbouncer } from "../../support/postgres/server.ts";
+import { sharedPostgres } from "../../support/postgres/shared.ts";
 import { recordsSuite, type StoreUnderTest } from "../suite.ts";
 
 const postgres = await sharedPostgres();

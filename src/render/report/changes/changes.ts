@@ -1,7 +1,7 @@
 import { isObject, type JsonObject, type JsonValue } from "../../../model/json/json.ts";
 import { toPointer } from "../../../model/json/pointer.ts";
 import type { Action, Cause, Change } from "../../../model/plan.ts";
-import { isSecretReference } from "../../../model/secret.ts";
+import { isSecretReference } from "../../../model/settings/secret.ts";
 import { visible } from "../../../text/control-characters.ts";
 import { andMore, joinParts } from "../../../text/lists.ts";
 import { type PathText, pathText } from "../../../text/paths.ts";

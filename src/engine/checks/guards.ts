@@ -1,0 +1,194 @@
+import { kindNamed } from "../../kinds/index.ts";
+import type { Covered } from "../../kinds/kind.ts";
+import { type Address, byText, manifestAddress, parseAddress } from "../../model/address.ts";
+import type { ChangedNodes, GuardFinding, PolicyFinding } from "../../model/findings.ts";
+import { isObject, type JsonValue } from "../../model/json/json.ts";
+import type { Deferred, Item } from "../../model/plan.ts";
+import type { Resource } from "../../model/resource.ts";
+import type { Guards } from "../../model/settings/config.ts";
+import { counted } from "../../text/counts.ts";
+import { andMore } from "../../text/lists.ts";
+
+export interface GuardInput {
+  readonly limits: Guards;
+  /** What manifests cover of the objects that were compared. */
+  readonly covered: readonly Covered[];
+  /** What earlier rounds of the run did, so that several rounds can't exceed a limit together. */
+  readonly before: { readonly created: number; readonly exposed: number };
+  /** Reasons by guard name, from `--allow NAME="reason"`. */
+  readonly allowed: ReadonlyMap<string, string>;
+  readonly resources: readonly Resource[];
+  readonly deferred: readonly Deferred[];
+  readonly inScope: (address: Address) => boolean;
+  /** The findings that refuse. */
+  readonly policy: readonly PolicyFinding[];
+  /** The number of new columns that refuse (`unreviewed: error`). */
+  readonly unreviewed?: number;
+}
+
+export const guardNames = ["maxCreates", "maxExposedColumns", "maxChangedPercent", "exposureWindow", "policy", "unreviewed"] as const;
+
+type Found = Omit<GuardFinding, "allowed"> & { readonly guard: (typeof guardNames)[number] };
+
+/** The refusals that the user can lift by name, including those that were lifted. */
+export function checkGuards(items: readonly Item[], input: GuardInput): readonly GuardFinding[] {
+  const found = [
+    ...creates(items, input),
+    ...exposedColumns(items, input),
+    ...changedPercent(items, input),
+    ...exposureWindows(items, input),
+    ...policyFindings(input),
+    ...unreviewedColumns(input),
+  ];
+  return found.map((finding) => {
+    const reason = input.allowed.get(finding.guard);
+    return reason === undefined ? finding : { ...finding, allowed: reason };
+  });
+}
+
+/**
+ * Objects that wait for others of this run. The same run creates them later, so the limit must
+ * refuse before the first create. Only a whole manifest waits to be created; tag relations and the
+ * parts of a SchemaConfig have longer addresses.
+ */
+const awaitedCreates = ({ deferred, inScope }: GuardInput): readonly Deferred[] =>
+  deferred.filter(({ address }) => manifestAddress(address) === address && inScope(address));
+
+function creates(items: readonly Item[], input: GuardInput): readonly Found[] {
+  const limit = input.limits.maxCreates;
+  const actual = input.before.created + items.filter(({ action }) => action === "create").length + awaitedCreates(input).length;
+  if (actual <= limit) return [];
+  const message = `${actual} objects would be created, and the interface can't delete any of them; the limit is ${limit}.`;
+  return [{ guard: "maxCreates", message, limit, actual }];
+}
+
+function exposedColumns(items: readonly Item[], { limits, before }: GuardInput): readonly Found[] {
+  const limit = limits.maxExposedColumns;
+  const actual = before.exposed + items.reduce((sum, { exposedColumns: count }) => sum + (count ?? 0), 0);
+  if (actual <= limit) return [];
+  const message = `${actual} additional columns would be replicated, or replicated unhashed; the limit is ${limit}.`;
+  return [{ guard: "maxExposedColumns", message, limit, actual }];
+}
+
+/** Nodes and fields that updates change, over the target and over each integration: a wrong glob can hit one of hundreds. */
+function changedPercent(items: readonly Item[], { limits, covered }: GuardInput): readonly Found[] {
+  const limit = limits.maxChangedPercent;
+  const changes = changedByAddress(items);
+  const shares = covered.map(({ address, count, unit }) => ({ address, unit, changed: changes.get(address) ?? 0, population: count }));
+  const sum = (of: "changed" | "population"): number => shares.reduce((total, share) => total + share[of], 0);
+  const target = { changed: sum("changed"), population: sum("population") };
+  const isOver = ({ changed, population }: Share): boolean => population >= limits.minPopulation && changed * 100 > limit * population;
+  const integrations = shares
+    .filter((share) => share.unit === "nodes" && isOver(share))
+    .map(({ address, changed, population }): ChangedNodes => ({ address, changed, population }))
+    .sort((a, b) => b.changed - a.changed || byText(a.address, b.address));
+  const over = [...(isOver(target) ? [target] : []), ...integrations];
+  if (over.length === 0) return [];
+  return [
+    {
+      guard: "maxChangedPercent",
+      message: changedMessage({ target: isOver(target) ? target : undefined, integrations, limit }),
+      limit,
+      actual: Math.max(...over.map(percentOf)),
+      ...target,
+      ...(integrations.length === 0 ? {} : { integrations }),
+    },
+  ];
+}
+
+interface Share {
+  readonly changed: number;
+  readonly population: number;
+}
+
+/** How many nodes and fields updates change, by address. The changes of an item are in the order of their paths. */
+function changedByAddress(items: readonly Item[]): ReadonlyMap<Address, number> {
+  const counts = new Map<Address, number>();
+  for (const { action, address, kind, changes } of items) {
+    if (action !== "update") continue;
+    const nodeAt = kindNamed(kind)?.nodeAt ?? ((path) => path);
+    let count = 0;
+    let last: string | undefined;
+    for (const { path } of changes) {
+      const node = nodeAt(path);
+      if (node !== last) count++;
+      last = node;
+    }
+    counts.set(address, (counts.get(address) ?? 0) + count);
+  }
+  return counts;
+}
+
+/** Rounded up, so that it is never shown as equal to the limit that it exceeds. */
+const percentOf = ({ changed, population }: Share): number => (population === 0 ? 100 : Math.ceil((changed * 1000) / population) / 10);
+
+interface ChangedMessage {
+  /** If the target is above the limit. */
+  readonly target: Share | undefined;
+  readonly integrations: readonly ChangedNodes[];
+  readonly limit: number;
+}
+
+function changedMessage({ target, integrations, limit }: ChangedMessage): string {
+  const whole =
+    target === undefined
+      ? []
+      : [
+          `${target.changed} of the ${target.population} nodes and fields that manifests cover (${percentOf(target)}%) would change; the limit is ${limit}%.`,
+        ];
+  const each = integrations.map((one) => `${one.changed} of ${one.population} (${percentOf(one)}%) in ${one.address}`);
+  const within =
+    integrations.length === 0
+      ? []
+      : [
+          `Covered schemas, tables and columns that would change: ${andMore(each, { shown: 3 })}; the limit for one integration is ${limit}%.`,
+        ];
+  return [...whole, ...within, "Check the patterns of the rules that changed."].join(" ");
+}
+
+/** Objects that would start to replicate before their SchemaConfig has hashed or disabled anything. */
+function exposureWindows(items: readonly Item[], input: GuardInput): readonly Found[] {
+  const created: readonly { readonly address: Address; readonly desired: JsonValue | undefined }[] = [
+    ...items.filter(({ action }) => action === "create").map(({ address, requests }) => ({ address, desired: requests[0]?.body })),
+    ...awaitedCreates(input),
+  ];
+  return created.flatMap(({ address, desired }) => {
+    const kind = kindNamed(parseAddress(address)?.kind ?? "");
+    if (desired === undefined || kind?.replicatesAtOnce?.(desired) !== true) return [];
+    return exposureWindow(address, input);
+  });
+}
+
+function exposureWindow(created: Address, { resources, deferred }: GuardInput): readonly Found[] {
+  const resource = resources.find(({ address }) => address === created);
+  if (resource === undefined || resource.lifecycle.acceptExposureWindow !== "") return [];
+  const protecting = deferred.filter(({ waitsFor, desired }) => waitsFor.includes(created) && protects(desired));
+  if (protecting.length === 0) return [];
+  const names = protecting.map(({ address }) => address).join(", ");
+  const message = `${created} would be created with enabled: true while ${names} hashes or disables something: data would be replicated before that is done. Create the integration with enabled: false, or give the reason in lifecycle.acceptExposureWindow.`;
+  return [{ guard: "exposureWindow", message }];
+}
+
+/** Whether a desired state has `hashed: true`, `enabled: false` or `disable` anywhere. */
+function protects(desired: unknown): boolean {
+  if (Array.isArray(desired)) return desired.some(protects);
+  if (!isObject(desired)) return false;
+  return Object.entries(desired).some(
+    ([key, value]) =>
+      (key === "hashed" && value === true) || (key === "enabled" && value === false) || value === "disable" || protects(value),
+  );
+}
+
+function policyFindings({ policy }: GuardInput): readonly Found[] {
+  const actual = policy.length;
+  if (actual === 0) return [];
+  const names = [...new Set(policy.map((finding) => finding.policy))].sort().join(", ");
+  const message = `${counted(actual, "policy finding")} with severity error: ${names}.`;
+  return [{ guard: "policy", message, limit: 0, actual }];
+}
+
+function unreviewedColumns({ unreviewed: actual = 0 }: GuardInput): readonly Found[] {
+  if (actual === 0) return [];
+  const message = `${counted(actual, "column")} ${actual === 1 ? "is" : "are"} not in the catalog, so nobody has reviewed ${actual === 1 ? "it" : "them"}. Review and accept with dimsync catalog accept.`;
+  return [{ guard: "unreviewed", message, limit: 0, actual }];
+}

@@ -1,0 +1,37 @@
+import { labelCoverage } from "../../kinds/label-coverage.ts";
+import type { ObservedSchemas } from "../../kinds/schema-config/index.ts";
+import { labelOf, labelScopes } from "../../kinds/select.ts";
+import type { LiveSchemas } from "../../model/live.ts";
+import type { Problem } from "../../model/problem.ts";
+import type { ObservedAccount } from "../observe.ts";
+import type { LoadedProject } from "../session.ts";
+import type { CheckedUnit } from "./policies.ts";
+
+/** Checks on the trees that a run reads whether the labels of the project match something. */
+export interface LabelCheck {
+  readonly checkUnit: (unit: CheckedUnit) => void;
+  readonly checkTree: (liveId: string, live: LiveSchemas) => void;
+  /** Call it only if every read succeeded. */
+  readonly problems: () => readonly Problem[];
+}
+
+/** Undefined without a Classification, and in a run that reads only a part of the account. */
+export function checkLabels({ labels }: LoadedProject, { account }: ObservedAccount, isWhole: boolean): LabelCheck | undefined {
+  const scopes = labelScopes(account);
+  if (labels === undefined || scopes === undefined || !isWhole) return undefined;
+  const coverage = labelCoverage(labels);
+  let trees = 0;
+  const checkTree: LabelCheck["checkTree"] = (liveId, live) => {
+    trees++;
+    coverage.add(scopes(liveId), live, labelOf(liveId, account));
+  };
+  return {
+    checkTree,
+    checkUnit({ kind, unit, live }) {
+      // The kind is checked: its live objects are these.
+      if (kind.readsSchemas === true && unit.liveId !== undefined && live !== undefined)
+        checkTree(unit.liveId, (live as ObservedSchemas).tree);
+    },
+    problems: () => (trees === 0 ? [] : coverage.problems()),
+  };
+}

@@ -1,0 +1,269 @@
+import pLimit from "p-limit";
+import type { AccountView, DiffResult, Kind, TableTest, Unit } from "../../kinds/kind.ts";
+import { integrationAddress, isRuleSet, isSchemaConfig, kindNames } from "../../kinds/manifests.ts";
+import type { LabelScope } from "../../kinds/patterns/labels.ts";
+import { policyTablesWithoutColumns } from "../../kinds/schema-config/coverage.ts";
+import { type ObservedSchemas, unknownColumns, withColumns } from "../../kinds/schema-config/index.ts";
+import { nodeText } from "../../kinds/schema-config/tree.ts";
+import type { SchemaConfigUnit } from "../../kinds/schema-config/units.ts";
+import { type IntegrationNames, integrationNames, labelScopes, selectIntegration, selectIntegrations } from "../../kinds/select.ts";
+import { type Address, byText, kindOf, parseAddress } from "../../model/address.ts";
+import { ServiceError } from "../../model/errors.ts";
+import type { PolicyFinding } from "../../model/findings.ts";
+import type { Pointer } from "../../model/json/pointer.ts";
+import type { LiveSchemas } from "../../model/live.ts";
+import type { Deferred, DraftChange, Plan, Unverifiable } from "../../model/plan.ts";
+import type { Locate, Problem } from "../../model/problem.ts";
+import type { Resource } from "../../model/resource.ts";
+import { causesOf } from "../../policies/causes.ts";
+import { newPolicyEvaluator, type PolicyEvaluator, type PolicyTarget } from "../../policies/evaluate.ts";
+import { type NotEvaluated, notEvaluatedProblems } from "../../policies/not-evaluated.ts";
+import { expiredRules, policiesIn, policyProblems } from "../../policies/validate.ts";
+import { failedRead } from "../observe.ts";
+import type { ClaimColumns, RunReads } from "../reads/cached-reads.ts";
+import type { Scope } from "../scope.ts";
+import type { PlanOptions } from "../session.ts";
+
+/** A unit after its comparison. `live` is undefined if the object is gone. */
+export interface CheckedUnit {
+  readonly kind: Kind;
+  readonly unit: Unit;
+  readonly live: unknown;
+  readonly difference: DiffResult;
+}
+
+/** Evaluates policies on the trees that a run reads. */
+export interface PolicyCheck {
+  /** Evaluates the policies on a unit's tree, while it is in memory; undefined if there are no policies. */
+  readonly checkUnit: ((compared: CheckedUnit) => void) | undefined;
+  readonly columnsNeeded: (liveId: string) => TableTest | undefined;
+  /** Reads and checks the integrations of the scope that have a manifest and no SchemaConfig. `compared` are the ids that were compared; `onTree` gets what is read. */
+  readonly checkOthers: (
+    reads: RunReads,
+    compared: readonly string[],
+    onTree?: (liveId: string, live: LiveSchemas) => void,
+  ) => Promise<{ readonly complete: boolean }>;
+  /**
+   * Tables of integrations without a SchemaConfig, whose columns policies need but the service does
+   * not return.
+   */
+  readonly unverifiable: () => readonly Unverifiable[];
+  readonly findings: () => readonly PolicyFinding[];
+  /** The findings that make the guard `policy` refuse. */
+  readonly refusing: () => readonly PolicyFinding[];
+  /** Problems of the policies, and what they could not check. */
+  readonly problems: (deferred: readonly Deferred[]) => readonly Problem[];
+}
+
+export interface PolicyCheckInput {
+  readonly account: AccountView;
+  /** The manifests of this round's scope. */
+  readonly compared: readonly Resource[];
+  readonly scope: Scope;
+  readonly options: PlanOptions;
+  readonly kindOfPlan: Plan["kind"];
+  /** Whether existing findings refuse too (`policies.existing: refuse`). */
+  readonly refuseExisting: boolean;
+  /** YYYY-MM-DD */
+  readonly today: string;
+  readonly concurrency: number;
+  readonly claimColumns: ClaimColumns;
+  readonly locate: Locate;
+}
+
+/** What a check has collected so far. */
+interface Collected {
+  readonly findings: PolicyFinding[];
+  readonly notEvaluated: NotEvaluated[];
+  readonly failedReads: Problem[];
+  readonly unverifiable: Unverifiable[];
+  /** Ids of integrations that need no further check: checked, gone, or still being discovered. */
+  readonly done: Set<string>;
+}
+
+/** Evaluates policies on the planned state in a plan, on the live state in a drift report. */
+export function checkPolicies(input: PolicyCheckInput): PolicyCheck {
+  const { account, options, today, locate } = input;
+  const invalid = policyProblems(account.resources);
+  const invalidAddresses = new Set(invalid.map(({ address }) => address));
+  const policies = policiesIn(account.resources).filter(({ address }) => !invalidAddresses.has(address));
+  const collected: Collected = {
+    findings: [...expiredRules(ruleManifests(input), today, locate)],
+    notEvaluated: [],
+    failedReads: [],
+    unverifiable: [],
+    done: new Set(),
+  };
+  const findings = () => sorted(collected.findings);
+  const refusing = () => findings().filter((finding) => refuses(finding, input));
+  if (policies.length === 0)
+    return {
+      checkUnit: undefined,
+      columnsNeeded: () => undefined,
+      checkOthers: async () => ({ complete: true }),
+      unverifiable: () => [],
+      findings,
+      refusing,
+      problems: () => invalid,
+    };
+  const evaluator = newPolicyEvaluator(policies, { functions: options.policyFunctions ?? new Map(), today, locate });
+  const check: Check = {
+    ...{ input, evaluator, collected },
+    namesOf: integrationNames(account),
+    labelsOf: labelScopes(account),
+    configured: configuredIntegrations(input),
+  };
+  return {
+    checkUnit: (unit) => checkUnit(check, unit),
+    columnsNeeded: (liveId) => evaluator.columnsNeeded(check.namesOf(liveId)),
+    checkOthers: (reads, compared, onTree) => checkOthers(check, reads, { compared: new Set(compared), onTree }),
+    unverifiable: () => collected.unverifiable,
+    findings,
+    refusing,
+    problems: (deferred) => [
+      ...invalid,
+      ...collected.failedReads,
+      ...notEvaluatedProblems([...collected.notEvaluated, ...waiting(check, deferred), ...skipped(check)]),
+    ],
+  };
+}
+
+interface Check {
+  readonly input: PolicyCheckInput;
+  readonly evaluator: PolicyEvaluator;
+  readonly collected: Collected;
+  readonly namesOf: (liveId: string) => IntegrationNames;
+  /** Undefined if the project has no Classification. */
+  readonly labelsOf: ((liveId: string) => LabelScope) | undefined;
+  /** The integrations that a SchemaConfig of the scope selects: label by id. */
+  readonly configured: ReadonlyMap<string, string>;
+}
+
+/**
+ * Policies apply to the planned state. In a plan, a unit with errors is not evaluated, because its
+ * planned state is unknown.
+ */
+function checkUnit(check: Check, { kind, unit, live, difference }: CheckedUnit): void {
+  const { input, evaluator, collected, namesOf } = check;
+  if (kind.readsSchemas !== true || unit.liveId === undefined) return;
+  const integration = namesOf(unit.liveId);
+  const isDiscovering = difference.deferred.length > 0;
+  const isRefused = input.kindOfPlan === "Plan" && difference.problems.some(({ severity }) => severity === "error");
+  if (isRefused && live !== undefined) return;
+  collected.done.add(unit.liveId);
+  if (live === undefined || isDiscovering || !evaluator.selects(integration)) return;
+  const changes = difference.items.flatMap((item) => item.changes);
+  // The kind is checked above: its units and live objects are these.
+  const { rules } = unit as SchemaConfigUnit;
+  const { tree } = live as ObservedSchemas;
+  evaluate(check, {
+    ...integration,
+    address: unit.address,
+    live: tree,
+    planned: input.kindOfPlan === "Plan" ? plannedValues(changes) : new Map(),
+    isCreated: input.account.fresh.has(unit.liveId),
+    exposes: changes.some(({ risk }) => risk === "exposes"),
+    columnLabels: check.labelsOf?.(unit.liveId),
+    ...causesOf({ rules, live: tree, changes, kindOfPlan: input.kindOfPlan, locate: input.locate }),
+  });
+}
+
+interface Others {
+  readonly compared: ReadonlySet<string>;
+  readonly onTree: ((liveId: string, live: LiveSchemas) => void) | undefined;
+}
+
+async function checkOthers(check: Check, reads: RunReads, { compared, onTree }: Others): Promise<{ readonly complete: boolean }> {
+  const { input, evaluator, collected, namesOf, configured } = check;
+  const limit = pLimit(input.concurrency);
+  const isOther = (id: string): boolean => !compared.has(id) && (input.kindOfPlan === "DriftReport" || !configured.has(id));
+  const others = [...input.account.identities].flatMap(([address, identity]) =>
+    identity.state === "found" && kindOf(address) === kindNames.integration && input.scope.item(address) && isOther(identity.id)
+      ? [{ address, id: identity.id, integration: namesOf(identity.id) }]
+      : [],
+  );
+  const readAndEvaluate = async ({ address, id, integration }: (typeof others)[number]): Promise<void> => {
+    try {
+      const read = await reads.schemas(id);
+      collected.done.add(id);
+      if (read === undefined) return;
+      const needed = evaluator.columnsNeeded(integration);
+      const tables = needed === undefined ? [] : policyTablesWithoutColumns(read, needed);
+      input.claimColumns(id, tables.length);
+      const { tree, withoutColumns } = await withColumns({ id, tree: read }, tables, reads);
+      collected.unverifiable.push(...unknownColumns(address, withoutColumns));
+      onTree?.(id, tree);
+      evaluate(check, { ...integration, address, live: tree, columnLabels: check.labelsOf?.(id), ...unchanged });
+    } catch (error) {
+      if (!(error instanceof ServiceError)) throw error;
+      collected.failedReads.push(failedRead(error, address));
+    }
+  };
+  await Promise.all(others.filter(({ integration }) => evaluator.selects(integration)).map((other) => limit(() => readAndEvaluate(other))));
+  return { complete: collected.failedReads.length === 0 };
+}
+
+/** No SchemaConfig changes the integration or decides its values. */
+const unchanged: Omit<PolicyTarget, "address" | "live" | "names" | "labels" | "columnLabels"> = {
+  planned: new Map(),
+  isCreated: false,
+  exposes: false,
+  causeOf: () => undefined,
+  fixedBy: () => undefined,
+};
+
+function evaluate({ evaluator, collected }: Check, target: PolicyTarget): void {
+  const { findings, failures, tablesWithoutColumns } = evaluator.evaluate(target);
+  const [integration = ""] = target.names;
+  for (const finding of findings) collected.findings.push(finding);
+  for (const { policy, reason } of failures) collected.notEvaluated.push({ type: "module", policy, integration, reason });
+  for (const path of tablesWithoutColumns) collected.notEvaluated.push({ type: "columns", table: `${nodeText(path)} of ${integration}` });
+}
+
+/** The manifests whose rules count in this scope. */
+function ruleManifests({ account, compared }: PolicyCheckInput): readonly Resource[] {
+  const configs = compared.filter(isSchemaConfig);
+  return configs.length === 0 ? [] : [...configs, ...account.resources.filter(isRuleSet)];
+}
+
+function configuredIntegrations({ account, compared, scope }: PolicyCheckInput): ReadonlyMap<string, string> {
+  const found = new Map<string, string>();
+  for (const { address, spec } of compared.filter(isSchemaConfig)) {
+    const { integration, integrations } = spec;
+    const selected =
+      integration === undefined ? selectIntegrations(integrations ?? {}, account) : [selectIntegration(integration, account)];
+    for (const one of selected) if (one.state === "found" && scope.item(`${address}@${one.label}`)) found.set(one.id, one.label);
+  }
+  return found;
+}
+
+/** Integrations whose SchemaConfig has errors, or whose schemas could not be read. */
+const skipped = ({ configured, collected, evaluator, namesOf }: Check): readonly NotEvaluated[] =>
+  [...configured].flatMap(([id, label]) =>
+    collected.done.has(id) || !evaluator.selects(namesOf(id)) ? [] : [{ type: "skipped", integration: label } as const],
+  );
+
+const waiting = ({ input, evaluator, namesOf }: Check, deferred: readonly Deferred[]): readonly NotEvaluated[] =>
+  deferred.flatMap(({ address, liveId }) => {
+    if (kindOf(address) !== kindNames.schemaConfig) return [];
+    const integration = liveId === undefined ? namesOfManifest(address, input.account) : namesOf(liveId);
+    return evaluator.selects(integration) ? [{ type: "waits", address } as const] : [];
+  });
+
+function namesOfManifest(address: Address, { lookup }: AccountView): IntegrationNames {
+  const name = parseAddress(address)?.on ?? "";
+  return { names: [name], labels: lookup.resources.get(integrationAddress(name))?.labels ?? {} };
+}
+
+function refuses({ severity, state }: PolicyFinding, { kindOfPlan, refuseExisting, options }: PolicyCheckInput): boolean {
+  if (severity !== "error") return false;
+  // A violation elsewhere must not stop a run that only protects.
+  const isStrict = kindOfPlan === "DriftReport" || (refuseExisting && options.protectOnly !== true);
+  return state === "new" || (state === "existing" && isStrict);
+}
+
+const plannedValues = (changes: readonly DraftChange[]): ReadonlyMap<Pointer, boolean> =>
+  new Map(changes.flatMap(({ path, after }) => (typeof after === "boolean" ? [[path, after] as const] : [])));
+
+const sorted = (findings: readonly PolicyFinding[]): readonly PolicyFinding[] =>
+  [...findings].sort((a, b) => byText(a.policy, b.policy) || byText(a.address, b.address) || byText(a.path, b.path));

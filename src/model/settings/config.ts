@@ -1,0 +1,140 @@
+import type { JsonObject } from "../json/json.ts";
+import type { SourceLocation } from "../problem.ts";
+import type { SecretReference } from "./secret.ts";
+
+/** dimsync.yaml for one target with all defaults. Names say the units of times. */
+export interface Settings {
+  /** The name of the target; "default" without a config file. */
+  readonly target: string;
+  /** https, http on loopback, or `embedded:FILE`. */
+  readonly baseUrl: string;
+  /** Resolved only when a client is made. Absent for an embedded service in this process. */
+  readonly apiKey: SecretReference | undefined;
+  readonly protected: boolean;
+  readonly defaults: { readonly taggedBy: string | undefined };
+  readonly guards: Guards;
+  readonly policies: PolicySettings;
+  readonly client: ClientSettings;
+  readonly ignore: readonly IgnoreEntry[];
+  /** Absolute path. */
+  readonly bindingsFile: string;
+  /** Absolute path; absent if columns are not reviewed. */
+  readonly catalogFile?: string;
+  /**
+   * Absolute path of the folder with dimsync.yaml (or the working directory): journal, lock and
+   * secret paths are relative to it.
+   */
+  readonly folder: string;
+  /** A webhook that `drift` posts to when the differences change. */
+  readonly notify?: NotifySettings;
+  /** Where the records are kept. */
+  readonly records: RecordsSettings;
+  /** Present if the controller checks the target continuously. */
+  readonly controller?: ControllerSettings;
+  /** JSON Schema per connector type for connection objects. */
+  readonly connectors: Readonly<Record<string, JsonObject>>;
+}
+
+/** What the controller may do: only read, send changes that protect, or send all changes. Each within the guards. */
+export const controllerModes = ["report", "protect", "apply"] as const;
+export type ControllerMode = (typeof controllerModes)[number];
+
+export interface ControllerSettings {
+  readonly everyMs: number;
+  readonly mode: ControllerMode;
+  readonly labels: Readonly<Record<string, string>>;
+  readonly notify?: NotifySettings & { readonly on: readonly ControllerEvent[] };
+}
+
+/** What the controller notifies of: data became exposed; a run failed; differences or failures are gone; any other change of the differences. */
+export type ControllerEvent = "exposed" | "failed" | "resolved" | "drifted";
+
+/** Where the records are kept; "folder": beside dimsync.yaml. */
+export type RecordsSettings = { readonly store: "folder" } | GitRecordsSettings | PostgresRecordsSettings;
+
+/** A ref in the remote of the project's repository. */
+export interface GitRecordsSettings {
+  readonly store: "git";
+  readonly remote: string;
+  /** "refs/dimsync/prod" */
+  readonly ref: string;
+  /** Identity of the store: another one is refused. */
+  readonly id: string;
+  /** How long a run keeps its lease without renewing it. */
+  readonly ttlMs: number;
+}
+
+/** Tables in a PostgreSQL database. */
+export interface PostgresRecordsSettings {
+  readonly store: "postgres";
+  readonly url: SecretReference;
+  readonly schema: string;
+  /** Identity of the store: another one is refused. */
+  readonly id: string;
+  /** How long a run keeps its lease without renewing it. */
+  readonly ttlMs: number;
+}
+
+export interface Guards {
+  readonly maxCreates: number;
+  readonly maxExposedColumns: number;
+  readonly maxChangedPercent: number;
+  readonly minPopulation: number;
+}
+
+export interface PolicySettings {
+  /** Whether findings that a plan does not cause refuse it too. */
+  readonly existing: "report" | "refuse";
+}
+
+export interface ClientSettings {
+  readonly concurrency: number;
+  /** The same for reads of one table's columns, whose responses are small. Default: 128, or `concurrency` if that is set. */
+  readonly columnConcurrency: number;
+  readonly timeoutMs: number;
+  readonly retries: number;
+  readonly settleMs: number;
+  readonly schemaWaitMs: number;
+  /** Maximum number of tables in a run whose columns are read with one request each. */
+  readonly maxColumnReads: number;
+  /** A PATCH of schemas with a larger body is split between tables. Default: 8 MiB. */
+  readonly maxBodyBytes?: number;
+  /** Maximum number of requests started per second. Default: no limit. */
+  readonly rate?: number;
+}
+
+/** A webhook. Its URL is a secret: everyone who has it can post to it. */
+export interface NotifySettings {
+  readonly url: SecretReference;
+  readonly format?: "slack" | "json";
+}
+
+/** An entry of `ignore` in the config. `until` is a date, YYYY-MM-DD. */
+export interface IgnoreEntry {
+  readonly address: string;
+  readonly path: string;
+  readonly reason: string;
+  readonly until: string | undefined;
+  /** In dimsync.yaml; absent for one of a flag. */
+  readonly place?: SourceLocation;
+}
+
+export const defaultGuards: Guards = { maxCreates: 5, maxExposedColumns: 50, maxChangedPercent: 30, minPopulation: 100 };
+
+export const defaultClient: ClientSettings = {
+  concurrency: 8,
+  columnConcurrency: 128,
+  timeoutMs: 30_000,
+  retries: 4,
+  settleMs: 30_000,
+  schemaWaitMs: 600_000,
+  maxColumnReads: 20_000,
+};
+
+/**
+ * The location of an account, as in plans: the origin of the base URL, without path or credentials,
+ * or `embedded:FILE`.
+ */
+export function accountName(baseUrl: string): string {
+  return URL.canParse(baseUrl) && !baseUrl.startsWith("embedded:") ? new URL(baseUrl).origin : baseUrl;
+}

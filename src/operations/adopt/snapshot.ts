@@ -1,0 +1,44 @@
+import type { Project } from "../../manifests/project.ts";
+import { DimsyncError, ServiceError } from "../../model/errors.ts";
+import { version } from "../../model/runtime/version.ts";
+import { accountName } from "../../model/settings/config.ts";
+import { writeSnapshotFile } from "../../snapshot/file.ts";
+import { type SnapshotHead, snapshotText } from "../../snapshot/snapshot.ts";
+import { openAccount, systemClock } from "../account.ts";
+import type { RunEnvironment } from "../session.ts";
+
+/** A snapshot that was written. */
+export interface SnapshotTaken extends SnapshotHead {
+  readonly integrations: number;
+  /** Before compression. */
+  readonly bytes: number;
+  readonly compressed: boolean;
+}
+
+/** Writes the live state of the project's account to a file (absolute path). Sends GET only. Throws DimsyncError; the file is then unchanged. */
+export async function takeSnapshot({ settings }: Pick<Project, "settings">, file: string, run: RunEnvironment): Promise<SnapshotTaken> {
+  const head: SnapshotHead = {
+    takenAt: systemClock.now().toISOString(),
+    target: settings.target,
+    account: accountName(settings.baseUrl),
+    tool: { name: "dimsync", version },
+  };
+  const account = await openAccount(settings, { readOnly: true, env: run.env, signal: run.signal });
+  let integrations = 0;
+  try {
+    const pieces = snapshotText(account.client.asReadOnly(), head, (done, total, label) => {
+      integrations = done;
+      run.onProgress?.({ type: "step", phase: "read", done, total, label });
+    });
+    const { bytes, compressed } = await writeSnapshotFile(file, pieces).catch((error: unknown) => notWritten(file, error));
+    return { ...head, integrations, bytes, compressed };
+  } finally {
+    await account.close();
+  }
+}
+
+function notWritten(file: string, error: unknown): never {
+  if (error instanceof ServiceError) throw error;
+  const reason = error instanceof Error ? error.message : String(error);
+  throw new DimsyncError("E_OUTPUT", `${file} could not be written: ${reason}. Write to another file.`, { cause: error });
+}

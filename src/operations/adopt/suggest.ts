@@ -1,0 +1,36 @@
+import { cachedReads } from "../../engine/reads/cached-reads.ts";
+import { readAccount, readAhead, readSchemas } from "../../engine/reads/read-account.ts";
+import { newSuggester, type Suggestion } from "../../import/suggest.ts";
+import { labelOf, labelScopes } from "../../kinds/select.ts";
+import type { Project } from "../../manifests/project.ts";
+import { byText } from "../../model/address.ts";
+import { systemClock } from "../account.ts";
+import { openReads } from "../open-reads.ts";
+import { readRecords } from "../records/open.ts";
+import type { RunEnvironment } from "../session.ts";
+
+/** How many integrations are read before the one that is in use. */
+const ahead = 4;
+
+/** Columns of the account whose names look personal and that have no label. Sends GET only, and writes nothing. Throws ServiceError. */
+export async function suggestClassification(project: Project, run: RunEnvironment): Promise<Suggestion> {
+  const { reads: all, close } = await openReads(project, run);
+  try {
+    const reads = cachedReads(all);
+    const records = await readRecords(project.settings, run);
+    const { account } = await readAccount(project, records, { reads, today: systemClock.now().toISOString().slice(0, 10) });
+    const labelsOf = labelScopes(account);
+    const suggester = newSuggester();
+    const integrations = [...account.integrations].sort((a, b) => byText(labelOf(a.id, account), labelOf(b.id, account)));
+    let done = 0;
+    for await (const outcome of readAhead(integrations, ahead, ({ id }) => readSchemas(reads, id))) {
+      if ("error" in outcome) throw outcome.error;
+      const { item, read } = outcome;
+      run.onProgress?.({ type: "step", phase: "read", done: ++done, total: integrations.length, label: item.name });
+      if (read !== undefined) suggester.add(labelOf(item.id, account), read, labelsOf?.(item.id));
+    }
+    return suggester.suggestion(project.settings.target);
+  } finally {
+    await close();
+  }
+}

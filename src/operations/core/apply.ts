@@ -1,0 +1,191 @@
+import { randomUUID } from "node:crypto";
+import { type ApplyOptions, apply } from "../../apply/apply.ts";
+import type { Session, WriteSession } from "../../engine/session.ts";
+import type { Project } from "../../manifests/project.ts";
+import { DimsyncError } from "../../model/errors.ts";
+import { combineExits } from "../../model/exit.ts";
+import type { Plan } from "../../model/plan.ts";
+import type { Result } from "../../model/result.ts";
+import type { Listing, Reads } from "../../model/service.ts";
+import type { Lease, RecordsRun } from "../../records/records.ts";
+import type { Client } from "../../service/client.ts";
+import { openAccount, resolveAll } from "../account.ts";
+import { loadPolicyModules } from "../policy-modules.ts";
+import { jobUrl, openRecords, versionText } from "../records/open.ts";
+import { accountSession, type RunEnvironment, withGitState } from "../session.ts";
+import { openReview, withCatalogProblems } from "./review.ts";
+
+export interface ApplyAccountOptions extends ApplyOptions {
+  /** How long to wait for another apply of the same target to finish. */
+  readonly lockTimeoutMs?: number;
+  /** Maximum age of a saved plan; 24 hours by default. */
+  readonly maxPlanAgeMs?: number;
+  /** Called with information that needs no action, such as a lock that was taken over. */
+  readonly onNotice?: (text: string) => void;
+}
+
+/**
+ * Makes the account match the project, under the target's lease. Refuses a saved plan that can no longer be used, and marks it as applied before the
+ * first write. Throws DimsyncError only before the first write.
+ */
+export function applyAccount(project: Project, options: ApplyAccountOptions, run: RunEnvironment): Promise<Applied> {
+  return withGitState(project, run, (git) => applyUnderLease(withCatalogProblems(project), options, { run, git }));
+}
+
+interface Applied {
+  readonly plan: Plan;
+  readonly result: Result;
+}
+
+async function applyUnderLease(
+  project: Project,
+  options: ApplyAccountOptions,
+  { run, git }: Pick<ApplyRun, "run" | "git">,
+): Promise<Applied> {
+  const { settings } = project;
+  const [{ checkSavedPlan, refuseOtherMode, refuseUnsavedOnProtected }, policyFunctions, records] = await Promise.all([
+    import("./saved-plan.ts"),
+    loadPolicyModules(project.resources, settings.folder, project.locate),
+    openRecords(settings, run.env),
+  ]);
+  try {
+    if (options.saved === undefined) refuseUnsavedOnProtected(settings);
+    else {
+      refuseOtherMode(options.saved, options.protectOnly === true);
+      await checkSavedPlan(options.saved, project, { git: await git, records }, options.maxPlanAgeMs);
+    }
+    const runUrl = jobUrl(run.env);
+    const begin = {
+      ...{ runId: randomUUID(), waitMs: options.lockTimeoutMs ?? 0, signal: run.signal },
+      hasEnded: (lease: Lease) => hasHolderEnded(lease, settings.folder, run),
+    };
+    const writes = await records.begin({ ...begin, ...(runUrl === undefined ? {} : { runUrl }) });
+    if (writes.notice !== undefined) options.onNotice?.(writes.notice);
+    const before = writes.state();
+    if (before.version !== "") run.onRecords?.(versionText("read", records, before));
+    const done = await thenRelease(writes, () => applyWith(project, { policyFunctions, ...options }, { run, git, writes }));
+    const after = writes.state();
+    if (after.version !== before.version) run.onRecords?.(versionText("written", records, after));
+    return done;
+  } finally {
+    await records.close();
+  }
+}
+
+/** Whether the CI job that holds a lease has ended. Only another job of the same repository can find out. */
+async function hasHolderEnded({ runUrl }: Lease, folder: string, run: RunEnvironment): Promise<boolean> {
+  if (runUrl === undefined) return false;
+  const [{ readCiEnvironment }, { hasJobEnded }] = await Promise.all([import("../../ci/environment.ts"), import("../../ci/job-state.ts")]);
+  return await hasJobEnded(runUrl, readCiEnvironment(run.env, folder), run);
+}
+
+/**
+ * Releases the records after `work`. If they can't be written, that is part of its result, because
+ * the changes were made.
+ */
+async function thenRelease<T extends { readonly result: Result }>(writes: RecordsRun, work: () => Promise<T>): Promise<T> {
+  let done: T;
+  try {
+    done = await work();
+  } catch (error) {
+    // Nothing was sent, so this is the error to report.
+    await writes.release().catch(() => undefined);
+    throw error;
+  }
+  try {
+    await writes.release();
+    return done;
+  } catch (error) {
+    if (!(error instanceof DimsyncError)) throw error;
+    const { result } = done;
+    const { code, message, command } = error;
+    const diagnostic = {
+      ...({ code, severity: "error", summary: "Records not written", message } as const),
+      ...(command === undefined ? {} : { command }),
+    };
+    const exit = combineExits([result.exit, { code: error.exit, reasons: ["records"] }]);
+    return { ...done, result: { ...result, diagnostics: [...result.diagnostics, diagnostic], exit } };
+  }
+}
+
+/** Records the columns of the plan, unless the plan was refused or declined: then nobody has seen them. */
+function rememberColumns(writes: RecordsRun, { plan: { executable, createdAt: at, seenColumns: groups }, result }: Applied): void {
+  const isDeclined = result.items.some(({ code }) => code === "E_DECLINED");
+  if (executable && groups !== undefined && !isDeclined) writes.rememberColumns({ at, groups });
+}
+
+interface ApplyRun {
+  readonly run: RunEnvironment;
+  readonly writes: RecordsRun;
+  readonly git: Session["git"];
+}
+
+async function applyWith(project: Project, options: ApplyAccountOptions, { run, writes, git }: ApplyRun) {
+  const { settings } = project;
+  const account = await openAccount(settings, { readOnly: false, runId: writes.runId, env: run.env, signal: run.signal });
+  const lists = listLengthRecorder(writes, options.assumeCompleteLists === true);
+  try {
+    const signal = AbortSignal.any([run.signal, writes.lost]);
+    const session = await openWriteSession(project, account.client, { run: { ...run, signal }, writes, git });
+    const beforeFirstWrite = async (made: Plan): Promise<void> => {
+      if (options.saved !== undefined) await writes.markApplied(made.planId);
+      await options.beforeFirstWrite?.(made);
+    };
+    const review = await openReview(project, writes.state());
+    const done = await apply({ ...session, review, reads: lists.recording(session.reads) }, { ...options, beforeFirstWrite });
+    rememberColumns(writes, done);
+    return done;
+  } finally {
+    lists.save();
+    await account.close();
+  }
+}
+
+async function openWriteSession(project: Project, client: Client, { run, writes, git }: ApplyRun): Promise<WriteSession> {
+  const { settings } = project;
+  const { decodeWrite } = await import("../../service/decode/resources.ts");
+  return {
+    ...accountSession(project, client, writes.state, git, run),
+    writer: {
+      reads: client.asReadOnly(),
+      send: (request) => client.send(request, writes.fence),
+      decode: decodeWrite,
+      records: writes,
+      resolveSecrets: (references, addresses) => {
+        const resources = project.resources.filter(({ address }) => addresses.has(address));
+        return resolveAll(references, settings, run.env, run.signal, { resources, locate: project.locate });
+      },
+    },
+  };
+}
+
+/**
+ * Records the lengths of the lists that `recording` reads, for later runs: a list whose length
+ * looks like a page size is suspicious unless an earlier run has seen a longer one. `trusted`: the
+ * user states that the lists are complete, so their length is not a page size. `save` adds the
+ * lengths to the records.
+ */
+function listLengthRecorder(
+  records: Pick<RecordsRun, "rememberLists">,
+  trusted: boolean,
+): { readonly recording: (reads: Reads) => Reads; readonly save: () => void } {
+  const seen = new Map<string, number>();
+  const recorded = <T>(name: string, read: () => Promise<Listing<T>>) => {
+    return async (): Promise<Listing<T>> => {
+      const list = await read();
+      if (list.completeness === "unknown") seen.set(name, Math.max(seen.get(name) ?? 0, list.items.length + (trusted ? 1 : 0)));
+      return list;
+    };
+  };
+  return {
+    recording: (reads) => ({
+      ...reads,
+      integrations: recorded("integrations", reads.integrations),
+      tags: recorded("tags", reads.tags),
+      users: recorded("users", reads.users),
+    }),
+    save: () => {
+      if (seen.size > 0) records.rememberLists(Object.fromEntries(seen));
+    },
+  };
+}

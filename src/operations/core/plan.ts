@@ -1,0 +1,34 @@
+import { plan } from "../../engine/pipeline.ts";
+import type { PlanOptions, Session } from "../../engine/session.ts";
+import type { Project } from "../../manifests/project.ts";
+import type { Plan } from "../../model/plan.ts";
+import { openAccount } from "../account.ts";
+import { loadPolicyModules } from "../policy-modules.ts";
+import { readRecords } from "../records/open.ts";
+import { accountSession, type RunEnvironment, snapshotSession, withGitState } from "../session.ts";
+import { openReview, withCatalogProblems } from "./review.ts";
+
+/** Compares the project with its account. Only sends GET: the client refuses anything else before it opens a socket. */
+export async function planAccount(given: Project, options: PlanOptions, run: RunEnvironment, kind: Plan["kind"] = "Plan"): Promise<Plan> {
+  const project = withCatalogProblems(given);
+  const policyFunctions = await loadPolicyModules(project.resources, project.settings.folder, project.locate);
+  return withReadSession(project, run, async (session) => {
+    const review = await openReview(project, session.records());
+    return await plan({ ...session, review }, { policyFunctions, ...options }, kind);
+  });
+}
+
+/** Runs `work` with a read-only session on the project's account, and closes the account afterwards. */
+export async function withReadSession<T>(project: Project, run: RunEnvironment, work: (session: Session) => Promise<T>): Promise<T> {
+  const { settings } = project;
+  if (run.snapshotFile !== undefined) return work(await snapshotSession(project, run.snapshotFile, run));
+  return withGitState(project, run, async (git) => {
+    const account = await openAccount(settings, { readOnly: true, env: run.env, signal: run.signal });
+    try {
+      const state = await readRecords(settings, run);
+      return await work(accountSession(project, account.client, () => state, git, run));
+    } finally {
+      await account.close();
+    }
+  });
+}

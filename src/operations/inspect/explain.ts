@@ -1,0 +1,88 @@
+import { readAudit } from "../../drift/audit.ts";
+import { eventsAbout } from "../../drift/event-matching.ts";
+import { type Explained, explainNode } from "../../engine/explain.ts";
+import { kindNames } from "../../kinds/manifests.ts";
+import type { NodePath } from "../../kinds/schema-config/tree.ts";
+import type { Project } from "../../manifests/project.ts";
+import { type Address, kindOf } from "../../model/address.ts";
+import { locatedCause, locatedLabel } from "../../model/cause.ts";
+import { DimsyncError, ProblemsError, ServiceError } from "../../model/errors.ts";
+import type { AuditEntry } from "../../model/live.ts";
+import { toDiagnostic } from "../../model/problem.ts";
+import type { Reads } from "../../model/service.ts";
+import { withReadSession } from "../core/plan.ts";
+import type { RunEnvironment } from "../session.ts";
+
+/** Limits of what is read from the audit log. */
+const windowMs = 30 * 86_400_000;
+const maxEntries = 1_000;
+const maxEvents = 5;
+
+/** A node of one integration with everything that applies to it; files and lines are looked up. */
+export type ExplainedNode = ReturnType<typeof located>;
+
+/**
+ * Every rule that matches a schema, table or column, the resulting values, what would be sent, and the last changes to the integration's schemas in the
+ * audit log; one entry per integration that the SchemaConfig selects. Sends GET only. Throws E_USAGE if the address is not that of a SchemaConfig.
+ */
+export async function explainSchemaNode(
+  project: Project,
+  { address, node }: { readonly address: Address; readonly node: NodePath },
+  run: RunEnvironment,
+): Promise<readonly ExplainedNode[]> {
+  if (kindOf(address) !== kindNames.schemaConfig)
+    throw new DimsyncError(
+      "E_USAGE",
+      `explain needs the address of a SchemaConfig, such as SchemaConfig/orders@orders, not ${JSON.stringify(address)}. For other kinds, use plan.`,
+      { command: `dimsync plan --only ${JSON.stringify(address)}` },
+    );
+  const { explained, log } = await withReadSession(project, run, async (session) => ({
+    explained: await withLocations(project, explainNode(session, address, node)),
+    log: await lastEntries(session.reads, run.signal),
+  }));
+  return explained.map((one) => located(one, project, log));
+}
+
+/** Adds lines and columns to problems that only a comparison with the account finds. */
+export async function withLocations<T>({ locate }: Project, work: Promise<T>): Promise<T> {
+  try {
+    return await work;
+  } catch (error) {
+    throw error instanceof ProblemsError && !error.isLocated ? new ProblemsError(error.problems, locate) : error;
+  }
+}
+
+type Log = { readonly entries: readonly AuditEntry[] } | { readonly unavailable: string };
+
+/** Without access to the audit log, the output says so; that is not an error. */
+async function lastEntries(reads: Pick<Reads, "auditLogs">, signal: AbortSignal): Promise<Log> {
+  const nowMs = Date.now();
+  const window = { since: new Date(nowMs - windowMs).toISOString(), until: new Date(nowMs + 900_000).toISOString() };
+  try {
+    return { entries: (await readAudit(reads, window, { limit: maxEntries, signal })).items };
+  } catch (error) {
+    signal.throwIfAborted();
+    if (!(error instanceof ServiceError)) throw error;
+    return { unavailable: error.message };
+  }
+}
+
+function located({ names, applied, ...one }: Explained, { locate }: Project, log: Log) {
+  const at = (place: Parameters<typeof locate>[0]): { readonly file: string; readonly line?: number } => {
+    const { file, line } = locate(place);
+    return { file, ...(line === undefined ? {} : { line }) };
+  };
+  return {
+    ...one,
+    said: applied.map(({ place, label, ...setting }) => ({
+      ...setting,
+      ...(label === undefined ? {} : { label: locatedLabel(label, locate) }),
+      ...at(place),
+    })),
+    changes: one.changes.map(({ path: _, by: __, cause, ...change }) => ({ ...change, cause: locatedCause(cause, locate) })),
+    refused: one.refused.map((problem) => toDiagnostic(problem, locate)),
+    ...("unavailable" in log
+      ? { events: [], eventsUnavailable: log.unavailable }
+      : { events: eventsAbout(log.entries, { id: one.liveId, names }, maxEvents) }),
+  };
+}

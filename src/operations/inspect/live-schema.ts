@@ -1,0 +1,131 @@
+import { observeAccount } from "../../engine/observe.ts";
+import { cachedReads } from "../../engine/reads/cached-reads.ts";
+import { readAhead, readSchemas } from "../../engine/reads/read-account.ts";
+import type { AccountView } from "../../kinds/kind.ts";
+import { isIntegration, isSchemaConfig } from "../../kinds/manifests.ts";
+import { namesMatcher } from "../../kinds/patterns/names.ts";
+import { schemaConfig } from "../../kinds/schema-config/index.ts";
+import type { Project } from "../../manifests/project.ts";
+import { collectLiveNames, type ExtendedKinds, type Fit } from "../../manifests/schema/live-names.ts";
+import type { Schema } from "../../manifests/schema/lookup.ts";
+import { byText } from "../../model/address.ts";
+import { DimsyncError } from "../../model/errors.ts";
+import type { LiveIntegration } from "../../model/live.ts";
+import type { Reads } from "../../model/service.ts";
+import { counted } from "../../text/counts.ts";
+import { andMore } from "../../text/lists.ts";
+import { didYouMean } from "../../text/suggest.ts";
+import { openReads } from "../open-reads.ts";
+import { readRecords } from "../records/open.ts";
+import type { RunEnvironment } from "../session.ts";
+
+/** Editors stay fast with this many names: about a megabyte of schema. */
+const maxNames = 20_000;
+
+export interface LiveSchemaOptions {
+  /** A JSON Schema, and which of its definitions get the names. */
+  readonly schema: Schema;
+  readonly kinds: ExtendedKinds;
+  /** Names and globs of integrations; empty: all. */
+  readonly integrations: readonly string[];
+}
+
+/** A JSON Schema with the names of an account. */
+export interface LiveSchema {
+  readonly schema: Schema;
+  /** Sentences that say which names it lacks. */
+  readonly leftOut: readonly string[];
+}
+
+/**
+ * Adds the names of the project's account, or of the run's snapshot, to a JSON Schema. Sends GET only. Manifests with errors do not matter. Throws E_USAGE
+ * if a pattern selects no integration, and ServiceError.
+ */
+export async function liveSchema(project: Project, options: LiveSchemaOptions, run: RunEnvironment): Promise<LiveSchema> {
+  const { reads, close } = await openReads(run.snapshotFile === undefined ? project : { snapshotFile: run.snapshotFile }, run);
+  try {
+    const account = await observed(project, reads, run);
+    const selected = selectedIntegrations(account, options.integrations);
+    const names = collectLiveNames(maxNames);
+    const fits: Record<Fit, string[]> = { whole: [], withoutColumns: [], nothing: [] };
+    const unread: string[] = [];
+    for await (const outcome of readAhead(selected, 4, ({ integration }) => readSchemas(reads, integration.id))) {
+      if ("error" in outcome) throw outcome.error;
+      const { item, read } = outcome;
+      if (read === undefined) continue;
+      const fit = names.add({ id: item.integration.id, names: item.names, schemas: read });
+      fits[fit].push(item.integration.name);
+      const lacksColumns = Object.values(read).some(({ tables }) => Object.values(tables).some(({ columns }) => columns === undefined));
+      if (fit === "whole" && lacksColumns) unread.push(item.integration.name);
+    }
+    return { schema: names.extend(options.schema, options.kinds), leftOut: leftOut(fits, unread) };
+  } finally {
+    await close();
+  }
+}
+
+async function observed(project: Project, reads: Reads, run: RunEnvironment): Promise<AccountView> {
+  const once = cachedReads(reads);
+  // A list that cannot be read ends the command here; observeAccount would only report it.
+  await once.integrations();
+  const { account } = await observeAccount({
+    project,
+    compared: project.resources.filter(isIntegration),
+    records: await readRecords(project.settings, run),
+    reads: once,
+    ignored: () => false,
+    alsoNeeded: ["integrations"],
+  });
+  return account;
+}
+
+interface Selected {
+  readonly integration: LiveIntegration;
+  /** What a SchemaConfig may call it. */
+  readonly names: readonly string[];
+}
+
+/** By name; those that a SchemaConfig selects first, because not all may fit. */
+function selectedIntegrations(account: AccountView, patterns: readonly string[]): readonly Selected[] {
+  const manifests = account.resources.filter(isIntegration);
+  const all = account.integrations.map((integration): Selected => {
+    const own = manifests.filter(({ address }) => idOf(account, address) === integration.id).map(({ name }) => name);
+    // A manifest's name has precedence over a live name.
+    const live = manifests.some(({ name }) => name === integration.name) ? [] : [integration.name];
+    return { integration, names: [...own, ...live] };
+  });
+  const matches = namesMatcher(patterns);
+  const selected = all.filter(({ integration, names }) => matches([...names, integration.id]));
+  const [first] = patterns;
+  if (selected.length === 0 && first !== undefined)
+    throw new DimsyncError(
+      "E_USAGE",
+      `No integration matches --integration ${JSON.stringify(first)}.${didYouMean(
+        first,
+        all.flatMap(({ names }) => names),
+      )}`,
+      { command: "dimsync get integrations" },
+    );
+  const configured = new Set(schemaConfig.units(account.resources.filter(isSchemaConfig), account).units.map(({ liveId }) => liveId));
+  const rank = ({ integration }: Selected): number => (configured.has(integration.id) ? 0 : 1);
+  return selected.sort((a, b) => rank(a) - rank(b) || byText(a.integration.name, b.integration.name));
+}
+
+function idOf({ identities }: AccountView, address: Parameters<AccountView["identities"]["get"]>[0]): string | undefined {
+  const identity = identities.get(address);
+  return identity?.state === "found" ? identity.id : undefined;
+}
+
+function leftOut({ withoutColumns, nothing }: Record<Fit, readonly string[]>, unread: readonly string[]): readonly string[] {
+  const ofIntegrations = (names: readonly string[]): string => `${counted(names.length, "integration")} (${andMore(names)})`;
+  const limit = `the schema has at most ${maxNames} names. Select integrations with --integration NAME`;
+  return [
+    ...(withoutColumns.length === 0 ? [] : [`The column names of ${ofIntegrations(withoutColumns)} are left out: ${limit}.`]),
+    ...(nothing.length === 0 ? [] : [`All names of ${ofIntegrations(nothing)} are left out: ${limit}.`]),
+    ...(unread.length === 0
+      ? []
+      : [
+          `The columns of tables that are not replicated are left out in ${ofIntegrations(unread)}: the service returns them with one request per table.`,
+        ]),
+  ];
+}

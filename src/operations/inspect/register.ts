@@ -1,0 +1,188 @@
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { unknownLabel } from "../../kinds/label-references.ts";
+import { nameMatcher } from "../../kinds/patterns/names.ts";
+import type { Project } from "../../manifests/project.ts";
+import { byText } from "../../model/address.ts";
+import { DimsyncError, ProblemsError } from "../../model/errors.ts";
+import { isObject, own } from "../../model/json/json.ts";
+import type { Register, RegisterDiff, RegisterRow } from "../../model/register.ts";
+import { accountName } from "../../model/settings/config.ts";
+import { ensureStateFolder, stateFolder } from "../../records/state-folder.ts";
+import { currentRows } from "../../register/current.ts";
+import { registerChanges } from "../../register/diff.ts";
+import { rememberedAt, rememberedDuring, rememberRun, runsIn, targetFolder, withHistory } from "../../register/history.ts";
+import { newSpool, type Spool } from "../../register/spool.ts";
+import { leastProtected, newTally, registerExit, type Tally } from "../../register/summary.ts";
+import { systemClock } from "../account.ts";
+import { openReads } from "../open-reads.ts";
+import { loadPolicyModules } from "../policy-modules.ts";
+import { readRecords } from "../records/open.ts";
+import type { RunEnvironment } from "../session.ts";
+
+export interface RegisterOptions {
+  /** Only columns with these labels; all if empty. */
+  readonly labels: readonly string[];
+  /** Only integrations that one of these patterns matches; all if empty. */
+  readonly integrations: readonly string[];
+  /** Absolute path of the folder with the history. Default: `.dimsync/register`. */
+  readonly historyFolder?: string | undefined;
+  /** Whether to add the register to the history. Default: true; the register of a snapshot is never added. */
+  readonly remember?: boolean;
+  /** ISO 8601: the register that was remembered then, instead of the account. */
+  readonly at?: string | undefined;
+  /** With `at`, ISO 8601: every state since this time. */
+  readonly from?: string | undefined;
+}
+
+/** What `--diff` compares with: ISO 8601, or the absolute path of a register in JSON. */
+export type RegisterBase = { readonly time: string } | { readonly file: string };
+
+/** Makes the register, calls `use` with it, and removes its temporary file. Throws DimsyncError, ProblemsError and ServiceError. */
+export async function withRegister<T>(
+  project: Project,
+  options: RegisterOptions,
+  run: RunEnvironment,
+  use: (register: Register) => Promise<T>,
+): Promise<T> {
+  const spool = newSpool();
+  try {
+    const into: Into = { spool, tally: newTally(), isWanted: filterOf(options), isPeriod: options.from !== undefined };
+    const at =
+      options.at === undefined ? await addCurrent(project, options, run, into) : await addRemembered(project, options, options.at, into);
+    const summary = into.tally.counts();
+    const { settings } = project;
+    return await use({
+      target: settings.target,
+      account: accountName(settings.baseUrl),
+      at,
+      ...(options.from === undefined ? {} : { from: options.from }),
+      summary,
+      rows: spool.rows,
+      exit: registerExit(summary),
+    });
+  } finally {
+    spool.close();
+  }
+}
+
+/** What changed since the base. Exit 2 if anything did. */
+export async function diffRegister(
+  project: Project,
+  register: Register,
+  { base, options }: { readonly base: RegisterBase; readonly options: RegisterOptions },
+): Promise<RegisterDiff> {
+  const isWanted = filterOf(options);
+  const { at: from, rows } = "file" in base ? await registerInFile(base.file) : await remembered(project, options, base.time);
+  const changes = registerChanges(rows.filter(isWanted), register.rows());
+  const exit = changes.length === 0 ? ({ code: 0, reasons: [] } as const) : ({ code: 2, reasons: ["changes"] } as const);
+  return { target: register.target, from, to: register.at, changes, exit };
+}
+
+/** Where rows are collected. */
+interface Into {
+  readonly spool: Spool;
+  readonly tally: Tally;
+  readonly isWanted: (row: RegisterRow) => boolean;
+  /** Whether a column can have several rows. */
+  readonly isPeriod: boolean;
+}
+
+function filterOf({ labels, integrations }: RegisterOptions): Into["isWanted"] {
+  const matches = nameMatcher(integrations);
+  return ({ label, integration }) => (labels.length === 0 || labels.includes(label)) && matches(integration);
+}
+
+function add({ spool, tally, isWanted, isPeriod }: Into, rows: readonly RegisterRow[]): void {
+  const wanted = rows.filter(isWanted);
+  spool.add(wanted);
+  tally.add(isPeriod ? leastProtected(wanted) : wanted);
+}
+
+const folderOf = ({ settings }: Project, { historyFolder }: RegisterOptions): string =>
+  targetFolder(historyFolder ?? join(stateFolder(settings.folder), "register"), settings.target);
+
+async function addCurrent(project: Project, options: RegisterOptions, run: RunEnvironment, into: Into): Promise<string> {
+  checkLabels(project, options.labels);
+  const at = systemClock.now().toISOString();
+  const source = run.snapshotFile === undefined ? project : { snapshotFile: run.snapshotFile };
+  const { reads, close } = await openReads(source, run);
+  try {
+    const { settings, resources, locate } = project;
+    const [records, policyFunctions] = await Promise.all([
+      readRecords(settings, run),
+      loadPolicyModules(resources, settings.folder, locate),
+    ]);
+    const session = { reads, records, today: at.slice(0, 10), policyFunctions, onProgress: run.onProgress };
+    const folder = folderOf(project, options);
+    const remember = run.snapshotFile === undefined && options.remember !== false;
+    if (remember && options.historyFolder === undefined) await ensureStateFolder(settings.folder);
+    const ids: string[] = [];
+    for await (const { integrationId, rows } of currentRows(project, session)) {
+      ids.push(integrationId);
+      add(into, await withHistory(folder, integrationId, { rows, at, remember }));
+    }
+    if (remember) await rememberRun(folder, at, ids);
+    return at;
+  } finally {
+    await close();
+  }
+}
+
+/** Throws E_REGISTER without a Classification, and ProblemsError for a label that none defines. */
+function checkLabels({ labels, locate }: Project, wanted: readonly string[]): void {
+  if (labels === undefined)
+    throw new DimsyncError("E_REGISTER", "The project has no Classification, so no column has a label. Add one, and run register again.");
+  const unknown = wanted.filter((label) => !labels.defined.includes(label));
+  if (unknown.length > 0)
+    throw new ProblemsError(
+      unknown.map((label) => unknownLabel("--label selects", label, labels.defined)),
+      locate,
+    );
+}
+
+async function addRemembered(project: Project, options: RegisterOptions, time: string, into: Into): Promise<string> {
+  const { at, folder } = await runBefore(project, options, time);
+  const { from } = options;
+  for await (const rows of from === undefined ? rememberedAt(folder, at) : rememberedDuring(folder, from, at)) add(into, rows);
+  return at;
+}
+
+async function remembered(project: Project, options: RegisterOptions, time: string): Promise<{ at: string; rows: readonly RegisterRow[] }> {
+  const { at, folder } = await runBefore(project, options, time);
+  const rows: RegisterRow[] = [];
+  for await (const some of rememberedAt(folder, at)) rows.push(...some);
+  return { at, rows };
+}
+
+/** The last run before a time. Throws E_REGISTER if there is none. */
+async function runBefore(
+  project: Project,
+  options: RegisterOptions,
+  time: string,
+): Promise<{ readonly at: string; readonly folder: string }> {
+  const folder = folderOf(project, options);
+  const runs = [...(await runsIn(folder))].sort(byText);
+  const at = runs.findLast((one) => Date.parse(one) <= Date.parse(time));
+  if (at !== undefined) return { at, folder };
+  const [first] = runs;
+  const known = first === undefined ? "No register has been made" : `The first register was made at ${first}`;
+  throw new DimsyncError(
+    "E_REGISTER",
+    `${known} in ${folder}, so the state at ${time} is not known. dimsync remembers what each run of register finds. Run it on a schedule, and keep the folder with --history.`,
+  );
+}
+
+async function registerInFile(file: string): Promise<{ readonly at: string; readonly rows: readonly RegisterRow[] }> {
+  let value: unknown;
+  try {
+    value = JSON.parse(await readFile(file, "utf8"));
+  } catch (error) {
+    const why = error instanceof Error && "code" in error ? String(error.code) : "not JSON";
+    throw new DimsyncError("E_REGISTER", `${file} can't be read as a register (${why}). Save one with -o json=FILE.`);
+  }
+  const [kind, at, rows] = isObject(value) ? [own(value, "kind"), own(value, "at"), own(value, "rows")] : [];
+  if (kind !== "Register" || typeof at !== "string" || !Array.isArray(rows))
+    throw new DimsyncError("E_REGISTER", `${file} is not a register. Save one with -o json=FILE.`);
+  return { at, rows: rows as readonly RegisterRow[] }; // written by `register -o json`
+}

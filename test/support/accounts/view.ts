@@ -1,0 +1,113 @@
+import { kinds } from "../../../src/kinds/index.ts";
+import { type AccountView, type DiffResult, emptyDiff, type Identity } from "../../../src/kinds/kind.ts";
+import { indexed } from "../../../src/kinds/lookup.ts";
+import { withIdentities } from "../../../src/kinds/select.ts";
+import { type Address, toAddress } from "../../../src/model/address.ts";
+import type { LiveIntegration, LiveTag, LiveUser } from "../../../src/model/live.ts";
+import type { Resource } from "../../../src/model/resource.ts";
+
+/** A manifest in the form that kinds get. `more` replaces its other members. */
+export function resourceOf(kind: string, name: string, spec: unknown, more: Partial<Resource> = {}): Resource {
+  return {
+    kind,
+    name,
+    address: toAddress(kind, name),
+    id: undefined,
+    labels: {},
+    lifecycle: { create: kind === "Asset" ? "never" : "ifMissing", acceptExposureWindow: "" },
+    spec,
+    place: { file: "main.yaml", document: 0, pointer: "" },
+    ...more,
+  };
+}
+
+export const warehouse = { id: "d-12", name: "Warehouse", type: "snowflake" };
+
+export const liveIntegration = (id: string, name: string, source: string, more: Partial<LiveIntegration> = {}): LiveIntegration => ({
+  id,
+  name,
+  createdAt: "2026-02-02T09:30:00.000Z",
+  paused: false,
+  source: { id: `s-${id}`, name: source, type: "postgres" },
+  destination: warehouse,
+  ...more,
+});
+
+export const liveTag = (id: string, name: string, more: Partial<LiveTag> = {}): LiveTag => ({
+  id,
+  name,
+  description: "as it is",
+  owner: "u-1",
+  origin: "custom",
+  createdAt: undefined,
+  lastUpdatedAt: undefined,
+  taggedResources: [],
+  ...more,
+});
+
+const user = (id: string, email: string, name: string): LiveUser => ({ id, email, name, createdAt: undefined });
+
+/** The members of a view that hold nothing. */
+export const nothingElse = {
+  labels: new Map(),
+  goneIds: new Set<string>(),
+  bindings: new Map(),
+  earlierCreates: [],
+  isDrift: false,
+  recovered: new Map(),
+  fresh: new Set<string>(),
+  taggedBy: undefined,
+  ignored: () => false,
+  writeSecrets: () => false,
+} as const;
+
+/**
+ * The account as read, with all objects identified in the order of kinds. `more` replaces members
+ * of the small account.
+ */
+export function accountViewOf(resources: readonly Resource[], more: Partial<AccountView> = {}): AccountView {
+  const identities = new Map<Address, Identity>();
+  const view = indexed({
+    ...nothingElse,
+    resources,
+    identities,
+    integrations: [liveIntegration("8f1c", "Orders", "orders-pg"), liveIntegration("b27d", "Billing", "billing-pg")],
+    tags: [liveTag("t-1", "PII")],
+    users: [user("u-1", "dana@example.com", "Dana"), user("u-2", "bot@example.com", "Automation")],
+    ...more,
+  });
+  for (const kind of kinds)
+    for (const resource of resources) {
+      const identity = resource.kind === kind.name ? kind.identify?.(resource, view) : undefined;
+      if (identity !== undefined) identities.set(resource.address, identity);
+    }
+  return withIdentities(view, identities);
+}
+
+/**
+ * The differences for the manifests of one kind. Tags are compared with the tags of the view, other
+ * objects with the lists.
+ */
+export function foundIn(view: AccountView, kindName: string): DiffResult {
+  const kind = kinds.find(({ name }) => name === kindName);
+  if (kind === undefined) throw new Error(`There is no kind ${kindName}.`);
+  const { units, blocked, deferred, problems } = kind.units(
+    view.resources.filter((resource) => resource.kind === kindName),
+    view,
+  );
+  const tags = new Map(view.tags.map((tag) => [tag.id, tag]));
+  const found = [{ ...emptyDiff, blocked, deferred, problems }, ...units.map((unit) => kind.diff(unit, tags.get(unit.liveId ?? ""), view))];
+  return {
+    items: found.flatMap(({ items }) => items),
+    manual: found.flatMap(({ manual }) => manual),
+    blocked: found.flatMap((one) => one.blocked),
+    deferred: found.flatMap((one) => one.deferred),
+    unverifiable: found.flatMap(({ unverifiable }) => unverifiable),
+    unmanagedColumns: 0,
+    problems: found.flatMap((one) => one.problems),
+  };
+}
+
+/** The requests of the items, as "METHOD path" and body. */
+export const requestsOf = ({ items }: DiffResult): readonly (readonly [string, unknown])[] =>
+  items.flatMap(({ requests }) => requests.map(({ method, path, body }) => [`${method} ${path}`, body] as const));
