@@ -1,16 +1,15 @@
-import type { Project } from "../manifests/project.ts";
 import { version } from "../model/runtime/version.ts";
 import type { ControllerMode } from "../model/settings/config.ts";
 import type { Environment } from "../model/settings/env.ts";
 import { type Database, wordsOf } from "../records/postgres/connection.ts";
 import { openControllerDatabase } from "./database/open.ts";
-import { loadBundledProject } from "./projects/load-bundle.ts";
+import { bundleProjects } from "./projects/load-bundle.ts";
 import { registerAccounts } from "./projects/register.ts";
 import type { WatchedProject } from "./projects/watch.ts";
-import { type ClaimedAccount, registerWorker, releaseClaims, renewClaims, renewClaimsMs } from "./work/claim.ts";
+import { registerWorker, releaseClaims, renewClaims, renewClaimsMs } from "./work/claim.ts";
 import { deleteOld } from "./work/cleanup.ts";
 import { openQueue, type Queue } from "./work/queue.ts";
-import { makeWorker } from "./work/worker.ts";
+import { makeWorker, type WorkerOptions } from "./work/worker.ts";
 
 export interface ControllerOptions {
   /** Of PostgreSQL; undefined: the embedded database. A secret. */
@@ -69,7 +68,7 @@ async function startWorker(options: ControllerOptions, database: Database): Prom
   await registerWorker(database, { id, version, accountsAtOnce });
   const worker = makeWorker({
     ...{ id, database, queue, maxMode, env, signal, log, watched: watched?.source, databaseUrl: options.databaseUrl },
-    load: (account, stop) => loadAccount(options, database, account, stop),
+    load: accountLoader(options, database),
   });
   const renewal = setInterval(() => {
     renewClaims(database, id, worker.claims()).then(outage.ended, outage.failed);
@@ -91,12 +90,13 @@ async function startWorker(options: ControllerOptions, database: Database): Prom
 }
 
 /** Accounts that were pushed have a bundle; the others are those of the watched project. */
-async function loadAccount(options: ControllerOptions, database: Database, account: ClaimedAccount, signal: AbortSignal): Promise<Project> {
-  const { watched, stateFolder, allowModules } = options;
-  const { id, digest, target } = account;
-  if (digest !== null) return await loadBundledProject({ database, stateFolder, allowModules }, { account: id, digest, target, signal });
-  if (watched === undefined) throw new Error("Only a worker with --watch can load an account without a bundle.");
-  return await watched.load(target, signal);
+function accountLoader({ watched, stateFolder, allowModules }: ControllerOptions, database: Database): WorkerOptions["load"] {
+  const ofBundle = bundleProjects({ database, stateFolder, allowModules });
+  return async ({ id, digest, target }, signal) => {
+    if (digest !== null) return await ofBundle({ account: id, digest, target, signal });
+    if (watched === undefined) throw new Error("Only a worker with --watch can load an account without a bundle.");
+    return await watched.load(target, signal);
+  };
 }
 
 interface Following {

@@ -8,6 +8,7 @@ import { isClassification } from "../kinds/manifests.ts";
 import { byText } from "../model/address.ts";
 import { DimsyncError, ProblemsError } from "../model/errors.ts";
 import type { ColumnLabels } from "../model/labels.ts";
+import type { Plan } from "../model/plan.ts";
 import type { Locate, Problem } from "../model/problem.ts";
 import type { Resource } from "../model/resource.ts";
 import { newPauses } from "../model/runtime/event-loop.ts";
@@ -49,6 +50,8 @@ export interface Project {
   readonly files: readonly string[];
   /** The files that plans depend on: config, bindings, variables, connector schemas and manifests. */
   readonly sourceFiles: ProjectFiles;
+  /** Present if the git state is known, or meaningless, without asking git about the folder. */
+  readonly recordedGit?: { readonly state: Plan["git"] };
 }
 
 export interface ProjectCatalog {

@@ -27,7 +27,10 @@ export interface RunEnvironment {
 }
 
 /** The commit of the project, and which of its files have uncommitted changes. */
-export function projectGitState({ settings: { folder }, resources, sourceFiles }: Project, signal: AbortSignal): Promise<Plan["git"]> {
+export async function projectGitState(project: Project, signal: AbortSignal): Promise<Plan["git"]> {
+  const { settings, resources, sourceFiles, recordedGit } = project;
+  if (recordedGit !== undefined) return recordedGit.state;
+  const { folder } = settings;
   return gitState(folder, { ...sourceFiles, files: [...sourceFiles.files, ...moduleFiles(resources, folder)] }, { signal });
 }
 

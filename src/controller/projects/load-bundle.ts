@@ -3,12 +3,15 @@ import { mkdir, rename, rm, stat, writeFile } from "node:fs/promises";
 import { dirname, join, relative, resolve } from "node:path";
 import { gunzipSync } from "node:zlib";
 import { isPolicy } from "../../kinds/manifests.ts";
+import { yamlParser } from "../../manifests/config/options.ts";
+import { makeLocate } from "../../manifests/locate.ts";
 import { loadProject, type Project } from "../../manifests/project.ts";
 import { DimsyncError } from "../../model/errors.ts";
 import type { Database } from "../../records/postgres/connection.ts";
 import { type BundleContent, bundleDigest } from "../bundle-content.ts";
 import { rowsOf } from "../database/rows.ts";
 import { secretsOf } from "./make-bundle.ts";
+import { recentlyUsed } from "./recently-used.ts";
 
 export interface BundleLoader {
   readonly database: Database;
@@ -25,17 +28,73 @@ export interface BundledTarget {
   readonly signal: AbortSignal;
 }
 
-/** The project of an account as it was pushed. Throws E_BUNDLE, ProblemsError, and what loading throws. */
-export async function loadBundledProject(loader: BundleLoader, { account, digest, target, signal }: BundledTarget): Promise<Project> {
-  const content = await readContent(loader.database, digest);
-  const folder = await materialise(loader.stateFolder, digest, content);
-  const { configFile, vars = {}, varFiles = [], env = {} } = content;
+/** What is needed of a bundle whose files are on this machine. */
+interface UnpackedBundle {
+  /** Absolute: of its files, which never change. */
+  readonly folder: string;
+  readonly content: Omit<BundleContent, "files">;
+  /** Characters of each file, by absolute path. */
+  readonly lengths: ReadonlyMap<string, number>;
+}
+
+/** About 60 MiB of memory: a loaded project needs at most two bytes for each character of its manifests. */
+const keptCharacters = 32 * 2 ** 20;
+const keptBundles = 1_000;
+
+/**
+ * Loads the projects of accounts as they were pushed, and keeps those that were used last: they contain
+ * references to secrets, not their values. Throws E_BUNDLE, ProblemsError, and what loading throws.
+ */
+export function bundleProjects(loader: BundleLoader, keep = keptCharacters): (bundled: BundledTarget) => Promise<Project> {
+  const bundles = recentlyUsed<UnpackedBundle>(keptBundles);
+  const projects = recentlyUsed<Project>(keep);
+  const unpacked = async (digest: string): Promise<UnpackedBundle> => {
+    const kept = bundles.get(digest);
+    if (kept !== undefined && (await exists(kept.folder))) return kept;
+    const bundle = await unpack(loader, digest);
+    bundles.set(digest, bundle, 1);
+    return bundle;
+  };
+  return async ({ account, digest, target, signal }) => {
+    const bundle = await unpacked(digest);
+    const key = `${digest} ${target}`;
+    let project = projects.get(key);
+    if (project === undefined) {
+      project = await load(bundle, target, signal);
+      if (!loader.allowModules) refuseCode(project);
+      projects.set(key, project, sizeOf(project, bundle));
+    }
+    const { folder, content } = bundle;
+    // Positions are only needed while a run reports problems or differences, and take more memory than the project.
+    const locate = makeLocate(folder, () => undefined, yamlParser(content.env ?? {}));
+    return placed({ ...project, locate }, { folder, own: join(loader.stateFolder, "accounts", String(account)), local: content.folder });
+  };
+}
+
+async function load({ folder, content }: UnpackedBundle, target: string, signal: AbortSignal): Promise<Project> {
+  const { configFile, vars = {}, varFiles = [], env = {}, commit } = content;
   const project = await loadProject({
     ...{ cwd: folder, configFile: join(folder, configFile), target, vars, env, signal },
     varFiles: varFiles.map((file) => join(folder, file)),
   });
-  if (!loader.allowModules) refuseCode(project);
-  return placed(project, { folder, own: join(loader.stateFolder, "accounts", String(account)), local: content.folder });
+  return {
+    ...project,
+    recordedGit: { state: commit === undefined ? undefined : { commit, dirty: false } },
+    // The original refers to the texts of all files.
+    sourceFiles: { files: project.sourceFiles.files, covers: () => false },
+  };
+}
+
+/** Characters of the files of the target, without the config, which all targets share. */
+const sizeOf = ({ sourceFiles, configFile }: Project, { lengths }: UnpackedBundle): number =>
+  sourceFiles.files.reduce((sum, file) => sum + (file === configFile ? 0 : (lengths.get(file) ?? 0)), 0);
+
+const exists = async (folder: string): Promise<boolean> => (await stat(folder).catch(() => undefined)) !== undefined;
+
+async function unpack({ database, stateFolder }: BundleLoader, digest: string): Promise<UnpackedBundle> {
+  const { files, ...content } = await readContent(database, digest);
+  const folder = await materialise(stateFolder, digest, files);
+  return { folder, content, lengths: new Map(Object.entries(files).map(([path, text]) => [resolve(folder, path), text.length])) };
 }
 
 /** Throws E_BUNDLE if the bundle is missing or was changed. */
@@ -60,9 +119,9 @@ async function readContent(database: Database, digest: string): Promise<BundleCo
 }
 
 /** Writes the files of the bundle into a private folder, once, and returns it. */
-async function materialise(stateFolder: string, digest: string, { files }: BundleContent): Promise<string> {
+async function materialise(stateFolder: string, digest: string, files: BundleContent["files"]): Promise<string> {
   const folder = join(stateFolder, "bundles", digest.replace("sha256:", "").slice(0, 40));
-  if (await stat(folder).catch(() => undefined)) return folder;
+  if (await exists(folder)) return folder;
   const temporary = `${folder}.${randomUUID()}`;
   try {
     for (const [path, text] of Object.entries(files)) {
@@ -76,7 +135,7 @@ async function materialise(stateFolder: string, digest: string, { files }: Bundl
   } catch (error) {
     await rm(temporary, { recursive: true, force: true });
     // Another run of this worker was faster.
-    if (await stat(folder).catch(() => undefined)) return folder;
+    if (await exists(folder)) return folder;
     throw error;
   }
   return folder;
