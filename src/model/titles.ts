@@ -34,6 +34,7 @@ export const titles = {
   W_BASE_UNREAD: "Origins are unknown",
   W_BYTE_ORDER_MARK: "Byte order mark",
   W_COLUMNS_UNKNOWN: "Unknown columns",
+  W_CONTROLLER_MODE: "Mode that a protected target refuses",
   W_GLOB_NO_MATCH: "A pattern matches nothing",
   W_IGNORE_EXPIRED: "Ignore entry expired",
   W_LABELS_DISAGREE: "Labels disagree",

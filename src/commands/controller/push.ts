@@ -6,6 +6,7 @@ import { gitText } from "../../git/process.ts";
 import { listTargets, loadProject, type Project } from "../../manifests/project.ts";
 import { ProblemsError } from "../../model/errors.ts";
 import type { ExitCode } from "../../model/exit.ts";
+import { toDiagnostic } from "../../model/problem.ts";
 import { projectGitState } from "../../operations/session.ts";
 import { visible } from "../../text/control-characters.ts";
 import { counted } from "../../text/counts.ts";
@@ -13,6 +14,7 @@ import type { Context } from "../shared/context.ts";
 import type { ControllerFlags } from "../shared/flags.ts";
 import { checkOutputs, deliverForms } from "../shared/output.ts";
 import { loadOptions } from "../shared/project.ts";
+import { diagnosticText } from "../shared/report-error.ts";
 import { currentUser, placeOf, withController } from "./place.ts";
 
 /** `dimsync controller push`: uploads the project and makes it the wanted one of its targets under control. */
@@ -20,6 +22,7 @@ export async function runPush(context: Context<ControllerFlags>): Promise<ExitCo
   const { io, flags, cwd } = context;
   checkOutputs(context, ["human", "json"]);
   const projects = await projectsUnderControl(context);
+  for (const warning of warningsOf(projects, context)) io.stderr(warning);
   const [first] = projects;
   const commit = first === undefined ? undefined : await projectGitState(first, io.interrupted);
   if (commit?.dirty === true)
@@ -65,6 +68,14 @@ async function projectsUnderControl(context: Context<ControllerFlags>): Promise<
   const [one] = problems;
   if (one !== undefined) throw new ProblemsError([...new Set(problems.map(({ problem }) => problem))], one.project.locate);
   return found;
+}
+
+/** Each once, even if several targets have it. */
+function warningsOf(projects: readonly Project[], context: Context): ReadonlySet<string> {
+  const warnings = projects.flatMap(({ problems, locate }) =>
+    problems.filter(({ severity }) => severity === "warning").map((problem) => toDiagnostic(problem, locate)),
+  );
+  return new Set(warnings.map((warning) => diagnosticText(context, warning)));
 }
 
 /** "example/dimsync-config" of the remote origin, or the name of the folder. */

@@ -72,7 +72,11 @@ const queueFamilies = ({ queue, workers }: ControllerMetrics): readonly Family[]
 const counters: readonly { readonly name: string; readonly metric: string; readonly help: string; readonly label?: string }[] = [
   { name: "runs", metric: "runs_total", help: "Runs by exit code.", label: "exit_code" },
   { name: "run_seconds", metric: "run_duration_seconds_total", help: "Time spent in runs." },
-  { name: "lease_losses", metric: "lease_losses_total", help: "Runs that lost the lease of the records and stopped sending." },
+  {
+    name: "lease_losses",
+    metric: "lease_losses_total",
+    help: "Runs that lost the lease of the records, or could not renew it in time, and stopped sending.",
+  },
   { name: "notifications", metric: "notifications_total", help: "Notifications sent to webhooks by outcome.", label: "outcome" },
 ];
 

@@ -1,5 +1,6 @@
 import { gzipSync } from "node:zlib";
 import type { Plan } from "../../model/plan.ts";
+import type { Result } from "../../model/result.ts";
 import type { ControllerMode } from "../../model/settings/config.ts";
 import type { Database } from "../../records/postgres/connection.ts";
 import { rowsOf } from "../database/rows.ts";
@@ -67,6 +68,10 @@ function differencesIn({ items }: Plan): number {
   );
 }
 
+/** Whether a run that had the lease stopped sending, because another run took it or it could not be renewed in time. */
+const hasLostLease = ({ exit, items }: Result): boolean =>
+  exit.reasons.includes("lock-lost") || items.some(({ code }) => code === "E_LOCKED" || code === "E_RECORDS_UNCLEAR");
+
 function inputOf(run: FinishedRun) {
   const { outcome, id, claim, account, reason, mode, worker, generation, digest, commit, startedAt, isLast } = run;
   const { report, result, error, exit } = outcome;
@@ -81,6 +86,7 @@ function inputOf(run: FinishedRun) {
     /** Whether findings that are missing in it are gone. */
     isComplete: isFinished && findings.length < maxFindings,
     isThrottled: outcome.isThrottled,
+    hasLostLease: result !== undefined && hasLostLease(result),
     exposedColumns: report?.summary.exposed ?? 0,
     differences: report === undefined ? 0 : differencesIn(report),
     manual: report?.manual.length ?? 0,
@@ -94,13 +100,13 @@ function inputOf(run: FinishedRun) {
 
 const inputColumns = `id text, claim text, account bigint, reason text, mode text, worker text, generation bigint, digest text, commit text,
   "startedAt" timestamptz, "finishedAt" timestamptz, "isLast" boolean, "exitCode" integer, "exitReasons" jsonb, "errorCode" text, message text,
-  "isFinished" boolean, "isComplete" boolean, "isThrottled" boolean, state text, "exposedColumns" integer, differences integer, manual integer,
+  "isFinished" boolean, "isComplete" boolean, "isThrottled" boolean, "hasLostLease" boolean, state text, "exposedColumns" integer, differences integer, manual integer,
   "policyViolations" integer, "changesSent" integer, calls jsonb, findings jsonb, "closedBy" text`;
 
 /** How many runs in a row ended in 429 or 5xx, this one included. */
 const throttledSql = 'case when mine."isThrottled" then a.throttled_runs + 1 else 0 end';
 
-/** `mine` has a row if the run is new and its claim is still held. */
+/** A run that lost its lease has usually lost its claim too. `mine` has a row if the run is new and its claim is still held. */
 const statement = `i as (select * from jsonb_to_record($1::jsonb) as x(${inputColumns})),
 run as (insert into dimsync_controller.run (id, account, reason, mode, worker, digest, generation, git_commit, started_at, finished_at, exit_code,
     exit_reasons, exposed_columns, differences, manual, policy_violations, changes_sent, error_code, message, calls, report, result)
@@ -137,7 +143,7 @@ day as (insert into dimsync_controller.daily as d (account, day, checks, failure
     changes_sent = d.changes_sent + excluded.changes_sent, duration_ms = d.duration_ms + excluded.duration_ms),
 counters as (insert into dimsync_controller.counter as c (name, label, value)
   select 'runs', "exitCode"::text, 1 from mine union all
-  select 'lease_losses', '', 1 from mine where "exitCode" = 6 union all
+  select 'lease_losses', '', 1 from i join run using (id) where "hasLostLease" union all
   select 'run_seconds', '', extract(epoch from "finishedAt" - "startedAt") from mine
   on conflict (name, label) do update set value = c.value + excluded.value),
 account as (update dimsync_controller.account a set

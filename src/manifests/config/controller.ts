@@ -1,5 +1,6 @@
 import type { Problem, SourceLocation } from "../../model/problem.ts";
 import type { ControllerSettings } from "../../model/settings/config.ts";
+import { titles } from "../../model/titles.ts";
 import { durationMs } from "../scalars.ts";
 import type { TargetEntry } from "./file.ts";
 
@@ -9,7 +10,7 @@ const longestEveryMs = 7 * 86_400_000;
 
 /** How the controller treats the target; undefined if it has no `controller`. `place` is that of `controller`. */
 export function controllerSettings(
-  entry: TargetEntry["controller"],
+  { controller: entry, protected: isProtected = false }: Pick<TargetEntry, "controller" | "protected">,
   place: SourceLocation | undefined,
 ): { readonly controller?: ControllerSettings; readonly problems: readonly Problem[] } {
   if (entry === undefined) return { problems: [] };
@@ -22,9 +23,15 @@ export function controllerSettings(
       // Without its URL, which had a problem, there is nothing to notify.
       ...(notify?.url === undefined ? {} : { notify: { ...notify, on: notify.on ?? ["exposed", "failed", "resolved"] } }),
     },
-    problems: isInRange ? [] : [wrongInterval(place)],
+    problems: [...(isInRange ? [] : [wrongInterval(place)]), ...(isProtected && mode !== "report" ? [refusedMode(mode, place)] : [])],
   };
 }
+
+const refusedMode = (mode: string, place: SourceLocation | undefined): Problem => ({
+  ...{ code: "W_CONTROLLER_MODE", severity: "warning", summary: titles.W_CONTROLLER_MODE },
+  message: `The target is protected, so it only accepts saved plans, and the controller has none: in mode ${mode} each repair is refused with E_PROTECTED. Use mode report, or remove protected: true to let the controller write.`,
+  ...(place === undefined ? {} : { place: { ...place, pointer: `${place.pointer}/mode` } }),
+});
 
 const wrongInterval = (place: SourceLocation | undefined): Problem => ({
   ...{ code: "E_WRONG_VALUE", severity: "error", summary: "Interval out of range" },

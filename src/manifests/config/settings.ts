@@ -39,7 +39,7 @@ export function makeSettings(
   const { baseUrl, problems } = targetBaseUrl(options);
   const apiKey = apiKeyFromEnvironment(options);
   const records = recordsSettings(entry.records);
-  const { controller, problems: ofController } = controllerSettings(entry.controller, placeOf(options, "controller"));
+  const { controller, problems: ofController } = controllerSettings(entry, placeOf(options, "controller"));
   const settings: Omit<Settings, "connectors"> = {
     target: targetName,
     baseUrl,

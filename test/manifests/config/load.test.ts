@@ -196,6 +196,14 @@ describe("settings", () => {
         { code: "E_WRONG_VALUE", place: { pointer: "/targets/prod/controller/every" } },
       ]);
   });
+  test("a mode of the controller that a protected target refuses", async () => {
+    const under = (mode: string): string => full.replace("    protected: true", `    protected: true\n    controller: { mode: ${mode} }`);
+    expect((await load({ ...files, "dimsync.yaml": under("report") })).problems).toEqual([]);
+    for (const mode of ["protect", "apply"])
+      expect((await load({ ...files, "dimsync.yaml": under(mode) })).problems).toMatchObject([
+        { code: "W_CONTROLLER_MODE", severity: "warning", place: { pointer: "/targets/prod/controller/mode" } },
+      ]);
+  });
   test("a target's webhook replaces the common one", async () => {
     const own = full.replace("    protected: true", "    notify: { url: { $secret: { file: hook } } }");
     const { settings, problems } = await load({ ...files, "dimsync.yaml": own });
