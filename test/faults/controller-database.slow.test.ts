@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, it, onTestFinished, vi } from "vitest";
-import { loadBundledProject } from "../../src/controller/projects/load-bundle.ts";
+import { bundleProjects } from "../../src/controller/projects/load-bundle.ts";
 import { readAccount } from "../../src/controller/views/accounts.ts";
 import { openQueue, openQueueClient } from "../../src/controller/work/queue.ts";
 import { makeWorker } from "../../src/controller/work/worker.ts";
@@ -46,12 +46,12 @@ async function workerOf({ project }: Fleet, url: string) {
     await database.close();
     rmSync(stateFolder, { recursive: true, force: true });
   });
+  const loadBundled = bundleProjects({ database, stateFolder, allowModules: false });
   const env = { ...project.env, DIMSYNC_DATABASE_URL: url };
   return makeWorker({
     ...{ id: "worker", database, maxMode: "apply", env, databaseUrl: url, signal: new AbortController().signal, log: () => undefined },
     queue: { ...queue, work: async () => undefined },
-    load: ({ id: account, digest, target }, signal) =>
-      loadBundledProject({ database, stateFolder, allowModules: false }, { account, digest: digest ?? "", target, signal }),
+    load: ({ id: account, digest, target }, signal) => loadBundled({ account, digest: digest ?? "", target, signal }),
   });
 }
 

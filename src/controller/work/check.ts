@@ -22,13 +22,13 @@ export interface RunOutcome {
   readonly isThrottled: boolean;
 }
 
-/** Compares the account with its manifests. Only sends GET. Failures are part of the outcome; throws only the signal's reason. */
+/** Compares the account with its manifests: an object that is blocked is a difference too. Only sends GET. Failures are part of the outcome; throws only the signal's reason. */
 export function checkProject(load: () => Promise<Project>, run: RunEnvironment): Promise<RunOutcome> {
   return asOutcome(run.signal, async () => {
     const project = await load();
     const plan = await planAccount(project, {}, run, "DriftReport");
     const report = await attributeReport(project, plan, undefined, run);
-    return reported({ ...report, exit: driftExit(report, []) });
+    return reported({ ...report, exit: driftExit(report, ["blocked"]) });
   });
 }
 

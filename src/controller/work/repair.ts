@@ -1,13 +1,10 @@
-import { driftExit } from "../../engine/exit-codes.ts";
 import type { Project } from "../../manifests/project.ts";
 import type { Plan } from "../../model/plan.ts";
 import type { Result } from "../../model/result.ts";
 import type { ControllerMode } from "../../model/settings/config.ts";
 import { applyAccount } from "../../operations/core/apply.ts";
-import { attributeReport } from "../../operations/core/attribution.ts";
-import { planAccount } from "../../operations/core/plan.ts";
 import type { RunEnvironment } from "../../operations/session.ts";
-import { asOutcome, type RunOutcome } from "./check.ts";
+import { asOutcome, checkProject, type RunOutcome } from "./check.ts";
 import { changeKey, type StoppedChange } from "./protections.ts";
 
 export interface Repair {
@@ -46,12 +43,13 @@ export const exposedChanges = (report: Plan): readonly ExposedChange[] =>
     );
 
 /**
- * Sends what the mode allows, under the lease of the records, and compares again. If another run holds
+ * Sends what the mode allows, under the lease of the records, and compares again. If another run has
  * the lease, the next interval compares again.
  */
 export async function repairProject(repair: Repair, run: RunEnvironment): Promise<RunOutcome> {
-  const outcome = await sendAndCompare(repair, run);
-  return outcome.exit.code === 6 ? { exit: outcome.exit, isThrottled: false } : outcome;
+  const { exit, result, ...outcome } = await sendAndCompare(repair, run);
+  const sent = result === undefined ? {} : { result };
+  return exit.code === 6 ? { exit, isThrottled: false, ...sent } : { exit, ...outcome, ...sent };
 }
 
 function sendAndCompare({ project, mode, stopped }: Repair, run: RunEnvironment): Promise<RunOutcome> {
@@ -59,13 +57,10 @@ function sendAndCompare({ project, mode, stopped }: Repair, run: RunEnvironment)
     const ignore = stopped.map(({ address, path }) => ({ address, path, reason: "protect stopped", until: undefined }));
     const { plan, result } = await applyAccount(project, { protectOnly: mode === "protect", ignore }, run);
     const error = failureOf(plan, result);
-    const failed = error === undefined ? {} : { error };
-    // After an interruption the account is compared by the next run.
-    if (run.signal.aborted) return { exit: result.exit, result, isThrottled: false, ...failed };
-    const compared = await attributeReport(project, await planAccount(project, {}, run, "DriftReport"), undefined, run);
-    const report = { ...compared, exit: driftExit(compared, []) };
-    const exit = error === undefined ? report.exit : result.exit;
-    return { exit, report, result, isThrottled: false, ...failed };
+    const failed = error === undefined ? {} : { exit: result.exit, error };
+    // Whatever happens now, the history must have what was sent. After an interruption the next run compares.
+    const compared = await checkProject(async () => project, run).catch(() => ({ exit: result.exit, isThrottled: false }));
+    return { ...compared, ...failed, result };
   });
 }
 
