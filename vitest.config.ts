@@ -17,15 +17,30 @@ const shared = {
   restoreMocks: true,
 };
 
+const temporaryFolder = "test/support/temporary-folder-setup.ts";
+
 export default defineConfig({
   test: {
     // One more than two cores: tests of leases and retries mostly wait.
     maxWorkers: 3,
     sequence: { sequencer: LongestFirst },
     projects: [
-      { test: { ...shared, name: "fast", include: ["test/**/*.test.ts"], exclude: ["test/**/*.slow.test.ts"] } },
       {
-        test: { ...shared, name: "slow", include: ["test/**/*.slow.test.ts"], globalSetup: ["test/support/postgres/shared-setup.ts"] },
+        test: {
+          ...shared,
+          name: "fast",
+          globalSetup: [temporaryFolder],
+          include: ["test/**/*.test.ts"],
+          exclude: ["test/**/*.slow.test.ts"],
+        },
+      },
+      {
+        test: {
+          ...shared,
+          name: "slow",
+          include: ["test/**/*.slow.test.ts"],
+          globalSetup: [temporaryFolder, "test/support/postgres/shared-setup.ts"],
+        },
       },
     ],
   },

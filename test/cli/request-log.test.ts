@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { startEmbeddedService } from "../../src/embedded/index.ts";
 import { runCommand } from "../support/command.ts";
-import { writeFolder } from "../support/project-folder.ts";
+import { writeProject } from "../support/project-folder.ts";
 
 const key = "canary-key-1234";
 
@@ -15,7 +15,7 @@ test.each([
   });
   try {
     const env = { DIMSYNC_BASE_URL: service.url, DIMSYNC_API_KEY: key, ...more };
-    const { stdout, stderr, code } = await runCommand(["get", "tags", "-o", "json", ...flags], writeFolder({}), env);
+    const { stdout, stderr, code } = await runCommand(["get", "tags", "-o", "json", ...flags], writeProject({}), env);
     expect([code, JSON.parse(stdout).length]).toEqual([0, 3]);
     expect(stderr.replaceAll(/\d+ ms/gu, "N ms").split("\n")).toEqual([
       "debug: GET /v1/tags 429 N ms E_SERVICE_STATUS retry after 1 s",
@@ -31,7 +31,7 @@ test.each([
 test("without them, nothing is printed", async () => {
   const service = await startEmbeddedService({ apiKeys: { [key]: "bot@example.com" } });
   try {
-    const ran = await runCommand(["get", "tags", "-o", "json"], writeFolder({}), { DIMSYNC_BASE_URL: service.url, DIMSYNC_API_KEY: key });
+    const ran = await runCommand(["get", "tags", "-o", "json"], writeProject({}), { DIMSYNC_BASE_URL: service.url, DIMSYNC_API_KEY: key });
     expect(ran.stderr).toBe("");
   } finally {
     await service.close();

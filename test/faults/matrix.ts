@@ -61,11 +61,17 @@ export const refusal = "refused";
 /** The method, and the path without the id of the object. */
 export const kindOf = ({ method, path }: Nth): string => `${method} ${path.replace(/^(\/v1\/[^/]+)\/[^/]+/u, "$1/*")}`;
 
-/** One request of each kind. */
-export const sampledRequests = (name: string, requests: readonly Nth[]): readonly Nth[] => sampleOf(requests, { name, kindOf });
+const isRead = ({ method }: Nth): boolean => method === "GET";
 
 /**
- * Applies with the fault at requests of each kind in turn, one half of them without retries, and then runs again until settled: the account must be as
+ * One request of each kind that writes, and some of those that read: after a read that failed, the
+ * run continues or ends in the same way for all kinds.
+ */
+export const sampledRequests = (name: string, requests: readonly Nth[]): readonly Nth[] =>
+  sampleOf(requests, { name, kindOf: (request) => (isRead(request) ? "GET" : kindOf(request)), most: (kind) => (kind === "GET" ? 4 : 1) });
+
+/**
+ * Applies with the fault at each sampled request in turn, one half of them without retries, and then runs again until settled: the account must be as
  * declared, with nothing created twice and no id lost.
  */
 export async function disturbEach(requests: readonly Nth[], action: string, options: MatrixOptions = {}): Promise<Cases> {

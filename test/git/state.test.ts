@@ -1,14 +1,14 @@
 import { execFileSync } from "node:child_process";
-import { mkdirSync, mkdtempSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { gitState, type ProjectFiles } from "../../src/git/state.ts";
+import { writeProject } from "../support/project-folder.ts";
 
 const identity = ["-c", "user.name=Dana", "-c", "user.email=dana@example.com"];
 const git = (folder: string, ...args: readonly string[]) => execFileSync("git", ["-C", folder, ...identity, ...args], { encoding: "utf8" });
 
-const newFolder = (): string => mkdtempSync(join(tmpdir(), "dimsync-git-"));
+const newFolder = (): string => writeProject({});
 
 function write(folder: string, file: string, text = "changed\n"): void {
   mkdirSync(dirname(join(folder, file)), { recursive: true });

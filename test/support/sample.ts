@@ -2,7 +2,7 @@
  * DIMSYNC_TESTS=all runs every case of the large matrices, and properties with many random inputs.
  * Otherwise each run takes another sample, so that `npm test` stays under five minutes.
  */
-const isAll = process.env["DIMSYNC_TESTS"] === "all";
+export const isAll = process.env["DIMSYNC_TESTS"] === "all";
 
 /** The seed of all samples of this run. DIMSYNC_TESTS_SEED=N repeats those of another run. */
 export const sampleSeed = Number(process.env["DIMSYNC_TESTS_SEED"] ?? Date.now() % 2 ** 31);

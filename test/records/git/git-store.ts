@@ -1,4 +1,4 @@
-import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, mkdirSync, mkdtempSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { onTestFinished } from "vitest";
@@ -46,7 +46,7 @@ interface Template {
   readonly id: string;
 }
 
-/** By the options: once per process, because creating records takes as long as a short run. */
+/** By the options: once per process and removed after all tests, because creating records takes as long as a short run. */
 const templates = new Map<string, Promise<Template>>();
 
 /** A remote with empty records, and their id. */
@@ -63,8 +63,7 @@ async function remoteWithRecords(options: Partial<GitStoreOptions>): Promise<{ r
 async function initTemplate(options: Partial<GitStoreOptions>): Promise<Template> {
   const remote = gitRemote();
   const id = await initGitRecords({ ...defaults, ...options, folder: remote.clone() });
-  const bare = mkdtempSync(join(tmpdir(), "dimsync-template-"));
-  process.once("exit", () => rmSync(bare, { recursive: true, force: true }));
+  const bare = mkdtempSync(join(tmpdir(), "template-"));
   cpSync(remote.bare, bare, { recursive: true });
   return { bare, id };
 }

@@ -3,12 +3,13 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
 import { describe, expect, it } from "vitest";
+import { isAll } from "../../support/sample.ts";
 import { tempFolder } from "../child.ts";
 import { intentOf } from "../suite.ts";
 import { begun, httpStore } from "./git-store.ts";
 import { type HammerOptions, type HammerReport, hammer } from "./hammer.ts";
 
-const seconds = Number(process.env["DIMSYNC_HAMMER_SECONDS"] ?? 12);
+const seconds = Number(process.env["DIMSYNC_HAMMER_SECONDS"] ?? (isAll ? 60 : 8));
 const seed = Number(process.env["DIMSYNC_HAMMER_SEED"] ?? Math.floor(Math.random() * 2 ** 31));
 
 /** Compiles the worker. `change` creates a broken variant; throws if it changes nothing. */
@@ -98,13 +99,13 @@ describe("catches a variant", { timeout: 400_000 }, () => {
 });
 
 /**
- * Runs a broken variant in rounds of six seconds, each with another seed, until a round shows a
- * violation. A slow machine pushes so rarely that it needs several rounds; after 30 rounds the
+ * Runs a broken variant in rounds of four seconds, each with another seed, until a round shows a
+ * violation. A slow machine pushes so rarely that it needs several rounds; after 45 rounds the
  * variant counts as not caught.
  */
 async function firstViolations(name: string, options: Pick<HammerOptions, "program" | "faults" | "faultRate">): Promise<readonly string[]> {
-  for (let round = 0; round < 30; round++) {
-    const report = await hammer({ ...options, seed: seed + round, seconds: 6, machines: 6 });
+  for (let round = 0; round < 45; round++) {
+    const report = await hammer({ ...options, seed: seed + round, seconds: 4, machines: 6 });
     print(`${name}, round ${round + 1}`, report, seed + round);
     if (violations(report).length > 0) return violations(report);
   }

@@ -1,11 +1,9 @@
-import { mkdtempSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { initPostgresRecords, openPostgresRecords } from "../../../src/records/postgres/index.ts";
 import type { Records } from "../../../src/records/records.ts";
 import { type Postgres, startPgbouncer, startPostgres } from "../../support/postgres/server.ts";
+import { writeProject } from "../../support/project-folder.ts";
 import { startTcpProxy } from "../../support/tcp-proxy.ts";
 import { intentOf } from "../suite.ts";
 
@@ -28,7 +26,7 @@ interface Options {
   readonly target?: string;
   readonly id?: string;
 }
-const newFolder = (): string => mkdtempSync(join(tmpdir(), "dimsync-records-"));
+const newFolder = (): string => writeProject({});
 
 /** A new store, and a function that opens it as another machine. */
 async function newStore(

@@ -1,10 +1,8 @@
-import { mkdtempSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { afterAll, beforeAll } from "vitest";
 import { initPostgresRecords, openPostgresRecords } from "../../../src/records/postgres/index.ts";
 import { startPgbouncer } from "../../support/postgres/server.ts";
 import { sharedPostgres } from "../../support/postgres/shared.ts";
+import { writeProject } from "../../support/project-folder.ts";
 import { recordsSuite, type StoreUnderTest } from "../suite.ts";
 
 const postgres = await sharedPostgres();
@@ -17,7 +15,7 @@ afterAll(() => bouncer.stop());
 const storeAt = async (url: string): Promise<StoreUnderTest> => {
   const options = { target: "prod", url, schema: "dimsync", ttlMs: 60_000 };
   const { id } = await initPostgresRecords(options);
-  return { open: async () => openPostgresRecords({ ...options, id, folder: mkdtempSync(join(tmpdir(), "dimsync-records-")) }) };
+  return { open: async () => openPostgresRecords({ ...options, id, folder: writeProject({}) }) };
 };
 
 recordsSuite("postgres", async () => storeAt(postgres.database()));

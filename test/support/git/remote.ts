@@ -35,12 +35,11 @@ type ObjectFormat = "sha1" | "sha256";
 
 const templates = new Map<ObjectFormat, Template>();
 
-/** A remote and its clone, created once per process: copying them takes a tenth of the time. */
+/** A remote and its clone, created once per process and removed after all tests: copying them takes a tenth of the time. */
 function template(objectFormat: ObjectFormat): Template {
   const made = templates.get(objectFormat);
   if (made !== undefined) return made;
-  const folder = mkdtempSync(join(tmpdir(), "dimsync-template-"));
-  process.once("exit", () => rmSync(folder, { recursive: true, force: true }));
+  const folder = mkdtempSync(join(tmpdir(), "template-"));
   const [bare, clone] = [join(folder, "remote.git"), join(folder, "clone")];
   const format = ["--initial-branch=main", "--template=", `--object-format=${objectFormat}`];
   git(folder, "init", "--quiet", "--bare", ...format, bare);
