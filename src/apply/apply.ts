@@ -2,6 +2,7 @@ import { firstRound, planRound } from "../engine/pipeline.ts";
 import { recover } from "../engine/recover.ts";
 import type { PlanOptions, Round, WriteSession } from "../engine/session.ts";
 import { DimsyncError } from "../model/errors.ts";
+import { bodyOf } from "../model/packed-item.ts";
 import type { Plan } from "../model/plan.ts";
 import type { ItemResult, Result } from "../model/result.ts";
 import { type Secret, secretsIn } from "../model/settings/secret.ts";
@@ -60,8 +61,9 @@ async function reasonNotToStart(session: WriteSession, first: Plan, { confirm }:
 
 /** All secrets that the run may send. Throws if one is missing. */
 function resolveSecrets({ writer }: WriteSession, { items, deferred }: Plan): Promise<ReadonlyMap<string, Secret>> {
-  const values = [...items.flatMap(({ requests }) => requests.map(({ body }) => body)), ...deferred.map(({ desired }) => desired)];
-  return writer.resolveSecrets(secretsIn(values), new Set([...items, ...deferred].map(({ address }) => address)));
+  const inBodies = items.flatMap(({ requests }) => requests.flatMap((request) => secretsIn(bodyOf(request))));
+  const references = [...inBodies, ...deferred.flatMap(({ desired }) => secretsIn(desired))];
+  return writer.resolveSecrets(references, new Set([...items, ...deferred].map(({ address }) => address)));
 }
 
 /** Closes journal entries of earlier runs whose outcome is known now. Entries that can't be written stay open, which is safe. */

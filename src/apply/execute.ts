@@ -1,6 +1,8 @@
 import pLimit from "p-limit";
 import { kindNamed } from "../kinds/index.ts";
 import { DimsyncError } from "../model/errors.ts";
+import { merged } from "../model/json/lazy.ts";
+import { withChangesOf } from "../model/packed-item.ts";
 import type { Item } from "../model/plan.ts";
 import type { ItemResult } from "../model/result.ts";
 import { type TracedWork, traced } from "../model/runtime/traced.ts";
@@ -31,8 +33,8 @@ async function executeAll(items: readonly Item[], execution: Execution): Promise
     const ending = unmet === undefined ? await start(item) : dependencyFailed(unmet);
     done++;
     session.onProgress?.({ type: "step", phase: "apply", done, total: items.length, label: `${item.address} ${ending.outcome}` });
-    const { id, address, kind, action, liveId, changes } = item;
-    return { id, address, kind, action, ...(liveId === undefined ? {} : { liveId }), changes, ...ending };
+    const { id, address, kind, action, liveId } = item;
+    return merged(withChangesOf(item, { id, address, kind, action, ...(liveId === undefined ? {} : { liveId }) }), ending);
   };
   for (const item of items) {
     const object = `${item.kind} ${item.liveId ?? item.address}`;

@@ -2,6 +2,7 @@ import type { Updates } from "../kinds/kind.ts";
 import { ServiceError } from "../model/errors.ts";
 import { type JsonObject, type JsonValue, sameJson } from "../model/json/json.ts";
 import { atPointer, type Pointer } from "../model/json/pointer.ts";
+import { bodyOf } from "../model/packed-item.ts";
 import type { Item } from "../model/plan.ts";
 import type { PlannedRequest } from "../model/service.ts";
 import { inlineSecrets } from "./inline-secrets.ts";
@@ -30,7 +31,8 @@ export async function sendUpdate<Live>(step: Step<Live>): Promise<Ending> {
   await step.records.take();
   for (const [index, request] of item.requests.entries()) {
     if (session.signal.aborted) return interruptedAfter(item, index);
-    const sent: Sent<Live> = await sendOne<Live>({ ...step, update, live }, request);
+    const { method, path } = request;
+    const sent: Sent<Live> = await sendOne<Live>({ ...step, update, live }, { method, path, body: bodyOf(request) });
     if (sent.ending !== undefined) return sent.ending;
     live = sent.live;
   }

@@ -1,4 +1,5 @@
 import { type JsonObject, type JsonValue, sameJson } from "../model/json/json.ts";
+import { readOnce } from "../model/json/lazy.ts";
 import { leavesOf } from "../model/json/leaves.ts";
 import { atPointer, type Pointer } from "../model/json/pointer.ts";
 import type { Item } from "../model/plan.ts";
@@ -41,7 +42,7 @@ export interface StaleNode {
 }
 
 export function staleNodes(item: Item, document: JsonObject): readonly StaleNode[] {
-  return Object.entries(item.observed).flatMap(([pointer, planned]) => {
+  return Object.entries(readOnce(item, "observed")).flatMap(([pointer, planned]) => {
     // A document is JSON, and so is everything in it.
     const now = atPointer(document, pointer) as JsonValue | undefined;
     return sameJson(now, planned) ? [] : [{ pointer, planned, now }];

@@ -166,9 +166,13 @@ function withoutIgnored(found: DiffResult, { ignored }: AccountView): DiffResult
     ...found,
     // A relation and a binding are one value each: without it, nothing is left to send.
     items: found.items.filter(
-      ({ address, action, changes }) =>
-        !ignored(address, "") &&
-        !((action === "relate" || action === "bind") && changes.length > 0 && changes.every(({ path }) => ignored(address, path))),
+      (item) =>
+        !ignored(item.address, "") &&
+        !(
+          (item.action === "relate" || item.action === "bind") &&
+          item.changes.length > 0 &&
+          item.changes.every(({ path }) => ignored(item.address, path))
+        ),
     ),
     manual: found.manual.filter(({ address, path }) => !ignored(address, path)),
     blocked: found.blocked.filter(({ address }) => !ignored(address, "")),

@@ -1,7 +1,10 @@
 import { kinds } from "../kinds/index.ts";
 import { type Address, byText, manifestAddress } from "../model/address.ts";
 import { locatedCause } from "../model/cause.ts";
-import type { Cause, DraftCause, DraftItem, Item, Plan, ReportRisk, Risk } from "../model/plan.ts";
+import { merged, without } from "../model/json/lazy.ts";
+import { sortedLeaves, withValues } from "../model/json/packed-leaves.ts";
+import { addChanges, type Facts, packedChanges } from "../model/packed-item.ts";
+import type { Cause, DraftCause, DraftChange, DraftItem, Item, Plan, ReportRisk, Risk } from "../model/plan.ts";
 import type { Locate } from "../model/problem.ts";
 
 // Columns that an update would protect are exposed in the account now, and vice versa.
@@ -19,23 +22,29 @@ export function numbered(drafts: readonly DraftItem[], { kind, locate }: ItemsIn
   const sorted = inOrder(drafts);
   const ids = idsByAddress(sorted);
   const located = locatedCauses(locate);
-  return sorted.map(({ draft: { after = [], changes, ...draft }, manifest }, index) => {
+  return sorted.map(({ draft, manifest }, index) => {
     const id = `i${index + 1}`;
     // An object is bound before its other items.
     const bound = ids.bound.get(manifest);
-    const needed = [...after.flatMap((address) => ids.all.get(address) ?? []), ...(bound === undefined ? [] : [bound])];
+    const needed = [...(draft.after ?? []).flatMap((address) => ids.all.get(address) ?? []), ...(bound === undefined ? [] : [bound])];
+    const dependsOn = [...new Set(needed)].filter((dependency) => dependency !== id);
+    const facts = ({ cause, risk, ...others }: Facts<DraftChange>): Facts => ({
+      ...others,
+      risk: kind === "DriftReport" ? reportRisks[risk] : risk,
+      ...(cause === undefined ? {} : { cause: located(cause) }),
+    });
+    const packed = packedChanges(draft);
+    if (packed !== undefined) {
+      const item = merged({ id }, without(draft, ["after", "changes"]));
+      return merged(addChanges(item, withValues(sortedLeaves(packed), facts)), { dependsOn });
+    }
+    const { after: _, changes, ...item } = draft;
     return {
       id,
-      ...draft,
+      ...item,
       // Does not depend on the order of keys in manifests and responses.
-      changes: [...changes]
-        .sort((a, b) => byText(a.path, b.path))
-        .map(({ cause, risk, ...change }) => ({
-          ...change,
-          risk: kind === "DriftReport" ? reportRisks[risk] : risk,
-          ...(cause === undefined ? {} : { cause: located(cause) }),
-        })),
-      dependsOn: [...new Set(needed)].filter((dependency) => dependency !== id),
+      changes: [...changes].sort((a, b) => byText(a.path, b.path)).map(({ path, ...change }) => ({ path, ...facts(change) })),
+      dependsOn,
     };
   });
 }

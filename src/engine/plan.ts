@@ -3,6 +3,7 @@ import type { DiffResult } from "../kinds/kind.ts";
 import { type Address, byText, parseAddress } from "../model/address.ts";
 import type { GuardFinding, PolicyFinding } from "../model/findings.ts";
 import { canonicalJson } from "../model/json/json.ts";
+import { countChanges, withChangesOf } from "../model/packed-item.ts";
 import type {
   Blocked,
   CallCounts,
@@ -167,12 +168,15 @@ function diagnosticsOf({ problems, found, locate }: PlanInput, runnable: readonl
 
 /** Held items, then what waits for them. */
 const heldOf = (items: readonly Item[], waiting: readonly Deferred[]): readonly Held[] => [
-  ...items.map(({ address, kind, action, liveId, liveName, changes }) => ({
-    ...{ address, kind, action },
-    ...(liveId === undefined ? {} : { liveId }),
-    ...(liveName === undefined ? {} : { liveName }),
-    changes,
-  })),
+  ...items.map((item) => {
+    const { address, kind, action, liveId, liveName } = item;
+    const held = {
+      ...{ address, kind, action },
+      ...(liveId === undefined ? {} : { liveId }),
+      ...(liveName === undefined ? {} : { liveName }),
+    };
+    return withChangesOf(item, held);
+  }),
   ...[...waiting]
     .sort((a, b) => byText(a.address, b.address))
     .map(({ address, waitsFor }) => ({ address, kind: parseAddress(address)?.kind ?? "", changes: [], waitsFor })),
@@ -239,8 +243,7 @@ function countActions(items: readonly Item[]): Pick<Summary, Item["action"]> {
 }
 
 function countRisks(items: readonly Item[], kind: Plan["kind"]): Partial<Summary> {
-  const risks = items.flatMap(({ changes }) => changes.map(({ risk }) => risk));
-  const count = (risk: Change["risk"]): number => risks.filter((one) => one === risk).length;
+  const count = (risk: Change["risk"]): number => items.reduce((sum, item) => sum + countChanges(item, (one) => one.risk === risk), 0);
   return kind === "DriftReport"
     ? { exposed: count("exposed"), stricter: count("stricter") }
     : { protects: count("protects"), exposes: count("exposes") };

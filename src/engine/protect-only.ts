@@ -2,6 +2,7 @@ import type { DiffResult } from "../kinds/kind.ts";
 import type { Address } from "../model/address.ts";
 import { sameJson } from "../model/json/json.ts";
 import { atPointer } from "../model/json/pointer.ts";
+import { changeCount, countChanges } from "../model/packed-item.ts";
 import type { Deferred, DraftChange, DraftItem } from "../model/plan.ts";
 import type { PlannedRequest } from "../model/service.ts";
 
@@ -25,10 +26,11 @@ interface Split {
  */
 function splitItem(item: DraftItem): Split {
   if (item.action === "bind") return { sent: item };
+  const count = countChanges(item, protects);
+  if (count === 0) return { held: item };
+  if (count === changeCount(item)) return { sent: item };
   const protecting = item.changes.filter(protects);
   const others = item.changes.filter((change) => !protects(change));
-  if (protecting.length === 0) return { held: item };
-  if (others.length === 0) return { sent: item };
   const requests = item.requests.filter((request) => others.every((change) => !contains(request, change)));
   const isComplete = protecting.every((change) => requests.some((request) => contains(request, change)));
   if (item.action !== "update" || !isComplete) return { held: item };
@@ -40,7 +42,7 @@ function splitItem(item: DraftItem): Split {
   };
 }
 
-const protects = ({ risk }: DraftChange): boolean => risk === "protects";
+const protects = ({ risk }: Pick<DraftChange, "risk">): boolean => risk === "protects";
 
 /** Whether the body sets the value. A body that repeats the live value has another one there. */
 const contains = ({ body }: PlannedRequest, { path, after }: DraftChange): boolean =>

@@ -3,6 +3,8 @@ import type { Covered } from "../../kinds/kind.ts";
 import { type Address, byText, manifestAddress, parseAddress } from "../../model/address.ts";
 import type { ChangedNodes, GuardFinding, PolicyFinding } from "../../model/findings.ts";
 import { isObject, type JsonValue } from "../../model/json/json.ts";
+import { eachLeaf } from "../../model/json/packed-leaves.ts";
+import { bodyOf, changesOf } from "../../model/packed-item.ts";
 import type { Deferred, Item } from "../../model/plan.ts";
 import type { Resource } from "../../model/resource.ts";
 import type { Guards } from "../../model/settings/config.ts";
@@ -104,16 +106,17 @@ interface Share {
 /** How many nodes and fields updates change, by address. The changes of an item are in the order of their paths. */
 function changedByAddress(items: readonly Item[]): ReadonlyMap<Address, number> {
   const counts = new Map<Address, number>();
-  for (const { action, address, kind, changes } of items) {
+  for (const item of items) {
+    const { action, address, kind } = item;
     if (action !== "update") continue;
     const nodeAt = kindNamed(kind)?.nodeAt ?? ((path) => path);
     let count = 0;
     let last: string | undefined;
-    for (const { path } of changes) {
-      const node = nodeAt(path);
+    eachLeaf(changesOf(item), (parent, name, { suffix }) => {
+      const node = nodeAt(parent + name + suffix);
       if (node !== last) count++;
       last = node;
-    }
+    });
     counts.set(address, (counts.get(address) ?? 0) + count);
   }
   return counts;
@@ -149,7 +152,9 @@ function changedMessage({ target, integrations, limit }: ChangedMessage): string
 /** Objects that would start to replicate before their SchemaConfig has hashed or disabled anything. */
 function exposureWindows(items: readonly Item[], input: GuardInput): readonly Found[] {
   const created: readonly { readonly address: Address; readonly desired: JsonValue | undefined }[] = [
-    ...items.filter(({ action }) => action === "create").map(({ address, requests }) => ({ address, desired: requests[0]?.body })),
+    ...items
+      .filter(({ action }) => action === "create")
+      .map(({ address, requests: [request] }) => ({ address, desired: request && bodyOf(request) })),
     ...awaitedCreates(input),
   ];
   return created.flatMap(({ address, desired }) => {

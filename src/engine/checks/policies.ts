@@ -10,6 +10,7 @@ import { type IntegrationNames, integrationNames, labelScopes, selectIntegration
 import { type Address, byText, kindOf, parseAddress } from "../../model/address.ts";
 import { ServiceError } from "../../model/errors.ts";
 import type { PolicyFinding } from "../../model/findings.ts";
+import { readOnce } from "../../model/json/lazy.ts";
 import type { Pointer } from "../../model/json/pointer.ts";
 import type { LiveSchemas } from "../../model/live.ts";
 import type { Deferred, DraftChange, Plan, Unverifiable } from "../../model/plan.ts";
@@ -152,7 +153,7 @@ function checkUnit(check: Check, { kind, unit, live, difference }: CheckedUnit):
   if (isRefused && live !== undefined) return;
   collected.done.add(unit.liveId);
   if (live === undefined || isDiscovering || !evaluator.selects(integration)) return;
-  const changes = difference.items.flatMap((item) => item.changes);
+  const changes = difference.items.flatMap((item) => readOnce(item, "changes"));
   // The kind is checked above: its units and live objects are these.
   const { rules } = unit as SchemaConfigUnit;
   const { tree } = live as ObservedSchemas;

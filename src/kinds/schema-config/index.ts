@@ -1,6 +1,10 @@
 import type { Address } from "../../model/address.ts";
 import { emptyRecord, type JsonObject, own } from "../../model/json/json.ts";
+import { merged } from "../../model/json/lazy.ts";
+import type { PackedLeaves } from "../../model/json/packed-leaves.ts";
 import type { LiveSchemas, LiveTable } from "../../model/live.ts";
+import { addChanges, addObserved, type Facts, packedFrom, unpackChanges, unpackObserved, withBodyText } from "../../model/packed-item.ts";
+import type { DraftChange, DraftItem } from "../../model/plan.ts";
 import type { Problem } from "../../model/problem.ts";
 import type { Reference, Resource, SchemaConfigSpec } from "../../model/resource.ts";
 import type { Reads } from "../../model/service.ts";
@@ -11,15 +15,17 @@ import { kindNames } from "../manifests.ts";
 import { labelOf } from "../select.ts";
 import { tablesToRead, unmanagedTables } from "./coverage.ts";
 import { type Evaluation, evaluate } from "./evaluate.ts";
+import type { NodeChange } from "./evaluation.ts";
 import { liveView } from "./live-view.ts";
 import { isLabel, readOnlyNodeField } from "./manifest.ts";
 import { newColumnProblems, reviewColumns } from "./new-columns.ts";
+import { newNodeLeaves } from "./node-leaves.ts";
 import { lackingEntries } from "./nowhere.ts";
 import { observedBy, patches, tablesTouched, unintendedChanges } from "./patch.ts";
 import { manualSteps, missingNames, refusals } from "./problems.ts";
 import { finishStats, type UnitTally } from "./rules/rule-stats.ts";
 import { ruleWarnings } from "./rules/rule-warnings.ts";
-import { nodePointer, nodeText, type TablePath } from "./tree.ts";
+import { type NodeCause, nodePointer, nodeText, type TablePath } from "./tree.ts";
 import { desiredOf, type SchemaConfigUnit, units } from "./units.ts";
 
 // One PATCH changes what an integration replicates and hashes. Its response is the whole new state.
@@ -159,26 +165,41 @@ interface UpdateInput {
   readonly account: AccountView;
 }
 
-function updateItem({ address, liveId, label }: SchemaConfigUnit, { tree, evaluation, account }: UpdateInput): DiffResult["items"][number] {
-  const requests = patches(liveId, evaluation.changes, tree, account.maxBodyBytes);
-  return {
+function updateItem({ address, liveId, label }: SchemaConfigUnit, { tree, evaluation, account }: UpdateInput): DraftItem {
+  const sent = patches(liveId, evaluation.changes, tree, account.maxBodyBytes);
+  const requests = sent.map(({ request }) => request);
+  const { exposedColumns } = evaluation;
+  const head = {
     address,
     kind: kindNames.schemaConfig,
-    action: "update",
+    action: "update" as const,
     liveId,
     liveName: label === liveId ? account.lookup.integrations.get(liveId)?.name || label : labelOf(liveId, account),
-    changes: evaluation.changes.map(({ path, key, before, after, risk, cause }) => ({
-      path: nodePointer(path, key),
-      before,
-      after,
-      risk,
-      cause,
-    })),
-    requests,
-    observed: observedBy(requests, tree),
-    exposedColumns: evaluation.exposedColumns,
-    after: [`Integration/${label}`],
   };
+  const tail = { exposedColumns, after: [`Integration/${label}`] };
+  const changes = packedFacts(evaluation.changes);
+  const observed = observedBy(requests, tree);
+  if (changes.length < packedFrom)
+    return { ...head, changes: unpackChanges(changes), requests, observed: unpackObserved(observed), ...tail };
+  const packed = { ...head, requests: sent.map(({ request: { body: _, ...request }, text }) => withBodyText(request, text)) };
+  return merged(addObserved(addChanges(packed, changes), observed), tail);
+}
+
+/** The changes without their paths. Those of one rule with the same effect are one value. */
+function packedFacts(changes: readonly NodeChange[]): PackedLeaves<Facts<DraftChange>> {
+  const leaves = newNodeLeaves<Facts<DraftChange>>();
+  const known = new Map<NodeCause, Facts<DraftChange>[]>();
+  for (const { path, key, before, after, risk, cause } of changes) {
+    const ofCause = known.get(cause) ?? [];
+    if (ofCause.length === 0) known.set(cause, ofCause);
+    let facts = ofCause.find((one) => one.after === after && one.risk === risk);
+    if (facts === undefined) {
+      facts = { before, after, risk, cause };
+      ofCause.push(facts);
+    }
+    leaves.add(path, key, facts);
+  }
+  return leaves.packed();
 }
 
 /** Tables whose columns a rule, literal entry or policy needs and the service does not return. */

@@ -1,15 +1,22 @@
 import { emptyRecord, type JsonObject, type JsonValue, own } from "../../model/json/json.ts";
-import type { Pointer } from "../../model/json/pointer.ts";
-import { urlPath } from "../../model/json/pointer.ts";
+import type { PackedLeaves } from "../../model/json/packed-leaves.ts";
+import { type Pointer, urlPath } from "../../model/json/pointer.ts";
 import type { LiveSchemas } from "../../model/live.ts";
-import type { Observed } from "../../model/plan.ts";
+import { bodyOf } from "../../model/packed-item.ts";
 import type { SchemaTree } from "../../model/resource.ts";
 import type { PlannedRequest } from "../../model/service.ts";
 import type { NodeChange } from "./evaluation.ts";
-import { type Field, type NodePath, nodePointer, type TablePath, walk } from "./tree.ts";
+import { newNodeLeaves } from "./node-leaves.ts";
+import { type NodePath, nodePointer, type TablePath, walk } from "./tree.ts";
 
 /** Used if `client.maxBodyBytes` is not set. */
 const defaultMaxBytes = 8 * 1024 * 1024;
+
+/** A request, and its body as JSON. */
+export interface Patch {
+  readonly request: PlannedRequest;
+  readonly text: string;
+}
 
 /**
  * The changes as PATCH requests. A body has the changed nodes and their ancestors, nothing else. docs/service-interface.md
@@ -25,7 +32,7 @@ export function patches(
   changes: readonly NodeChange[],
   live: LiveSchemas,
   maxBodyBytes = defaultMaxBytes,
-): readonly PlannedRequest[] {
+): readonly Patch[] {
   const exposing = changes.filter(({ risk }) => risk === "exposes");
   const others = changes.filter(({ risk }) => risk !== "exposes");
   const path = urlPath(["v1", "integrations", integrationId, "schemas"]);
@@ -33,11 +40,7 @@ export function patches(
   return [
     ...bodies(others, { done: others, live, maxBytes: maxBodyBytes }),
     ...bodies(exposing, { done: changes, live, maxBytes: maxBodyBytes }),
-  ].map((body) => ({
-    method: "PATCH",
-    path,
-    body,
-  }));
+  ].map(({ body, text }) => ({ request: { method: "PATCH", path, body }, text }));
 }
 
 interface BodyOptions {
@@ -47,14 +50,20 @@ interface BodyOptions {
   readonly maxBytes: number;
 }
 
-function bodies(send: readonly NodeChange[], { done, live, maxBytes }: BodyOptions): readonly JsonObject[] {
+interface Body {
+  readonly body: JsonObject;
+  readonly text: string;
+}
+
+function bodies(send: readonly NodeChange[], { done, live, maxBytes }: BodyOptions): readonly Body[] {
   if (send.length === 0) return [];
-  const whole = makeBody(send, done, live);
-  if (bytesOf(whole) <= maxBytes) return [whole];
+  const after = valuesAfter(done);
+  const whole = makeBody(send, after, live);
+  if (Buffer.byteLength(whole.text) <= maxBytes) return [whole];
   const parts: NodeChange[][] = [];
   let bytesLeft = 0;
   for (const ofTable of byTable(send)) {
-    const bytes = bytesOf(makeBody(ofTable, done, live));
+    const bytes = Buffer.byteLength(makeBody(ofTable, after, live).text);
     const part = parts.at(-1);
     if (part === undefined || bytes > bytesLeft) {
       parts.push([...ofTable]);
@@ -64,7 +73,7 @@ function bodies(send: readonly NodeChange[], { done, live, maxBytes }: BodyOptio
       bytesLeft -= bytes;
     }
   }
-  return parts.map((part) => makeBody(part, done, live));
+  return parts.map((part) => makeBody(part, after, live));
 }
 
 function byTable(changes: readonly NodeChange[]): Iterable<readonly NodeChange[]> {
@@ -79,7 +88,27 @@ function byTable(changes: readonly NodeChange[]): Iterable<readonly NodeChange[]
   return groups.values();
 }
 
-const bytesOf = (body: JsonObject): number => Buffer.byteLength(JSON.stringify(body));
+/** The new values of a node and of those below it, by name. */
+interface ValuesAfter {
+  enabled?: boolean;
+  hashed?: boolean;
+  readonly below: Map<string, ValuesAfter>;
+}
+
+function valuesAfter(changes: readonly NodeChange[]): ValuesAfter {
+  const root: ValuesAfter = { below: new Map() };
+  for (const { path, key, after } of changes) {
+    let node = root;
+    for (const name of path) {
+      if (name === undefined) break;
+      const known: ValuesAfter = node.below.get(name) ?? { below: new Map() };
+      node.below.set(name, known);
+      node = known;
+    }
+    node[key] = after;
+  }
+  return root;
+}
 
 interface Draft {
   enabled: boolean;
@@ -88,33 +117,35 @@ interface Draft {
   columns?: Record<string, Draft>;
 }
 
-function makeBody(changes: readonly NodeChange[], done: readonly NodeChange[], live: LiveSchemas): JsonObject {
-  const after = new Map<Pointer, boolean>(done.map(({ path, key, after: value }) => [nodePointer(path, key), value]));
-  const current = (path: NodePath, key: Field, before: boolean | undefined): boolean =>
-    after.get(nodePointer(path, key)) ?? before ?? false;
+function makeBody(changes: readonly NodeChange[], after: ValuesAfter, live: LiveSchemas): Body {
   const schemas = emptyRecord<Draft>();
-  for (const { path } of changes) {
-    const [schema, table, column] = path;
+  for (const {
+    path: [schema, table, column],
+  } of changes) {
     const liveSchema = own(live, schema);
+    const ofSchema = after.below.get(schema);
     const schemaDraft = draftIn(schemas, schema, () => ({
-      enabled: current([schema], "enabled", liveSchema?.enabled),
+      enabled: ofSchema?.enabled ?? liveSchema?.enabled ?? false,
       tables: emptyRecord(),
     }));
     if (table === undefined || schemaDraft.tables === undefined) continue;
     const liveTable = own(liveSchema?.tables, table);
+    const ofTable = ofSchema?.below.get(table);
     const tableDraft = draftIn(schemaDraft.tables, table, () => ({
-      enabled: current([schema, table], "enabled", liveTable?.enabled),
+      enabled: ofTable?.enabled ?? liveTable?.enabled ?? false,
       columns: emptyRecord(),
     }));
     if (column === undefined || tableDraft.columns === undefined) continue;
     const liveColumn = own(liveTable?.columns, column);
+    const ofColumn = ofTable?.below.get(column);
     tableDraft.columns[column] ??= {
-      enabled: current(path, "enabled", liveColumn?.enabled),
-      hashed: current(path, "hashed", liveColumn?.hashed),
+      enabled: ofColumn?.enabled ?? liveColumn?.enabled ?? false,
+      hashed: ofColumn?.hashed ?? liveColumn?.hashed ?? false,
     };
   }
   // Drafts are JSON, although their type does not say so.
-  return { schemas: schemas as unknown as JsonValue };
+  const body: JsonObject = { schemas: schemas as unknown as JsonValue };
+  return { body, text: JSON.stringify(body) };
 }
 
 function draftIn(drafts: Record<string, Draft>, name: string, make: () => Draft): Draft {
@@ -127,35 +158,42 @@ function draftIn(drafts: Record<string, Draft>, name: string, make: () => Draft)
 const treeIn = (body: JsonObject): SchemaTree => (body["schemas"] ?? {}) as SchemaTree;
 
 /** The live value of every leaf that the bodies send. */
-export function observedBy(requests: readonly PlannedRequest[], live: LiveSchemas): Observed {
-  const observed: Record<Pointer, JsonValue> = {};
+export function observedBy(requests: readonly PlannedRequest[], live: LiveSchemas): PackedLeaves<JsonValue> {
+  const leaves = newNodeLeaves<JsonValue>();
+  // Bodies can have ancestors and columns in common.
+  const seen = new Set<Pointer>();
+  const isNew = (path: NodePath): boolean => {
+    if (requests.length === 1) return true;
+    const pointer = nodePointer(path);
+    return !seen.has(pointer) && seen.add(pointer).has(pointer);
+  };
   for (const { body } of requests)
     walk(treeIn(body), {
       schema(_, path) {
         const node = own(live, path[0]);
-        if (node !== undefined) observed[nodePointer(path, "enabled")] = node.enabled;
+        if (node !== undefined && isNew(path)) leaves.add(path, "enabled", node.enabled);
         return node !== undefined;
       },
       table(_, path) {
         const node = own(own(live, path[0])?.tables, path[1]);
-        if (node !== undefined) observed[nodePointer(path, "enabled")] = node.enabled;
+        if (node !== undefined && isNew(path)) leaves.add(path, "enabled", node.enabled);
         return node !== undefined;
       },
       column(_, path) {
         const node = own(own(own(live, path[0])?.tables, path[1])?.columns, path[2]);
-        if (node === undefined) return;
-        observed[nodePointer(path, "enabled")] = node.enabled;
-        observed[nodePointer(path, "hashed")] = node.hashed;
+        if (node === undefined || !isNew(path)) return;
+        leaves.add(path, "enabled", node.enabled);
+        leaves.add(path, "hashed", node.hashed);
       },
     });
-  return observed;
+  return leaves.packed();
 }
 
 /** The tables in which the bodies change columns. */
 export function tablesTouched(requests: readonly PlannedRequest[]): readonly TablePath[] {
   const touched = new Map<Pointer, TablePath>();
-  for (const { body } of requests)
-    walk(treeIn(body), { column: (_, [schema, table]) => touched.set(nodePointer([schema, table]), [schema, table]) });
+  for (const request of requests)
+    walk(treeIn(bodyOf(request)), { column: (_, [schema, table]) => touched.set(nodePointer([schema, table]), [schema, table]) });
   return [...touched.values()];
 }
 

@@ -1,12 +1,13 @@
-import { emptyRecord, isObject } from "./json.ts";
-
-/** As for JSON.stringify: what to print instead of a value. It gets the members of what it returned. */
-export type Replacer = (key: string, value: unknown) => unknown;
+import { emptyRecord } from "./json.ts";
+import { isLazy, plainMembers, readOnce } from "./lazy.ts";
 
 export interface JsonForm {
-  readonly replacer: Replacer;
+  /** The keys of a map in the order in which they are printed. */
+  readonly keysOf: (map: object) => readonly string[];
   /** Two spaces, or "" for one line. */
   readonly space: "  " | "";
+  /** A string with quotes; JSON.stringify if absent. Not called for printable ASCII without quotes and backslashes. */
+  readonly quoted?: (text: string) => string;
 }
 
 /**
@@ -14,25 +15,23 @@ export interface JsonForm {
  * fourth level (a change, a request) are printed as a whole.
  */
 export function* jsonPieces(value: object, form: JsonForm): Generator<string> {
-  let piece = "";
-  for (const text of textsOf(value, form, { indent: "", depth: 0 })) {
-    piece += text;
-    if (piece.length < pieceLength) continue;
-    yield piece;
-    piece = "";
-  }
-  yield piece;
+  yield* piecesOf(value, form, { indent: "", depth: 0 });
 }
 
 /** What `canonicalJson` returns, in pieces. */
-export const canonicalPieces = (value: object): Generator<string> => jsonPieces(value, { replacer: inKeyOrder, space: "" });
+export const canonicalPieces = (value: object): Generator<string> => jsonPieces(value, { keysOf: sortedKeys, space: "" });
 
-function inKeyOrder(_key: string, value: unknown): unknown {
-  if (!isObject(value)) return value;
-  const sorted = emptyRecord<unknown>();
-  for (const name of Object.keys(value).sort()) sorted[name] = value[name];
-  return sorted;
+/** The keys as a map has them to which they are added in this order: whole numbers come first. */
+export function mapOrder(keys: readonly string[]): readonly string[] {
+  if (!keys.some(startsWithDigit)) return keys;
+  const map = emptyRecord<true>();
+  for (const key of keys) map[key] = true;
+  return Object.keys(map);
 }
+
+const startsWithDigit = (key: string): boolean => key >= "0" && key < ":";
+
+const sortedKeys = (map: object): readonly string[] => mapOrder(Object.keys(map).sort());
 
 const pieceLength = 65_536;
 const wholeDepth = 4;
@@ -42,26 +41,70 @@ interface Place {
   readonly depth: number;
 }
 
-function* textsOf(value: object, form: JsonForm, { indent, depth }: Place): Generator<string> {
-  const { replacer, space } = form;
+function* piecesOf(value: object, form: JsonForm, { indent, depth }: Place): Generator<string> {
   const isList = Array.isArray(value);
-  const inner = indent + space;
-  const [newLine, lastLine, colon] = space === "" ? ["", "", ":"] : [`\n${inner}`, `\n${indent}`, ": "];
+  const inner = indent + form.space;
+  let text = "";
   let isFirst = true;
-  for (const [key, member] of Object.entries(replacer("", value) as Readonly<Record<string, unknown>>)) {
+  for (const [head, member] of membersOf(value, form)) {
     if (member === undefined && !isList) continue;
-    yield `${isFirst ? (isList ? "[" : "{") : ","}${newLine}${isList ? "" : `${JSON.stringify(key)}${colon}`}`;
+    text += `${isFirst ? (isList ? "[" : "{") : ","}${newLine(form, inner)}${head}`;
     isFirst = false;
-    if (depth + 1 < wholeDepth && isContainer(member)) yield* textsOf(member, form, { indent: inner, depth: depth + 1 });
-    else yield wholeText(member, form).replaceAll("\n", newLine);
+    const below = depth + 1 < wholeDepth ? containerOf(member) : undefined;
+    if (below === undefined) text += textOf(member, form, inner);
+    else {
+      yield text;
+      text = "";
+      yield* piecesOf(below, form, { indent: inner, depth: depth + 1 });
+    }
+    if (text.length < pieceLength) continue;
+    yield text;
+    text = "";
   }
-  if (isFirst) yield isList ? "[]" : "{}";
-  else yield `${lastLine}${isList ? "]" : "}"}`;
+  yield isFirst ? (isList ? "[]" : "{}") : `${text}${newLine(form, indent)}${isList ? "]" : "}"}`;
 }
 
-/** JSON.stringify returns undefined for undefined; in a list that is null. */
-const wholeText = (value: unknown, { replacer, space }: JsonForm): string =>
-  (JSON.stringify(value, replacer, space) as string | undefined) ?? "null";
+/** The members with what precedes each. A lazy member is made when its turn comes. */
+function* membersOf(value: object, form: JsonForm): Generator<readonly [head: string, member: unknown]> {
+  if (Array.isArray(value)) for (const element of value as readonly unknown[]) yield ["", element];
+  else for (const key of form.keysOf(value)) yield [quoted(key, form) + colon(form), readOnce(value as Members, key)];
+}
 
-const isContainer = (value: unknown): value is object =>
-  typeof value === "object" && value !== null && !("toJSON" in value && typeof value.toJSON === "function");
+type Members = Readonly<Record<string, unknown>>;
+
+/** The value as JSON. Its lines after the first are indented. */
+function textOf(value: unknown, form: JsonForm, indent: string): string {
+  if (typeof value === "string") return quoted(value, form);
+  if (typeof value === "boolean") return value ? "true" : "false";
+  const container = containerOf(value);
+  // JSON.stringify returns undefined for undefined; in a list that is null.
+  if (container === undefined) return (JSON.stringify(value) as string | undefined) ?? "null";
+  const inner = indent + form.space;
+  const before = newLine(form, inner);
+  let text = "";
+  if (Array.isArray(container)) {
+    for (const element of container as readonly unknown[]) text += `${text === "" ? "[" : ","}${before}${textOf(element, form, inner)}`;
+    return text === "" ? "[]" : `${text}${newLine(form, indent)}]`;
+  }
+  const members = isLazy(container) ? plainMembers(container) : (container as Members);
+  for (const key of form.keysOf(container)) {
+    const member = members[key];
+    if (member !== undefined) text += `${text === "" ? "{" : ","}${before}${quoted(key, form)}${colon(form)}${textOf(member, form, inner)}`;
+  }
+  return text === "" ? "{}" : `${text}${newLine(form, indent)}}`;
+}
+
+const newLine = ({ space }: JsonForm, indent: string): string => (space === "" ? "" : `\n${indent}`);
+const colon = ({ space }: JsonForm): string => (space === "" ? ":" : ": ");
+
+const plainText = /^[ !#-[\]-~]*$/u;
+
+const quoted = (text: string, form: JsonForm): string => (plainText.test(text) ? `"${text}"` : (form.quoted ?? JSON.stringify)(text));
+
+/** A map or list as it is printed; undefined for a scalar. What only toJSON shows is asked of toJSON. */
+function containerOf(value: unknown): object | undefined {
+  if (typeof value !== "object" || value === null) return undefined;
+  if (isLazy(value) || !("toJSON" in value) || typeof value.toJSON !== "function") return value;
+  const shown: unknown = value.toJSON();
+  return typeof shown === "object" && shown !== null ? shown : undefined;
+}

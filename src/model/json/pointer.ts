@@ -9,8 +9,8 @@ export function toPointer(path: readonly (string | number)[]): Pointer {
   return pointer;
 }
 
-// Millions of pointers are made and read in a large plan, and hardly any name needs an escape.
-const escaped = (segment: string): string =>
+/** A name as a segment of a pointer. Hardly any name needs an escape. */
+export const escaped = (segment: string): string =>
   segment.includes("~") || segment.includes("/") ? segment.replaceAll("~", "~0").replaceAll("/", "~1") : segment;
 
 export function fromPointer(pointer: Pointer): readonly string[] {

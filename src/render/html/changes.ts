@@ -28,9 +28,9 @@ export function ruleTable({ rules, integrations, exposed, exposedBy }: RulesGrou
   );
 }
 
-const examples = ({ nodes, isAlarm }: RuleChanges): string => {
+const examples = ({ nodes, count, isAlarm }: RuleChanges): string => {
   const most = isAlarm ? manyExamples : fewExamples;
-  return `${nodes.length > most ? "such as " : ""}${andMore(nodes.map(code), { shown: most })}`;
+  return `${count > most ? "such as " : ""}${andMore(nodes.map(code), { shown: most, total: count })}`;
 };
 
 // A browser lays out only open details, so many objects are split into bundles of this size.
@@ -93,7 +93,9 @@ function itemHtml(item: ItemGroup, objectAddress: string, words: Words): string 
 }
 
 function requestsHtml({ calls }: ReportGroup): string {
-  const texts = calls.map(({ method, path, bodies }) => `${bodies.length > 1 ? `${bodies.length} × ` : ""}${code(`${method} ${path}`)}`);
+  const texts = calls.map(
+    ({ method, path, requests }) => `${requests.length > 1 ? `${requests.length} × ` : ""}${code(`${method} ${path}`)}`,
+  );
   return texts.length === 0 ? "" : `<p class="small">Requests: ${texts.join(", ")}</p>`;
 }
 

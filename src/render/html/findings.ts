@@ -1,4 +1,5 @@
 import type { GuardFinding } from "../../model/findings.ts";
+import { changeCount, firstChanges } from "../../model/packed-item.ts";
 import type { Blocked, Deferred, Unverifiable } from "../../model/plan.ts";
 import type { Diagnostic, Severity } from "../../model/problem.ts";
 import { counted } from "../../text/counts.ts";
@@ -63,9 +64,10 @@ export const deferredList = (deferred: readonly Deferred[]): string =>
 /** What `--protect-only` does not send, each object with its changes folded. */
 export function heldHtml({ held, words }: Report): string {
   if (held.length === 0) return "";
-  const entries = held.map(({ address, text, action, changes }) => {
-    const lines = changeLines(changes.slice(0, mostHeld), action, words);
-    const more = changes.length > mostHeld ? `<p>and ${changes.length - mostHeld} more changes</p>` : "";
+  const entries = held.map(({ address, text, action, held: one }) => {
+    const lines = changeLines(firstChanges(one, mostHeld), action, words);
+    const left = changeCount(one) - mostHeld;
+    const more = left > 0 ? `<p>and ${left} more changes</p>` : "";
     return blocks(
       `<p><strong>${escaped(address)}</strong> <span class="quiet">${escaped(text)}</span></p>`,
       lines.length === 0 ? "" : folded("Held changes", blocks(changeTable(lines, `Held changes of ${address}`, words), more)),

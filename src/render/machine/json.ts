@@ -1,6 +1,5 @@
 import { byText } from "../../model/address.ts";
-import { emptyRecord, isObject } from "../../model/json/json.ts";
-import { jsonPieces, type Replacer } from "../../model/json/pieces.ts";
+import { type JsonForm, jsonPieces, mapOrder } from "../../model/json/pieces.ts";
 import { visible } from "../../text/control-characters.ts";
 import type { Document, Renderer } from "../document.ts";
 
@@ -19,41 +18,37 @@ export const renderJson: Renderer = (document) => [...documentPieces(document)].
 
 /** The same in pieces. */
 export function* documentPieces(document: Document): Generator<string> {
-  yield* escapedPieces(document, newReplacer());
+  yield* jsonPieces(document, newForm());
   yield "\n";
 }
 
 /** A list of documents, one per target, in pieces. */
 export function* documentListPieces(documents: readonly Document[]): Generator<string> {
-  const replacer = newReplacer();
+  const form = newForm();
   for (const [index, document] of documents.entries()) {
     yield index === 0 ? "[\n" : ",\n";
-    yield* escapedPieces(document, replacer);
+    yield* jsonPieces(document, form);
   }
   yield "\n]\n";
 }
 
-function* escapedPieces(document: Document, replacer: Replacer): Generator<string> {
-  for (const piece of jsonPieces(document, { replacer, space: "  " })) yield piece.split("\n").map(visible).join("\n");
-}
-
-/** Sorts the keys of objects. Many objects have the same keys, so their order is found once. */
-function newReplacer(): Replacer {
+/** Many maps have the same keys, so their order is found once. */
+function newForm(): JsonForm {
   const known = new Map<string, readonly string[]>();
-  return (_key, member) => {
-    if (!isObject(member)) return member;
-    const keys = Object.keys(member);
+  const keysOf = (map: object): readonly string[] => {
+    const keys = Object.keys(map);
+    if (keys.length > mostKeys) return mapOrder(keys.sort(byRank));
     const shape = keys.join("\n");
-    const sorted = known.get(shape) ?? keys.sort(byRank);
+    const sorted = known.get(shape) ?? mapOrder(keys.sort(byRank));
     if (known.size < mostShapes) known.set(shape, sorted);
-    const result = emptyRecord<unknown>();
-    for (const key of sorted) result[key] = member[key];
-    return result;
+    return sorted;
   };
+  return { keysOf, space: "  ", quoted: (text) => visible(JSON.stringify(text)) };
 }
 
 // Bodies have the names of schemas, tables and columns as keys, which may all be different.
 const mostShapes = 1000;
+const mostKeys = 100;
 
 function byRank(a: string, b: string): number {
   return (rank.get(a) ?? order.length) - (rank.get(b) ?? order.length) || byText(a, b);

@@ -1,3 +1,4 @@
+import { changeCount } from "../../model/packed-item.ts";
 import type { Item } from "../../model/plan.ts";
 import type { ItemResult } from "../../model/result.ts";
 import { visibleLines } from "../../text/control-characters.ts";
@@ -52,10 +53,10 @@ function findingCase({ rule, title, severity, message, address, file, line }: Fi
   };
 }
 
-const stepCase = ({ address, action, changes }: Item): TestCase => ({
-  name: `${action} ${address}`,
-  group: address,
-  output: counted(changes.length, "change"),
+const stepCase = (item: Item): TestCase => ({
+  name: `${item.action} ${item.address}`,
+  group: item.address,
+  output: counted(changeCount(item), "change"),
 });
 
 function doneCase({ address, action, outcome, liveId }: ItemResult): readonly TestCase[] {

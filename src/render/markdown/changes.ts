@@ -65,7 +65,7 @@ function head(group: ReportGroup): string {
 
 const callList = ({ calls }: ReportGroup): string =>
   calls
-    .map(({ method, path, bodies }) => `${bodies.length > 1 ? `${bodies.length} × ` : ""}${code(joinParts([method, path], " "))}`)
+    .map(({ method, path, requests }) => `${requests.length > 1 ? `${requests.length} × ` : ""}${code(joinParts([method, path], " "))}`)
     .join(", ");
 
 const exposedText = (count: number): string =>
@@ -105,9 +105,9 @@ function rulesParts(group: RulesGroup, detail: Detail): readonly string[] {
   ];
 }
 
-const examples = ({ nodes, isAlarm }: RuleChanges): string => {
+const examples = ({ nodes, count, isAlarm }: RuleChanges): string => {
   const most = isAlarm ? manyExamples : fewExamples;
-  return `${nodes.length > most ? "such as " : ""}${andMore(nodes.map(code), { shown: most })}`;
+  return `${count > most ? "such as " : ""}${andMore(nodes.map(code), { shown: most, total: count })}`;
 };
 
 /** A table without the columns that are empty in all rows. */

@@ -1,5 +1,6 @@
 import { manifestAddress } from "../../model/address.ts";
 import type { GuardFinding, PolicyFinding } from "../../model/findings.ts";
+import { changeCount, changesOf } from "../../model/packed-item.ts";
 import type { Blocked, Change, Held, Item, Manual, Plan } from "../../model/plan.ts";
 import type { Diagnostic, Severity } from "../../model/problem.ts";
 import type { ItemResult, Result } from "../../model/result.ts";
@@ -10,8 +11,7 @@ import { errorsFirst } from "../../text/severity.ts";
 import { valueAt } from "../../text/values.ts";
 import type { Document } from "../document.ts";
 import { type BlockedGroup, blockedGroups } from "./blocked.ts";
-import { labelText } from "./changes/changes.ts";
-import { groupByRule } from "./changes/rules.ts";
+import { type ChangeGroup, groupByRule, labelsOf } from "./changes/rules.ts";
 import { columnsOf, type ReportColumn } from "./columns.ts";
 import { heldNote } from "./held.ts";
 import { isDone } from "./outcomes.ts";
@@ -120,10 +120,11 @@ function ofBlocked({ names, address, code, message, command }: BlockedGroup, ite
 }
 
 /** One for each object, at the line of the first change. */
-function ofHeld({ address, changes, waitsFor = [] }: Held): Finding {
-  const cause = changes.find((change) => change.cause !== undefined)?.cause;
-  const what =
-    changes.length > 0 ? counted(changes.length, "change") : waitsFor.length > 0 ? `it waits for ${andMore(waitsFor)}` : "the whole item";
+function ofHeld(held: Held): Finding {
+  const { address, waitsFor = [] } = held;
+  const cause = firstCause(held);
+  const count = changeCount(held);
+  const what = count > 0 ? counted(count, "change") : waitsFor.length > 0 ? `it waits for ${andMore(waitsFor)}` : "the whole item";
   return {
     rule: "held",
     title: "Held by --protect-only",
@@ -150,46 +151,52 @@ function ofManual({ id, address, path, expected, actual, instruction }: Manual, 
   };
 }
 
-const ofExposure = ({ address, changes }: Item): readonly Finding[] =>
-  byRule("exposes", "Data becomes readable", address, changes.filter(isAlarm));
+const ofExposure = (item: Item): readonly Finding[] =>
+  byRule(
+    { rule: "exposes", title: "Data becomes readable", address: item.address },
+    groupByRule([item]).filter(({ facts }) => isAlarm(facts)),
+  );
 
-function ofDifference({ address, action, changes }: Item): readonly Finding[] {
-  if (changes.length === 0 && action !== "bind")
+function ofDifference(item: Item): readonly Finding[] {
+  const { address, action } = item;
+  if (changeCount(item) === 0 && action !== "bind")
     return [{ rule: "drift", title: "The account differs", severity: "warning", message: `${address} differs.`, address }];
-  return byRule("drift", "The account differs from the manifests", address, changes);
+  return byRule({ rule: "drift", title: "The account differs from the manifests", address }, groupByRule([item]));
 }
 
 /** One finding for the changes of each rule, at the line of the rule. */
-const byRule = (rule: string, title: string, address: string, changes: readonly Change[]): readonly Finding[] =>
-  groupByRule(changes).map((group) => {
-    const [first] = group;
-    const risk = riskText(first.risk);
+const byRule = (finding: Required<Pick<Finding, "rule" | "title" | "address">>, groups: readonly ChangeGroup[]): readonly Finding[] =>
+  groups.map((group) => {
+    const { path, facts } = group;
+    const risk = riskText(facts.risk);
     return {
-      rule,
-      title,
+      ...finding,
       severity: "warning",
-      message: `${address}: ${groupText(group)}${risk === "" ? "" : ` (${risk})`}`,
-      address,
-      path: first.path,
-      ...defined({ file: first.cause?.file, line: first.cause?.line }),
+      message: `${finding.address}: ${groupText(group)}${risk === "" ? "" : ` (${risk})`}`,
+      path,
+      ...defined({ file: facts.cause?.file, line: facts.cause?.line }),
     };
   });
 
-function groupText(group: readonly [Change, ...Change[]]): string {
-  const [{ path, before, after }] = group;
+function groupText(group: ChangeGroup): string {
+  const { path, count } = group;
+  const { before, after } = group.facts;
   const { leaf } = pathText(path);
   const value = (of: Change["before"]): string => (of === undefined ? "(unknown)" : valueAt(path, of));
-  const nodes = andMore(group.map((change) => pathText(change.path).node));
-  const what = group.length === 1 ? wholePath(path) : `${leaf} of ${counted(group.length, "node")} (${nodes})`;
-  return spaced(`${what}: ${value(before)} → ${value(after)}`, labelText(group.map(({ cause }) => cause)));
+  const nodes = andMore(
+    group.nodes.map(({ node }) => node),
+    { total: count },
+  );
+  const what = count === 1 ? wholePath(path) : `${leaf} of ${counted(count, "node")} (${nodes})`;
+  return spaced(`${what}: ${value(before)} → ${value(after)}`, labelsOf(group));
 }
 
 const failedOutcomes = new Set(["failed", "unknown", "not-converged"]);
 
 function ofOutcome(item: ItemResult): readonly Finding[] {
   if (isDone(item)) return [];
-  const { outcome, address, code, message = "", changes } = item;
-  const cause = changes?.find((change) => change.cause !== undefined)?.cause;
+  const { outcome, address, code, message = "" } = item;
+  const cause = hasChanges(item) ? firstCause(item) : undefined;
   return [
     {
       rule: code ?? `outcome/${outcome}`,
@@ -207,10 +214,15 @@ function placeOf(address: string, items: readonly Item[]): { readonly file?: str
   const manifest = manifestAddress(address);
   const cause = items
     .filter((item) => manifestAddress(item.address) === manifest)
-    .flatMap(({ changes }) => changes)
-    .find((change) => change.cause !== undefined && change.cause.rule === undefined)?.cause;
+    .flatMap((item) => changesOf(item).kinds)
+    .find(({ value }) => value.cause !== undefined && value.cause.rule === undefined)?.value.cause;
   return defined({ file: cause?.file, line: cause?.line });
 }
+
+const hasChanges = (item: ItemResult): item is ItemResult & Pick<Item, "changes"> => "changes" in item;
+
+const firstCause = (object: Pick<Item, "changes">): Change["cause"] =>
+  changesOf(object).kinds.find(({ value }) => value.cause !== undefined)?.value.cause;
 
 const withCommand = (message: string, command: string | undefined): string => joinParts([message, command ?? ""], "\n");
 

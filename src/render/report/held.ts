@@ -1,4 +1,5 @@
-import type { Action, Change, Held } from "../../model/plan.ts";
+import { changeCount, countChanges } from "../../model/packed-item.ts";
+import type { Action, Held } from "../../model/plan.ts";
 import { visible } from "../../text/control-characters.ts";
 import { counted } from "../../text/counts.ts";
 import { joinParts } from "../../text/lists.ts";
@@ -12,21 +13,20 @@ export interface ReportHeld {
   /** "update, 3 changes (2 expose)", "waits for Asset/lake"; without control characters. */
   readonly text: string;
   readonly action: Action;
-  readonly changes: readonly Change[];
+  readonly held: Held;
 }
 
 export const heldOf = (held: readonly Held[]): readonly ReportHeld[] =>
-  held.map(({ address, action = "update", changes, waitsFor }) => ({
-    address,
-    text: waitsFor === undefined ? joinParts([action, changesText(changes)], ", ") : waitsForText({ waitsFor }, visible),
-    action,
-    changes,
-  }));
+  held.map((one) => {
+    const { address, action = "update", waitsFor } = one;
+    const text = waitsFor === undefined ? joinParts([action, changesText(one)], ", ") : waitsForText({ waitsFor }, visible);
+    return { address, text, action, held: one };
+  });
 
-function changesText(changes: readonly Change[]): string {
-  const exposing = changes.filter(isAlarm).length;
+function changesText(held: Held): string {
+  const [count, exposing] = [changeCount(held), countChanges(held, isAlarm)];
   const note = exposing === 0 ? "" : ` (${exposing} ${exposing === 1 ? "exposes" : "expose"})`;
-  return changes.length === 0 ? "" : `${counted(changes.length, "change")}${note}`;
+  return count === 0 ? "" : `${counted(count, "change")}${note}`;
 }
 
 /** How to send what is held. */

@@ -1,6 +1,6 @@
+import { changeCount, countChanges } from "../../model/packed-item.ts";
 import type { Origin, Plan } from "../../model/plan.ts";
 import { counted } from "../../text/counts.ts";
-import type { Traced } from "./attribution.ts";
 
 /** What to do about drift: a sentence, and the commands to run in order. */
 export interface NextStep {
@@ -11,15 +11,15 @@ export interface NextStep {
 /** Empty for a plan, and without differences. */
 export function nextSteps({ kind, items, manual }: Plan): readonly NextStep[] {
   if (kind === "Plan") return [];
-  const changes = items
-    .filter(({ action }) => action !== "bind")
-    .flatMap((item): readonly Traced[] => (item.changes.length === 0 ? [{}] : item.changes));
-  const origins = [...changes, ...manual].map(({ origin }): Origin => origin ?? "unknown");
-  const count = (origin: Origin): number => origins.filter((one) => one === origin).length;
+  const different = items.filter(({ action }) => action !== "bind");
+  const all = different.reduce((sum, item) => sum + Math.max(1, changeCount(item)), manual.length);
+  const count = (origin: Origin): number =>
+    different.reduce((sum, item) => sum + countChanges(item, (one) => one.origin === origin), 0) +
+    manual.filter((one) => one.origin === origin).length;
   const [config, conflicts] = [count("config"), count("conflict")];
   return [
-    ...(changes.length === 0 ? [] : [revert]),
-    ...(origins.length === config ? [] : [accept]),
+    ...(different.length === 0 ? [] : [revert]),
+    ...(all === config ? [] : [accept]),
     ...(conflicts === 0 ? [] : [note(conflictText(conflicts))]),
     ...(config === 0
       ? []

@@ -1,3 +1,4 @@
+import { changeCount } from "../../model/packed-item.ts";
 import type { Plan } from "../../model/plan.ts";
 import type { Validation } from "../../model/result.ts";
 import { visible } from "../../text/control-characters.ts";
@@ -52,7 +53,7 @@ export function totalsOf(plan: Plan): Totals {
           [summary.relate, summary.relate === 1 ? "tag relation missing" : "tag relations missing"],
           [summary.bind, summary.bind === 1 ? "id not recorded" : "ids not recorded"],
         ]);
-  const hasChanges = plan.items.some(({ changes }) => changes.length > 0);
+  const hasChanges = plan.items.some((item) => changeCount(item) > 0);
   const risks = plan.kind === "Plan" ? `${protects} protect, ${exposes} expose` : `${exposed} exposed, ${stricter} stricter than desired`;
   return {
     steps: steps === "" ? nothingText(plan) : steps,

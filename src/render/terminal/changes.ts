@@ -44,13 +44,13 @@ const manyExamples = 10;
 export function ruleRows({ rules, exposed, exposedBy }: RulesGroup, screen: Screen): readonly string[] {
   const { paint, width } = screen;
   const rows = rules.flatMap((one): readonly Row[] => {
-    const { rule, what, risk, trace, place, reason, nodes, isAlarm } = one;
+    const { rule, what, risk, trace, place, reason, nodes, count, isAlarm } = one;
     const strong = riskPaint(one, screen);
     const cause = joinParts([joinParts([rule, place], ", "), reason === "" ? "" : `(${reason})`], " ");
     const lines = [
       cell(what, isAlarm ? strong : paint.bold),
       joined(cell(cause), cell(cause === "" || traceText(trace) === "" ? "" : "   "), cell(traceText(trace), paint.magenta)),
-      cell(andMore(nodes, { shown: isAlarm ? manyExamples : fewExamples }), paint.dim),
+      cell(andMore(nodes, { shown: isAlarm ? manyExamples : fewExamples, total: count }), paint.dim),
     ];
     return lines.map((line, index) => [cell(index === 0 ? risk : "", strong), line]);
   });

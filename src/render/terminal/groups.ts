@@ -1,3 +1,4 @@
+import { bodyOf } from "../../model/packed-item.ts";
 import { visible } from "../../text/control-characters.ts";
 import { andMore, joinParts } from "../../text/lists.ts";
 import { actionSigns } from "../../text/signs.ts";
@@ -81,10 +82,10 @@ function head(group: ReportGroup, { paint, width }: Screen, more: Cell, last = "
 function callLines(calls: readonly Call[], after: readonly string[], { paint, verbose, width }: Screen): readonly string[] {
   const first = after.length === 0 ? "" : `, after ${andMore(after.map(visible))}`;
   return calls
-    .flatMap(({ method, path, bodies }, index) => {
-      const count = bodies.length === 1 ? "" : path === "" ? `${bodies.length} ` : `${bodies.length} × `;
+    .flatMap(({ method, path, requests }, index) => {
+      const count = requests.length === 1 ? "" : path === "" ? `${requests.length} ` : `${requests.length} × `;
       const text = `↳ ${count}${joinParts([method, visible(path)], " ")}${index === 0 ? first : ""}`;
-      const shown = verbose ? bodies.flatMap((body) => valueLines(body).map((line) => `        ${line}`)) : [];
+      const shown = verbose ? requests.flatMap((request) => valueLines(bodyOf(request)).map((line) => `        ${line}`)) : [];
       return [...wrap(text, "    ", width), ...shown];
     })
     .map(paint.dim);

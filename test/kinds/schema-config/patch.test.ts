@@ -142,9 +142,9 @@ test("a PATCH that is too large is split between tables, never within one", () =
   expect(whole).toHaveLength(2);
   expect(split.length).toBeGreaterThan(10);
   const size = (body: unknown): number => JSON.stringify(body).length;
-  expect(split.filter(({ body }) => size(body) > 5_000)).toEqual([]);
+  expect(split.filter(({ request: { body } }) => size(body) > 5_000)).toEqual([]);
   const tablesOf = (requests: typeof whole): readonly string[] =>
-    requests.flatMap(({ body }) =>
+    requests.flatMap(({ request: { body } }) =>
       Object.entries(body["schemas"] as Record<string, { tables: Record<string, unknown> }>).flatMap(([name, { tables }]) =>
         Object.entries(tables).map(([one, entry]) => `${name}.${one} ${JSON.stringify(entry)}`),
       ),

@@ -190,7 +190,7 @@ describe("for any rules and any account", () => {
     fc.assert(
       fc.property(layers, live, fc.constantFrom(undefined, 1, 200), (specs, tree, maxBytes) => {
         const { changes } = evaluate(cacheOf(specs), tree);
-        const after = patches("i", changes, tree, maxBytes).reduce((now, { body }) => merged(now, body["schemas"]), tree);
+        const after = patches("i", changes, tree, maxBytes).reduce((now, { request: { body } }) => merged(now, body["schemas"]), tree);
         expect(state(after)).toEqual(reference(specs, tree).map(({ path, enabled, hashed }) => [path, enabled, hashed]));
       }),
       usual,
@@ -201,7 +201,7 @@ describe("for any rules and any account", () => {
     fc.assert(
       fc.property(layers, live, fc.constantFrom(undefined, 1), (specs, tree, maxBytes) => {
         const { changes } = evaluate(cacheOf(specs), tree);
-        const requests = patches("i", changes, tree, maxBytes);
+        const requests = patches("i", changes, tree, maxBytes).map(({ request }) => request);
         let now = tree;
         let exposing = false;
         for (const { body } of requests) {

@@ -1,7 +1,9 @@
 import { kindNames } from "../../../kinds/manifests.ts";
 import { manifestAddress } from "../../../model/address.ts";
-import type { JsonValue } from "../../../model/json/json.ts";
+import { readOnce } from "../../../model/json/lazy.ts";
+import { changeCount as changesIn } from "../../../model/packed-item.ts";
 import type { Action, Item } from "../../../model/plan.ts";
+import type { PlannedRequest } from "../../../model/service.ts";
 import { counted } from "../../../text/counts.ts";
 import type { Words } from "../words.ts";
 import { type ChangeLine, changeLines } from "./changes.ts";
@@ -59,7 +61,7 @@ export interface Call {
   readonly method: string;
   /** Raw; "" for requests to many paths. */
   readonly path: string;
-  readonly bodies: readonly JsonValue[];
+  readonly requests: readonly PlannedRequest[];
 }
 
 // From this many changes on, they are grouped.
@@ -71,7 +73,7 @@ const mostPaths = 3;
 
 /** Recording an id is not a change. */
 export const changeCount = (items: readonly Item[]): number =>
-  items.reduce((sum, { action, changes }) => sum + (action === "bind" ? 0 : Math.max(1, changes.length)), 0);
+  items.reduce((sum, item) => sum + (item.action === "bind" ? 0 : Math.max(1, changesIn(item))), 0);
 
 /** Whether changes are shown by rule, and many ids to record are counted. */
 export const isGrouped = (items: readonly Item[], verbose: boolean): boolean =>
@@ -102,13 +104,13 @@ function groupKey(item: Item): string {
 export const isSchemaChange = ({ kind, action }: Item): boolean => kind === kindNames.schemaConfig && action === "update";
 
 function itemGroup(item: Item, addresses: ReadonlyMap<string, string>, words: Words): ItemGroup {
-  const { action, address, liveName, liveId, renamedFrom, changes, dependsOn } = item;
+  const { action, address, liveName, liveId, renamedFrom, dependsOn } = item;
   return {
     type: "item",
     ...{ action, address, liveName, liveId, renamedFrom },
     on: relationTarget(item),
-    lines: changeLines(changes, action, words),
-    isShort: action === "bind" || (action === "relate" && changes.length <= 1),
+    lines: changeLines(readOnce(item, "changes"), action, words),
+    isShort: action === "bind" || (action === "relate" && changesIn(item) <= 1),
     after: dependsOn.map((id) => addresses.get(id) ?? id),
     calls: callsOf([item], words),
     exposed: exposedOf([item], words),
@@ -160,7 +162,7 @@ function callsOf(items: readonly Item[], words: Words): readonly Call[] {
   const isShort = byPath.length <= mostPaths;
   return (isShort ? byPath : grouped(requests, ({ method }) => method)).map((same): Call => {
     const [{ method, path }] = same;
-    return { method, path: isShort ? path : "", bodies: same.map(({ body }) => body) };
+    return { method, path: isShort ? path : "", requests: same };
   });
 }
 
@@ -169,6 +171,7 @@ const exposedOf = (items: readonly Item[], words: Words): number =>
 
 /** The resource of a tag relation, as in the request: Integration 8f1c. */
 function relationTarget({ action, requests }: Item): ItemGroup["on"] {
+  if (action !== "relate") return undefined;
   const { resourceType: type, resourceId: id } = requests[0]?.body ?? {};
-  return action === "relate" && typeof type === "string" && typeof id === "string" ? { type, id } : undefined;
+  return typeof type === "string" && typeof id === "string" ? { type, id } : undefined;
 }

@@ -1,0 +1,69 @@
+// Members of objects that are made when they are read, so that a plan of a million changes need not hold a million objects. To others they are ordinary
+// members: they are enumerable, keep their value once it was read, and JSON.stringify prints them. dimsync itself reads them with `readOnce`, which keeps
+// nothing.
+
+/** A value in the form in which it is kept, and what makes the value from it. */
+export interface Lazy<S, V> {
+  readonly source: S;
+  readonly make: (source: S) => V;
+}
+
+interface LazyGetter extends Lazy<unknown, unknown> {
+  (): unknown;
+}
+
+/** Adds a member to the object. Returns the object. */
+export function addLazy<T extends object, K extends string, S, V>(
+  object: T,
+  key: K,
+  { source, make }: Lazy<S, V>,
+): T & Readonly<Record<K, V>> {
+  let known: { readonly value: V } | undefined;
+  const getter = (): V => {
+    known ??= { value: make(source) };
+    return known.value;
+  };
+  Object.defineProperty(object, key, { get: Object.assign(getter, { source, make }), enumerable: true, configurable: true });
+  Object.defineProperty(object, "toJSON", { value: plainCopy, enumerable: false, configurable: true });
+  // The member is the one that was defined above.
+  return object as T & Readonly<Record<K, V>>;
+}
+
+/** What JSON.stringify prints. */
+function plainCopy(this: object): object {
+  return plainMembers(this);
+}
+
+/** The members of an object, made for this reader. */
+export const plainMembers = (object: object): Readonly<Record<string, unknown>> =>
+  Object.fromEntries(Object.keys(object).map((key) => [key, readOnce(object as Readonly<Record<string, unknown>>, key)]));
+
+/** Whether the object has had lazy members. */
+export const isLazy = (object: object): boolean => "toJSON" in object && object.toJSON === plainCopy;
+
+/** The value of a member without keeping it. */
+export function readOnce<T extends object, K extends keyof T & string>(object: T, key: K): T[K] {
+  const lazy = lazyAt(object, key);
+  // It makes what the member's own getter returns.
+  return lazy === undefined ? object[key] : (lazy.make(lazy.source) as T[K]);
+}
+
+/** The form in which a lazy member is kept; undefined for an ordinary one. */
+export const sourceAt = (object: object, key: string): unknown => lazyAt(object, key)?.source;
+
+function lazyAt(object: object, key: string): LazyGetter | undefined {
+  const get: unknown = Object.getOwnPropertyDescriptor(object, key)?.get;
+  return typeof get === "function" && "make" in get && "source" in get ? (get as LazyGetter) : undefined;
+}
+
+/** The members of both objects, those of the second in place of those of the first. Lazy members stay lazy, unlike with `{ ...a, ...b }`. */
+export const merged = <A extends object, B extends object>(a: A, b: B): Omit<A, keyof B> & B =>
+  // The descriptors are those of these members.
+  Object.defineProperties({}, { ...Object.getOwnPropertyDescriptors(a), ...Object.getOwnPropertyDescriptors(b) }) as Omit<A, keyof B> & B;
+
+/** The object without some members. Lazy members stay lazy. */
+export function without<T extends object, K extends keyof T & string>(object: T, keys: readonly K[]): Omit<T, K> {
+  const descriptors: Record<string, PropertyDescriptor> = Object.getOwnPropertyDescriptors(object);
+  for (const key of keys) delete descriptors[key];
+  return Object.defineProperties({}, descriptors) as Omit<T, K>;
+}

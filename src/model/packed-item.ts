@@ -1,0 +1,78 @@
+import type { JsonObject, JsonValue } from "./json/json.ts";
+import { addLazy, readOnce, sourceAt } from "./json/lazy.ts";
+import { countLeaves, firstLeaves, newIntern, type PackedLeaves, packLeaves, unpacked } from "./json/packed-leaves.ts";
+import type { Pointer } from "./json/pointer.ts";
+import type { Change, DraftChange, Observed } from "./plan.ts";
+import type { PlannedRequest } from "./service.ts";
+
+/** A change without its path. */
+export type Facts<C extends Change | DraftChange = Change> = Omit<C, "path">;
+
+interface WithChanges<C extends Change | DraftChange> {
+  readonly changes: readonly C[];
+}
+
+/** Items with fewer changes are not packed, because lists are simpler to look at. */
+export const packedFrom = 32;
+
+/** The object with these changes. */
+export const addChanges = <T extends object, F extends Facts<Change | DraftChange>>(object: T, changes: PackedLeaves<F>) =>
+  addLazy(object, "changes", { source: changes, make: unpackChanges<F> });
+
+export const unpackChanges = <F extends object>(changes: PackedLeaves<F>): readonly (F & { readonly path: Pointer })[] =>
+  unpacked(changes, (path, facts) => ({ path, ...facts }));
+
+/** The changes of anything that has some, packed. */
+export function changesOf<C extends Change | DraftChange>(object: WithChanges<C>): PackedLeaves<Facts<C>> {
+  const source = packedChanges(object);
+  if (source !== undefined) return source;
+  return packLeaves(
+    object.changes.map(({ path, ...facts }) => [path, facts] as const),
+    newIntern(),
+  );
+}
+
+/** Only if they are packed already. */
+export const packedChanges = <C extends Change | DraftChange>(object: WithChanges<C>): PackedLeaves<Facts<C>> | undefined =>
+  // `addChanges` is what makes changes lazy.
+  sourceAt(object, "changes") as PackedLeaves<Facts<C>> | undefined;
+
+/** The first changes. */
+export function firstChanges<C extends Change | DraftChange>(object: WithChanges<C>, most: number): readonly C[] {
+  const packed = packedChanges(object);
+  // `addChanges` makes changes of the facts.
+  return packed === undefined ? object.changes.slice(0, most) : (unpackChanges(firstLeaves(packed, most)) as unknown as readonly C[]);
+}
+
+/** The object with the changes of an item. */
+export function withChangesOf<T extends object, C extends Change | DraftChange>(item: WithChanges<C>, object: T): T & WithChanges<C> {
+  const packed = packedChanges(item);
+  // `addChanges` makes changes of the facts.
+  return packed === undefined ? { ...object, changes: item.changes } : (addChanges({ ...object }, packed) as unknown as T & WithChanges<C>);
+}
+
+export const changeCount = <C extends Change | DraftChange>(object: WithChanges<C>): number =>
+  packedChanges(object)?.length ?? object.changes.length;
+
+export function countChanges<C extends Change | DraftChange>(object: WithChanges<C>, test: (facts: Facts<C>) => boolean): number {
+  const packed = packedChanges(object);
+  return packed === undefined ? object.changes.filter(test).length : countLeaves(packed, test);
+}
+
+export const addObserved = <T extends object>(object: T, observed: PackedLeaves<JsonValue>) =>
+  addLazy(object, "observed", { source: observed, make: unpackObserved });
+
+export function unpackObserved(leaves: PackedLeaves<JsonValue>): Observed {
+  const observed: Record<Pointer, JsonValue> = {};
+  unpacked(leaves, (pointer, value) => {
+    observed[pointer] = value;
+  });
+  return observed;
+}
+
+/** A request whose body is kept as the JSON that is sent. */
+export const withBodyText = (request: Omit<PlannedRequest, "body">, text: string): PlannedRequest =>
+  addLazy({ ...request }, "body", { source: text, make: (json: string) => JSON.parse(json) as JsonObject });
+
+/** The body of a request, for one reader. */
+export const bodyOf = (request: PlannedRequest): JsonObject => readOnce(request, "body");

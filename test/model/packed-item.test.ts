@@ -1,0 +1,79 @@
+import { describe, expect, test } from "vitest";
+import { canonicalPieces } from "../../src/model/json/pieces.ts";
+import {
+  addChanges,
+  bodyOf,
+  changeCount,
+  changesOf,
+  countChanges,
+  firstChanges,
+  packedChanges,
+  withBodyText,
+  withChangesOf,
+} from "../../src/model/packed-item.ts";
+import type { Plan } from "../../src/model/plan.ts";
+import { renderers } from "../../src/render/index.ts";
+import { fleetPlan } from "../render/fleet-plan.ts";
+import { fullPlan } from "../render/full-plan.ts";
+
+/** The plan with the changes of every item packed. */
+const packed = (plan: Plan): Plan => ({
+  ...plan,
+  items: plan.items.map(({ changes, ...item }) => addChanges(item, changesOf({ changes }))),
+});
+
+/** The same with plain lists. */
+const parsed = (plan: Plan): Plan => JSON.parse(JSON.stringify(packed(plan))) as Plan;
+
+const plans: Readonly<Record<string, Plan>> = {
+  "a plan": fullPlan,
+  "a plan for many integrations": fleetPlan(),
+  "a drift report": fleetPlan("DriftReport"),
+};
+
+describe("a packed plan is printed like a plain one", () => {
+  describe.each(Object.entries(plans))("%s", (_sentence, plan) => {
+    test.each(Object.entries(renderers))("%s", (_format, render) => {
+      for (const verbose of [false, true]) {
+        const options = { color: false, verbose };
+        expect(render(packed(plan), options)).toBe(render(parsed(plan), options));
+      }
+    });
+
+    test("with the same digest", () => {
+      expect([...canonicalPieces(packed(plan))].join("")).toBe([...canonicalPieces(plan)].join(""));
+    });
+  });
+});
+
+describe("the changes of an item", () => {
+  const [plain] = fleetPlan().items.filter(({ changes }) => changes.length > 2);
+  if (plain === undefined) throw new Error("The plan has no such item.");
+  const { changes, ...rest } = plain;
+  const item = addChanges(rest, changesOf({ changes }));
+
+  test("are the same, packed or not", () => {
+    expect(packedChanges(plain)).toBeUndefined();
+    expect(packedChanges(item)).toBeDefined();
+    expect(item.changes).toEqual(changes);
+    for (const one of [plain, item]) {
+      expect(changeCount(one)).toBe(changes.length);
+      expect(countChanges(one, ({ risk }) => risk === "protects")).toBe(changes.filter(({ risk }) => risk === "protects").length);
+      expect(firstChanges(one, 2)).toEqual(changes.slice(0, 2));
+    }
+  });
+
+  test("stay packed in another object", () => {
+    const result = withChangesOf(item, { id: "i1" });
+    expect(packedChanges(result)).toBe(packedChanges(item));
+    expect(result).toEqual({ id: "i1", changes });
+    expect(withChangesOf(plain, { id: "i1" })).toEqual({ id: "i1", changes });
+  });
+});
+
+test("a body that is kept as text is the same for every reader", () => {
+  const request = withBodyText({ method: "PATCH", path: "/v1/x" }, '{"__proto__":{"a":1}}');
+  expect(JSON.stringify(request)).toBe('{"method":"PATCH","path":"/v1/x","body":{"__proto__":{"a":1}}}');
+  expect(bodyOf(request)).not.toBe(bodyOf(request));
+  expect(request.body).toEqual(bodyOf(request));
+});
