@@ -2,7 +2,7 @@
 // reads process.env unless you pass it. docs/library.md describes it.
 
 import type { TestReport } from "./assertions/report.ts";
-import { driftExit, planExit } from "./engine/exit-codes.ts";
+import { withDriftExit, withPlanExit } from "./engine/exit-codes.ts";
 import type { PlanOptions } from "./engine/session.ts";
 import type { ImportReport } from "./import/report.ts";
 import type { NodePath } from "./kinds/schema-config/tree.ts";
@@ -82,14 +82,12 @@ export function loadProject(options: ProjectOptions): Promise<Project> {
 
 /** What `apply` would do. Reads only. Throws DimsyncError if the account cannot be opened; a failed read makes the plan incomplete instead. */
 export async function plan(project: Project, options: PlanOptions & RunOptions & ReadOptions = {}): Promise<Plan> {
-  const made = await planAccount(project, options, runEnvironment(options));
-  return { ...made, exit: planExit(made, { detailed: true, failOn: [] }) };
+  return withPlanExit(await planAccount(project, options, runEnvironment(options)), { detailed: true, failOn: [] });
 }
 
 /** The differences between the manifests and the account. Reads only. */
 export async function drift(project: Project, options: PlanOptions & RunOptions & ReadOptions = {}): Promise<Plan> {
-  const made = await planAccount(project, options, runEnvironment(options), "DriftReport");
-  return { ...made, exit: driftExit(made, []) };
+  return withDriftExit(await planAccount(project, options, runEnvironment(options), "DriftReport"));
 }
 
 /** Makes the account match the manifests; with `saved`, sends exactly the requests of that plan. Throws only before the first write. */

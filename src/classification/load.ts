@@ -1,6 +1,6 @@
 import { unknownLabels } from "../kinds/label-references.ts";
 import { isClassification } from "../kinds/manifests.ts";
-import { canonicalJson, type JsonValue } from "../model/json/json.ts";
+import type { JsonValue } from "../model/json/json.ts";
 import type { ColumnLabels, LabelledColumn, LabelPatterns } from "../model/labels.ts";
 import type { Problem } from "../model/problem.ts";
 import { type ClassificationSpec, locationIn, type Resource } from "../model/resource.ts";
@@ -10,8 +10,8 @@ export interface LoadedLabels {
   /** Absent if the project has no Classification. */
   readonly labels?: ColumnLabels;
   readonly problems: readonly Problem[];
-  /** Canonical JSON of everything that files label, for the digest of the manifests: a new file with the same labels changes nothing. */
-  readonly digested: readonly string[];
+  /** Everything that files label, for the digest of the manifests: a new file with the same labels changes nothing. */
+  readonly digested: readonly JsonValue[];
   /** Absolute paths of the files that were read and that belong to the project. */
   readonly files: readonly string[];
 }
@@ -32,7 +32,7 @@ export async function loadLabels(resources: readonly Resource[], paths: ProjectP
   return {
     ...(classifications.length === 0 ? {} : { labels: { defined, patterns, columns } }),
     problems: [...problems, ...(isComplete ? unknownLabels(resources, defined) : [])],
-    digested: columns.length === 0 ? [] : [canonicalJson(columns.map(digestedColumn))],
+    digested: columns.length === 0 ? [] : [columns.map(digestedColumn)],
     files: sources.flatMap((one) => one.files),
   };
 }

@@ -39,7 +39,7 @@ export function assemblePlan(round: Round, parts: RoundParts): Plan {
     ...(git === undefined ? {} : { git }),
     isProtected: project.settings.protected,
     snapshot: session.snapshot,
-    manifestDigest: project.manifestDigest,
+    manifestDigest: () => project.manifestDigest,
     found: [...found, unreportedUnknowns(found, recovered), { ...emptyDiff, unverifiable: policies.unverifiable() }],
     problems: [...project.problems, ...observed.problems, ...unmatchedPatterns(round, parts), ...policies.problems(deferred)],
     complete,

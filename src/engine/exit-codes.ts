@@ -1,5 +1,5 @@
 import { combineExits, type Exit } from "../model/exit.ts";
-import type { Plan } from "../model/plan.ts";
+import { type Plan, withMembers } from "../model/plan.ts";
 import type { Result } from "../model/result.ts";
 
 const shared = ["changes", "drift", "unmanaged", "unverifiable", "manual", "blocked", "policy", "unreviewed", "warnings"] as const;
@@ -50,7 +50,20 @@ const named: Readonly<Record<FailOn, (plan: Plan) => boolean>> = {
     [...diagnostics, ...policy.filter(({ state }) => state !== "fixed")].some(({ severity }) => severity === "warning"),
 };
 
-export function planExit(plan: Plan, options: { readonly detailed: boolean; readonly failOn: readonly FailOn[] }): Exit {
+/** The plan with its exit code. */
+export const withPlanExit = (plan: Plan, options: PlanExitOptions): Plan => withMembers(plan, { exit: planExit(plan, options) });
+
+/** The report with its exit code. */
+export const withDriftExit = (report: Plan, failOn: readonly FailOn[] = []): Plan =>
+  withMembers(report, { exit: driftExit(report, failOn) });
+
+interface PlanExitOptions {
+  /** Whether differences are exit code 2. */
+  readonly detailed: boolean;
+  readonly failOn: readonly FailOn[];
+}
+
+export function planExit(plan: Plan, options: PlanExitOptions): Exit {
   const exits = [...refusals(plan)];
   if (options.detailed && differs(plan)) exits.push({ code: 2, reasons: ["changes"] });
   for (const name of options.failOn) if (named[name](plan)) exits.push({ code: 2, reasons: [name] });

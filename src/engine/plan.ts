@@ -34,7 +34,7 @@ export interface PlanInput {
   readonly git?: Plan["git"];
   readonly isProtected?: boolean;
   readonly snapshot?: string | undefined;
-  readonly manifestDigest: string;
+  readonly manifestDigest: () => string;
   readonly found: readonly DiffResult[];
   readonly problems: readonly Problem[];
   readonly complete: boolean;
@@ -59,7 +59,7 @@ export interface PlanInput {
  * order give the same plan.
  */
 export function makePlan(input: PlanInput): Plan {
-  const { found } = input;
+  const { found, manifestDigest, complete } = input;
   const sent = whatRuns(input);
   const items = numbered(sent.runnable, input);
   const { blocked, deferred } = sent;
@@ -70,7 +70,11 @@ export function makePlan(input: PlanInput): Plan {
   const failed = diagnostics.some(({ severity }) => severity === "error");
   return {
     ...headerOf(input),
-    executable: input.snapshot === undefined && input.complete && !failed && guards.every(({ allowed }) => allowed !== undefined),
+    get manifestDigest() {
+      return manifestDigest();
+    },
+    complete,
+    executable: input.snapshot === undefined && complete && !failed && guards.every(({ allowed }) => allowed !== undefined),
     calls: { read: input.readCalls, planned: countCalls(items) },
     ...{ items, manual, blocked, deferred },
     ...(held === undefined ? {} : { held }),
@@ -94,26 +98,13 @@ export function makePlan(input: PlanInput): Plan {
 }
 
 /** What the plan is about, with its members in the order of the JSON document. */
-const headerOf = ({
-  kind,
-  planId,
-  createdAt,
-  version,
-  target,
-  account,
-  git,
-  isProtected,
-  snapshot,
-  manifestDigest,
-  complete,
-}: PlanInput) => ({
+const headerOf = ({ kind, planId, createdAt, version, target, account, git, isProtected, snapshot }: PlanInput) => ({
   ...{ formatVersion: "1.0" as const, kind, planId, createdAt },
   tool: { name: "dimsync" as const, version },
   ...{ target, account },
   ...(git === undefined ? {} : { git }),
   ...(isProtected === true ? { protected: true as const } : {}),
   ...(snapshot === undefined ? {} : { snapshot }),
-  ...{ manifestDigest, complete },
 });
 
 /** New and gone columns, in the order of the units. */

@@ -40,7 +40,7 @@ export async function observeRound(round: Round, recovered: Recovered): Promise<
     review?: Session["review"],
   ): Promise<ObservedAccount> =>
     observeAccount({
-      project: { ...from, settings },
+      project: { resources: from.resources, settings, ...(from.labels === undefined ? {} : { labels: from.labels }) },
       compared: of,
       records,
       reads,

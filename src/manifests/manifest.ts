@@ -23,8 +23,8 @@ export interface ReadManifest {
   readonly problems: readonly Problem[];
   /** Present if there is no error. */
   readonly resource?: Resource;
-  /** Of the document with variables replaced. */
-  readonly digest?: string;
+  /** The document with variables replaced, which the digest covers. */
+  readonly effective?: JsonValue;
 }
 
 export interface ManifestContext {
@@ -45,7 +45,7 @@ export function readManifest(document: ValueDocument, place: SourceLocation, con
   const checked = validateEffective(validator, effective, { kind, place });
   const connection = context.connectors.check(kind, checked.value, effective.texts);
   const fromConnector = checked.problems.length > 0 ? [] : connectorProblems(connection, { ...checked.context, value: connection.value });
-  return manifestOf(document, { kind, value: connection.value, place }, [...effective.problems, ...checked.problems, ...fromConnector]);
+  return manifestOf({ kind, value: connection.value, place }, [...effective.problems, ...checked.problems, ...fromConnector]);
 }
 
 interface CheckedManifest {
@@ -54,11 +54,7 @@ interface CheckedManifest {
   readonly place: SourceLocation;
 }
 
-function manifestOf(
-  { value: written, digest }: ValueDocument,
-  { kind, value, place }: CheckedManifest,
-  problems: readonly Problem[],
-): ReadManifest {
+function manifestOf({ kind, value, place }: CheckedManifest, problems: readonly Problem[]): ReadManifest {
   const metadata = isObject(value) ? own(value, "metadata") : undefined;
   const name = isObject(metadata) ? own(metadata, "name") : undefined;
   const named = typeof name === "string" ? { name, address: toAddress(kind, name) } : undefined;
@@ -66,7 +62,7 @@ function manifestOf(
     kind,
     place,
     problems: problems.map((problem) => (named === undefined ? problem : { ...problem, address: named.address })),
-    digest: digest !== undefined && value === written ? digest : documentDigest(canonicalJson(value)),
+    effective: value,
     ...(named === undefined ? {} : { name: named.name }),
   };
   // Without errors the document has the shape that the kind's schema requires.
@@ -130,16 +126,16 @@ function whyNoKind(document: unknown): readonly [code: string, summary: string, 
   ];
 }
 
-const sha256 = (data: string | Uint8Array): string => createHash("sha256").update(data).digest("hex");
+const sha256 = (data: string): string => createHash("sha256").update(data).digest("hex");
 
 /**
- * Of one effective document (variables replaced, `$secret` as references), given as canonical JSON.
- * Independent of the order of keys.
+ * "sha256:…" over documents with variables replaced and `$secret` as references. Independent of file names, and of the order of
+ * manifests and keys.
  */
-export const documentDigest = (canonicalJson: string | Uint8Array): string => sha256(canonicalJson);
-
-/**
- * "sha256:…" over the effective documents, given by their digests. Independent of file names and of
- * the order of manifests.
- */
-export const manifestDigest = (documentDigests: readonly string[]): string => `sha256:${sha256([...documentDigests].sort().join("\n"))}`;
+export const manifestDigest = (documents: readonly JsonValue[]): string =>
+  `sha256:${sha256(
+    documents
+      .map((document) => sha256(canonicalJson(document)))
+      .sort()
+      .join("\n"),
+  )}`;

@@ -19,7 +19,7 @@ import { type LoadedConfig, loadConfig } from "./config/load.ts";
 import { type ConfigOptions, type LoadOptions, yamlParser } from "./config/options.ts";
 import { covers, discover } from "./discover.ts";
 import { makeLocate } from "./locate.ts";
-import { documentDigest, manifestDigest, type ReadManifest, readManifest } from "./manifest.ts";
+import { manifestDigest, type ReadManifest, readManifest } from "./manifest.ts";
 import { duplicateProblems, referenceProblems } from "./references.ts";
 import { readSource, type Source, shownPath } from "./source.ts";
 
@@ -37,7 +37,7 @@ export interface Project {
   readonly locate: Locate;
   /**
    * "sha256:…" over the effective manifests, independent of their order, their formatting and the
-   * files that contain them.
+   * files that contain them. Computed when it is first read.
    */
   readonly manifestDigest: string;
   /** Absolute path. */
@@ -95,15 +95,27 @@ export async function loadProject(options: LoadOptions): Promise<Project> {
   ];
   if (manifests.length === 0 && problems.every(({ severity }) => severity !== "error"))
     problems.push(noManifests(config, (options.paths ?? []).length > 0));
+  const digest = digestOf(manifests, classified);
   return {
     ...{ settings, resources, problems, locate },
     ...(classified.labels === undefined ? {} : { labels: classified.labels }),
-    manifestDigest: manifestDigest([...manifests.flatMap(({ digest }) => digest ?? []), ...classified.digested.map(documentDigest)]),
+    get manifestDigest() {
+      return digest();
+    },
     ...(config.configPath === undefined ? {} : { configFile: config.configPath }),
     ...(catalog === undefined ? {} : { catalog }),
     patterns: config.manifests,
     files: paths.map((path) => shownPath(options.cwd, path)),
     sourceFiles: { files: [...config.except, ...paths, ...classified.files], covers: (path) => covers(config.wanted, config.folder, path) },
+  };
+}
+
+/** The digest of the manifests, computed by the first call. */
+function digestOf(manifests: readonly ReadManifest[], { digested }: LoadedLabels): () => string {
+  let digest: string | undefined;
+  return () => {
+    digest ??= manifestDigest([...manifests.flatMap(({ effective }) => (effective === undefined ? [] : [effective])), ...digested]);
+    return digest;
   };
 }
 
@@ -215,7 +227,7 @@ function readManifests(
   { variables, connectors }: LoadedConfig,
   parser: YamlParser,
 ): { readonly manifests: readonly ReadManifest[]; readonly problems: readonly Problem[] } {
-  const { documents, problems } = read(source.text, { parser, digestOf: documentDigest });
+  const { documents, problems } = read(source.text, { parser });
   const context = { variables, connectors, textLength: source.text.length };
   return {
     manifests: documents.map((document) => readManifest(document, { file: source.file, document: document.index, pointer: "" }, context)),

@@ -236,6 +236,7 @@ export interface Plan {
   readonly protected?: true;
   /** When the snapshot was taken that was read instead of the account, ISO 8601. Such a plan cannot be applied. */
   readonly snapshot?: string;
+  /** Computed when it is first read: people who look at a plan do not wait for it. */
   readonly manifestDigest: string;
   /** False if a read failed. Creates are then blocked. */
   readonly complete: boolean;
@@ -267,4 +268,9 @@ export interface Plan {
   readonly diagnostics: readonly Diagnostic[];
   readonly summary: Summary;
   readonly exit: Exit;
+}
+
+/** A copy with other members. `{ ...plan }` would compute the digest of the manifests. */
+export function withMembers(plan: Plan, members: Partial<Plan>): Plan {
+  return Object.create(Object.prototype, { ...Object.getOwnPropertyDescriptors(plan), ...Object.getOwnPropertyDescriptors(members) });
 }

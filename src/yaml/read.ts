@@ -9,10 +9,6 @@ export interface ValueDocument {
   readonly index: number;
   readonly value: unknown;
   /**
-   * Of its canonical JSON, if `digestOf` was given and the fast path could compute it in passing.
-   */
-  readonly digest?: string;
-  /**
    * Certainly JSON without references (`${…}`, `$secret`), aliases that expand far, deep nesting,
    * and numbers or characters that JSON cannot hold.
    */
@@ -30,7 +26,6 @@ export type YamlParser = "library" | undefined;
 
 export interface ReadOptions {
   readonly parser?: YamlParser;
-  readonly digestOf?: ((canonicalJson: Uint8Array) => string) | undefined;
 }
 
 /**
@@ -38,13 +33,13 @@ export interface ReadOptions {
  * path gives the same result as the library, or leaves the document to it (test/yaml/fast). Never
  * throws. Positions: `positionsIn`.
  */
-export function read(text: string, { parser, digestOf }: ReadOptions = {}): YamlText {
+export function read(text: string, { parser }: ReadOptions = {}): YamlText {
   if (parser === "library") return fromLibrary(text);
-  return readPlain(text, digestOf) ?? readEach(text, digestOf) ?? fromLibrary(text);
+  return readPlain(text) ?? readEach(text) ?? fromLibrary(text);
 }
 
-function readPlain(text: string, digestOf: ReadOptions["digestOf"]): YamlText | undefined {
-  const documents = parsePlainYaml(text, digestOf);
+function readPlain(text: string): YamlText | undefined {
+  const documents = parsePlainYaml(text);
   if (documents === undefined) return undefined;
   // The fast path reads no escape for a dollar sign, and none of the other things.
   const isInert = !text.includes("$");
@@ -60,12 +55,12 @@ function fromLibrary(text: string): YamlText {
  * The documents of a text one by one, so that one that needs the library does not slow the others;
  * undefined if the text has only one document, or if markers other than `---` separate them.
  */
-function readEach(text: string, digestOf: ReadOptions["digestOf"]): YamlText | undefined {
+function readEach(text: string): YamlText | undefined {
   if (!text.includes("\n---") || /^(?:%|\.\.\.)/mu.test(text)) return undefined;
   const documents: ValueDocument[] = [];
   const problems: YamlProblem[] = [];
   for (const [index, [start, end]] of documentRanges(text).entries()) {
-    const one = readPlain(text.slice(start, end), digestOf) ?? readFrom(text, start, end);
+    const one = readPlain(text.slice(start, end)) ?? readFrom(text, start, end);
     if (one.documents.some((document) => document.index > 0)) return undefined;
     documents.push(...one.documents.map((document) => ({ ...document, index })));
     problems.push(...one.problems.map((problem) => ({ ...problem, document: index })));

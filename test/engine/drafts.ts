@@ -16,7 +16,7 @@ export const draft = (address: string, action: DraftItem["action"], more: Partia
 /** A plan with these differences. `more` replaces the other input. */
 export function planOf(found: Partial<DiffResult>, more: Partial<PlanInput> = {}): Plan {
   return makePlan({
-    ...{ kind: "Plan", planId: "p", createdAt: "2026-06-01T12:00:00Z", version: "0", target: "t", account: "a", manifestDigest: "" },
+    ...{ kind: "Plan", planId: "p", createdAt: "2026-06-01T12:00:00Z", version: "0", target: "t", account: "a", manifestDigest: () => "" },
     found: [{ ...emptyDiff, ...found }],
     ...{ problems: [], complete: true, equal: 0, unmanaged: { integrations: [], tags: [] }, readCalls: {}, policy: [] },
     inScope: () => true,

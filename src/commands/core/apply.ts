@@ -1,6 +1,6 @@
 import { statSync } from "node:fs";
 import { resolve } from "node:path";
-import { planExit } from "../../engine/exit-codes.ts";
+import { withPlanExit } from "../../engine/exit-codes.ts";
 import type { Project } from "../../manifests/project.ts";
 import { DimsyncError } from "../../model/errors.ts";
 import { combineExits, type Exit, type ExitCode } from "../../model/exit.ts";
@@ -122,10 +122,11 @@ async function ask(context: Context<ApplyFlags>, plan: Plan, endProgress: () => 
   endProgress();
   const { renderHuman } = await import("../../render/terminal/index.ts");
   io.stderr(
-    renderHuman(
-      { ...plan, exit: planExit(plan, { detailed: false, failOn: [] }) },
-      { color: wantsColor(context, io.stderrIsTty), width: io.columns, verbose: flags.verbose === true },
-    ),
+    renderHuman(withPlanExit(plan, { detailed: false, failOn: [] }), {
+      color: wantsColor(context, io.stderrIsTty),
+      width: io.columns,
+      verbose: flags.verbose === true,
+    }),
   );
   const answer = await io.ask(`\nApply this to ${plan.target} (${plan.account})? [y/N] `);
   return /^y(?:es)?$/iu.test(answer.trim());

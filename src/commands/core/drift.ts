@@ -1,5 +1,5 @@
 import { resolve } from "node:path";
-import { driftExit } from "../../engine/exit-codes.ts";
+import { withDriftExit } from "../../engine/exit-codes.ts";
 import type { Project } from "../../manifests/project.ts";
 import { DimsyncError } from "../../model/errors.ts";
 import { combineExits, type ExitCode } from "../../model/exit.ts";
@@ -38,7 +38,7 @@ export async function runDrift(context: Context<DriftFlags>, paths: readonly str
     const run = { env: io.env, signal: io.interrupted };
     const attributed =
       flags.attribution === false || flags.snapshot !== undefined ? plan : await attributeReport(project, plan, sinceOf(flags, plan), run);
-    const report = { ...attributed, exit: driftExit(attributed, failOn) };
+    const report = withDriftExit(attributed, failOn);
     const history = await recordReport(context, project, report, scope);
     if (history !== undefined) histories.set(report.planId, history);
     reported.push({ project, report });

@@ -1,5 +1,5 @@
 import { resolve } from "node:path";
-import { type FailOn, failOnNames, planExit } from "../../engine/exit-codes.ts";
+import { type FailOn, failOnNames, withPlanExit } from "../../engine/exit-codes.ts";
 import type { Project } from "../../manifests/project.ts";
 import { DimsyncError } from "../../model/errors.ts";
 import { combineExits, type ExitCode } from "../../model/exit.ts";
@@ -22,7 +22,7 @@ export async function runPlan(context: Context<PlanFlags>, paths: readonly strin
   const failOn = failOnFlags(flags.failOn, "Plan");
   if (flags.out !== undefined) checkWritable("--out", flags.out, resolve(cwd, flags.out));
   const planned = await planTargets(context, paths, "Plan");
-  const plans = planned.map(({ plan }) => ({ ...plan, exit: planExit(plan, { detailed: flags.detailedExitcode === true, failOn }) }));
+  const plans = planned.map(({ plan }) => withPlanExit(plan, { detailed: flags.detailedExitcode === true, failOn }));
   if (flags.out !== undefined) {
     const [only, second] = plans;
     if (only === undefined || second !== undefined)

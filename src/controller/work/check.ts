@@ -1,4 +1,4 @@
-import { driftExit } from "../../engine/exit-codes.ts";
+import { withDriftExit } from "../../engine/exit-codes.ts";
 import type { Project } from "../../manifests/project.ts";
 import { DimsyncError, ProblemsError, ServiceError } from "../../model/errors.ts";
 import type { Exit } from "../../model/exit.ts";
@@ -28,7 +28,7 @@ export function checkProject(load: () => Promise<Project>, run: RunEnvironment):
     const project = await load();
     const plan = await planAccount(project, {}, run, "DriftReport");
     const report = await attributeReport(project, plan, undefined, run);
-    return reported({ ...report, exit: driftExit(report, ["blocked"]) });
+    return reported(withDriftExit(report, ["blocked"]));
   });
 }
 

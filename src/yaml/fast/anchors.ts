@@ -29,8 +29,6 @@ export function putAlias(buffer: JsonBuffer): void {
   if (buffer.copied > buffer.input.length) bail();
   buffer.json.copyWithin(buffer.length, anchored.start, anchored.end);
   buffer.length += size;
-  // The keys of copied maps are not tracked.
-  buffer.members.isInByteOrder = false;
 }
 
 /** Reads a name after its `&` or `*`. Only letters, digits, `_` and `-`: the usual names. */

@@ -9,10 +9,7 @@ export interface JsonBuffer {
   readonly isAscii: boolean;
   /** Index of the next byte of `input`. */
   at: number;
-  /**
-   * Twice as large as the JSON of `input` can get: one byte becomes at most four, and members are
-   * sorted behind the JSON.
-   */
+  /** As large as the JSON of `input` can get: one byte becomes at most four, and copies are at most as large as `input`. */
   readonly json: Buffer;
   /** Length of `json` so far. */
   length: number;
@@ -99,37 +96,25 @@ export function putText(buffer: JsonBuffer, text: string): void {
 }
 
 /*
- * Keys are tracked while they are written, for two purposes: duplicate keys, and the JSON with the
- * keys of every map sorted, which the digest of the manifests needs. If the keys are sorted
- * already, each key costs one comparison with the one before it. Other maps are sorted when they
- * close, which finds duplicates, and are recorded; the JSON is rearranged only after it has been
- * parsed, so that values keep the author's order.
+ * Keys are tracked while they are written, to find duplicates. If the keys of a map are sorted, as
+ * in files that dimsync writes, each costs one comparison with the one before it. The keys of other
+ * maps are sorted when the map closes.
  */
 
 /** Offsets are in the JSON. */
 export interface Members {
   /**
    * For each open map: `base` of the enclosing map, whether its keys are out of order (1) or not
-   * (0), and where each of its members begins.
+   * (0), and where each of its keys begins.
    */
   readonly stack: number[];
   /** The used length of `stack`, which never shrinks: so it is not moved in memory. */
   top: number;
-  /** Where in `stack` the members of the innermost map begin. */
+  /** Where in `stack` the keys of the innermost map begin. */
   base: number;
-  /**
-   * Closed maps whose keys were out of order, inner ones first: the number of members, then start
-   * and end of each, sorted by key.
-   */
-  readonly unsorted: number[];
-  /** Whether JavaScript certainly sorts the keys in the order of their bytes. */
-  isInByteOrder: boolean;
 }
 
-/** Beyond ASCII, the order of UTF-8 can differ from that of UTF-16, by which JavaScript sorts. */
-export function makeMembers(isAscii: boolean): Members {
-  return { stack: [], top: 0, base: 0, unsorted: [], isInByteOrder: isAscii };
-}
+export const makeMembers = (): Members => ({ stack: [], top: 0, base: 0 });
 
 export function openMembers({ members }: JsonBuffer): void {
   const { stack } = members;
@@ -146,36 +131,22 @@ export function noteMember({ json, members }: JsonBuffer, start: number): void {
     if (order === 0) bail();
     if (order > 0) stack[base - 1] = 1;
   }
-  // In a JavaScript object, integers come first.
-  const first = json[start + 1] ?? 0;
-  if (first >= digitZero && first <= digitNine) members.isInByteOrder = false;
   stack[members.top++] = start;
 }
 
 /** Before the closing brace is written. */
 export function closeMembers(buffer: JsonBuffer): void {
   const { members } = buffer;
-  const { stack, base } = members;
-  if (stack[base - 1] === 1) noteOrder(buffer);
+  const { stack, top, base } = members;
+  // Two keys out of order are different.
+  if (stack[base - 1] === 1 && top - base > 2) refuseDuplicates(buffer);
   members.top = base - 2;
   members.base = stack[base - 2] ?? 0;
 }
 
-/** Sorts the members of the innermost map. */
-function noteOrder({ json, length, members: { stack, top, base, unsorted } }: JsonBuffer): void {
-  const count = top - base;
-  const order: number[] = [];
-  for (let member = base; member < top; member++) order.push(member);
-  const compare = (a: number, b: number): number => compareKeys(json, stack[a] ?? 0, stack[b] ?? 0);
-  // Two members need no comparison: they are out of order.
-  if (count === 2) order.reverse();
-  else order.sort(compare);
-  unsorted.push(count);
-  for (let index = 0; index < count; index++) {
-    const member = order[index] ?? 0;
-    if (index > 0 && compare(order[index - 1] ?? 0, member) === 0) bail();
-    unsorted.push(stack[member] ?? 0, member + 1 < top ? (stack[member + 1] ?? 0) - 1 : length);
-  }
+function refuseDuplicates({ json, members: { stack, top, base } }: JsonBuffer): void {
+  const keys = stack.slice(base, top).sort((a, b) => compareKeys(json, a, b));
+  for (let index = 1; index < keys.length; index++) if (compareKeys(json, keys[index - 1] ?? 0, keys[index] ?? 0) === 0) bail();
 }
 
 /**
@@ -190,30 +161,3 @@ function compareKeys(json: Uint8Array, a: number, b: number): number {
     if (left === byte.quote) return 0;
   }
 }
-
-/**
- * Sorts the keys of every map of the JSON in place and returns it. Overwrites what is behind the
- * JSON.
- */
-export function sortMembers({ json, members: { unsorted }, length }: JsonBuffer): Uint8Array {
-  // Inner maps come first. Sorting one moves nothing outside it.
-  for (let map = 0; map < unsorted.length; ) {
-    const end = map + 1 + 2 * (unsorted[map] ?? 0);
-    let first = length;
-    let at = length;
-    for (let member = map + 1; member < end; member += 2) {
-      const from = unsorted[member] ?? 0;
-      const to = unsorted[member + 1] ?? 0;
-      if (at > length) json[at++] = byte.comma;
-      json.copyWithin(at, from, to);
-      at += to - from;
-      if (from < first) first = from;
-    }
-    json.copyWithin(first, length, at);
-    map = end;
-  }
-  return json.subarray(0, length);
-}
-
-const digitZero = 0x30;
-const digitNine = 0x39;

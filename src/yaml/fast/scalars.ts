@@ -144,7 +144,6 @@ function putPlain(buffer: JsonBuffer, style: Style, isKey: boolean): void {
     } else if (value === byte.quote || value === byte.backslash) {
       json[length++] = byte.backslash;
       json[length++] = value;
-      buffer.members.isInByteOrder = false;
     } else if (value < byte.space) bail();
     else if (style === "block") json[length++] = value;
     else if (value === byte.openList || value === byte.openMap) bail();
@@ -165,10 +164,7 @@ function putDoubleQuoted(buffer: JsonBuffer): void {
     if (value === byte.backslash) {
       const escaped = input[++at] ?? 0;
       if (sharedEscapes[escaped] === 0) bail();
-      if (escaped !== byte.slash) {
-        json[length++] = byte.backslash;
-        buffer.members.isInByteOrder = false;
-      }
+      if (escaped !== byte.slash) json[length++] = byte.backslash;
       json[length++] = escaped;
     } else json[length++] = value;
   }
@@ -185,10 +181,7 @@ function putSingleQuoted(buffer: JsonBuffer): void {
     const value = input[at] ?? 0;
     if (value < byte.space) bail();
     if (value === byte.apostrophe && input[++at] !== byte.apostrophe) break;
-    if (value === byte.quote || value === byte.backslash) {
-      json[length++] = byte.backslash;
-      buffer.members.isInByteOrder = false;
-    }
+    if (value === byte.quote || value === byte.backslash) json[length++] = byte.backslash;
     json[length++] = value;
   }
   json[length++] = byte.quote;

@@ -1,4 +1,4 @@
-import { byte, type JsonBuffer, makeMembers, sortMembers, UnsupportedYaml } from "./buffer.ts";
+import { byte, type JsonBuffer, makeMembers, UnsupportedYaml } from "./buffer.ts";
 import { transcodeDocument } from "./document.ts";
 
 /*
@@ -11,16 +11,13 @@ import { transcodeDocument } from "./document.ts";
  * it never reports a problem, and its result must equal the library's:
  * test/yaml/fast/transcode.test.ts.
  *
- * Two results cost almost nothing extra: the digest of a document (buffer.ts), and the position of
- * each value (nodes.ts).
+ * The position of each value costs almost nothing extra (nodes.ts).
  */
 
 /** One document; the index counts empty ones. */
 export interface PlainDocument {
   readonly index: number;
   readonly value: unknown;
-  /** Of the document's canonical JSON, if it was requested and could be computed in passing. */
-  readonly digest?: string;
 }
 
 /** One document's JSON. The next one overwrites it. */
@@ -45,12 +42,10 @@ let scratch = Buffer.alloc(0);
  * The documents of a text, without empty ones; undefined if the fast path does not support the
  * text. Never throws.
  */
-export function parsePlainYaml(text: string, digestOf?: (canonicalJson: Uint8Array) => string): readonly PlainDocument[] | undefined {
+export function parsePlainYaml(text: string): readonly PlainDocument[] | undefined {
   const documents: PlainDocument[] = [];
   const isPlain = transcode(text, undefined, ({ index, buffer }) => {
-    const value: unknown = JSON.parse(jsonText(buffer));
-    if (digestOf === undefined || !buffer.members.isInByteOrder) documents.push({ index, value });
-    else documents.push({ index, value, digest: digestOf(sortMembers(buffer)) });
+    documents.push({ index, value: JSON.parse(jsonText(buffer)) });
   });
   return isPlain ? documents : undefined;
 }
@@ -65,7 +60,7 @@ export function transcode(text: string, marks: number[] | undefined, take: (tran
   const size = Buffer.byteLength(lines);
   const isAscii = size === lines.length;
   if (!isAscii && unsure.test(text)) return false;
-  const needed = 9 * (size + 1) + 64;
+  const needed = 6 * (size + 1) + 64;
   if (scratch.length < needed) scratch = Buffer.allocUnsafe(needed);
   scratch.write(lines);
   scratch[size] = byte.lineFeed;
@@ -73,8 +68,7 @@ export function transcode(text: string, marks: number[] | undefined, take: (tran
   let at = 0;
   try {
     for (let index = 0; at < input.length; index++) {
-      const members = makeMembers(isAscii);
-      const buffer: JsonBuffer = { input, at, json, length: 0, members, anchors: new Map(), copied: 0, marks, isAscii };
+      const buffer: JsonBuffer = { input, at, json, length: 0, members: makeMembers(), anchors: new Map(), copied: 0, marks, isAscii };
       transcodeDocument(buffer);
       if (buffer.length > 0) take({ index, buffer });
       at = buffer.at;
