@@ -1,131 +1,204 @@
-// The controller with many accounts of the embedded service: `node bench/controller.mjs --accounts 200
-// --every 1m --minutes 10 [--dist DIR] [--database URL]`. Reports checks per second, how they are spread over
-// the interval, stale accounts, memory, processor time, and the processor time of a check compared with a
-// warm `drift` in one process. Without --database it uses the embedded database.
-import { spawn } from "node:child_process";
-import { cpSync, createWriteStream, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join, resolve } from "node:path";
+// The controller with many accounts of the embedded service. `node bench/controller.mjs` measures all rows with
+// the embedded database and with PostgreSQL, and prints Markdown with a verdict for each goal; it takes about
+// 75 minutes. `node bench/controller.mjs check minute --databases postgres` measures some of them.
+//
+// check    what a check costs, compared with a warm `drift` of the same accounts in one process
+// minute   200 accounts every minute, for 10 minutes (--minutes)
+// quarter  1,000 accounts every 15 minutes, for 16 minutes (--minutes)
+// hour     the checks of an hour with 1,000 accounts every 15 minutes, as fast as one minute's interval allows
+import { execFileSync } from "node:child_process";
+import { availableParallelism, cpus, loadavg } from "node:os";
 import { setTimeout as wait } from "node:timers/promises";
-import { fileURLToPath, pathToFileURL } from "node:url";
+import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
+import { startController, startServer } from "./controlled.mjs";
 import { table } from "./table.mjs";
 
-const { values } = parseArgs({
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
   options: {
-    accounts: { type: "string", default: "200" },
-    every: { type: "string", default: "1m" },
-    minutes: { type: "string", default: "10" },
-    port: { type: "string", default: "8499" },
+    databases: { type: "string", default: "embedded,postgres" },
     dist: { type: "string", default: fileURLToPath(new URL("../dist", import.meta.url)) },
-    database: { type: "string" },
+    accounts: { type: "string" },
+    every: { type: "string" },
+    minutes: { type: "string" },
   },
 });
-const count = Number(values.accounts);
-const folder = mkdtempSync(join(tmpdir(), "dimsync-bench-controller-"));
-const project = join(folder, "project");
-const base = `http://127.0.0.1:${values.port}`;
+const shapes = {
+  check: { count: 120, every: "1m", minutes: 4 },
+  minute: { count: 200, every: "1m", minutes: 10 },
+  quarter: { count: 1000, every: "15m", minutes: 16 },
+  hour: { count: 1000, every: "1m", minutes: 4, flags: ["--accounts-at-once", "32"] },
+};
+const shapeOf = (row) => ({
+  ...shapes[row],
+  ...(values.accounts === undefined ? {} : { count: Number(values.accounts) }),
+  ...(values.every === undefined ? {} : { every: values.every }),
+  ...(values.minutes === undefined ? {} : { minutes: Number(values.minutes) }),
+  dist: values.dist,
+});
 
-mkdirSync(project);
-cpSync(new URL("../examples/quickstart/manifests", import.meta.url), join(project, "manifests"), { recursive: true });
-const targets = Array.from({ length: count }, (_, index) => `shop-${String(index).padStart(4, "0")}`);
-const target = (name) =>
-  `  ${name}:\n    baseUrl: embedded:../accounts/${name}.json\n    vars: { frequency: 1h }\n    controller: { every: ${values.every} }\n`;
-writeFileSync(
-  join(project, "dimsync.yaml"),
-  `apiVersion: dimsync/v1\nkind: Config\nmanifests: [manifests]\ntargets:\n${targets.map(target).join("")}defaults: { taggedBy: data-platform@example.com }\n`,
-);
-mkdirSync(join(folder, "accounts"));
+const fixed = (value, digits = 1) => value.toFixed(digits);
+const list = (numbers) => numbers.map((value) => Math.round(value)).join(", ");
+const verdict = (isMet) => (isMet ? "met" : "**not met**");
 
-const json = async (path) => (await fetch(base + path)).json();
-
-/** Processor time in seconds and resident memory in MiB, from /proc. */
-function usage(pid) {
-  const fields = readFileSync(`/proc/${pid}/stat`, "utf8").split(") ")[1].split(" ");
-  const [, kilobytes] = /^VmRSS:\s+(\d+)/mu.exec(readFileSync(`/proc/${pid}/status`, "utf8"));
-  return { cpu: (Number(fields[11]) + Number(fields[12])) / 100, mib: Number(kilobytes) / 1024 };
-}
-
-/** The number of runs since the database was created. */
-async function runCount() {
-  const text = await (await fetch(`${base}/metrics`)).text();
-  return [...text.matchAll(/^dimsync_controller_runs_total\{.*\} (\d+)$/gmu)].reduce((sum, [, value]) => sum + Number(value), 0);
-}
-
-async function started() {
-  const flags = values.database === undefined ? [] : ["--database", values.database];
-  const args = ["controller", "run", "--watch", "--listen", `127.0.0.1:${values.port}`, "--accounts-per-host", "8", ...flags];
-  const child = spawn(process.execPath, [join(resolve(values.dist), "bin.cjs"), ...args, "-C", project], {
-    stdio: ["ignore", "ignore", "pipe"],
-  });
-  child.stderr.pipe(createWriteStream(join(folder, "log")));
-  for (;;) {
-    if (child.exitCode !== null) throw new Error(readFileSync(join(folder, "log"), "utf8"));
-    const seen = await json("/api/v1/accounts?limit=1").catch(() => undefined);
-    if (seen?.totals.accounts === count && seen.totals.byState.pending === 0) return child;
-    await wait(1000);
+/** Snapshots, one a minute, and the most stale accounts at any time. */
+async function follow(controller, minutes) {
+  const snapshots = [await controller.snapshot()];
+  let stale = 0;
+  for (let minute = 1; minute <= minutes; minute++) {
+    for (
+      const until = performance.now() + 60_000;
+      performance.now() < until;
+      await wait(Math.max(0, Math.min(10_000, until - performance.now())))
+    )
+      stale = Math.max(stale, (await controller.json("/api/v1/accounts?limit=1")).totals.byState.stale);
+    snapshots.push(await controller.snapshot());
   }
+  return { snapshots, stale, ...perCheck(snapshots) };
 }
 
-/** Processor time in ms of a warm `drift` in this process, of the same project. */
-async function driftMs() {
-  const { loadProject, drift } = await import(pathToFileURL(join(resolve(values.dist), "index.js")).href);
-  const once = async (name) => drift(await loadProject({ cwd: project, target: name, env: {} }), { env: {} });
-  for (const name of targets.slice(0, 20)) await once(name);
-  const before = process.cpuUsage();
-  const measured = targets.slice(0, 100);
-  for (const name of measured) await once(name);
-  const { user, system } = process.cpuUsage(before);
-  return (user + system) / 1000 / measured.length;
+function perCheck(snapshots) {
+  const [first, last] = [snapshots[0], snapshots.at(-1)];
+  const runs = last.runs - first.runs;
+  const seconds = (last.at - first.at) / 1000;
+  const [workerMs, databaseMs] = ["workerMs", "databaseMs"].map((name) => last[name] - first[name]);
+  return {
+    ...{ runs, seconds, perSecond: runs / seconds },
+    ...{ workerMs: workerMs / runs, databaseMs: databaseMs / runs },
+    cores: (workerMs + databaseMs) / 1000 / seconds,
+    workerCores: workerMs / 1000 / seconds,
+  };
 }
 
-/** Checks in each sixth of the interval, from the last check of each account. */
-async function spread() {
+/** Starts of checks in each sixth of the interval, from the last check of each account. */
+async function spread({ json, targets }) {
   const starts = [];
-  for (const name of targets) {
-    const { items } = await json(`/api/v1/runs?account=${name}&limit=1`);
+  for (const { target } of targets) {
+    const { items } = await json(`/api/v1/runs?account=${target}&limit=1`);
     starts.push(Date.parse(items[0].startedAt));
   }
   const first = Math.min(...starts);
-  const { everyMs } = await json(`/api/v1/accounts/${targets[0]}`);
+  const { everyMs } = await json(`/api/v1/accounts/${targets[0].target}`);
   const sixths = [0, 0, 0, 0, 0, 0];
   for (const start of starts) sixths[Math.floor((((start - first) % everyMs) / everyMs) * 6)]++;
-  return sixths.join(", ");
+  return sixths;
 }
 
-const controller = await started();
-try {
-  const before = { ...usage(controller.pid), runs: await runCount(), at: performance.now() };
-  const memory = [];
-  let stale = 0;
-  for (let step = 0; step < Number(values.minutes) * 6; step++) {
-    await wait(10_000);
-    memory.push(usage(controller.pid).mib);
-    stale = Math.max(stale, (await json("/api/v1/accounts?limit=1")).totals.byState.stale);
+const memory = (snapshots) => [
+  ["resident memory, each minute", `${list(snapshots.map(({ rssMib }) => rssMib))} MiB`],
+  ["memory after a garbage collection", `${list(snapshots.map(({ heapMib }) => heapMib))} MiB`],
+];
+
+/** Whether memory after a garbage collection grew by less than a tenth between the second third and the last one. */
+function isFlat(snapshots) {
+  const third = Math.floor(snapshots.length / 3);
+  const mean = (some) => some.reduce((sum, { heapMib }) => sum + heapMib, 0) / some.length;
+  return mean(snapshots.slice(-third)) < 1.1 * mean(snapshots.slice(third, 2 * third));
+}
+
+const rows = {
+  async check(start) {
+    const shape = shapeOf("check");
+    const controller = await start(shape);
+    try {
+      const { perSecond, ...seen } = await follow(controller, shape.minutes);
+      const input = { library: new URL(`file://${shape.dist}/index.js`).href, targets: controller.targets, perSecond, seconds: 60 };
+      await controller.pause();
+      const drift = JSON.parse(
+        execFileSync(process.execPath, [fileURLToPath(new URL("warm-drift.mjs", import.meta.url)), JSON.stringify(input)], {
+          env: { ...process.env, ...controller.env },
+        }),
+      );
+      const total = seen.workerMs + seen.databaseMs;
+      const against = (ms) => `${fixed(ms)} ms; ${fixed(seen.workerMs / ms, 2)} × without, ${fixed(total / ms, 2)} × with the database`;
+      return [
+        ["checks per second", fixed(perSecond)],
+        ["a check: worker", `${fixed(seen.workerMs)} ms`],
+        ["a check: database", `${fixed(seen.databaseMs)} ms`],
+        ["a warm `drift` that loads the project", against(drift.withLoadMs)],
+        ["a warm `drift` of a loaded project", against(drift.driftMs)],
+        ["goal: a check costs the worker at most 1.3 × a warm `drift`", verdict(seen.workerMs <= 1.3 * drift.withLoadMs)],
+      ];
+    } finally {
+      await controller.stop();
+    }
+  },
+  async minute(start) {
+    const shape = shapeOf("minute");
+    const controller = await start(shape);
+    try {
+      const { snapshots, stale, ...seen } = await follow(controller, shape.minutes);
+      const sixths = await spread(controller);
+      return [
+        ["accounts, interval, minutes", `${shape.count}, ${shape.every}, ${shape.minutes}`],
+        ["checks", `${seen.runs}, ${fixed(seen.perSecond, 2)} per second`],
+        [
+          "processor: worker, database",
+          `${fixed(seen.workerMs)} ms, ${fixed(seen.databaseMs)} ms for a check; ${fixed(100 * seen.cores)} % of one core`,
+        ],
+        ["checks started in each sixth of the interval", list(sixths)],
+        ...memory(snapshots),
+        ["goal: no account is stale", `${verdict(stale === 0)}: at most ${stale}`],
+        ["goal: the starts are spread", verdict(Math.max(...sixths) < shape.count / 3)],
+        ["goal: memory is flat", verdict(isFlat(snapshots))],
+      ];
+    } finally {
+      await controller.stop();
+    }
+  },
+  async quarter(start) {
+    const shape = shapeOf("quarter");
+    const controller = await start(shape);
+    try {
+      const { snapshots, stale, ...seen } = await follow(controller, shape.minutes);
+      return [
+        ["accounts, interval, minutes", `${shape.count}, ${shape.every}, ${shape.minutes}`],
+        ["checks", `${seen.runs}, ${fixed(seen.perSecond, 2)} per second`],
+        ["processor: worker, database", `${fixed(seen.workerMs)} ms, ${fixed(seen.databaseMs)} ms for a check`],
+        ...memory(snapshots),
+        ["goal: no account is stale", `${verdict(stale === 0)}: at most ${stale}`],
+        ["goal: less than half of one core, with the database", `${verdict(seen.cores < 0.5)}: ${fixed(100 * seen.cores)} %`],
+      ];
+    } finally {
+      await controller.stop();
+    }
+  },
+  async hour(start) {
+    const shape = shapeOf("hour");
+    const controller = await start(shape);
+    try {
+      const { snapshots, stale, ...seen } = await follow(controller, shape.minutes);
+      return [
+        ["accounts, interval, minutes", `${shape.count}, ${shape.every}, ${shape.minutes}`],
+        ["checks", `${seen.runs}, ${fixed(seen.perSecond, 2)} per second; ${fixed(100 * seen.cores)} % of one core`],
+        ["stale accounts at most", String(stale)],
+        ...memory(snapshots),
+        ["goal: memory is flat over the checks of an hour", verdict(seen.runs >= 3600 && isFlat(snapshots))],
+      ];
+    } finally {
+      await controller.stop();
+    }
+  },
+};
+
+const chosen = positionals.length === 0 ? Object.keys(rows) : positionals;
+const [{ model }] = cpus();
+console.log(`Node ${process.version}, ${availableParallelism()} × ${model.trim()}, ${new Date().toISOString()}`);
+for (const name of values.databases.split(",")) {
+  const server = name === "postgres" ? await startServer() : undefined;
+  try {
+    for (const row of chosen) {
+      const before = loadavg()[0];
+      const start = (shape) =>
+        startController({ ...shape, database: server === undefined ? undefined : { server, url: server.database() } });
+      const body = await rows[row](start);
+      console.log(
+        `\n### ${row}, ${server === undefined ? "embedded database" : "PostgreSQL"} (load of the machine ${fixed(before)} before, ${fixed(loadavg()[0])} after)\n`,
+      );
+      console.log(table([["measure", "value"], ...body]));
+    }
+  } finally {
+    server?.remove();
   }
-  const after = { ...usage(controller.pid), runs: await runCount(), at: performance.now() };
-  const seconds = (after.at - before.at) / 1000;
-  const runs = after.runs - before.runs;
-  const checkMs = ((after.cpu - before.cpu) * 1000) / runs;
-  const sixths = await spread();
-  const plainMs = await driftMs();
-  const third = Math.ceil(memory.length / 3);
-  const mean = (some) => Math.round(some.reduce((sum, value) => sum + value, 0) / some.length);
-  console.log(
-    table([
-      ["measure", "value"],
-      ["accounts, interval, minutes", `${count}, ${values.every}, ${values.minutes}`],
-      ["checks", `${runs}, ${(runs / seconds).toFixed(2)} per second`],
-      ["stale accounts at most", String(stale)],
-      ["checks per sixth of the interval", sixths],
-      ["processor time", `${((100 * (after.cpu - before.cpu)) / seconds).toFixed(0)} % of one core`],
-      ["memory, first and last third", `${mean(memory.slice(0, third))} MiB, ${mean(memory.slice(-third))} MiB`],
-      ["processor time of a check", `${checkMs.toFixed(1)} ms; a warm drift ${plainMs.toFixed(1)} ms: ${(checkMs / plainMs).toFixed(2)} ×`],
-    ]),
-  );
-} finally {
-  const ended = new Promise((done) => controller.once("exit", done));
-  controller.kill("SIGTERM");
-  await ended;
-  rmSync(folder, { recursive: true });
 }

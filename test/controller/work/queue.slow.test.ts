@@ -1,0 +1,71 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { expect, it, vi } from "vitest";
+import { openQueue } from "../../../src/controller/work/queue.ts";
+import type { Database } from "../../../src/records/postgres/connection.ts";
+import { describeDatabases } from "../../support/postgres/controller-database.ts";
+
+/** A queue whose statements that look for checks are counted. */
+async function counting(database: Database) {
+  const seen = { polls: 0 };
+  const query: Database["query"] = (text, values) => {
+    if (/active_group_count|j\.name = 'check'/u.test(text)) seen.polls++;
+    return database.query(text, values);
+  };
+  return { seen, queue: await openQueue({ ...database, query }, () => {}) };
+}
+
+const nothing = async (): Promise<void> => {};
+
+describeDatabases("the queue", (database) => {
+  it("is polled by one worker, however many there are", { timeout: 60_000 }, async () => {
+    const { seen, queue } = await counting(database());
+    await queue.work({ check: nothing, sweep: nothing, cleanup: nothing }, { accountsAtOnce: 30, accountsPerHost: 4 });
+    await vi.waitFor(() => expect(seen.polls).toBeGreaterThanOrEqual(30), { timeout: 20_000 });
+    seen.polls = 0;
+    const before = performance.now();
+    await sleep(3_000);
+    const seconds = (performance.now() - before) / 1000;
+    expect(seen.polls).toBeGreaterThan(0);
+    expect(seen.polls).toBeLessThanOrEqual(Math.ceil(seconds) + 1);
+    await queue.stop(5_000);
+  });
+
+  it("runs all jobs that are ready without a pause between them, and several at once", { timeout: 60_000 }, async () => {
+    const { queue } = await counting(database());
+    const accounts = Array.from({ length: 40 }, (_, index) => index + 1);
+    for (const account of accounts) await queue.request(account, `host-${account}`);
+    const done: number[] = [];
+    let running = 0;
+    let most = 0;
+    const check = async ({ account }: { readonly account: number }): Promise<void> => {
+      most = Math.max(most, ++running);
+      await sleep(account <= 3 ? 4_000 : 20);
+      running--;
+      done.push(account);
+    };
+    await queue.work({ check, sweep: nothing, cleanup: nothing }, { accountsAtOnce: 4, accountsPerHost: 4 });
+    await vi.waitFor(() => expect(done).toHaveLength(40), { timeout: 40_000 });
+    expect(most).toBe(4);
+    expect(new Set(done).size).toBe(40);
+    await queue.stop(5_000);
+  });
+
+  it("keeps one waiting check for each account, at the time that was requested last", { timeout: 60_000 }, async () => {
+    const { queue } = await counting(database());
+    const startOf = async (account: number): Promise<number> => {
+      const { rows } = await database().query(
+        "select extract(epoch from start_after - now())::float8 as seconds from dimsync_queue.job_common where name = 'check' and singleton_key = $1 and state = 'created'",
+        [String(account)],
+      );
+      expect(rows).toHaveLength(1);
+      return Number(rows[0]?.seconds);
+    };
+    await queue.request(101, "h", new Date(Date.now() + 3_600_000));
+    expect(await startOf(101)).toBeGreaterThan(3_000);
+    await queue.request(101, "h");
+    expect(await startOf(101)).toBeLessThanOrEqual(1);
+    await queue.request(101, "h", new Date(Date.now() + 3_600_000));
+    expect(await startOf(101)).toBeGreaterThan(3_000);
+    await queue.stop(0);
+  });
+});
