@@ -4,7 +4,7 @@ import { Ajv } from "ajv";
 import addFormats from "ajv-formats";
 import { describe, expect, test } from "vitest";
 import { schemaNames, schemaText } from "../../src/manifests/schema/lookup.ts";
-import { dimsync, emptyFolder, quickstart, repository } from "./built-cli.ts";
+import { dimsync, dimsyncHere, emptyFolder, quickstart, repository } from "./built-cli.ts";
 
 const version: unknown = JSON.parse(readFileSync(join(repository, "package.json"), "utf8")).version;
 
@@ -15,37 +15,37 @@ test.each([["version"], ["--version"], ["-V"]])("%s prints the version of the pa
 describe("init", () => {
   test("writes a valid project, and changes nothing the second time", async () => {
     const cwd = emptyFolder();
-    const first = await dimsync(["init", "project"], { cwd });
+    const first = await dimsyncHere(["init", "project"], { cwd });
     expect(first).toMatchObject({ code: 0, stdout: "" });
     expect(first.stderr).toContain("created    project/dimsync.yaml");
     const project = join(cwd, "project");
     writeFileSync(join(project, ".gitignore"), "mine\n");
-    const second = await dimsync(["init"], { cwd: project });
+    const second = await dimsyncHere(["init"], { cwd: project });
     expect(second.stderr).toContain("unchanged  dimsync.yaml");
     expect(second.stderr).toContain("kept       .gitignore");
     expect(readFileSync(join(project, ".gitignore"), "utf8")).toBe("mine\n");
-    expect(await dimsync(["validate"], { cwd: project, env: { DIMSYNC_API_KEY: "key" } })).toMatchObject({ code: 0, stderr: "" });
+    expect(await dimsyncHere(["validate"], { cwd: project, env: { DIMSYNC_API_KEY: "key" } })).toMatchObject({ code: 0, stderr: "" });
   });
 
   test("says that GitHub reads no workflows from a folder of a repository", async () => {
     const cwd = emptyFolder({ ".git/HEAD": "ref: refs/heads/main\n" });
-    const { code, stderr } = await dimsync(["init", "deploy/eu"], { cwd });
+    const { code, stderr } = await dimsyncHere(["init", "deploy/eu"], { cwd });
     expect({ code, stderr }).toEqual({ code: 0, stderr: expect.stringContaining("working-directory: deploy/eu") });
-    expect((await dimsync(["init"], { cwd })).stderr).not.toContain("working-directory");
+    expect((await dimsyncHere(["init"], { cwd })).stderr).not.toContain("working-directory");
   });
 
   test("gives an example that is a valid manifest", async () => {
     const cwd = emptyFolder();
-    await dimsync(["init"], { cwd });
+    await dimsyncHere(["init"], { cwd });
     const example = /```yaml\n(.*?)```/su.exec(readFileSync(join(cwd, "manifests/README.md"), "utf8"))?.[1] ?? "";
     writeFileSync(join(cwd, "manifests/example.yaml"), example);
-    const { code, stdout } = await dimsync(["validate"], { cwd });
+    const { code, stdout } = await dimsyncHere(["validate"], { cwd });
     expect({ code, stdout }).toEqual({ code: 0, stdout: "Valid: 2 manifests in 1 file, no problems found.\n" });
   });
 
   test("reports a file that it can't write", async () => {
     const cwd = emptyFolder({ file: "" });
-    const { code, stderr } = await dimsync(["init", "file"], { cwd });
+    const { code, stderr } = await dimsyncHere(["init", "file"], { cwd });
     expect(stderr).toContain("E_INIT");
     expect(code).toBe(1);
   });
@@ -53,7 +53,7 @@ describe("init", () => {
 
 describe("schema", () => {
   test.each(schemaNames)("ajv compiles %s", async (name) => {
-    const { code, stdout } = await dimsync(["schema", name]);
+    const { code, stdout } = await dimsyncHere(["schema", name]);
     expect(code).toBe(0);
     const ajv = new Ajv({ strict: true, strictRequired: false, allowUnionTypes: true });
     // The package is CommonJS: under Node's rules its function is default.default, but its types
@@ -72,12 +72,12 @@ describe("schema", () => {
 describe("render", () => {
   test("prints manifests that load again and render the same", async () => {
     const cwd = quickstart();
-    const first = await dimsync(["render"], { cwd });
+    const first = await dimsyncHere(["render"], { cwd });
     expect(first).toMatchObject({ code: 0, stderr: "" });
     mkdirSync(join(cwd, "again"));
     writeFileSync(join(cwd, "again/all.yaml"), first.stdout);
     writeFileSync(join(cwd, "again/dimsync.yaml"), readFileSync(join(cwd, "dimsync.yaml"), "utf8").replace("[manifests]", "[all.yaml]"));
-    const second = await dimsync(["render"], { cwd: join(cwd, "again") });
+    const second = await dimsyncHere(["render"], { cwd: join(cwd, "again") });
     expect(second.stdout).toBe(first.stdout);
     expect(first.stdout).toMatch(/replicationFrequency: "?1h"?/u);
     expect(first.stdout).toContain("env: RETURNS_DB_PASSWORD");
@@ -85,8 +85,8 @@ describe("render", () => {
 
   test("prints one manifest, as YAML or JSON", async () => {
     const cwd = quickstart();
-    expect((await dimsync(["render", "Tag/pii"], { cwd })).stdout).toMatch(/^apiVersion: dimsync\/v1\nkind: Tag\n/u);
-    expect(JSON.parse((await dimsync(["render", "Tag/pii", "-o", "json"], { cwd })).stdout)).toMatchObject({
+    expect((await dimsyncHere(["render", "Tag/pii"], { cwd })).stdout).toMatch(/^apiVersion: dimsync\/v1\nkind: Tag\n/u);
+    expect(JSON.parse((await dimsyncHere(["render", "Tag/pii", "-o", "json"], { cwd })).stdout)).toMatchObject({
       kind: "Tag",
       spec: { name: "PII" },
     });
@@ -96,39 +96,39 @@ describe("render", () => {
 describe("list", () => {
   test("prints address, id and file of each manifest, without reading the account", async () => {
     const cwd = quickstart();
-    const { code, stdout, stderr } = await dimsync(["list"], { cwd });
+    const { code, stdout, stderr } = await dimsyncHere(["list"], { cwd });
     expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
     expect(stdout).toMatch(/^ADDRESS +ID +FILE\n/u);
     expect(stdout).toMatch(/^Tag\/pii +- +manifests\/tags\.yaml:\d+$/mu);
-    const listed = JSON.parse((await dimsync(["list", "-o", "json"], { cwd })).stdout);
+    const listed = JSON.parse((await dimsyncHere(["list", "-o", "json"], { cwd })).stdout);
     expect(listed).toContainEqual({ target: "demo", address: "Tag/pii", file: "manifests/tags.yaml", line: expect.any(Number) });
   });
 
   test("prints the recorded id", async () => {
     const cwd = quickstart();
-    await dimsync(["bind", "Tag/pii=t-1"], { cwd });
-    expect((await dimsync(["list"], { cwd })).stdout).toMatch(/^Tag\/pii +t-1 +/mu);
+    await dimsyncHere(["bind", "Tag/pii=t-1"], { cwd });
+    expect((await dimsyncHere(["list"], { cwd })).stdout).toMatch(/^Tag\/pii +t-1 +/mu);
   });
 });
 
 describe("render --expand", () => {
   test("takes the addresses that plan prints", async () => {
     const cwd = quickstart();
-    const all = await dimsync(["render", "--expand", "-o", "json"], { cwd });
-    const config = JSON.parse((await dimsync(["list", "-o", "json"], { cwd })).stdout)
+    const all = await dimsyncHere(["render", "--expand", "-o", "json"], { cwd });
+    const config = JSON.parse((await dimsyncHere(["list", "-o", "json"], { cwd })).stdout)
       .map(({ address }: { readonly address: string }) => address)
       .find((address: string) => address.startsWith("SchemaConfig/"));
-    const one = await dimsync(["render", `${config}@*`, "--expand", "-o", "json"], { cwd });
+    const one = await dimsyncHere(["render", `${config}@*`, "--expand", "-o", "json"], { cwd });
     expect({ code: one.code, stderr: one.stderr }).toEqual({ code: 0, stderr: "" });
     expect(all.stdout).toContain("SchemaConfig");
-    const unknown = await dimsync(["render", `${config}@nothing`, "--expand"], { cwd });
+    const unknown = await dimsyncHere(["render", `${config}@nothing`, "--expand"], { cwd });
     expect(unknown.stderr).toContain(`E_UNKNOWN_ADDRESS: No integration has the address "${config}@nothing". Addresses: ${config}@`);
   });
 });
 
 describe("get", () => {
   test("prints aligned tables of lists", async () => {
-    const { stdout } = await dimsync(["get", "users"], { cwd: quickstart() });
+    const { stdout } = await dimsyncHere(["get", "users"], { cwd: quickstart() });
     expect(stdout.split("\n").slice(0, 2)).toEqual([
       "ID    EMAIL                       NAME            CREATED AT",
       "u-1   dana@example.com            Dana            2026-01-05T08:00:00.000Z",
@@ -137,24 +137,26 @@ describe("get", () => {
 
   test("takes kinds as in manifests, in any case, singular and plural", async () => {
     const cwd = quickstart();
-    const texts = await Promise.all(["Integration", "integrations", "INTEGRATIONS"].map((kind) => dimsync(["get", kind], { cwd })));
+    const texts = await Promise.all(["Integration", "integrations", "INTEGRATIONS"].map((kind) => dimsyncHere(["get", kind], { cwd })));
     expect(new Set(texts.map(({ stdout }) => stdout)).size).toBe(1);
     expect(texts[0]?.stdout).toMatch(/^ID +NAME +PAUSED/u);
   });
 
   test("prints the resources of one tag, the columns of one integration, one user", async () => {
     const cwd = quickstart();
-    expect((await dimsync(["get", "tag", "t-1"], { cwd })).stdout).toMatch(/TAGGED RESOURCES\nt-1 .* 8f1c/u);
-    expect((await dimsync(["get", "schemaconfig", "8f1c"], { cwd })).stdout).toMatch(/^public +orders +id +true +false +true/mu);
-    expect(JSON.parse((await dimsync(["get", "user", "u-1", "-o", "json"], { cwd })).stdout)).toMatchObject({ email: "dana@example.com" });
+    expect((await dimsyncHere(["get", "tag", "t-1"], { cwd })).stdout).toMatch(/TAGGED RESOURCES\nt-1 .* 8f1c/u);
+    expect((await dimsyncHere(["get", "schemaconfig", "8f1c"], { cwd })).stdout).toMatch(/^public +orders +id +true +false +true/mu);
+    expect(JSON.parse((await dimsyncHere(["get", "user", "u-1", "-o", "json"], { cwd })).stdout)).toMatchObject({
+      email: "dana@example.com",
+    });
   });
 
   test("prints Markdown, and with --raw the unchanged response", async () => {
     const cwd = quickstart();
-    expect((await dimsync(["get", "tags", "-o", "markdown"], { cwd })).stdout).toMatch(
+    expect((await dimsyncHere(["get", "tags", "-o", "markdown"], { cwd })).stdout).toMatch(
       /^\| id \| name \|.*\n\| --- \|.*\n\| `t-1` \| `PII` \|/u,
     );
-    expect(JSON.parse((await dimsync(["get", "tags", "--raw"], { cwd })).stdout)).toMatchObject({
+    expect(JSON.parse((await dimsyncHere(["get", "tags", "--raw"], { cwd })).stdout)).toMatchObject({
       code: "success",
       data: { items: [{ id: "t-1" }, {}, {}] },
     });

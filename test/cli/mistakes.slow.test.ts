@@ -2,7 +2,7 @@ import { spawnSync } from "node:child_process";
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { builtCli, dimsync, emptyFolder, quickstart } from "./built-cli.ts";
+import { builtCli, dimsync, dimsyncHere, emptyFolder, quickstart } from "./built-cli.ts";
 
 interface Row {
   readonly args: readonly string[];
@@ -128,11 +128,15 @@ const rows: Readonly<Record<string, Row>> = {
 describe("a usage error", () => {
   for (const [what, { args, shows, env, code = 1 }] of Object.entries(rows))
     test(what, async () => {
-      const result = await dimsync(args, { cwd: quickstart(), ...(env === undefined ? {} : { env }) });
+      const result = await dimsyncHere(args, { cwd: quickstart(), ...(env === undefined ? {} : { env }) });
       for (const words of shows) expect(result.stderr).toContain(words);
       expect(result.stderr).not.toMatch(/^\s+at |E_INTERNAL/mu);
       expect({ code: result.code, stdout: result.stdout }).toEqual({ code, stdout: "" });
     });
+});
+
+test("a usage error of the built command line", async () => {
+  expect(await dimsync(["plann"])).toEqual({ code: 1, stdout: "", stderr: expect.stringContaining("Did you mean plan?") });
 });
 
 describe("a folder without a project", () => {
@@ -141,7 +145,7 @@ describe("a folder without a project", () => {
   test.each(["plan", "drift", "apply --yes", "get tags", "audit", "import", "snapshot --out s.json"])(
     "has no account for %s, which does not read the files in it",
     async (command) => {
-      const { code, stdout, stderr } = await dimsync(command.split(" "), { cwd: folder() });
+      const { code, stdout, stderr } = await dimsyncHere(command.split(" "), { cwd: folder() });
       expect(stderr).toMatch(/^dimsync: E_NO_ACCOUNT: There is no dimsync\.yaml .*DIMSYNC_BASE_URL/u);
       expect(stderr).not.toContain("broken.yaml");
       expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
@@ -149,7 +153,7 @@ describe("a folder without a project", () => {
   );
 
   test("is not valid, because there is nothing to validate", async () => {
-    const { code, stdout } = await dimsync(["validate"], { cwd: emptyFolder() });
+    const { code, stdout } = await dimsyncHere(["validate"], { cwd: emptyFolder() });
     expect(stdout).toContain("E_NO_MANIFESTS");
     expect(code).toBe(1);
   });
@@ -159,7 +163,7 @@ describe("a project without manifests", () => {
   const config = "apiVersion: dimsync/v1\nkind: Config\nmanifests: [manifests]\ntargets: { demo: {} }\n";
 
   test("is valid, with a warning", async () => {
-    const { code, stdout } = await dimsync(["validate"], { cwd: emptyFolder({ "dimsync.yaml": config, "manifests/README.md": "" }) });
+    const { code, stdout } = await dimsyncHere(["validate"], { cwd: emptyFolder({ "dimsync.yaml": config, "manifests/README.md": "" }) });
     expect(stdout).toContain("W_NO_MANIFESTS");
     expect(code).toBe(0);
   });
@@ -167,13 +171,13 @@ describe("a project without manifests", () => {
   test.each(["validate", "plan"])("%s of a path without manifests is an error", async (command) => {
     const cwd = quickstart();
     mkdirSync(join(cwd, "none"));
-    const { code, stdout } = await dimsync([command, "none"], { cwd });
+    const { code, stdout } = await dimsyncHere([command, "none"], { cwd });
     expect(stdout).toContain("E_NO_MANIFESTS");
     expect(code).toBe(1);
   });
 
   test("needs a base URL for plan", async () => {
-    const { code, stderr } = await dimsync(["plan"], { cwd: emptyFolder({ "dimsync.yaml": config }) });
+    const { code, stderr } = await dimsyncHere(["plan"], { cwd: emptyFolder({ "dimsync.yaml": config }) });
     expect(stderr).toMatch(/^dimsync: E_NO_ACCOUNT: Target "demo" has no base URL\./u);
     expect(code).toBe(1);
   });
@@ -205,7 +209,7 @@ describe("manifests with errors", () => {
   };
 
   test("are reported all at once, with line, excerpt and suggestion", async () => {
-    const { code, stdout, stderr } = await dimsync(["validate"], { cwd: emptyFolder(broken) });
+    const { code, stdout, stderr } = await dimsyncHere(["validate"], { cwd: emptyFolder(broken) });
     expect(stdout).toMatch(/^manifests\/a\.yaml:\d+:\d+ {3}E_YAML_SYNTAX/mu);
     expect(stdout).toMatch(/^manifests\/b\.yaml:2:7 {3}E_UNKNOWN_KIND/mu);
     expect(stdout).toContain("2 | kind: Tagg");
@@ -215,7 +219,7 @@ describe("manifests with errors", () => {
 
   test.each(["plan", "drift", "apply --yes"])("keep %s from reading the account", async (command) => {
     const folder = emptyFolder(broken);
-    const { code, stdout } = await dimsync([...command.split(" "), "-o", "json"], { cwd: folder });
+    const { code, stdout } = await dimsyncHere([...command.split(" "), "-o", "json"], { cwd: folder });
     const document = JSON.parse(stdout);
     expect(document.diagnostics.map(({ file }: { readonly file: string }) => file)).toContain("manifests/b.yaml");
     expect(document.calls.read ?? document.calls).toEqual({});
@@ -223,7 +227,7 @@ describe("manifests with errors", () => {
   });
 
   test("are not called a failed read", async () => {
-    const { stdout } = await dimsync(["plan"], { cwd: emptyFolder(broken) });
+    const { stdout } = await dimsyncHere(["plan"], { cwd: emptyFolder(broken) });
     expect(stdout).toContain("The account was not read. Fix the errors first.");
     expect(stdout).not.toContain("a read failed");
   });

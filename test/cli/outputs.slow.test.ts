@@ -2,7 +2,7 @@ import { spawn } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { builtCli, dimsync, emptyFolder, ended, quickstart, quickstartSecrets } from "./built-cli.ts";
+import { builtCli, dimsync, dimsyncHere, emptyFolder, ended, quickstart, quickstartSecrets } from "./built-cli.ts";
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: colour begins with ESC.
 const colored = /\u001b\[/u;
@@ -26,7 +26,7 @@ describe("output", () => {
 
   test("is human on stdout if every format has a file", async () => {
     const cwd = quickstart();
-    const { stdout } = await dimsync(["validate", "-o", "json=v.json"], { cwd });
+    const { stdout } = await dimsyncHere(["validate", "-o", "json=v.json"], { cwd });
     expect(stdout).toBe("Valid: 9 manifests in 5 files, no problems found.\n");
     expect(JSON.parse(readFileSync(join(cwd, "v.json"), "utf8"))).toMatchObject({ kind: "Validation", diagnostics: [], exit: { code: 0 } });
   });
@@ -34,7 +34,7 @@ describe("output", () => {
   test.each(["validate", "plan", "drift", "get tags", "get schemaconfig 8f1c", "render", "version"])(
     "of %s -o json is one JSON document and nothing else",
     async (command) => {
-      const { stdout, stderr } = await dimsync([...command.split(" "), "-o", "json"], { cwd: quickstart() });
+      const { stdout, stderr } = await dimsyncHere([...command.split(" "), "-o", "json"], { cwd: quickstart() });
       expect(() => JSON.parse(stdout)).not.toThrow();
       expect(stderr).toBe("");
     },
@@ -42,36 +42,39 @@ describe("output", () => {
 
   test("of several targets is a list in JSON", async () => {
     const cwd = emptyFolder(twoTargets);
-    const all = await dimsync(["--all-targets", "plan", "-o", "json"], { cwd });
+    const all = await dimsyncHere(["--all-targets", "plan", "-o", "json"], { cwd });
     expect(JSON.parse(all.stdout).map(({ target }: { readonly target: string }) => target)).toEqual(["a", "b"]);
-    const twice = await dimsync(["-t", "b", "-t", "b", "plan", "-o", "json"], { cwd });
+    const twice = await dimsyncHere(["-t", "b", "-t", "b", "plan", "-o", "json"], { cwd });
     expect(JSON.parse(twice.stdout)).toMatchObject({ target: "b" });
-    const none = await dimsync(["plan"], { cwd });
+    const none = await dimsyncHere(["plan"], { cwd });
     expect(none).toMatchObject({ code: 1, stdout: "" });
     expect(none.stderr).toContain("-t");
   });
 
   test("of a plan and a drift report can be shown again from a file", async () => {
     const cwd = quickstart();
-    const made = await dimsync(["plan", "--out", "plan.json"], { cwd });
-    expect(await dimsync(["show", "plan.json"], { cwd })).toEqual({ code: 0, stdout: made.stdout, stderr: "" });
-    const report = await dimsync(["drift", "-o", "json"], { cwd });
+    const made = await dimsyncHere(["plan", "--out", "plan.json"], { cwd });
+    expect(await dimsyncHere(["show", "plan.json"], { cwd })).toEqual({ code: 0, stdout: made.stdout, stderr: "" });
+    const report = await dimsyncHere(["drift", "-o", "json"], { cwd });
     writeFileSync(join(cwd, "drift.json"), report.stdout);
-    expect((await dimsync(["show", "drift.json", "-o", "json"], { cwd })).stdout).toBe(report.stdout);
+    expect((await dimsyncHere(["show", "drift.json", "-o", "json"], { cwd })).stdout).toBe(report.stdout);
   });
 
   test("of a plan from -o json can be shown, but not applied", async () => {
     const cwd = quickstart();
-    const made = await dimsync(["plan", "-o", "json"], { cwd });
+    const made = await dimsyncHere(["plan", "-o", "json"], { cwd });
     writeFileSync(join(cwd, "plan.json"), made.stdout);
-    expect(await dimsync(["show", "plan.json", "-o", "json"], { cwd })).toEqual({ code: 0, stdout: made.stdout, stderr: "" });
-    expect(await dimsync(["apply", "plan.json"], { cwd })).toMatchObject({ code: 5, stderr: expect.stringContaining("E_PLAN_TAMPERED") });
+    expect(await dimsyncHere(["show", "plan.json", "-o", "json"], { cwd })).toEqual({ code: 0, stdout: made.stdout, stderr: "" });
+    expect(await dimsyncHere(["apply", "plan.json"], { cwd })).toMatchObject({
+      code: 5,
+      stderr: expect.stringContaining("E_PLAN_TAMPERED"),
+    });
   });
 
   test("of several targets can be shown again from one file", async () => {
     const cwd = emptyFolder(twoTargets);
-    const made = await dimsync(["--all-targets", "plan", "-o", "json=plans.json"], { cwd });
-    expect((await dimsync(["show", "plans.json"], { cwd })).stdout).toBe(made.stdout);
+    const made = await dimsyncHere(["--all-targets", "plan", "-o", "json=plans.json"], { cwd });
+    expect((await dimsyncHere(["show", "plans.json"], { cwd })).stdout).toBe(made.stdout);
   });
 
   test("ends without an error if its reader closes the pipe", async () => {
@@ -102,18 +105,20 @@ describe("colour", () => {
   };
   for (const [what, { env, flags = [], is }] of Object.entries(rows))
     test(what, async () => {
-      const { stdout } = await dimsync(["plan", ...flags], { cwd: quickstart(), env });
+      // Whether it is a terminal depends on the process.
+      const run = flags.length === 0 ? dimsync : dimsyncHere;
+      const { stdout } = await run(["plan", ...flags], { cwd: quickstart(), env });
       expect(colored.test(stdout)).toBe(is);
     });
 
   test("of an error follows the same rules", async () => {
-    expect((await dimsync(["plann"])).stderr).not.toMatch(colored);
-    expect((await dimsync(["plann"], { env: { FORCE_COLOR: "1" } })).stderr).toMatch(colored);
+    expect((await dimsyncHere(["plann"])).stderr).not.toMatch(colored);
+    expect((await dimsyncHere(["plann"], { env: { FORCE_COLOR: "1" } })).stderr).toMatch(colored);
   });
 
   test("never gets into a file", async () => {
     const cwd = quickstart();
-    await dimsync(["plan", "-o", "human=plan.txt", "-o", "json"], { cwd, env: { FORCE_COLOR: "1" } });
+    await dimsyncHere(["plan", "-o", "human=plan.txt", "-o", "json"], { cwd, env: { FORCE_COLOR: "1" } });
     expect(readFileSync(join(cwd, "plan.txt"), "utf8")).not.toMatch(colored);
   });
 });
@@ -121,7 +126,7 @@ describe("colour", () => {
 describe("exit codes", () => {
   test("distinguish changes, drift and no differences", async () => {
     const cwd = quickstart();
-    const code = async (...args: readonly string[]) => (await dimsync(args, { cwd, env: quickstartSecrets })).code;
+    const code = async (...args: readonly string[]) => (await dimsyncHere(args, { cwd, env: quickstartSecrets })).code;
     expect(await code("plan")).toBe(0);
     expect(await code("plan", "--detailed-exitcode")).toBe(2);
     expect(await code("plan", "--fail-on", "unmanaged")).toBe(2);
@@ -134,7 +139,7 @@ describe("exit codes", () => {
 
   test("5: a plan file that cannot be used", async () => {
     const cwd = quickstart();
-    await dimsync(["plan", "--out", "plan.json"], { cwd });
+    await dimsyncHere(["plan", "--out", "plan.json"], { cwd });
     const text = readFileSync(join(cwd, "plan.json"), "utf8");
     writeFileSync(join(cwd, "plan.json"), text.replace('"hashed"', '"enabled"').replace('"Archive lake"', '"Another lake"'));
     const { code, stderr } = await dimsync(["apply", "plan.json"], { cwd, env: quickstartSecrets });
@@ -146,15 +151,15 @@ describe("exit codes", () => {
     const cwd = quickstart();
     const config = join(cwd, "dimsync.yaml");
     writeFileSync(config, `${readFileSync(config, "utf8")}guards: { maxCreates: 1 }\n`);
-    expect((await dimsync(["plan"], { cwd })).code).toBe(3);
-    expect((await dimsync(["plan", "--allow", "maxCreates=the first import"], { cwd })).code).toBe(0);
+    expect((await dimsyncHere(["plan"], { cwd })).code).toBe(3);
+    expect((await dimsyncHere(["plan", "--allow", "maxCreates=the first import"], { cwd })).code).toBe(0);
   });
 });
 
 test("-C, --config, --var, --var-file and DIMSYNC_CONFIG select the files and variables", async () => {
   const cwd = quickstart();
   const frequency = async (...args: readonly string[]) => {
-    const { stdout } = await dimsync([...args, "render", "Integration/returns", "-o", "json"], { cwd: join(cwd, "manifests") });
+    const { stdout } = await dimsyncHere([...args, "render", "Integration/returns", "-o", "json"], { cwd: join(cwd, "manifests") });
     return JSON.parse(stdout).spec.create.replicationFrequency;
   };
   writeFileSync(join(cwd, "vars.yaml"), "frequency: 3h\n");
@@ -163,14 +168,14 @@ test("-C, --config, --var, --var-file and DIMSYNC_CONFIG select the files and va
   expect(await frequency("--var-file", "../vars.yaml")).toBe("3h");
   expect(await frequency("-C", "..", "--var-file", "vars.yaml")).toBe("3h");
   expect(await frequency("--config", "../dimsync.yaml")).toBe("1h");
-  const elsewhere = await dimsync(["render", "Tag/pii"], { env: { DIMSYNC_CONFIG: join(cwd, "dimsync.yaml") } });
+  const elsewhere = await dimsyncHere(["render", "Tag/pii"], { env: { DIMSYNC_CONFIG: join(cwd, "dimsync.yaml") } });
   expect(elsewhere.stdout).toContain("name: PII");
 });
 
 test("--only and --exclude restrict the plan", async () => {
   const cwd = quickstart();
   const addresses = async (...args: readonly string[]) => {
-    const { items, deferred } = JSON.parse((await dimsync(["plan", ...args, "-o", "json"], { cwd })).stdout);
+    const { items, deferred } = JSON.parse((await dimsyncHere(["plan", ...args, "-o", "json"], { cwd })).stdout);
     return [...items, ...deferred].map(({ address }: { readonly address: string }) => address);
   };
   expect(await addresses("--only", "SchemaConfig/orders")).toEqual(["SchemaConfig/orders@orders"]);
@@ -180,7 +185,7 @@ test("--only and --exclude restrict the plan", async () => {
 test("an --only that matches nothing is an error, not an empty plan", async () => {
   const cwd = quickstart();
   for (const command of [["plan"], ["drift"], ["apply", "--yes"]]) {
-    const { code, stdout } = await dimsync([...command, "--only", "SchemaConfig/orders@ordres"], { cwd });
+    const { code, stdout } = await dimsyncHere([...command, "--only", "SchemaConfig/orders@ordres"], { cwd });
     expect(code).toBe(1);
     expect(stdout.replace(/\s+/gu, " ")).toContain("Did you mean SchemaConfig/orders@orders?");
   }

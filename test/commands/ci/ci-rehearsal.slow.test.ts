@@ -22,6 +22,7 @@ import { gitEnv } from "../../support/git/env.ts";
 import { git } from "../../support/git/remote.ts";
 import { ordersManifest } from "../../support/orders.ts";
 import { returnsManifest } from "../../support/returns.ts";
+import { sampleOf } from "../../support/sample.ts";
 
 // A change from the pull request to the report of drift. Only GitHub is replaced, and in most jobs
 // npm: the package is packed and installed, the scripts are those of the action and the workflows, git
@@ -96,6 +97,9 @@ spec:
 `;
 const secrets = { RETURNS_DB_PASSWORD: "rehearsal%secret" };
 
+// In each run of the tests, npm installs the package in one of the ways.
+const installing = sampleOf(ways, { name: "npm", kindOf: () => "way" });
+
 describe("the three jobs", () => {
   test.each(ways)("a pull request, its second push, the merge and two nights, with %s", { timeout: 120_000 }, async (way) => {
     const { service, github, repository, setHashed, job } = await rehearse(ordersHashed);
@@ -161,7 +165,7 @@ describe("the three jobs", () => {
   });
 
   test.each(ways)("a pull request of Dependabot is validated and succeeds, with %s", { timeout: 60_000 }, async (way) => {
-    const { service, github, repository, job } = await rehearse(ordersHashed, { install: true });
+    const { service, github, repository, job } = await rehearse(ordersHashed, { install: installing.includes(way) });
     repository.commit("dependabot", { "manifests/returns.yaml": returns });
     const run = await job({ way, task: "plan", branch: "dependabot", author: "Dependabot" });
     expect(run.code, run.log).toBe(0);

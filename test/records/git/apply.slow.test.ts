@@ -8,6 +8,7 @@ import { applyAccount } from "../../../src/operations/core/apply.ts";
 import { builtCli, ended } from "../../cli/built-cli.ts";
 import { runCommand } from "../../support/command.ts";
 import { git } from "../../support/git/remote.ts";
+import { sampleOf } from "../../support/sample.ts";
 import { integrations, type Machine } from "../project.ts";
 import { machines } from "./git-project.ts";
 import { begun, type HttpStore, ref, rewrite, writeText } from "./git-store.ts";
@@ -162,6 +163,8 @@ describe("nothing is created, and the message says why, if", () => {
       done(rewrite(store, (folder) => writeText(folder, path, text)));
   const moveBack: Change = ({ remote }) => done(git(remote.bare, "update-ref", ref, `${remote.tip(ref)}~1`));
 
+  const commands = [["plan"], ["drift"], ["apply", "--yes"], ["bind", "Integration/i0=x"], ["get", "integration", "Integration/i0"]];
+
   it.each<readonly [string, string, string, Change]>([
     ["the ref was deleted", "E_RECORDS_GONE", "the ref does not exist", ({ remote }) => done(git(remote.bare, "update-ref", "-d", ref))],
     ["the ref was moved back after this machine wrote it", "E_RECORDS_GONE", "moved back or replaced", moveBack],
@@ -178,7 +181,7 @@ describe("nothing is created, and the message says why, if", () => {
     await run.release();
     const env = change(store);
     const tip = store.remote.tip(ref);
-    for (const argv of [["plan"], ["drift"], ["apply", "--yes"], ["bind", "Integration/i0=x"], ["get", "integration", "Integration/i0"]]) {
+    for (const argv of sampleOf(commands, { name: code + words, kindOf: ([command]) => (command === "apply" ? "writes" : "reads") })) {
       const { code: exit, stderr } = await runCommand(argv, one.folder, { ...one.env, ...env });
       expect(exit, argv.join(" ")).toBe(1);
       expect(stderr).toContain(code);

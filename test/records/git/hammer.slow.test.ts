@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
 import { describe, expect, it } from "vitest";
-import { isAll } from "../../support/sample.ts";
+import { isAll, sampleOf } from "../../support/sample.ts";
 import { tempFolder } from "../child.ts";
 import { intentOf } from "../suite.ts";
 import { begun, httpStore } from "./git-store.ts";
@@ -55,7 +55,7 @@ it("loses and duplicates nothing and leaves nothing open, whatever fails", { tim
 it("gives the lease to one of 20 machines that request it at the same time", { timeout: 120_000 }, async () => {
   const { open, http } = await httpStore();
   const machines = Array.from({ length: 20 }, () => open());
-  for (const fault of [undefined, "twice"] as const) {
+  for (const fault of sampleOf([undefined, "twice"] as const, { name: "fault of the first push", kindOf: () => "fault" })) {
     let pushes = 0;
     http.setFault(({ service, isListing }) => (service === "receive-pack" && !isListing && ++pushes === 1 ? fault : undefined));
     const runs = await Promise.all(
@@ -76,14 +76,20 @@ it("gives the lease to one of 20 machines that request it at the same time", { t
   }
 });
 
-describe("catches a variant", { timeout: 400_000 }, () => {
-  it("that pushes with --force", async () => {
-    const program = await compiled((code) => replaced(code, /`--force-with-lease=[^`]*parent[^`]*`/u, '"--force"'));
-    expect(await firstViolations("--force", { program })).not.toEqual([]);
-  });
+interface Variant {
+  readonly name: string;
+  readonly change: (code: string) => string;
+  readonly options?: Pick<HammerOptions, "faults" | "faultRate">;
+}
 
-  it("that trusts the rejection in git's output", async () => {
-    const program = await compiled((code) =>
+const variants: readonly Variant[] = [
+  {
+    name: "that pushes with --force",
+    change: (code) => replaced(code, /`--force-with-lease=[^`]*parent[^`]*`/u, '"--force"'),
+  },
+  {
+    name: "that trusts the rejection in git's output",
+    change: (code) =>
       replaced(
         replaced(
           code,
@@ -93,9 +99,16 @@ describe("catches a variant", { timeout: 400_000 }, () => {
         "const seen = await store.outcomeOf(uncertain.tip, uncertain.parent);",
         'const seen = "unchanged";',
       ),
-    );
-    expect(await firstViolations("believes git", { program, faults: ["twice"], faultRate: 0.5 })).not.toEqual([]);
-  });
+    options: { faults: ["twice"], faultRate: 0.5 },
+  },
+];
+
+describe("catches a variant", { timeout: 400_000 }, () => {
+  for (const { name, change, options } of sampleOf(variants, { name: "variants", kindOf: () => "variant" }))
+    it(name, async () => {
+      const program = await compiled(change);
+      expect(await firstViolations(name, { program, ...options })).not.toEqual([]);
+    });
 });
 
 /**

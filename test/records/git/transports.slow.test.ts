@@ -7,10 +7,11 @@ import { gitEnv } from "../../support/git/env.ts";
 import { gitHttp } from "../../support/git/http.ts";
 import { type GitRemote, git, gitRemote } from "../../support/git/remote.ts";
 import { sshServer } from "../../support/git/ssh-server.ts";
+import { sampleOf } from "../../support/sample.ts";
 import { intentOf } from "../suite.ts";
 import { begun, ref } from "./git-store.ts";
 
-const options = { target: "prod", remote: "origin", ref, ttlMs: 20_000, key: "digest-key", env: gitEnv };
+const options = { target: "prod", remote: "origin", ref, ttlMs: 120_000, key: "digest-key", env: gitEnv };
 
 interface Reached {
   readonly url: string;
@@ -57,13 +58,16 @@ async function expectShared(open: () => Records): Promise<void> {
   expect([unknown.map(({ address }) => address), [...created.keys()]]).toEqual([["Asset/b"], ["Asset/a"]]);
 }
 
-// The suite for all stores uses SHA-1 and a path.
-for (const [name, format] of [
-  ["HTTP", "sha1"],
+// The suite for all stores uses SHA-1 and a path, and the tests with faults SHA-1 and HTTP.
+const pairs = [
   ["SSH", "sha1"],
-  ["a path", "sha256"],
   ["HTTP", "sha256"],
-] as const)
+  ["a path", "sha256"],
+] as const;
+for (const [name, format] of sampleOf(pairs, {
+  name: "transports",
+  kindOf: ([transport, hash]) => (transport === "SSH" ? transport : hash),
+}))
   it(`shares the records over ${name} in a repository with ${format} objects`, { timeout: 60_000 }, async () => {
     const remote = gitRemote(format);
     const reached = await transports[name](remote.bare);
