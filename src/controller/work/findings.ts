@@ -24,9 +24,9 @@ export function findingsOf(report: Plan): readonly FoundFinding[] {
     ...report.items.filter(({ action }) => action !== "bind").flatMap(ofItem),
     ...report.manual.map(ofManual),
     ...report.blocked.map(
-      ({ address, code, message }): FoundFinding => ({
+      ({ address, code, message, command }): FoundFinding => ({
         ...{ key: `blocked ${address} ${code}`, kind: "blocked", address, path: "", risk: "neutral", cause: `${code} ${address}` },
-        detail: { text: message },
+        detail: { text: command === undefined ? message : `${message}\n  ${command}` },
       }),
     ),
     ...report.policy.filter(({ state }) => state !== "fixed").map(ofPolicy),

@@ -122,8 +122,8 @@ closed as (update dimsync_controller.finding f set closed_at = mine."finishedAt"
 changed as (update dimsync_controller.finding f set risk = seen.risk, cause = seen.cause, detail = seen.detail, changed_at = seen.at,
     actor = coalesce(seen.actor, f.actor)
   from seen where f.account = seen.account and f.key = seen.key and f.closed_at is null
-    and (f.risk, f.detail -> 'actual', f.detail -> 'desired', coalesce(seen.actor, f.actor))
-      is distinct from (seen.risk, seen.detail -> 'actual', seen.detail -> 'desired', f.actor)
+    and (f.risk, f.detail -> 'actual', f.detail -> 'desired', f.detail -> 'text', coalesce(seen.actor, f.actor))
+      is distinct from (seen.risk, seen.detail -> 'actual', seen.detail -> 'desired', seen.detail -> 'text', f.actor)
   returning f.id, f.account, f.detail, f.actor),
 opened as (insert into dimsync_controller.finding (account, key, kind, address, path, risk, cause, detail, opened_at, opened_run, actor)
   select account, key, kind, address, path, risk, cause, detail, at, run, actor from seen

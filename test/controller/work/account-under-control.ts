@@ -1,0 +1,103 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { onTestFinished } from "vitest";
+import { migrate } from "../../../src/controller/database/migrate.ts";
+import { bundleProjects } from "../../../src/controller/projects/load-bundle.ts";
+import { makeBundle } from "../../../src/controller/projects/make-bundle.ts";
+import { pushBundle } from "../../../src/controller/projects/push-bundle.ts";
+import { readAccount } from "../../../src/controller/views/accounts.ts";
+import type { AccountDetail } from "../../../src/controller/views/status.ts";
+import { openQueue } from "../../../src/controller/work/queue.ts";
+import { makeWorker } from "../../../src/controller/work/worker.ts";
+import { loadProject } from "../../../src/manifests/project.ts";
+import type { ControllerMode } from "../../../src/model/settings/config.ts";
+import { type Database, openDatabase } from "../../../src/records/postgres/connection.ts";
+import { sharedPostgres } from "../../support/postgres/shared.ts";
+import { configText, keyVariable, writeProject } from "../../support/project-folder.ts";
+import { startService, type TestService } from "../../support/service.ts";
+
+/** customers.email should be hashed, and is not. */
+const manifests = `
+apiVersion: dimsync/v1
+kind: Integration
+metadata: { name: orders }
+spec: { match: { name: Orders } }
+---
+apiVersion: dimsync/v1
+kind: SchemaConfig
+metadata: { name: orders }
+spec: { integration: orders, schemas: { public: { tables: { customers: { columns: { email: { hashed: true } } } } } } }
+`;
+
+export const apiKey = "canary-key-77c0";
+
+interface CheckOptions {
+  readonly maxMode?: ControllerMode;
+  readonly allowModules?: boolean;
+  readonly env?: Readonly<Record<string, string>>;
+}
+
+/** An account under control whose column customers.email is exposed, and workers in this process. */
+export interface AccountUnderControl {
+  readonly service: TestService;
+  readonly database: Database;
+  /** Everything that workers logged. */
+  readonly log: readonly string[];
+  /** Adds files to the project, or replaces them, and pushes it. */
+  readonly push: (files?: Readonly<Record<string, string>>) => Promise<void>;
+  /** Checks the account now, whether it is due or not, and resolves with what is known of it then. */
+  readonly check: (options?: CheckOptions) => Promise<AccountDetail | undefined>;
+  /** A user hashes the column of e-mail addresses, or turns that off. */
+  readonly hash: (hashed: boolean) => Promise<void>;
+}
+
+/** `controller`: the value of `controller` in the target. `faults`: of the service. */
+export async function accountUnderControl(
+  controller: Readonly<Record<string, unknown>>,
+  faults: readonly string[] = [],
+): Promise<AccountUnderControl> {
+  const service = await startService({ apiKeys: { [apiKey]: "bot@example.com" }, faults });
+  onTestFinished(() => service.close());
+  const database = openDatabase((await sharedPostgres()).database(), 6);
+  onTestFinished(() => database.close());
+  await migrate(database);
+  const queue = await openQueue(database, () => undefined);
+  onTestFinished(() => queue.stop(0));
+  const target = { baseUrl: service.url, apiKey: { $secret: { env: keyVariable } }, controller };
+  const cwd = writeProject({ "dimsync.yaml": configText(service.url, { targets: { test: target } }), "manifests/all.yaml": manifests });
+  const stateFolder = mkdtempSync(join(tmpdir(), "dimsync-worker-"));
+  onTestFinished(() => rmSync(stateFolder, { recursive: true, force: true }));
+  const log: string[] = [];
+  const { signal } = new AbortController();
+  let account = 0;
+  return {
+    ...{ service, database, log },
+    async push(files = {}) {
+      for (const [path, text] of Object.entries(files)) writeFileSync(join(cwd, path), text);
+      const projects = [await loadProject({ cwd, env: {}, target: "test" })];
+      const content = await makeBundle(projects, { source: "acme", commit: undefined, vars: {}, varFiles: [], env: {}, isLocal: true });
+      account = (await pushBundle(database, content, { projects, by: "ci" })).accounts[0]?.id ?? 0;
+    },
+    async check({ maxMode = "apply", allowModules = false, env = {} } = {}) {
+      const load = bundleProjects({ database, stateFolder, allowModules });
+      const worker = makeWorker({
+        ...{ id: "worker", database, queue, maxMode, databaseUrl: undefined, signal, log: (text) => void log.push(text) },
+        env: { [keyVariable]: apiKey, ...env },
+        load: ({ id, digest }, stop) => load({ account: id, digest: digest ?? "", target: "test", signal: stop }),
+      });
+      await database.query("update dimsync_controller.account set next_check_at = now()", []);
+      // The queue repeats a failed check; here, the test does.
+      await worker.check({ account, retries: 0 }).catch(() => undefined);
+      return await readAccount(database, "test");
+    },
+    async hash(hashed) {
+      const columns = { email: { hashed } };
+      await fetch(`${service.url}/v1/integrations/8f1c/schemas`, {
+        method: "PATCH",
+        headers: { "x-api-key": apiKey, "content-type": "application/json", "user-agent": "Mozilla/5.0" },
+        body: JSON.stringify({ schemas: { public: { tables: { customers: { columns } } } } }),
+      });
+    },
+  };
+}

@@ -1,0 +1,70 @@
+import { randomUUID } from "node:crypto";
+import { expect, it } from "vitest";
+import { readAccount } from "../../../src/controller/views/accounts.ts";
+import { deleteOld } from "../../../src/controller/work/cleanup.ts";
+import type { Database } from "../../../src/records/postgres/connection.ts";
+import { accountUnderControl } from "./account-under-control.ts";
+
+/** Everything of the history happened this many days earlier. */
+async function age(database: Database, days: number): Promise<void> {
+  const columns = {
+    run: ["started_at", "finished_at"],
+    finding: ["opened_at", "closed_at", "changed_at"],
+    finding_event: ["at"],
+    protection: ["at"],
+    bundle: ["pushed_at"],
+    daily: ["day"],
+  };
+  for (const [table, names] of Object.entries(columns)) {
+    const set = names.map((name) => `${name} = (${name} - ${days} * interval '1 day')${name === "day" ? "::date" : ""}`).join(", ");
+    await database.query(`update dimsync_controller.${table} set ${set}`, []);
+  }
+}
+
+const count = async (database: Database, table: string): Promise<number> =>
+  Number((await database.query(`select count(*) from dimsync_controller.${table}`, [])).rows[0]?.count);
+
+it("after 400 days runs, closed findings and bundles are deleted, and the sums of each day stay", async () => {
+  const { database, push, check, hash } = await accountUnderControl({ every: "1m" });
+  await push();
+  await check();
+  await hash(true);
+  await check();
+  await push({
+    "dimsync.unused.txt": "x",
+    "manifests/more.yaml": "apiVersion: dimsync/v1\nkind: Tag\nmetadata: { name: gold }\nspec: { name: Gold }\n",
+  });
+  await database.query(
+    "insert into dimsync_controller.protection (account, key, actor, run) select id, 'k', 'dana', $1 from dimsync_controller.account",
+    [randomUUID()],
+  );
+  const tables = ["run", "finding", "finding_event", "bundle", "protection", "daily"] as const;
+  const counts = async (): Promise<readonly number[]> => await Promise.all(tables.map((table) => count(database, table)));
+  const all = await counts();
+  expect(all).toEqual([2, 1, 2, 2, 1, 1]);
+  await age(database, 399);
+  await deleteOld(database);
+  // What protect sent only counts for a day.
+  expect(await counts()).toEqual([2, 1, 2, 2, 0, 1]);
+  await age(database, 2);
+  await deleteOld(database);
+  // The account wants the second bundle, and was compared with the first one.
+  expect(await counts()).toEqual([0, 0, 0, 2, 0, 1]);
+  const { rows } = await database.query("select checks, opened, closed, exposed_columns from dimsync_controller.daily", []);
+  expect(rows).toEqual([{ checks: 2, opened: 1, closed: 1, exposed_columns: 1 }]);
+  await check();
+  await age(database, 0);
+  await deleteOld(database);
+  expect(await counts()).toEqual([1, 0, 0, 1, 0, 2]);
+  expect((await readAccount(database, "test"))?.runs).toHaveLength(1);
+});
+
+it("a finding that is still open is kept, however old it is", async () => {
+  const { database, push, check } = await accountUnderControl({ every: "1m" });
+  await push();
+  await check();
+  await age(database, 500);
+  await deleteOld(database);
+  expect([await count(database, "finding"), await count(database, "run")]).toEqual([1, 0]);
+  expect(await check()).toMatchObject({ state: "exposed", findings: [{ address: "SchemaConfig/orders@orders" }] });
+});
