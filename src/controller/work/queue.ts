@@ -1,3 +1,4 @@
+import pLimit from "p-limit";
 import type { JobWithMetadata, PgBoss } from "pg-boss";
 import { DimsyncError } from "../../model/errors.ts";
 import { isObject, own } from "../../model/json/json.ts";
@@ -37,15 +38,18 @@ export interface Handlers {
 
 export interface Limits {
   readonly accountsAtOnce: number;
-  /** Of all workers together. */
+  /** Of all workers together. Each further worker can exceed it by one, if they take jobs at the same time. */
   readonly accountsPerHost: number;
 }
 
 /** Opens the queue in the database and creates its tables. `onError` gets failures of the queue's own statements. */
 export async function openQueue(database: Database, onError: (error: unknown) => void): Promise<Queue> {
   const { PgBoss } = await loadQueue();
+  // Jobs that are taken at the same time do not count each other for the cap per host.
+  const oneByOne = pLimit(1);
+  const run = (text: string, values?: readonly unknown[]) => executeSql(database, text, values);
   const boss = new PgBoss({
-    db: { executeSql: (text, values) => executeSql(database, text, values) },
+    db: { executeSql: (text, values) => (takesJobs(text) ? oneByOne(run, text, values) : run(text, values)) },
     schema: queueSchema,
     monitorVacuum: false,
     reindex: false,
@@ -165,6 +169,8 @@ function accountOf(data: unknown): number {
   if (typeof account !== "number") throw new Error("A job of the queue names no account.");
   return account;
 }
+
+const takesJobs = (text: string): boolean => text.includes("SKIP LOCKED");
 
 /** Like pg's query: several statements without values are possible. */
 async function executeSql(database: Database, text: string, values: readonly unknown[] | undefined) {

@@ -1,0 +1,114 @@
+import { cpSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { stringify } from "yaml";
+import { migrate } from "../../../src/controller/database/migrate.ts";
+import { type Migration, migrations } from "../../../src/controller/database/migrations.ts";
+import { openQueue } from "../../../src/controller/work/queue.ts";
+import { openDatabase } from "../../../src/records/postgres/connection.ts";
+import { initPostgresRecords } from "../../../src/records/postgres/index.ts";
+import { dimsync, repository } from "../../cli/built-cli.ts";
+import { git, gitRemote } from "../../support/git/remote.ts";
+import { sharedPostgres } from "../../support/postgres/shared.ts";
+
+const password = "hunter2-canary";
+
+/** A database with the tables that these migrations make, and the queue. */
+async function databaseWith(steps: readonly Migration[]): Promise<string> {
+  const url = (await sharedPostgres()).database();
+  const database = openDatabase(url);
+  await migrate(database, steps);
+  await (await openQueue(database, () => undefined)).stop(0);
+  await database.close();
+  return url;
+}
+
+/** A clone of a repository whose project is under control, with its records in the database. */
+async function checkout(databaseUrl: string, target: Readonly<Record<string, unknown>> = {}) {
+  const remote = gitRemote();
+  const folder = remote.clone();
+  git(folder, "remote", "set-url", "origin", "git@git.example.com:acme/accounts.git");
+  cpSync(join(repository, "examples/quickstart/manifests"), join(folder, "manifests"), { recursive: true });
+  const { id } = await initPostgresRecords({ target: "prod", url: databaseUrl, schema: "dimsync" });
+  const prod = {
+    ...{ baseUrl: "https://api.example.com", apiKey: { $secret: { env: "PROD_KEY" } }, vars: { frequency: "1h" } },
+    records: { postgres: { url: { $secret: { env: "DIMSYNC_DATABASE_URL" } }, id } },
+    ...{ controller: { every: "5m" }, ...target },
+  };
+  const config = { apiVersion: "dimsync/v1", kind: "Config", manifests: ["manifests"], targets: { prod } };
+  writeFileSync(join(folder, "dimsync.yaml"), stringify({ ...config, defaults: { taggedBy: "data@example.com" } }));
+  git(folder, "add", "--all");
+  git(folder, "commit", "--quiet", "-m", "Accounts");
+  const push = (url = databaseUrl, ...args: readonly string[]) =>
+    dimsync(["controller", "push", ...args], {
+      cwd: folder,
+      env: { DIMSYNC_DATABASE_URL: url, GITHUB_ACTOR: "ci-bot", HOME: "/nonexistent", COLUMNS: "1000" },
+    });
+  return { folder, push, commit: git(folder, "rev-parse", "HEAD") };
+}
+
+/** What the database has of the account. */
+async function accountIn(url: string): Promise<string> {
+  const { sql } = await sharedPostgres();
+  const jobs = "(select count(*) from dimsync_queue.job where name = 'check')";
+  const columns = `a.source, a.target, a.digest, a.git_commit, a.wanted, b.pushed_by, ${jobs}`;
+  const tables = "dimsync_controller.account a join dimsync_controller.bundle b using (digest)";
+  return sql(url, `select concat_ws(' ', ${columns}) from ${tables}`).trim();
+}
+
+test("push from a clone makes its commit the wanted one, and says what it has not committed", async () => {
+  const url = await databaseWith(migrations);
+  const { folder, push, commit } = await checkout(url);
+  const first = await push(url, "-o", "json");
+  expect([first.code, first.stderr]).toEqual([0, ""]);
+  const { digest } = JSON.parse(first.stdout);
+  expect(JSON.parse(first.stdout)).toMatchObject({ kind: "ControllerPush", source: "acme/accounts", commit, accounts: ["prod"] });
+  expect(await accountIn(url)).toBe(`acme/accounts prod ${digest} ${commit} 1 ci-bot 1`);
+  const file = join(folder, "dimsync.yaml");
+  writeFileSync(file, `${readFileSync(file, "utf8")}# changed\n`);
+  const dirty = await push();
+  expect([dirty.code, dirty.stderr]).toEqual([0, expect.stringContaining("uncommitted changes, which are pushed too: dimsync.yaml")]);
+  expect(dirty.stdout).toMatch(/^Pushed sha256:[0-9a-f]{12} of acme\/accounts: 1 account \(prod\)$/mu);
+  expect(await accountIn(url)).toMatch(new RegExp(`^acme/accounts prod (?!${digest})sha256:\\w+ ${commit} 2 ci-bot 1$`, "u"));
+});
+
+test("push warns of what a worker will refuse, at its line", async () => {
+  const url = await databaseWith(migrations);
+  const { push } = await checkout(url, { protected: true, controller: { every: "5m", mode: "protect" } });
+  const { code, stderr } = await push();
+  expect([code, stderr]).toEqual([0, expect.stringMatching(/^dimsync\.yaml:\d+:\d+ +W_CONTROLLER_MODE .*\n +\d+ \| +mode: protect/u)]);
+});
+
+test("push refuses a project with errors, and changes nothing", async () => {
+  const url = await databaseWith(migrations);
+  const { folder, push } = await checkout(url);
+  const manifest = join(folder, "manifests", "extra.yaml");
+  writeFileSync(manifest, "apiVersion: dimsync/v1\nkind: Tag\nmetadata: { name: gold }\nspec: { name: Gold, colour: red }\n");
+  const { code, stderr } = await push();
+  expect([code, stderr]).toEqual([1, expect.stringMatching(/^manifests\/extra\.yaml:4:\d+ +E_UNKNOWN_KEY /u)]);
+  expect(await accountIn(url)).toBe("");
+});
+
+const later = (worksWith: number): Migration => ({ sql: "create table dimsync_controller.later (id text);", worksWith });
+
+test.each<readonly [string, () => Promise<string>, string]>([
+  ["the password is wrong", async () => (await databaseWith(migrations)).replace("postgres@", `nobody:${password}@`), "role"],
+  ["nothing listens", async () => `postgres://u:${password}@127.0.0.1:1/x`, "the connection was refused"],
+  ["the URL is of another kind", async () => `mysql://u:${password}@127.0.0.1/x`, "must begin with postgres://"],
+  ["it has no tables of a controller", async () => (await sharedPostgres()).database(), "has no tables of a controller"],
+  ["its tables are older", () => databaseWith([]), "is of an earlier version of dimsync"],
+  ["its tables are of a version that this one cannot use", () => databaseWith([...migrations, later(2)]), "has format 2, and dimsync"],
+])("push explains a database if %s", async (_sentence, url, words) => {
+  const { push } = await checkout((await sharedPostgres()).database());
+  const { code, stderr } = await push(await url());
+  expect([code, stderr]).toEqual([1, expect.stringContaining(words)]);
+  expect(stderr).toContain("E_CONTROLLER_DATABASE");
+  expect(stderr).not.toContain(password);
+});
+
+test("push works with the tables of the next minor version", async () => {
+  const url = await databaseWith([...migrations, later(1)]);
+  const { push, commit } = await checkout(url);
+  expect((await push()).code).toBe(0);
+  expect(await accountIn(url)).toContain(` ${commit} 1 ci-bot 1`);
+});
