@@ -3,13 +3,12 @@ import { mkdir, rename, rm, stat, writeFile } from "node:fs/promises";
 import { dirname, join, relative, resolve } from "node:path";
 import { gunzipSync } from "node:zlib";
 import { isPolicy } from "../../kinds/manifests.ts";
-import { yamlParser } from "../../manifests/config/options.ts";
-import { makeLocate } from "../../manifests/locate.ts";
 import { loadProject, type Project } from "../../manifests/project.ts";
 import { DimsyncError } from "../../model/errors.ts";
 import type { Database } from "../../records/postgres/connection.ts";
 import { type BundleContent, bundleDigest } from "../bundle-content.ts";
 import { rowsOf } from "../database/rows.ts";
+import { forRun, keptCharacters, withoutTexts } from "./kept-project.ts";
 import { secretsOf } from "./make-bundle.ts";
 import { recentlyUsed } from "./recently-used.ts";
 
@@ -37,8 +36,6 @@ interface UnpackedBundle {
   readonly lengths: ReadonlyMap<string, number>;
 }
 
-/** About 60 MiB of memory: a loaded project needs at most two bytes for each character of its manifests. */
-const keptCharacters = 32 * 2 ** 20;
 const keptBundles = 1_000;
 
 /**
@@ -65,9 +62,8 @@ export function bundleProjects(loader: BundleLoader, keep = keptCharacters): (bu
       projects.set(key, project, sizeOf(project, bundle));
     }
     const { folder, content } = bundle;
-    // Positions are only needed while a run reports problems or differences, and take more memory than the project.
-    const locate = makeLocate(folder, () => undefined, yamlParser(content.env ?? {}));
-    return placed({ ...project, locate }, { folder, own: join(loader.stateFolder, "accounts", String(account)), local: content.folder });
+    const ready = forRun(project, { cwd: folder, env: content.env ?? {} });
+    return placed(ready, { folder, own: join(loader.stateFolder, "accounts", String(account)), local: content.folder });
   };
 }
 
@@ -77,12 +73,7 @@ async function load({ folder, content }: UnpackedBundle, target: string, signal:
     ...{ cwd: folder, configFile: join(folder, configFile), target, vars, env, signal },
     varFiles: varFiles.map((file) => join(folder, file)),
   });
-  return {
-    ...project,
-    recordedGit: { state: commit === undefined ? undefined : { commit, dirty: false } },
-    // The original refers to the texts of all files.
-    sourceFiles: { files: project.sourceFiles.files, covers: () => false },
-  };
+  return withoutTexts(project, commit === undefined ? undefined : { commit, dirty: false });
 }
 
 /** Characters of the files of the target, without the config, which all targets share. */

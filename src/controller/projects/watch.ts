@@ -6,6 +6,7 @@ import { listTargets, loadProject, type Project } from "../../manifests/project.
 import { DimsyncError } from "../../model/errors.ts";
 import type { Environment } from "../../model/settings/env.ts";
 import { loadingEnvironment } from "./environment.ts";
+import { keepUnchanged } from "./keep-unchanged.ts";
 import { type AccountEntry, accountEntry } from "./register.ts";
 
 /** The project in a folder, whose files can change. */
@@ -16,6 +17,7 @@ export interface WatchedProject {
   readonly folder: string;
   /** The targets under control. Throws ProblemsError if the config cannot be used. */
   readonly accounts: () => Promise<readonly AccountEntry[]>;
+  /** Loads it again only if its files have changed since it was loaded, or if they are not watched. */
   readonly load: (target: string, signal: AbortSignal) => Promise<Project>;
   /** Calls `onChange` some time after the last of a series of changes. */
   readonly watch: (onChange: () => void) => () => void;
@@ -38,26 +40,33 @@ export function watchedProject({ cwd, configFile, env: all }: WatchOptions): Wat
   if (config === undefined)
     throw new DimsyncError("E_USAGE", "--watch uses the project in the working directory, and there is no dimsync.yaml in it or above it.");
   const folder = dirname(resolve(cwd, config));
-  const load: WatchedProject["load"] = (target, signal) => loadProject({ ...options, target, signal });
+  const load = (target: string, signal?: AbortSignal): Promise<Project> => loadProject({ ...options, target, signal });
+  // Undefined while nothing watches: then nothing is kept.
+  let changes: number | undefined;
   return {
     source: `${hostname()}:${folder}`,
     folder,
-    load,
+    load: keepUnchanged(load, { ...options, folder, changes: () => changes }),
     async accounts() {
-      const never = new AbortController().signal;
-      const projects = await Promise.all((await listTargets(options)).map((target) => load(target, never)));
+      const projects = await Promise.all((await listTargets(options)).map((target) => load(target)));
       return projects.flatMap(({ settings }) => accountEntry(settings) ?? []);
     },
     watch(onChange) {
       let timer: NodeJS.Timeout | undefined;
+      changes = 0;
       const watcher: FSWatcher = watch(folder, { recursive: true }, (_, file) => {
+        if (file !== null && isWritten(file)) return;
+        if (changes !== undefined) changes++;
         if (file !== null && !isSource(file)) return;
         clearTimeout(timer);
         timer = setTimeout(onChange, settleMs);
       });
       // A folder that disappears is reported by the next check.
-      watcher.on("error", () => undefined);
+      watcher.on("error", () => {
+        changes = undefined;
+      });
       return () => {
+        changes = undefined;
         clearTimeout(timer);
         watcher.close();
       };
@@ -65,6 +74,8 @@ export function watchedProject({ cwd, configFile, env: all }: WatchOptions): Wat
   };
 }
 
-/** Manifests, policy modules and labels; not what a run writes itself, because a check must not cause the next one. */
-const isSource = (file: string): boolean =>
-  /\.(?:ya?ml|[cm]?js|csv)$/u.test(file) && !/(?:^|[/\\])(?:\.dimsync|\.git|node_modules)[/\\]|\.bindings\.yaml$/u.test(file);
+/** Whether a run, git or npm writes the file: a check must not cause the next one. */
+const isWritten = (file: string): boolean => /(?:^|[/\\])(?:\.dimsync|\.git|node_modules)(?:[/\\]|$)|\.bindings\.yaml$/u.test(file);
+
+/** Manifests, policy modules and labels. */
+const isSource = (file: string): boolean => /\.(?:ya?ml|[cm]?js|csv)$/u.test(file);

@@ -1,5 +1,4 @@
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { openEmbeddedDatabase } from "../../../src/controller/database/embedded.ts";
@@ -47,7 +46,7 @@ async function pushed(description: string, commit?: string) {
   return (target = "prod") => ({ digest, target, account: account(target), signal });
 }
 
-function loaderIn(stateFolder = mkdtempSync(join(tmpdir(), "dimsync-state-"))): BundleLoader {
+function loaderIn(stateFolder = writeProject({})): BundleLoader {
   reads = 0;
   return { database, stateFolder, allowModules: false };
 }

@@ -1,5 +1,4 @@
-import { mkdtempSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it, onTestFinished } from "vitest";
 import { bundleProjects } from "../../../src/controller/projects/load-bundle.ts";
@@ -53,7 +52,7 @@ targets: { prod: { baseUrl: "${service.url}", apiKey: ${apiKey}, controller: { e
     await queue.stop(0);
     await service.close();
   });
-  const stateFolder = mkdtempSync(join(tmpdir(), "dimsync-state-"));
+  const stateFolder = writeProject({});
   const load = bundleProjects({ database, stateFolder, allowModules: false });
   const worker = makeWorker({
     ...{ id: "w", database, queue, maxMode: "report", env, databaseUrl: undefined },
@@ -76,7 +75,7 @@ targets: { prod: { baseUrl: "${service.url}", apiKey: ${apiKey}, controller: { e
 
 describeDatabases("a worker", (database) => {
   it("uses a changed secret of a file at the next check", async () => {
-    const file = join(mkdtempSync(join(tmpdir(), "dimsync-key-")), "key");
+    const file = join(writeProject({}), "key");
     const { check } = await controlled(database(), `{ $secret: { file: ${file} } }`, {});
     const seen = [];
     for (const key of ["right", "wrong", "right"]) {
