@@ -1,6 +1,6 @@
 import { execFile } from "node:child_process";
 import { copyFileSync, existsSync, readdirSync, readFileSync, rmSync } from "node:fs";
-import { join, relative } from "node:path";
+import { dirname, join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { importsIn, refusal, refusals } from "../build/layers.mjs";
@@ -199,6 +199,12 @@ describe("the source", () => {
   test("has no file that is too long", () => {
     const long = files.map((file) => ({ file, lines: readFileSync(join(src, file), "utf8").split("\n").length - 1 }));
     expect(long.filter(({ lines }) => lines > 283)).toEqual([]);
+  });
+
+  test("has no folder with too many files", () => {
+    const counts = new Map<string, number>();
+    for (const file of files) counts.set(dirname(file), (counts.get(dirname(file)) ?? 0) + 1);
+    expect([...counts].filter(([, count]) => count > 16)).toEqual([]);
   });
 
   test("has no file with a generic name", () => {

@@ -1,6 +1,6 @@
 import { planRound } from "../engine/pipeline.ts";
 import { newestEntries } from "../engine/reads/audit-log.ts";
-import { cachedReads, once } from "../engine/reads/cached-reads.ts";
+import { cachedReads, once, type RunReads } from "../engine/reads/cached-reads.ts";
 import { scopeOfAddresses } from "../engine/scope.ts";
 import type { Round, WriteSession } from "../engine/session.ts";
 import type { ListedObject } from "../kinds/kind.ts";
@@ -55,20 +55,15 @@ export async function executeRounds({ session, options, first, plan, secrets }: 
     throwIfUnsent(session);
     if (stopped()) break;
     const stale = options.saved === undefined ? outcomes.takeStale() : [];
-    const waiting = [...current.deferred.map(({ address }) => address), ...stale];
-    if (waiting.length === 0) break;
+    const waiting = new Set([...current.deferred.map(({ address }) => address), ...stale]);
+    if (waiting.size === 0) break;
     if (!progressed && stale.length === 0 && !(await schemaWait.waitFor(current.deferred))) break;
-    if (stale.length > 0) {
-      reads = cachedReads(session.reads);
-      for (const one of created) reads.remember(one);
-    }
+    if (stale.length > 0) reads = newReads(session, created);
     // An address to plan again may have another ending already: its id was recorded, then its update was stale.
     const ended = new Set([...outcomes.addresses()].filter((address) => !stale.includes(address)));
     const fresh = new Set(created.map(({ object }) => object.id));
-    const next = await laterPlan(
-      { ...first, reads, scope: scopeOfAddresses(new Set(waiting), ended), fresh, before: outcomes.counts() },
-      options,
-    );
+    const round = { ...first, reads, scope: scopeOfAddresses(waiting, ended), fresh, before: outcomes.counts() };
+    const next = await laterPlan(round, options);
     if ("failed" in next) {
       plans.push(failedPlan(plans.at(-1) ?? plan, next.failed));
       break;
@@ -82,6 +77,13 @@ export async function executeRounds({ session, options, first, plan, secrets }: 
   }
   const results = outcomes.results();
   return { plans, results: options.saved === undefined ? results.map(keepsChanging) : results };
+}
+
+/** Reads everything again: what the last round has read is stale. */
+function newReads(session: WriteSession, created: readonly ListedObject[]): RunReads {
+  const reads = cachedReads(session.reads);
+  for (const one of created) reads.remember(one);
+  return reads;
 }
 
 /** Throws why the run lost its lease, if nothing was sent: then there is no result to keep. */

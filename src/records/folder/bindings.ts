@@ -42,55 +42,25 @@ export interface BindingsFile {
  * Reads the bindings of a target; a missing file has none. Throws E_BINDINGS_FILE with
  * FILE:LINE:COLUMN if the file is not valid (then it is never written to), and E_DUPLICATE_BINDING.
  */
-// biome-ignore lint/complexity/noExcessiveLinesPerFunction: short functions over one state
 export async function openBindings(file: string, target: string): Promise<BindingsFile> {
-  let disk = await load(file);
-  let recorded = recordedIn(disk, target);
+  const disk = await load(file);
+  const opened: Opened = { file, target, disk, recorded: recordedIn(disk, target) };
   /** Not on disk yet; undefined: will be removed. */
   const pending = new Map<Address, Binding | undefined>();
-  let scheduled: Promise<void> | undefined;
-  let last: Promise<void> = Promise.resolve();
-
-  const all = (): Map<Address, Binding> => merged(recorded, pending);
-
-  const flush = async (): Promise<void> => {
+  const all = (): Map<Address, Binding> => merged(opened.recorded, pending);
+  const commit = oneAfterTheOther(async () => {
     const batch = new Map(pending);
     try {
-      const folder = await ensureStateFolder(dirname(file));
-      await withFileLock(join(folder, `${basename(file)}.lock`), async () => {
-        const current = await load(file, disk);
-        recorded = recordedIn(current, target);
-        if ([...batch].every(([address, binding]) => sameJson(recorded.get(address), binding))) return;
-        // Another process may have bound the same id meanwhile.
-        refuseDuplicates(merged(recorded, batch), file);
-        // The tree is changed in place: if the write failed, it would differ from the file.
-        const content = current.content ?? emptyBindingsText();
-        disk = { text: undefined, content };
-        changeTarget(content, target, batch);
-        const text = printBindingsText(content);
-        await writeAtomic(file, text, { tempFolder: folder });
-        disk = { text, content };
-        recorded = readTarget(content, target);
-      });
+      await writeBatch(opened, batch);
     } catch (error) {
       throw notWritten(file, target, batch, error);
     }
     for (const [address, binding] of batch) if (pending.get(address) === binding) pending.delete(address);
-  };
-  const commit = (): Promise<void> => {
-    if (scheduled === undefined) {
-      scheduled = last.then(() => {
-        scheduled = undefined;
-        return flush();
-      });
-      last = scheduled.catch(() => undefined);
-    }
-    return scheduled;
-  };
+  });
   return {
     file,
     all,
-    get: (address) => (pending.has(address) ? pending.get(address) : recorded.get(address)),
+    get: (address) => (pending.has(address) ? pending.get(address) : opened.recorded.get(address)),
     async set(address, binding) {
       refuseDuplicates(all().set(address, binding), file, address);
       pending.set(address, binding);
@@ -100,6 +70,50 @@ export async function openBindings(file: string, target: string): Promise<Bindin
       pending.set(address, undefined);
       await commit();
     },
+  };
+}
+
+interface Opened {
+  readonly file: string;
+  readonly target: string;
+  disk: OnDisk;
+  recorded: Bindings;
+}
+
+/** Writes the changes into the file as it is now; another process may have changed it. */
+async function writeBatch(opened: Opened, batch: ReadonlyMap<Address, Binding | undefined>): Promise<void> {
+  const { file, target } = opened;
+  const folder = await ensureStateFolder(dirname(file));
+  await withFileLock(join(folder, `${basename(file)}.lock`), async () => {
+    const current = await load(file, opened.disk);
+    opened.recorded = recordedIn(current, target);
+    if ([...batch].every(([address, binding]) => sameJson(opened.recorded.get(address), binding))) return;
+    // Another process may have bound the same id meanwhile.
+    refuseDuplicates(merged(opened.recorded, batch), file);
+    // The tree is changed in place: if the write failed, it would differ from the file.
+    const content = current.content ?? emptyBindingsText();
+    opened.disk = { text: undefined, content };
+    changeTarget(content, target, batch);
+    const text = printBindingsText(content);
+    await writeAtomic(file, text, { tempFolder: folder });
+    opened.disk = { text, content };
+    opened.recorded = readTarget(content, target);
+  });
+}
+
+/** Calls during a run of `work` share the next run, which begins when it has ended. */
+function oneAfterTheOther(work: () => Promise<void>): () => Promise<void> {
+  let scheduled: Promise<void> | undefined;
+  let last: Promise<void> = Promise.resolve();
+  return () => {
+    if (scheduled === undefined) {
+      scheduled = last.then(() => {
+        scheduled = undefined;
+        return work();
+      });
+      last = scheduled.catch(() => undefined);
+    }
+    return scheduled;
   };
 }
 

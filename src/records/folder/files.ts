@@ -26,7 +26,9 @@ export async function openFiles({ folder, target, bindingsFile }: FolderStoreOpt
 }
 
 /** What the files say now. */
-export function stateOf({ bindings, journal, longestSeen, columnsSeen, unlocked }: Awaited<ReturnType<typeof openFiles>>): RecordsState {
+export type OpenFiles = Awaited<ReturnType<typeof openFiles>>;
+
+export function stateOf({ bindings, journal, longestSeen, columnsSeen, unlocked }: OpenFiles): RecordsState {
   return {
     version: "",
     bindings: bindings.all(),

@@ -91,46 +91,64 @@ function startWriteTimer({ ttlMs, gatherMs }: RunStore, writer: Writer): WriteTi
 }
 
 /** A run over a writer: the lease is taken with the first write, and kept with heartbeats. */
-// biome-ignore lint/complexity/noExcessiveLinesPerFunction: short functions over one state
-export function runOver(store: RunStore, writer: Writer, { runId, local, notice }: RunOptions): RecordsRun {
-  const { ttlMs, waveSize } = store;
+export function runOver(store: RunStore, writer: Writer, options: RunOptions): RecordsRun {
+  const { runId, local, notice } = options;
   const timer = startWriteTimer(store, writer);
   let released: Promise<void> | undefined;
-
-  const add = (fact: Fact): void => {
-    writer.add(fact);
-    timer.queued();
-  };
   const storeNow = async (facts: readonly Fact[]): Promise<void> => {
     await writer.store(facts);
     timer.stored();
   };
   return {
     runId,
-    waveSize,
+    waveSize: store.waveSize,
     lost: writer.lost,
     state: writer.state,
     notice,
-    async markApplied(planId) {
-      const before = writer.applied(planId);
-      if (before !== undefined) throw planApplied(before.runId, before.at);
-      writer.add({ type: "applied", plan: { planId, runId, at: new Date().toISOString() } });
-    },
     take: () => (writer.holds() ? Promise.resolve(writer.lost.throwIfAborted()) : storeNow([])),
     async renew() {
       const last = writer.lastStored();
-      if (writer.holds() && last !== undefined && performance.now() - last.monotonicMs > ttlMs / 3) await timer.write();
+      if (writer.holds() && last !== undefined && performance.now() - last.monotonicMs > store.ttlMs / 3) await timer.write();
     },
     fence() {
       writer.lost.throwIfAborted();
       const last = writer.lastStored();
       if (released !== undefined || !writer.holds() || last === undefined) throw noLease(store);
-      refuseStale(store, ttlMs, last);
+      refuseStale(store, store.ttlMs, last);
     },
     async intend(intents) {
       const facts = intents.map((intent): Fact & { readonly entryId: string } => ({ type: "intend", entryId: randomUUID(), intent }));
       if (facts.length > 0) await storeNow(facts);
       return facts.map(({ entryId }) => entryId);
+    },
+    ...gathering(store, writer, timer, options),
+    flush: () => void timer.write(),
+    release() {
+      timer.stop();
+      released ??= writer.end().then(
+        () => local.forget(),
+        (error: unknown) => {
+          throw error instanceof DimsyncError ? withIds(error, store.target, writer, local.file) : error;
+        },
+      );
+      return released;
+    },
+  };
+}
+
+type Gathered = "markApplied" | "settle" | "bind" | "unbind" | "rememberLists" | "rememberColumns";
+
+/** The facts that nobody waits for: they are gathered for the next write. */
+function gathering(store: RunStore, writer: Writer, timer: WriteTimer, { runId, local }: RunOptions): Pick<RecordsRun, Gathered> {
+  const add = (fact: Fact): void => {
+    writer.add(fact);
+    timer.queued();
+  };
+  return {
+    async markApplied(planId) {
+      const before = writer.applied(planId);
+      if (before !== undefined) throw planApplied(before.runId, before.at);
+      writer.add({ type: "applied", plan: { planId, runId, at: new Date().toISOString() } });
     },
     async settle(entryId, settlement) {
       add({ type: "settle", entryId, settlement, at: new Date().toISOString() });
@@ -148,17 +166,6 @@ export function runOver(store: RunStore, writer: Writer, { runId, local, notice 
     },
     rememberLists: (seen) => writer.add({ type: "lists", seen }),
     rememberColumns: (seen) => writer.add({ type: "columns", seen }),
-    flush: () => void timer.write(),
-    release() {
-      timer.stop();
-      released ??= writer.end().then(
-        () => local.forget(),
-        (error: unknown) => {
-          throw error instanceof DimsyncError ? withIds(error, store.target, writer, local.file) : error;
-        },
-      );
-      return released;
-    },
   };
 }
 

@@ -1,9 +1,9 @@
 import { DimsyncError } from "../../model/errors.ts";
 import { admissible, type Fact, planWouldDiffer, withFacts } from "../facts.ts";
-import { type Instant, instant, isHeld } from "../lease.ts";
-import { holderText, thisHolder } from "../process-identity.ts";
-import type { Lease, RecordsState, UnlockedRun } from "../records.ts";
+import { isHeld } from "../lease.ts";
+import type { RecordsState } from "../records.ts";
 import { leaseHeld, leaseLost, planApplied, recordsChanged, recordsGone, recordsRefused, recordsUnclear } from "../store-errors.ts";
+import { type Attempt, hasLostLease, holds, nextAttempt, type Work, type WriterOptions } from "./next-version.ts";
 import type { Writer } from "./run.ts";
 import type { SharedStore, Version } from "./store.ts";
 
@@ -12,61 +12,53 @@ import type { SharedStore, Version } from "./store.ts";
 // concerns its own calls. A write that was given up may still be stored later, as long as its parent
 // is the newest version; the next write of this run has the same parent, so only one of them can be.
 
-export interface WriterOptions<V extends Version> {
-  /** What this run read last: its first write has to be on it. */
-  readonly tip: V;
-  /** Facts of earlier runs on this machine. They alone do not cause a write. */
-  readonly kept: readonly Fact[];
-  readonly token: string;
-  readonly runId: string;
-  readonly runUrl: string | undefined;
-  /** The run whose lease is taken over before its time-to-live is over. */
-  readonly ended?: UnlockedRun | undefined;
-}
-
-/** Facts that a caller waits for: if they can't be stored, they are given up. */
-interface Request {
-  readonly facts: readonly Fact[];
-  readonly resolve: () => void;
-  readonly reject: (error: unknown) => void;
-}
-
-interface Attempt<V> {
-  readonly tip: V;
-  readonly parent: V;
-  readonly begun: Instant;
-}
-
-interface Work<V extends Version> extends WriterOptions<V> {
-  readonly store: SharedStore<V>;
-  readonly lost: AbortController;
-  /** The newest version that was seen. */
-  stored: V;
-  /** What the caller has planned with. */
-  planned: RecordsState;
-  queue: readonly Fact[];
-  requests: readonly Request[];
-  /** Taken from the queue and the requests for the version that is being written. */
-  moving: { readonly queue: readonly Fact[]; readonly requests: readonly Request[] };
-  /** A write that was given up and may still be stored. */
-  uncertain: (Attempt<V> & { readonly isUnclear: boolean }) | undefined;
-  lastStored: Instant | undefined;
-  hasHeld: boolean;
-  isEnding: boolean;
-}
-
 const nothing: Work<Version>["moving"] = { queue: [], requests: [] };
 
-// biome-ignore lint/complexity/noExcessiveLinesPerFunction: short functions over one state
 export function openWriter<V extends Version>(store: SharedStore<V>, options: WriterOptions<V>): Writer {
   const work: Work<V> = {
     ...{ ...options, store, lost: new AbortController(), stored: options.tip, planned: options.tip.content.state },
     ...{ queue: options.kept, requests: [], moving: nothing, uncertain: undefined, lastStored: undefined, hasHeld: false, isEnding: false },
   };
+  const writes = writesOf(work);
+  return {
+    state: stateWithQueue(work),
+    holds: () => holds(work),
+    applied: (planId) => work.stored.content.applied.get(planId),
+    lastStored: () => work.lastStored,
+    lost: work.lost.signal,
+    unstored: () => [...work.moving.queue, ...work.queue].filter((fact) => !work.kept.includes(fact)),
+    add(fact) {
+      work.queue = [...work.queue, fact];
+    },
+    store: (facts) =>
+      new Promise((resolve, reject) => {
+        if (work.lost.signal.aborted) return reject(work.lost.signal.reason);
+        work.requests = [...work.requests, { facts, resolve, reject }];
+        void writes.start();
+      }),
+    write: async () => (await writes.start()) === undefined,
+    async end() {
+      await writes.current();
+      work.isEnding = true;
+      const isCancelling = await settleUncertain(work);
+      if (!isCancelling && !hasToWrite(work)) return;
+      const error = await writes.start();
+      // A write that only cancels another one has nothing to record.
+      if (error !== undefined && hasToWrite(work)) throw error;
+    },
+  };
+}
+
+interface Writes {
+  /** Writes what is queued, after the write in progress if there is one. Resolves with the error of the last one. */
+  readonly start: () => Promise<DimsyncError | undefined>;
+  /** The write in progress. */
+  readonly current: () => Promise<DimsyncError | undefined> | undefined;
+}
+
+function writesOf<V extends Version>(work: Work<V>): Writes {
   let writing: Promise<DimsyncError | undefined> | undefined;
   let isWanted = false;
-  let view: { readonly of: readonly unknown[]; readonly state: RecordsState } | undefined;
-
   const rounds = async (): Promise<DimsyncError | undefined> => {
     try {
       for (let isStored = false; !isStored || work.requests.length > 0 || (isWanted && work.queue.length > 0); ) {
@@ -82,50 +74,26 @@ export function openWriter<V extends Version>(store: SharedStore<V>, options: Wr
       writing = undefined;
     }
   };
-  const write = (): Promise<DimsyncError | undefined> => {
-    isWanted = true;
-    writing ??= rounds();
-    return writing;
-  };
   return {
-    state() {
-      const of = [work.stored, work.moving.queue, work.queue];
-      if (view === undefined || view.of.some((part, index) => part !== of[index]))
-        view = { of, state: withFacts(work.stored.content.state, [...work.moving.queue, ...work.queue]) };
-      return view.state;
+    start() {
+      isWanted = true;
+      writing ??= rounds();
+      return writing;
     },
-    holds: () => holds(work),
-    applied: (planId) => work.stored.content.applied.get(planId),
-    lastStored: () => work.lastStored,
-    lost: work.lost.signal,
-    unstored: () => [...work.moving.queue, ...work.queue].filter((fact) => !work.kept.includes(fact)),
-    add(fact) {
-      work.queue = [...work.queue, fact];
-    },
-    store: (facts) =>
-      new Promise((resolve, reject) => {
-        if (work.lost.signal.aborted) return reject(work.lost.signal.reason);
-        work.requests = [...work.requests, { facts, resolve, reject }];
-        void write();
-      }),
-    write: async () => (await write()) === undefined,
-    async end() {
-      await writing;
-      work.isEnding = true;
-      const isCancelling = await settleUncertain(work);
-      if (!isCancelling && !hasToWrite(work)) return;
-      const error = await write();
-      // A write that only cancels another one has nothing to record.
-      if (error !== undefined && hasToWrite(work)) throw error;
-    },
+    current: () => writing,
   };
 }
 
-type Held = Pick<Work<Version>, "stored" | "token" | "hasHeld">;
-
-const holds = ({ stored, token }: Held): boolean => stored.content.lease?.token === token;
-
-const hasLostLease = (work: Held): boolean => work.hasHeld && !holds(work);
+/** The stored state with the queued facts, made again only if one of them has changed. */
+function stateWithQueue<V extends Version>(work: Work<V>): () => RecordsState {
+  let made: { readonly of: readonly unknown[]; readonly state: RecordsState } | undefined;
+  return () => {
+    const of = [work.stored, work.moving.queue, work.queue];
+    if (made === undefined || made.of.some((part, index) => part !== of[index]))
+      made = { of, state: withFacts(work.stored.content.state, [...work.moving.queue, ...work.queue]) };
+    return made.state;
+  };
+}
 
 /** Whether the next version would change anything that matters. */
 function hasToWrite<V extends Version>(work: Work<V>): boolean {
@@ -163,39 +131,6 @@ async function writeOnce<V extends Version>(work: Work<V>): Promise<boolean> {
     work.requests = [...work.moving.requests, ...work.requests];
     work.moving = nothing;
   }
-}
-
-async function nextAttempt<V extends Version>(work: Work<V>): Promise<Attempt<V>> {
-  const { store, stored, moving, runId, runUrl } = work;
-  const begun = instant();
-  const facts = admissible(stored.content, [...moving.queue, ...moving.requests.flatMap((request) => request.facts)], hasLostLease(work));
-  const lease = leaseAfter(work);
-  const subject = work.isEnding ? "End the run" : holds(work) ? "Renew the lease" : "Take the lease";
-  const unlocked = takesOver(work, lease) ? work.ended : undefined;
-  const tip = await store.prepare(stored, {
-    facts: begins(work, lease) ? facts : facts.filter(({ type }) => type !== "applied" && type !== "lists"),
-    ...{ runId, runUrl, subject },
-    ...(lease === undefined ? {} : { lease }),
-    ...(unlocked === undefined ? {} : { unlocked }),
-  });
-  return { tip, parent: stored, begun };
-}
-
-const begins = (work: Held, lease: Lease | "free" | undefined): boolean => lease !== undefined || holds(work);
-
-/** Whether the next version replaces a run that has ended by this one. */
-const takesOver = ({ stored, ended }: Pick<Work<Version>, "stored" | "ended">, lease: Lease | "free" | undefined): boolean =>
-  typeof lease === "object" && ended !== undefined && stored.content.lease?.runId === ended.runId;
-
-/** The lease of the next version; undefined: as it is. */
-function leaseAfter<V extends Version>(work: Work<V>): Lease | "free" | undefined {
-  if (work.isEnding) return holds(work) ? "free" : undefined;
-  if (holds(work) || hasLostLease(work)) return undefined;
-  const { token, runId, runUrl, store, stored } = work;
-  return {
-    ...{ token, runId, runUrl, since: new Date().toISOString(), ttlMs: store.ttlMs, epoch: stored.content.epoch + 1 },
-    ...{ reason: undefined, until: undefined, holder: holderText(thisHolder()), process: thisHolder() },
-  };
 }
 
 async function afterStoring<V extends Version>(work: Work<V>, attempt: Attempt<V>, newest: string): Promise<void> {

@@ -1,0 +1,90 @@
+import { admissible, type Fact } from "../facts.ts";
+import { type Instant, instant } from "../lease.ts";
+import { holderText, thisHolder } from "../process-identity.ts";
+import type { Lease, RecordsState, UnlockedRun } from "../records.ts";
+import type { SharedStore, Version } from "./store.ts";
+
+export interface WriterOptions<V extends Version> {
+  /** What this run read last: its first write has to be on it. */
+  readonly tip: V;
+  /** Facts of earlier runs on this machine. They alone do not cause a write. */
+  readonly kept: readonly Fact[];
+  readonly token: string;
+  readonly runId: string;
+  readonly runUrl: string | undefined;
+  /** The run whose lease is taken over before its time-to-live is over. */
+  readonly ended?: UnlockedRun | undefined;
+}
+
+/** Facts that a caller waits for: if they can't be stored, they are given up. */
+interface Request {
+  readonly facts: readonly Fact[];
+  readonly resolve: () => void;
+  readonly reject: (error: unknown) => void;
+}
+
+export interface Attempt<V> {
+  readonly tip: V;
+  readonly parent: V;
+  readonly begun: Instant;
+}
+
+/** A run that brings its facts into the store. */
+export interface Work<V extends Version> extends WriterOptions<V> {
+  readonly store: SharedStore<V>;
+  readonly lost: AbortController;
+  /** The newest version that was seen. */
+  stored: V;
+  /** What the caller has planned with. */
+  planned: RecordsState;
+  queue: readonly Fact[];
+  requests: readonly Request[];
+  /** Taken from the queue and the requests for the version that is being written. */
+  moving: { readonly queue: readonly Fact[]; readonly requests: readonly Request[] };
+  /** A write that was given up and may still be stored. */
+  uncertain: (Attempt<V> & { readonly isUnclear: boolean }) | undefined;
+  lastStored: Instant | undefined;
+  hasHeld: boolean;
+  isEnding: boolean;
+}
+
+type Held = Pick<Work<Version>, "stored" | "token" | "hasHeld">;
+
+/** Whether the newest version has the lease of this run. */
+export const holds = ({ stored, token }: Held): boolean => stored.content.lease?.token === token;
+
+export const hasLostLease = (work: Held): boolean => work.hasHeld && !holds(work);
+
+/** Prepares the next version: with the queued facts, and the lease. */
+export async function nextAttempt<V extends Version>(work: Work<V>): Promise<Attempt<V>> {
+  const { store, stored, moving, runId, runUrl } = work;
+  const begun = instant();
+  const facts = admissible(stored.content, [...moving.queue, ...moving.requests.flatMap((request) => request.facts)], hasLostLease(work));
+  const lease = leaseAfter(work);
+  const subject = work.isEnding ? "End the run" : holds(work) ? "Renew the lease" : "Take the lease";
+  const unlocked = takesOver(work, lease) ? work.ended : undefined;
+  const tip = await store.prepare(stored, {
+    facts: begins(work, lease) ? facts : facts.filter(({ type }) => type !== "applied" && type !== "lists"),
+    ...{ runId, runUrl, subject },
+    ...(lease === undefined ? {} : { lease }),
+    ...(unlocked === undefined ? {} : { unlocked }),
+  });
+  return { tip, parent: stored, begun };
+}
+
+const begins = (work: Held, lease: Lease | "free" | undefined): boolean => lease !== undefined || holds(work);
+
+/** Whether the next version replaces a run that has ended by this one. */
+const takesOver = ({ stored, ended }: Pick<Work<Version>, "stored" | "ended">, lease: Lease | "free" | undefined): boolean =>
+  typeof lease === "object" && ended !== undefined && stored.content.lease?.runId === ended.runId;
+
+/** The lease of the next version; undefined: as it is. */
+function leaseAfter<V extends Version>(work: Work<V>): Lease | "free" | undefined {
+  if (work.isEnding) return holds(work) ? "free" : undefined;
+  if (holds(work) || hasLostLease(work)) return undefined;
+  const { token, runId, runUrl, store, stored } = work;
+  return {
+    ...{ token, runId, runUrl, since: new Date().toISOString(), ttlMs: store.ttlMs, epoch: stored.content.epoch + 1 },
+    ...{ reason: undefined, until: undefined, holder: holderText(thisHolder()), process: thisHolder() },
+  };
+}
