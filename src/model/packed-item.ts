@@ -1,6 +1,15 @@
 import type { JsonObject, JsonValue } from "./json/json.ts";
-import { addLazy, readOnce, sourceAt } from "./json/lazy.ts";
-import { countLeaves, firstLeaves, newIntern, type PackedLeaves, packLeaves, unpacked } from "./json/packed-leaves.ts";
+import { addLazy, type KeyOrder, type Members, readOnce, sourceAt } from "./json/lazy.ts";
+import {
+  countLeaves,
+  firstLeaves,
+  listLeaves,
+  newIntern,
+  type PackedLeaves,
+  packLeaves,
+  sortedLeaves,
+  unpacked,
+} from "./json/packed-leaves.ts";
 import type { Pointer } from "./json/pointer.ts";
 import type { Change, DraftChange, Observed } from "./plan.ts";
 import type { PlannedRequest } from "./service.ts";
@@ -17,7 +26,12 @@ export const packedFrom = 32;
 
 /** The object with these changes. */
 export const addChanges = <T extends object, F extends Facts<Change | DraftChange>>(object: T, changes: PackedLeaves<F>) =>
-  addLazy(object, "changes", { source: changes, make: unpackChanges<F> });
+  addLazy(object, "changes", { source: changes, make: unpackChanges<F>, members: changeMembers });
+
+const changeMembers = (changes: PackedLeaves<object>): Members => ({
+  isList: true,
+  each: listLeaves(changes, (path, facts) => [undefined, { path, ...facts }] as const),
+});
 
 export const unpackChanges = <F extends object>(changes: PackedLeaves<F>): readonly (F & { readonly path: Pointer })[] =>
   unpacked(changes, (path, facts) => ({ path, ...facts }));
@@ -60,7 +74,12 @@ export function countChanges<C extends Change | DraftChange>(object: WithChanges
 }
 
 export const addObserved = <T extends object>(object: T, observed: PackedLeaves<JsonValue>) =>
-  addLazy(object, "observed", { source: observed, make: unpackObserved });
+  addLazy(object, "observed", { source: observed, make: unpackObserved, members: observedMembers });
+
+const observedMembers = (observed: PackedLeaves<JsonValue>, order: KeyOrder): Members => ({
+  isList: false,
+  each: listLeaves(order === "given" ? observed : sortedLeaves(observed), (pointer, value) => [pointer, value] as const),
+});
 
 export function unpackObserved(leaves: PackedLeaves<JsonValue>): Observed {
   const observed: Record<Pointer, JsonValue> = {};

@@ -35,7 +35,7 @@ export async function writePlanFile(file: string, plan: Plan, options: PlanFileO
 }
 
 function* planPieces(signed: object): Generator<string> {
-  yield* jsonPieces(signed, { keysOf: Object.keys, space: "  " });
+  yield* jsonPieces(signed, { keysOf: Object.keys, order: "given", space: "  " });
   yield "\n";
 }
 

@@ -1,7 +1,10 @@
 import { describe, expect, test } from "vitest";
-import { canonicalPieces } from "../../src/model/json/pieces.ts";
+import { canonicalJson } from "../../src/model/json/json.ts";
+import { newIntern, packLeaves } from "../../src/model/json/packed-leaves.ts";
+import { canonicalPieces, jsonPieces } from "../../src/model/json/pieces.ts";
 import {
   addChanges,
+  addObserved,
   bodyOf,
   changeCount,
   changesOf,
@@ -11,7 +14,7 @@ import {
   withBodyText,
   withChangesOf,
 } from "../../src/model/packed-item.ts";
-import type { Plan } from "../../src/model/plan.ts";
+import type { Observed, Plan } from "../../src/model/plan.ts";
 import { renderers } from "../../src/render/index.ts";
 import { fleetPlan } from "../render/fleet-plan.ts";
 import { fullPlan } from "../render/full-plan.ts";
@@ -44,6 +47,22 @@ describe("a packed plan is printed like a plain one", () => {
       expect([...canonicalPieces(packed(plan))].join("")).toBe([...canonicalPieces(plan)].join(""));
     });
   });
+});
+
+test("observed values are printed like plain ones, in the order of the item and sorted", () => {
+  const observed: Observed = {
+    "/schemas/public/enabled": true,
+    "/schemas/public/tables/users/enabled": true,
+    "/schemas/public/tables/users/columns/id/enabled": true,
+    "/schemas/public/tables/users/columns/id/hashed": false,
+    "/schemas/public/tables/users/columns/id x/hashed": false,
+    "/schemas/public/tables/a/enabled": false,
+  };
+  const item = addObserved({ id: "i1" }, packLeaves(Object.entries(observed), newIntern()));
+  const given = [...jsonPieces({ items: [item] }, { keysOf: Object.keys, order: "given", space: "  " })].join("");
+  expect(given).toBe(JSON.stringify({ items: [{ id: "i1", observed }] }, undefined, 2));
+  expect([...canonicalPieces({ items: [item] })].join("")).toBe(canonicalJson({ items: [{ id: "i1", observed }] }));
+  expect(item.observed).toEqual(observed);
 });
 
 describe("the changes of an item", () => {

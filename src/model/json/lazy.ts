@@ -6,6 +6,18 @@
 export interface Lazy<S, V> {
   readonly source: S;
   readonly make: (source: S) => V;
+  /** The members of the value, to print it without making it. */
+  readonly members?: (source: S, order: KeyOrder) => Members;
+}
+
+/** The order of the keys: that of the map, or sorted. */
+export type KeyOrder = "given" | "sorted";
+
+/** The members of a map or list, one after the other. */
+export interface Members {
+  readonly isList: boolean;
+  /** `below`: those of the member, if it is not made. */
+  readonly each: Iterable<readonly [key: string | undefined, member: unknown, below?: Members]>;
 }
 
 interface LazyGetter extends Lazy<unknown, unknown> {
@@ -16,14 +28,14 @@ interface LazyGetter extends Lazy<unknown, unknown> {
 export function addLazy<T extends object, K extends string, S, V>(
   object: T,
   key: K,
-  { source, make }: Lazy<S, V>,
+  { source, make, members }: Lazy<S, V>,
 ): T & Readonly<Record<K, V>> {
   let known: { readonly value: V } | undefined;
   const getter = (): V => {
     known ??= { value: make(source) };
     return known.value;
   };
-  Object.defineProperty(object, key, { get: Object.assign(getter, { source, make }), enumerable: true, configurable: true });
+  Object.defineProperty(object, key, { get: Object.assign(getter, { source, make, members }), enumerable: true, configurable: true });
   Object.defineProperty(object, "toJSON", { value: plainCopy, enumerable: false, configurable: true });
   // The member is the one that was defined above.
   return object as T & Readonly<Record<K, V>>;
@@ -50,6 +62,12 @@ export function readOnce<T extends object, K extends keyof T & string>(object: T
 
 /** The form in which a lazy member is kept; undefined for an ordinary one. */
 export const sourceAt = (object: object, key: string): unknown => lazyAt(object, key)?.source;
+
+/** The members of a lazy member that can be printed without being made. */
+export function membersAt(object: object, key: string, order: KeyOrder): Members | undefined {
+  const lazy = lazyAt(object, key);
+  return lazy?.members?.(lazy.source, order);
+}
 
 function lazyAt(object: object, key: string): LazyGetter | undefined {
   const get: unknown = Object.getOwnPropertyDescriptor(object, key)?.get;

@@ -120,6 +120,16 @@ export function unpacked<T, U>(leaves: PackedLeaves<T>, make: (pointer: Pointer,
   return all;
 }
 
+/** What `make` returns for the leaves, one after the other. */
+export function* listLeaves<T, U>({ runs, names, kindAt, kinds }: PackedLeaves<T>, make: (pointer: Pointer, value: T) => U): Generator<U> {
+  let at = 0;
+  for (const { parent, end } of runs)
+    for (; at < end; at++) {
+      const kind = kinds[kindAt[at] ?? 0];
+      if (kind !== undefined) yield make(`${parent}${names[at]}${kind.suffix}`, kind.value);
+    }
+}
+
 /** The same pointers with other values. `map` is called once for each kind. */
 export const withValues = <T, U>(leaves: PackedLeaves<T>, map: (value: T) => U): PackedLeaves<U> => ({
   ...leaves,
@@ -132,22 +142,62 @@ export const countLeaves = <T>({ kinds }: PackedLeaves<T>, test: (value: T) => b
 
 /** The leaves in the order of their pointers. */
 export function sortedLeaves<T>(leaves: PackedLeaves<T>): PackedLeaves<T> {
-  let isSorted = true;
-  let last = "";
-  eachLeaf(leaves, (parent, name, { suffix }) => {
-    const pointer = parent + name + suffix;
-    isSorted &&= pointer >= last;
-    last = pointer;
-  });
-  if (isSorted) return leaves;
-  const all: { readonly pointer: Pointer; readonly parent: string; readonly name: string; readonly kind: LeafKind<T> }[] = [];
-  eachLeaf(leaves, (parent, name, kind) => all.push({ pointer: parent + name + kind.suffix, parent, name, kind }));
+  if (isSorted(leaves)) return leaves;
+  // Sorting the runs is often enough: the columns of a table, and what is set for the table itself.
+  const byRun = sortedRuns(leaves);
+  if (isSorted(byRun)) return byRun;
+  const all: Placed<T>[] = [];
+  eachLeaf(leaves, (parent, name, kind) => all.push({ parent, name, kind }));
+  const pointerOf = ({ parent, name, kind }: Placed<T>): Pointer => parent + name + kind.suffix;
+  return repacked(
+    all
+      .map((leaf) => [pointerOf(leaf), leaf] as const)
+      .sort(([a], [b]) => byText(a, b))
+      .map(([, leaf]) => leaf),
+  );
+}
+
+interface Placed<T> {
+  readonly parent: string;
+  readonly name: string;
+  readonly kind: LeafKind<T>;
+}
+
+function repacked<T>(leaves: Iterable<Placed<T>>): PackedLeaves<T> {
   const packer = newPacker<T>();
   const numbers = new Map<LeafKind<T>, number>();
-  for (const { parent, name, kind } of all.sort((a, b) => byText(a.pointer, b.pointer))) {
+  for (const { parent, name, kind } of leaves) {
     const number = numbers.get(kind) ?? packer.kind(kind.suffix, kind.value);
     numbers.set(kind, number);
     packer.add(parent, name, number);
   }
   return packer.packed();
+}
+
+function isSorted<T>(leaves: PackedLeaves<T>): boolean {
+  let sorted = true;
+  let last = "";
+  eachLeaf(leaves, (parent, name, { suffix }) => {
+    const pointer = parent + name + suffix;
+    sorted &&= pointer >= last;
+    last = pointer;
+  });
+  return sorted;
+}
+
+/** The runs in the order of their first leaves. */
+function sortedRuns<T>({ runs, names, kindAt, kinds }: PackedLeaves<T>): PackedLeaves<T> {
+  const places = runs.map(({ parent, end }, index) => {
+    const from = runs[index - 1]?.end ?? 0;
+    return { parent, from, end, first: `${parent}${names[from]}${kinds[kindAt[from] ?? 0]?.suffix}` };
+  });
+  places.sort((a, b) => byText(a.first, b.first));
+  const leaves = function* (): Generator<Placed<T>> {
+    for (const { parent, from, end } of places)
+      for (let at = from; at < end; at++) {
+        const kind = kinds[kindAt[at] ?? 0];
+        if (kind !== undefined) yield { parent, name: names[at] ?? "", kind };
+      }
+  };
+  return repacked(leaves());
 }

@@ -1,9 +1,11 @@
 import { emptyRecord } from "./json.ts";
-import { isLazy, plainMembers, readOnce } from "./lazy.ts";
+import { isLazy, type KeyOrder, type Members, membersAt, plainMembers, readOnce } from "./lazy.ts";
 
 export interface JsonForm {
   /** The keys of a map in the order in which they are printed. */
   readonly keysOf: (map: object) => readonly string[];
+  /** Whether `keysOf` sorts. */
+  readonly order: KeyOrder;
   /** Two spaces, or "" for one line. */
   readonly space: "  " | "";
   /** A string with quotes; JSON.stringify if absent. Not called for printable ASCII without quotes and backslashes. */
@@ -15,11 +17,12 @@ export interface JsonForm {
  * fourth level (a change, a request) are printed as a whole.
  */
 export function* jsonPieces(value: object, form: JsonForm): Generator<string> {
-  yield* piecesOf(value, form, { indent: "", depth: 0 });
+  const members = streamed(value, form);
+  yield* members === undefined ? [textOf(value, form, "")] : piecesOf(members, form, { indent: "", depth: 0 });
 }
 
 /** What `canonicalJson` returns, in pieces. */
-export const canonicalPieces = (value: object): Generator<string> => jsonPieces(value, { keysOf: sortedKeys, space: "" });
+export const canonicalPieces = (value: object): Generator<string> => jsonPieces(value, { keysOf: sortedKeys, order: "sorted", space: "" });
 
 /** The keys as a map has them to which they are added in this order: whole numbers come first. */
 export function mapOrder(keys: readonly string[]): readonly string[] {
@@ -41,16 +44,15 @@ interface Place {
   readonly depth: number;
 }
 
-function* piecesOf(value: object, form: JsonForm, { indent, depth }: Place): Generator<string> {
-  const isList = Array.isArray(value);
+function* piecesOf({ isList, each }: Members, form: JsonForm, { indent, depth }: Place): Generator<string> {
   const inner = indent + form.space;
+  const before = newLine(form, inner);
   let text = "";
   let isFirst = true;
-  for (const [head, member] of membersOf(value, form)) {
-    if (member === undefined && !isList) continue;
-    text += `${isFirst ? (isList ? "[" : "{") : ","}${newLine(form, inner)}${head}`;
+  for (const [key, member, below = depth < wholeDepth - 1 ? streamed(member, form) : undefined] of each) {
+    if (member === undefined && !isList && below === undefined) continue;
+    text += `${isFirst ? (isList ? "[" : "{") : ","}${before}${key === undefined ? "" : quoted(key, form) + colon(form)}`;
     isFirst = false;
-    const below = depth + 1 < wholeDepth ? containerOf(member) : undefined;
     if (below === undefined) text += textOf(member, form, inner);
     else {
       yield text;
@@ -64,13 +66,22 @@ function* piecesOf(value: object, form: JsonForm, { indent, depth }: Place): Gen
   yield isFirst ? (isList ? "[]" : "{}") : `${text}${newLine(form, indent)}${isList ? "]" : "}"}`;
 }
 
-/** The members with what precedes each. A lazy member is made when its turn comes. */
-function* membersOf(value: object, form: JsonForm): Generator<readonly [head: string, member: unknown]> {
-  if (Array.isArray(value)) for (const element of value as readonly unknown[]) yield ["", element];
-  else for (const key of form.keysOf(value)) yield [quoted(key, form) + colon(form), readOnce(value as Members, key)];
+/** The members of a map or list; undefined for a scalar. */
+function streamed(value: unknown, form: JsonForm): Members | undefined {
+  const container = containerOf(value);
+  return container === undefined ? undefined : { isList: Array.isArray(container), each: membersOf(container, form) };
 }
 
-type Members = Readonly<Record<string, unknown>>;
+function* membersOf(value: object, form: JsonForm): Generator<readonly [key: string | undefined, member: unknown, below?: Members]> {
+  if (Array.isArray(value)) for (const element of value as readonly unknown[]) yield [undefined, element];
+  else
+    for (const key of form.keysOf(value)) {
+      const below = membersAt(value, key, form.order);
+      yield below === undefined ? [key, readOnce(value as JsonMap, key)] : [key, undefined, below];
+    }
+}
+
+type JsonMap = Readonly<Record<string, unknown>>;
 
 /** The value as JSON. Its lines after the first are indented. */
 function textOf(value: unknown, form: JsonForm, indent: string): string {
@@ -86,7 +97,7 @@ function textOf(value: unknown, form: JsonForm, indent: string): string {
     for (const element of container as readonly unknown[]) text += `${text === "" ? "[" : ","}${before}${textOf(element, form, inner)}`;
     return text === "" ? "[]" : `${text}${newLine(form, indent)}]`;
   }
-  const members = isLazy(container) ? plainMembers(container) : (container as Members);
+  const members = isLazy(container) ? plainMembers(container) : (container as JsonMap);
   for (const key of form.keysOf(container)) {
     const member = members[key];
     if (member !== undefined) text += `${text === "" ? "{" : ","}${before}${quoted(key, form)}${colon(form)}${textOf(member, form, inner)}`;

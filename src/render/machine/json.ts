@@ -43,7 +43,7 @@ function newForm(): JsonForm {
     if (known.size < mostShapes) known.set(shape, sorted);
     return sorted;
   };
-  return { keysOf, space: "  ", quoted: (text) => visible(JSON.stringify(text)) };
+  return { keysOf, order: "sorted", space: "  ", quoted: (text) => visible(JSON.stringify(text)) };
 }
 
 // Bodies have the names of schemas, tables and columns as keys, which may all be different.
