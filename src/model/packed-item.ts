@@ -1,5 +1,5 @@
-import type { JsonObject, JsonValue } from "./json/json.ts";
-import { addLazy, type KeyOrder, type Members, readOnce, sourceAt } from "./json/lazy.ts";
+import { isObject, type JsonObject, type JsonValue } from "./json/json.ts";
+import { addLazy, type KeyOrder, type Members, merged, plainMembers, readOnce, sourceAt } from "./json/lazy.ts";
 import {
   countLeaves,
   firstLeaves,
@@ -89,9 +89,47 @@ export function unpackObserved(leaves: PackedLeaves<JsonValue>): Observed {
   return observed;
 }
 
+/**
+ * An item that was read from a file, with everything long packed. An item that is not one, or has few changes, is returned as it is. `intern` is shared by
+ * the items of a file.
+ */
+export function packItem(item: unknown, intern: (text: string) => string): unknown {
+  if (!isObject(item) || !Array.isArray(item["changes"]) || item["changes"].length < packedFrom) return item;
+  const { changes, observed, requests, ...others } = item;
+  const leaves = (changes as readonly unknown[]).flatMap((change) => {
+    if (!isObject(change) || typeof change["path"] !== "string") return [];
+    const { path, ...facts } = change;
+    return [[change["path"], facts as Omit<Change, "path">] as const];
+  });
+  const values = isObject(observed) ? Object.entries(observed as JsonObject) : [];
+  if (leaves.length < changes.length || !values.every(([pointer]) => pointer.startsWith("/"))) return item;
+  const withRequests = { ...others, ...(requests === undefined ? {} : { requests: packRequests(requests) }) };
+  const packed = addChanges(withRequests, packLeaves(leaves, intern));
+  return isObject(observed) ? addObserved(packed, packLeaves(values, intern)) : merged(packed, observed === undefined ? {} : { observed });
+}
+
+/** The same item with plain members, for one reader. */
+export function unpackedItem(item: object): object {
+  const { requests, ...others } = plainMembers(item);
+  return requests === undefined ? others : { ...others, requests: Array.isArray(requests) ? requests.map(plainRequest) : requests };
+}
+
+const plainRequest = (request: unknown): unknown => (isObject(request) ? plainMembers(request) : request);
+
+const packRequests = (requests: unknown): unknown =>
+  !Array.isArray(requests)
+    ? requests
+    : requests.map((request: unknown) => {
+        if (!isObject(request) || !isObject(request["body"])) return request;
+        const { body, ...others } = request;
+        return addBodyText(others, JSON.stringify(body));
+      });
+
 /** A request whose body is kept as the JSON that is sent. */
-export const withBodyText = (request: Omit<PlannedRequest, "body">, text: string): PlannedRequest =>
-  addLazy({ ...request }, "body", { source: text, make: (json: string) => JSON.parse(json) as JsonObject });
+export const withBodyText = (request: Omit<PlannedRequest, "body">, text: string): PlannedRequest => addBodyText({ ...request }, text);
+
+const addBodyText = <T extends object>(request: T, text: string) =>
+  addLazy(request, "body", { source: text, make: (json: string) => JSON.parse(json) as JsonObject });
 
 /** The body of a request, for one reader. */
 export const bodyOf = (request: PlannedRequest): JsonObject => readOnce(request, "body");

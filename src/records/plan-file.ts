@@ -1,12 +1,17 @@
 import { createHash, createHmac, timingSafeEqual } from "node:crypto";
-import { readFile } from "node:fs/promises";
+import { createReadStream } from "node:fs";
+import { readFile, stat } from "node:fs/promises";
 import { DimsyncError } from "../model/errors.ts";
 import { isObject, own } from "../model/json/json.ts";
+import { isLazy } from "../model/json/lazy.ts";
+import { newIntern } from "../model/json/packed-leaves.ts";
 import { canonicalPieces, jsonPieces } from "../model/json/pieces.ts";
+import { packItem, unpackedItem } from "../model/packed-item.ts";
 import type { Plan } from "../model/plan.ts";
 import type { Result } from "../model/result.ts";
 import { writeAtomic } from "./files/atomic.ts";
 import { reasonOf } from "./files/fs-errors.ts";
+import { parseParts } from "./files/json-parts.ts";
 
 export interface PlanFileOptions {
   /** DIMSYNC_DIGEST_KEY: makes the digest one that only its holders can make. An empty string counts as none. */
@@ -47,7 +52,7 @@ export async function readPlanFile(file: string, options: DocumentReadOptions = 
   const { document, digest } = toDocument(file, await parse(file));
   if (own(document, "kind") !== "Plan") throw notAPlan(file, "it is not a plan", "Use a file that `dimsync plan --out FILE` wrote.");
   refuseFault(file, integrityFault(document, digest, options.digestKey));
-  if (!isPlan(document) || options.validate?.(document) === false)
+  if (!isPlan(document) || !isValid(document, options))
     throw unusable(file, "members are missing or have the wrong type", "Make the plan again.");
   return document;
 }
@@ -73,16 +78,22 @@ function readDocument(file: string, value: unknown, options: DocumentReadOptions
   const isSigned = typeof digest === "string" && digest.startsWith("hmac-sha256:");
   const fault = digest === undefined ? undefined : integrityFault(document, digest, isSigned ? options.digestKey : undefined);
   if (fault !== "keyless") refuseFault(file, fault);
-  const valid = options.validate?.(document) !== false;
+  const valid = isValid(document, options);
   if (valid && isPlan(document)) return document;
   if (valid && isResult(document)) return document;
   throw unusable(file, "members are missing or have the wrong type", "Make it again.");
 }
 
+/** A longer file is parsed item by item. */
+const longFile = 128 * 1024 * 1024;
+
 async function parse(file: string): Promise<unknown> {
-  const text = await readFile(file, "utf8").catch((error: unknown) => {
+  const unreadable = (error: unknown): never => {
     throw new DimsyncError("E_PLAN_FILE", `The file ${file} cannot be read: ${reasonOf(error)}. Check its name.`, { cause: error });
-  });
+  };
+  const { size } = await stat(file).catch(unreadable);
+  if (size > longFile) return await parseLong(file);
+  const text = await readFile(file, "utf8").catch(unreadable);
   try {
     return JSON.parse(text);
   } catch (error) {
@@ -93,6 +104,17 @@ async function parse(file: string): Promise<unknown> {
       "It may have been truncated when it was copied. Copy it again, or make the plan again.",
       error,
     );
+  }
+}
+
+/** The same with packed items. */
+async function parseLong(file: string): Promise<unknown> {
+  const intern = newIntern();
+  try {
+    return await parseParts(createReadStream(file, { highWaterMark: 1024 * 1024 }), (item) => packItem(item, intern));
+  } catch (error) {
+    const why = error instanceof SyntaxError ? "it is not valid JSON" : `it cannot be read: ${reasonOf(error)}`;
+    throw unusable(file, why, "It may have been truncated when it was copied. Copy it again, or make the plan again.", error);
   }
 }
 
@@ -111,6 +133,20 @@ function toDocument(file: string, value: unknown): { readonly document: Readonly
   const { integrity, ...document } = value;
   return { document, digest: integrity === undefined ? undefined : isObject(integrity) ? own(integrity, "digest") : null };
 }
+
+/** Packed items are checked one at a time, because the check needs their lists. */
+function isValid(document: Readonly<Record<string, unknown>>, { validate = () => true }: DocumentReadOptions): boolean {
+  const items = own(document, "items");
+  const packed = Array.isArray(items) ? items.filter(isLazyObject) : [];
+  if (!Array.isArray(items) || packed.length === 0) return validate(document);
+  const emptied = Object.fromEntries(Object.entries(document).map(([key, value]) => [key, Array.isArray(value) ? [] : value]));
+  return (
+    validate({ ...document, items: items.filter((item) => !isLazyObject(item)) }) &&
+    packed.every((item) => validate({ ...emptied, items: [unpackedItem(item)] }))
+  );
+}
+
+const isLazyObject = (value: unknown): value is object => isObject(value) && isLazy(value);
 
 function refuseFault(file: string, fault: IntegrityFault | undefined): void {
   if (fault === undefined) return;

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { canonicalJson } from "../../src/model/json/json.ts";
+import { isLazy } from "../../src/model/json/lazy.ts";
 import { newIntern, packLeaves } from "../../src/model/json/packed-leaves.ts";
 import { canonicalPieces, jsonPieces } from "../../src/model/json/pieces.ts";
 import {
@@ -11,6 +12,8 @@ import {
   countChanges,
   firstChanges,
   packedChanges,
+  packItem,
+  unpackedItem,
   withBodyText,
   withChangesOf,
 } from "../../src/model/packed-item.ts";
@@ -95,4 +98,31 @@ test("a body that is kept as text is the same for every reader", () => {
   expect(JSON.stringify(request)).toBe('{"method":"PATCH","path":"/v1/x","body":{"__proto__":{"a":1}}}');
   expect(bodyOf(request)).not.toBe(bodyOf(request));
   expect(request.body).toEqual(bodyOf(request));
+});
+
+describe("an item that was read", () => {
+  const changes = Array.from({ length: 40 }, (_, i) => ({ path: `/schemas/s/tables/t/columns/c${i}/hashed`, before: false, after: true }));
+  const read = { id: "i1", changes, observed: { "/schemas/s/enabled": true }, requests: [{ method: "PATCH", path: "/x", body: { a: 1 } }] };
+
+  test("is packed, and is the same", () => {
+    const item = packItem(read, newIntern());
+    expect(JSON.parse(JSON.stringify(item))).toEqual(read);
+    expect(unpackedItem(item as object)).toEqual(read);
+    expect(isLazy(item as object)).toBe(true);
+  });
+
+  test.each<readonly [string, unknown]>([
+    ["no item", 5],
+    ["few changes", { ...read, changes: changes.slice(1, 5) }],
+    ["no changes", { id: "i1" }],
+    ["a change without a path", { ...read, changes: [...changes, { after: 1 }] }],
+    ["observed values without a pointer", { ...read, observed: { __proto__: null, constructor: 1 } }],
+  ])("is returned as it is: %s", (_sentence, item) => {
+    expect(packItem(item, newIntern())).toBe(item);
+  });
+
+  test("keeps members of the wrong type, which a check refuses later", () => {
+    const wrong = { ...read, observed: 5, requests: [null, { body: 1 }] };
+    expect(JSON.parse(JSON.stringify(packItem(wrong, newIntern())))).toEqual(wrong);
+  });
 });

@@ -76,7 +76,7 @@ const actionTexts: Readonly<Record<ItemGroup["action"], readonly [plan: string, 
 };
 
 function itemHtml(item: ItemGroup, objectAddress: string, words: Words): string {
-  const { address, action, liveName, liveId, renamedFrom, lines, on, exposed, isShort } = item;
+  const { address, action, liveName, liveId, renamedFrom, lines, left, on, exposed, isShort } = item;
   const former = renamedFrom === undefined ? "" : `renamed from ${escaped(renamedFrom)}`;
   const live = joinParts([escaped(liveName ?? ""), liveId === undefined ? "" : code(liveId), former], " ");
   const target = on === undefined ? "" : ` on ${escaped(on.type)} ${code(on.id)}`;
@@ -86,11 +86,15 @@ function itemHtml(item: ItemGroup, objectAddress: string, words: Words): string 
   return blocks(
     `<h4>${escaped(address)} ${text}${target} <span class="quiet small">${live}</span></h4>`,
     isShort ? "" : changeTable(lines, address === objectAddress ? "Changes" : `Changes of ${address}`, words),
+    left === 0 ? "" : `<p>${counted(left, `more ${words.change}`)} ${left === 1 ? "is" : "are"} not listed. ${allNote(words)}</p>`,
     cause === "" ? "" : `<p>${cause}</p>`,
     exposed === 0 ? "" : `<p class="note bad">${exposedText(exposed)}.</p>`,
     requestsHtml(item),
   );
 }
+
+/** How to get what the page leaves out. */
+const allNote = (words: Words): string => `${code(`${words.command} -o json`)} prints all of them.`;
 
 function requestsHtml({ calls }: ReportGroup): string {
   const texts = calls.map(

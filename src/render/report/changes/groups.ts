@@ -1,7 +1,7 @@
 import { kindNames } from "../../../kinds/manifests.ts";
 import { manifestAddress } from "../../../model/address.ts";
 import { readOnce } from "../../../model/json/lazy.ts";
-import { changeCount as changesIn } from "../../../model/packed-item.ts";
+import { changeCount as changesIn, firstChanges } from "../../../model/packed-item.ts";
 import type { Action, Item } from "../../../model/plan.ts";
 import type { PlannedRequest } from "../../../model/service.ts";
 import { counted } from "../../../text/counts.ts";
@@ -32,6 +32,8 @@ export interface ItemGroup extends Head {
   /** The resource of a tag relation; raw. */
   readonly on?: { readonly type: string; readonly id: string } | undefined;
   readonly lines: readonly ChangeLine[];
+  /** How many changes the lines leave out. */
+  readonly left: number;
   /** Whether the head says everything. */
   readonly isShort: boolean;
   /** Addresses of items that run first; raw. */
@@ -79,10 +81,17 @@ export const changeCount = (items: readonly Item[]): number =>
 export const isGrouped = (items: readonly Item[], verbose: boolean): boolean =>
   !verbose && (changeCount(items) >= groupedFrom || items.length >= groupedFrom);
 
-/** Every item with all its changes. They may depend on any of `all`. */
-export function itemGroups(items: readonly Item[], words: Words, all = items): readonly ItemGroup[] {
+interface ItemGroupOptions {
+  /** The items that these may depend on. */
+  readonly all?: readonly Item[];
+  /** As many changes of an item are listed; a create is always listed whole. */
+  readonly most?: number;
+}
+
+/** Every item with its changes. */
+export function itemGroups(items: readonly Item[], words: Words, { all = items, most }: ItemGroupOptions = {}): readonly ItemGroup[] {
   const addresses = new Map(all.map(({ id, address }) => [id, address]));
-  return items.map((item) => itemGroup(item, addresses, words));
+  return items.map((item) => itemGroup(item, addresses, { words, most }));
 }
 
 /** The items in their order. Similar items are grouped at the position of the first. */
@@ -90,7 +99,7 @@ export function reportGroups(items: readonly Item[], words: Words, byRule: boole
   if (!byRule) return itemGroups(items, words);
   return grouped(items, groupKey).flatMap((group): readonly ReportGroup[] => {
     if (isSchemaChange(group[0])) return [rulesGroup(group, words)];
-    return group.length < fewestNames ? itemGroups(group, words, items) : [namesGroup(group)];
+    return group.length < fewestNames ? itemGroups(group, words, { all: items }) : [namesGroup(group)];
   });
 }
 
@@ -103,13 +112,19 @@ function groupKey(item: Item): string {
 /** Whether its changes come from rules. */
 export const isSchemaChange = ({ kind, action }: Item): boolean => kind === kindNames.schemaConfig && action === "update";
 
-function itemGroup(item: Item, addresses: ReadonlyMap<string, string>, words: Words): ItemGroup {
+function itemGroup(
+  item: Item,
+  addresses: ReadonlyMap<string, string>,
+  { words, most }: { readonly words: Words; readonly most: number | undefined },
+): ItemGroup {
   const { action, address, liveName, liveId, renamedFrom, dependsOn } = item;
+  const isCut = most !== undefined && action !== "create" && changesIn(item) > most;
   return {
     type: "item",
     ...{ action, address, liveName, liveId, renamedFrom },
     on: relationTarget(item),
-    lines: changeLines(readOnce(item, "changes"), action, words),
+    lines: changeLines(isCut ? firstChanges(item, most) : readOnce(item, "changes"), action, words),
+    left: isCut ? changesIn(item) - most : 0,
     isShort: action === "bind" || (action === "relate" && changesIn(item) <= 1),
     after: dependsOn.map((id) => addresses.get(id) ?? id),
     calls: callsOf([item], words),

@@ -1,10 +1,12 @@
 import { integrationAddress, kindNames } from "../../../kinds/manifests.ts";
 import { kindOf, manifestAddress, parseAddress } from "../../../model/address.ts";
+import type { LeafKind } from "../../../model/json/packed-leaves.ts";
+import { changesOf, type Facts } from "../../../model/packed-item.ts";
 import type { Item } from "../../../model/plan.ts";
 import { actorText } from "../attribution.ts";
-import type { Words } from "../words.ts";
+import { isAlarm, type Words } from "../words.ts";
 import { grouped } from "./grouped.ts";
-import { type ItemGroup, itemGroups } from "./groups.ts";
+import { changeCount, type ItemGroup, itemGroups } from "./groups.ts";
 
 /** All changes of one live object: an integration with its schemas, a tag with its relations, an asset. */
 export interface ReportObject {
@@ -21,29 +23,41 @@ export interface ReportObject {
   readonly users: readonly string[];
 }
 
+/** So many changes are listed; with more, as many of each item as there is room for. A browser takes seconds to lay out more. */
+const mostListed = 20_000;
+const fewestOfItem = 3;
+
 /**
  * Integrations first, those with the most highlighted changes before the others. Without ids to
  * record.
  */
-export function objectsOf(items: readonly Item[], words: Words): readonly ReportObject[] {
-  const shown = itemGroups(items, words).filter(({ action }) => action !== "bind");
+export function objectsOf(all: readonly Item[], words: Words): readonly ReportObject[] {
+  const items = all.filter(({ action }) => action !== "bind");
+  const isLong = changeCount(items) > mostListed;
+  const shown = itemGroups(items, words, {
+    all,
+    ...(isLong ? { most: Math.max(fewestOfItem, Math.floor(mostListed / items.length)) } : {}),
+  });
+  const byGroup = new Map(shown.map((group, index) => [group, items[index]]));
   const objects = grouped(shown, ({ address }) => objectAddress(address)).map((group): ReportObject => {
     const [{ address }] = group;
-    const lines = group.flatMap((item) => item.lines);
-    const users = lines.flatMap(({ trace: { attribution } }) => (attribution === undefined ? [] : [actorText(attribution)]));
+    const facts = group.flatMap((one) => changeKinds(byGroup.get(one)));
+    const users = facts.flatMap(({ value: { attribution } }) => (attribution === undefined ? [] : [actorText(attribution)]));
     return {
       title: objectAddress(address).replace("/", " "),
       address: objectAddress(address),
       liveId: group.find(({ liveId }) => liveId !== undefined)?.liveId,
       items: group,
-      changes: lines.length,
-      alarms: lines.filter(({ isAlarm }) => isAlarm).length,
+      changes: group.reduce((sum, { lines, left }) => sum + lines.length + left, 0),
+      alarms: facts.reduce((sum, { value, count }) => sum + (isAlarm(value) ? count : 0), 0),
       users: [...new Set(users)].filter((user) => user !== ""),
     };
   });
   const isOther = ({ address }: ReportObject): number => (kindOf(address) === kindNames.integration ? 0 : 1);
   return objects.sort((a, b) => isOther(a) - isOther(b) || b.alarms - a.alarms);
 }
+
+const changeKinds = (item: Item | undefined): readonly LeafKind<Facts>[] => (item === undefined ? [] : changesOf(item).kinds);
 
 function objectAddress(address: string): string {
   const on = parseAddress(address)?.on;
