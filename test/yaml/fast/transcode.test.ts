@@ -95,6 +95,7 @@ describe("the fast path reads", () => {
 describe("the fast path leaves to the library", () => {
   const rows: readonly (readonly [sentence: string, text: string])[] = [
     ["a duplicate key", "a: 1\nb: 2\na: 1\n"],
+    ["a duplicate key among twenty", `${[..."tsrqponmlkjihgfedcba"].map((key) => `${key}: 1\n`).join("")}k: 2\n`],
     ["a duplicate key in braces", "a: { b: 1, b: 2 }\n"],
     ["a duplicate key in two notations", `a: 1\n"a": 2\n`],
     ["anchors in braces", "a: { b: &x 1 }\n"],
