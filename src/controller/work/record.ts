@@ -28,7 +28,7 @@ export interface FinishedRun {
 }
 
 export interface Recorded {
-  /** False if the run was recorded before, or if another run had taken the account over: then only the run itself is kept. */
+  /** Whether the claim was held. If not, another run has taken the account over, and only the run itself is kept; or this one is the last of its claim and was recorded before. */
   readonly is_current: boolean;
   readonly opened: number;
   readonly closed: number;
@@ -41,7 +41,7 @@ export async function recordRun(database: Database, run: FinishedRun): Promise<R
   const { report, result } = run.outcome;
   const [recorded] = await rowsOf<Recorded>(
     database,
-    `select exists (select 1 from mine) as is_current, (select count(*) from opened) as opened, (select count(*) from closed) as closed,
+    `select exists (select 1 from mine) or exists (select 1 from again) as is_current, (select count(*) from opened) as opened, (select count(*) from closed) as closed,
       (select next_check_at from account where running_run is null) as next_check_at`,
     [JSON.stringify(inputOf(run)), zipped(report), zipped(result)],
     statement,
@@ -106,7 +106,7 @@ const inputColumns = `id text, claim text, account bigint, reason text, mode tex
 /** How many runs in a row ended in 429 or 5xx, this one included. */
 const throttledSql = 'case when mine."isThrottled" then a.throttled_runs + 1 else 0 end';
 
-/** A run that lost its lease has usually lost its claim too. `mine` has a row if the run is new and its claim is still held. */
+/** A run that lost its lease has usually lost its claim too. `mine` has a row if the run is new and its claim is still held; `again` if the claim continues after a run that was recorded before, because the response was lost. */
 const statement = `i as (select * from jsonb_to_record($1::jsonb) as x(${inputColumns})),
 run as (insert into dimsync_controller.run (id, account, reason, mode, worker, digest, generation, git_commit, started_at, finished_at, exit_code,
     exit_reasons, exposed_columns, differences, manual, policy_violations, changes_sent, error_code, message, calls, report, result)
@@ -114,6 +114,7 @@ run as (insert into dimsync_controller.run (id, account, reason, mode, worker, d
     differences, manual, "policyViolations", "changesSent", "errorCode", message, calls, $2::bytea, $3::bytea from i
   on conflict (id) do nothing returning id),
 mine as (select i.* from i join run using (id) join dimsync_controller.account a on a.id = i.account where a.running_run = i.claim),
+again as (select 1 from i join dimsync_controller.account a on a.id = i.account where a.running_run = i.claim and a.last_run = i.id),
 seen as (select mine.account, mine.id as run, mine."finishedAt" as at, f.* from mine,
   jsonb_to_recordset(mine.findings) as f(key text, kind text, address text, path text, risk text, cause text, detail jsonb, actor text)),
 closed as (update dimsync_controller.finding f set closed_at = mine."finishedAt", closed_run = mine.id, closed_by = mine."closedBy"

@@ -66,6 +66,22 @@ describeDatabases("runs", (database) => {
     expect([detail?.runs.length, detail?.timeline[0]?.checks, detail?.state]).toEqual([2, 1, "failing"]);
   });
 
+  it("continues with a claim if the response to a run of it was lost", async () => {
+    const id = await account(database(), "again");
+    const claim = randomUUID();
+    const claimed = await claimAccount(database(), { account: id, run: claim, worker: "w", isRetry: false, watched: "again" });
+    const first: FinishedRun = {
+      ...{ id: claim, claim, account: id, reason: "schedule", mode: "report", worker: "w", startedAt: new Date().toISOString() },
+      ...{ generation: claimed?.generation ?? 0, outcome: failure(false), isLast: false },
+    };
+    expect(await recordRun(database(), first)).toMatchObject({ is_current: true });
+    expect(await recordRun(database(), first)).toMatchObject({ is_current: true, opened: 0 });
+    expect((await readAccount(database(), "again"))?.timeline[0]?.checks).toBe(1);
+    const last = { ...first, id: randomUUID(), isLast: true };
+    expect(await recordRun(database(), last)).toMatchObject({ is_current: true });
+    expect(await recordRun(database(), last)).toMatchObject({ is_current: false });
+  });
+
   it("lets one run at a time check an account, and only if it is due", async () => {
     const id = await account(database(), "one");
     const claim = (worker: string) => claimAccount(database(), { account: id, run: randomUUID(), worker, isRetry: false, watched: "one" });
