@@ -269,8 +269,3 @@ export interface Plan {
   readonly summary: Summary;
   readonly exit: Exit;
 }
-
-/** A copy with other members. `{ ...plan }` would compute the digest of the manifests. */
-export function withMembers(plan: Plan, members: Partial<Plan>): Plan {
-  return Object.create(Object.prototype, { ...Object.getOwnPropertyDescriptors(plan), ...Object.getOwnPropertyDescriptors(members) });
-}

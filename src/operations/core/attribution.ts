@@ -2,7 +2,8 @@ import { attribute, withoutAttribution, withPartialAttribution } from "../../dri
 import { endOfNow, readAudit } from "../../drift/audit.ts";
 import type { Project } from "../../manifests/project.ts";
 import { ServiceError } from "../../model/errors.ts";
-import { type Plan, withMembers } from "../../model/plan.ts";
+import { merged } from "../../model/json/lazy.ts";
+import type { Plan } from "../../model/plan.ts";
 import { openAccount } from "../account.ts";
 import { readRecords } from "../records/open.ts";
 import type { RunEnvironment } from "../session.ts";
@@ -43,5 +44,5 @@ export async function attributeReport(project: Project, report: Plan, since: str
 function counted(report: Plan, calls: Plan["calls"]["read"]): Plan {
   const read: Record<string, number> = { ...report.calls.read };
   for (const [method, count] of Object.entries(calls)) read[method] = (read[method] ?? 0) + count;
-  return withMembers(report, { calls: { ...report.calls, read } });
+  return merged(report, { calls: { ...report.calls, read } });
 }
