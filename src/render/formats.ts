@@ -23,8 +23,8 @@ export const formats = {
     };
   },
   ndjson: async (): Promise<RenderAll> => {
-    const { ndjsonLines } = await import("./machine/ndjson.ts");
-    return (documents) => linesOf(documents, ndjsonLines);
+    const { ndjsonPieces } = await import("./machine/ndjson.ts");
+    return (documents) => piecesOf(documents, ndjsonPieces);
   },
   markdown: async () => {
     const { renderMarkdown, renderMarkdownAll } = await import("./markdown/index.ts");
@@ -48,8 +48,8 @@ export const formats = {
   },
 } as const satisfies Readonly<Record<Format, () => Promise<RenderAll>>>;
 
-function* linesOf(documents: readonly Document[], lines: (document: Document) => Iterable<string>): Generator<string> {
-  for (const document of documents) yield* lines(document);
+function* piecesOf(documents: readonly Document[], pieces: (document: Document) => Iterable<string>): Generator<string> {
+  for (const document of documents) yield* pieces(document);
 }
 
 const oneOrAll =

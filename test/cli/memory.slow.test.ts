@@ -1,6 +1,8 @@
+import { statSync } from "node:fs";
 import { createServer } from "node:http";
-import { expect, onTestFinished, test } from "vitest";
-import { dimsync, emptyFolder } from "./built-cli.ts";
+import { join } from "node:path";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { dimsync, emptyFolder, startCli } from "./built-cli.ts";
 
 // Memory grows with the largest integration and the number of changes, not with the account: the
 // heap of the command line is a fraction of the size of the account's responses.
@@ -14,12 +16,13 @@ const name = (index: number): string => `shop-${String(index).padStart(3, "0")}`
 const numbered = <T>(count: number, label: string, entry: (index: number) => T): Record<string, T> =>
   Object.fromEntries(Array.from({ length: count }, (_, index) => [`${label}_${String(index).padStart(3, "0")}`, entry(index)]));
 
-async function account(): Promise<string> {
-  const list = Array.from({ length: integrations }, (_, index) => ({
+/** An account with so many equal integrations. Resolves with its URL. */
+async function account(size = integrations, hashed = true): Promise<string> {
+  const list = Array.from({ length: size }, (_, index) => ({
     ...{ id: `int-${index}`, name: name(index), createdAt: "2026-01-01T00:00:00Z", paused: false },
     ...{ source: { id: `s-${index}`, name: "s", type: "postgres" }, destination: { id: "d", name: "d", type: "snowflake" } },
   }));
-  const column = { nameInDestination: "c", enabled: true, hashed: true, isPrimaryKey: false };
+  const column = { nameInDestination: "c", enabled: true, hashed, isPrimaryKey: false };
   const table = { nameInDestination: "t", enabled: true, syncMode: "incremental", columns: numbered(columns, "column", () => column) };
   const schemas = { public: { nameInDestination: "public", enabled: true, tables: numbered(tables, "table", () => table) } };
   const answer = Buffer.from(JSON.stringify({ code: "ok", data: { schemas } }));
@@ -78,4 +81,63 @@ test.each([
   expect(stderr).toBe("");
   expect(stdout).toContain(`No changes. The account matches the manifests (${integrations} objects compared).`);
   expect(code).toBe(0);
+});
+
+// 300,000 changes by one rule. As objects they take some 500 MiB.
+const changesMiB = 160;
+const changed = 50;
+const count = changed * tables * columns;
+
+async function changedProject() {
+  const cwd = emptyFolder({ "dimsync.yaml": config(await account(changed, false)), "manifests/all.yaml": oneForAll });
+  return { cwd, env: { TEST_KEY: "key", NODE_OPTIONS: `--max-old-space-size=${changesMiB}` } };
+}
+
+/** How often stdout has the text, and its length. The output is too long to keep it. */
+async function counted(child: ReturnType<typeof startCli>, text: string) {
+  const found = { times: 0, bytes: 0, stderr: "", code: undefined as number | null | undefined };
+  let last = "";
+  child.stdout?.setEncoding("latin1").on("data", (chunk: string) => {
+    const both = last + chunk;
+    found.times += both.split(text).length - 1;
+    found.bytes += chunk.length;
+    last = both.slice(Math.max(both.lastIndexOf(text) + text.length, both.length - text.length + 1));
+  });
+  child.stderr?.on("data", (chunk) => {
+    found.stderr += String(chunk);
+  });
+  found.code = await new Promise((resolve) => child.once("close", resolve));
+  return found;
+}
+
+describe(`a plan of ${count.toLocaleString("en")} changes fits into a heap of ${changesMiB} MiB`, () => {
+  const lifted = ["--allow", "maxChangedPercent=tested"];
+
+  test.each([
+    ["human", `hash ${count} columns in ${changed * tables} tables of ${changed} integrations`, 1, 10_000],
+    ["json", '"risk": "protects"', count, 400_000_000],
+    ["ndjson", '"risk":"protects"', count, 400_000_000],
+    ["markdown", `hash ${count} columns`, 1, 10_000],
+    ["html", "<tr>", 20_000, 10_000_000],
+    ["junit", "6000 changes", changed, 100_000],
+  ])("-o %s", { timeout: 300_000 }, async (format, text, least, mostBytes) => {
+    const found = await counted(startCli(["plan", "-q", "-o", format, ...lifted], await changedProject()), text);
+    expect(found.stderr).not.toContain("E_");
+    expect(found.code).toBe(0);
+    expect(found.times).toBeGreaterThanOrEqual(least);
+    expect(found.times).toBeLessThan(least * 1.1 + 1);
+    expect(found.bytes).toBeLessThan(mostBytes);
+  });
+
+  test("saved, shown and refused by apply", { timeout: 600_000 }, async () => {
+    const project = await changedProject();
+    const file = join(project.cwd, "plan.json");
+    const text = `hash ${count} columns`;
+    expect(await counted(startCli(["plan", "-q", "--out", file], project), text)).toMatchObject({ times: 1, code: 3 });
+    expect(statSync(file).size).toBeGreaterThan(150_000_000);
+    expect(await counted(startCli(["show", file], project), text)).toMatchObject({ times: 1, code: 0 });
+    const { code, stderr, stdout } = await dimsync(["apply", file], project);
+    expect(stdout + stderr).toContain("maxChangedPercent");
+    expect(code).toBe(3);
+  });
 });

@@ -1,3 +1,4 @@
+import { type JsonForm, jsonPieces } from "../../model/json/pieces.ts";
 import type { Diagnostic } from "../../model/problem.ts";
 import type { ProgressEvent } from "../../model/runtime/progress.ts";
 import { visible } from "../../text/control-characters.ts";
@@ -8,14 +9,14 @@ import type { Document } from "../document.ts";
  * line per finding, then `{ "event": "end", … }` with the rest of the document. Every line has
  * `formatVersion` (minor = additive). Readers must skip unknown events.
  */
-export const renderNdjson = (document: Document): string => [...ndjsonLines(document)].join("");
+export const renderNdjson = (document: Document): string => [...ndjsonPieces(document)].join("");
 
-/** The same, one line after the other. */
-export function* ndjsonLines(document: Document): Generator<string> {
+/** The same in pieces: a line can have the changes of a large integration. */
+export function* ndjsonPieces(document: Document): Generator<string> {
   const target = document.kind === "Validation" ? {} : { target: document.target };
-  for (const [event, entries] of lists(document)) for (const entry of entries) yield line(event, { ...target, [event]: entry });
+  for (const [event, entries] of lists(document)) for (const entry of entries) yield* linePieces(event, { ...target, [event]: entry });
   const end = Object.fromEntries(Object.entries(document).filter(([key]) => !listMembers.has(key)));
-  yield line("end", { ...target, document: end });
+  yield* linePieces("end", { ...target, document: end });
 }
 
 /** `at`: ISO 8601. */
@@ -70,6 +71,11 @@ const listMembers = new Set([
   "diagnostics",
 ]);
 
-function line(event: string, members: Readonly<Record<string, unknown>>): string {
-  return `${visible(JSON.stringify({ formatVersion: "1.0", event, ...members }))}\n`;
+const line = (event: string, members: Readonly<Record<string, unknown>>): string => [...linePieces(event, members)].join("");
+
+function* linePieces(event: string, members: Readonly<Record<string, unknown>>): Generator<string> {
+  yield* jsonPieces({ formatVersion: "1.0", event, ...members }, form);
+  yield "\n";
 }
+
+const form: JsonForm = { keysOf: Object.keys, order: "given", space: "", quoted: (text) => visible(JSON.stringify(text)) };

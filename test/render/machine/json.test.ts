@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { formats } from "../../../src/render/formats.ts";
 import { renderers } from "../../../src/render/index.ts";
 import { documentPieces } from "../../../src/render/machine/json.ts";
-import { ndjsonLines } from "../../../src/render/machine/ndjson.ts";
+import { ndjsonPieces } from "../../../src/render/machine/ndjson.ts";
 import { invalid } from "../diagnostics.ts";
 import { driftReport, fullPlan } from "../full-plan.ts";
 import { fullResult } from "../results.ts";
@@ -52,10 +52,12 @@ test("a large plan is printed in pieces, so that its length is not limited by th
   expect(Math.max(...pieces.map(({ length }) => length))).toBeLessThan(200_000);
 });
 
-test("events are printed line by line", () => {
-  const lines = [...ndjsonLines(fullPlan)];
-  expect(lines.join("")).toBe(renderers.ndjson(fullPlan));
-  expect(lines.every((line) => line.indexOf("\n") === line.length - 1)).toBe(true);
+test("events are printed piece by piece, one on each line", () => {
+  const pieces = [...ndjsonPieces(fullPlan)];
+  const text = pieces.join("");
+  expect(text).toBe(renderers.ndjson(fullPlan));
+  expect(pieces.length).toBeGreaterThan(text.split("\n").length);
+  for (const line of text.trimEnd().split("\n")) expect(JSON.parse(line)).toMatchObject({ formatVersion: "1.0" });
 });
 
 test("the documents of several targets are one list", async () => {
