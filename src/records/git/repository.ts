@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { mkdtemp, rename, rm, stat } from "node:fs/promises";
+import { mkdtemp, readdir, rename, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { GitError, type GitOutput, type GitPlace, gitText, runGit, wordsOf } from "../../git/process.ts";
 import type { Environment } from "../../model/settings/env.ts";
@@ -156,6 +156,19 @@ function keyOf(url: string, ref: string): string {
   return createHash("sha256").update(`${address}\n${ref}`).digest("hex").slice(0, 16);
 }
 
+const incomplete = "records-";
+const abandonedAfterMs = 600_000;
+
+/** Removes repositories that processes were killed at creating. */
+async function removeAbandoned(state: string): Promise<void> {
+  for (const name of await readdir(state)) {
+    const folder = join(state, name);
+    if (!name.startsWith(incomplete)) continue;
+    const changed = await stat(folder).catch(() => undefined);
+    if (changed !== undefined && Date.now() - changed.mtimeMs > abandonedAfterMs) await rm(folder, { recursive: true, force: true });
+  }
+}
+
 async function bareRepository(folder: string, place: GitPlace, objectFormat: string): Promise<string> {
   const gitDir = join(stateFolder(folder), "records.git");
   const exists = await stat(gitDir).then(
@@ -165,7 +178,9 @@ async function bareRepository(folder: string, place: GitPlace, objectFormat: str
   if (exists) return gitDir;
   // Created under another name, so that a kill or a second process never leaves an incomplete
   // repository.
-  const temp = await mkdtemp(join(await ensureStateFolder(folder), "records-"));
+  const state = await ensureStateFolder(folder);
+  await removeAbandoned(state);
+  const temp = await mkdtemp(join(state, incomplete));
   try {
     await gitText(place, ["init", "--quiet", "--bare", "--template=", `--object-format=${objectFormat}`, temp]);
     await rename(temp, gitDir).catch(async (error: unknown) => {

@@ -1,4 +1,4 @@
-import { existsSync } from "node:fs";
+import { existsSync, mkdirSync, utimesSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import type { Records } from "../../../src/records/records.ts";
@@ -146,4 +146,17 @@ it("works from a shallow clone", async () => {
   await run.bind("Asset/b", { id: "d-2" });
   await run.release();
   expect([...(await store.open({ folder }).read()).bindings.keys()]).toEqual(["Asset/a", "Asset/b"]);
+});
+
+it("removes repositories that killed processes have left incomplete, but not those of processes that may still run", async () => {
+  const { open, remote } = await diskStore();
+  const folder = remote.clone();
+  const state = join(folder, ".dimsync");
+  const abandoned = join(state, "records-abc123");
+  const recent = join(state, "records-def456");
+  for (const path of [abandoned, recent]) mkdirSync(path, { recursive: true });
+  const anHourAgo = Date.now() / 1000 - 3600;
+  utimesSync(abandoned, anHourAgo, anHourAgo);
+  await open({ folder }).read();
+  expect([existsSync(abandoned), existsSync(recent), existsSync(join(state, "records.git"))]).toEqual([false, true, true]);
 });

@@ -57,7 +57,7 @@ export async function sshServer(): Promise<SshServer> {
   server.stderr.setEncoding("utf8").on("data", (text: string) => log.push(text));
   onTestFinished(() => void server.kill("SIGKILL"));
   for (let tries = 0; !(await isOpen(port)); tries += 1) {
-    if (tries > 100 || server.exitCode !== null) throw new Error(`sshd did not start: ${log.join("")}`);
+    if (tries > 600 || server.exitCode !== null) throw new Error(`sshd did not start: ${log.join("")}`);
     await sleep(50);
   }
   appendFileSync(file("known_hosts"), `[127.0.0.1]:${port} ${publicKey("host")}`);
