@@ -2,16 +2,15 @@ import { BaseSequencer, type TestSpecification } from "vitest/node";
 
 /** Files that take more than 15 s of processor time, without `test/` and `.slow.test.ts`, longest first. */
 const longest = [
-  "faults/other-machine-faults",
   "commands/ci/ci-rehearsal",
-  "faults/other-machine",
-  "records/git/hammer",
   "records/git/push-outcomes",
-  "faults/matrix-unheard",
   "records/git/apply",
+  "faults/other-machine",
+  "faults/other-machine-faults",
+  "records/git/hammer",
   "faults/kill-writes",
-  "faults/matrix-unsent",
   "ci/gitlab-template",
+  "records/git/suite",
   "records/git/transports",
 ];
 

@@ -30,10 +30,12 @@ export async function land(
   timeLimitMs: number,
 ): Promise<Landing> {
   const deadline = performance.now() + timeLimitMs;
+  // An attempt that is cut short makes the outcome of a push that the server refuses unclear.
+  const shortestMs = Math.min(3_000, timeLimitMs / 2);
   let words = "";
   let rejected = false;
   for (let pauseMs = 200; ; pauseMs = Math.min(pauseMs * 2, 5_000)) {
-    const left = Math.max(1_000, deadline - performance.now());
+    const left = Math.max(shortestMs, deadline - performance.now());
     const report = await repository.push(commit, parent, Math.min(left, 20_000));
     if (report.accepted) return { outcome: "stored", tip: commit };
     rejected = report.rejected || denied.test(report.words);
@@ -41,7 +43,7 @@ export async function land(
     const seen = await whatIsThere(repository, commit, parent);
     if (typeof seen === "object") return seen;
     const pause = pauseMs * (0.5 + Math.random());
-    if (performance.now() + pause > deadline) {
+    if (performance.now() + pause + shortestMs > deadline) {
       if (!rejected || seen !== "unchanged") return { outcome: "unclear", words };
       // Readers and writers see different refs.
       const isHidden = words.includes("stale info");

@@ -103,7 +103,7 @@ describe("at each push", () => {
 /** As `protocol`, with the errors of its writes; `sent`: what apply would have sent. */
 async function protocolWithErrors(store: HttpStore, folder: string) {
   // A third of it is what a push may take: long enough on a busy machine.
-  const run = await begun(store.open({ folder, ttlMs: 30_000 }));
+  const run = await begun(store.open({ folder, ttlMs: 20_000 }));
   const errors: unknown[] = [];
   const sent: string[] = [];
   const remember = (error: unknown): readonly string[] => {
@@ -192,7 +192,7 @@ describe("from each push of the protocol on", () => {
 
 describe("a push that is never accepted", () => {
   /** A push may take a third of the time-to-live: enough for a busy machine, unless the test waits until it is over. */
-  async function refused(store: HttpStore, ttlMs = 60_000): Promise<DimsyncError> {
+  async function refused(store: HttpStore, ttlMs = 18_000): Promise<DimsyncError> {
     const before = store.remote.tip(ref);
     const run = await begun(store.open({ ttlMs }));
     const error = await run.intend([intentOf("Integration/a")]).catch((thrown: unknown) => thrown);

@@ -11,7 +11,7 @@ import { sampleOf } from "../../support/sample.ts";
 import { intentOf } from "../suite.ts";
 import { begun, ref } from "./git-store.ts";
 
-const options = { target: "prod", remote: "origin", ref, ttlMs: 120_000, key: "digest-key", env: gitEnv };
+const options = { target: "prod", remote: "origin", ref, ttlMs: 45_000, key: "digest-key", env: gitEnv };
 
 interface Reached {
   readonly url: string;
