@@ -2,6 +2,7 @@ import { integrationAddress } from "../kinds/manifests.ts";
 import { type Address, manifestAddress, parseAddress } from "../model/address.ts";
 import { fromPointer } from "../model/json/pointer.ts";
 import type { AuditEntry } from "../model/live.ts";
+import { withMappedChanges } from "../model/packed-item.ts";
 import type { Attribution, Change, Item, Manual, Plan } from "../model/plan.ts";
 import type { Diagnostic } from "../model/problem.ts";
 import { titles } from "../model/titles.ts";
@@ -50,13 +51,12 @@ function attributeItem(item: Item, byAddress: ObjectNames, find: Find): Item {
   if (item.action === "create" || item.action === "bind") return item;
   const liveName = item.liveName === undefined ? [] : [item.liveName];
   const object = { id: item.liveId ?? byAddress.id, names: [...liveName, ...byAddress.names] };
-  const changes = item.changes.map((change): Change => {
+  return withMappedChanges(item, (change: Change): Change => {
     if (change.origin === "config") return change;
     const topic = topicOf(item.address, change.path, item.action === "relate");
     const attribution = find({ object, topic, nodes: nodesOf(item.address, change.path) });
     return attribution === undefined ? change : { ...change, attribution };
   });
-  return { ...item, changes };
 }
 
 function attributeStep(step: Manual, object: ObjectNames, find: Find): Manual {

@@ -3,6 +3,8 @@ import { mkdir, readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { byText } from "../model/address.ts";
 import { canonicalJson, isObject, own } from "../model/json/json.ts";
+import { readOnce } from "../model/json/lazy.ts";
+import { changeCount, changesOf } from "../model/packed-item.ts";
 import type { Manual, Origin, Plan } from "../model/plan.ts";
 import { unmanagedCounts } from "../render/report/unmanaged.ts";
 
@@ -46,9 +48,9 @@ export type WriteFile = (file: string, text: string) => Promise<void>;
 
 export function historyEntry(report: Plan): HistoryEntry {
   const items = report.items.filter(({ action }) => action !== "bind");
-  const changes = items.flatMap((item) => item.changes);
   const origins: Record<Origin, number> = { config: 0, drift: 0, conflict: 0, unknown: 0 };
-  for (const { origin } of [...changes, ...report.manual]) origins[origin ?? "unknown"] += 1;
+  for (const { origin } of report.manual) origins[origin ?? "unknown"] += 1;
+  for (const item of items) for (const { value, count } of changesOf(item).kinds) origins[value.origin ?? "unknown"] += count;
   return {
     formatVersion: "1.0",
     kind: "DriftHistory",
@@ -58,7 +60,7 @@ export function historyEntry(report: Plan): HistoryEntry {
     complete: report.complete,
     exit: report.exit.code,
     counts: {
-      differences: items.reduce((sum, item) => sum + (item.action === "create" ? 1 : Math.max(1, item.changes.length)), 0),
+      differences: items.reduce((sum, item) => sum + (item.action === "create" ? 1 : Math.max(1, changeCount(item))), 0),
       exposed: report.summary.exposed ?? 0,
       manual: report.manual.length,
       blocked: report.blocked.length,
@@ -168,9 +170,9 @@ export function fingerprintOf(report: Plan): string {
   const facts = [
     ...report.items
       .filter(({ action }) => action !== "bind")
-      .flatMap(({ address, action, changes }) => [
-        ["item", address, action],
-        ...changes.map(({ path, before, after }) => ["change", address, path, before ?? null, after ?? null]),
+      .flatMap((item) => [
+        ["item", item.address, item.action],
+        ...readOnce(item, "changes").map(({ path, before, after }) => ["change", item.address, path, before ?? null, after ?? null]),
       ]),
     ...report.manual.map(({ id, expected, actual }) => ["manual", id, expected ?? null, actual ?? null]),
     ...report.blocked.map(({ address, code }) => ["blocked", address, code]),

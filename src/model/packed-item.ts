@@ -51,6 +51,20 @@ export const packedChanges = <C extends Change | DraftChange>(object: WithChange
   // `addChanges` is what makes changes lazy.
   sourceAt(object, "changes") as PackedLeaves<Facts<C>> | undefined;
 
+/** The item with other changes at the same paths. Packed changes are packed again. */
+export function withMappedChanges<C extends Change | DraftChange, T extends WithChanges<C>>(item: T, map: (change: C) => C): T {
+  const packed = packedChanges<C>(item);
+  if (packed === undefined) return { ...item, changes: item.changes.map(map) };
+  const leaves = unpacked(packed, (path, facts) => {
+    // `addChanges` makes changes of the facts in the same way.
+    const { path: _, ...mapped } = map({ path, ...facts } as unknown as C);
+    return [path, mapped] as const;
+  });
+  // Changes without their paths are facts, although the compiler does not see it in a type parameter.
+  const changes = packLeaves(leaves, newIntern()) as unknown as PackedLeaves<Facts>;
+  return merged(item, addChanges({}, changes)) as unknown as T;
+}
+
 /** The first changes. */
 export function firstChanges<C extends Change | DraftChange>(object: WithChanges<C>, most: number): readonly C[] {
   const packed = packedChanges(object);

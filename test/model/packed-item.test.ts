@@ -16,8 +16,9 @@ import {
   unpackedItem,
   withBodyText,
   withChangesOf,
+  withMappedChanges,
 } from "../../src/model/packed-item.ts";
-import type { Observed, Plan } from "../../src/model/plan.ts";
+import type { Change, Observed, Plan } from "../../src/model/plan.ts";
 import { renderers } from "../../src/render/index.ts";
 import { fleetPlan } from "../render/fleet-plan.ts";
 import { fullPlan } from "../render/full-plan.ts";
@@ -83,6 +84,14 @@ describe("the changes of an item", () => {
       expect(countChanges(one, ({ risk }) => risk === "protects")).toBe(changes.filter(({ risk }) => risk === "protects").length);
       expect(firstChanges(one, 2)).toEqual(changes.slice(0, 2));
     }
+  });
+
+  test("stay packed with other values", () => {
+    const marked = (change: Change): Change => ({ ...change, origin: change.path.includes("staging") ? "config" : "drift" });
+    const [one, other] = [withMappedChanges(plain, marked), withMappedChanges(item, marked)];
+    expect(other.changes).toEqual(one.changes);
+    expect(packedChanges(other)?.kinds.length).toBeLessThan(changes.length / 2);
+    expect(packedChanges(one)).toBeUndefined();
   });
 
   test("stay packed in another object", () => {
