@@ -19,7 +19,12 @@ export async function sharedPostgres(): Promise<Postgres> {
   const folder = inject("postgresFolder");
   const file = join(folder, "port");
   if (isFirst(folder)) {
-    const { port } = await startPostgresIn(folder, ["fsync = off", "full_page_writes = off", "max_connections = 300"]);
+    const { port } = await startPostgresIn(folder, [
+      "fsync = off",
+      "full_page_writes = off",
+      "max_connections = 300",
+      "max_wal_size = 96MB",
+    ]);
     writeFileSync(`${file}.new`, String(port));
     renameSync(`${file}.new`, file);
   }
