@@ -1,10 +1,9 @@
-import { mkdtempSync } from "node:fs";
 import { readFile, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { dimsync, ended, quickstart, startCli } from "../cli/built-cli.ts";
 import { sharedPostgres } from "../support/postgres/shared.ts";
+import { writeProject } from "../support/project-folder.ts";
 
 /** The quick start under control, and its controller as a process. */
 async function controlled(databaseUrl: string | undefined, controller = "{ every: 1m }") {
@@ -66,7 +65,7 @@ it("lets only one process use an embedded database", { timeout: 300_000 }, async
 });
 
 it("says what is wrong with the database", async () => {
-  const cwd = mkdtempSync(join(tmpdir(), "dimsync-none-"));
+  const cwd = writeProject({});
   for (const [url, words] of [
     ["mysql://u:hunter2@127.0.0.1/x", "must begin with postgres://"],
     ["postgres://u:hunter2@127.0.0.1:1/x", "the connection was refused"],
