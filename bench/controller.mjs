@@ -25,7 +25,7 @@ const { values, positionals } = parseArgs({
   },
 });
 const shapes = {
-  check: { count: 120, every: "1m", minutes: 4 },
+  check: { count: 200, every: "1m", minutes: 4 },
   minute: { count: 200, every: "1m", minutes: 10 },
   quarter: { count: 1000, every: "15m", minutes: 16 },
   hour: { count: 1000, every: "1m", minutes: 4, flags: ["--accounts-at-once", "32"] },
@@ -90,11 +90,11 @@ const memory = (snapshots) => [
   ["memory after a garbage collection", `${list(snapshots.map(({ heapMib }) => heapMib))} MiB`],
 ];
 
-/** Whether memory after a garbage collection grew by less than a tenth between the second third and the last one. */
+/** Whether memory after a garbage collection grew by less than 3 % between the second third and the last one. */
 function isFlat(snapshots) {
   const third = Math.floor(snapshots.length / 3);
   const mean = (some) => some.reduce((sum, { heapMib }) => sum + heapMib, 0) / some.length;
-  return mean(snapshots.slice(-third)) < 1.1 * mean(snapshots.slice(third, 2 * third));
+  return mean(snapshots.slice(-third)) < 1.03 * mean(snapshots.slice(third, 2 * third));
 }
 
 const rows = {
@@ -103,7 +103,7 @@ const rows = {
     const controller = await start(shape);
     try {
       const { perSecond, ...seen } = await follow(controller, shape.minutes);
-      const input = { library: new URL(`file://${shape.dist}/index.js`).href, targets: controller.targets, perSecond, seconds: 60 };
+      const input = { library: new URL(`file://${shape.dist}/index.js`).href, targets: controller.targets, perSecond, seconds: 120 };
       await controller.pause();
       const drift = JSON.parse(
         execFileSync(process.execPath, [fileURLToPath(new URL("warm-drift.mjs", import.meta.url)), JSON.stringify(input)], {
