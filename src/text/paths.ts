@@ -51,3 +51,6 @@ export const spaced = (...parts: readonly string[]): string => joinParts(parts, 
 function dotted(names: readonly string[]): string {
   return names.map(nameText).join(".");
 }
+
+/** Whether the path is a device or a stream, such as `/dev/stdout`, even if that is a regular file. Files in `/dev/shm` are ordinary ones. */
+export const isDevice = (path: string): boolean => path.startsWith("/dev/") && !path.startsWith("/dev/shm/");

@@ -3,6 +3,7 @@ import { dirname, isAbsolute, relative, resolve, sep } from "node:path";
 import { DimsyncError } from "../../model/errors.ts";
 import type { Document, RenderOptions } from "../../render/document.ts";
 import { formats, type Text } from "../../render/formats.ts";
+import { isDevice } from "../../text/paths.ts";
 import { didYouMean } from "../../text/suggest.ts";
 import { type Context, wantsColor } from "./context.ts";
 import type { ApplyFlags, GlobalFlags, PlanFlags } from "./flags.ts";
@@ -107,7 +108,7 @@ function checkApart(context: Context<GlobalFlags & FileFlags>, names: readonly s
       ["--result", result],
     ] as const),
   ]) {
-    if (path === undefined || path.startsWith("/dev/")) continue;
+    if (path === undefined || isDevice(path)) continue;
     const file = resolve(cwd, path);
     const other = users.get(file);
     if (other !== undefined) throw new DimsyncError("E_OUTPUT", `${other} and ${user} both write ${file}. Give each its own file.`);

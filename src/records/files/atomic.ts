@@ -2,6 +2,7 @@ import { randomBytes } from "node:crypto";
 import type { Stats } from "node:fs";
 import { type FileHandle, open, realpath, rename, stat, unlink, writeFile } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
+import { isDevice } from "../../text/paths.ts";
 import { isErrno } from "./fs-errors.ts";
 
 // Not the package write-file-atomic: on a full disk it treats a short write as complete, renames the
@@ -23,7 +24,7 @@ export async function writeAtomic(
   options: { readonly mode?: number; readonly tempFolder?: string } = {},
 ): Promise<void> {
   const existing = await stat(file).catch(unlessMissing);
-  if (existing !== undefined && (!existing.isFile() || file.startsWith("/dev/"))) return await writeThrough(file, content);
+  if (existing !== undefined && (!existing.isFile() || isDevice(file))) return await writeThrough(file, content);
 
   const target = existing === undefined ? file : await realpath(file);
   const beside = dirname(target);

@@ -1,7 +1,8 @@
 import { spawnSync } from "node:child_process";
-import { chmod, mkdir, readdir, readFile, stat, symlink, writeFile } from "node:fs/promises";
+import { existsSync } from "node:fs";
+import { chmod, mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { expect, it } from "vitest";
+import { expect, it, onTestFinished } from "vitest";
 import { writeAtomic } from "../../../src/records/files/atomic.ts";
 import { compileProgram, tempFolder } from "../child.ts";
 
@@ -34,6 +35,15 @@ it("writes through a symbolic link instead of replacing it", async () => {
 it("writes to a device instead of replacing it", async () => {
   await writeAtomic("/dev/null", "gone");
   expect((await stat("/dev/null")).isCharacterDevice()).toBe(true);
+});
+
+it.runIf(existsSync("/dev/shm"))("replaces a file in /dev/shm as it does on any disk", async () => {
+  const folder = await mkdtemp("/dev/shm/dimsync-atomic-");
+  onTestFinished(() => rm(folder, { recursive: true }));
+  const file = join(folder, "bindings.yaml");
+  await writeAtomic(file, "old");
+  await writeAtomic(file, "new");
+  expect(await readFile(file, "utf8")).toBe("new");
 });
 
 it("writes the temporary file in tempFolder, so that the target's folder contains nothing else", async () => {
