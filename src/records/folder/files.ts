@@ -25,9 +25,10 @@ export async function openFiles({ folder, target, bindingsFile }: FolderStoreOpt
   return { bindings, journal, longestSeen, columnsSeen, unlocked };
 }
 
-/** What the files say now. */
+/** Writes change what `bindings` and `journal` return. The rest is as it was when it was read. */
 export type OpenFiles = Awaited<ReturnType<typeof openFiles>>;
 
+/** What the files say now. */
 export function stateOf({ bindings, journal, longestSeen, columnsSeen, unlocked }: OpenFiles): RecordsState {
   return {
     version: "",
