@@ -161,7 +161,7 @@ account as (update dimsync_controller.account a set
     throttled_runs = ${throttledSql},
     failed_runs = case when mine."errorCode" is null then 0 else a.failed_runs + 1 end,
     next_check_at = case when not mine."isLast" then a.next_check_at when a.wanted > mine.generation then now()
-      else now() + ${intervalSql(throttledSql)} 
+      else now() + ${intervalSql(throttledSql)}
         * (case when a.last_checked_at is null then random() else 0.9 + random() * 0.2 end) * interval '1 ms' end,
     running_run = case when mine."isLast" then null else a.running_run end,
     running_worker = case when mine."isLast" then null else a.running_worker end,
