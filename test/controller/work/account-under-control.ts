@@ -13,22 +13,13 @@ import { makeWorker } from "../../../src/controller/work/worker.ts";
 import { loadProject } from "../../../src/manifests/project.ts";
 import type { ControllerMode } from "../../../src/model/settings/config.ts";
 import { type Database, openDatabase } from "../../../src/records/postgres/connection.ts";
+import { ordersManifest } from "../../support/orders.ts";
 import { sharedPostgres } from "../../support/postgres/shared.ts";
 import { configText, keyVariable, writeProject } from "../../support/project-folder.ts";
 import { startService, type TestService } from "../../support/service.ts";
 
 /** customers.email should be hashed, and is not. */
-const manifests = `
-apiVersion: dimsync/v1
-kind: Integration
-metadata: { name: orders }
-spec: { match: { name: Orders } }
----
-apiVersion: dimsync/v1
-kind: SchemaConfig
-metadata: { name: orders }
-spec: { integration: orders, schemas: { public: { tables: { customers: { columns: { email: { hashed: true } } } } } } }
-`;
+const manifests = ordersManifest("email: { hashed: true }");
 
 export const apiKey = "canary-key-77c0";
 
