@@ -40,9 +40,9 @@ export interface ProjectManifests {
 }
 
 /** Every difference of the report, in its order. */
-export function planEdits(report: Plan, project: ProjectManifests): readonly DifferenceEdits[] {
-  const byAddress = new Map(project.resources.map((resource) => [resource.address, resource]));
-  const context = { ...project, findings: report.policy };
+export function planEdits(report: Plan, { resources, locate }: ProjectManifests): readonly DifferenceEdits[] {
+  const byAddress = new Map(resources.map((resource) => [resource.address, resource]));
+  const context = { resources, locate, findings: report.policy };
   return [
     ...report.items.filter(({ action }) => action !== "bind").flatMap((item) => ofItem(item, byAddress, context)),
     ...report.manual.map((step) => ({ address: step.address, path: step.path, edits: ofManual(step, byAddress) })),

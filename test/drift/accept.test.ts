@@ -1,7 +1,9 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
+import { acceptDrift } from "../../src/drift/accept.ts";
 import type { AccountState } from "../../src/embedded/data/account.ts";
+import { merged } from "../../src/model/json/lazy.ts";
 import { fromPointer } from "../../src/model/json/pointer.ts";
 import { story } from "./account.ts";
 
@@ -228,4 +230,17 @@ test("a byte order mark and all other bytes stay", async () => {
   const before = read("a.yaml");
   await accept();
   expect(read("a.yaml")).toBe(before.replace("paused: false", "paused: true"));
+});
+
+test("the digest of the manifests is not computed", async () => {
+  const { service, load, report, folder } = await story({ "a.yaml": integration });
+  service.mutate((state) => {
+    for (const one of state.integrations) if (one.id === "8f1c") one.paused = true;
+  });
+  const project = merged(await load(), {
+    get manifestDigest(): string {
+      throw new Error("computed");
+    },
+  });
+  expect(await acceptDrift(await report(), project, folder)).toMatchObject({ accepted: 1 });
 });

@@ -4,6 +4,7 @@ import type { NodePath } from "../../kinds/schema-config/tree.ts";
 import type { Project, ProjectCatalog } from "../../manifests/project.ts";
 import { DimsyncError, ProblemsError } from "../../model/errors.ts";
 import type { ExitCode } from "../../model/exit.ts";
+import { merged } from "../../model/json/lazy.ts";
 import { acceptLiveColumns } from "../../operations/adopt/catalog.ts";
 import { writeAtomic } from "../../records/files/atomic.ts";
 import { counted } from "../../text/counts.ts";
@@ -108,7 +109,7 @@ function withCatalog(project: Project): CatalogProject {
     throw new DimsyncError("E_NO_CATALOG", "The config names no catalog. Add this line to dimsync.yaml, and run the command again:", {
       command: "catalog: dimsync.catalog.yaml",
     });
-  return { ...project, catalog, settings: { ...settings, catalogFile } };
+  return merged(project, { catalog, settings: { ...settings, catalogFile } });
 }
 
 function nothingAccepted(address: string, node: NodePath | undefined): DimsyncError {
