@@ -1,6 +1,5 @@
 import { statSync } from "node:fs";
 import { resolve } from "node:path";
-import { pathToFileURL } from "node:url";
 import type { Address } from "../model/address.ts";
 import { ProblemsError } from "../model/errors.ts";
 import type { Locate, Problem } from "../model/problem.ts";
@@ -23,7 +22,8 @@ export async function loadPolicyModules(
     const { module } = resource.spec;
     if (module === undefined || missing.has(resource.address)) continue;
     try {
-      const loaded: unknown = await import(currentUrl(resolve(folder, module)));
+      const { importModule } = await import("./import-module.ts");
+      const loaded = await importModule(resolve(folder, module));
       const policy = typeof loaded === "object" && loaded !== null && "default" in loaded ? loaded.default : undefined;
       if (typeof policy === "function") functions.set(resource.address, policy as PolicyFunction);
       else problems.push(problem(resource, `The default export of ${module} is not a function.`));
@@ -34,12 +34,6 @@ export async function loadPolicyModules(
   }
   if (problems.length > 0) throw new ProblemsError(problems, locate);
   return functions;
-}
-
-/** Node keeps modules by URL. A long-running process must not run a module as it was before its file changed. */
-function currentUrl(file: string): string {
-  const { mtimeMs, size } = statSync(file);
-  return `${pathToFileURL(file).href}?${mtimeMs}-${size}`;
 }
 
 /** The absolute paths of all policy modules. */

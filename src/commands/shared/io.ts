@@ -49,7 +49,7 @@ export function processIo(): Io {
     cwd: process.cwd(),
     async ask(question) {
       // Loading it takes milliseconds, and most runs ask nothing.
-      const { createInterface } = await import("node:readline/promises");
+      const { createInterface } = process.getBuiltinModule("node:readline/promises");
       const readline = createInterface({ input: process.stdin, output: process.stderr });
       // Readline handles Ctrl-C itself, and never answers a question after the end of input.
       readline.on("SIGINT", interrupt);

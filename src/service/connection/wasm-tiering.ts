@@ -1,15 +1,14 @@
-import { setFlagsFromString } from "node:v8";
-
 /*
  * undici's HTTP parser is one large WebAssembly function. V8 keeps a core busy for a tenth of a second
  * to optimise it, which does not pay off in a run of seconds: a plan of 50 integrations (W1) takes 512 ms
- * of CPU time with the flag, and 643 without (minimum of 11 runs in turn, Node 20). So V8 should optimise it only in long runs. The flag is set only for versions that have
- * it, because V8 prints an error for an unknown flag.
+ * of CPU time with the flag, and 643 without (minimum of 11 runs in turn, Node 20). So V8 should optimise
+ * it only in long runs. The flag is set only for versions that have it, because V8 prints an error for an
+ * unknown flag.
  */
 const knownVersions: readonly string[] = ["11.3", "12.4", "13.6"]; // Node 20, 22 and 24
 const hasFlag = knownVersions.includes(process.versions.v8.split(".", 2).join("."));
-/** A hundred to a thousand times the default. */
-const budget = 1_800_000_000;
+const defaultBudget = 1_800_000;
+let isDeferred = false;
 
 /**
  * For the command line, not for users of the library. Loads the modules of the transport first: after
@@ -17,5 +16,22 @@ const budget = 1_800_000_000;
  */
 export async function deferWasmTiering(): Promise<void> {
   await import("undici/lib/dispatcher/pool.js");
-  if (hasFlag) setFlagsFromString(`--wasm-tiering-budget=${budget}`);
+  isDeferred = true;
+  setBudget(1000 * defaultBudget);
+}
+
+/** Calls `run` with V8's default flags. V8 refuses compiled code that was made with other flags than it has when it reads it. */
+export function withDefaultFlags<T>(run: () => T): T {
+  if (!isDeferred) return run();
+  setBudget(defaultBudget);
+  try {
+    return run();
+  } finally {
+    setBudget(1000 * defaultBudget);
+  }
+}
+
+function setBudget(value: number): void {
+  // Loading node:v8 takes milliseconds.
+  if (hasFlag) process.getBuiltinModule("node:v8").setFlagsFromString(`--wasm-tiering-budget=${value}`);
 }

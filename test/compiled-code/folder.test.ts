@@ -2,7 +2,7 @@ import { chmodSync, chownSync, mkdirSync, mkdtempSync, rmSync, statSync, symlink
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { compileCacheFolder } from "../src/compile-cache.ts";
+import { compileCacheFolder } from "../../src/compiled-code/folder.ts";
 
 function home(): string {
   const folder = mkdtempSync(join(tmpdir(), "dimsync-home-"));
