@@ -50,6 +50,8 @@ export interface Project {
   readonly files: readonly string[];
   /** The files that plans depend on: config, bindings, variables, connector schemas and manifests. */
   readonly sourceFiles: ProjectFiles;
+  /** Absolute path: policy modules are relative to it. Absent if it is `settings.folder`. */
+  readonly moduleFolder?: string;
   /** Present if the git state is known, or meaningless, without asking git about the folder. */
   readonly recordedGit?: { readonly state: Plan["git"] };
 }

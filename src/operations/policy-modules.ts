@@ -1,8 +1,9 @@
 import { statSync } from "node:fs";
-import { resolve } from "node:path";
+import { resolve, sep } from "node:path";
+import type { Project } from "../manifests/project.ts";
 import type { Address } from "../model/address.ts";
 import { ProblemsError } from "../model/errors.ts";
-import type { Locate, Problem } from "../model/problem.ts";
+import type { Problem } from "../model/problem.ts";
 import { locationIn, type PolicySpec, type Resource } from "../model/resource.ts";
 import type { PolicyFunction } from "../policies/script.ts";
 import { policiesIn } from "../policies/validate.ts";
@@ -11,10 +12,9 @@ const form = "A module needs a default export: ({ integration, labels, schemas }
 
 /** Loads the policies written in JavaScript. They get data, but no client. Throws ProblemsError with all modules that cannot be used. */
 export async function loadPolicyModules(
-  resources: readonly Resource[],
-  folder: string,
-  locate: Locate,
+  project: Pick<Project, "resources" | "settings" | "moduleFolder" | "locate">,
 ): Promise<ReadonlyMap<Address, PolicyFunction>> {
+  const { resources, settings, moduleFolder: folder = settings.folder, locate } = project;
   const functions = new Map<Address, PolicyFunction>();
   const problems: Problem[] = [...missingModules(resources, folder)];
   const missing = new Set(problems.map(({ address }) => address));
@@ -29,7 +29,7 @@ export async function loadPolicyModules(
       else problems.push(problem(resource, `The default export of ${module} is not a function.`));
     } catch (error) {
       const [line = ""] = (error instanceof Error ? `${error.name}: ${error.message}` : String(error)).split("\n");
-      problems.push(problem(resource, `${module} could not be loaded: ${line.replace(/\.$/u, "")}.`));
+      problems.push(problem(resource, `${module} could not be loaded: ${line.replaceAll(folder + sep, "").replace(/\.$/u, "")}.`));
     }
   }
   if (problems.length > 0) throw new ProblemsError(problems, locate);

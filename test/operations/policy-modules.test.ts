@@ -10,10 +10,10 @@ const finding = (text: string): string => `export default () => [{ message: "${t
 
 test("a module whose file changed is loaded again, as a controller with --watch needs it", async () => {
   const cwd = writeProject({ "policy.yaml": policy, "keys.mjs": finding("one") });
-  const { resources, locate } = await loadProject({ cwd, env: {} });
+  const project = await loadProject({ cwd, env: {} });
   const found = async (): Promise<unknown> => {
     const tree = { integration: "orders", labels: {}, schemas: {} };
-    return (await loadPolicyModules(resources, cwd, locate)).get("Policy/keys")?.(tree as never);
+    return (await loadPolicyModules(project)).get("Policy/keys")?.(tree as never);
   };
   expect(await found()).toEqual([{ message: "one" }]);
   writeFileSync(join(cwd, "keys.mjs"), finding("second"));

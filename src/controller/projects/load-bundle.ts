@@ -173,11 +173,7 @@ async function placed(project: Project, { folder, own, local }: Places): Promise
   const { settings } = project;
   return {
     ...project,
-    resources: project.resources.map((resource) =>
-      isPolicy(resource) && resource.spec.module !== undefined
-        ? { ...resource, spec: { ...resource.spec, module: resolve(folder, resource.spec.module) } }
-        : resource,
-    ),
+    moduleFolder: folder,
     settings: { ...settings, folder: home, bindingsFile: resolve(home, relative(folder, settings.bindingsFile)) },
   };
 }

@@ -45,7 +45,7 @@ async function applyUnderLease(
   const { settings } = project;
   const [{ checkSavedPlan, refuseOtherMode, refuseUnsavedOnProtected }, policyFunctions, records] = await Promise.all([
     import("./saved-plan.ts"),
-    loadPolicyModules(project.resources, settings.folder, project.locate),
+    loadPolicyModules(project),
     openRecords(settings, run.env),
   ]);
   try {

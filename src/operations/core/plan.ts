@@ -11,7 +11,7 @@ import { openReview, withCatalogProblems } from "./review.ts";
 /** Compares the project with its account. Only sends GET: the client refuses anything else before it opens a socket. */
 export async function planAccount(given: Project, options: PlanOptions, run: RunEnvironment, kind: Plan["kind"] = "Plan"): Promise<Plan> {
   const project = withCatalogProblems(given);
-  const policyFunctions = await loadPolicyModules(project.resources, project.settings.folder, project.locate);
+  const policyFunctions = await loadPolicyModules(project);
   return withReadSession(project, run, async (session) => {
     const review = await openReview(project, session.records());
     return await plan({ ...session, review }, { policyFunctions, ...options }, kind);

@@ -108,11 +108,8 @@ async function addCurrent(project: Project, options: RegisterOptions, run: RunEn
   const source = run.snapshotFile === undefined ? project : { snapshotFile: run.snapshotFile };
   const { reads, close } = await openReads(source, run);
   try {
-    const { settings, resources, locate } = project;
-    const [records, policyFunctions] = await Promise.all([
-      readRecords(settings, run),
-      loadPolicyModules(resources, settings.folder, locate),
-    ]);
+    const { settings } = project;
+    const [records, policyFunctions] = await Promise.all([readRecords(settings, run), loadPolicyModules(project)]);
     const session = { reads, records, today: at.slice(0, 10), policyFunctions, onProgress: run.onProgress };
     const folder = folderOf(project, options);
     const remember = run.snapshotFile === undefined && options.remember !== false;

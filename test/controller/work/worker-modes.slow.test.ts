@@ -50,6 +50,18 @@ test("code that a push brings only runs with --allow-modules, and always as it w
   expect(await texts()).toEqual(["second"]);
 });
 
+test("an error of a policy module names files as the project does", async () => {
+  const { push, check } = await accountUnderControl({ every: "1m" });
+  const messageOf = async (module: string): Promise<string | undefined> => {
+    await push({ "manifests/policy.yaml": policy, "keys.mjs": module });
+    return (await check({ allowModules: true }))?.error?.message;
+  };
+  expect(await messageOf('throw new Error("not today");\n')).toContain(": keys.mjs could not be loaded: Error: not today. ");
+  const reading = 'import { readFileSync } from "node:fs";\nreadFileSync(new URL("keys.json", import.meta.url));\n';
+  expect(await messageOf(reading)).toContain("Error: ENOENT: no such file or directory, open 'keys.json'. ");
+  expect(await messageOf('export default () => { throw new Error("no keys"); };\n')).toContain("keys.mjs threw Error: no keys. ");
+});
+
 const asset = `apiVersion: dimsync/v1
 kind: Asset
 metadata: { name: archive }
