@@ -27,7 +27,7 @@ async function databaseWith(steps: readonly Migration[]): Promise<string> {
 async function checkout(databaseUrl: string, target: Readonly<Record<string, unknown>> = {}) {
   const remote = gitRemote();
   const folder = remote.clone();
-  git(folder, "remote", "set-url", "origin", "git@git.example.com:acme/accounts.git");
+  git(folder, "remote", "set-url", "origin", "git@git.example.com:data/accounts.git");
   cpSync(join(repository, "examples/quickstart/manifests"), join(folder, "manifests"), { recursive: true });
   const { id } = await initPostgresRecords({ target: "prod", url: databaseUrl, schema: "dimsync" });
   const prod = {
@@ -62,14 +62,14 @@ test("push from a clone makes its commit the wanted one, and says what it has no
   const first = await push(url, "-o", "json");
   expect([first.code, first.stderr]).toEqual([0, ""]);
   const { digest } = JSON.parse(first.stdout);
-  expect(JSON.parse(first.stdout)).toMatchObject({ kind: "ControllerPush", source: "acme/accounts", commit, accounts: ["prod"] });
-  expect(await accountIn(url)).toBe(`acme/accounts prod ${digest} ${commit} 1 ci-bot 1`);
+  expect(JSON.parse(first.stdout)).toMatchObject({ kind: "ControllerPush", source: "data/accounts", commit, accounts: ["prod"] });
+  expect(await accountIn(url)).toBe(`data/accounts prod ${digest} ${commit} 1 ci-bot 1`);
   const file = join(folder, "dimsync.yaml");
   writeFileSync(file, `${readFileSync(file, "utf8")}# changed\n`);
   const dirty = await push();
   expect([dirty.code, dirty.stderr]).toEqual([0, expect.stringContaining("uncommitted changes, which are pushed too: dimsync.yaml")]);
-  expect(dirty.stdout).toMatch(/^Pushed sha256:[0-9a-f]{12} of acme\/accounts: 1 account \(prod\)$/mu);
-  expect(await accountIn(url)).toMatch(new RegExp(`^acme/accounts prod (?!${digest})sha256:\\w+ ${commit} 2 ci-bot 1$`, "u"));
+  expect(dirty.stdout).toMatch(/^Pushed sha256:[0-9a-f]{12} of data\/accounts: 1 account \(prod\)$/mu);
+  expect(await accountIn(url)).toMatch(new RegExp(`^data/accounts prod (?!${digest})sha256:\\w+ ${commit} 2 ci-bot 1$`, "u"));
 });
 
 test("push warns of what a worker will refuse, at its line", async () => {

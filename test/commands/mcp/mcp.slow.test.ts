@@ -310,7 +310,7 @@ describe("the server", () => {
     const service = await startEmbeddedService();
     onTestFinished(service.close);
     const config = configText(service.url, {
-      targets: { a: { baseUrl: "https://a.example" }, b: { baseUrl: service.url, apiKey: { $secret: { env: keyVariable } } } },
+      targets: { a: { baseUrl: "https://a.example.com" }, b: { baseUrl: service.url, apiKey: { $secret: { env: keyVariable } } } },
     });
     const folder = emptyFolder({ "project/dimsync.yaml": config, "project/manifests/orders.yaml": manifests });
     const { call } = await startMcp(folder, { [keyVariable]: service.apiKey }, ["-C", "project", "-t", "b"]);

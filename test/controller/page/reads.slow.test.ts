@@ -7,18 +7,18 @@ import { ask, started } from "./ask.ts";
 import { violations } from "./openapi.ts";
 
 const gzipped = (value: unknown): Buffer => gzipSync(JSON.stringify(value));
-const bundle = { format: 1, source: "acme", toolVersion: "0.1.0", configFile: "dimsync.yaml", files: { "dimsync.yaml": "kind: Config\n" } };
+const bundle = { format: 1, source: "data", toolVersion: "0.1.0", configFile: "dimsync.yaml", files: { "dimsync.yaml": "kind: Config\n" } };
 
 describeDatabases("the page of a database", (database) => {
   it("responds with the rows, as schema/controller-api.json describes them", async () => {
     await database().query(
-      "insert into dimsync_controller.bundle (digest, source, git_commit, tool_version, content, bytes, pushed_by) values ('sha256:1', 'acme', 'abc', '0.1.0', $1, 10, 'ci')",
+      "insert into dimsync_controller.bundle (digest, source, git_commit, tool_version, content, bytes, pushed_by) values ('sha256:1', 'data', 'abc', '0.1.0', $1, 10, 'ci')",
       [gzipped(bundle)],
     );
     await database().script(`
 insert into dimsync_controller.account (source, target, labels, mode, every_ms, outcome, exposed_columns, differences, last_checked_at, error_code, message, last_run, digest, running_run, running_worker, running_since) values
-  ('acme', 'prod', '{"team":"sales"}', 'protect', 60000, 'exposed', 2, 3, now(), 'E_HTTP', 'the last run failed', 'run-1', 'sha256:1', 'run-9', 'w1', now()),
-  ('acme', 'new', '{}', 'report', 60000, null, 0, 0, null, null, null, null, null, null, null, null);
+  ('data', 'prod', '{"team":"sales"}', 'protect', 60000, 'exposed', 2, 3, now(), 'E_HTTP', 'the last run failed', 'run-1', 'sha256:1', 'run-9', 'w1', now()),
+  ('data', 'new', '{}', 'report', 60000, null, 0, 0, null, null, null, null, null, null, null, null);
 insert into dimsync_controller.suspension (account, reason, until, suspended_by, resumed_by, resumed_at)
   select id, 'migration', now() + interval '1 hour', 'ann', resumer, case when resumer is null then null else now() end
   from dimsync_controller.account, (values (null), ('bob')) as resumers (resumer);
@@ -42,14 +42,14 @@ insert into dimsync_controller.counter (name, label, value) values ('lease_losse
     };
     expect(await json("/api/v1/accounts")).toMatchObject({ totals: { accounts: 2, byState: { suspended: 2 }, exposedAccounts: 1 } });
     expect(await json("/api/v1/accounts/prod")).toMatchObject({
-      source: "acme",
+      source: "data",
       findings: [{ actor: "eve" }],
       events: [{ event: "opened" }],
     });
     expect(await json("/api/v1/findings")).toMatchObject({ items: [{ cause: "rule pii", accounts: ["prod"] }] });
     expect(await json("/api/v1/runs/run-1")).toMatchObject({ report: { planId: tracedReport.planId } });
     expect(await json("/api/v1/bundles/sha256:1")).toMatchObject({ files: [{ path: "dimsync.yaml" }] });
-    const runs = await json("/api/v1/runs?account=acme/prod&limit=2&offset=1");
+    const runs = await json("/api/v1/runs?account=data/prod&limit=2&offset=1");
     expect(runs.items?.map(({ id }) => id)).toEqual(["run-2", "run-3"]);
 
     for (const path of ["/", "/accounts/prod", "/accounts/new", "/runs/run-1", "/runs/run-2", "/bundles/sha256:1", "/readyz"])

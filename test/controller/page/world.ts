@@ -26,7 +26,7 @@ export const before = (ms: number): string => new Date(now.getTime() - ms).toISO
 
 export const bundle: BundleDetail = {
   digest: `sha256:${"4f2c1ab09d3e77aa".repeat(4)}`,
-  source: "https://github.com/acme/accounts",
+  source: "https://git.example.com/data/accounts",
   commit: "4f2c1ab09d3e77aa10b2c3d4e5f60718293a4b5c",
   toolVersion: "0.1.0",
   pushedBy: "ci@example.com",

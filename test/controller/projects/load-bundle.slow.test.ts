@@ -39,7 +39,7 @@ async function pushed(description: string, commit?: string) {
   const cwd = writeProject({ "dimsync.yaml": config, "manifests/tag.yaml": tag(description) });
   const env = {};
   const projects = await Promise.all(["prod", "test"].map((target) => loadProject({ cwd, env, target })));
-  const content = await makeBundle(projects, { source: "acme", commit, vars: {}, varFiles: [], env, isLocal: true });
+  const content = await makeBundle(projects, { source: "data", commit, vars: {}, varFiles: [], env, isLocal: true });
   const { digest, accounts } = await pushBundle(database, content, { projects, by: "ann" });
   const account = (target: string): number => accounts.find((each) => each.target === target)?.id ?? 0;
   const { signal } = new AbortController();

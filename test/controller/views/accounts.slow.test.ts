@@ -11,26 +11,26 @@ describeDatabases("views", (database) => {
   it("shows accounts worst first, with findings, runs, days and the bundle", async () => {
     const bundle = {
       format: 1,
-      source: "acme",
+      source: "data",
       toolVersion: "0.1.0",
       configFile: "dimsync.yaml",
       files: { "dimsync.yaml": "kind: Config\n" },
     };
     await database().query(
-      "insert into dimsync_controller.bundle (digest, source, git_commit, tool_version, content, bytes) values ('sha256:1', 'acme', 'abc', '0.1.0', $1, 10)",
+      "insert into dimsync_controller.bundle (digest, source, git_commit, tool_version, content, bytes) values ('sha256:1', 'data', 'abc', '0.1.0', $1, 10)",
       [gzipped(bundle)],
     );
     await database().script(`
 insert into dimsync_controller.account (source, target, mode, every_ms, outcome, exposed_columns, differences, last_checked_at, error_code, message, digest, created_at) values
-  ('acme', 'new', 'report', 60000, null, 0, 0, null, null, null, null, now()),
-  ('acme', 'same', 'report', 60000, 'in-sync', 0, 0, now(), null, null, null, now()),
-  ('acme', 'old', 'report', 60000, 'in-sync', 0, 0, now() - interval '181 seconds', null, null, null, now()),
-  ('acme', 'weekly', 'report', 604800000, 'in-sync', 0, 0, now() - interval '8 days', null, null, null, now()),
-  ('acme', 'prod', 'protect', 60000, 'exposed', 2, 3, now(), 'E_HTTP', 'the last run failed', 'sha256:1', now()),
+  ('data', 'new', 'report', 60000, null, 0, 0, null, null, null, null, now()),
+  ('data', 'same', 'report', 60000, 'in-sync', 0, 0, now(), null, null, null, now()),
+  ('data', 'old', 'report', 60000, 'in-sync', 0, 0, now() - interval '181 seconds', null, null, null, now()),
+  ('data', 'weekly', 'report', 604800000, 'in-sync', 0, 0, now() - interval '8 days', null, null, null, now()),
+  ('data', 'prod', 'protect', 60000, 'exposed', 2, 3, now(), 'E_HTTP', 'the last run failed', 'sha256:1', now()),
   ('other', 'prod', 'report', 60000, 'drifted', 0, 1, now(), null, null, null, now()),
-  ('acme', 'broken', 'report', 60000, 'drifted', 0, 1, now(), 'E_HTTP', 'failed', null, now()),
-  ('acme', 'gone', 'report', 60000, 'drifted', 0, 1, now(), null, null, null, now()),
-  ('acme', 'quiet', 'report', 60000, 'exposed', 1, 1, now(), null, null, null, now());
+  ('data', 'broken', 'report', 60000, 'drifted', 0, 1, now(), 'E_HTTP', 'failed', null, now()),
+  ('data', 'gone', 'report', 60000, 'drifted', 0, 1, now(), null, null, null, now()),
+  ('data', 'quiet', 'report', 60000, 'exposed', 1, 1, now(), null, null, null, now());
 update dimsync_controller.account set removed_at = now() where target = 'gone';
 insert into dimsync_controller.suspension (account, reason, until, suspended_by)
   select id, 'migration', now() + interval '1 hour', 'ann' from dimsync_controller.account where target = 'quiet';
@@ -49,7 +49,7 @@ insert into dimsync_controller.daily (account, day, checks, duration_ms)
 
     const accounts = await listAccounts(database());
     expect(accounts.map(({ name, state }) => [name, state])).toEqual([
-      ["acme/prod", "exposed"],
+      ["data/prod", "exposed"],
       ["other/prod", "drifted"],
       ["broken", "failing"],
       ["old", "stale"],
@@ -67,22 +67,22 @@ insert into dimsync_controller.daily (account, day, checks, duration_ms)
     });
     expect(accounts.find(({ name }) => name === "quiet")?.suspension).toMatchObject({ reason: "migration", by: "ann" });
 
-    const detail = await readAccount(database(), "acme/prod");
+    const detail = await readAccount(database(), "data/prod");
     expect(detail?.findings).toMatchObject([{ address: "SchemaConfig/shops@a", risk: "exposed", openedRun: "run-1" }]);
     expect(detail?.timeline).toHaveLength(2);
     expect(detail?.timeline[0]).toMatchObject({ checks: 3, durationMs: 1500, day: expect.stringMatching(/^\d{4}-\d\d-\d\d$/u) });
-    expect(detail?.runs).toMatchObject([{ id: "run-1", account: "acme/prod", exit: { code: 2, reasons: ["drift"] } }]);
+    expect(detail?.runs).toMatchObject([{ id: "run-1", account: "data/prod", exit: { code: 2, reasons: ["drift"] } }]);
     expect(detail?.events).toMatchObject([{ event: "opened", actor: "eve" }]);
     expect(detail?.lastCheckedAt).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/u);
     expect(await readAccount(database(), "gone")).toBeUndefined();
     await expect(readAccount(database(), "prod")).rejects.toThrow(
-      'Several accounts have the target "prod". Use one of acme/prod, other/prod.',
+      'Several accounts have the target "prod". Use one of data/prod, other/prod.',
     );
 
     expect(await readRun(database(), "run-1")).toMatchObject({ worker: "w1", report: { kind: "DriftReport" } });
     expect(await readRun(database(), "run-2")).toBeUndefined();
     expect(await readBundle(database(), "sha256:1")).toMatchObject({
-      accounts: ["acme/prod"],
+      accounts: ["data/prod"],
       commit: "abc",
       files: [{ path: "dimsync.yaml", text: "kind: Config\n" }],
     });
@@ -91,7 +91,7 @@ insert into dimsync_controller.daily (account, day, checks, duration_ms)
         cause: "rule pii",
         risk: "exposed",
         findings: 2,
-        accounts: ["acme/prod", "other/prod"],
+        accounts: ["data/prod", "other/prod"],
         example: { address: "SchemaConfig/shops@a" },
       },
     ]);

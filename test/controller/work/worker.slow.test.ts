@@ -34,7 +34,7 @@ function counted(database: Database): { readonly database: Database; readonly st
 /** A worker and a pushed account whose key is the secret `apiKey`; nothing takes jobs from the queue. */
 async function controlled(given: Database, apiKey: string, env: Record<string, string | undefined>) {
   const service = await startService({ apiKeys: { right: "bot@example.com" } });
-  const source = `acme-${Math.random()}`;
+  const source = `data-${Math.random()}`;
   const cwd = writeProject({
     "dimsync.yaml": `apiVersion: dimsync/v1
 kind: Config

@@ -6,9 +6,9 @@ import type { AssetSpec, Resource } from "../../../src/model/resource.ts";
 import { accountViewOf, foundIn, liveIntegration, requestsOf, resourceOf, warehouse } from "../../support/accounts/view.ts";
 
 const key = { $secret: { env: "KEY" } };
-const connection = { account: "acme", private_key: key };
+const connection = { account: "analytics", private_key: key };
 const spec: AssetSpec = { name: "Warehouse", type: "snowflake", description: "Central", secretVersion: 3, connection };
-const sent = leafDigests({ name: "Warehouse", description: "Central", connection: { account: "acme" } });
+const sent = leafDigests({ name: "Warehouse", description: "Central", connection: { account: "analytics" } });
 const recorded: Binding = { id: "d-12", secretVersion: 3, sent };
 
 const asset = (change: Partial<AssetSpec> = {}, more: Partial<Resource> = {}): Resource =>
@@ -167,7 +167,7 @@ describe("an asset without an id", () => {
     expect(found.items[0]?.changes.map(({ path: at, after }) => [at, after])).toEqual([
       ["/name", "Lake"],
       ["/description", "Central"],
-      ["/connection/account", "acme"],
+      ["/connection/account", "analytics"],
       ["/connection/private_key", key],
       ["/type", "s3"],
       ["/connectionType", "destination"],

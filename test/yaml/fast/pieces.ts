@@ -20,7 +20,7 @@ export const ordinary = [
   "'s'",
   "*email*",
   "ü",
-  "http://e.com",
+  "http://example.com",
 ];
 export const nasty = [
   ...[

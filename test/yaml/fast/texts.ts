@@ -36,7 +36,7 @@ const manifests = [
 metadata: { name: warehouse, id: "d-12" }
 spec:
   type: snowflake # open
-  connection: { account: acme, private_key: hunter2, port: 1.50 }
+  connection: { account: analytics, private_key: hunter2, port: 1.50 }
   tokens:
     - { $secret: { env: A, b: hunter2 }, z: [1, "two\\/\\n"] }
     - 'it''s ü'
