@@ -8,6 +8,8 @@ export interface BundleContent {
   readonly toolVersion: string;
   /** Absent outside a git repository. */
   readonly commit?: string;
+  /** Present if `files` had changes that were not committed. */
+  readonly dirty?: true;
   /** Path of the config within `files`. */
   readonly configFile: string;
   /** Text by path, relative to the project's folder: config, variables, manifests, connector schemas and policy modules. */

@@ -125,7 +125,7 @@ function putUnderControl(file: string): { readonly schema: string } {
 
 async function push(database: Database, cwd: string, source: string): Promise<void> {
   const projects = [await loadProject({ cwd, env: {}, target: "test" })];
-  const content = await makeBundle(projects, { source, commit: undefined, vars: {}, varFiles: [], env: {}, isLocal: false });
+  const content = await makeBundle(projects, { source, git: undefined, vars: {}, varFiles: [], env: {}, isLocal: false });
   const { accounts } = await pushBundle(database, content, { projects, by: "ci" });
   await requestAll(database, accounts);
 }

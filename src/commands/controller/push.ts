@@ -24,13 +24,13 @@ export async function runPush(context: Context<ControllerFlags>): Promise<ExitCo
   const projects = await projectsUnderControl(context);
   for (const warning of warningsOf(projects, context)) io.stderr(warning);
   const [first] = projects;
-  const commit = first === undefined ? undefined : await projectGitState(first, io.interrupted);
-  if (commit?.dirty === true)
-    io.stderr(`dimsync: the project has uncommitted changes, which are pushed too: ${visible((commit.changedFiles ?? []).join(", "))}\n`);
+  const git = first === undefined ? undefined : await projectGitState(first, io.interrupted);
+  if (git?.dirty === true)
+    io.stderr(`dimsync: the project has uncommitted changes, which are pushed too: ${visible((git.changedFiles ?? []).join(", "))}\n`);
   const { vars = {} } = loadOptions(context, []);
   const content = await makeBundle(projects, {
     source: flags.source ?? (await sourceOf(first?.settings.folder ?? cwd, io.env)),
-    commit: commit?.commit,
+    git,
     vars,
     varFiles: flags.varFile.map((file) => resolve(cwd, file)),
     env: io.env,
@@ -42,12 +42,12 @@ export async function runPush(context: Context<ControllerFlags>): Promise<ExitCo
     return pushed;
   });
   const names = accounts.map(({ target }) => target);
-  const { source } = content;
+  const { source, commit, dirty } = content;
   await deliverForms(context, {
     human: () =>
       visible(`Pushed ${digest.slice(0, 19)} of ${source}: ${counted(names.length, "account")} (${names.join(", ")})`).concat("\n"),
     json: () =>
-      `${JSON.stringify({ formatVersion: "1.0", kind: "ControllerPush", digest, source, commit: content.commit, accounts: names }, undefined, 2)}\n`,
+      `${JSON.stringify({ formatVersion: "1.0", kind: "ControllerPush", digest, source, commit, dirty, accounts: names }, undefined, 2)}\n`,
   });
   return 0;
 }

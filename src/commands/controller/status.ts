@@ -47,10 +47,11 @@ function statusText(accounts: readonly AccountSummary[], width: number, nowMs: n
       account.commit?.slice(0, 12) ?? "",
     ].map((text) => cell(text)),
   );
-  const notes = accounts.flatMap(({ name, error, suspension, isStale, state }) => [
+  const notes = accounts.flatMap(({ name, error, suspension, isStale, state, dirty }) => [
     ...(error === undefined ? [] : [`${name}: ${error.code}: ${error.message}`]),
     ...(suspension === undefined ? [] : [`${name}: suspended by ${suspension.by} until ${suspension.until}: ${suspension.reason}`]),
     ...(isStale && state !== "suspended" ? [`${name}: not checked within three intervals`] : []),
+    ...(dirty === true ? [`${name}: pushed with uncommitted changes`] : []),
   ]);
   const lines = [...tableLines([header, ...rows], "", width), ...(notes.length === 0 ? [] : ["", ...notes.map(visible)])];
   return `${lines.join("\n")}\n`;

@@ -94,4 +94,10 @@ create table dimsync_controller.counter (
   name text not null, label text not null default '', value double precision not null default 0, primary key (name, label)
 );`,
   },
+  {
+    worksWith: 1,
+    sql: `
+-- Whether the project that was pushed had uncommitted changes.
+alter table dimsync_controller.bundle add column dirty boolean not null default false;`,
+  },
 ];

@@ -68,12 +68,12 @@ export function bundleProjects(loader: BundleLoader, keep = keptCharacters): (bu
 }
 
 async function load({ folder, content }: UnpackedBundle, target: string, signal: AbortSignal): Promise<Project> {
-  const { configFile, vars = {}, varFiles = [], env = {}, commit } = content;
+  const { configFile, vars = {}, varFiles = [], env = {}, commit, dirty = false } = content;
   const project = await loadProject({
     ...{ cwd: folder, configFile: join(folder, configFile), target, vars, env, signal },
     varFiles: varFiles.map((file) => join(folder, file)),
   });
-  return withoutTexts(project, commit === undefined ? undefined : { commit, dirty: false });
+  return withoutTexts(project, commit === undefined ? undefined : { commit, dirty });
 }
 
 /** Characters of the files of the target, without the config, which all targets share. */

@@ -3,6 +3,7 @@ import { isAbsolute, relative, sep } from "node:path";
 import type { Project } from "../../manifests/project.ts";
 import { byText } from "../../model/address.ts";
 import { DimsyncError, ProblemsError } from "../../model/errors.ts";
+import type { Plan } from "../../model/plan.ts";
 import { version } from "../../model/runtime/version.ts";
 import type { Settings } from "../../model/settings/config.ts";
 import type { Environment } from "../../model/settings/env.ts";
@@ -12,7 +13,8 @@ import type { BundleContent } from "../bundle-content.ts";
 
 export interface BundleOptions {
   readonly source: string;
-  readonly commit: string | undefined;
+  /** Undefined outside a git repository. */
+  readonly git: Plan["git"];
   readonly vars: Readonly<Record<string, string>>;
   /** Absolute, in the order of the flags. */
   readonly varFiles: readonly string[];
@@ -40,7 +42,8 @@ export async function makeBundle(projects: readonly Project[], options: BundleOp
   const env = variablesOf(files, options.env);
   return {
     ...{ format: 1, source: options.source, toolVersion: version, configFile: path(first.configFile), files },
-    ...(options.commit === undefined ? {} : { commit: options.commit }),
+    ...(options.git === undefined ? {} : { commit: options.git.commit }),
+    ...(options.git?.dirty === true ? { dirty: true } : {}),
     ...(Object.keys(options.vars).length === 0 ? {} : { vars: options.vars }),
     ...(options.varFiles.length === 0 ? {} : { varFiles: options.varFiles.map(path) }),
     ...(Object.keys(env).length === 0 ? {} : { env }),

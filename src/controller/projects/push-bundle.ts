@@ -21,9 +21,18 @@ export async function pushBundle(
   const digest = bundleDigest(content);
   const zipped = gzipSync(JSON.stringify(content)).toString("base64");
   await database.query(
-    `insert into dimsync_controller.bundle (digest, source, git_commit, tool_version, content, bytes, pushed_by)
-      values ($1, $2, $3, $4, decode($5, 'base64'), $6, $7) on conflict (digest) do nothing`,
-    [digest, content.source, content.commit ?? null, content.toolVersion, zipped, Math.round((zipped.length * 3) / 4), by],
+    `insert into dimsync_controller.bundle (digest, source, git_commit, tool_version, content, bytes, pushed_by, dirty)
+      values ($1, $2, $3, $4, decode($5, 'base64'), $6, $7, $8) on conflict (digest) do nothing`,
+    [
+      digest,
+      content.source,
+      content.commit ?? null,
+      content.toolVersion,
+      zipped,
+      Math.round((zipped.length * 3) / 4),
+      by,
+      content.dirty === true,
+    ],
   );
   const accounts = projects.flatMap(({ settings }) => accountEntry(settings) ?? []);
   const { source, commit } = content;

@@ -2,6 +2,7 @@ import { DimsyncError } from "../../model/errors.ts";
 import type { Database } from "../../records/postgres/connection.ts";
 import { iso, rowsOf } from "../database/rows.ts";
 import { openFindings, readEvents, readSuspensions, readTimeline, type SuspensionRow, toSuspension } from "./account-history.ts";
+import { commitOf, isDirty } from "./commit.ts";
 import { namedAccounts } from "./named-accounts.ts";
 import { readRuns } from "./runs.ts";
 import { type AccountDetail, type AccountState, type AccountSummary, accountStates, type Mode } from "./status.ts";
@@ -31,6 +32,7 @@ interface AccountRow {
   readonly running_since: string | null;
   readonly digest: string | null;
   readonly git_commit: string | null;
+  readonly dirty: boolean | null;
   readonly is_current: boolean;
   readonly suspension: SuspensionRow | null;
 }
@@ -51,7 +53,7 @@ const accountSql = (
   a.outcome, a.exposed_columns, a.differences, a.manual, a.policy_violations, a.error_code, a.message, a.last_run,
   ${iso("a.last_checked_at")} as last_checked_at, ${iso("a.next_check_at")} as next_check_at,
   now() - coalesce(a.last_checked_at, a.created_at) > 3 * ${intervalSql("a.throttled_runs")} * interval '1 ms' as is_stale,
-  case when a.running_until >= now() then a.running_run end as running_run, a.running_worker, ${iso("a.running_since")} as running_since, a.digest, a.git_commit, a.observed >= a.wanted as is_current,
+  case when a.running_until >= now() then a.running_run end as running_run, a.running_worker, ${iso("a.running_since")} as running_since, a.digest, a.git_commit, ${isDirty("a.digest")} as dirty, a.observed >= a.wanted as is_current,
   (${suspensionSql}) as suspension
   from ${namedAccounts} a ${where}`;
 
@@ -96,7 +98,7 @@ function toSummary(row: AccountRow): AccountSummary {
       ? {}
       : { running: { run: row.running_run, worker: row.running_worker ?? "", since: row.running_since ?? "" } }),
     ...(row.digest === null ? {} : { digest: row.digest }),
-    ...(row.git_commit === null ? {} : { commit: row.git_commit }),
+    ...commitOf(row),
   };
 }
 

@@ -2,6 +2,7 @@ import { gunzipSync } from "node:zlib";
 import type { Database } from "../../records/postgres/connection.ts";
 import { type BundleContent, bundleFiles } from "../bundle-content.ts";
 import { iso, rowsOf } from "../database/rows.ts";
+import { commitOf, isDirty } from "./commit.ts";
 import { namedAccounts } from "./named-accounts.ts";
 import type { BundleDetail, Mode, RunDetail, RunSummary } from "./status.ts";
 
@@ -23,12 +24,13 @@ interface RunRow {
   readonly message: string | null;
   readonly digest: string | null;
   readonly git_commit: string | null;
+  readonly dirty: boolean | null;
   readonly calls: RunSummary["calls"];
 }
 
 const runColumns = `r.id, a.name as account, r.reason, r.mode, r.worker, ${iso("r.started_at")} as started_at, ${iso("r.finished_at")} as finished_at,
   json_build_object('code', r.exit_code, 'reasons', r.exit_reasons) as exit, r.exposed_columns, r.differences, r.manual, r.policy_violations,
-  r.changes_sent, r.error_code, r.message, r.digest, r.git_commit, r.calls`;
+  r.changes_sent, r.error_code, r.message, r.digest, r.git_commit, ${isDirty("r.digest")} as dirty, r.calls`;
 
 /** Runs without their reports. \`rest\` is the rest of the statement; \`r\` is the run and \`a\` its account. */
 export async function readRuns(database: Database, rest: string, values: readonly unknown[]): Promise<readonly RunSummary[]> {
@@ -44,7 +46,7 @@ function toRun(row: RunRow): RunSummary {
     ...{ policyViolations: row.policy_violations, changesSent: row.changes_sent },
     ...(row.error_code === null ? {} : { error: { code: row.error_code, message: row.message ?? "" } }),
     ...(row.digest === null ? {} : { digest: row.digest }),
-    ...(row.git_commit === null ? {} : { commit: row.git_commit }),
+    ...commitOf(row),
   };
 }
 
@@ -71,6 +73,7 @@ interface BundleRow {
   readonly digest: string;
   readonly source: string;
   readonly git_commit: string | null;
+  readonly dirty: boolean;
   readonly tool_version: string;
   readonly pushed_by: string | null;
   readonly pushed_at: string;
@@ -83,7 +86,7 @@ interface BundleRow {
 export async function readBundle(database: Database, digest: string): Promise<BundleDetail | undefined> {
   const [row] = await rowsOf<BundleRow>(
     database,
-    `select b.digest, b.source, b.git_commit, b.tool_version, b.pushed_by, ${iso("b.pushed_at")} as pushed_at, b.bytes, encode(b.content, 'base64') as content,
+    `select b.digest, b.source, b.git_commit, b.dirty, b.tool_version, b.pushed_by, ${iso("b.pushed_at")} as pushed_at, b.bytes, encode(b.content, 'base64') as content,
       (select coalesce(json_agg(a.name order by a.name), '[]') from ${namedAccounts} a where a.digest = b.digest) as accounts
       from dimsync_controller.bundle b where b.digest = $1`,
     [digest],
@@ -93,7 +96,7 @@ export async function readBundle(database: Database, digest: string): Promise<Bu
   return {
     ...{ digest, source, bytes, accounts, toolVersion: row.tool_version, pushedAt: row.pushed_at },
     files: bundleFiles(unzipped<BundleContent>(row.content)),
-    ...(row.git_commit === null ? {} : { commit: row.git_commit }),
+    ...commitOf(row),
     ...(row.pushed_by === null ? {} : { pushedBy: row.pushed_by }),
   };
 }

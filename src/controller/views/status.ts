@@ -36,9 +36,11 @@ export interface AccountSummary {
   readonly suspension?: Suspension;
   readonly lastRun?: string;
   readonly running?: { readonly run: string; readonly worker: string; readonly since: string };
-  /** The bundle to compare with, and its git commit; absent with --watch. */
+  /** The bundle to compare with; absent with --watch. */
   readonly digest?: string;
+  /** The git commit of the bundle. `dirty`: its files had uncommitted changes. */
   readonly commit?: string;
+  readonly dirty?: true;
   /** False if a push was not compared yet. */
   readonly isCurrent: boolean;
 }
@@ -145,6 +147,7 @@ export interface RunSummary {
   readonly error?: { readonly code: string; readonly message: string };
   readonly digest?: string;
   readonly commit?: string;
+  readonly dirty?: true;
   readonly calls: CallCounts;
 }
 
@@ -159,6 +162,7 @@ export interface BundleDetail {
   readonly digest: string;
   readonly source: string;
   readonly commit?: string;
+  readonly dirty?: true;
   readonly toolVersion: string;
   readonly pushedBy?: string;
   readonly pushedAt: string;

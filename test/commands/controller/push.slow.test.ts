@@ -1,15 +1,16 @@
 import { cpSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import { stringify } from "yaml";
 import { migrate } from "../../../src/controller/database/migrate.ts";
 import { type Migration, migrations } from "../../../src/controller/database/migrations.ts";
 import { openQueue } from "../../../src/controller/work/queue.ts";
 import { openDatabase } from "../../../src/records/postgres/connection.ts";
 import { initPostgresRecords } from "../../../src/records/postgres/index.ts";
-import { dimsync, repository } from "../../cli/built-cli.ts";
+import { dimsync, repository, startCli } from "../../cli/built-cli.ts";
 import { git, gitRemote } from "../../support/git/remote.ts";
 import { sharedPostgres } from "../../support/postgres/shared.ts";
+import { startService } from "../../support/service.ts";
 
 const password = "hunter2-canary";
 
@@ -72,6 +73,23 @@ test("push from a clone makes its commit the wanted one, and says what it has no
   expect(await accountIn(url)).toMatch(new RegExp(`^data/accounts prod (?!${digest})sha256:\\w+ ${commit} 2 ci-bot 1$`, "u"));
 });
 
+test("a run says that what it compared with was not committed", async () => {
+  const service = await startService();
+  onTestFinished(() => service.close());
+  const url = await databaseWith(migrations);
+  const { folder, push, commit } = await checkout(url, { baseUrl: service.url });
+  writeFileSync(join(folder, "manifests", "extra.yaml"), "# not committed\n");
+  expect(JSON.parse((await push(url, "-o", "json")).stdout)).toMatchObject({ commit, dirty: true });
+  const place = { cwd: folder, env: { DIMSYNC_DATABASE_URL: url, PROD_KEY: service.apiKey } };
+  const child = startCli(["controller", "run", "--listen", "127.0.0.1:0"], place);
+  onTestFinished(() => void child.kill("SIGKILL"));
+  const report = await dimsync(["controller", "check", "prod", "--wait"], place);
+  expect(report.stdout).toContain(`commit ${commit.slice(0, 7)} with uncommitted changes`);
+  expect((await dimsync(["controller", "status"], place)).stdout).toContain("prod: pushed with uncommitted changes");
+  const status = await dimsync(["controller", "status", "-o", "json"], place);
+  expect(JSON.parse(status.stdout).accounts).toMatchObject([{ name: "prod", commit, dirty: true }]);
+});
+
 test("push warns of what a worker will refuse, at its line", async () => {
   const url = await databaseWith(migrations);
   const { push } = await checkout(url, { protected: true, controller: { every: "5m", mode: "protect" } });
@@ -89,6 +107,7 @@ test("push refuses a project with errors, and changes nothing", async () => {
   expect(await accountIn(url)).toBe("");
 });
 
+const newest = migrations.length;
 const later = (worksWith: number): Migration => ({ sql: "create table dimsync_controller.later (id text);", worksWith });
 
 test.each<readonly [string, () => Promise<string>, string]>([
@@ -97,7 +116,11 @@ test.each<readonly [string, () => Promise<string>, string]>([
   ["the URL is of another kind", async () => `mysql://u:${password}@127.0.0.1/x`, "must begin with postgres://"],
   ["it has no tables of a controller", async () => (await sharedPostgres()).database(), "has no tables of a controller"],
   ["its tables are older", () => databaseWith([]), "is of an earlier version of dimsync"],
-  ["its tables are of a version that this one cannot use", () => databaseWith([...migrations, later(2)]), "has format 2, and dimsync"],
+  [
+    "its tables are of a version that this one cannot use",
+    () => databaseWith([...migrations, later(newest + 1)]),
+    `has format ${newest + 1}, and dimsync`,
+  ],
 ])("push explains a database if %s", async (_sentence, url, words) => {
   const { push } = await checkout((await sharedPostgres()).database());
   const { code, stderr } = await push(await url());
@@ -107,7 +130,7 @@ test.each<readonly [string, () => Promise<string>, string]>([
 });
 
 test("push works with the tables of the next minor version", async () => {
-  const url = await databaseWith([...migrations, later(1)]);
+  const url = await databaseWith([...migrations, later(newest)]);
   const { push, commit } = await checkout(url);
   expect((await push()).code).toBe(0);
   expect(await accountIn(url)).toContain(` ${commit} 1 ci-bot 1`);

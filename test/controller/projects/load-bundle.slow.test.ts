@@ -35,11 +35,11 @@ targets:
 const tag = (description: string): string =>
   `apiVersion: dimsync/v1\nkind: Tag\nmetadata: { name: pii }\nspec: { name: PII, description: ${description} }\n`;
 
-async function pushed(description: string, commit?: string) {
+async function pushed(description: string, git?: { readonly commit: string; readonly dirty: boolean }) {
   const cwd = writeProject({ "dimsync.yaml": config, "manifests/tag.yaml": tag(description) });
   const env = {};
   const projects = await Promise.all(["prod", "test"].map((target) => loadProject({ cwd, env, target })));
-  const content = await makeBundle(projects, { source: "data", commit, vars: {}, varFiles: [], env, isLocal: true });
+  const content = await makeBundle(projects, { source: "data", git, vars: {}, varFiles: [], env, isLocal: true });
   const { digest, accounts } = await pushBundle(database, content, { projects, by: "ann" });
   const account = (target: string): number => accounts.find((each) => each.target === target)?.id ?? 0;
   const { signal } = new AbortController();
@@ -66,11 +66,15 @@ test("later checks of a bundle read nothing of it from the database", async () =
 });
 
 test("the next check uses what was pushed last", async () => {
-  const [one, two] = [await pushed("one", "c1"), await pushed("two", "c2")];
+  const commits = [
+    { commit: "c1", dirty: false },
+    { commit: "c2", dirty: true },
+  ] as const;
+  const [one, two] = [await pushed("one", commits[0]), await pushed("two", commits[1])];
   const load = bundleProjects(loaderIn());
   const projects = [await load(one()), await load(two()), await load(one())];
   expect(projects.map(descriptionOf)).toEqual(["one", "two", "one"]);
-  expect(projects.map(({ recordedGit }) => recordedGit?.state?.commit)).toEqual(["c1", "c2", "c1"]);
+  expect(projects.map(({ recordedGit }) => recordedGit?.state)).toEqual([commits[0], commits[1], commits[0]]);
   expect(reads).toBe(2);
 });
 

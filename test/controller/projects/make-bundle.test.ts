@@ -22,7 +22,10 @@ async function bundle(files: Readonly<Record<string, string>>, isLocal = false) 
   const env = { KEY: "canary-secret", REGION: "eu", OTHER: "x" };
   const project = await loadProject({ cwd, env, target: "prod" });
   const projects = project.settings.controller === undefined ? [] : [project];
-  return { cwd, content: await makeBundle(projects, { source: "data", commit: "abc", vars: {}, varFiles: [], env, isLocal }) };
+  return {
+    cwd,
+    content: await makeBundle(projects, { source: "data", git: { commit: "abc", dirty: false }, vars: {}, varFiles: [], env, isLocal }),
+  };
 }
 
 test("a bundle has the files and variables of the project, and no secret", async () => {

@@ -17,7 +17,7 @@ describeDatabases("views", (database) => {
       files: { "dimsync.yaml": "kind: Config\n" },
     };
     await database().query(
-      "insert into dimsync_controller.bundle (digest, source, git_commit, tool_version, content, bytes) values ('sha256:1', 'data', 'abc', '0.1.0', $1, 10)",
+      "insert into dimsync_controller.bundle (digest, source, git_commit, tool_version, content, bytes, dirty) values ('sha256:1', 'data', 'abc', '0.1.0', $1, 10, true)",
       [gzipped(bundle)],
     );
     await database().script(`
@@ -62,6 +62,7 @@ insert into dimsync_controller.daily (account, day, checks, duration_ms)
       exposedColumns: 2,
       error: { code: "E_HTTP" },
       digest: "sha256:1",
+      dirty: true,
       mode: "protect",
       isCurrent: true,
     });
@@ -84,6 +85,7 @@ insert into dimsync_controller.daily (account, day, checks, duration_ms)
     expect(await readBundle(database(), "sha256:1")).toMatchObject({
       accounts: ["data/prod"],
       commit: "abc",
+      dirty: true,
       files: [{ path: "dimsync.yaml", text: "kind: Config\n" }],
     });
     expect(await findingsByCause(database())).toMatchObject([

@@ -67,7 +67,7 @@ export async function accountUnderControl(
     async push(files = {}) {
       for (const [path, text] of Object.entries(files)) writeFileSync(join(cwd, path), text);
       const projects = [await loadProject({ cwd, env: {}, target: "test" })];
-      const content = await makeBundle(projects, { source: "data", commit: undefined, vars: {}, varFiles: [], env: {}, isLocal: true });
+      const content = await makeBundle(projects, { source: "data", git: undefined, vars: {}, varFiles: [], env: {}, isLocal: true });
       account = (await pushBundle(database, content, { projects, by: "ci" })).accounts[0]?.id ?? 0;
     },
     async check({ maxMode = "apply", allowModules = false, env = {} } = {}) {

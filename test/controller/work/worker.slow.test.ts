@@ -44,7 +44,7 @@ targets: { prod: { baseUrl: "${service.url}", apiKey: ${apiKey}, controller: { e
     "manifests/tag.yaml": "apiVersion: dimsync/v1\nkind: Tag\nmetadata: { name: pii }\nspec: { name: PII }\n",
   });
   const projects = [await loadProject({ cwd, env, target: "prod" })];
-  const content = await makeBundle(projects, { source, commit: undefined, vars: {}, varFiles: [], env, isLocal: true });
+  const content = await makeBundle(projects, { source, git: undefined, vars: {}, varFiles: [], env, isLocal: true });
   const { accounts } = await pushBundle(given, content, { projects, by: "ann" });
   const { database, statements } = counted(given);
   const queue = await openQueue(database, () => {});

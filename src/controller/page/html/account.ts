@@ -70,12 +70,11 @@ export async function accountPage(reads: PageReads, { query, now }: PageRequest,
 }
 
 function aboutHtml(account: AccountDetail, now: Date): string {
-  const { source, target, name, mode, everyMs, intervalMs, lastCheckedAt, nextCheckAt, digest, commit, isCurrent, running, suspension } =
-    account;
+  const { source, target, name, mode, everyMs, intervalMs, lastCheckedAt, nextCheckAt, digest, isCurrent, running, suspension } = account;
   const slower =
     intervalMs > everyMs ? ` <span class="late">(now every ${durationText(intervalMs)}: the service is overloaded)</span>` : "";
   const bundle =
-    digest === undefined ? "the working folder" : `${link(bundleHref(digest), code(shortDigest(digest)))} ${commitHtml(commit)}`;
+    digest === undefined ? "the working folder" : `${link(bundleHref(digest), code(shortDigest(digest)))} ${commitHtml(account)}`;
   const facts: readonly (readonly [string, string])[] = [
     [
       "Last check",

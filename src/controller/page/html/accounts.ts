@@ -166,7 +166,7 @@ function accountTable(accounts: readonly AccountSummary[], total: number, now: D
 }
 
 function accountRow(account: AccountSummary, now: Date): readonly string[] {
-  const { name, exposedColumns, differences, manual, lastCheckedAt, isStale, mode, commit, isCurrent } = account;
+  const { name, exposedColumns, differences, manual, lastCheckedAt, isStale, mode, isCurrent } = account;
   return [
     `${link(accountHref(name), escaped(name))}${noteHtml(account, now)}`,
     stateHtml(account),
@@ -178,7 +178,7 @@ function accountRow(account: AccountSummary, now: Date): readonly string[] {
       : `<span${isStale ? ' class="late"' : ""}>${ageHtml(lastCheckedAt, now)}</span>`,
     nextHtml(account, now),
     escaped(mode),
-    `${commitHtml(commit)}${isCurrent ? "" : ' <span class="quiet small">not checked yet</span>'}`,
+    `${commitHtml(account)}${isCurrent ? "" : ' <span class="quiet small">not checked yet</span>'}`,
   ];
 }
 

@@ -13,7 +13,7 @@ export async function bundlePage(reads: PageReads, { now }: PageRequest, digest:
   const { source, toolVersion, pushedBy, pushedAt, commit, bytes, accounts, files } = bundle;
   const facts: readonly (readonly [string, string])[] = [
     ["Pushed", `${time(pushedAt)}${pushedBy === undefined ? "" : ` by ${escaped(pushedBy)}`}`],
-    ["Commit", commit === undefined ? "not from a git repository" : commitHtml(commit)],
+    ["Commit", commit === undefined ? "not from a git repository" : commitHtml(bundle)],
     ["Source", escaped(source)],
     ["Made with", `dimsync ${escaped(toolVersion)}`],
     ["Size", `${counted(files.length, "file")}, ${counted(bytes, "byte")} compressed`],

@@ -46,9 +46,11 @@ export function ageHtml(iso: string | undefined, now: Date): string {
   return `<time datetime="${escaped(iso)}" title="${escaped(timeText(iso))}">${text}</time>`;
 }
 
-/** A git commit as people write it. */
-export const commitHtml = (commit: string | undefined): string =>
-  commit === undefined ? "" : `<code title="${escaped(commit)}">${escaped(commit.slice(0, 7))}</code>`;
+/** A git commit as people write it; "" without one. `dirty`: the project had changes that are not in it. */
+export const commitHtml = ({ commit, dirty = false }: { readonly commit?: string; readonly dirty?: boolean }): string =>
+  commit === undefined
+    ? ""
+    : `<code title="${escaped(commit)}">${escaped(commit.slice(0, 7))}</code>${dirty ? ' <span class="why">with uncommitted changes</span>' : ""}`;
 
 /** "sha256:4f2c1ab09d3e" */
 export const shortDigest = (digest: string): string => digest.replace(/^(sha256:)?(.{12}).*$/su, "$1$2");

@@ -78,6 +78,7 @@ test.each<[string, Partial<AccountSummary>, string]>([
   ["that a run is in progress", { running: { run: "r", worker: "w", since: before(1000) } }, "running"],
   ["that a check is due", { nextCheckAt: before(1000) }, "due"],
   ["that a push was not compared yet", { isCurrent: false }, "4f2c1ab not checked yet"],
+  ["that a push was not committed", { dirty: true }, "4f2c1ab with uncommitted changes"],
   ["violations of policies", { state: "exposed", policyViolations: 2 }, "exposed 2 violations"],
 ])("a row shows %s", async (_, members, expected) => {
   expect(words(await html([account(members)]))).toContain(expected);
