@@ -1,15 +1,6 @@
 import { isObject, type JsonObject, type JsonValue } from "./json/json.ts";
 import { addLazy, type KeyOrder, type Members, merged, plainMembers, readOnce, sourceAt } from "./json/lazy.ts";
-import {
-  countLeaves,
-  firstLeaves,
-  listLeaves,
-  newIntern,
-  type PackedLeaves,
-  packLeaves,
-  sortedLeaves,
-  unpacked,
-} from "./json/packed-leaves.ts";
+import { countLeaves, firstLeaves, newIntern, type PackedLeaves, packLeaves, sortedLeaves, unpacked } from "./json/packed-leaves.ts";
 import type { Pointer } from "./json/pointer.ts";
 import type { Change, DraftChange, Observed } from "./plan.ts";
 import type { PlannedRequest } from "./service.ts";
@@ -30,7 +21,8 @@ export const addChanges = <T extends object, F extends Facts<Change | DraftChang
 
 const changeMembers = (changes: PackedLeaves<object>): Members => ({
   isList: true,
-  each: listLeaves(changes, (path, facts) => [undefined, { path, ...facts }] as const),
+  leaves: changes,
+  make: (path, facts) => [undefined, Object.assign({ path }, facts)],
 });
 
 export const unpackChanges = <F extends object>(changes: PackedLeaves<F>): readonly (F & { readonly path: Pointer })[] =>
@@ -92,7 +84,8 @@ export const addObserved = <T extends object>(object: T, observed: PackedLeaves<
 
 const observedMembers = (observed: PackedLeaves<JsonValue>, order: KeyOrder): Members => ({
   isList: false,
-  each: listLeaves(order === "given" ? observed : sortedLeaves(observed), (pointer, value) => [pointer, value] as const),
+  leaves: order === "given" ? observed : sortedLeaves(observed),
+  make: (pointer, value) => [pointer, value],
 });
 
 export function unpackObserved(leaves: PackedLeaves<JsonValue>): Observed {
@@ -143,7 +136,7 @@ const packRequests = (requests: unknown): unknown =>
 export const withBodyText = (request: Omit<PlannedRequest, "body">, text: string): PlannedRequest => addBodyText({ ...request }, text);
 
 const addBodyText = <T extends object>(request: T, text: string) =>
-  addLazy(request, "body", { source: text, make: (json: string) => JSON.parse(json) as JsonObject });
+  addLazy(request, "body", { source: text, make: (json: string) => JSON.parse(json) as JsonObject, json: (json) => json });
 
 /** The body of a request, for one reader. */
 export const bodyOf = (request: PlannedRequest): JsonObject => readOnce(request, "body");

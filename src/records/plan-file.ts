@@ -40,7 +40,7 @@ export async function writePlanFile(file: string, plan: Plan, options: PlanFileO
 }
 
 function* planPieces(signed: object): Generator<string> {
-  yield* jsonPieces(signed, { keysOf: Object.keys, order: "given", space: "  " });
+  yield* jsonPieces(signed, { inOrder: (keys) => keys, order: "given", space: "  " });
   yield "\n";
 }
 

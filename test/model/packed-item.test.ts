@@ -18,10 +18,12 @@ import {
   withChangesOf,
   withMappedChanges,
 } from "../../src/model/packed-item.ts";
-import type { Change, Observed, Plan } from "../../src/model/plan.ts";
+import type { Change, Item, Observed, Plan } from "../../src/model/plan.ts";
 import { renderers } from "../../src/render/index.ts";
 import { fleetPlan } from "../render/fleet-plan.ts";
 import { fullPlan } from "../render/full-plan.ts";
+
+const changeAt = (path: string): Change => ({ path, before: false, after: true, risk: "protects" });
 
 /** The plan with the changes of every item packed. */
 const packed = (plan: Plan): Plan => ({
@@ -63,10 +65,34 @@ test("observed values are printed like plain ones, in the order of the item and 
     "/schemas/public/tables/a/enabled": false,
   };
   const item = addObserved({ id: "i1" }, packLeaves(Object.entries(observed), newIntern()));
-  const given = [...jsonPieces({ items: [item] }, { keysOf: Object.keys, order: "given", space: "  " })].join("");
+  const given = [...jsonPieces({ items: [item] }, { inOrder: (keys) => keys, order: "given", space: "  " })].join("");
   expect(given).toBe(JSON.stringify({ items: [{ id: "i1", observed }] }, undefined, 2));
   expect([...canonicalPieces({ items: [item] })].join("")).toBe(canonicalJson({ items: [{ id: "i1", observed }] }));
   expect(item.observed).toEqual(observed);
+});
+
+test.each<readonly [string, readonly Change[]]>([
+  ["none", []],
+  [
+    "of any name",
+    ["a~1b", 'quo"te', "\\", "\u0000", "\ud83d\ude00", "\ud800", "", "\u202e"].map((name) => changeAt(`/schemas/${name}/enabled`)),
+  ],
+  ["below parents of any name", ['"', "\u2028", "ü"].map((name) => changeAt(`/schemas/${name}/tables/t/enabled`))],
+  [
+    "with values that look like pointers",
+    ["/a", "/b", "/a"].map((path) => ({ ...changeAt(path), after: path, cause: { file: path, rule: '"path": "a"' } })),
+  ],
+  ["at the root", [changeAt(""), changeAt("/name")]],
+  [
+    "more than fit in a piece",
+    Array.from({ length: 2_000 }, (_, i) => changeAt(`/schemas/s/tables/t/columns/c${i}/${i % 3 === 0 ? "enabled" : "hashed"}`)),
+  ],
+])("changes are printed like plain ones: %s", (_sentence, changes) => {
+  const plan = (item: object): Plan => ({ ...fullPlan, items: [item as Item] });
+  const one = plan({ id: "i1", changes });
+  const other = plan(addChanges({ id: "i1" }, changesOf({ changes })));
+  expect([...canonicalPieces(other)].join("")).toBe(canonicalJson(one));
+  expect(renderers.json(other, { color: false, verbose: false })).toBe(renderers.json(one, { color: false, verbose: false }));
 });
 
 describe("the changes of an item", () => {

@@ -92,16 +92,17 @@ function byTable(changes: readonly NodeChange[]): Iterable<readonly NodeChange[]
 interface ValuesAfter {
   enabled?: boolean;
   hashed?: boolean;
-  readonly below: Map<string, ValuesAfter>;
+  below?: Map<string, ValuesAfter>;
 }
 
 function valuesAfter(changes: readonly NodeChange[]): ValuesAfter {
-  const root: ValuesAfter = { below: new Map() };
+  const root: ValuesAfter = {};
   for (const { path, key, after } of changes) {
     let node = root;
     for (const name of path) {
       if (name === undefined) break;
-      const known: ValuesAfter = node.below.get(name) ?? { below: new Map() };
+      node.below ??= new Map();
+      const known: ValuesAfter = node.below.get(name) ?? {};
       node.below.set(name, known);
       node = known;
     }
@@ -123,21 +124,21 @@ function makeBody(changes: readonly NodeChange[], after: ValuesAfter, live: Live
     path: [schema, table, column],
   } of changes) {
     const liveSchema = own(live, schema);
-    const ofSchema = after.below.get(schema);
+    const ofSchema = after.below?.get(schema);
     const schemaDraft = draftIn(schemas, schema, () => ({
       enabled: ofSchema?.enabled ?? liveSchema?.enabled ?? false,
       tables: emptyRecord(),
     }));
     if (table === undefined || schemaDraft.tables === undefined) continue;
     const liveTable = own(liveSchema?.tables, table);
-    const ofTable = ofSchema?.below.get(table);
+    const ofTable = ofSchema?.below?.get(table);
     const tableDraft = draftIn(schemaDraft.tables, table, () => ({
       enabled: ofTable?.enabled ?? liveTable?.enabled ?? false,
       columns: emptyRecord(),
     }));
     if (column === undefined || tableDraft.columns === undefined) continue;
     const liveColumn = own(liveTable?.columns, column);
-    const ofColumn = ofTable?.below.get(column);
+    const ofColumn = ofTable?.below?.get(column);
     tableDraft.columns[column] ??= {
       enabled: ofColumn?.enabled ?? liveColumn?.enabled ?? false,
       hashed: ofColumn?.hashed ?? liveColumn?.hashed ?? false,

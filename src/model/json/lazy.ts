@@ -1,3 +1,6 @@
+import type { PackedLeaves } from "./packed-leaves.ts";
+import type { Pointer } from "./pointer.ts";
+
 // Members of objects that are made when they are read, so that a plan of a million changes need not hold a million objects. To others they are ordinary
 // members: they are enumerable, keep their value once it was read, and JSON.stringify prints them. dimsync itself reads them with `readOnce`, which keeps
 // nothing.
@@ -8,17 +11,28 @@ export interface Lazy<S, V> {
   readonly make: (source: S) => V;
   /** The members of the value, to print it without making it. */
   readonly members?: (source: S, order: KeyOrder) => Members;
+  /** The value as JSON without white space, for the same purpose. */
+  readonly json?: (source: S) => string;
 }
 
 /** The order of the keys: that of the map, or sorted. */
 export type KeyOrder = "given" | "sorted";
 
 /** The members of a map or list, one after the other. */
-export interface Members {
+export interface ListedMembers {
   readonly isList: boolean;
   /** `below`: those of the member, if it is not made. */
   readonly each: Iterable<readonly [key: string | undefined, member: unknown, below?: Members]>;
 }
+
+/** The members of a map or list of leaves: `make` returns the same for all leaves of a kind, except for the pointer, which is in it once. */
+export interface LeafMembers {
+  readonly isList: boolean;
+  readonly leaves: PackedLeaves<unknown>;
+  readonly make: (pointer: Pointer, value: unknown) => readonly [key: string | undefined, member: unknown];
+}
+
+export type Members = ListedMembers | LeafMembers;
 
 interface LazyGetter extends Lazy<unknown, unknown> {
   (): unknown;
@@ -28,14 +42,14 @@ interface LazyGetter extends Lazy<unknown, unknown> {
 export function addLazy<T extends object, K extends string, S, V>(
   object: T,
   key: K,
-  { source, make, members }: Lazy<S, V>,
+  { source, make, members, json }: Lazy<S, V>,
 ): T & Readonly<Record<K, V>> {
   let known: { readonly value: V } | undefined;
   const getter = (): V => {
     known ??= { value: make(source) };
     return known.value;
   };
-  Object.defineProperty(object, key, { get: Object.assign(getter, { source, make, members }), enumerable: true, configurable: true });
+  Object.defineProperty(object, key, { get: Object.assign(getter, { source, make, members, json }), enumerable: true, configurable: true });
   Object.defineProperty(object, "toJSON", { value: plainCopy, enumerable: false, configurable: true });
   // The member is the one that was defined above.
   return object as T & Readonly<Record<K, V>>;
@@ -67,6 +81,12 @@ export const sourceAt = (object: object, key: string): unknown => lazyAt(object,
 export function membersAt(object: object, key: string, order: KeyOrder): Members | undefined {
   const lazy = lazyAt(object, key);
   return lazy?.members?.(lazy.source, order);
+}
+
+/** The JSON of a lazy member that can be printed without being made. */
+export function jsonAt(object: object, key: string): string | undefined {
+  const lazy = lazyAt(object, key);
+  return lazy?.json?.(lazy.source);
 }
 
 function lazyAt(object: object, key: string): LazyGetter | undefined {

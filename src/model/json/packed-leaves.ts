@@ -120,16 +120,6 @@ export function unpacked<T, U>(leaves: PackedLeaves<T>, make: (pointer: Pointer,
   return all;
 }
 
-/** What `make` returns for the leaves, one after the other. */
-export function* listLeaves<T, U>({ runs, names, kindAt, kinds }: PackedLeaves<T>, make: (pointer: Pointer, value: T) => U): Generator<U> {
-  let at = 0;
-  for (const { parent, end } of runs)
-    for (; at < end; at++) {
-      const kind = kinds[kindAt[at] ?? 0];
-      if (kind !== undefined) yield make(`${parent}${names[at]}${kind.suffix}`, kind.value);
-    }
-}
-
 /** The same pointers with other values. `map` is called once for each kind. */
 export const withValues = <T, U>(leaves: PackedLeaves<T>, map: (value: T) => U): PackedLeaves<U> => ({
   ...leaves,
@@ -174,15 +164,25 @@ function repacked<T>(leaves: Iterable<Placed<T>>): PackedLeaves<T> {
   return packer.packed();
 }
 
-function isSorted<T>(leaves: PackedLeaves<T>): boolean {
-  let sorted = true;
+function isSorted<T>({ runs, names, kindAt, kinds }: PackedLeaves<T>): boolean {
+  const suffixAt = (at: number): string => kinds[kindAt[at] ?? 0]?.suffix ?? "";
+  const endAt = (at: number): string => `${names[at]}${suffixAt(at)}`;
+  // Few names begin with another name, and otherwise suffixes do not matter.
+  const isInOrder = (at: number, next: number): boolean => {
+    const [one = "", other = ""] = [names[at], names[next]];
+    if (one === other) return suffixAt(at) <= suffixAt(next);
+    const isClear = one < other ? !other.startsWith(one) : !one.startsWith(other);
+    return isClear ? one < other : endAt(at) <= endAt(next);
+  };
+  let from = 0;
   let last = "";
-  eachLeaf(leaves, (parent, name, { suffix }) => {
-    const pointer = parent + name + suffix;
-    sorted &&= pointer >= last;
-    last = pointer;
-  });
-  return sorted;
+  for (const { parent, end } of runs) {
+    if (parent + endAt(from) < last) return false;
+    for (let at = from + 1; at < end; at++) if (!isInOrder(at - 1, at)) return false;
+    last = parent + endAt(end - 1);
+    from = end;
+  }
+  return true;
 }
 
 /** The runs in the order of their first leaves. */

@@ -35,15 +35,14 @@ export function* documentListPieces(documents: readonly Document[]): Generator<s
 /** Many maps have the same keys, so their order is found once. */
 function newForm(): JsonForm {
   const known = new Map<string, readonly string[]>();
-  const keysOf = (map: object): readonly string[] => {
-    const keys = Object.keys(map);
-    if (keys.length > mostKeys) return mapOrder(keys.sort(byRank));
+  const inOrder = (keys: readonly string[]): readonly string[] => {
+    if (keys.length > mostKeys) return mapOrder([...keys].sort(byRank));
     const shape = keys.join("\n");
-    const sorted = known.get(shape) ?? mapOrder(keys.sort(byRank));
+    const sorted = known.get(shape) ?? mapOrder([...keys].sort(byRank));
     if (known.size < mostShapes) known.set(shape, sorted);
     return sorted;
   };
-  return { keysOf, order: "sorted", space: "  ", quoted: (text) => visible(JSON.stringify(text)) };
+  return { inOrder, order: "sorted", space: "  ", quoted: (text) => visible(JSON.stringify(text)) };
 }
 
 // Bodies have the names of schemas, tables and columns as keys, which may all be different.

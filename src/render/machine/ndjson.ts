@@ -78,4 +78,4 @@ function* linePieces(event: string, members: Readonly<Record<string, unknown>>):
   yield "\n";
 }
 
-const form: JsonForm = { keysOf: Object.keys, order: "given", space: "", quoted: (text) => visible(JSON.stringify(text)) };
+const form: JsonForm = { inOrder: (keys) => keys, order: "given", space: "", quoted: (text) => visible(JSON.stringify(text)) };

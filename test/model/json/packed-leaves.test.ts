@@ -92,6 +92,19 @@ describe("packed leaves", () => {
     expect(sortedLeaves(sorted)).toBe(sorted);
   });
 
+  test.each<readonly [string, readonly string[]]>([
+    ["names that begin with another one", ["/a/users/hashed", "/a/users-2/hashed", "/a/users/enabled", "/a/us/hashed", "/a/users0/hashed"]],
+    ["a name and a longer one", ["/a/users/hashed", "/a/users-2/hashed"]],
+    ["one name after the other with and without order", ["/a/b/hashed", "/a/b/enabled", "/a/c/hashed"]],
+    ["tables and their columns", ["/t/a/enabled", "/t/a/columns/x/enabled", "/t/a/columns/y/enabled", "/t/b/enabled"]],
+    ["parents in another order", ["/b/x/e", "/a/y/e", "/a/x/e"]],
+  ])("are sorted: %s", (_sentence, pointers) => {
+    for (const list of [pointers, [...pointers].reverse(), [...pointers].sort()]) {
+      const sorted = sortedLeaves(pack(list.map((pointer) => [pointer, 1])));
+      expect(entries(sorted).map(([pointer]) => pointer)).toEqual([...pointers].sort());
+    }
+  });
+
   test("show the parts of each pointer", () => {
     const parts: string[] = [];
     eachLeaf(firstLeaves(packed, 1), (parent, name, { suffix }) => parts.push(parent, name, suffix));
