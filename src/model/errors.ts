@@ -24,6 +24,15 @@ export class DimsyncError extends Error {
   }
 }
 
+/** E_LOCKED (exit 6): this run held the lease of the records, until another run or a user took it away. */
+export class LeaseLostError extends DimsyncError {
+  override readonly name = "LeaseLostError";
+
+  constructor(message: string) {
+    super("E_LOCKED", message, { exit: 6 });
+  }
+}
+
 /** All problems that keep a command from running, each with its position in the file if it has one. */
 export class ProblemsError extends DimsyncError {
   override readonly name = "ProblemsError";

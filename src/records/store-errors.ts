@@ -1,4 +1,4 @@
-import { DimsyncError } from "../model/errors.ts";
+import { DimsyncError, LeaseLostError } from "../model/errors.ts";
 import { shellWord } from "../text/shell.ts";
 import type { Lease } from "./records.ts";
 
@@ -87,10 +87,8 @@ export function leaseHeld({ target }: StorePlace, lease: Lease): DimsyncError {
 /** E_LOCKED: this run had the lease and lost it. `now` is the current lease, if any. */
 export function leaseLost({ target }: StorePlace, now: Lease | undefined): DimsyncError {
   const who = now === undefined ? "The lease of this run was ended" : `The lease of this run was taken over by ${describeLease(now)}`;
-  return new DimsyncError(
-    "E_LOCKED",
+  return new LeaseLostError(
     `${who}. This run sends nothing more for the target ${target}. Run plan again to see the state of the account.`,
-    { exit: 6 },
   );
 }
 

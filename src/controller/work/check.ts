@@ -1,6 +1,6 @@
 import { withDriftExit } from "../../engine/exit-codes.ts";
 import type { Project } from "../../manifests/project.ts";
-import { DimsyncError, ProblemsError, ServiceError } from "../../model/errors.ts";
+import { DimsyncError, LeaseLostError, ProblemsError, ServiceError } from "../../model/errors.ts";
 import type { Exit } from "../../model/exit.ts";
 import type { Plan } from "../../model/plan.ts";
 import type { Diagnostic } from "../../model/problem.ts";
@@ -52,7 +52,10 @@ export async function asOutcome(signal: AbortSignal, work: () => Promise<RunOutc
     const failure = error instanceof ProblemsError ? failureOf(error.diagnostics) : errorOf(error);
     const { status } = error instanceof ServiceError ? error : { status: undefined };
     return {
-      exit: { code: error instanceof DimsyncError ? error.exit : 1, reasons: [failure.code] },
+      exit: {
+        code: error instanceof DimsyncError ? error.exit : 1,
+        reasons: [error instanceof LeaseLostError ? "lock-lost" : failure.code],
+      },
       error: failure,
       isThrottled: status === 429 || (status !== undefined && status >= 500),
     };

@@ -1,6 +1,5 @@
 import { gzipSync } from "node:zlib";
 import type { Plan } from "../../model/plan.ts";
-import type { Result } from "../../model/result.ts";
 import type { ControllerMode } from "../../model/settings/config.ts";
 import type { Database } from "../../records/postgres/connection.ts";
 import { rowsOf } from "../database/rows.ts";
@@ -68,9 +67,10 @@ function differencesIn({ items }: Plan): number {
   );
 }
 
-/** Whether a run that had the lease stopped sending, because another run took it or it could not be renewed in time. */
-const hasLostLease = ({ exit, items }: Result): boolean =>
-  exit.reasons.includes("lock-lost") || items.some(({ code }) => code === "E_LOCKED" || code === "E_RECORDS_UNCLEAR");
+/** Whether a run that had the lease stopped, because another run took it or it could not be renewed in time. */
+const hasLostLease = ({ exit, result }: RunOutcome): boolean =>
+  [exit, result?.exit].some((each) => each?.reasons.includes("lock-lost")) ||
+  result?.items.some(({ code }) => code === "E_LOCKED" || code === "E_RECORDS_UNCLEAR") === true;
 
 function inputOf(run: FinishedRun) {
   const { outcome, id, claim, account, reason, mode, worker, generation, digest, commit, startedAt, isLast } = run;
@@ -86,7 +86,7 @@ function inputOf(run: FinishedRun) {
     /** Whether findings that are missing in it are gone. */
     isComplete: isFinished && findings.length < maxFindings,
     isThrottled: outcome.isThrottled,
-    hasLostLease: result !== undefined && hasLostLease(result),
+    hasLostLease: hasLostLease(outcome),
     exposedColumns: report?.summary.exposed ?? 0,
     differences: report === undefined ? 0 : differencesIn(report),
     manual: report?.manual.length ?? 0,

@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { DimsyncError } from "../../model/errors.ts";
+import { DimsyncError, LeaseLostError } from "../../model/errors.ts";
 import { breakFileLock, type FileLock, fileLockOwner, takeFileLock } from "../files/file-lock.ts";
 import { reasonOf } from "../files/fs-errors.ts";
 import { type Instant, instant } from "../lease.ts";
@@ -152,10 +152,8 @@ const describe = (owner: LockOwner): string =>
   `${owner.runId === "" ? "a run" : `the run ${owner.runId}`} (process ${owner.pid} on ${owner.host}, since ${owner.startedAt})`;
 
 const lostTo = (file: string): DimsyncError =>
-  new DimsyncError(
-    "E_LOCKED",
+  new LeaseLostError(
     `The lock ${file} was removed by a user, or taken over by another run while this one wrote no heartbeat. This run sends nothing more. Run plan again to see the state of the account.`,
-    { exit: 6 },
   );
 
 const unusable = (file: string, error: unknown): DimsyncError =>

@@ -2,11 +2,13 @@ import { randomUUID } from "node:crypto";
 import { expect, it } from "vitest";
 import { registerAccounts } from "../../../src/controller/projects/register.ts";
 import { readAccount } from "../../../src/controller/views/accounts.ts";
-import type { RunOutcome } from "../../../src/controller/work/check.ts";
+import { readMetrics } from "../../../src/controller/views/metrics.ts";
+import { asOutcome, type RunOutcome } from "../../../src/controller/work/check.ts";
 import { claimAccount } from "../../../src/controller/work/claim.ts";
 import { countProtections, stoppedChanges } from "../../../src/controller/work/protections.ts";
 import { type FinishedRun, recordRun } from "../../../src/controller/work/record.ts";
 import type { Database } from "../../../src/records/postgres/connection.ts";
+import { leaseHeld, leaseLost } from "../../../src/records/store-errors.ts";
 import { describeDatabases } from "../../support/postgres/controller-database.ts";
 
 const failure = (isThrottled: boolean): RunOutcome => ({
@@ -64,6 +66,23 @@ describeDatabases("runs", (database) => {
     expect(await recordRun(database(), late)).toMatchObject({ is_current: false });
     const detail = await readAccount(database(), "once");
     expect([detail?.runs.length, detail?.timeline[0]?.checks, detail?.state]).toEqual([2, 1, "failing"]);
+  });
+
+  it("counts runs that lost their lease, even before they sent anything, but not those that never had it", async () => {
+    const id = await account(database(), "leases");
+    const place = { target: "leases", place: "the records" };
+    const holder = {
+      ...{ token: "t", runId: "other", runUrl: undefined, since: "2026-06-01T12:00:00Z", ttlMs: 60_000, epoch: 2 },
+      ...{ reason: undefined, until: undefined, holder: "" },
+    };
+    const lossesAfter = async (error: Error): Promise<number> => {
+      const { signal } = new AbortController();
+      await run(database(), id, "leases", await asOutcome(signal, () => Promise.reject(error)));
+      return (await readMetrics(database())).counters.find(({ name }) => name === "lease_losses")?.value ?? 0;
+    };
+    expect(await lossesAfter(leaseHeld(place, holder))).toBe(0);
+    expect(await lossesAfter(leaseLost(place, holder))).toBe(1);
+    expect((await readAccount(database(), "leases"))?.runs[0]?.exit).toEqual({ code: 6, reasons: ["lock-lost"] });
   });
 
   it("continues with a claim if the response to a run of it was lost", async () => {
