@@ -1,5 +1,5 @@
 import { setTimeout } from "node:timers/promises";
-import { DimsyncError } from "../model/errors.ts";
+import { DimsyncError, interruptedError } from "../model/errors.ts";
 import type { Environment } from "../model/settings/env.ts";
 import { backoffMs, retryAfterMs } from "../service/retry.ts";
 import { type HttpResponse, sendRequest } from "../service/send-request.ts";
@@ -112,7 +112,7 @@ async function sendOnce({ headers, env, signal }: RestOptions, { method, url, op
 }
 
 function throwInterrupted(signal: AbortSignal | undefined): void {
-  if (signal?.aborted === true) throw new DimsyncError("E_INTERRUPTED", "The run was interrupted.", { exit: 130 });
+  if (signal?.aborted === true) throw interruptedError();
 }
 
 function parseBody({ name }: RestOptions, { method, url }: Call, response: HttpResponse): unknown {

@@ -33,6 +33,9 @@ export class LeaseLostError extends DimsyncError {
   }
 }
 
+/** The user interrupted the run before it was done. */
+export const interruptedError = (): DimsyncError => new DimsyncError("E_INTERRUPTED", "The run was interrupted.", { exit: 130 });
+
 /** All problems that keep a command from running, each with its position in the file if it has one. */
 export class ProblemsError extends DimsyncError {
   override readonly name = "ProblemsError";

@@ -1,6 +1,9 @@
-import { expect, test } from "vitest";
+import { spawn, spawnSync } from "node:child_process";
+import { mkdirSync, readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
 import { serve } from "../service/loopback.ts";
-import { ended, quickstart, quickstartSecrets, startCli } from "./built-cli.ts";
+import { builtCli, emptyFolder, ended, quickstart, quickstartSecrets, startCli } from "./built-cli.ts";
 
 const commands = [
   "plan",
@@ -34,4 +37,71 @@ test("dimsync apply, interrupted before anything was sent, says so in its result
   expect(JSON.parse(stdout)).toMatchObject({ kind: "Result", items: [], exit: { code: 130 } });
   expect(stderr).toBe("\ndimsync: interrupted. No new requests are started; writes in flight finish. Interrupt again to stop at once.\n");
   expect(new Set(service.received.map(({ method }) => method))).toEqual(new Set(["GET"]));
+});
+
+/** The environment of a run that gets a SIGINT in the middle of synchronous work (signal-at.mjs). */
+const signalAt = (when: Readonly<Record<string, string>>): Readonly<Record<string, string>> => ({
+  NODE_OPTIONS: `--import=${new URL(`signal-at.mjs?${new URLSearchParams(when)}`, import.meta.url).href}`,
+});
+
+/** How a command line ended that got a signal at such a moment. */
+async function signalled(args: readonly string[], cwd: string, env: Readonly<Record<string, string>>) {
+  const child = startCli(args, { cwd, env });
+  return { ...(await ended(child)), signal: child.signalCode };
+}
+
+const tag = "apiVersion: dimsync/v1\nkind: Tag\nmetadata: { name: pii }\nspec: { name: PII, description: Changed }\n";
+
+/** Arguments of `unshare` that make a command process 1, as in a container. */
+const asFirst = ["--user", "--map-root-user", "--pid", "--fork"];
+const hasNamespaces = spawnSync("unshare", [...asFirst, "true"]).status === 0;
+
+/** Two accounts in files. */
+const twoTargets = {
+  "dimsync.yaml": `apiVersion: dimsync/v1
+kind: Config
+manifests: [m.yaml]
+targets: { a: { baseUrl: "embedded:a.json" }, b: { baseUrl: "embedded:b.json" } }
+`,
+  "m.yaml": tag,
+};
+
+describe("a signal during synchronous work", () => {
+  const loading = ["plan", "apply --yes", "drift", "validate", "import", "fmt", "snapshot --out s.json", "records show"];
+  test.each(loading)("dimsync %s ends at once if the signal arrives while it reads manifests", async (command) => {
+    const cwd = emptyFolder(twoTargets);
+    const run = await signalled([...command.split(" "), "-t", "a"], cwd, signalAt({ read: "m.yaml" }));
+    expect(run).toEqual({ code: null, signal: "SIGINT", stdout: "", stderr: "" });
+    expect(readdirSync(cwd).sort()).toEqual(["dimsync.yaml", "m.yaml"]);
+  });
+
+  test.skipIf(!hasNamespaces)(
+    `process 1 of a container hears it after the work${hasNamespaces ? "" : " (skipped: unshare is not permitted)"}`,
+    async () => {
+      const env = { PATH: process.env["PATH"] ?? "", ...signalAt({ read: "m.yaml" }) };
+      const child = spawn("unshare", [...asFirst, process.execPath, builtCli, "plan", "-t", "a"], { cwd: emptyFolder(twoTargets), env });
+      expect(await ended(child)).toEqual({ code: 130, stdout: "", stderr: "\ndimsync: interrupted.\n" });
+    },
+  );
+
+  test("a second one ends the process at once", async () => {
+    const service = await serve((_request, _response, turn) => turn === 0 && child.kill("SIGINT"));
+    const env = { DIMSYNC_BASE_URL: service.url, DIMSYNC_API_KEY: "key", ...signalAt({ printed: "interrupted" }) };
+    const child = startCli(["plan"], { cwd: quickstart(), env });
+    expect(await ended(child)).toEqual({ code: null, stdout: "", stderr: "\ndimsync: interrupted.\n" });
+    expect(child.signalCode).toBe("SIGINT");
+  });
+
+  test("ci apply: the report of the first target is kept, and no temporary files", async () => {
+    const cwd = emptyFolder(twoTargets);
+    const temp = join(cwd, "temp");
+    mkdirSync(temp);
+    const env = { RUNNER_TEMP: temp, ...signalAt({ read: "m.yaml", after: join(cwd, "dimsync.bindings.yaml") }) };
+    const args = ["ci", "apply", "-t", "a", "-t", "b", "--bindings", "none", "-o", "json=results.json"];
+    const { code, signal, stderr } = await signalled(args, cwd, env);
+    expect({ code, signal }).toEqual({ code: 130, signal: null });
+    expect(stderr).toContain("\ndimsync: interrupted.\n");
+    expect(JSON.parse(readFileSync(join(cwd, "results.json"), "utf8"))).toMatchObject({ kind: "Result", target: "a", exit: { code: 0 } });
+    expect(readdirSync(temp)).toEqual([]);
+  });
 });

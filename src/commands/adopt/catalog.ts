@@ -2,7 +2,7 @@ import { readFile } from "node:fs/promises";
 import { nameMatcher } from "../../kinds/patterns/names.ts";
 import type { NodePath } from "../../kinds/schema-config/tree.ts";
 import type { Project, ProjectCatalog } from "../../manifests/project.ts";
-import { DimsyncError, ProblemsError } from "../../model/errors.ts";
+import { DimsyncError, interruptedError, ProblemsError } from "../../model/errors.ts";
 import type { ExitCode } from "../../model/exit.ts";
 import { merged } from "../../model/json/lazy.ts";
 import { acceptLiveColumns } from "../../operations/adopt/catalog.ts";
@@ -82,7 +82,7 @@ async function accept(context: Context<CatalogFlags>, loaded: Project, { address
     },
     { env: io.env, signal: io.interrupted, onProgress: progress.onProgress },
   ).finally(progress.end);
-  if (io.interrupted.aborted) throw new DimsyncError("E_INTERRUPTED", "The run was interrupted.", { exit: 130 });
+  if (io.interrupted.aborted) throw interruptedError();
   const { catalog } = project;
   if (!found || (address !== undefined && made.accepted + made.removed === 0)) throw nothingAccepted(address ?? "", node);
   if (made.text !== catalog.text) {

@@ -32,6 +32,7 @@ export async function runCi(context: Context<CiFlags>, task: string, planFile: s
   const { io, cwd } = context;
   const { readCiEnvironment } = await import("../../ci/environment.ts");
   const environment = readCiEnvironment(io.env, cwd);
+  io.catchSignals?.();
   const folder = await mkdtemp(join(io.env["RUNNER_TEMP"] || tmpdir(), "dimsync-"));
   // If stdout belongs to another format, the summary, the outputs and the annotations are still
   // written.
@@ -45,6 +46,7 @@ export async function runCi(context: Context<CiFlags>, task: string, planFile: s
       ? await ciApply(await withPushes(inner, environment), { environment, folder, planFile })
       : await ciDrift(inner, run);
   } catch (error) {
+    if (io.interrupted.aborted) return 130;
     // Here and not in main, whose flags do not ask for the outputs of a step.
     const { reportError } = await import("../shared/report-error.ts");
     return reportError(inner, error);

@@ -31,5 +31,6 @@ export async function runControllerTask(context: Context<ControllerFlags>, task:
   if (account === undefined && ofOneAccount.includes(task))
     throw new DimsyncError("E_USAGE", `controller ${task} needs the name of an account, as dimsync controller status shows it.`);
   if (account !== undefined && !ofOneAccount.includes(task)) throw new DimsyncError("E_USAGE", `controller ${task} takes no account.`);
+  context.io.catchSignals?.();
   return await run(context, account ?? "");
 }

@@ -1,7 +1,7 @@
 import { resolve } from "node:path";
 import { type FailOn, failOnNames, withPlanExit } from "../../engine/exit-codes.ts";
 import type { Project } from "../../manifests/project.ts";
-import { DimsyncError } from "../../model/errors.ts";
+import { DimsyncError, interruptedError } from "../../model/errors.ts";
 import { combineExits, type ExitCode } from "../../model/exit.ts";
 import type { Plan } from "../../model/plan.ts";
 import { loadBase } from "../../operations/core/base.ts";
@@ -71,7 +71,7 @@ export async function planTargets(
         kind,
       );
       // Reads that an interruption ended look like failed reads, so the plan is useless.
-      if (io.interrupted.aborted) throw new DimsyncError("E_INTERRUPTED", "The run was interrupted.", { exit: 130 });
+      if (io.interrupted.aborted) throw interruptedError();
       planned.push({ project, plan: made });
     } finally {
       progress.end();

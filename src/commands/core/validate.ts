@@ -19,7 +19,7 @@ import { loadProjects } from "../shared/project.ts";
 /** `dimsync validate [PATH…]`: everything that can be checked without the account. Sends no request. */
 export async function runValidate(context: Context, paths: readonly string[]): Promise<ExitCode> {
   checkOutputs(context);
-  const validations = await Promise.all((await loadProjects(context, { paths })).map(validationOf));
+  const validations = await Promise.all((await loadProjects(context, { paths, offline: true })).map(validationOf));
   await deliver(context, validations);
   return combineExits(validations.map(({ exit }) => exit)).code;
 }

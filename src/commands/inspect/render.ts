@@ -21,13 +21,14 @@ import { loadValidProject, unknownManifest } from "../shared/project.ts";
 export async function runRender(context: Context<RenderFlags>, address: string | undefined): Promise<ExitCode> {
   const { flags } = context;
   checkOutputs(context, ["human", "json"]);
-  const project = await loadValidProject(context, { account: flags.expand === true && flags.snapshot === undefined });
+  const isExpanded = flags.expand === true;
+  const project = await loadValidProject(context, { account: isExpanded && flags.snapshot === undefined, offline: !isExpanded });
   if (project === undefined) return 1;
   // Plans name each integration of a SchemaConfig: SchemaConfig/shops@orders.
   const matches = address === undefined ? () => true : nameMatcher([address.replace(/^(SchemaConfig\/[^@]*)@.*$/su, "$1")]);
   const found = project.resources.filter((resource) => matches(resource.address));
   if (found.length === 0 && address !== undefined) throw unknownManifest(address, project.resources);
-  const documents = flags.expand === true ? await expand(context, project, { found, address }) : found.map(documentOf);
+  const documents = isExpanded ? await expand(context, project, { found, address }) : found.map(documentOf);
   await deliverForms(context, {
     human: () => documents.map((document) => `${blockLines(document as JsonValue).join("\n")}\n`).join("---\n"),
     json: () => `${JSON.stringify(address !== undefined && documents.length === 1 ? documents[0] : documents, undefined, 2)}\n`,

@@ -8,6 +8,7 @@ import { createMcpServer } from "./server.ts";
 /** `dimsync mcp`: serves tools and resources over stdin and stdout until stdin ends or the run is interrupted. */
 export async function runMcp(context: Context): Promise<ExitCode> {
   const { io } = context;
+  io.catchSignals?.();
   const stop = new AbortController();
   const interrupted = AbortSignal.any([io.interrupted, stop.signal]);
   const ended = new Promise<void>((resolve) => {

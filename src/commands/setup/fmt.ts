@@ -22,7 +22,7 @@ import { diagnosticText } from "../shared/report-error.ts";
  */
 export async function runFmt(context: Context<FmtFlags>, paths: readonly string[]): Promise<ExitCode> {
   const { io, flags, cwd } = context;
-  const projects = await loadAnyProjects({ ...context, flags: { ...flags, only: [], exclude: [] } }, { paths });
+  const projects = await loadAnyProjects({ ...context, flags: { ...flags, only: [], exclude: [] } }, { paths, offline: true });
   const config =
     paths.length > 0 ? undefined : findConfig({ cwd, env: io.env, ...(flags.config === undefined ? {} : { configFile: flags.config }) });
   const files = new Set([
@@ -39,7 +39,10 @@ export async function runFmt(context: Context<FmtFlags>, paths: readonly string[
     );
   const outcomes: Outcome[] = [];
   const schemaOf = openSchemas();
-  for (const path of files) outcomes.push(await formatFile(context, path, schemaOf));
+  for (const path of files) {
+    io.interrupted.throwIfAborted();
+    outcomes.push(await formatFile(context, path, schemaOf));
+  }
   const changed = outcomes.filter((outcome) => outcome === "changed").length;
   if (flags.check === true && changed > 0)
     io.stderr(`dimsync: ${changed} of ${files.size} files are not in canonical form. Run dimsync fmt.\n`);
@@ -64,7 +67,8 @@ async function formatFile({ io, flags, cwd }: Context<FmtFlags>, path: string, s
   const formatted = formatManifests(source.text, schemaOf);
   if (formatted === source.text) return "unchanged";
   io.stdout(`${visible(source.file)}\n`);
-  if (flags.check !== true)
+  if (flags.check !== true) {
+    io.catchSignals?.();
     await writeAtomic(path, formatted).catch((error: unknown) => {
       throw new DimsyncError(
         "E_OUTPUT",
@@ -72,6 +76,7 @@ async function formatFile({ io, flags, cwd }: Context<FmtFlags>, path: string, s
         { cause: error },
       );
     });
+  }
   return "changed";
 }
 

@@ -27,6 +27,7 @@ export async function runInit(context: Context<InitFlags>, directory: string | u
     );
   const isNew = !existsSync(join(root, "dimsync.yaml"));
   const files = initFiles({ baseUrl, targets: await targetsIn(root, io.env), approval: flags.approval === true });
+  io.catchSignals?.();
   for (const [path, text] of Object.entries(files)) {
     const file = join(root, path);
     io.stderr(`${await writeNew(file, text)}  ${relative(cwd, file)}\n`);

@@ -24,6 +24,7 @@ export async function runServe({ io, flags, cwd }: Context<ServeFlags>): Promise
   if (port > 65_535) throw new DimsyncError("E_USAGE", `Invalid --port ${port}. The maximum is 65535.`);
   if (flags.data !== undefined) checkWritable("--data", flags.data, resolve(cwd, flags.data));
   const [style, size = "20"] = (flags.paging ?? "none").split(":");
+  io.catchSignals?.();
   const service = await startEmbeddedService({
     port,
     ...(flags.data === undefined ? {} : { file: resolve(cwd, flags.data) }),

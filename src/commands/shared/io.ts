@@ -18,19 +18,18 @@ export interface Io {
   readonly cwd: string;
   /** Asks on stderr and returns the line that was typed, or "" at the end of input. Rejects if the run is interrupted. */
   readonly ask: (question: string) => Promise<string>;
-  /** Aborted by SIGINT or SIGTERM: start nothing new, finish writes in flight. */
+  /** Aborted by a signal that is caught: start nothing new, finish writes in flight. */
   readonly interrupted: AbortSignal;
+  /**
+   * From now on, the first SIGINT or SIGTERM aborts `interrupted`. Before, and from the second one on, the system ends the process at once, even in the
+   * middle of synchronous work. Called before the first thing that an end would leave behind: a request, a temporary file, a server, a prompt.
+   */
+  readonly catchSignals?: () => void;
 }
 
-/** The io of this process. A second signal ends it at once. */
+/** The io of this process. */
 export function processIo(): Io {
-  const interruption = new AbortController();
-  const interrupt = (): void => {
-    if (interruption.signal.aborted) process.exit(130);
-    interruption.abort();
-  };
-  process.on("SIGINT", interrupt);
-  process.on("SIGTERM", interrupt);
+  const { interrupted, interrupt, catchSignals } = processSignals();
   // A reader that closes the pipe (`| head`) is not an error.
   for (const stream of [process.stdout, process.stderr])
     stream.on("error", (error: NodeJS.ErrnoException) => {
@@ -48,6 +47,7 @@ export function processIo(): Io {
     env: process.env,
     cwd: process.cwd(),
     async ask(question) {
+      catchSignals();
       // Loading it takes milliseconds, and most runs ask nothing.
       const { createInterface } = process.getBuiltinModule("node:readline/promises");
       const readline = createInterface({ input: process.stdin, output: process.stderr });
@@ -55,14 +55,37 @@ export function processIo(): Io {
       readline.on("SIGINT", interrupt);
       const ended = new Promise<string>((resolve) => readline.once("close", () => resolve("")));
       try {
-        return await Promise.race([readline.question(question, { signal: interruption.signal }), ended]);
+        return await Promise.race([readline.question(question, { signal: interrupted }), ended]);
       } finally {
         readline.close();
       }
     },
-    interrupted: interruption.signal,
+    interrupted,
+    catchSignals,
   };
 }
+
+function processSignals() {
+  const interruption = new AbortController();
+  // The system never ends process 1 (of a container) by a signal that is not caught.
+  const isFirst = process.pid === 1;
+  let isCaught = false;
+  const interrupt = (): void => {
+    if (interruption.signal.aborted) process.exit(130);
+    // Node.js calls this function only after synchronous work; the system does not wait.
+    if (!isFirst) for (const signal of signals) process.off(signal, interrupt);
+    interruption.abort();
+  };
+  const catchSignals = (): void => {
+    if (isCaught) return;
+    isCaught = true;
+    for (const signal of signals) process.on(signal, interrupt);
+  };
+  if (isFirst) catchSignals();
+  return { interrupted: interruption.signal, interrupt, catchSignals };
+}
+
+const signals = ["SIGINT", "SIGTERM"] as const;
 
 function drained(stream: NodeJS.WriteStream): Promise<void> {
   if (!stream.writableNeedDrain || stream.destroyed) return Promise.resolve();

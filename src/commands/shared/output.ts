@@ -1,12 +1,14 @@
 import { appendFileSync, existsSync, statSync, writeFileSync } from "node:fs";
 import { dirname, isAbsolute, relative, resolve, sep } from "node:path";
-import { DimsyncError } from "../../model/errors.ts";
+import { DimsyncError, interruptedError } from "../../model/errors.ts";
+import { newPauses } from "../../model/runtime/event-loop.ts";
 import type { Document, RenderOptions } from "../../render/document.ts";
 import { formats, type Text } from "../../render/formats.ts";
 import { isDevice } from "../../text/paths.ts";
 import { didYouMean } from "../../text/suggest.ts";
 import { type Context, wantsColor } from "./context.ts";
 import type { ApplyFlags, GlobalFlags, PlanFlags } from "./flags.ts";
+import type { Io } from "./io.ts";
 
 /** The output of a command: a function for each of its formats. */
 export type Forms = Readonly<Record<string, (options: RenderOptions) => Text | Promise<Text>>>;
@@ -34,14 +36,16 @@ export async function deliver(
     ]),
   );
   const { io, flags, cwd } = context;
-  await deliverForms(context, forms);
+  // The account was changed: a signal that arrives now must not cut the result.
+  const hasResult = documents.some(({ kind }) => kind === "Result");
+  await deliverForms(hasResult ? { ...context, io: { ...io, interrupted: new AbortController().signal } } : context, forms);
   if (flags.metrics !== undefined) await (await import("./metrics-file.ts")).writeMetrics(resolve(cwd, flags.metrics), documents);
   if (!flags.output.some((text) => text.split("=")[0] === "github")) return;
   const { writeGithubFiles } = await import("./github-outputs.ts");
   writeGithubFiles(io.env, documents, flags.out === undefined ? "" : resolve(cwd, flags.out));
 }
 
-/** Like `deliver`, for documents other than plans, results and validations. Throws E_OUTPUT. */
+/** Like `deliver`, for documents other than plans, results and validations. Throws E_OUTPUT and E_INTERRUPTED. */
 export async function deliverForms(context: Context, forms: Forms): Promise<void> {
   const { io, flags } = context;
   for (const { format, file } of destinations(context, Object.keys(forms))) {
@@ -54,17 +58,15 @@ export async function deliverForms(context: Context, forms: Forms): Promise<void
         filePrefix: filePrefix(context),
         caseFiles: io.env["GITLAB_CI"] === "true",
       })) ?? "";
-    const pieces = typeof text === "string" ? [text] : text;
-    if (file === undefined)
-      for (const piece of pieces) {
-        io.stdout(piece);
-        await io.stdoutDrained?.();
-      }
+    const pieces = untilInterrupted(typeof text === "string" ? [text] : text, io);
+    if (file === undefined) await print(io, pieces);
     // It already contains the progress events.
     else if (format === "ndjson") for (const piece of pieces) appendFileSync(file, piece);
     else {
       const { writeAtomic } = await import("../../records/files/atomic.ts");
+      io.catchSignals?.();
       await writeAtomic(file, pieces).catch((error: unknown) => {
+        if (error instanceof DimsyncError) throw error;
         throw new DimsyncError(
           "E_OUTPUT",
           `${file} could not be written: ${error instanceof Error ? error.message : String(error)}. Use another path: -o ${format}=PATH.`,
@@ -72,6 +74,24 @@ export async function deliverForms(context: Context, forms: Forms): Promise<void
         );
       });
     }
+  }
+}
+
+async function print(io: Io, pieces: Iterable<string>): Promise<void> {
+  const pause = newPauses();
+  for (const piece of pieces) {
+    io.stdout(piece);
+    await io.stdoutDrained?.();
+    await pause();
+  }
+}
+
+/** The pieces, up to a signal: then throws E_INTERRUPTED. What a run reports after a signal is complete. */
+function* untilInterrupted(pieces: Iterable<string>, { interrupted }: Io): Iterable<string> {
+  const isReport = interrupted.aborted;
+  for (const piece of pieces) {
+    if (interrupted.aborted && !isReport) throw interruptedError();
+    yield piece;
   }
 }
 

@@ -12,10 +12,13 @@ export interface ProjectNeeds {
   readonly paths?: readonly string[];
   /** Throws E_NO_ACCOUNT before any manifest is read if there is no base URL. */
   readonly account?: boolean;
+  /** The command only reads files and prints: a signal may end the process at any time. */
+  readonly offline?: boolean;
 }
 
-/** Loads the project for each target of the flags. Throws what loading throws, and E_USAGE. */
-export async function loadProjects(context: Context, { paths = [], account = false }: ProjectNeeds = {}): Promise<readonly Project[]> {
+/** Loads the project for each target of the flags, and catches signals from then on. Throws what loading throws, and E_USAGE. */
+export async function loadProjects(context: Context, needs: ProjectNeeds = {}): Promise<readonly Project[]> {
+  const { paths = [], account = false, offline = false } = needs;
   const { flags } = context;
   const options = { ...loadOptions(context, paths), needsAccount: account };
   if (flags.allTargets === true && flags.target.length > 0)
@@ -29,6 +32,7 @@ export async function loadProjects(context: Context, { paths = [], account = fal
   const several = targets.length === 0 ? [undefined] : targets;
   const projects = await Promise.all(several.map((target) => loadProject(target === undefined ? options : { ...options, target })));
   for (const project of projects) checkSelection(flags, project);
+  if (!offline) context.io.catchSignals?.();
   return projects;
 }
 

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { runFmt } from "../../../src/commands/setup/fmt.ts";
@@ -6,9 +6,11 @@ import type { FmtFlags } from "../../../src/commands/shared/flags.ts";
 import { capturedIo } from "../../support/captured-io.ts";
 import { configText, writeProject } from "../../support/project-folder.ts";
 
+const noFlags: FmtFlags = { target: [], var: [], varFile: [], only: [], exclude: [], output: [], color: true };
+
 async function fmt(folder: string, flags: Partial<FmtFlags>, ...paths: readonly string[]) {
   const { io, printed } = capturedIo({ cwd: folder });
-  const all: FmtFlags = { target: [], var: [], varFile: [], only: [], exclude: [], output: [], color: true, ...flags };
+  const all = { ...noFlags, ...flags };
   return { code: await runFmt({ io, flags: all, cwd: folder }, paths), ...printed() };
 }
 
@@ -28,6 +30,16 @@ test("files that are not canonical are rewritten and named, and a second run cha
     "apiVersion: dimsync/v1\nkind: Integration\nmetadata: { name: orders }\nspec: { match: { name: Orders } }\n",
   );
   expect(await fmt(folder, { check: true })).toEqual({ code: 0, stdout: "", stderr: "" });
+});
+
+test("after a signal no further file is written, and the one in progress is complete", async () => {
+  const ragged = "kind: Tag\napiVersion: dimsync/v1\nmetadata: { name: pii }\nspec: { name: PII }\n";
+  const folder = writeProject({ "dimsync.yaml": configText("https://api.example.com"), "a.yaml": ragged, "b.yaml": ragged });
+  const interruption = new AbortController();
+  const { io } = capturedIo({ cwd: folder, interrupted: interruption.signal, stdout: () => interruption.abort() });
+  await expect(runFmt({ io, flags: noFlags, cwd: folder }, ["a.yaml", "b.yaml"])).rejects.toThrow("aborted");
+  const isChanged = (path: string): boolean => readFileSync(join(folder, path), "utf8") !== ragged;
+  expect([isChanged("a.yaml"), isChanged("b.yaml"), readdirSync(folder).length]).toEqual([true, false, 3]);
 });
 
 test("a path that does not exist is an error", async () => {

@@ -1,6 +1,10 @@
-import { rmSync } from "node:fs";
+import { readdirSync, rmSync } from "node:fs";
 import { expect, onTestFinished, test } from "vitest";
 import { main } from "../../../src/cli.ts";
+import { deliver, deliverForms } from "../../../src/commands/shared/output.ts";
+import type { Document } from "../../../src/render/document.ts";
+import { fullPlan } from "../../render/full-plan.ts";
+import { fullResult } from "../../render/results.ts";
 import { capturedIo } from "../../support/captured-io.ts";
 import { writeFolder } from "../../support/project-folder.ts";
 
@@ -27,4 +31,44 @@ test("a long output is written piece by piece, each after stdout has taken the o
   expect(JSON.parse(out.join(""))).toMatchObject({ kind: "Validation" });
   expect(out.length).toBeGreaterThan(2);
   expect(events).toEqual(out.flatMap(() => ["written", "drained"]));
+});
+
+/** The JSON of a document that is printed on stdout, after its first piece was followed by a signal. */
+async function printedJson(document: Document) {
+  const interruption = new AbortController();
+  const out: string[] = [];
+  const { io } = capturedIo({
+    interrupted: interruption.signal,
+    stdout: (text) => {
+      out.push(text);
+      interruption.abort();
+    },
+  });
+  const flags = { target: [], var: [], varFile: [], only: [], exclude: [], output: ["json"], color: false };
+  const failed = await deliver({ io, flags, cwd: "/" }, [document]).catch((error: unknown) => error);
+  return { text: out.join(""), failed };
+}
+
+test("a signal ends the printing of a plan, but not of the result of an apply", async () => {
+  const plan = await printedJson(fullPlan);
+  expect(plan.failed).toMatchObject({ code: "E_INTERRUPTED", exit: 130 });
+  expect(() => JSON.parse(plan.text)).toThrow(SyntaxError);
+  const result = await printedJson(fullResult);
+  expect(result.failed).toBeUndefined();
+  expect(JSON.parse(result.text)).toEqual(JSON.parse(JSON.stringify(fullResult)));
+});
+
+test("a signal while a file is written leaves no part of it", async () => {
+  const folder = writeFolder({});
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  const interruption = new AbortController();
+  const { io } = capturedIo({ interrupted: interruption.signal });
+  function* pieces() {
+    yield "a";
+    interruption.abort();
+    yield "b";
+  }
+  const flags = { target: [], var: [], varFile: [], only: [], exclude: [], output: ["json=plan.json"], color: false };
+  await expect(deliverForms({ io, flags, cwd: folder }, { json: pieces })).rejects.toMatchObject({ code: "E_INTERRUPTED" });
+  expect(readdirSync(folder)).toEqual([]);
 });

@@ -1,0 +1,28 @@
+// Preloaded into the command line (node --import signal-at.mjs?read=NAME): at the first read of a file of that name, a SIGINT arrives and synchronous work
+// goes on for a while. `after=PATH`: at the first read once that file exists. `printed=TEXT` instead of `read`: when that text is printed on stderr.
+import { createRequire, syncBuiltinESMExports } from "node:module";
+import { basename } from "node:path";
+
+const fs = createRequire(import.meta.url)("node:fs");
+const { searchParams } = new URL(import.meta.url);
+const [read, after, printed] = ["read", "after", "printed"].map((name) => searchParams.get(name));
+let isSent = false;
+
+function signal() {
+  isSent = true;
+  process.kill(process.pid, "SIGINT");
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 500);
+}
+
+const { readFileSync } = fs;
+fs.readFileSync = (path, ...rest) => {
+  if (!isSent && basename(String(path)) === read && (after === null || fs.existsSync(after))) signal();
+  return readFileSync(path, ...rest);
+};
+const write = process.stderr.write.bind(process.stderr);
+process.stderr.write = (text, ...rest) => {
+  const done = write(text, ...rest);
+  if (!isSent && printed !== null && String(text).includes(printed)) signal();
+  return done;
+};
+syncBuiltinESMExports();
