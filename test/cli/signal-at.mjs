@@ -1,5 +1,5 @@
-// Preloaded into the command line (node --import signal-at.mjs?read=NAME): at the first read of a file of that name, a SIGINT arrives and synchronous work
-// goes on for a while. `after=PATH`: at the first read once that file exists. `printed=TEXT` instead of `read`: when that text is printed on stderr.
+// Preloaded into the command line (node --import signal-at.mjs?read=NAME): at the first read of a file of that name, a SIGINT arrives, in the middle of
+// synchronous work. `after=PATH`: at the first read once that file exists. `printed=TEXT` instead of `read`: when that text is printed on stderr.
 import { createRequire, syncBuiltinESMExports } from "node:module";
 import { basename } from "node:path";
 

@@ -32,7 +32,7 @@ test("files that are not canonical are rewritten and named, and a second run cha
   expect(await fmt(folder, { check: true })).toEqual({ code: 0, stdout: "", stderr: "" });
 });
 
-test("after a signal no further file is written, and the one in progress is complete", async () => {
+test("after a signal no other file is written, and the one in progress is complete", async () => {
   const ragged = "kind: Tag\napiVersion: dimsync/v1\nmetadata: { name: pii }\nspec: { name: PII }\n";
   const folder = writeProject({ "dimsync.yaml": configText("https://api.example.com"), "a.yaml": ragged, "b.yaml": ragged });
   const interruption = new AbortController();
