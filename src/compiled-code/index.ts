@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import Module from "node:module";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { compileCacheFolder } from "./folder.ts";
+import { cacheFolder } from "../records/files/cache-folder.ts";
 import { useCompiledFiles } from "./loader.ts";
 
 /**
@@ -11,7 +11,7 @@ import { useCompiledFiles } from "./loader.ts";
  */
 export function useCompiledCode(argv: readonly string[]): void {
   const { env } = process;
-  const folder = env["NODE_DISABLE_COMPILE_CACHE"] === undefined ? compileCacheFolder(env) : undefined;
+  const folder = env["NODE_DISABLE_COMPILE_CACHE"] === undefined ? cacheFolder("compiled", env) : undefined;
   if (folder === undefined) return;
   const { enableCompileCache } = Module as { readonly enableCompileCache?: (folder: string) => void };
   if (enableCompileCache !== undefined) enableCompileCache(folder);

@@ -10,6 +10,7 @@ import type { Settings } from "../model/settings/config.ts";
 import type { Environment } from "../model/settings/env.ts";
 import { describeSecret, Secret, type SecretReference, secretKey } from "../model/settings/secret.ts";
 import type { Client } from "../service/client.ts";
+import type { ReadLog } from "../service/read-log.ts";
 import type { CallReport } from "../service/request.ts";
 
 /** An open account; `close` ends its connections. */
@@ -28,6 +29,7 @@ export interface AccountOptions {
   readonly signal: AbortSignal | undefined;
   /** Called after every attempt of a request. */
   readonly onCall?: (report: CallReport) => void;
+  readonly readLog?: ReadLog | undefined;
 }
 
 /** Opens the target's account; `embedded:FILE` starts the embedded service in this process. Throws DimsyncError if the settings do not lead to one. */
@@ -54,6 +56,7 @@ export async function openAccount(settings: Settings, options: AccountOptions): 
       ...(options.signal === undefined || !options.readOnly ? {} : { signal: options.signal }),
       env: options.env,
       ...(options.onCall === undefined ? {} : { onCall: options.onCall }),
+      readLog: options.readLog,
     });
     return {
       client,

@@ -6,8 +6,9 @@ import { type Environment, isEnabled } from "../model/settings/env.ts";
 import type { Secret } from "../model/settings/secret.ts";
 import { createCircuitBreaker } from "./circuit-breaker.ts";
 import { pause } from "./connection/abort-listeners.ts";
-import { createTransport } from "./connection/transport.ts";
+import { createTransport, type Transport, type TransportOptions } from "./connection/transport.ts";
 import type { CallName } from "./errors.ts";
+import { type ReadLog, withReadLog } from "./read-log.ts";
 import { createReads } from "./reads.ts";
 import { type CallReport, createSendRequest, encodeBody, type SendRequest } from "./request.ts";
 import { readJson, readWriteResponse } from "./response-body.ts";
@@ -39,6 +40,8 @@ export interface ClientOptions {
   readonly env: Environment;
   /** Called after every attempt. */
   readonly onCall?: (report: CallReport) => void;
+  /** Receives what is read, and has responses that are not requested again. */
+  readonly readLog?: ReadLog | undefined;
   /** The largest response that is read, in bytes. Default: 1 GiB. */
   readonly maxResponseBytes?: number;
   /** Replaces the clock, timers and random numbers in tests. `sleep` may reject when the signal is aborted. */
@@ -54,6 +57,8 @@ export interface Client extends Reads {
   send(request: SendableRequest, beforeSend?: () => void): Promise<WriteAnswer>;
   /** GET of any path below the base URL, "/v1/tags?x=y"; returns the whole body, undecoded. @throws ServiceError */
   raw(path: string): Promise<JsonValue>;
+  /** GET of any path below the base URL, for `readLog`. Resolves when the response was received. @throws ServiceError */
+  readAhead(path: string): Promise<void>;
   /** The number of requests sent so far, by method, including retries. Shared with the views of `asReadOnly`. */
   readonly calls: () => Record<string, number>;
   /** A view of the same connections that can only read. `signal` ends its reads, instead of the client's signal. */
@@ -77,11 +82,9 @@ export function createClient(options: ClientOptions): Client {
   const counts = new Map<string, number>();
   let closing: Promise<void> | undefined;
 
-  const transport = createTransport({
-    ...{ base, apiKey, timeoutMs, connections: smallConcurrency, userAgent: options.userAgent, env: options.env },
-    maxResponseBytes: options.maxResponseBytes ?? oneGiB,
-    onSent: (method) => counts.set(method, (counts.get(method) ?? 0) + 1),
-  });
+  const transport = loggedTransport(options, { base, connections: smallConcurrency }, (method) =>
+    counts.set(method, (counts.get(method) ?? 0) + 1),
+  );
   const throttle = createThrottle({ concurrency, smallConcurrency, rate: options.rate, now });
   const breaker = createCircuitBreaker(now);
   const sendRequestUntil = (signal: AbortSignal | undefined): SendRequest =>
@@ -100,6 +103,10 @@ export function createClient(options: ClientOptions): Client {
     ...createReads(sendRequest),
     send: (request, beforeSend) => sendOver(sendRequest, request, apiKey, beforeSend),
     raw: (path) => rawOver(sendRequest, path),
+    readAhead: (path) => {
+      const small = path.endsWith("/columns") ? { isSmall: true as const } : {};
+      return sendRequest({ method: "GET", path, heldSecrets: false, ...small, read: () => {} });
+    },
     calls: () => Object.fromEntries(counts),
     asReadOnly: (signal) => viewOf(refuseWrites(signal === undefined ? untilClosed : sendRequestUntil(signal))),
     close: () => {
@@ -108,6 +115,15 @@ export function createClient(options: ClientOptions): Client {
     },
   });
   return viewOf(options.readOnly || isEnabled(options.env["DIMSYNC_READ_ONLY"]) ? refuseWrites(untilClosed) : untilClosed);
+}
+
+function loggedTransport(
+  { apiKey, timeoutMs, userAgent, env, readLog, maxResponseBytes = oneGiB }: ClientOptions,
+  { base, connections }: Pick<TransportOptions, "base" | "connections">,
+  onSent: (method: string) => void,
+): Transport {
+  const transport = createTransport({ base, apiKey, timeoutMs, connections, userAgent, env, maxResponseBytes, onSent });
+  return readLog === undefined ? transport : withReadLog(transport, readLog, () => onSent("GET"));
 }
 
 /** An interrupted sleep is not an error: the code after it checks the signal. */

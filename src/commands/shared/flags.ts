@@ -39,6 +39,8 @@ export interface PlanFlags extends SharedPlanFlags {
   readonly base?: string;
   readonly snapshot?: string;
   readonly listUnmanaged?: boolean;
+  /** False with --no-cache; absent for commands without this flag. */
+  readonly cache?: boolean;
 }
 
 export interface ApplyFlags extends PlanFlags {

@@ -2,7 +2,7 @@ import { chmodSync, chownSync, mkdirSync, mkdtempSync, rmSync, statSync, symlink
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { compileCacheFolder } from "../../src/compiled-code/folder.ts";
+import { cacheFolder } from "../../../src/records/files/cache-folder.ts";
 
 function home(): string {
   const folder = mkdtempSync(join(tmpdir(), "dimsync-home-"));
@@ -12,19 +12,19 @@ function home(): string {
 
 const modeOf = (folder: string): number => statSync(folder).mode & 0o777;
 
-describe.skipIf(process.platform === "win32")("compiled code", () => {
+describe.skipIf(process.platform === "win32")("a cache", () => {
   test("is kept in a folder that only the user can read and write", () => {
     const HOME = home();
-    const folder = compileCacheFolder({ HOME });
+    const folder = cacheFolder("compiled", { HOME });
     expect(folder).toBe(join(HOME, ".cache", "dimsync", "compiled"));
     expect(modeOf(folder ?? "")).toBe(0o700);
-    expect(compileCacheFolder({ HOME })).toBe(folder);
+    expect(cacheFolder("compiled", { HOME })).toBe(folder);
   });
 
   test("follows XDG_CACHE_HOME if it is absolute", () => {
     const HOME = home();
-    expect(compileCacheFolder({ HOME, XDG_CACHE_HOME: join(HOME, "caches") })).toBe(join(HOME, "caches", "dimsync", "compiled"));
-    expect(compileCacheFolder({ HOME, XDG_CACHE_HOME: "caches" })).toBe(join(HOME, ".cache", "dimsync", "compiled"));
+    expect(cacheFolder("compiled", { HOME, XDG_CACHE_HOME: join(HOME, "caches") })).toBe(join(HOME, "caches", "dimsync", "compiled"));
+    expect(cacheFolder("compiled", { HOME, XDG_CACHE_HOME: "caches" })).toBe(join(HOME, ".cache", "dimsync", "compiled"));
   });
 
   const folders = [".cache", ".cache/dimsync", ".cache/dimsync/compiled"];
@@ -33,7 +33,7 @@ describe.skipIf(process.platform === "win32")("compiled code", () => {
       const HOME = home();
       mkdirSync(join(HOME, folder), { recursive: true, mode: 0o700 });
       chmodSync(join(HOME, folder), mode);
-      expect(compileCacheFolder({ HOME })).toBeUndefined();
+      expect(cacheFolder("compiled", { HOME })).toBeUndefined();
     }
   });
 
@@ -41,7 +41,7 @@ describe.skipIf(process.platform === "win32")("compiled code", () => {
     const HOME = home();
     mkdirSync(join(HOME, folder, ".."), { recursive: true, mode: 0o700 });
     symlinkSync(home(), join(HOME, folder));
-    expect(compileCacheFolder({ HOME })).toBeUndefined();
+    expect(cacheFolder("compiled", { HOME })).toBeUndefined();
   });
 
   // Only root can give a folder away.
@@ -49,10 +49,10 @@ describe.skipIf(process.platform === "win32")("compiled code", () => {
     const HOME = home();
     mkdirSync(join(HOME, folder), { recursive: true, mode: 0o700 });
     chownSync(join(HOME, folder), 65534, 65534);
-    expect(compileCacheFolder({ HOME })).toBeUndefined();
+    expect(cacheFolder("compiled", { HOME })).toBeUndefined();
   });
 
   test("is not kept if there is no folder for it", () => {
-    expect([{ HOME: "/dev/null" }, { HOME: "" }, {}].map(compileCacheFolder)).toEqual([undefined, undefined, undefined]);
+    expect([{ HOME: "/dev/null" }, { HOME: "" }, {}].map((env) => cacheFolder("compiled", env))).toEqual([undefined, undefined, undefined]);
   });
 });

@@ -1,18 +1,21 @@
 import { lstatSync, mkdirSync } from "node:fs";
 import { dirname, isAbsolute, join } from "node:path";
 
+/** What is kept there between runs. Everything can be deleted at any time. */
+export type CacheName = "compiled" | "plans";
+
 /**
- * The folder for compiled code, which Node.js runs without checking it: created if it does not exist, and undefined if anyone but its owner could
- * change what is in it. Node's own default is a folder below the temporary directory, which another user may have created.
+ * The folder for what dimsync trusts without checking it, such as compiled code: created if it does not exist, and undefined if anyone but
+ * its owner could change what is in it.
  */
-export function compileCacheFolder(env: Readonly<Record<string, string | undefined>>): string | undefined {
+export function cacheFolder(name: CacheName, env: Readonly<Record<string, string | undefined>>): string | undefined {
   const { HOME, XDG_CACHE_HOME, LOCALAPPDATA } = env;
   const isWindows = process.platform === "win32";
   // On Windows, a folder of the user is private through its access control list.
-  if (isWindows) return LOCALAPPDATA === undefined ? undefined : join(LOCALAPPDATA, "dimsync", "compiled");
+  if (isWindows) return LOCALAPPDATA === undefined ? undefined : join(LOCALAPPDATA, "dimsync", name);
   const caches = [XDG_CACHE_HOME ?? "", join(HOME ?? "", ".cache")].find(isAbsolute);
   if (caches === undefined) return undefined;
-  const folder = join(caches, "dimsync", "compiled");
+  const folder = join(caches, "dimsync", name);
   try {
     mkdirSync(folder, { recursive: true, mode: 0o700 });
     // Whoever can write a folder above could replace this one.
