@@ -22,11 +22,12 @@ interface Loader {
 
 /**
  * From now on, the CommonJS files below the folder `lib` run with the compiled code that an earlier run kept in the file `kept`. With
- * `keepsMore`, what is missing there is added when this process ends.
+ * `keepsMore`, what is missing there is added when this process ends, but not by the first run: a single run should not pay for it.
  */
 export function useCompiledFiles(lib: string, kept: string, { keepsMore }: { readonly keepsMore: boolean }): void {
   const { _extensions: extensions, _cache: cache } = Module as unknown as Loader;
-  const files = readCompiledFiles(kept);
+  const known = readCompiledFiles(kept);
+  const files = known ?? new Map<string, CompiledFile>();
   const modules = new Map<string, { exports: unknown }>();
   const scripts = new Map<string, CompiledScript>();
   const requireOther = Module.createRequire(join(lib, "index.cjs"));
@@ -63,8 +64,8 @@ export function useCompiledFiles(lib: string, kept: string, { keepsMore }: { rea
   process.once("exit", (exitCode) => {
     // After an error or an interruption, little was compiled.
     if (!keepsMore || (exitCode !== 0 && exitCode !== 2)) return;
-    const added = addedFiles(scripts);
-    if (added.size > 0) writeCompiledFiles(kept, new Map([...filesStillIn(lib, files), ...added]));
+    const added = known === undefined ? new Map<string, CompiledFile>() : addedFiles(scripts);
+    if (known === undefined || added.size > 0) writeCompiledFiles(kept, new Map([...filesStillIn(lib, files), ...added]));
   });
 }
 

@@ -1,4 +1,4 @@
-import { readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 
 /** A source file as it was compiled, and what V8 made of it. */
 export interface CompiledFile {
@@ -16,8 +16,9 @@ interface Header {
   readonly entries: readonly Entry[];
 }
 
-/** The files kept in `path` by name; none if it does not exist, or was not written by this version of Node.js. */
-export function readCompiledFiles(path: string): Map<string, CompiledFile> {
+/** The files kept in `path` by name: none if this version of Node.js did not write it, and undefined if it does not exist. */
+export function readCompiledFiles(path: string): ReadonlyMap<string, CompiledFile> | undefined {
+  if (!existsSync(path)) return undefined;
   try {
     const bytes = readFileSync(path);
     let end = bytes.indexOf("\n") + 1;

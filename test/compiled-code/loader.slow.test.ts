@@ -17,10 +17,12 @@ function start() {
 }
 
 describe.runIf(isNode20)("compiled code on Node.js 20", () => {
-  test("is kept for each command, and the next run prints the same", async () => {
+  test("is kept for each command by the second run, and the next one prints the same", async () => {
     const { run, kept } = start();
     const first = await run(["plan"]);
     expect(first).toMatchObject({ code: 0, stderr: "" });
+    expect(headerOf(readFileSync(kept("plan"))).entries).toEqual([]);
+    expect(await run(["plan"])).toEqual(first);
     const { mode, mtimeMs, ino } = statSync(kept("plan"));
     expect(mode & 0o777).toBe(0o600);
     const names = headerOf(readFileSync(kept("plan"))).entries.map(([name]) => name);
@@ -35,7 +37,7 @@ describe.runIf(isNode20)("compiled code on Node.js 20", () => {
 
   test("is added for files that only a later run needs", async () => {
     const { run, kept } = start();
-    await run(["plan"]);
+    for (let i = 0; i < 2; i++) await run(["plan"]);
     const before = statSync(kept("plan")).size;
     const json = await run(["plan", "-o", "json"]);
     const after = statSync(kept("plan"));
@@ -55,6 +57,7 @@ describe.runIf(isNode20)("compiled code on Node.js 20", () => {
     ["with code that V8 does not accept", (path: string) => writeFileSync(path, withoutCode(readFileSync(path)))],
   ])("is compiled again if the file is %s", async (_, change) => {
     const { run, kept } = start();
+    await run(["validate"]);
     const first = await run(["validate"]);
     const intact = readFileSync(kept("validate"));
     change(kept("validate"));
@@ -70,7 +73,7 @@ describe.runIf(isNode20)("compiled code on Node.js 20", () => {
     const env = { ...quickstartSecrets, PATH: process.env["PATH"], XDG_CACHE_HOME: emptyFolder() };
     const validate = (): string =>
       spawnSync(process.execPath, [join(installed, "dist/bin.cjs"), "validate"], { cwd: quickstart(), env, encoding: "utf8" }).stdout;
-    expect(validate()).toMatch(/^Valid: /u);
+    for (let i = 0; i < 3; i++) expect(validate()).toMatch(/^Valid: /u);
     const lib = join(installed, "dist/lib");
     for (const name of readdirSync(lib).filter((name) => name.startsWith("core-"))) {
       const code = readFileSync(join(lib, name), "utf8");
@@ -88,7 +91,7 @@ describe.runIf(isNode20)("compiled code on Node.js 20", () => {
       "apiVersion: dimsync/v1\nkind: Policy\nmetadata: { name: keys }\nspec: { severity: warning, module: keys.mjs, message: m }\n",
     );
     writeFileSync(join(folder, "keys.mjs"), 'export default () => [{ message: "found by the module" }];\n');
-    for (let i = 0; i < 2; i++) expect((await run(["plan"])).stdout).toContain("found by the module");
+    for (let i = 0; i < 3; i++) expect((await run(["plan"])).stdout).toContain("found by the module");
   });
 
   test.each([

@@ -1,4 +1,5 @@
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
+import { once } from "node:events";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { dirname, join } from "node:path";
@@ -33,7 +34,7 @@ export async function replayed(page: string): Promise<string> {
     }
     return made + page.slice(at);
   } finally {
-    session.close();
+    await session.close();
   }
 }
 
@@ -77,7 +78,13 @@ async function openSession() {
           if (state.key !== shownKey) resolve();
         });
       }),
-    close: (): void => void state.background?.kill(),
+    /** Ends the background command, which may still write to its home. */
+    async close(): Promise<void> {
+      if (state.background === undefined) return;
+      const closed = once(state.background, "close");
+      state.background.kill();
+      await closed;
+    },
   };
 }
 

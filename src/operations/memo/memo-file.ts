@@ -5,7 +5,7 @@ import type { Read } from "./responses.ts";
 
 /** What is kept of a plan that had nothing to report. */
 export interface Memo {
-  /** Of its inputs; "" after the first such plan, of which nothing else is kept. */
+  /** Of its inputs. "" after the first such plan: nothing else is kept then. */
   readonly inputs: string;
   /** In the order in which the responses arrived. */
   readonly reads: readonly Read[];

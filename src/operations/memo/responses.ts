@@ -6,7 +6,7 @@ import type { ReadLog } from "../../service/read-log.ts";
 /** Path and digest of a response. */
 export type Read = readonly [path: string, digest: string];
 
-/** The responses of a plan, some of which may have been received before the plan was begun. */
+/** The responses of a plan. Some of them may have been received before the plan was begun. */
 export interface Responses {
   /** For reading ahead. */
   readonly ahead: ReadLog;
