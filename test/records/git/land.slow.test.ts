@@ -1,0 +1,45 @@
+import { chmodSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, it, onTestFinished, vi } from "vitest";
+import { land } from "../../../src/records/git/land.ts";
+import { openRepository } from "../../../src/records/git/repository.ts";
+import { gitEnv } from "../../support/git/env.ts";
+import { git, gitRemote } from "../../support/git/remote.ts";
+
+const ref = "refs/dimsync/prod";
+
+/** A remote that refuses every push, and a commit that could be pushed. */
+async function refusing() {
+  const remote = gitRemote();
+  git(remote.bare, "update-ref", ref, "main");
+  const hook = join(remote.bare, "hooks", "pre-receive");
+  writeFileSync(hook, "#!/bin/sh\nexit 1\n");
+  chmodSync(hook, 0o755);
+  const repository = await openRepository({ folder: remote.clone(), remote: "origin", ref, env: gitEnv, writes: true });
+  const parent = (await repository.fetch())?.commit ?? "";
+  const commit = git(repository.place.gitDir ?? "", "commit-tree", "-p", parent, "-m", "next", `${parent}^{tree}`);
+  return { repository, commit, parent };
+}
+
+it.each([
+  ["begins another attempt if there is time for it", 29_000, 2],
+  ["begins no attempt that would be cut short, so that a refused push is not unclear", 58_000, 1],
+])("%s", async (_sentence, attemptMs, attempts) => {
+  const { repository, commit, parent } = await refusing();
+  let passed = 0;
+  const now = performance.now.bind(performance);
+  const clock = vi.spyOn(performance, "now").mockImplementation(() => now() + passed);
+  onTestFinished(() => clock.mockRestore());
+  const timeouts: number[] = [];
+  const slow: typeof repository = {
+    ...repository,
+    async push(next, before, timeoutMs) {
+      timeouts.push(timeoutMs);
+      const report = await repository.push(next, before, timeoutMs);
+      passed += attemptMs;
+      return report;
+    },
+  };
+  expect(await land(slow, { commit, parent }, 60_000)).toMatchObject({ outcome: "refused" });
+  expect(timeouts).toHaveLength(attempts);
+});
