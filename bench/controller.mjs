@@ -1,11 +1,17 @@
 // The controller with many accounts of the embedded service. `node bench/controller.mjs` measures all rows with
-// the embedded database and with PostgreSQL, and prints Markdown with a verdict for each goal; it takes about
-// 75 minutes. `node bench/controller.mjs check minute --databases postgres` measures some of them.
+// the embedded database and with PostgreSQL, and prints Markdown with a verdict for each goal; it takes one to two
+// hours. `node bench/controller.mjs check minute --databases postgres` measures some rows, and `--accounts 20
+// --minutes 1` tries them; their verdicts then mean nothing.
 //
-// check    what a check costs, compared with a warm `drift` of the same accounts in one process
-// minute   200 accounts every minute, for 10 minutes (--minutes)
-// quarter  1,000 accounts every 15 minutes, for 16 minutes (--minutes)
-// hour     the checks of an hour with 1,000 accounts every 15 minutes, as fast as one minute's interval allows
+// A row is printed when it has ended; until then, stderr says what it does. First it applies, pushes and checks
+// each account once, which takes up to half a second each on a busy machine. Then it measures:
+//
+// check    what a check costs, compared with a warm `drift` of the same accounts in one process: 200 accounts;
+//          2 minutes to prepare, 4 to measure the checks (--minutes), 2 to measure the `drift`
+// minute   200 accounts every minute: 2 minutes to prepare, 10 to measure
+// quarter  1,000 accounts every 15 minutes: 8 minutes to prepare, 16 to measure
+// hour     the checks of an hour with 1,000 accounts every 15 minutes, as fast as one minute's interval allows:
+//          8 minutes to prepare, 5 to measure
 import { execFileSync } from "node:child_process";
 import { availableParallelism, cpus, loadavg } from "node:os";
 import { setTimeout as wait } from "node:timers/promises";
@@ -97,90 +103,89 @@ function isFlat(snapshots) {
   return mean(snapshots.slice(-third)) < 1.03 * mean(snapshots.slice(third, 2 * third));
 }
 
+const ofAccounts = ({ count, every, minutes }) => ["accounts, interval, minutes", `${count}, ${every}, ${minutes}`];
+const ofChecks = ({ runs, perSecond }, more = "") => ["checks", `${runs}, ${fixed(perSecond, 2)} per second${more}`];
+const ofCores = ({ cores }) => `${fixed(100 * cores)} % of one core`;
+const ofProcessor = ({ workerMs, databaseMs }, more = "") => [
+  "processor: worker, database",
+  `${fixed(workerMs)} ms, ${fixed(databaseMs)} ms for a check${more}`,
+];
+const noneStale = (stale) => ["goal: no account is stale", `${verdict(stale === 0)}: at most ${stale}`];
+
+/** The lines of each row, from a running controller and what was seen of it. */
 const rows = {
-  async check(start) {
-    const shape = shapeOf("check");
-    const controller = await start(shape);
-    try {
-      const { perSecond, ...seen } = await follow(controller, shape.minutes);
-      const input = { library: new URL(`file://${shape.dist}/index.js`).href, targets: controller.targets, perSecond, seconds: 120 };
-      await controller.pause();
-      const drift = JSON.parse(
-        execFileSync(process.execPath, [fileURLToPath(new URL("warm-drift.mjs", import.meta.url)), JSON.stringify(input)], {
-          env: { ...process.env, ...controller.env },
-        }),
-      );
-      const total = seen.workerMs + seen.databaseMs;
-      const against = (ms) => `${fixed(ms)} ms; ${fixed(seen.workerMs / ms, 2)} × without, ${fixed(total / ms, 2)} × with the database`;
-      return [
-        ["checks per second", fixed(perSecond)],
-        ["a check: worker", `${fixed(seen.workerMs)} ms`],
-        ["a check: database", `${fixed(seen.databaseMs)} ms`],
-        ["a warm `drift` that loads the project", against(drift.withLoadMs)],
-        ["a warm `drift` of a loaded project", against(drift.driftMs)],
-        ["goal: a check costs the worker at most 1.3 × a warm `drift`", verdict(seen.workerMs <= 1.3 * drift.withLoadMs)],
-      ];
-    } finally {
-      await controller.stop();
-    }
+  async check({ controller, seen, shape: { dist } }) {
+    const input = {
+      library: new URL(`file://${dist}/index.js`).href,
+      targets: controller.targets,
+      perSecond: seen.perSecond,
+      seconds: 120,
+    };
+    await controller.pause();
+    const drift = JSON.parse(
+      execFileSync(process.execPath, [fileURLToPath(new URL("warm-drift.mjs", import.meta.url)), JSON.stringify(input)], {
+        env: { ...process.env, ...controller.env },
+      }),
+    );
+    const total = seen.workerMs + seen.databaseMs;
+    const against = (ms) => `${fixed(ms)} ms; ${fixed(seen.workerMs / ms, 2)} × without, ${fixed(total / ms, 2)} × with the database`;
+    return [
+      ["checks per second", fixed(seen.perSecond)],
+      ["a check: worker", `${fixed(seen.workerMs)} ms`],
+      ["a check: database", `${fixed(seen.databaseMs)} ms`],
+      ["a warm `drift` that loads the project", against(drift.withLoadMs)],
+      ["a warm `drift` of a loaded project", against(drift.driftMs)],
+      ["goal: a check costs the worker at most 1.3 × a warm `drift`", verdict(seen.workerMs <= 1.3 * drift.withLoadMs)],
+    ];
   },
-  async minute(start) {
-    const shape = shapeOf("minute");
-    const controller = await start(shape);
-    try {
-      const { snapshots, stale, ...seen } = await follow(controller, shape.minutes);
-      const sixths = await spread(controller);
-      return [
-        ["accounts, interval, minutes", `${shape.count}, ${shape.every}, ${shape.minutes}`],
-        ["checks", `${seen.runs}, ${fixed(seen.perSecond, 2)} per second`],
-        [
-          "processor: worker, database",
-          `${fixed(seen.workerMs)} ms, ${fixed(seen.databaseMs)} ms for a check; ${fixed(100 * seen.cores)} % of one core`,
-        ],
-        ["checks started in each sixth of the interval", list(sixths)],
-        ...memory(snapshots),
-        ["goal: no account is stale", `${verdict(stale === 0)}: at most ${stale}`],
-        ["goal: the starts are spread", verdict(Math.max(...sixths) < shape.count / 3)],
-        ["goal: memory is flat", verdict(isFlat(snapshots))],
-      ];
-    } finally {
-      await controller.stop();
-    }
+  async minute({ controller, seen, shape }) {
+    const sixths = await spread(controller);
+    return [
+      ofAccounts(shape),
+      ofChecks(seen),
+      ofProcessor(seen, `; ${ofCores(seen)}`),
+      ["checks started in each sixth of the interval", list(sixths)],
+      ...memory(seen.snapshots),
+      noneStale(seen.stale),
+      ["goal: the starts are spread", verdict(Math.max(...sixths) < shape.count / 3)],
+      ["goal: memory is flat", verdict(isFlat(seen.snapshots))],
+    ];
   },
-  async quarter(start) {
-    const shape = shapeOf("quarter");
-    const controller = await start(shape);
-    try {
-      const { snapshots, stale, ...seen } = await follow(controller, shape.minutes);
-      return [
-        ["accounts, interval, minutes", `${shape.count}, ${shape.every}, ${shape.minutes}`],
-        ["checks", `${seen.runs}, ${fixed(seen.perSecond, 2)} per second`],
-        ["processor: worker, database", `${fixed(seen.workerMs)} ms, ${fixed(seen.databaseMs)} ms for a check`],
-        ...memory(snapshots),
-        ["goal: no account is stale", `${verdict(stale === 0)}: at most ${stale}`],
-        ["goal: less than half of one core, with the database", `${verdict(seen.cores < 0.5)}: ${fixed(100 * seen.cores)} %`],
-      ];
-    } finally {
-      await controller.stop();
-    }
-  },
-  async hour(start) {
-    const shape = shapeOf("hour");
-    const controller = await start(shape);
-    try {
-      const { snapshots, stale, ...seen } = await follow(controller, shape.minutes);
-      return [
-        ["accounts, interval, minutes", `${shape.count}, ${shape.every}, ${shape.minutes}`],
-        ["checks", `${seen.runs}, ${fixed(seen.perSecond, 2)} per second; ${fixed(100 * seen.cores)} % of one core`],
-        ["stale accounts at most", String(stale)],
-        ...memory(snapshots),
-        ["goal: memory is flat over the checks of an hour", verdict(seen.runs >= 4000 && isFlat(snapshots))],
-      ];
-    } finally {
-      await controller.stop();
-    }
-  },
+  quarter: ({ seen, shape }) => [
+    ofAccounts(shape),
+    ofChecks(seen),
+    ofProcessor(seen),
+    ...memory(seen.snapshots),
+    noneStale(seen.stale),
+    ["goal: less than half of one core, with the database", `${verdict(seen.cores < 0.5)}: ${fixed(100 * seen.cores)} %`],
+  ],
+  hour: ({ seen, shape }) => [
+    ofAccounts(shape),
+    ofChecks(seen, `; ${ofCores(seen)}`),
+    ["stale accounts at most", String(seen.stale)],
+    ...memory(seen.snapshots),
+    ["goal: memory is flat over the checks of an hour", verdict(seen.runs >= 4000 && isFlat(seen.snapshots))],
+  ],
 };
+
+/** Says on stderr what takes minutes, because a row is printed when it has ended. */
+function progress(row, what) {
+  console.error(`${new Date().toISOString().slice(11, 19)} ${row}: ${what}`);
+}
+
+/** Measures a row with a controller of its own. `database`: as `startController` takes it. */
+async function runRow(row, database) {
+  const shape = shapeOf(row);
+  progress(row, `preparing ${shape.count} accounts`);
+  const controller = await startController({ ...shape, database });
+  try {
+    progress(row, `measuring for ${shape.minutes} minutes`);
+    const seen = await follow(controller, shape.minutes);
+    return await rows[row]({ controller, seen, shape });
+  } finally {
+    await controller.stop();
+  }
+}
 
 const chosen = positionals.length === 0 ? Object.keys(rows) : positionals;
 const [{ model }] = cpus();
@@ -190,9 +195,7 @@ for (const name of values.databases.split(",")) {
   try {
     for (const row of chosen) {
       const before = loadavg()[0];
-      const start = (shape) =>
-        startController({ ...shape, database: server === undefined ? undefined : { server, url: server.database() } });
-      const body = await rows[row](start);
+      const body = await runRow(row, server === undefined ? undefined : { server, url: server.database() });
       console.log(
         `\n### ${row}, ${server === undefined ? "embedded database" : "PostgreSQL"} (load of the machine ${fixed(before)} before, ${fixed(loadavg()[0])} after)\n`,
       );
