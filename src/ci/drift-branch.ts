@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { rm } from "node:fs/promises";
 import { join, relative, sep } from "node:path";
 import { GitError, gitText, runGit } from "../git/process.ts";
+import { temporaryFolder } from "../git/temporary-folder.ts";
 import { DimsyncError } from "../model/errors.ts";
 import type { Environment } from "../model/settings/env.ts";
 
@@ -41,7 +41,7 @@ export async function pushDriftBranch(
     .update(JSON.stringify(files.map(({ path, text }) => [relative(options.folder, path), text])))
     .digest("hex");
   if (tip?.edits === edits) return "same";
-  const temp = await mkdtemp(join(tmpdir(), "dimsync-index-"));
+  const temp = await temporaryFolder("index");
   try {
     const root = await git(["rev-parse", "--show-toplevel"]);
     const base = await git(["rev-parse", "HEAD"]);

@@ -1,9 +1,9 @@
-import { mkdtemp, realpath, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { realpath, rm } from "node:fs/promises";
 import { isAbsolute, join, relative, sep } from "node:path";
 import { DimsyncError } from "../model/errors.ts";
 import type { Environment } from "../model/settings/env.ts";
 import { GitError, gitText } from "./process.ts";
+import { temporaryFolder } from "./temporary-folder.ts";
 
 /** A project's files at a git ref, checked out into a temporary folder. */
 export interface BaseTree {
@@ -29,7 +29,7 @@ export async function checkOutBase(folder: string, ref: string, env: Environment
     throw new DimsyncError("E_NO_GIT", `--base needs the git repository of ${folder}, but ${whyNoRepository(error)}.`);
   });
   const commit = await findCommit(ref, git);
-  const temp = await mkdtemp(join(tmpdir(), "dimsync-base-"));
+  const temp = await temporaryFolder("base");
   const remove = (): Promise<void> => rm(temp, { recursive: true, force: true });
   try {
     const index = { GIT_INDEX_FILE: join(temp, "index") };

@@ -1,7 +1,7 @@
-import { closeSync, mkdtempSync, openSync, readSync, rmSync, writeSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { closeSync, openSync, readSync, rmSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import { StringDecoder } from "node:string_decoder";
+import { temporaryFolder } from "../git/temporary-folder.ts";
 import type { RegisterRow } from "../model/register.ts";
 
 // A register begins with a summary, which is known only after the last row. So the rows wait in a temporary file that only
@@ -16,8 +16,8 @@ export interface Spool {
 
 const chunkBytes = 1 << 18;
 
-export function newSpool(): Spool {
-  const folder = mkdtempSync(join(tmpdir(), "dimsync-register-"));
+export async function newSpool(): Promise<Spool> {
+  const folder = await temporaryFolder("register");
   const file = join(folder, "rows.ndjson");
   const handle = openSync(file, "wx", 0o600);
   return {

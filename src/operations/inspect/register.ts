@@ -45,7 +45,7 @@ export async function withRegister<T>(
   run: RunEnvironment,
   use: (register: Register) => Promise<T>,
 ): Promise<T> {
-  const spool = newSpool();
+  const spool = await newSpool();
   try {
     const into: Into = { spool, tally: newTally(), isWanted: filterOf(options), isPeriod: options.from !== undefined };
     const at =

@@ -1,7 +1,6 @@
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { rm } from "node:fs/promises";
 import { gitText } from "../../git/process.ts";
+import { temporaryFolder } from "../../git/temporary-folder.ts";
 import type { RecordsChange } from "../records.ts";
 import { parseMessage } from "./message.ts";
 import type { RecordsRepository } from "./repository.ts";
@@ -11,7 +10,7 @@ import type { RecordsRepository } from "./repository.ts";
  * again: a shallow fetch into the one that is kept could cut off what it knows. Throws GitError.
  */
 export async function readCommits(repository: RecordsRepository, limit: number): Promise<readonly RecordsChange[]> {
-  const folder = await mkdtemp(join(tmpdir(), "dimsync-history-"));
+  const folder = await temporaryFolder("history");
   try {
     const place = { ...repository.place, gitDir: folder };
     await gitText(place, ["init", "--quiet", "--bare", "--template=", `--object-format=${repository.objectFormat}`, folder]);

@@ -1,7 +1,8 @@
 import { createHash } from "node:crypto";
-import { mkdtemp, readdir, rename, rm, stat } from "node:fs/promises";
+import { mkdtemp, rename, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { GitError, type GitOutput, type GitPlace, gitText, runGit, wordsOf } from "../../git/process.ts";
+import { removeAbandoned } from "../../git/temporary-folder.ts";
 import type { Environment } from "../../model/settings/env.ts";
 import { ensureStateFolder, stateFolder } from "../state-folder.ts";
 import { findRemote } from "./checkout.ts";
@@ -159,16 +160,6 @@ function keyOf(url: string, ref: string): string {
 const incomplete = "records-";
 const abandonedAfterMs = 600_000;
 
-/** Removes repositories that processes were killed at creating. */
-async function removeAbandoned(state: string): Promise<void> {
-  for (const name of await readdir(state)) {
-    const folder = join(state, name);
-    if (!name.startsWith(incomplete)) continue;
-    const changed = await stat(folder).catch(() => undefined);
-    if (changed !== undefined && Date.now() - changed.mtimeMs > abandonedAfterMs) await rm(folder, { recursive: true, force: true });
-  }
-}
-
 async function bareRepository(folder: string, place: GitPlace, objectFormat: string): Promise<string> {
   const gitDir = join(stateFolder(folder), "records.git");
   const exists = await stat(gitDir).then(
@@ -179,7 +170,7 @@ async function bareRepository(folder: string, place: GitPlace, objectFormat: str
   // Created under another name, so that a kill or a second process never leaves an incomplete
   // repository.
   const state = await ensureStateFolder(folder);
-  await removeAbandoned(state);
+  await removeAbandoned(state, incomplete, abandonedAfterMs);
   const temp = await mkdtemp(join(state, incomplete));
   try {
     await gitText(place, ["init", "--quiet", "--bare", "--template=", `--object-format=${objectFormat}`, temp]);
