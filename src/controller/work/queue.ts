@@ -133,18 +133,27 @@ async function createQueues(boss: PgBoss): Promise<void> {
 /** How often one of the idle workers looks for a job. */
 const pollMs = 1_000;
 
+/** A job that starts this late shows that one worker is not enough. Two polls: in a queue without a backlog, no job waits so long. */
+const lateMs = 2_000;
+
 /**
  * Takes jobs until the function that it returns is called. Every worker of pg-boss polls by itself, which
  * costs more than the checks if there are many workers and few jobs. So they only poll when they are woken:
- * one idle worker each second, and each worker after a job, because there may be more.
+ * one idle worker each second, and one when a worker finishes a job or takes one that is late, because
+ * there may be more.
  */
 async function work(boss: PgBoss, handlers: Handlers, { accountsAtOnce, accountsPerHost }: Limits): Promise<() => void> {
   const idle = new Set<string>();
+  const wakeIdle = (): void => {
+    const [id] = idle;
+    if (id !== undefined) boss.notifyWorker(id);
+  };
   const options = { pollingIntervalSeconds: 60, groupConcurrency: accountsPerHost, includeMetadata: true } as const;
   for (let count = 0; count < accountsAtOnce; count++) {
     let id = "";
     id = await boss.work(checks, options, async (jobs: readonly JobWithMetadata<unknown>[]) => {
       idle.delete(id);
+      if (jobs.some(({ startAfter }) => Date.now() - startAfter.getTime() > lateMs)) wakeIdle();
       try {
         for (const { data, retryCount } of jobs) await handlers.check({ account: accountOf(data), retries: retryCount });
       } finally {
@@ -156,10 +165,7 @@ async function work(boss: PgBoss, handlers: Handlers, { accountsAtOnce, accounts
   }
   await boss.work(sweeps, { pollingIntervalSeconds: 5 }, handlers.sweep);
   await boss.work(cleanups, { pollingIntervalSeconds: 60 }, handlers.cleanup);
-  const polling = setInterval(() => {
-    const [id] = idle;
-    if (id !== undefined) boss.notifyWorker(id);
-  }, pollMs);
+  const polling = setInterval(wakeIdle, pollMs);
   return () => clearInterval(polling);
 }
 

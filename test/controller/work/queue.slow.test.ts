@@ -1,5 +1,6 @@
+import { EventEmitter, once } from "node:events";
 import { setTimeout as sleep } from "node:timers/promises";
-import { expect, it, vi } from "vitest";
+import { expect, it, onTestFinished, vi } from "vitest";
 import { openQueue } from "../../../src/controller/work/queue.ts";
 import type { Database } from "../../../src/records/postgres/connection.ts";
 import { describeDatabases } from "../../support/postgres/controller-database.ts";
@@ -47,6 +48,28 @@ describeDatabases("the queue", (database) => {
     await vi.waitFor(() => expect(done).toHaveLength(40), { timeout: 40_000 });
     expect(most).toBe(4);
     expect(new Set(done).size).toBe(40);
+    await queue.stop(5_000);
+  });
+
+  it("starts late jobs on all idle workers after one poll", { timeout: 20_000 }, async () => {
+    const { seen, queue } = await counting(database());
+    onTestFinished(() => void vi.useRealTimers());
+    vi.useFakeTimers({ toFake: ["setInterval", "clearInterval"] });
+    const accounts = [1, 2, 3, 4, 5, 6];
+    const events = new EventEmitter();
+    const allRun = once(events, "all run");
+    let running = 0;
+    const check = async (): Promise<void> => {
+      if (++running === accounts.length) events.emit("all run");
+      await once(events, "end");
+    };
+    await queue.work({ check, sweep: nothing, cleanup: nothing }, { accountsAtOnce: accounts.length, accountsPerHost: 4 });
+    // Each worker polls once when it starts.
+    while (seen.polls < accounts.length) await sleep(20);
+    for (const account of accounts) await queue.request(account, `host-${account}`, new Date(Date.now() - 60_000));
+    vi.advanceTimersByTime(1_000);
+    await allRun;
+    events.emit("end");
     await queue.stop(5_000);
   });
 
