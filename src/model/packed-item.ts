@@ -1,5 +1,5 @@
-import { isObject, type JsonObject, type JsonValue } from "./json/json.ts";
-import { addLazy, type KeyOrder, type Members, merged, plainMembers, readOnce, sourceAt } from "./json/lazy.ts";
+import { isObject, type JsonObject, type JsonValue, own } from "./json/json.ts";
+import { addLazy, isLazy, type KeyOrder, type Members, merged, readOnce, sourceAt, without } from "./json/lazy.ts";
 import { countLeaves, firstLeaves, newIntern, type PackedLeaves, packLeaves, sortedLeaves, unpacked } from "./json/packed-leaves.ts";
 import type { Pointer } from "./json/pointer.ts";
 import type { Change, DraftChange, Observed } from "./plan.ts";
@@ -104,7 +104,7 @@ export function packItem(item: unknown, intern: (text: string) => string): unkno
   if (!isObject(item) || !Array.isArray(item["changes"]) || item["changes"].length < packedFrom) return item;
   const { changes, observed, requests, ...others } = item;
   const leaves = (changes as readonly unknown[]).flatMap((change) => {
-    if (!isObject(change) || typeof change["path"] !== "string") return [];
+    if (!isObject(change) || typeof change["path"] !== "string" || !isPointer.test(change["path"])) return [];
     const { path, ...facts } = change;
     return [[change["path"], facts as Omit<Change, "path">] as const];
   });
@@ -115,13 +115,29 @@ export function packItem(item: unknown, intern: (text: string) => string): unkno
   return isObject(observed) ? addObserved(packed, packLeaves(values, intern)) : merged(packed, observed === undefined ? {} : { observed });
 }
 
-/** The same item with plain members, for one reader. */
-export function unpackedItem(item: object): object {
-  const { requests, ...others } = plainMembers(item);
-  return requests === undefined ? others : { ...others, requests: Array.isArray(requests) ? requests.map(plainRequest) : requests };
+/** As in the JSON Schemas. */
+const isPointer = /^(\/.*)?$/u;
+
+/**
+ * A packed item in short, for the check against the JSON Schema: with one change and one observed value of each kind, at the end of their pointers, and
+ * without what is in bodies. The schema says the same about all of a kind, and `packItem` has checked the pointers and that bodies are maps.
+ */
+export const sampleOf = (item: object): object => Object.fromEntries(Object.keys(item).map((key) => [key, sampleAt(item, key)]));
+
+function sampleAt(item: object, key: string): unknown {
+  // Changes and observed values are what `packItem` packs.
+  const kinds = (sourceAt(item, key) as PackedLeaves<object> | undefined)?.kinds;
+  if (kinds !== undefined)
+    return key === "changes"
+      ? kinds.map(({ suffix, value }) => ({ path: suffix, ...value }))
+      : Object.fromEntries(kinds.map(({ suffix, value }, index) => [`/${index}${suffix}`, value]));
+  const member: unknown = own(item as JsonObject, key);
+  return key === "requests" && Array.isArray(member) ? member.map(withoutBodyText) : member;
 }
 
-const plainRequest = (request: unknown): unknown => (isObject(request) ? plainMembers(request) : request);
+/** Only the bodies that are maps are kept as text. */
+const withoutBodyText = (request: unknown): unknown =>
+  isObject(request) && isLazy(request) ? { ...without(request, ["body"]), body: {} } : request;
 
 const packRequests = (requests: unknown): unknown =>
   !Array.isArray(requests)

@@ -13,7 +13,7 @@ import {
   firstChanges,
   packedChanges,
   packItem,
-  unpackedItem,
+  sampleOf,
   withBodyText,
   withChangesOf,
   withMappedChanges,
@@ -142,8 +142,22 @@ describe("an item that was read", () => {
   test("is packed, and is the same", () => {
     const item = packItem(read, newIntern());
     expect(JSON.parse(JSON.stringify(item))).toEqual(read);
-    expect(unpackedItem(item as object)).toEqual(read);
     expect(isLazy(item as object)).toBe(true);
+  });
+
+  test("has a sample with one change of each kind and no long bodies", () => {
+    const observed = { "/schemas/s/enabled": true, "/schemas/s/tables/t/enabled": true, "/schemas/s/tables/u/enabled": "no" };
+    const other = { path: "/schemas/s/enabled", after: false, cause: { file: 5 } };
+    const item = packItem({ ...read, observed, changes: [...changes, other] }, newIntern());
+    expect(sampleOf(item as object)).toEqual({
+      id: "i1",
+      requests: [{ method: "PATCH", path: "/x", body: {} }],
+      changes: [
+        { path: "/hashed", before: false, after: true },
+        { ...other, path: "/enabled" },
+      ],
+      observed: { "/0/enabled": true, "/1/enabled": "no" },
+    });
   });
 
   test.each<readonly [string, unknown]>([
@@ -151,6 +165,7 @@ describe("an item that was read", () => {
     ["few changes", { ...read, changes: changes.slice(1, 5) }],
     ["no changes", { id: "i1" }],
     ["a change without a path", { ...read, changes: [...changes, { after: 1 }] }],
+    ["a change whose path the JSON Schema refuses", { ...read, changes: [...changes, { path: "/a\nb", after: 1 }] }],
     ["observed values without a pointer", { ...read, observed: { __proto__: null, constructor: 1 } }],
   ])("is returned as it is: %s", (_sentence, item) => {
     expect(packItem(item, newIntern())).toBe(item);
@@ -159,5 +174,6 @@ describe("an item that was read", () => {
   test("keeps members of the wrong type, which a check refuses later", () => {
     const wrong = { ...read, observed: 5, requests: [null, { body: 1 }] };
     expect(JSON.parse(JSON.stringify(packItem(wrong, newIntern())))).toEqual(wrong);
+    expect(sampleOf(packItem(wrong, newIntern()) as object)).toMatchObject({ observed: 5, requests: [null, { body: 1 }] });
   });
 });
