@@ -164,6 +164,8 @@ interface FileReading {
   readonly parser: YamlParser;
 }
 
+const longText = 16 * 1024 * 1024;
+
 async function readFiles(
   paths: readonly string[],
   { config, options, sources, parser }: FileReading,
@@ -177,7 +179,8 @@ async function readFiles(
     const { source, problems: unread } = readSource(options.cwd, path);
     problems.push(...unread);
     if (source === undefined) continue;
-    sources.set(source.file, source);
+    // To locate something in a long file, it is read again.
+    if (source.text.length < longText) sources.set(source.file, source);
     const read = readManifests(source, config, parser);
     problems.push(...read.problems);
     manifests.push(...read.manifests);

@@ -1,4 +1,4 @@
-import { isUtf8 } from "node:buffer";
+import { isAscii, isUtf8 } from "node:buffer";
 import { parse as parseLossless } from "lossless-json";
 import { isObject, type JsonValue, own } from "../model/json/json.ts";
 import type { WriteAnswer } from "../model/service.ts";
@@ -10,11 +10,13 @@ import { malformed, type Where } from "./decode/members.ts";
  */
 export function readJson(body: Buffer, where: Where): JsonValue {
   if (body.length === 0) throw malformed(where, "", "is empty");
-  if (!isUtf8(body)) throw malformed(where, "", "is not UTF-8 text");
+  // ASCII is not decoded but copied, to memory outside of the heap.
+  const encoding = isAscii(body) ? "latin1" : "utf8";
+  if (encoding === "utf8" && !isUtf8(body)) throw malformed(where, "", "is not UTF-8 text");
   const start = body[0] === 0xef && body[1] === 0xbb && body[2] === 0xbf ? 3 : 0;
   try {
     // JSON.parse returns only JSON values.
-    return JSON.parse(body.toString("utf8", start)) as JsonValue;
+    return JSON.parse(body.toString(encoding, start)) as JsonValue;
   } catch {
     const isMarkup = /^\s*</u.test(body.toString("latin1", start, start + 64));
     throw malformed(where, "", isMarkup ? "is HTML or XML, not JSON; it may come from a proxy or a login page" : "is not complete JSON");

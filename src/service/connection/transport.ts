@@ -5,6 +5,7 @@ import type { Environment } from "../../model/settings/env.ts";
 import type { Secret } from "../../model/settings/secret.ts";
 import { connectErrorText, connectionCode, isConnectTimeout } from "../errors.ts";
 import { createWatch, type InFlight, type Watch } from "../in-flight.ts";
+import { addChunk, type Body, newBody, takeBody } from "./body.ts";
 import { openPool } from "./open-pool.ts";
 import { proxyFor } from "./proxy.ts";
 
@@ -138,8 +139,7 @@ interface Attempt {
   done: boolean;
   status: number;
   headers: HttpHeaders;
-  chunks: Buffer[];
-  bytes: number;
+  body: Body;
 }
 
 function dispatch(
@@ -164,8 +164,7 @@ function dispatch(
       done: false,
       status: 0,
       headers: {},
-      chunks: [],
-      bytes: 0,
+      body: newBody(0),
     };
     if (inFlight.signal?.aborted) return giveUp(attempt, "interrupted");
     wire.watch.begin(inFlight);
@@ -188,20 +187,17 @@ const handlerOf = (attempt: Attempt): Dispatcher.DispatchHandler => ({
   onResponseStart(_controller, status, headers) {
     attempt.status = status;
     attempt.headers = headers;
-    attempt.chunks = [];
-    attempt.bytes = 0;
-    if (Number(headers["content-length"]) > attempt.wire.maxResponseBytes) giveUp(attempt, "too-large");
+    const length = Number(headers["content-length"]);
+    if (length > attempt.wire.maxResponseBytes) giveUp(attempt, "too-large");
+    else attempt.body = newBody(length);
   },
   onResponseData(_controller, chunk) {
-    attempt.bytes += chunk.length;
-    if (attempt.bytes > attempt.wire.maxResponseBytes) giveUp(attempt, "too-large");
-    else attempt.chunks.push(chunk);
+    if (attempt.body.bytes + chunk.length > attempt.wire.maxResponseBytes) giveUp(attempt, "too-large");
+    else addChunk(attempt.body, chunk);
   },
   onResponseEnd() {
-    const { status, headers, chunks, bytes } = attempt;
-    const [only] = chunks;
-    const body = chunks.length === 1 && only !== undefined ? only : Buffer.concat(chunks, bytes);
-    finish(attempt, { type: "response", status, headers, body });
+    const { status, headers } = attempt;
+    finish(attempt, { type: "response", status, headers, body: takeBody(attempt.body) });
   },
   onResponseError(_controller, error) {
     const connecting = attempt.controller === undefined;

@@ -34,9 +34,10 @@ const unsure = /[\u0085\u2028\u2029\ufeff\p{Surrogate}]/u;
 
 /**
  * Input and JSON of one call after the other: allocating it for each call would cost more than
- * filling it, and untouched pages take no memory.
+ * filling it, and untouched pages take no memory. That of a long text is not kept.
  */
 let scratch = Buffer.alloc(0);
+const keptLength = 32 * 1024 * 1024;
 
 /**
  * The documents of a text, without empty ones; undefined if the fast path does not support the
@@ -77,6 +78,8 @@ export function transcode(text: string, marks: number[] | undefined, take: (tran
   } catch (error) {
     if (error instanceof UnsupportedYaml) return false;
     throw error;
+  } finally {
+    if (scratch.length > keptLength) scratch = Buffer.alloc(0);
   }
 }
 
