@@ -1,12 +1,13 @@
-import { GitError, type GitPlace, gitText, runGit } from "../../git/process.ts";
+import { GitError, type GitPlace, gitText } from "../../git/process.ts";
 import type { Environment } from "../../model/settings/env.ts";
+import type { ObjectFormat } from "./objects.ts";
 
 /** The remote of the project's repository, and the settings to reach it from another repository. */
 export interface Remote {
   readonly name: string;
   readonly readUrl: string;
   readonly writeUrl: string;
-  readonly objectFormat: string;
+  readonly objectFormat: ObjectFormat;
   /** The top folder of the checkout, with an environment that contains its credentials. */
   readonly place: GitPlace;
 }
@@ -18,19 +19,31 @@ export interface Remote {
 export async function findRemote(folder: string, name: string, env: Environment): Promise<Remote> {
   const clean = cleanEnv(env);
   const here: GitPlace = { folder, env: clean };
-  const [format, top, readUrl, writeUrl, config] = await Promise.all([
-    runGit(here, ["rev-parse", "--show-object-format"]),
-    gitText(here, ["rev-parse", "--show-toplevel"]),
-    gitText(here, ["remote", "get-url", name]),
-    gitText(here, ["remote", "get-url", "--push", name]),
+  const [repository, { readUrl, writeUrl }, config] = await Promise.all([
+    gitText(here, ["rev-parse", "--show-object-format", "--show-toplevel"]),
+    urlsOf(here, name),
     gitText(here, ["config", "--list", "--includes", "--show-scope", "-z"]),
   ]);
   if (readUrl === "" || writeUrl === "") throw new GitError(`the remote ${name} has no address`);
+  const [format, ...top] = repository.split("\n");
   return {
     ...{ name, readUrl, writeUrl },
-    objectFormat: format.code === 0 ? format.stdout.toString("utf8").trim() : "sha1",
-    place: { folder: top, env: { ...clean, ...handedOn(config, clean) } },
+    // Git before 2.28 has one format, and repeats the option.
+    objectFormat: format === "sha256" ? format : "sha1",
+    place: { folder: top.join("\n"), env: { ...clean, ...handedOn(config, clean) } },
   };
+}
+
+/** The addresses of the remote, with the settings `insteadOf` applied. */
+async function urlsOf(here: GitPlace, name: string): Promise<Pick<Remote, "readUrl" | "writeUrl">> {
+  const lines = (await gitText(here, ["remote", "--verbose"])).split("\n").filter((line) => line.startsWith(`${name}\t`));
+  const [readUrl, writeUrl] = [/^.*?\t(.+) \(fetch\)(?: \[[^\]]*\])?$/u, /^.*?\t(.+) \(push\)$/u].map((form) =>
+    lines.map((line) => form.exec(line)?.[1]).find((url) => url !== undefined),
+  );
+  if (readUrl !== undefined && writeUrl !== undefined) return { readUrl, writeUrl };
+  // Says why there are none.
+  const one = (...flags: readonly string[]): Promise<string> => gitText(here, ["remote", "get-url", ...flags, name]);
+  return { readUrl: await one(), writeUrl: await one("--push") };
 }
 
 // Set by a hook of git that runs dimsync, they would point git at the user's repository. The traces

@@ -3,7 +3,7 @@ import type { Records } from "../records.ts";
 import { recordsOf } from "../shared/records.ts";
 import type { SharedStore, WriteOutcome } from "../shared/store.ts";
 import { recordsRefused, recordsUnreadable } from "../store-errors.ts";
-import { commitOn } from "./batch.ts";
+import { commitOn } from "./commit.ts";
 import { readCommits } from "./history.ts";
 import { type Landing, land, whatIsThere } from "./land.ts";
 import { type GitStoreOptions, loadTip, openStore, type Tip } from "./store.ts";

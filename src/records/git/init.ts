@@ -29,7 +29,7 @@ export async function initGitRecords(options: Omit<GitStoreOptions, "id">): Prom
     const subject = await subjectFor(options, repository);
     const message = commitMessage({ subject, facts: [], before: emptyState, runId: "init", runUrl: undefined, epoch: 0 });
     if ((await repository.tip()) !== undefined) return await unusedRecords(options, repository, subject);
-    const { id: commit } = await writeCommit(repository.place, { files, before: undefined, parent: undefined, message, key: store.key });
+    const { id: commit } = await writeCommit(repository, { files, before: undefined, parent: undefined, message, key: store.key });
     const landing = await land(repository, { commit, parent: undefined }, store.timeLimitMs);
     if (landing.outcome === "lost") return await unusedRecords(options, repository, subject);
     if (landing.outcome === "refused") throw recordsRefused(store, landing.words);

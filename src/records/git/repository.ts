@@ -5,7 +5,8 @@ import { GitError, type GitOutput, type GitPlace, gitText, runGit, wordsOf } fro
 import { removeAbandoned } from "../../git/temporary-folder.ts";
 import type { Environment } from "../../model/settings/env.ts";
 import { ensureStateFolder, stateFolder } from "../state-folder.ts";
-import { findRemote } from "./checkout.ts";
+import { findRemote, type Remote } from "./checkout.ts";
+import type { ObjectFormat } from "./objects.ts";
 
 /**
  * The ref of the remote, accessed with dimsync's own bare repository: a shallow fetch would make
@@ -18,7 +19,7 @@ export interface RecordsRepository {
   readonly ref: string;
   /** Of the remote; may contain credentials. */
   readonly url: string;
-  readonly objectFormat: string;
+  readonly objectFormat: ObjectFormat;
   /** The commit at the ref; undefined if the remote has no such ref. Throws GitError. */
   readonly tip: () => Promise<string | undefined>;
   /**
@@ -49,8 +50,13 @@ export interface RepositoryOptions {
   readonly remote: string;
   readonly ref: string;
   readonly env: Environment;
-  /** Reads the ref at the push URL, which can differ from the fetch URL. */
-  readonly writes: boolean;
+}
+
+/** The fetch URL and the push URL of a remote can differ. */
+export interface Repositories {
+  readonly toRead: RecordsRepository;
+  /** Also reads the ref at the push URL. */
+  readonly toWrite: RecordsRepository;
 }
 
 const quick = ["-c", "http.lowSpeedLimit=1", "-c", "http.lowSpeedTime=15"];
@@ -61,18 +67,21 @@ const listMs = 20_000;
  * Opens the repository, and creates it if it is missing. Throws GitError, and what Node's calls
  * throw.
  */
-export async function openRepository(options: RepositoryOptions): Promise<RecordsRepository> {
-  const { folder, ref } = options;
-  const remote = await findRemote(folder, options.remote, options.env);
+export async function openRepositories({ folder, remote: name, ref, env }: RepositoryOptions): Promise<Repositories> {
+  const remote = await findRemote(folder, name, env);
   const place: GitPlace = { ...remote.place, gitDir: await bareRepository(folder, remote.place, remote.objectFormat) };
-  const url = options.writes ? remote.writeUrl : remote.readUrl;
+  const at = (url: string): RecordsRepository => repositoryAt({ ...remote, place }, url, ref);
+  return { toRead: at(remote.readUrl), toWrite: at(remote.writeUrl) };
+}
+
+function repositoryAt({ name, place, objectFormat }: Remote, url: string, ref: string): RecordsRepository {
   const key = keyOf(url, ref);
   const connection = { place, url, ref, seen: `refs/seen/${key}`, fetched: `refs/fetched/${key}` };
   const push = async (flags: readonly string[], commit: string, timeoutMs: number): Promise<PushReport> =>
     pushReport(await runGit(place, [...quick, ...flags, url, `${commit}:${ref}`], { timeoutMs }));
   return {
-    name: `${ref} of ${remote.name}`,
-    ...{ place, ref, url, objectFormat: remote.objectFormat },
+    name: `${ref} of ${name}`,
+    ...{ place, ref, url, objectFormat },
     tip: () => remoteTip(connection),
     isAncestor: (commit, of) => isAncestor(place, commit, of),
     fetch: () => fetchTip(connection),
@@ -106,23 +115,21 @@ async function remoteTip({ place, url, ref }: Connection): Promise<string | unde
 
 async function fetchTip(connection: Connection): ReturnType<RecordsRepository["fetch"]> {
   const { place, url, ref, seen, fetched } = connection;
-  const before = await localCommit(place, seen);
-  const depth = before === undefined ? ["--depth=1"] : [];
+  const depth = (await localCommit(place, seen)) === undefined ? ["--depth=1"] : [];
   const flags = ["--quiet", "--no-tags", "--no-write-fetch-head", "--no-recurse-submodules", ...depth];
-  const args = [...quick, "-c", "gc.auto=0", "-c", "maintenance.auto=false", "fetch", ...flags, url, `+${ref}:${fetched}`];
+  // Without a plus sign, git refuses to move `seen` back.
+  const refs = [`+${ref}:${fetched}`, `${ref}:${seen}`];
+  const args = [...quick, "-c", "gc.auto=0", "-c", "maintenance.auto=false", "fetch", ...flags, url, ...refs];
   const { code, stderr } = await runGit(place, args, { timeoutMs: fetchMs });
-  if (code !== 0) {
-    // A missing ref and a missing remote have the same exit code. Only listing the refs
-    // distinguishes them.
-    if ((await remoteTip(connection)) === undefined) return undefined;
-    throw new GitError(wordsOf(stderr));
-  }
-  const commit = await gitText(place, ["rev-parse", "--verify", fetched]);
-  if (commit === before) return { commit, rewound: false };
-  const rewound = before !== undefined && !(await isAncestor(place, before, commit));
-  // Kept if the ref was moved back, so that the next run notices it too.
-  if (!rewound) await gitText(place, ["update-ref", seen, commit]);
-  return { commit, rewound };
+  if (code === 0) return { commit: await gitText(place, ["rev-parse", "--verify", fetched]), rewound: false };
+  // A missing ref, a missing remote and a ref that was moved back have the same exit code.
+  const tip = await remoteTip(connection);
+  if (tip === undefined) return undefined;
+  const before = await localCommit(place, seen);
+  const isRewound = before !== undefined && tip === (await localCommit(place, fetched)) && !(await isAncestor(place, before, tip));
+  // `seen` is kept, so that the next run notices it too.
+  if (isRewound) return { commit: tip, rewound: true };
+  throw new GitError(wordsOf(stderr));
 }
 
 async function localCommit(place: GitPlace, name: string): Promise<string | undefined> {
@@ -160,7 +167,7 @@ function keyOf(url: string, ref: string): string {
 const incomplete = "records-";
 const abandonedAfterMs = 600_000;
 
-async function bareRepository(folder: string, place: GitPlace, objectFormat: string): Promise<string> {
+async function bareRepository(folder: string, place: GitPlace, objectFormat: ObjectFormat): Promise<string> {
   const gitDir = join(stateFolder(folder), "records.git");
   const exists = await stat(gitDir).then(
     () => true,

@@ -5,7 +5,7 @@ import type { Environment } from "../../model/settings/env.ts";
 import type { Version } from "../shared/store.ts";
 import { recordsForeign, recordsGone, recordsInvalid, recordsUnreadable } from "../store-errors.ts";
 import { ContentError, decodeContent, type GitContent } from "./content.ts";
-import { openRepository, type RecordsRepository } from "./repository.ts";
+import { openRepositories, type RecordsRepository, type Repositories } from "./repository.ts";
 import { sealMatches, sealOf } from "./seal.ts";
 import { type Files, readTree, rootListing, type Tree } from "./tree.ts";
 
@@ -40,18 +40,20 @@ export interface GitStore extends GitStoreOptions {
 }
 
 export function openStore(options: GitStoreOptions): GitStore {
-  const opened = new Map<boolean, Promise<RecordsRepository>>();
+  let opened: Promise<Repositories> | undefined;
   const store: GitStore = {
     ...options,
     place: `${options.ref} of ${options.remote}`,
     // Less than half the time-to-live: a write that took longer would leave no time to send anything.
     timeLimitMs: Math.min(30_000, options.ttlMs / 3),
-    repository(writes) {
-      const known = opened.get(writes) ?? openRepository({ ...options, writes });
-      opened.set(writes, known);
-      return known.catch((error: unknown) => {
+    async repository(writes) {
+      try {
+        opened ??= openRepositories(options);
+        const { toRead, toWrite } = await opened;
+        return writes ? toWrite : toRead;
+      } catch (error) {
         throw readError(store, error);
-      });
+      }
     },
   };
   return store;
@@ -91,7 +93,7 @@ const permanent =
 /** Reads a fetched commit. Throws GitError, E_RECORDS_GONE, E_RECORDS_READ. */
 async function readTip(store: GitStore, repository: RecordsRepository, commit: string, known: Tip | undefined): Promise<Tip> {
   const tree = await readTree(repository.place, commit, known?.tree);
-  if (store.key !== undefined) await checkSeal(store, repository, tree);
+  if (store.key !== undefined) checkSeal(store, repository, tree);
   const content = decode(store, tree.files, commit);
   if (content.id !== store.id) throw recordsForeign(store, content.id, store.id);
   return { version: commit, tree, content };
@@ -106,13 +108,9 @@ function decode(store: GitStore, files: Files, commit: string): GitContent {
   }
 }
 
-async function checkSeal(
-  store: GitStore,
-  repository: RecordsRepository,
-  tree: Tree & { readonly parent: string | undefined },
-): Promise<void> {
+function checkSeal(store: GitStore, repository: RecordsRepository, tree: Tree & { readonly parent: string | undefined }): void {
   const blobs = new Map([...tree.blobs].filter(([path]) => path !== "seal"));
-  const expected = sealOf(tree.parent, await rootListing(repository.place, blobs), store.key ?? "");
+  const expected = sealOf(tree.parent, rootListing(blobs, repository.objectFormat), store.key ?? "");
   if (sealMatches(tree.files.get("seal"), expected)) return;
   const why = tree.files.has("seal") ? "its seal does not match" : "it has no seal";
   throw new DimsyncError(
