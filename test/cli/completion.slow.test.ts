@@ -3,6 +3,7 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { stringify } from "yaml";
+import { withCompiledCode } from "../support/compiled-code.ts";
 import { builtCli, dimsync, emptyFolder, ended, quickstart } from "./built-cli.ts";
 
 // The typed words, whose last one is completed, and the expected completions. Run in a copy of the
@@ -46,7 +47,7 @@ async function inShell(shell: string, script: string): Promise<readonly string[]
   writeFileSync(join(cwd, "my plan.json"), "");
   const child = spawn(shell, ["-c", script], {
     cwd,
-    env: { PATH: `${folderOnPath()}:${process.env["PATH"] ?? ""}`, HOME: emptyFolder(), TERM: "dumb" },
+    env: withCompiledCode({ PATH: `${folderOnPath()}:${process.env["PATH"] ?? ""}`, HOME: emptyFolder(), TERM: "dumb" }),
     stdio: ["ignore", "pipe", "pipe"],
   });
   const { stdout, stderr } = await ended(child);

@@ -6,6 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll } from "vitest";
+import { withCompiledCode } from "../support/compiled-code.ts";
 import { withoutPrograms } from "../support/without-programs.ts";
 
 /**
@@ -49,7 +50,7 @@ export interface Started {
   readonly ended: Promise<Ended>;
 }
 
-/** Starts the command line in its own process, with only the environment `env`. */
+/** Starts the command line in its own process, with only the environment `env` and a folder for compiled code. */
 export function startCli(
   program: string,
   argv: readonly string[],
@@ -57,7 +58,11 @@ export function startCli(
   env: Readonly<Record<string, string>>,
   nodeArgs: readonly string[] = [],
 ): Started {
-  const child = spawn(process.execPath, [...nodeArgs, program, ...argv], { cwd, env: { ...env }, stdio: ["ignore", "pipe", "pipe"] });
+  const child = spawn(process.execPath, [...nodeArgs, program, ...argv], {
+    cwd,
+    env: withCompiledCode(env),
+    stdio: ["ignore", "pipe", "pipe"],
+  });
   let stdout = "";
   let stderr = "";
   child.stdout.setEncoding("utf8").on("data", (text: string) => {
