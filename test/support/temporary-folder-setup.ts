@@ -1,4 +1,4 @@
-import { chmodSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { chmodSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
@@ -14,6 +14,9 @@ export default function setup(): (() => void) | undefined {
   chmodSync(folder, 0o755);
   process.env["DIMSYNC_TESTS_TEMP"] = folder;
   process.env["TMPDIR"] = folder;
+  // For `withCompiledCode`. A file takes the place of the folder for plans, which tests must not share.
+  mkdirSync(join(folder, "caches/dimsync"), { recursive: true, mode: 0o700 });
+  writeFileSync(join(folder, "caches/dimsync/plans"), "");
   const remove = (): void => rmSync(folder, { recursive: true, force: true });
   process.once("exit", remove);
   return () => {

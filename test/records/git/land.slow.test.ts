@@ -2,7 +2,7 @@ import { chmodSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it, onTestFinished, vi } from "vitest";
 import { land } from "../../../src/records/git/land.ts";
-import { openRepository } from "../../../src/records/git/repository.ts";
+import { openRepositories } from "../../../src/records/git/repository.ts";
 import { gitEnv } from "../../support/git/env.ts";
 import { git, gitRemote } from "../../support/git/remote.ts";
 
@@ -15,7 +15,7 @@ async function refusing() {
   const hook = join(remote.bare, "hooks", "pre-receive");
   writeFileSync(hook, "#!/bin/sh\nexit 1\n");
   chmodSync(hook, 0o755);
-  const repository = await openRepository({ folder: remote.clone(), remote: "origin", ref, env: gitEnv, writes: true });
+  const { toWrite: repository } = await openRepositories({ folder: remote.clone(), remote: "origin", ref, env: gitEnv });
   const parent = (await repository.fetch())?.commit ?? "";
   const commit = git(repository.place.gitDir ?? "", "commit-tree", "-p", parent, "-m", "next", `${parent}^{tree}`);
   return { repository, commit, parent };
