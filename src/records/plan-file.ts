@@ -9,6 +9,7 @@ import { canonicalPieces, jsonPieces } from "../model/json/pieces.ts";
 import { packItem, sampleOf } from "../model/packed-item.ts";
 import type { Plan } from "../model/plan.ts";
 import type { Result } from "../model/result.ts";
+import { newPauses } from "../model/runtime/event-loop.ts";
 import { writeAtomic } from "./files/atomic.ts";
 import { reasonOf } from "./files/fs-errors.ts";
 import { parseParts } from "./files/json-parts.ts";
@@ -18,6 +19,11 @@ export interface PlanFileOptions {
   readonly digestKey?: string | undefined;
 }
 
+export interface PlanWriteOptions extends PlanFileOptions {
+  /** Ends the writing when aborted. The file is then as it was. */
+  readonly signal?: AbortSignal;
+}
+
 export interface DocumentReadOptions extends PlanFileOptions {
   /** The check against the JSON Schema; called with the document without `integrity`. */
   readonly validate?: (value: unknown) => boolean;
@@ -25,12 +31,13 @@ export interface DocumentReadOptions extends PlanFileOptions {
 
 const supportedMajor = 1;
 
-/** Writes the plan with its digest (`integrity`), atomically and readable by its owner only. Throws E_PLAN_WRITE (exit 1). */
-export async function writePlanFile(file: string, plan: Plan, options: PlanFileOptions = {}): Promise<void> {
+/** Writes the plan with its digest (`integrity`), atomically and readable by its owner only. Throws E_PLAN_WRITE (exit 1), and the signal's reason. */
+export async function writePlanFile(file: string, plan: Plan, { digestKey, signal }: PlanWriteOptions = {}): Promise<void> {
   // The digest covers what a reader parses: not the digest of a file that the plan was read from.
   const { integrity: _, ...document }: Plan & { readonly integrity?: unknown } = plan;
-  const signed = { ...document, integrity: { digest: digestOf(document, options.digestKey) } };
-  await writeAtomic(file, planPieces(signed), { mode: 0o600 }).catch((error: unknown) => {
+  const signed = { ...document, integrity: { digest: await digestOf(document, digestKey) } };
+  await writeAtomic(file, planPieces(signed, signal), { mode: 0o600 }).catch((error: unknown) => {
+    signal?.throwIfAborted();
     throw new DimsyncError(
       "E_PLAN_WRITE",
       `The plan could not be saved as ${file}: ${reasonOf(error)}. Choose another file with --out, or make the folder writable.`,
@@ -39,8 +46,11 @@ export async function writePlanFile(file: string, plan: Plan, options: PlanFileO
   });
 }
 
-function* planPieces(signed: object): Generator<string> {
-  yield* jsonPieces(signed, { inOrder: (keys) => keys, order: "given", space: "  " });
+function* planPieces(signed: object, signal: AbortSignal | undefined): Generator<string> {
+  for (const piece of jsonPieces(signed, { inOrder: (keys) => keys, order: "given", space: "  " })) {
+    signal?.throwIfAborted();
+    yield piece;
+  }
   yield "\n";
 }
 
@@ -51,7 +61,7 @@ function* planPieces(signed: object): Generator<string> {
 export async function readPlanFile(file: string, options: DocumentReadOptions = {}): Promise<Plan> {
   const { document, digest } = toDocument(file, await parse(file));
   if (own(document, "kind") !== "Plan") throw notAPlan(file, "it is not a plan", "Use a file that `dimsync plan --out FILE` wrote.");
-  refuseFault(file, integrityFault(document, digest, options.digestKey));
+  refuseFault(file, await integrityFault(document, digest, options.digestKey));
   if (!isPlan(document) || !isValid(document, options))
     throw unusable(file, "members are missing or have the wrong type", "Make the plan again.");
   return document;
@@ -64,19 +74,21 @@ export async function readPlanFile(file: string, options: DocumentReadOptions = 
  */
 export async function readDocuments(file: string, options: DocumentReadOptions = {}): Promise<readonly (Plan | Result)[]> {
   const value = await parse(file);
-  if (!Array.isArray(value)) return [readDocument(file, value, options)];
+  if (!Array.isArray(value)) return [await readDocument(file, value, options)];
   if (value.length === 0) throw notAPlan(file, "it is an empty list", written);
-  return value.map((one: unknown) => readDocument(file, one, options));
+  const documents: (Plan | Result)[] = [];
+  for (const one of value) documents.push(await readDocument(file, one, options));
+  return documents;
 }
 
-function readDocument(file: string, value: unknown, options: DocumentReadOptions): Plan | Result {
+async function readDocument(file: string, value: unknown, options: DocumentReadOptions): Promise<Plan | Result> {
   const { document, digest } = toDocument(file, value);
   const kind = own(document, "kind");
   if (kind !== "Plan" && kind !== "DriftReport" && kind !== "Result") {
     throw notAPlan(file, "it is not a plan, drift report or result", written);
   }
   const isSigned = typeof digest === "string" && digest.startsWith("hmac-sha256:");
-  const fault = digest === undefined ? undefined : integrityFault(document, digest, isSigned ? options.digestKey : undefined);
+  const fault = digest === undefined ? undefined : await integrityFault(document, digest, isSigned ? options.digestKey : undefined);
   if (fault !== "keyless") refuseFault(file, fault);
   const valid = isValid(document, options);
   if (valid && isPlan(document)) return document;
@@ -202,21 +214,29 @@ const hasLists = (value: Readonly<Record<string, unknown>>, ...keys: readonly st
 export type IntegrityFault = "missing" | "differs" | "keyless" | "unsigned";
 
 /** `sha256:HEX` of the document's canonical JSON, or `hmac-sha256:HEX` with a key. An empty key counts as none. The document has no member `integrity`. */
-export function digestOf(document: object, digestKey: string | undefined): string {
+export async function digestOf(document: object, digestKey: string | undefined): Promise<string> {
   const hash = digestKey ? createHmac("sha256", digestKey) : createHash("sha256");
-  for (const piece of canonicalPieces(document)) hash.update(piece);
+  const pause = newPauses();
+  for (const piece of canonicalPieces(document)) {
+    hash.update(piece);
+    await pause();
+  }
   return `${digestKey ? "hmac-sha256" : "sha256"}:${hash.digest("hex")}`;
 }
 
 /** Compares the document with its digest; undefined if they match. */
-export function integrityFault(document: object, digest: unknown, digestKey: string | undefined): IntegrityFault | undefined {
+export async function integrityFault(
+  document: object,
+  digest: unknown,
+  digestKey: string | undefined,
+): Promise<IntegrityFault | undefined> {
   if (digest === undefined) return digestKey ? "unsigned" : "missing";
   if (typeof digest !== "string") return "differs";
   if (digest.startsWith("hmac-sha256:") && !digestKey) return "keyless";
   if (digest.startsWith("sha256:") && digestKey) return "unsigned";
   const actual = Buffer.from(digest);
   try {
-    const expected = Buffer.from(digestOf(document, digestKey));
+    const expected = Buffer.from(await digestOf(document, digestKey));
     return expected.length === actual.length && timingSafeEqual(expected, actual) ? undefined : "differs";
   } catch (error) {
     // Nested too deeply to be printed, so dimsync did not write it.

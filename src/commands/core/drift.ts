@@ -64,6 +64,6 @@ async function saveRevert(context: Context<DriftFlags>, project: Project, file: 
   if (targets > 1) throw new DimsyncError("E_USAGE", "--resolve revert saves the plan of one target. Select it with -t NAME.");
   const plan = await planAccount(project, planOptions(flags), { env: io.env, signal: io.interrupted });
   const { writePlanFile } = await import("../../records/plan-file.ts");
-  await writePlanFile(file, plan, { digestKey: io.env["DIMSYNC_DIGEST_KEY"] });
+  await writePlanFile(file, plan, { digestKey: io.env["DIMSYNC_DIGEST_KEY"], signal: io.interrupted });
   io.stderr(`dimsync: saved a plan that undoes the drift. To apply it:\n  dimsync apply ${file}\n`);
 }

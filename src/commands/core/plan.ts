@@ -36,7 +36,7 @@ export async function runPlan(context: Context<PlanFlags>, paths: readonly strin
     if (only === undefined || second !== undefined)
       throw new DimsyncError("E_USAGE", "--out saves the plan of one target. Select it with -t NAME.");
     const { writePlanFile } = await import("../../records/plan-file.ts");
-    await writePlanFile(resolve(cwd, flags.out), only, { digestKey: io.env["DIMSYNC_DIGEST_KEY"] });
+    await writePlanFile(resolve(cwd, flags.out), only, { digestKey: io.env["DIMSYNC_DIGEST_KEY"], signal: io.interrupted });
   }
   const printed: string[] = [];
   const stdout = (text: string): void => {
