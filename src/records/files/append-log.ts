@@ -53,7 +53,7 @@ export async function readLog(file: string): Promise<readonly LogLine[] | Broken
  */
 export async function appendLog(file: string, entry: LogEntry, before?: (bytes: number) => Promise<number | undefined>): Promise<void> {
   await withFileLock(`${file}.lock`, async () => {
-    const size = await mendTail(file);
+    const size = await repairTail(file);
     const keep = await before?.(size);
     if (keep !== undefined) await writeAtomic(file, await lastLines(file, keep), { mode: 0o600 });
     const bytes = Buffer.from(`${JSON.stringify(entry)}\n`);
@@ -72,7 +72,7 @@ export async function appendLog(file: string, entry: LogEntry, before?: (bytes: 
 }
 
 /** Makes the file end with a line feed, or empty, and returns its size. */
-async function mendTail(file: string): Promise<number> {
+async function repairTail(file: string): Promise<number> {
   let handle: FileHandle;
   try {
     handle = await open(file, "r");
