@@ -129,7 +129,7 @@ describe("git that does not respond", () => {
     onTestFinished(() => void vi.unstubAllEnvs());
   }
 
-  test("is stopped when its time is up", async () => {
+  test("is stopped when its time is up", { timeout: 10_000 }, async () => {
     slowGit();
     expect(await gitState(newFolder(), { files: [], covers: () => false }, { timeoutMs: 50 })).toBeUndefined();
   });
