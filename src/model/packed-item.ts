@@ -13,7 +13,7 @@ interface WithChanges<C extends Change | DraftChange> {
 }
 
 /** Items with fewer changes are not packed, because lists are simpler to look at. */
-export const packedFrom = 32;
+export const packedFrom = 8;
 
 /** The object with these changes. */
 export const addChanges = <T extends object, F extends Facts<Change | DraftChange>>(object: T, changes: PackedLeaves<F>) =>
