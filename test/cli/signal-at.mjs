@@ -19,10 +19,10 @@ fs.readFileSync = (path, ...rest) => {
   if (!isSent && basename(String(path)) === read && (after === null || fs.existsSync(after))) signal();
   return readFileSync(path, ...rest);
 };
-const write = process.stderr.write.bind(process.stderr);
-process.stderr.write = (text, ...rest) => {
-  const done = write(text, ...rest);
-  if (!isSent && printed !== null && String(text).includes(printed)) signal();
+const { writeSync } = fs;
+fs.writeSync = (fd, bytes, ...rest) => {
+  const done = writeSync(fd, bytes, ...rest);
+  if (!isSent && fd === 2 && printed !== null && String(bytes).includes(printed)) signal();
   return done;
 };
 syncBuiltinESMExports();

@@ -1,5 +1,5 @@
-import { isatty } from "node:tty";
 import type { Environment } from "../../model/settings/env.ts";
+import { standardStream } from "./standard-stream.ts";
 
 /** The terminal and the environment of a command. Tests pass their own. */
 export interface Io {
@@ -30,20 +30,18 @@ export interface Io {
 /** The io of this process. */
 export function processIo(): Io {
   const { interrupted, interrupt, catchSignals } = processSignals();
-  // A reader that closes the pipe (`| head`) is not an error.
-  for (const stream of [process.stdout, process.stderr])
-    stream.on("error", (error: NodeJS.ErrnoException) => {
-      if (error.code !== "EPIPE") throw error;
-    });
+  const [stdout, stderr] = [standardStream(1), standardStream(2)];
   return {
-    stdout: (text) => void process.stdout.write(text),
-    stdoutDrained: () => drained(process.stdout),
-    stderr: (text) => void process.stderr.write(text),
-    stdoutIsTty: process.stdout.isTTY === true,
-    stderrIsTty: process.stderr.isTTY === true,
-    // Using process.stdin would initialize it, which takes milliseconds.
-    stdinIsTty: isatty(0),
-    columns: process.stdout.columns ?? process.stderr.columns ?? 100,
+    stdout: stdout.write,
+    stdoutDrained: stdout.drained,
+    stderr: stderr.write,
+    stdoutIsTty: stdout.isTty(),
+    stderrIsTty: stderr.isTty(),
+    // Only prompts ask, and it takes milliseconds.
+    get stdinIsTty() {
+      return process.getBuiltinModule("node:tty").isatty(0);
+    },
+    columns: stdout.columns() ?? stderr.columns() ?? 100,
     env: process.env,
     cwd: process.cwd(),
     async ask(question) {
@@ -86,14 +84,3 @@ function processSignals() {
 }
 
 const signals = ["SIGINT", "SIGTERM"] as const;
-
-function drained(stream: NodeJS.WriteStream): Promise<void> {
-  if (!stream.writableNeedDrain || stream.destroyed) return Promise.resolve();
-  return new Promise((resolve) => {
-    const end = (): void => {
-      for (const event of ["drain", "close", "error"]) stream.off(event, end);
-      resolve();
-    };
-    for (const event of ["drain", "close", "error"]) stream.on(event, end);
-  });
-}
