@@ -137,3 +137,11 @@ test("a file that is removed after loading still has positions; one that was nev
   expect(locate({ file: "gone.yaml", document: 0, pointer: "/spec" })).toEqual({ file: "gone.yaml" });
   expect(locate({ file: "x", document: 0, pointer: "/spec" })).toEqual({ file: "x" });
 });
+
+test("the text of a long file is not kept: to locate something, it is read again", async () => {
+  const text = `${asset("a")}${`# ${"x".repeat(1022)}\n`.repeat(17 * 1024)}`;
+  const { locate, folder } = await load({ "a.yaml": text });
+  const place = { file: "a.yaml", document: 0, pointer: "/spec/name" };
+  writeFileSync(join(folder, "a.yaml"), `# One more line.\n${asset("a")}`);
+  expect(locate(place)).toMatchObject({ line: 6, column: 9, excerpt: ["  name: a", "        ^"] });
+});
