@@ -15,14 +15,16 @@ const shared = {
   isolate: false,
   unstubEnvs: true,
   restoreMocks: true,
+  // Compiled sources are kept in node_modules until they change.
+  experimental: { fsModuleCache: true },
 };
 
 const temporaryFolder = "test/support/temporary-folder-setup.ts";
 
 export default defineConfig({
   test: {
-    // One more than two cores: tests of leases and retries mostly wait.
-    maxWorkers: 3,
+    // Two more than two cores: tests of leases and retries mostly wait.
+    maxWorkers: 4,
     sequence: { sequencer: LongestFirst },
     projects: [
       {

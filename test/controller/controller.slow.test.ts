@@ -33,7 +33,7 @@ describe.each(["embedded", "PostgreSQL"])("a controller with %s", (kind) => {
     const end = ended(child);
     await vi.waitFor(async () => expect(await status()).toMatchObject([{ name: "demo", state: "exposed", exposedColumns: 3 }]), {
       timeout: 150_000,
-      interval: 500,
+      interval: 1_500,
     });
     const drift = await run("check", "demo", "--wait", "-o", "json");
     expect([drift.code, JSON.parse(drift.stdout).kind]).toEqual([3, "DriftReport"]);
@@ -59,7 +59,7 @@ describe.each(["embedded", "PostgreSQL"])("a controller with %s", (kind) => {
 it("lets only one process use an embedded database", { timeout: 300_000 }, async () => {
   const { start, status } = await controlled(undefined);
   start();
-  await vi.waitFor(async () => expect(await status()).toHaveLength(1), { timeout: 150_000, interval: 500 });
+  await vi.waitFor(async () => expect(await status()).toHaveLength(1), { timeout: 150_000, interval: 1_500 });
   const second = await ended(start());
   expect([second.code, second.stderr]).toEqual([1, expect.stringContaining("which only one process can open")]);
 });

@@ -24,6 +24,6 @@ describe("any request that the service did not execute", () => {
     it(`is completed by the next run, with nothing created twice: ${fault}`, { timeout: 300_000 }, async () => {
       const { cases, failures } = await disturbEach(requests, fault);
       expect(failures).toEqual([]);
-      expect(cases).toBeGreaterThan(8);
+      expect(cases).toBeGreaterThan(6);
     });
 });

@@ -68,7 +68,7 @@ const isRead = ({ method }: Nth): boolean => method === "GET";
  * run continues or ends in the same way for all kinds.
  */
 export const sampledRequests = (name: string, requests: readonly Nth[]): readonly Nth[] =>
-  sampleOf(requests, { name, kindOf: (request) => (isRead(request) ? "GET" : kindOf(request)), most: (kind) => (kind === "GET" ? 4 : 1) });
+  sampleOf(requests, { name, kindOf: (request) => (isRead(request) ? "GET" : kindOf(request)), most: (kind) => (kind === "GET" ? 2 : 1) });
 
 /**
  * Applies with the fault at each sampled request in turn, one half of them without retries, and then runs again until settled: the account must be as

@@ -3,10 +3,12 @@ import { BaseSequencer, type TestSpecification } from "vitest/node";
 /** Files that take more than 15 s of processor time, without `test/` and `.slow.test.ts`, longest first. */
 const longest = [
   "commands/ci/ci-rehearsal",
+  "cli/memory",
   "records/git/push-outcomes",
   "records/git/apply",
   "faults/other-machine",
   "faults/other-machine-faults",
+  "controller/controller",
   "records/git/hammer",
   "faults/kill-writes",
   "ci/gitlab-template",
