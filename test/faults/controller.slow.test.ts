@@ -103,9 +103,16 @@ it("a process of this version works with tables of the next minor version, and r
   await Promise.all([migrate(database, [...migrations, next]), migrate(database, [...migrations, next])]);
   await push();
   await settled();
-  await migrate(database, [...migrations, next, { sql: "create table dimsync_controller.later (id text);", worksWith: 3 }]);
+  await migrate(database, [
+    ...migrations,
+    next,
+    { sql: "create table dimsync_controller.later (id text);", worksWith: migrations.length + 2 },
+  ]);
   const refused = await ended(worker());
-  expect([refused.code, refused.stderr.replaceAll(/\s+/gu, " ")]).toEqual([1, expect.stringContaining("has format 3, and dimsync")]);
+  expect([refused.code, refused.stderr.replaceAll(/\s+/gu, " ")]).toEqual([
+    1,
+    expect.stringContaining(`has format ${migrations.length + 2}, and dimsync`),
+  ]);
   first.kill("SIGTERM");
   expect((await log).code).toBe(0);
 });
