@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { cpSync, existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import type { AccountState, SchemaMap } from "../../../src/embedded/data/account.ts";
@@ -17,6 +17,7 @@ import {
   startRepository,
   ways,
 } from "../../ci/rehearsal-job.ts";
+import { dimsync, quickstartSecrets, repository } from "../../cli/built-cli.ts";
 import { runCommand } from "../../support/command.ts";
 import { gitEnv } from "../../support/git/env.ts";
 import { git } from "../../support/git/remote.ts";
@@ -29,10 +30,14 @@ import { sampleOf } from "../../support/sample.ts";
 // has a bare remote, and the service runs.
 
 let [packageFile, npm] = ["", ""];
-beforeAll(() => {
+beforeAll(async () => {
   const packed = packPackage();
   packageFile = packed.file;
   npm = installedOnce(packageFile);
+  // The jobs only use compiled code that is there, because they have the variable CI.
+  const cwd = join(packed.folder, "quickstart");
+  cpSync(join(repository, "examples/quickstart"), cwd, { recursive: true });
+  for (let runs = 0; runs < 2; runs += 1) await dimsync(["ci", "plan"], { cwd, env: quickstartSecrets });
   return packed.remove;
 }, 60_000);
 
