@@ -88,8 +88,9 @@ async function sampledCases(): Promise<readonly Case[]> {
   );
   return sampleOf(all, {
     name: "other machine",
-    kindOf: ({ store, place, moment, kind }) => (place === "a request" ? kind : `${store} ${moment} write`),
-    most: (kind) => (kind.endsWith(" write") ? 2 : 1),
+    // Every run has three writes, and some have more.
+    kindOf: ({ store, place, moment, kind, nth }) =>
+      place === "a request" ? kind : `${store} ${moment} write ${nth <= 3 ? "early" : "late"}`,
   });
 }
 
@@ -125,6 +126,6 @@ describe("SIGKILL on one machine: another machine finishes, and nothing is creat
           `${asked} asked the user, ${failures.length} failures`,
       );
       expect(failures).toEqual([]);
-      expect(kills.length).toBeGreaterThan(3);
+      expect(kills.length).toBeGreaterThanOrEqual(moments.length);
     });
 });
