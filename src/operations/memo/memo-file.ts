@@ -10,11 +10,17 @@ export interface Memo {
   /** In the order in which the responses arrived. */
   readonly reads: readonly Read[];
   readonly output: string;
+  /** Nothing else is kept: the account is too large, or the plan depends on more than its inputs. */
+  readonly isUnfit?: true;
 }
 
-/** Undefined if there is no such file, or if it was not written completely. */
+/** After the first plan that reports nothing. */
+export const firstMemo: Memo = { inputs: "", reads: [], output: "" };
+
+/** Undefined if there is no such file, if it was not written completely, or if it is a week old: an unfit plan may be fit now. */
 export function readMemo(file: string): Memo | undefined {
   try {
+    if (Date.now() - statSync(file).mtimeMs > keptForMs) return undefined;
     const value: unknown = JSON.parse(readFileSync(file, "utf8"));
     return isObject(value) && own(value, "format") === format ? (value as unknown as Memo) : undefined;
   } catch {
@@ -23,9 +29,9 @@ export function readMemo(file: string): Memo | undefined {
 }
 
 const format = 1;
-const keptForMs = 30 * 24 * 3_600_000;
+const keptForMs = 7 * 24 * 3_600_000;
 
-/** Without effect if it cannot be written. Removes memos that were not written for 30 days. */
+/** Without effect if it cannot be written. Removes memos that were not written for a week. */
 export function writeMemo(folder: string, name: string, memo: Memo): void {
   const file = join(folder, name);
   const temporary = `${file}.${process.pid}`;

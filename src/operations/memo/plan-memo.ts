@@ -6,7 +6,7 @@ import type { ReadLog } from "../../service/read-log.ts";
 import { openAccount } from "../account.ts";
 import { moduleFiles } from "../policy-modules.ts";
 import { type Inputs, type Invocation, readInputs } from "./inputs.ts";
-import { readMemo, writeMemo } from "./memo-file.ts";
+import { firstMemo, type Memo, readMemo, writeMemo } from "./memo-file.ts";
 import { createResponses, type Read, type Responses } from "./responses.ts";
 
 // A plan that reports nothing is often made again, with the same manifests and the same account. If all
@@ -41,7 +41,7 @@ export function openPlanMemo(invocation: Invocation): PlanMemo | undefined {
   return {
     readLog: responses.ofPlan,
     async repeated() {
-      if (last === undefined) return undefined;
+      if (last === undefined || last.isUnfit === true) return undefined;
       inputs = await readInputs(invocation).catch(() => undefined);
       if (inputs === undefined) return undefined;
       const isSame = inputs.digest === last.inputs && (await isSameAccount(inputs, last.reads, responses, invocation));
@@ -49,18 +49,17 @@ export function openPlanMemo(invocation: Invocation): PlanMemo | undefined {
     },
     keep(made) {
       if (!reportsNothing(made.plan)) return;
-      const memo = inputs === undefined ? undefined : memoOf(made, inputs, responses);
       // Single plans do not pay for digests: the second one of its kind is the first that is kept.
-      if (memo !== undefined || last === undefined) writeMemo(folder, name, memo ?? { inputs: "", reads: [], output: "" });
+      const memo = inputs === undefined ? undefined : memoOf(made, inputs, responses);
+      if (memo !== undefined || last === undefined) writeMemo(folder, name, memo ?? firstMemo);
     },
   };
 }
 
-function memoOf({ project, plan, output }: MadePlan, inputs: Inputs, responses: Responses) {
+function memoOf({ project, plan, output }: MadePlan, inputs: Inputs, responses: Responses): Memo | undefined {
+  if (responses.areTooLarge() || !dependsOnlyOn(inputs, project)) return { ...firstMemo, isUnfit: true };
   const reads = responses.reads(plan.calls.read);
-  return reads !== undefined && dependsOnlyOn(inputs, project) && inputs.areCurrent()
-    ? { inputs: inputs.digest, reads, output }
-    : undefined;
+  return reads !== undefined && inputs.areCurrent() ? { inputs: inputs.digest, reads, output } : undefined;
 }
 
 /** Requests what the last plan read, and compares the responses. Stops at the first difference. */

@@ -14,21 +14,24 @@ export interface Responses {
   readonly digestOf: (path: string) => string | undefined;
   /** For the plan. */
   readonly ofPlan: ReadLog;
-  /** What the plan read; undefined if it sent other requests, if one was repeated, or if the responses are too large to be read ahead. */
+  /** What the plan read; undefined if it sent other requests, if one was repeated, or if there is no digest of some response. */
   readonly reads: (calls: CallCounts) => readonly Read[] | undefined;
+  /** Whether the responses are too large to be read ahead. */
+  readonly areTooLarge: () => boolean;
 }
 
 /** What was read ahead is in memory until the plan asks for it. */
-const largestBytes = 64 * 2 ** 20;
+const defaultLargestBytes = 64 * 2 ** 20;
 
-/** `needsDigests`: asked when a response arrives. */
-export function createResponses(needsDigests: () => boolean): Responses {
+/** `needsDigests`: asked when a response arrives. `largestBytes`: there are no digests of what comes later. */
+export function createResponses(needsDigests: () => boolean, largestBytes = defaultLargestBytes): Responses {
   const held = new Map<string, { readonly response: WireResponse; readonly digest: string }>();
   const used: Read[] = [];
   let bytes = 0;
-  const use = (path: string, response: WireResponse, digest: string): void => {
+  const areTooLarge = (): boolean => bytes > largestBytes;
+  const use = (path: string, response: WireResponse, digest = (): string => digestOf(response)): void => {
     bytes += response.body.length;
-    used.push([path, digest]);
+    if (!areTooLarge()) used.push([path, digest()]);
   };
   return {
     ahead: { take: () => undefined, add: (path, response) => void held.set(path, { response, digest: digestOf(response) }) },
@@ -38,18 +41,19 @@ export function createResponses(needsDigests: () => boolean): Responses {
         const one = held.get(path);
         if (one === undefined) return undefined;
         held.delete(path);
-        use(path, one.response, one.digest);
+        use(path, one.response, () => one.digest);
         return one.response;
       },
       add(path, response) {
-        if (needsDigests()) use(path, response, digestOf(response));
+        if (needsDigests()) use(path, response);
       },
     },
     reads(calls) {
       const paths = new Set(used.map(([path]) => path));
       const isExact = Object.entries(calls).every(([method, count]) => method === "GET" && count === paths.size);
-      return isExact && paths.size === used.length && bytes <= largestBytes ? used : undefined;
+      return isExact && paths.size === used.length ? used : undefined;
     },
+    areTooLarge,
   };
 }
 

@@ -11,15 +11,14 @@ export type CacheName = "compiled" | "plans";
 export function cacheFolder(name: CacheName, env: Readonly<Record<string, string | undefined>>): string | undefined {
   const { HOME, XDG_CACHE_HOME, LOCALAPPDATA } = env;
   const isWindows = process.platform === "win32";
-  // On Windows, a folder of the user is private through its access control list.
-  if (isWindows) return LOCALAPPDATA === undefined ? undefined : join(LOCALAPPDATA, "dimsync", name);
-  const caches = [XDG_CACHE_HOME ?? "", join(HOME ?? "", ".cache")].find(isAbsolute);
+  const caches = (isWindows ? [LOCALAPPDATA ?? ""] : [XDG_CACHE_HOME ?? "", join(HOME ?? "", ".cache")]).find(isAbsolute);
   if (caches === undefined) return undefined;
   const folder = join(caches, "dimsync", name);
   try {
     mkdirSync(folder, { recursive: true, mode: 0o700 });
-    // Whoever can write a folder above could replace this one.
-    return [folder, dirname(folder), caches].every(isPrivate) ? folder : undefined;
+    // On Windows, a folder of the user is private through its access control list. Elsewhere, whoever can write a folder above could
+    // replace this one.
+    return isWindows || [folder, dirname(folder), caches].every(isPrivate) ? folder : undefined;
   } catch {
     return undefined;
   }

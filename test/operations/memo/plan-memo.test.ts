@@ -204,6 +204,13 @@ test("responses that arrived before the difference are not requested again", asy
   expect(changed.stdout).toContain(`Read with ${requests.length} GET.`);
 });
 
+/** A policy module can depend on anything. */
+const policyModule = {
+  "manifests/policy.yaml":
+    "apiVersion: dimsync/v1\nkind: Policy\nmetadata: { name: keys }\nspec: { severity: error, module: keys.mjs, message: m }\n",
+  "keys.mjs": "export default () => [];\n",
+};
+
 describe("nothing is kept of a plan", () => {
   const keptAfter = async (files: Readonly<Record<string, string>>, args: readonly string[] = []): Promise<number> => {
     const { plan, mark, cwd } = await start();
@@ -212,17 +219,20 @@ describe("nothing is kept of a plan", () => {
     return mark();
   };
 
+  test("with a policy module, and no digests are computed again", async () => {
+    const { plan, cwd, folder } = await start();
+    for (const [file, text] of Object.entries(policyModule)) writeFileSync(join(cwd, file), text);
+    for (let i = 0; i < 2; i++) await plan();
+    const [name = ""] = readdirSync(folder);
+    const { mtimeNs } = statSync(join(folder, name), { bigint: true });
+    expect(JSON.parse(readFileSync(join(folder, name), "utf8"))).toMatchObject({ inputs: "", reads: [], isUnfit: true });
+    await plan();
+    expect(statSync(join(folder, name), { bigint: true }).mtimeNs).toBe(mtimeNs);
+  });
+
   test.each<[what: string, files: Readonly<Record<string, string>>]>([
     ["with a change", { "manifests/orders.yaml": ordersManifest("email: { enabled: false }") }],
     ["with an error", { "manifests/wrong.yaml": "kind: Nothing\n" }],
-    [
-      "with a policy module, which can depend on anything",
-      {
-        "manifests/policy.yaml":
-          "apiVersion: dimsync/v1\nkind: Policy\nmetadata: { name: keys }\nspec: { severity: error, module: keys.mjs, message: m }\n",
-        "keys.mjs": "export default () => [];\n",
-      },
-    ],
   ])("%s", async (_, files) => {
     expect(await keptAfter(files)).toBe(0);
   });
