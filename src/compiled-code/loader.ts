@@ -25,9 +25,20 @@ interface Loader {
  * `keepsMore`, what is missing there is added when this process ends, but not by the first run: a single run should not pay for it.
  */
 export function useCompiledFiles(lib: string, kept: string, { keepsMore }: { readonly keepsMore: boolean }): void {
+  const files = readCompiledFiles(kept);
+  const scripts = files === undefined ? undefined : loadWith(files, lib);
+  if (!keepsMore) return;
+  process.once("exit", (exitCode) => {
+    // After an error or an interruption, little was compiled.
+    if (exitCode !== 0 && exitCode !== 2) return;
+    const added = addedFiles(scripts ?? new Map());
+    if (scripts === undefined || added.size > 0) writeCompiledFiles(kept, new Map([...filesStillIn(lib, files ?? new Map()), ...added]));
+  });
+}
+
+/** Makes Node.js load the files below `lib` here. Returns the scripts by name, as they are loaded. */
+function loadWith(files: ReadonlyMap<string, CompiledFile>, lib: string): ReadonlyMap<string, CompiledScript> {
   const { _extensions: extensions, _cache: cache } = Module as unknown as Loader;
-  const known = readCompiledFiles(kept);
-  const files = known ?? new Map<string, CompiledFile>();
   const modules = new Map<string, { exports: unknown }>();
   const scripts = new Map<string, CompiledScript>();
   const requireOther = Module.createRequire(join(lib, "index.cjs"));
@@ -61,12 +72,7 @@ export function useCompiledFiles(lib: string, kept: string, { keepsMore }: { rea
     else byDefault?.(module, path);
   };
 
-  process.once("exit", (exitCode) => {
-    // After an error or an interruption, little was compiled.
-    if (!keepsMore || (exitCode !== 0 && exitCode !== 2)) return;
-    const added = known === undefined ? new Map<string, CompiledFile>() : addedFiles(scripts);
-    if (known === undefined || added.size > 0) writeCompiledFiles(kept, new Map([...filesStillIn(lib, files), ...added]));
-  });
+  return scripts;
 }
 
 /** V8 cannot run `import()` in a script that it did not compile itself. */

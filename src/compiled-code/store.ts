@@ -45,7 +45,7 @@ export function writeCompiledFiles(path: string, files: ReadonlyMap<string, Comp
   const bytes = [Buffer.from(`${JSON.stringify(header)}\n`), ...[...files.values()].flatMap(({ source, code }) => [source, code])];
   const temporary = `${path}.${process.pid}`;
   try {
-    writeFileSync(temporary, Buffer.concat(bytes), { mode: 0o600, flush: true });
+    writeFileSync(temporary, Buffer.concat(bytes), { mode: 0o600, flush: files.size > 0 });
     renameSync(temporary, path);
   } catch {
     rmSync(temporary, { force: true });
