@@ -1,4 +1,5 @@
-import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
+import { writeCacheFile } from "../records/files/cache-folder.ts";
 
 /** A source file as it was compiled, and what V8 made of it. */
 export interface CompiledFile {
@@ -35,19 +36,10 @@ export function readCompiledFiles(path: string): ReadonlyMap<string, CompiledFil
   }
 }
 
-/**
- * Replaces the file at `path`. It is on the disk before it gets its name: V8 does not check compiled code, and would run half a file. Without
- * effect if it cannot be written: code is compiled again then.
- */
+/** Replaces the file at `path`. It is on the disk before it gets its name: V8 does not check compiled code, and would run half a file. */
 export function writeCompiledFiles(path: string, files: ReadonlyMap<string, CompiledFile>): void {
   const entries: readonly Entry[] = [...files].map(([name, { source, code }]) => [name, source.length, code.length]);
   const header: Header = { madeBy, entries };
   const bytes = [Buffer.from(`${JSON.stringify(header)}\n`), ...[...files.values()].flatMap(({ source, code }) => [source, code])];
-  const temporary = `${path}.${process.pid}`;
-  try {
-    writeFileSync(temporary, Buffer.concat(bytes), { mode: 0o600, flush: files.size > 0 });
-    renameSync(temporary, path);
-  } catch {
-    rmSync(temporary, { force: true });
-  }
+  writeCacheFile(path, Buffer.concat(bytes), files.size > 0);
 }

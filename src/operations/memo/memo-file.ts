@@ -1,6 +1,7 @@
-import { readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { readdirSync, readFileSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { isObject, own } from "../../model/json/json.ts";
+import { writeCacheFile } from "../../records/files/cache-folder.ts";
 import type { Read } from "./responses.ts";
 
 /** What is kept of a plan that had nothing to report. */
@@ -33,16 +34,13 @@ const keptForMs = 7 * 24 * 3_600_000;
 
 /** Without effect if it cannot be written. Removes memos that were not written for a week. */
 export function writeMemo(folder: string, name: string, memo: Memo): void {
-  const file = join(folder, name);
-  const temporary = `${file}.${process.pid}`;
+  writeCacheFile(join(folder, name), JSON.stringify({ format, ...memo }));
   try {
-    writeFileSync(temporary, JSON.stringify({ format, ...memo }), { mode: 0o600 });
-    renameSync(temporary, file);
     for (const other of readdirSync(folder)) {
       const path = join(folder, other);
       if (Date.now() - statSync(path).mtimeMs > keptForMs) rmSync(path, { force: true });
     }
   } catch {
-    rmSync(temporary, { force: true });
+    // Another process, or the user, deletes them at the same time.
   }
 }
