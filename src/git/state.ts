@@ -1,5 +1,6 @@
+import { existsSync } from "node:fs";
 import { realpath } from "node:fs/promises";
-import { join, relative, resolve, sep } from "node:path";
+import { dirname, join, relative, resolve, sep } from "node:path";
 import { byText } from "../model/address.ts";
 import type { Plan } from "../model/plan.ts";
 import { type GitCall, gitText, runGit } from "./process.ts";
@@ -26,6 +27,7 @@ export async function gitState(
 ): Promise<Plan["git"]> {
   const place = { folder, env: process.env };
   try {
+    if (!isInRepository(await realpath(folder))) return undefined;
     const args = ["--no-optional-locks", "status", "--porcelain=v2", "--branch", "--untracked-files=normal", "-z"];
     const { code, stdout } = await runGit(place, args, { timeoutMs, signal });
     const { commit, changed } = parseStatus(stdout.toString("utf8"));
@@ -41,6 +43,12 @@ export async function gitState(
   } catch {
     return undefined;
   }
+}
+
+/** Whether git may find a repository: without one, it would take some milliseconds to say so. */
+function isInRepository(folder: string): boolean {
+  if (process.env["GIT_DIR"] !== undefined || existsSync(join(folder, ".git"))) return true;
+  return dirname(folder) !== folder && isInRepository(dirname(folder));
 }
 
 /** Paths relative to the top of the repository; untracked folders end with a slash. */

@@ -111,6 +111,12 @@ test("a project that is reached through a link has the state of its repository",
   expect(await gitState(link, { files, covers: () => false })).toMatchObject({ changedFiles: ["dimsync.yaml"] });
 });
 
+test("a repository elsewhere is found by GIT_DIR, as by git", async () => {
+  const { top, head } = repository();
+  vi.stubEnv("GIT_DIR", join(top, ".git"));
+  expect(await gitState(newFolder(), { files: [], covers: () => false })).toMatchObject({ commit: head });
+});
+
 test.each([
   ["outside a repository", () => {}],
   ["before the first commit", (folder: string) => git(folder, "init", "--quiet")],
@@ -121,23 +127,22 @@ test.each([
 });
 
 describe("git that does not respond", () => {
-  /** A `git` that waits far longer than any test. */
-  function slowGit(): void {
+  /** A folder in a repository, and a `git` that waits far longer than any test. */
+  function withSlowGit(): string {
     const folder = newFolder();
     writeFileSync(join(folder, "git"), "#!/bin/sh\nexec sleep 600\n", { mode: 0o755 });
     vi.stubEnv("PATH", `${folder}:${process.env["PATH"] ?? ""}`);
     onTestFinished(() => void vi.unstubAllEnvs());
+    return writeProject({ ".git": "gitdir: elsewhere" });
   }
 
   test("is stopped when its time is up", { timeout: 10_000 }, async () => {
-    slowGit();
-    expect(await gitState(newFolder(), { files: [], covers: () => false }, { timeoutMs: 50 })).toBeUndefined();
+    expect(await gitState(withSlowGit(), { files: [], covers: () => false }, { timeoutMs: 50 })).toBeUndefined();
   });
 
   test("is stopped by the signal", async () => {
-    slowGit();
     const stop = new AbortController();
-    const state = gitState(newFolder(), { files: [], covers: () => false }, { signal: stop.signal });
+    const state = gitState(withSlowGit(), { files: [], covers: () => false }, { signal: stop.signal });
     stop.abort();
     expect(await state).toBeUndefined();
   });

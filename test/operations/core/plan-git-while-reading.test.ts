@@ -22,6 +22,7 @@ exit 1
   vi.stubEnv("PATH", `${folder}:${process.env["PATH"] ?? ""}`);
   onTestFinished(() => void vi.unstubAllEnvs());
   const at = await scene(tagManifest("the best"), { service: { onExchange: () => writeFileSync(seen, "") } });
+  at.write(".git", "gitdir: elsewhere");
   const { plan } = await at.plan();
   expect(plan.git).toEqual({ commit, dirty: false });
 });
