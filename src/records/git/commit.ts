@@ -1,11 +1,10 @@
-import { gitText } from "../../git/process.ts";
 import { DimsyncError } from "../../model/errors.ts";
 import type { Environment } from "../../model/settings/env.ts";
 import { subjectOf } from "../shared/describe-change.ts";
 import type { Draft } from "../shared/store.ts";
 import { withEdit } from "./edit.ts";
 import { commitMessage } from "./message.ts";
-import { writeObjects } from "./objects.ts";
+import { objectOf, writeObjects } from "./objects.ts";
 import type { RecordsRepository } from "./repository.ts";
 import { sealOf } from "./seal.ts";
 import type { GitStore, Tip } from "./store.ts";
@@ -53,17 +52,23 @@ export async function writeCommit(
   if (key !== undefined) files.set("seal", sealOf(parent, rootListing(blobsOf(files, before, objectFormat).blobs, objectFormat), key));
   const { blobs, added } = blobsOf(files, before, objectFormat);
   const trees = treesOf(blobs, objectFormat);
-  await writeObjects(place, [...added, ...trees], objectFormat);
-  const id = await gitText(
-    { ...place, env: { ...identity(place.env), ...place.env } },
-    ["commit-tree", trees.at(-1)?.id ?? "", ...(parent === undefined ? [] : ["-p", parent]), "-F", "-"],
-    { input: message },
-  );
-  return { id, tree: { files, blobs } };
+  const header = [
+    `tree ${trees.at(-1)?.id}`,
+    ...(parent === undefined ? [] : [`parent ${parent}`]),
+    `author ${identityIn(place.env, "AUTHOR")}`,
+    `committer ${identityIn(place.env, "COMMITTER", "AUTHOR")}`,
+  ];
+  const written = objectOf("commit", Buffer.from(`${header.join("\n")}\n\n${message}`), objectFormat);
+  await writeObjects(place, [...added, ...trees, written], objectFormat);
+  return { id: written.id, tree: { files, blobs } };
 }
 
-const identity = (env: Environment): Environment => {
-  const name = env["GIT_AUTHOR_NAME"] ?? "dimsync";
-  const email = env["GIT_AUTHOR_EMAIL"] ?? "dimsync@localhost";
-  return { GIT_AUTHOR_NAME: name, GIT_AUTHOR_EMAIL: email, GIT_COMMITTER_NAME: name, GIT_COMMITTER_EMAIL: email };
-};
+/** NAME <EMAIL> SECONDS ZONE, from the environment as git reads it, without the characters that git leaves out. */
+function identityIn(env: Environment, ...roles: readonly string[]): string {
+  const [name = "dimsync", email = "dimsync@localhost"] = ["NAME", "EMAIL"].map((part) =>
+    roles
+      .map((role) => env[`GIT_${role}_${part}`]?.replaceAll(/[<>\n\0]/gu, "").trim())
+      .find((value) => value !== undefined && value !== ""),
+  );
+  return `${name} <${email}> ${Math.floor(Date.now() / 1000)} +0000`;
+}

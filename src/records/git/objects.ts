@@ -7,7 +7,7 @@ import { type GitPlace, gitText } from "../../git/process.ts";
 
 export type ObjectFormat = "sha1" | "sha256";
 
-/** A blob or a tree. */
+/** A blob, a tree or a commit. */
 export interface GitObject {
   readonly type: keyof typeof packTypes;
   readonly content: Buffer;
@@ -21,7 +21,7 @@ export interface TreeEntry {
   readonly id: string;
 }
 
-const packTypes = { tree: 2, blob: 3 } as const;
+const packTypes = { commit: 1, tree: 2, blob: 3 } as const;
 
 export function objectOf(type: GitObject["type"], content: Buffer, format: ObjectFormat): GitObject {
   const id = createHash(format).update(`${type} ${content.length}\0`).update(content).digest("hex");

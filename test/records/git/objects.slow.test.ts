@@ -35,3 +35,30 @@ it.each(["sha1", "sha256"] as const)("writes a commit as git does, with %s objec
   for (const [path, text] of changed) if (path !== "seal") expect(git(gitDir, "show", `${next.id}:${path}`)).toBe(text.trim());
   expect(git(gitDir, "rev-list", "main").split("\n")).toEqual([next.id, id]);
 });
+
+it.each([
+  ["without a user", {}, "dimsync <dimsync@localhost>", "dimsync <dimsync@localhost>"],
+  [
+    "with an author",
+    { GIT_AUTHOR_NAME: "Dana", GIT_AUTHOR_EMAIL: "dana@example.com" },
+    "Dana <dana@example.com>",
+    "Dana <dana@example.com>",
+  ],
+  ["with a committer", { GIT_AUTHOR_NAME: "Dana", GIT_COMMITTER_NAME: "CI" }, "Dana <dimsync@localhost>", "CI <dimsync@localhost>"],
+  ["with characters that git leaves out", { GIT_AUTHOR_NAME: " D<a>n\na\nparent 0 " }, "Danaparent 0 <dimsync@localhost>", undefined],
+  ["with an empty name", { GIT_AUTHOR_NAME: "" }, "dimsync <dimsync@localhost>", undefined],
+])("the author and the committer %s", async (_, env, author, committer = author) => {
+  const folder = writeProject({});
+  git(folder, "init", "--quiet", "--bare", "--template=", "r.git");
+  const gitDir = join(folder, "r.git");
+  const repository = { place: { folder, gitDir, env: { PATH: gitEnv["PATH"] ?? "", ...env } }, objectFormat: "sha1" as const };
+  const message = "Subject ü\n\n+ Asset/a\n\nRun: 1\nEpoch: 2\n";
+  const before = Math.floor(Date.now() / 1000);
+  const { id } = await writeCommit(repository, { files, before: undefined, parent: undefined, message, key: undefined });
+  git(gitDir, "update-ref", "refs/heads/main", id);
+  expect(git(gitDir, "fsck", "--strict", "--full")).toBe("");
+  const shown = git(gitDir, "show", "--no-patch", "--format=%an <%ae>%n%cn <%ce>%n%at%n%B", id).split("\n");
+  expect(shown.slice(0, 2)).toEqual([author, committer]);
+  expect(Number(shown[2])).toBeGreaterThanOrEqual(before);
+  expect(shown.slice(3).join("\n")).toBe(message.trim());
+});
