@@ -1,14 +1,16 @@
 // Builds dist/: validators from schema/ (ajv standalone), then the bundles (build/program.mjs),
 // then the help texts, then the types. `--generate` stops after the validators, `--no-types` skips
 // the declaration files, `--out DIR` builds into another folder.
-import { execFileSync, spawnSync } from "node:child_process";
+import { execFile } from "node:child_process";
 import { chmod, copyFile, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
+import { promisify } from "node:util";
 import Ajv from "ajv";
 import standaloneCode from "ajv/dist/standalone/index.js";
 import addFormats from "ajv-formats";
+import pLimit from "p-limit";
 import { rolldown } from "rolldown";
 import { lazyPackages } from "./build/lazy-modules.mjs";
 import { bundleLibrary, bundleProgram, bundleTypes, writtenModules } from "./build/program.mjs";
@@ -21,6 +23,8 @@ const outFlag = process.argv.indexOf("--out");
 const out = outFlag < 0 ? at("dist/") : pathToFileURL(`${resolve(process.argv[outFlag + 1] ?? "")}/`);
 const inOut = (path) => fileURLToPath(new URL(path, out));
 const rootFolder = fileURLToPath(root);
+/** Resolves with what the program printed; if it fails, the error contains that. */
+const node = async (...args) => (await promisify(execFile)(process.execPath, args)).stdout;
 
 /**
  * One CommonJS module per schema file, named after it: schema/tag.schema.json ->
@@ -124,8 +128,6 @@ const isRead = (schema, name) => isManifest(schema) || name === "config" || name
 const camel = (name) => name.replace(/-([a-z])/g, (_, letter) => letter.toUpperCase());
 
 async function bundle(modulesOfValidators) {
-  await rm(out, { recursive: true, force: true });
-  await mkdir(out, { recursive: true });
   const { version } = JSON.parse(await readFile(at("package.json"), "utf8"));
   const modules = [...(await bundleProgram(rootFolder, inOut("."), version)), ...(await bundleLibrary(rootFolder, inOut("."), version))];
   await chmod(inOut("bin.cjs"), 0o755);
@@ -156,16 +158,12 @@ async function copyValidators() {
  * (src/prebuilt-help.ts reads them).
  */
 async function prebuildHelp() {
-  const help = (...args) => {
-    const { status, stdout, stderr } = spawnSync(process.execPath, [inOut("bin.cjs"), ...args], { encoding: "utf8" });
-    if (status !== 0) throw new Error(`dimsync ${args.join(" ")}: ${stderr}`);
-    return stdout;
-  };
-  const program = help("--help");
+  const program = await node(inOut("bin.cjs"), "--help");
   const names = [...program.matchAll(/^ {2}([a-z][a-z-]*)(?:\|([a-z-]+))?(?= )/gmu)].flatMap(([, name, alias]) =>
     [name, alias ?? []].flat(),
   );
-  const texts = names.filter((name) => name !== "help" && name !== "dimsync").map((name) => [name, help(name, "--help")]);
+  const commands = names.filter((name) => name !== "help" && name !== "dimsync");
+  const texts = await pLimit(2).map(commands, async (name) => [name, await node(inOut("bin.cjs"), name, "--help")]);
   await mkdir(inOut("help"), { recursive: true });
   for (const [name, text] of [["dimsync", program], ...texts]) await writeFile(inOut(`help/${name}.txt`), text);
 }
@@ -176,7 +174,7 @@ async function declarations() {
   try {
     const flags = ["--noEmit", "false", "--emitDeclarationOnly", "--declarationDir", folder, "--rootDir", fileURLToPath(at("src"))];
     const compiler = fileURLToPath(at("node_modules/typescript/bin/tsc"));
-    execFileSync(process.execPath, [compiler, ...flags, "-p", fileURLToPath(at("tsconfig.build.json"))], { stdio: "inherit" });
+    await node(compiler, ...flags, "-p", fileURLToPath(at("tsconfig.build.json")));
     // The compiler copies no file that is a declaration already.
     const compiled = "manifests/validators.generated.d.ts";
     await copyFile(at(`src/${compiled}`), join(folder, compiled));
@@ -189,7 +187,7 @@ async function declarations() {
 
 const modulesOfValidators = await generateValidators();
 if (!process.argv.includes("--generate")) {
-  await bundle(modulesOfValidators);
-  await prebuildHelp();
-  if (!process.argv.includes("--no-types")) await declarations();
+  await rm(out, { recursive: true, force: true });
+  await mkdir(out, { recursive: true });
+  await Promise.all([bundle(modulesOfValidators).then(prebuildHelp), process.argv.includes("--no-types") ? undefined : declarations()]);
 }
