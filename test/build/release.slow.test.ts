@@ -35,7 +35,8 @@ function startRelease(version: string) {
   ])
     cpSync(path, join(folder, path), { recursive: true });
   symlinkSync(resolve("node_modules"), join(folder, "node_modules"));
-  execFileSync("npm", ["pkg", "set", `version=${version}`], { cwd: folder });
+  const manifest = join(folder, "package.json");
+  writeFileSync(manifest, JSON.stringify({ ...(JSON.parse(readFileSync(manifest, "utf8")) as object), version }));
   const run = (job: string, id: string, env: Readonly<Record<string, string>> = {}, cwd = folder) => {
     const script = jobs[job]?.steps.find((step) => step.id === id)?.run ?? "exit 99";
     const outputFile = join(folder, "output");

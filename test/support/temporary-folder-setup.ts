@@ -1,6 +1,6 @@
 import { chmodSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { memoryFolder } from "./memory-folder.ts";
 
 /**
  * All temporary files of a run are in one folder, which is removed at its end. The run fails
@@ -9,7 +9,7 @@ import { join } from "node:path";
 export default function setup(): (() => void) | undefined {
   // Both projects call it.
   if (process.env["DIMSYNC_TESTS_TEMP"] !== undefined) return undefined;
-  const folder = mkdtempSync(join(tmpdir(), "dimsync-tests-"));
+  const folder = mkdtempSync(join(memoryFolder(), "dimsync-tests-"));
   // The database server runs as another user.
   chmodSync(folder, 0o755);
   process.env["DIMSYNC_TESTS_TEMP"] = folder;

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { openEmbeddedDatabase } from "../../../src/controller/database/embedded.ts";
 import type { Database } from "../../../src/records/postgres/connection.ts";
+import { startEmbeddedDatabase } from "../../support/embedded-database.ts";
 
 let database: Database;
 beforeAll(async () => {
-  database = await openEmbeddedDatabase(undefined);
+  database = await startEmbeddedDatabase();
 }, 120_000);
 afterAll(() => database.close());
 

@@ -1,13 +1,13 @@
 import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { openEmbeddedDatabase } from "../../../src/controller/database/embedded.ts";
 import { migrate } from "../../../src/controller/database/migrate.ts";
 import { type BundleLoader, bundleProjects } from "../../../src/controller/projects/load-bundle.ts";
 import { makeBundle } from "../../../src/controller/projects/make-bundle.ts";
 import { pushBundle } from "../../../src/controller/projects/push-bundle.ts";
 import { loadProject, type Project } from "../../../src/manifests/project.ts";
 import type { Database } from "../../../src/records/postgres/connection.ts";
+import { startEmbeddedDatabase } from "../../support/embedded-database.ts";
 import { writeProject } from "../../support/project-folder.ts";
 
 let database: Database;
@@ -15,7 +15,7 @@ let database: Database;
 let reads = 0;
 
 beforeAll(async () => {
-  const embedded = await openEmbeddedDatabase(undefined);
+  const embedded = await startEmbeddedDatabase();
   await migrate(embedded);
   const query: Database["query"] = (text, values) => {
     if (text.includes("encode(content")) reads++;

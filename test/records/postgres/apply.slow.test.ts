@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
+import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from "vitest";
 import { initPostgresRecords } from "../../../src/records/postgres/index.ts";
 import { ended, startCli } from "../../cli/built-cli.ts";
 import { type Postgres, startPostgres } from "../../support/postgres/server.ts";
@@ -139,6 +139,7 @@ it("sends nothing after the process was stopped for longer than the time-to-live
   });
   const running = ended(child);
   await stopped;
+  await vi.waitFor(() => expect(Number(postgres.sql(url, "select count(*) from dimsync.intent"))).toBeGreaterThan(0), { timeout: 10_000 });
   // What the stopped process may have sent is not sent again.
   const other = machine(url, "5s");
   const { code, stdout, stderr } = await other.run("apply", "--yes", "--lock-timeout", "30s");

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe } from "vitest";
-import { openEmbeddedDatabase } from "../../../src/controller/database/embedded.ts";
 import { migrate } from "../../../src/controller/database/migrate.ts";
 import { type Database, openDatabase } from "../../../src/records/postgres/connection.ts";
-import { type Postgres, startPostgres } from "./server.ts";
+import { startEmbeddedDatabase } from "../embedded-database.ts";
+import { sharedPostgres } from "./shared.ts";
 
 /**
  * Runs the same tests with PostgreSQL and with the embedded database. `database()` is migrated and empty
@@ -12,7 +12,7 @@ export function describeDatabases(name: string, tests: (database: () => Database
   describe(`${name}, embedded`, () => {
     let database: Database | undefined;
     beforeAll(async () => {
-      database = await openEmbeddedDatabase(undefined);
+      database = await startEmbeddedDatabase();
       await migrate(database);
     }, 120_000);
     afterAll(() => database?.close());
@@ -20,16 +20,11 @@ export function describeDatabases(name: string, tests: (database: () => Database
   });
   describe(`${name}, PostgreSQL`, () => {
     let database: Database | undefined;
-    let postgres: Postgres | undefined;
     beforeAll(async () => {
-      postgres = await startPostgres(["fsync = off"]);
-      database = openDatabase(postgres.database());
+      database = openDatabase((await sharedPostgres()).database());
       await migrate(database);
     }, 60_000);
-    afterAll(async () => {
-      await database?.close();
-      postgres?.remove();
-    }, 60_000);
+    afterAll(() => database?.close());
     tests(() => opened(database));
   });
 }

@@ -1,6 +1,6 @@
 import { execFileSync, type SpawnOptions, spawn, spawnSync } from "node:child_process";
 import { randomBytes } from "node:crypto";
-import { appendFileSync, chownSync, existsSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { appendFileSync, chownSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -30,8 +30,8 @@ function binFolder(): string {
 /** The server refuses to run as root. */
 function serverUser(): Pick<SpawnOptions, "uid" | "gid"> {
   if (process.getuid?.() !== 0) return {};
-  const of = (flag: string): number => Number(execFileSync("id", [flag, "postgres"], { encoding: "utf8" }).trim());
-  return { uid: of("-u"), gid: of("-g") };
+  const [, , uid, gid] = /^postgres:.*$/mu.exec(readFileSync("/etc/passwd", "utf8"))?.[0].split(":") ?? [];
+  return { uid: Number(uid), gid: Number(gid) };
 }
 
 /** A server for tests that stop or configure it; others use `sharedPostgres`. `settings`: lines for postgresql.conf. */
