@@ -4,8 +4,6 @@ import { isLazy, jsonAt, type LeafMembers, type ListedMembers, type Members, mem
 import type { Pointer } from "./pointer.ts";
 import { reprinted } from "./reprint.ts";
 
-export type { JsonForm } from "./form.ts";
-
 /**
  * What JSON.stringify returns for an object or a list, in pieces of some 64 KiB: the JSON of a large plan is longer than a string can be. Values at the
  * fourth level (a change, a request) are printed as a whole.

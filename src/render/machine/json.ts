@@ -1,5 +1,6 @@
 import { byText } from "../../model/address.ts";
-import { type JsonForm, jsonPieces, mapOrder } from "../../model/json/pieces.ts";
+import type { JsonForm } from "../../model/json/form.ts";
+import { jsonPieces, mapOrder } from "../../model/json/pieces.ts";
 import { visible } from "../../text/control-characters.ts";
 import type { Document, Renderer } from "../document.ts";
 

@@ -1,4 +1,5 @@
-import { type JsonForm, jsonPieces } from "../../model/json/pieces.ts";
+import type { JsonForm } from "../../model/json/form.ts";
+import { jsonPieces } from "../../model/json/pieces.ts";
 import type { Diagnostic } from "../../model/problem.ts";
 import type { ProgressEvent } from "../../model/runtime/progress.ts";
 import { visible } from "../../text/control-characters.ts";
