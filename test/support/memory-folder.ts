@@ -6,7 +6,7 @@ const shared = "/dev/shm";
 
 /**
  * The folder for the temporary files of tests, in memory if it has 4 GiB and programs can be started in
- * it. On a disk, all tests take a tenth longer: they create 100,000 files, and databases of 7 MB.
+ * it. On a disk, all tests took 20 s longer: they create many files, and a hundred databases of 7 MB.
  */
 export function memoryFolder(): string {
   try {
