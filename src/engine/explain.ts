@@ -1,8 +1,9 @@
-import type { AccountView } from "../kinds/kind.ts";
+import type { AccountView, ReadNeeds } from "../kinds/kind.ts";
 import { isSchemaConfig, kindNames } from "../kinds/manifests.ts";
 import { expand } from "../kinds/schema-config/coverage.ts";
 import { absenceOf, disabledAbove, type Explanation, explain } from "../kinds/schema-config/explain.ts";
 import { type ObservedSchemas, schemaConfig, withColumns } from "../kinds/schema-config/index.ts";
+import { reviewColumns } from "../kinds/schema-config/new-columns.ts";
 import { type Field, type NodePath, nodePointer, nodeText, type TablePath } from "../kinds/schema-config/tree.ts";
 import type { SchemaConfigUnit } from "../kinds/schema-config/units.ts";
 import { type Address, kindOf, manifestAddress } from "../model/address.ts";
@@ -14,7 +15,7 @@ import type { SchemaTree } from "../model/resource.ts";
 import type { PlannedRequest, Reads } from "../model/service.ts";
 import { didYouMean } from "../text/suggest.ts";
 import { observeAccount } from "./observe.ts";
-import { type ClaimColumns, cachedReads, columnBudget } from "./reads/cached-reads.ts";
+import { cachedReads, columnBudget } from "./reads/cached-reads.ts";
 import { ignoring } from "./scope.ts";
 import type { Session } from "./session.ts";
 
@@ -59,6 +60,8 @@ async function explainUnit({ unit, live }: ReadUnit, { reads, account }: Observe
   const isIgnored = (node: NodePath, key: Field): boolean => account.ignored(unit.address, nodePointer(node, key));
   const changes = items.flatMap((item) => item.changes);
   const absent = absenceOf(whole.tree, path);
+  const switchedOff =
+    account.review === undefined ? undefined : reviewColumns(unit, whole.tree, { account, review: account.review }).switchedOff;
   const disabled = disabledAbove(whole.tree, path, new Map(changes.map((change) => [change.path, change.after])));
   return {
     address: unit.address,
@@ -70,7 +73,7 @@ async function explainUnit({ unit, live }: ReadUnit, { reads, account }: Observe
     ...(absent === undefined ? {} : { absent }),
     ...(disabled === undefined ? {} : { stoppedBy: nodeText(disabled) }),
     refused: problems.filter(({ severity }) => severity === "error"),
-    ...explain(unit.rules, whole.tree, path, isIgnored),
+    ...explain(unit.rules, whole.tree, path, { isIgnored, switchedOff }),
   };
 }
 
@@ -133,6 +136,7 @@ async function observeConfigs(session: Session, addresses: readonly Address[]): 
     records: session.records(),
     reads,
     ignored: ignoring(project.settings.ignore, clock.now().toISOString().slice(0, 10)).ignored,
+    review: session.review,
   });
   const found = schemaConfig.units(configs, account);
   const concerns = ({ address }: Problem): boolean =>
@@ -150,7 +154,10 @@ async function observeConfigs(session: Session, addresses: readonly Address[]): 
     );
   }
   const claimColumns = columnBudget(project.settings.client.maxColumnReads);
-  return { units: await Promise.all(units.map((unit) => readUnit(unit, reads, claimColumns))), reads, account };
+  // As in a plan: to review columns, they must be known.
+  const policyColumns: ReadNeeds["policyColumns"] = session.review === undefined ? () => undefined : () => () => true;
+  const read = units.map((unit) => readUnit(unit, reads, { policyColumns, claimColumns }));
+  return { units: await Promise.all(read), reads, account };
 }
 
 /** Whether the address is that of the unit, or of one of its SchemaConfigs with or without the integration. */
@@ -159,8 +166,8 @@ function isNamed(unit: SchemaConfigUnit, address: Address): boolean {
   return [unit.address, manifestAddress(unit.address), ...names].includes(address);
 }
 
-async function readUnit(unit: SchemaConfigUnit, reads: Reads, claimColumns: ClaimColumns): Promise<ReadUnit> {
-  const live = await schemaConfig.observe?.(unit, reads, { policyColumns: () => undefined, claimColumns });
+async function readUnit(unit: SchemaConfigUnit, reads: Reads, needs: ReadNeeds): Promise<ReadUnit> {
+  const live = await schemaConfig.observe?.(unit, reads, needs);
   if (live === undefined) throw new DimsyncError("E_GONE", `The integration ${unit.liveId} of ${unit.address} is gone from the account.`);
   return { unit, live };
 }

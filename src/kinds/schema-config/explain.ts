@@ -6,8 +6,8 @@ import type { SourceLocation } from "../../model/problem.ts";
 import { type ColumnTree, locationIn } from "../../model/resource.ts";
 import { nearest } from "../../text/suggest.ts";
 import type { RuleProgram, UnmatchedMode } from "./compiled-config.ts";
-import { evaluate } from "./evaluate.ts";
-import { causeOf, type IsIgnored, type NodeChange } from "./evaluation.ts";
+import { evaluate, type NewColumns } from "./evaluate.ts";
+import { causeOf, type IsIgnored, keyRole, type NodeChange } from "./evaluation.ts";
 import { coversItself, type Literals, newResolution, type Resolution, resolve, type Step, steps } from "./rules/resolve-rules.ts";
 import { type CachedMatch, matchIn, type RuleCache, type RuleScope } from "./rules/rule-cache.ts";
 import {
@@ -25,9 +25,9 @@ import {
   nodeText,
 } from "./tree.ts";
 
-/** A rule, a literal entry or an `unmatched` mode that applies to a node. */
+/** A rule, a literal entry, an `unmatched` mode or `unreviewed: disable` that applies to a node. */
 export interface AppliedSetting {
-  /** A rule's name; absent for a literal entry; "unmatched.tables" for a mode. */
+  /** A rule's name; absent for a literal entry; "unmatched.tables" or "unreviewed.columns" for a mode. */
   readonly rule?: string;
   readonly reason?: string;
   /** The label by which the rule matches the column. */
@@ -84,24 +84,49 @@ export function decisionOf(
   return { value: unmatched.mode === "enable", cause: unmatched.cause };
 }
 
+export interface ExplainOptions {
+  readonly isIgnored?: IsIgnored;
+  /** The new columns that `unreviewed: disable` switches off. */
+  readonly switchedOff?: NewColumns | undefined;
+}
+
 /** Everything that applies to a node, and the result. The node need not be live. */
-export function explain(cache: RuleCache, live: LiveSchemas, path: NodePath, isIgnored: IsIgnored = () => false): Explanation {
+export function explain(
+  cache: RuleCache,
+  live: LiveSchemas,
+  path: NodePath,
+  { isIgnored = () => false, switchedOff }: ExplainOptions = {},
+): Explanation {
   const located = locate(cache, live, path);
   const { depth, node, resolution, unmatched } = located;
   const mode = unmatched?.mode === "error" ? undefined : unmatched?.mode;
-  const enabled = resolution.enabled ?? (mode === undefined ? undefined : mode === "enable");
+  const off = isSwitchedOff(live, path, switchedOff) ? cache.program.unreviewed : undefined;
+  const enabled = off === undefined ? (resolution.enabled ?? (mode === undefined ? undefined : mode === "enable")) : false;
+  const applied = [...appliedSteps(cache.program, located, path), ...(unmatched === undefined ? [] : [appliedMode(unmatched)])];
   return {
     path,
     live: node,
-    applied: [...appliedSteps(cache.program, located, path), ...(unmatched === undefined ? [] : [appliedMode(unmatched)])],
-    state: resolution.ignored ? "ignored" : resolution.covered || mode !== undefined ? "managed" : "unmanaged",
+    applied: off === undefined ? applied : [...applied.map(withoutEnabled), appliedMode({ ...off, mode: "disable" })],
+    state: resolution.ignored ? "ignored" : resolution.covered || mode !== undefined || off !== undefined ? "managed" : "unmanaged",
     outcome: { ...(enabled === undefined ? {} : { enabled }), ...(resolution.hashed === undefined ? {} : { hashed: resolution.hashed }) },
     changes:
       node === undefined
         ? []
-        : evaluate(cache, onlyNode(live, path, depth), { isIgnored }).changes.filter((change) => change.path.length === path.length),
+        : evaluate(cache, onlyNode(live, path, depth), { isIgnored, switchedOff }).changes.filter(
+            (change) => change.path.length === path.length,
+          ),
   };
 }
+
+/** Key columns are not switched off: they cannot be disabled. */
+function isSwitchedOff(live: LiveSchemas, [schema, table = "", column = ""]: NodePath, switchedOff: NewColumns | undefined): boolean {
+  const liveTable = own(own(live, schema)?.tables, table);
+  const liveColumn = own(liveTable?.columns, column);
+  if (liveTable === undefined || liveColumn === undefined) return false;
+  return switchedOff?.get(schema)?.get(table)?.has(column) === true && keyRole(column, liveColumn, liveTable) === undefined;
+}
+
+const withoutEnabled = (setting: AppliedSetting): AppliedSetting => ({ ...setting, wins: setting.wins.filter((key) => key !== "enabled") });
 
 function locate({ program, root }: RuleCache, live: LiveSchemas, path: NodePath): Located {
   const { layers, literalTrees } = program;
@@ -173,7 +198,7 @@ function appliedRule(
   };
 }
 
-function appliedMode({ cause, config, mode }: UnmatchedMode): AppliedSetting {
+function appliedMode({ cause, config, mode }: Omit<UnmatchedMode, "type">): AppliedSetting {
   const isError = mode === "error";
   return {
     ...(cause.rule === undefined ? {} : { rule: cause.rule }),

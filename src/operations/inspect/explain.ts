@@ -11,6 +11,7 @@ import type { AuditEntry } from "../../model/live.ts";
 import { toDiagnostic } from "../../model/problem.ts";
 import type { Reads } from "../../model/service.ts";
 import { withReadSession } from "../core/plan.ts";
+import { openReview } from "../core/review.ts";
 import type { RunEnvironment } from "../session.ts";
 
 /** Limits of what is read from the audit log. */
@@ -37,7 +38,10 @@ export async function explainSchemaNode(
       { command: `dimsync plan --only ${JSON.stringify(address)}` },
     );
   const { explained, log } = await withReadSession(project, run, async (session) => ({
-    explained: await withLocations(project, explainNode(session, address, node)),
+    explained: await withLocations(
+      project,
+      explainNode({ ...session, review: await openReview(project, session.records()) }, address, node),
+    ),
     log: await lastEntries(session.reads, run.signal),
   }));
   return explained.map((one) => located(one, project, log));

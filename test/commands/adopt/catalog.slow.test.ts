@@ -185,6 +185,8 @@ describe("unreviewed", () => {
       },
     ]);
     expect(summary).toMatchObject({ protects: 1, exposes: 0 });
+    const explained = await run("explain", "SchemaConfig/shops@Orders", nationalId.join("."));
+    expect(explained.stdout).toMatch(/all +.*enabled: true.*\n.*unreviewed\.columns +.*enabled: false/u);
     expect((await run("apply", "--yes")).code).toBe(0);
     const columns = () => service.state().integrations.find(({ id }) => id === orders)?.schemas["public"]?.tables["customers"]?.columns;
     expect(columns()?.["national_id2"]).toMatchObject({ enabled: false });
