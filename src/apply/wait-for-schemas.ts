@@ -1,7 +1,7 @@
 import type { Session } from "../engine/session.ts";
 import type { Deferred } from "../model/plan.ts";
 
-/** Waits for schemas that the service has not discovered yet: together at most `client.schemaWaitSeconds`. */
+/** Waits for schemas that the service has not discovered yet: in total at most `client.schemaWaitSeconds`. */
 export function newSchemaWait({ clock, project, signal, onProgress }: Session) {
   let deadline: number | undefined;
   let pauseMs = 250;

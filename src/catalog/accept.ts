@@ -19,7 +19,7 @@ type ColumnPath = readonly [schema: string, table: string, column: string];
 
 export interface AcceptedColumns {
   readonly text: string;
-  /** Columns that the catalog has now and did not have before, and the other way round. */
+  /** Columns that the catalog has now and did not have before, and vice versa. */
   readonly accepted: number;
   readonly removed: number;
 }

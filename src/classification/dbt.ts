@@ -72,7 +72,7 @@ interface DescribedTable extends Marks {
   readonly columns: Readonly<Record<string, Marks>>;
 }
 
-/** What dbt says of a table or column. */
+/** What dbt says about a table or column. */
 interface Marks {
   readonly meta: Readonly<Record<string, unknown>>;
   readonly tags: readonly string[];

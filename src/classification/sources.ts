@@ -22,7 +22,7 @@ export interface ReadSources {
   readonly files: readonly string[];
 }
 
-/** Reads the files that a Classification names. Mistakes are problems; never throws. */
+/** Reads the files that a Classification names. Errors in them are returned as problems; never throws. */
 export async function readSources(resource: Resource<ClassificationSpec>, paths: ProjectPaths): Promise<ReadSources> {
   const read: ReadSources[] = [];
   // One after the other: a dbt manifest can have 100 MB.

@@ -23,5 +23,5 @@ export function useCompiledCode(argv: readonly string[]): void {
   }
 }
 
-/** Whether there is help for it. If the value of an option is taken for a command, the files of two commands get mixed, which does no harm. */
+/** Whether the word is a command: then a help text exists for it. If the value of an option is taken for a command, the files of two commands get mixed, which does no harm. */
 const isCommand = (word: string, lib: string): boolean => /^[a-z][a-z-]*$/u.test(word) && existsSync(join(lib, "../help", `${word}.txt`));

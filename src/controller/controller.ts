@@ -84,7 +84,7 @@ async function startWorker(options: ControllerOptions, database: Database): Prom
     stopWatching();
     await queue.stop(drainMs);
     clearInterval(renewal);
-    // If the database is away, the claims end by themselves.
+    // If the database is unavailable, the claims expire by themselves.
     await releaseClaims(database, id).catch(() => undefined);
   };
 }
@@ -119,7 +119,7 @@ async function follow(watched: WatchedProject, { database, queue, log }: Followi
   });
 }
 
-/** Says once that the database is away, and once that it is back. */
+/** Logs once that the database is unavailable, and once that it is back. */
 function outageLog(log: (text: string) => void): { readonly failed: (error: unknown) => void; readonly ended: () => void } {
   let isAway = false;
   return {

@@ -6,7 +6,7 @@ import type { Resource, SchemaConfigSpec } from "../model/resource.ts";
 // a SchemaConfig that unhashes a column in dev would unhash it in prod too. What another target plans is evaluated offline, from its
 // manifests and bindings. Manifests that would change it go to the folder that only this target loads, or are not written.
 
-/** Another target of the project, as far as it is known without its account. */
+/** What is known about another target of the project without reading its account. */
 export interface OtherTarget {
   readonly name: string;
   /** The manifests that it loads, with its variables. */

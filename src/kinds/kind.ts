@@ -25,7 +25,7 @@ export type Identity =
 export type ListName = "integrations" | "tags" | "users";
 
 /**
- * The account as far as it was read, with the project and the records. A value that no kind
+ * What was read of the account, with the project and the records. A value that no kind
  * changes.
  */
 export interface AccountView {
@@ -218,7 +218,7 @@ export type ListedObject =
 
 /** How the effect of a PUT or PATCH is verified. */
 export interface Updates<Live> {
-  /** Reads the object again, as far as the item touches it: before the write, and after a failed one. */
+  /** Reads again the parts of the object that the item touches: before the write, and after a failed one. */
   reread(item: Item, reads: Reads): Promise<Live | undefined>;
   /** The live object as the JSON document into which the pointers of the item's request bodies point. */
   document(item: Item, live: Live | undefined): JsonObject;

@@ -11,7 +11,7 @@ import type {
 } from "../model/resource.ts";
 
 // The names of the kinds, for code that handles one kind of manifest only. test/architecture.test.ts refuses
-// them as literals outside this folder. What holds for every kind belongs into `Kind` (kind.ts) instead.
+// them as literals outside this folder. What holds for every kind belongs in `Kind` (kind.ts) instead.
 
 /** `kind` in manifests, and the part of an address before `/`. */
 export const kindNames = {

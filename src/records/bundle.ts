@@ -89,7 +89,7 @@ export async function importBundle(records: Records, bundle: Bundle, runId: stri
   }
 }
 
-/** Of a create that was settled long ago only the address and the id are kept. */
+/** For a create that was settled long ago, only the address and the id are kept. */
 const createdIntent = (address: Address, runId: string): Intent => ({
   ...{ runId, address, kind: address.split("/")[0] ?? "", method: "POST", path: "", bodyDigest: "", idsSeenBefore: [] },
   at: new Date().toISOString(),

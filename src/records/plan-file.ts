@@ -186,7 +186,7 @@ const written = "Use a file that dimsync wrote.";
 const unusable = (file: string, why: string, whatToDo: string, cause?: unknown): DimsyncError =>
   new DimsyncError("E_PLAN_FILE", `The file ${file} cannot be used: ${why}. ${whatToDo}`, { exit: 5, cause });
 
-/** Another file, which is a usage error. */
+/** Not a file that dimsync wrote, which is a usage error. */
 const notAPlan = (file: string, why: string, whatToDo: string): DimsyncError =>
   new DimsyncError("E_PLAN_FILE", `The file ${file} cannot be used: ${why}. ${whatToDo}`);
 

@@ -9,7 +9,7 @@ export interface LocalProcess {
   readonly host: string;
   /** Identifies the PID namespace: two containers may share a host name, but not the pids. "" if unknown. */
   readonly pidSpace: string;
-  /** When the process was started, in the kernel's ticks, against pids that are used again. "" if unknown. */
+  /** When the process was started, in the kernel's ticks, to detect a pid that is used again. "" if unknown. */
   readonly processStart: string;
 }
 
@@ -45,7 +45,7 @@ export function toHolder(value: unknown): HolderProcess | undefined {
 }
 
 /**
- * Whether the process certainly does not run any more: it ran on this machine since its last start, in
+ * Whether the process is certainly no longer running: it ran on this machine since its last start, in
  * this PID namespace. A process of another machine is never known to be gone.
  */
 export function isGone(holder: HolderProcess): boolean {
@@ -61,7 +61,7 @@ function bootId(): string {
   }
 }
 
-/** Whether the process runs. To be asked only in its own PID namespace. */
+/** Whether the process is running. Ask only in its own PID namespace. */
 export function isAlive(owner: Pick<LocalProcess, "pid" | "processStart">): boolean {
   try {
     process.kill(owner.pid, 0);

@@ -33,7 +33,7 @@ export interface IntegrationRows {
   readonly rows: readonly CurrentRow[];
 }
 
-/** How many integrations are read before the one that is in use; no more are in memory. */
+/** How many integrations are read ahead of the one that is in use; no more are in memory. */
 const ahead = 4;
 
 /** Reads the labelled columns of every integration in the account, by name. Sends GET only. Throws ServiceError and ProblemsError. */

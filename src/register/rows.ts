@@ -8,7 +8,7 @@ import type { Locate } from "../model/problem.ts";
 import type { RegisterRow } from "../model/register.ts";
 import type { Verdicts } from "../policies/verdicts.ts";
 
-/** One integration, and what the project says of it. */
+/** One integration, and what the project says about it. */
 export interface RegisteredIntegration {
   readonly live: LiveIntegration;
   /** Its name in addresses. */
@@ -21,7 +21,7 @@ export interface RegisteredIntegration {
   readonly locate: Locate;
 }
 
-/** A row before it is known since when it has been so. */
+/** A row without the time since which it has been so. */
 export type CurrentRow = Omit<RegisterRow, "since" | "atLeast">;
 
 /** The labelled columns of an integration, by name. Columns that the service does not return are missing. */

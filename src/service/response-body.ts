@@ -10,7 +10,7 @@ import { malformed, type Where } from "./decode/members.ts";
  */
 export function readJson(body: Buffer, where: Where): JsonValue {
   if (body.length === 0) throw malformed(where, "", "is empty");
-  // ASCII is not decoded but copied, to memory outside of the heap.
+  // ASCII is not decoded but copied, to memory outside the heap.
   const encoding = isAscii(body) ? "latin1" : "utf8";
   if (encoding === "utf8" && !isUtf8(body)) throw malformed(where, "", "is not UTF-8 text");
   const start = body[0] === 0xef && body[1] === 0xbb && body[2] === 0xbf ? 3 : 0;

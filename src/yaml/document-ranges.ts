@@ -1,6 +1,6 @@
 import { composeDocuments } from "./parse.ts";
 
-/** From the first character of a document to behind its last one. */
+/** From the first character of a document to the end of its last one. */
 export type DocumentRange = readonly [start: number, end: number];
 
 /**

@@ -27,7 +27,7 @@ export async function runSuspend(context: Context<ControllerFlags>, name: string
   });
 }
 
-/** Puts the account, which is not suspended any more, into the queue. */
+/** Queues the account, which is no longer suspended. */
 async function requestNow(database: Database, { suspension: _, ...account }: AccountDetail): Promise<void> {
   await requestChecks(database, [await requestCheck(database, account)]);
 }

@@ -2,7 +2,7 @@ import type { Database } from "../../records/postgres/connection.ts";
 
 /**
  * The rows of a query. They come as JSON, so that PostgreSQL and PGlite return the same types: times
- * are texts, and large numbers are numbers. `T` describes the columns that the query names. `writes`:
+ * are strings, and large numbers are numbers. `T` describes the columns that the query names. `writes`:
  * common table expressions that write, which must be at the top of a statement.
  */
 export async function rowsOf<T>(database: Database, sql: string, values: readonly unknown[] = [], writes?: string): Promise<readonly T[]> {

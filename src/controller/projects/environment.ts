@@ -1,6 +1,6 @@
 import type { Environment } from "../../model/settings/env.ts";
 
-/** Variables that would replace what the config of every target says. */
+/** Variables that would override the config of every target. */
 const overrides = ["DIMSYNC_BASE_URL", "DIMSYNC_API_KEY", "DIMSYNC_API_KEY_FILE", "DIMSYNC_TARGET", "DIMSYNC_CONFIG"] as const;
 
 /**

@@ -6,7 +6,7 @@ import type { Environment } from "../../model/settings/env.ts";
 /** About 60 MiB of memory: a loaded project needs at most two bytes for each character of its manifests. */
 export const keptCharacters = 32 * 2 ** 20;
 
-/** The project without what refers to the texts of its files: it can be kept, and its git state is that of now. */
+/** The project without references to the texts of its files, so that it can be kept, and with the current git state. */
 export const withoutTexts = (project: Project, git: NonNullable<Project["recordedGit"]>["state"]): Project => ({
   ...project,
   locate: ({ file }) => ({ file }),

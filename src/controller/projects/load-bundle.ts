@@ -97,7 +97,7 @@ async function readContent(database: Database, digest: string): Promise<BundleCo
   );
   if (row === undefined)
     throw new DimsyncError("E_BUNDLE", `The bundle ${digest} is not in the controller's database. Push the project again.`);
-  // What push stored; the digest shows whether it still is that.
+  // What push stored; the digest shows whether it is unchanged.
   const content = JSON.parse(gunzipSync(Buffer.from(row.content, "base64")).toString("utf8")) as BundleContent;
   if (content.format !== 1)
     throw new DimsyncError(
@@ -118,7 +118,7 @@ async function materialise(stateFolder: string, digest: string, files: BundleCon
     for (const [path, text] of Object.entries(files)) {
       const file = resolve(temporary, path);
       if (relative(temporary, file).startsWith(".."))
-        throw new DimsyncError("E_BUNDLE", `The bundle has a file outside of its folder: ${path}.`);
+        throw new DimsyncError("E_BUNDLE", `The bundle has a file outside its folder: ${path}.`);
       await mkdir(dirname(file), { recursive: true, mode: 0o700 });
       await writeFile(file, text, { mode: 0o600 });
     }
@@ -168,7 +168,7 @@ async function placed(project: Project, { folder, own, local }: Places): Promise
   else if ((await stat(local).catch(() => undefined))?.isDirectory() !== true)
     throw new DimsyncError(
       "E_BUNDLE",
-      `The project was pushed from ${local}, which does not exist any more, and its records are there. Push the project again from its new folder.`,
+      `The project was pushed from ${local}, which no longer exists, and its records are there. Push the project again from its new folder.`,
     );
   const { settings } = project;
   return {

@@ -1,7 +1,7 @@
-/** Values by key, up to a total size: those that were not used for the longest time go first. */
+/** Values by key, up to a total size: the least recently used ones are removed first. */
 export interface RecentlyUsed<T> {
   readonly get: (key: string) => T | undefined;
-  /** Keeps the value, unless it alone is larger than all of them may be. */
+  /** Keeps the value, unless it alone exceeds the total size. */
   readonly set: (key: string, value: T, size: number) => void;
 }
 

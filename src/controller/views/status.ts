@@ -18,7 +18,7 @@ export interface AccountSummary {
   readonly state: AccountState;
   readonly mode: Mode;
   readonly everyMs: number;
-  /** The interval that is used now: `everyMs`, or more while the service responds with 429 or 5xx. */
+  /** The current interval: `everyMs`, or more while the service responds with 429 or 5xx. */
   readonly intervalMs: number;
   /** Values that protect less than the manifests, as the last finished comparison found them. */
   readonly exposedColumns: number;

@@ -88,7 +88,7 @@ export async function registerWorker(
   );
 }
 
-/** Accounts that are due for `seconds` and that no worker checks: their job was lost, or there was no queue yet. */
+/** Accounts that have been due for `seconds` and that no worker checks: their job was lost, or there was no queue yet. */
 export const dueAccounts = (database: Database, seconds: number): Promise<readonly { readonly id: number; readonly host: string }[]> =>
   rowsOf(
     database,

@@ -48,7 +48,7 @@ export async function notifyOf(
         on conflict (name, label) do update set value = c.value + 1`,
       [account.id, notified.outcome === "failed" ? null : (entry?.fingerprint ?? null), notified.outcome === "failed" ? "failed" : "sent"],
     )
-    // It would be sent again, which is better than a lost run.
+    // If this fails, the notification is sent again, which is better than losing the run.
     .catch(() => undefined);
 }
 

@@ -38,7 +38,7 @@ export interface Handlers {
 
 export interface Limits {
   readonly accountsAtOnce: number;
-  /** Of all workers together. Each further worker can exceed it by one, if they take jobs at the same time. */
+  /** Of all workers together. Each additional worker can exceed it by one if they take jobs at the same time. */
   readonly accountsPerHost: number;
 }
 
@@ -113,7 +113,7 @@ export async function requestChecks(
 
 async function request(boss: PgBoss, account: number, host: string, at?: Date): Promise<void> {
   const options = { singletonKey: String(account), group: { id: host }, startAfter: at ?? new Date() };
-  // After a check, no job waits as a rule, and inserting one is one statement less.
+  // After a check there is usually no waiting job, and inserting one takes one statement less than an upsert.
   if (at !== undefined && (await boss.send(checks, { account }, options)) !== null) return;
   await boss.upsert(checks, { account }, options);
 }

@@ -153,7 +153,7 @@ function report({ log }: WorkerOptions, { target }: ClaimedAccount, { exit, repo
   else log(`${target}: exit ${exit.code}, ${found?.summary.exposed ?? 0} exposed, ${counted(found?.items.length ?? 0, "item")} to change`);
 }
 
-/** The database may be away for a while. Without the run the account would be checked again, and what was sent would be missing in the history. */
+/** The database may be unavailable for a while. Without the run, the account would be checked again, and what was sent would be missing from the history. */
 async function untilStored(signal: AbortSignal, store: () => Promise<Recorded>): Promise<Recorded> {
   for (let pauseMs = 500; ; pauseMs *= 2) {
     try {

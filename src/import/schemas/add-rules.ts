@@ -19,7 +19,7 @@ type ListMatch = { readonly [level in Level]?: readonly string[] };
 
 /**
  * Adds names to the list of the rule with the same effect in the same schemas. If there is no such
- * rule, the added one goes behind the rules that import wrote, so that the user's rules below still win.
+ * rule, the added one goes after the rules that import wrote, so that the user's rules below still win.
  */
 export function addRules(rules: readonly SchemaRule[], added: readonly SchemaRule[], uncovered: Uncovered): readonly SchemaRule[] {
   const result = [...rules];

@@ -15,7 +15,7 @@ import { type Sharing, targetList } from "../other-targets.ts";
 import type { Folder, Writer } from "../writer.ts";
 import { adoptSchemas, type SchemasAdoption } from "./adopt-schemas.ts";
 
-/** How many integrations are read before the one that is being written; no more are held in memory. */
+/** How many integrations are read ahead of the one that is being written; no more are held in memory. */
 const ahead = 4;
 
 export interface SchemasInput {

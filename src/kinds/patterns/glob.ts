@@ -155,7 +155,7 @@ function assemble(tokens: readonly Token[], fold: (letter: string) => string): r
       program.push({ op: "fork", to: fork });
       open.push({ fork, ends: [] });
     } else {
-      // The end of an alternative jumps behind the closing brace, which is known only there.
+      // The end of an alternative jumps past the closing brace, which is known only there.
       const end: number[] = [];
       program.push({ op: "fork", to: end });
       const brace = open.at(-1);

@@ -9,7 +9,7 @@ import { openReads } from "../open-reads.ts";
 import { readRecords } from "../records/open.ts";
 import type { RunEnvironment } from "../session.ts";
 
-/** How many integrations are read before the one that is in use. */
+/** How many integrations are read ahead of the one that is in use. */
 const ahead = 4;
 
 /** Columns of the account whose names look personal and that have no label. Sends GET only, and writes nothing. Throws ServiceError. */

@@ -41,7 +41,7 @@ export async function readInputs({ options, text }: Invocation): Promise<Inputs 
   addText(hash, JSON.stringify([build, process.version, today(), options.cwd, text, environment(options.env)]));
   for (const file of files) addFile(hash, file);
   const records = await readRecords(settings, { env: options.env });
-  // They are settled with the audit log, of the time in between.
+  // Open creates are settled with the audit log since they were sent, which is not an input.
   if (records.open.length > 0) return undefined;
   addText(hash, JSON.stringify(records, withMaps));
   addText(hash, JSON.stringify(await git) ?? "");
@@ -58,7 +58,7 @@ const build = `${version} ${import.meta.url}`;
 const isSimple = ({ records, catalogFile, baseUrl }: Settings): boolean =>
   records.store === "folder" && catalogFile === undefined && /^https?:/u.test(baseUrl);
 
-/** Exemptions end on a day. */
+/** Exemptions expire on a date. */
 const today = (): string => new Date().toISOString().slice(0, 10);
 
 /** Shells change these with each command. */

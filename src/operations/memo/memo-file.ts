@@ -18,7 +18,7 @@ export interface Memo {
 /** After the first plan that reports nothing. */
 export const firstMemo: Memo = { inputs: "", reads: [], output: "" };
 
-/** Undefined if there is no such file, if it was not written completely, or if it is a week old: an unfit plan may be fit now. */
+/** Undefined if there is no such file, if it was not written completely, or if it is a week old: a plan that could not be kept then may be kept now. */
 export function readMemo(file: string): Memo | undefined {
   try {
     if (Date.now() - statSync(file).mtimeMs > keptForMs) return undefined;

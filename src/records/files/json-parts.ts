@@ -72,7 +72,7 @@ function newSplitter(take: (element: string) => number): Splitter {
       (isInItems ? element : rest).add(chunk.subarray(from));
     },
     rest: () => {
-      // The file ends inside of an element.
+      // The file ends inside an element.
       if (state.itemsDepth !== undefined) endElement();
       return rest.take();
     },
@@ -85,7 +85,7 @@ interface State {
   isEscaped: boolean;
   depth: number;
   isListOfDocuments: boolean;
-  /** The depth of the elements, inside of `items`. */
+  /** The depth of the elements inside `items`. */
   itemsDepth: number | undefined;
   /** The last string outside, as far as it can be a key. */
   key: number[];

@@ -67,7 +67,7 @@ function handedOn(config: string, env: Environment): Environment {
     env[`GIT_CONFIG_KEY_${index}`] ?? "",
     env[`GIT_CONFIG_VALUE_${index}`] ?? "",
   ]);
-  // Later settings win, so those of the environment stay behind those of the checkout.
+  // Later settings win, so those of the environment stay after those of the checkout.
   const pairs = [...settingsOf(config), ...given];
   return Object.fromEntries([
     ["GIT_CONFIG_COUNT", String(pairs.length)],

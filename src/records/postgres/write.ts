@@ -8,7 +8,7 @@ import type { Draft } from "../shared/store.ts";
 import { beginDurable, tableIn } from "./schema.ts";
 
 // One script is one transaction and one round trip. Its first statement compares the version and
-// takes the next one. Every further statement only acts if that succeeded: if this write made the
+// takes the next one. Every later statement only acts if that succeeded: if this write made the
 // newest version. So a script that is sent twice, because the first response was lost, changes
 // nothing the second time.
 

@@ -10,7 +10,7 @@ import { runOver } from "./run.ts";
 import type { SharedStore, Version } from "./store.ts";
 import { openWriter } from "./writer.ts";
 
-/** How often it is asked whether the job of the holder has ended. */
+/** How often to check whether the holder's job has ended. */
 const askAgainMs = 15_000;
 
 /** Why the lease of another run may be taken over. */

@@ -5,14 +5,14 @@ import type { Lease, RecordsState, UnlockedRun } from "../records.ts";
 import type { SharedStore, Version } from "./store.ts";
 
 export interface WriterOptions<V extends Version> {
-  /** What this run read last: its first write has to be on it. */
+  /** What this run read last: its first write must be made on it. */
   readonly tip: V;
   /** Facts of earlier runs on this machine. They alone do not cause a write. */
   readonly kept: readonly Fact[];
   readonly token: string;
   readonly runId: string;
   readonly runUrl: string | undefined;
-  /** The run whose lease is taken over before its time-to-live is over. */
+  /** The run whose lease is taken over before it expires. */
   readonly ended?: UnlockedRun | undefined;
 }
 
@@ -35,7 +35,7 @@ export interface Work<V extends Version> extends WriterOptions<V> {
   readonly lost: AbortController;
   /** The newest version that was seen. */
   stored: V;
-  /** What the caller has planned with. */
+  /** The state that the caller's plan is based on. */
   planned: RecordsState;
   queue: readonly Fact[];
   requests: readonly Request[];

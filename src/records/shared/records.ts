@@ -57,7 +57,7 @@ async function unlock<V extends Version>(store: SharedStore<V>): Promise<Lease |
   return ended;
 }
 
-/** Writes one version on whatever is the newest. `draft` returns undefined if there is nothing to change. */
+/** Writes one version on top of the newest one. `draft` returns undefined if there is nothing to change. */
 async function change<V extends Version>(store: SharedStore<V>, draft: (version: V) => Draft | undefined): Promise<void> {
   for (let newest = await store.load("write"); ; newest = await store.load("write", newest)) {
     const wanted = draft(newest);
@@ -65,6 +65,6 @@ async function change<V extends Version>(store: SharedStore<V>, draft: (version:
     const written = await store.write(await store.prepare(newest, wanted), newest);
     if (written.outcome === "stored") return;
     if (written.outcome !== "lost") throw (written.outcome === "refused" ? recordsRefused : recordsUnclear)(store, written.words);
-    if (written.isGone) throw recordsGone(store, "they do not exist any more");
+    if (written.isGone) throw recordsGone(store, "they no longer exist");
   }
 }

@@ -42,7 +42,7 @@ export interface Draft {
 export type WriteOutcome =
   /** `newest` is the version that was seen last: the written one, or a later one. */
   | { readonly outcome: "stored"; readonly newest: string }
-  /** Another version was written first. `isGone`: the store does not exist any more. */
+  /** Another version was written first. `isGone`: the store no longer exists. */
   | { readonly outcome: "lost"; readonly isGone: boolean }
   /** The store did not change. `words` are the server's. */
   | { readonly outcome: "refused" | "unclear"; readonly words: string };

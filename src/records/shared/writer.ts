@@ -7,9 +7,9 @@ import { type Attempt, hasLostLease, holds, nextAttempt, type Work, type WriterO
 import type { Writer } from "./run.ts";
 import type { SharedStore, Version } from "./store.ts";
 
-// One version at a time is written. A version that is lost to another one is made again on the newest
-// one, if this run still holds the lease or has not begun; a run that lost its lease only adds what
-// concerns its own calls. A write that was given up may still be stored later, as long as its parent
+// Only one version is written at a time. If another run writes first, the version is made again on the
+// newest one, provided that this run still holds the lease or has not begun; a run that lost its lease
+// only adds what concerns its own calls. A write that was given up may still be stored later, as long as its parent
 // is the newest version; the next write of this run has the same parent, so only one of them can be.
 
 const nothing: Work<Version>["moving"] = { queue: [], requests: [] };
@@ -106,7 +106,7 @@ function hasToWrite<V extends Version>(work: Work<V>): boolean {
 const reasonsToWrite = ({ queue, kept }: Pick<Work<Version>, "queue" | "kept">): readonly Fact[] =>
   queue.filter((fact) => (fact.type === "settle" || fact.type === "bind" || fact.type === "unbind") && !kept.includes(fact));
 
-/** Writes one version; false if it was lost to another one and has to be made again. */
+/** Writes one version; false if another one was written first, so that it must be made again. */
 async function writeOnce<V extends Version>(work: Work<V>): Promise<boolean> {
   if (work.lost.signal.aborted) giveUp(work, work.lost.signal.reason);
   work.moving = { queue: work.queue, requests: work.requests };
@@ -149,7 +149,7 @@ async function afterStoring<V extends Version>(work: Work<V>, attempt: Attempt<V
 
 /** Another version was written first. Reads it, and throws if this run cannot continue with it. */
 async function afterLoss<V extends Version>(work: Work<V>, isMissing: boolean): Promise<void> {
-  if (isMissing) throw recordsGone(work.store, "they do not exist any more");
+  if (isMissing) throw recordsGone(work.store, "they no longer exist");
   work.stored = await work.store.load("write", work.stored);
   const { lease, state, applied } = work.stored.content;
   if (holds(work)) {

@@ -1,7 +1,7 @@
 import type { Blocked } from "../../model/plan.ts";
 import { andMore } from "../../text/lists.ts";
 
-/** More than so many objects that are blocked for the same reason are one entry. */
+/** More than this many objects that are blocked for the same reason are combined into one entry. */
 const mostAlone = 3;
 
 export interface BlockedGroup extends Omit<Blocked, "address"> {

@@ -41,7 +41,7 @@ export interface ReportOutcome {
   readonly names: string;
 }
 
-// From this many items on, those that are done are counted. Items that are blocked for one reason always are.
+// If there are this many items or more, finished ones are counted. Items that are blocked for one reason always are.
 const countedFrom = 30;
 
 export function reportOutcomes(items: readonly ItemResult[], verbose: boolean): readonly ReportOutcome[] {

@@ -11,7 +11,7 @@ export interface Rendered {
 export const renderedOf = (documents: readonly Document[], options: RenderOptions): readonly Rendered[] =>
   documents.map((document) => ({ document, report: reportOf(document, options) }));
 
-/** One number that says how a target is. */
+/** One number that describes the state of a target. */
 export interface StateCount {
   readonly label: string;
   readonly count: number;

@@ -8,7 +8,7 @@ import type { RulesGroup } from "../report/changes/groups.ts";
 import type { Words } from "../report/words.ts";
 import { type Cell, cell, joined, type Row, type Screen, tableLines, wrap } from "./layout.ts";
 
-// From this many changes on, a table's name is a heading and its columns are below it.
+// For this many changes or more, a table's name is a heading and its columns are below it.
 const tableHeadingFrom = 3;
 const indent = "    ";
 

@@ -42,7 +42,7 @@ function excerptLines(
     marks += (marked ? "^" : " ").repeat(widthOf(text));
     index += character.length;
   }
-  // The caret can be behind the last character, if something is missing there.
+  // The caret can be past the last character, if something is missing there.
   if (caret.lastIndexOf("^") >= index) marks += `${" ".repeat(Math.max(0, caret.indexOf("^", index) - index))}^`;
   const textWidth = width - number.length - 7;
   const start = [...shown].length <= textWidth ? 0 : Math.max(0, marks.indexOf("^") - Math.floor(textWidth / 3));

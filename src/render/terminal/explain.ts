@@ -101,7 +101,7 @@ function effectText(effect: Explanation["said"][number]["effect"], set: object):
   return effect === "narrowed" ? "does not apply (where)" : fields(set);
 }
 
-/** The requests as far as they change this node. Other changes are only counted. */
+/** The parts of the requests that change this node. Other changes are only counted. */
 function requestFacts({ requests, changes, changesInAll, path, address }: Explanation): readonly Fact[] {
   if (requests.length === 0) return [];
   const rest = changesInAll - changes.length;

@@ -1,4 +1,4 @@
-/** A body as far as it has arrived. */
+/** The part of a body that has arrived so far. */
 export interface Body {
   bytes: number;
   chunks: Buffer[];

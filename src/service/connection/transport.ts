@@ -128,7 +128,7 @@ function refusalOf(beforeSend: (() => void) | undefined): DimsyncError | undefin
   }
 }
 
-/** One request on its way, and the response as far as it has arrived. */
+/** One request in flight, and the part of the response that has arrived so far. */
 interface Attempt {
   readonly wire: Wire;
   readonly request: WireRequest;

@@ -34,7 +34,7 @@ export interface ShellOptions {
   readonly isLive: boolean;
 }
 
-/** A page of the controller. Without JavaScript it is complete, and only does not refresh itself. */
+/** A page of the controller. Without JavaScript it is complete, but does not refresh itself. */
 export function shell({ title, tabNote = "", note = "", about = "", crumbs = [], sections, now, isLive }: ShellOptions): HtmlPage {
   const path = crumbs.map(([text, href]) => `<li><a href="${escaped(href)}">${escaped(text)}</a></li>`).join("");
   const html = `<!DOCTYPE html>

@@ -66,7 +66,7 @@ export interface Call {
   readonly requests: readonly PlannedRequest[];
 }
 
-// From this many changes on, they are grouped.
+// This many changes or more are grouped.
 const groupedFrom = 30;
 // Fewer relations or ids than this are listed.
 const fewestNames = 4;
@@ -84,7 +84,7 @@ export const isGrouped = (items: readonly Item[], verbose: boolean): boolean =>
 interface ItemGroupOptions {
   /** The items that these may depend on. */
   readonly all?: readonly Item[];
-  /** As many changes of an item are listed; a create is always listed whole. */
+  /** At most this many changes of an item are listed; a create is always listed whole. */
   readonly most?: number;
 }
 

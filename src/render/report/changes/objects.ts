@@ -23,7 +23,7 @@ export interface ReportObject {
   readonly users: readonly string[];
 }
 
-/** So many changes are listed; with more, as many of each item as there is room for. A browser takes seconds to lay out more. */
+/** If there are more changes than this, each item lists only its share of them: a browser takes seconds to lay out more. */
 const mostListed = 20_000;
 const fewestOfItem = 3;
 

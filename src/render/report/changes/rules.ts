@@ -98,7 +98,7 @@ interface Growing extends ChangeGroup {
 
 type GrowingRule = Growing & { readonly levels: Map<Level, Growing> };
 
-/** As many nodes of a group are kept as any format shows. */
+/** How many nodes of a group are kept: no format shows more. */
 const mostNodes = 10;
 
 /** Highlighted risks first, otherwise in the order of the first change. */
