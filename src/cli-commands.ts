@@ -88,7 +88,7 @@ function declareInspect({ program, add }: CommandLine): void {
     "Print manifests with variables filled in. Secrets stay references.",
     async (context, address) => (await import("./commands/inspect/render.ts")).runRender(context, address),
   )
-    .option("--expand", "Replace the rules of schema configurations by the settings that result for the account's tables and columns")
+    .option("--expand", "Replace the rules of schema configurations with the resulting settings of the account's tables and columns")
     .option("--snapshot <file>", "With --expand: read this snapshot instead of the account");
   add<ExplainFlags, readonly [address: string, path?: string]>(
     "explain <address> [path]",
@@ -105,7 +105,7 @@ function declareInspect({ program, add }: CommandLine): void {
   ).option("--raw", "Print the response of the service unchanged");
   const register = add<RegisterFlags>(
     "register",
-    "Print what happens to every labelled column. Names the rule, the exemption and since when. Sends only GET requests. Exits with 3 if a column breaks an error policy.",
+    "Print what happens to every labelled column. Shows the rule and the exemption that apply, and since when. Sends only GET requests. Exits with 3 if a column breaks an error policy.",
     async (context) => (await import("./commands/inspect/register.ts")).runRegister(context),
   );
   registerOptions(register);
@@ -185,7 +185,7 @@ function declareRecords({ program, add }: CommandLine): void {
     .option("--log", "show: the newest 100 writes instead: when, by which run, and what changed")
     .option("--reason <text>", "lock: why; shown to everyone who finds the target locked")
     .option("--until <time>", "lock: when the lock ends by itself, such as 2027-01-31T18:00:00Z")
-    .option("--force", "unlock: without confirmation, although the run may be alive; restore: even if the target has another name")
+    .option("--force", "unlock: without confirmation, even if the run may be alive; restore: even if the target has another name")
     .option("--to <store>", "init, migrate: folder, git, git:REF or postgres (default for init: git)")
     .option("--print", "init, migrate: print the config instead of writing dimsync.yaml");
 }

@@ -30,7 +30,7 @@ export function declareSetUp({ program, add }: CommandLine): void {
   );
   add(
     "mcp",
-    "Serve the commands that read to agents (MCP). Speaks the Model Context Protocol over stdin and stdout, until stdin ends. Sends only GET requests.",
+    "Serve the read-only commands to agents (MCP). Speaks the Model Context Protocol over stdin and stdout, until stdin ends. Sends only GET requests.",
     async (context) => (await import("./commands/mcp/mcp.ts")).runMcp(context),
   );
   schemaOptions(

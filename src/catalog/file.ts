@@ -123,7 +123,7 @@ interface NameList {
 function namesOf(value: unknown, { pointer, what, fail }: NameList): ReadonlySet<string> {
   const names = new Set<string>();
   if (!Array.isArray(value) || value.length === 0) {
-    fail(pointer, `This must be a list of ${what} that is not empty.`);
+    fail(pointer, `This must be a non-empty list of ${what}.`);
     return names;
   }
   for (const [index, name] of value.entries()) {

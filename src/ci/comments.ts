@@ -83,6 +83,6 @@ export async function withdrawPlans(comments: Comments, prefixes: readonly strin
   for (const { id, body, isTrusted } of await comments.list()) {
     if (!isTrusted || !prefixes.some((prefix) => body.startsWith(prefix))) continue;
     const marker = (body.split("\n")[0] ?? "").trim();
-    await comments.update(id, `${marker}\n## No plan\n\nThe last run of \`dimsync plan\` failed before it had one.\n\n${footer}`);
+    await comments.update(id, `${marker}\n## No plan\n\nThe last run of \`dimsync plan\` failed before it made one.\n\n${footer}`);
   }
 }

@@ -48,7 +48,7 @@ function probeChecks(probe: StoreProbe, { version }: RecordsState, env: Environm
 }
 
 function folderCheck({ GITHUB_ACTIONS: github, GITLAB_CI: gitlab }: Environment): Check {
-  const found = "Files of this machine. Other machines do not see them.";
+  const found = "Files on this machine. Other machines do not see them.";
   if (github !== "true" && gitlab !== "true") return ok("records", found);
   return warn("records", `${found} A job that is killed can lead to a second create.`, "Move them: dimsync records migrate --to git");
 }

@@ -167,7 +167,7 @@ async function followLink(search: Search, { path, from }: Link, { accept, place 
   if (kind !== "folder" || !mayBeFolder) return undefined;
   if (isInside(real, from.real)) {
     const message = `${shown} is a symbolic link to a folder that contains it. Remove it.`;
-    report(search, place, ["E_SYMLINK_LOOP", "Symbolic links in a circle", message]);
+    report(search, place, ["E_SYMLINK_LOOP", "Symbolic links form a loop", message]);
     return undefined;
   }
   return { path, real };
@@ -190,7 +190,7 @@ async function kindOf(search: Search, path: string, place: SourceLocation | unde
     if (code === "ELOOP")
       report(search, place, [
         "E_SYMLINK_LOOP",
-        "Symbolic links in a circle",
+        "Symbolic links form a loop",
         `${shown} is a symbolic link that leads back to itself. Remove it.`,
       ]);
     else report(search, place, ["E_UNREADABLE", "Path can't be read", `${shown} can't be read (${code}). Check its permissions.`]);

@@ -42,7 +42,7 @@ export function readSource(
     if (reason === "ENOENT")
       return fail("E_PATH_NOT_FOUND", "File not found", `${file} does not exist. Check the path; it is relative to ${base(at)}.`);
     if (reason === "ELOOP")
-      return fail("E_SYMLINK_LOOP", "Symbolic links in a circle", `${file} is a symbolic link that leads back to itself. Remove it.`);
+      return fail("E_SYMLINK_LOOP", "Symbolic links form a loop", `${file} is a symbolic link that leads back to itself. Remove it.`);
     return fail("E_UNREADABLE", "File can't be read", `${file} can't be read (${reason}). Check its permissions.`);
   }
   if (!isUtf8(bytes)) {

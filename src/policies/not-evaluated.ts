@@ -69,7 +69,7 @@ function moduleProblems(all: readonly NotEvaluated[]): readonly Problem[] {
         code: "E_POLICY_MODULE",
         severity: "error",
         summary: "A policy module fails",
-        message: `${policy.spec.module ?? policy.address} ${reason}. It was run for integration ${JSON.stringify(integration)}${more}. The run stops, because a policy that could not run must not look like one without findings. The module must export by default a function of ({ integration, labels, schemas }) that returns a list of { path, message }.`,
+        message: `${policy.spec.module ?? policy.address} ${reason}. It was run for integration ${JSON.stringify(integration)}${more}. The run stops, because a policy that could not run must not look like one without findings. The module's default export must be a function of ({ integration, labels, schemas }) that returns a list of { path, message }.`,
         place: locationIn(policy, "/spec/module"),
         address: policy.address,
       };

@@ -47,13 +47,13 @@ export const tooDeep = (document: number): YamlProblem =>
   syntaxProblem(document, 0, "The values are nested too deeply. Manifests need only a few levels.");
 
 export function duplicateKeyProblem(document: number, offset: number, firstLine: number): YamlProblem {
-  const message = `The same key is already in line ${firstLine}, in the same map. Remove one of them.`;
+  const message = `The same key is already on line ${firstLine}, in the same map. Remove one of them.`;
   return { document, offset, code: "E_DUPLICATE_KEY", summary: "Duplicate key", message };
 }
 
 /** Instead of one problem per duplicate key at the top of a document. */
 export function missingSeparatorProblem(document: number, offset: number, firstLine: number): YamlProblem {
-  const message = `This key is already in line ${firstLine}, and so are keys below it. If a second document begins here, add a line \`---\` above it.`;
+  const message = `This key is already on line ${firstLine}, and so are keys below it. If a second document begins here, add a line \`---\` above it.`;
   return { document, offset, code: "E_DUPLICATE_KEY", summary: "Missing line between documents", message };
 }
 

@@ -54,7 +54,7 @@ function unclosedBracket(text: string, offset: number, document: number): YamlPr
     text.slice(offset).trim() === ""
       ? `This \`${open.sign}\` is never closed. Add \`${close}\`.`
       : /[}\]]/u.test(found) && found !== close
-        ? `This \`${open.sign}\` is closed by \`${found}\` in line ${line}. Write \`${close}\`.`
+        ? `This \`${open.sign}\` is closed by \`${found}\` on line ${line}. Write \`${close}\`.`
         : `This \`${open.sign}\` is not closed, and line ${line} is not indented enough to be inside it. Add \`${close}\` before line ${line}, or indent the line.`;
   return syntaxProblem(document, open.offset, message);
 }

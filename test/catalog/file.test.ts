@@ -40,7 +40,11 @@ test.each<[string, string, string]>([
     `${head}targets:\n  prod:\n    - { integrations: [a], schemas: {}, tables: {} }\n`,
     "5:41 Unknown key. The keys here are integrations, schemas.",
   ],
-  ["no integrations", `${head}targets:\n  prod:\n    - { integrations: [], schemas: {} }\n`, "5:23 This must be a list of integrations"],
+  [
+    "no integrations",
+    `${head}targets:\n  prod:\n    - { integrations: [], schemas: {} }\n`,
+    "5:23 This must be a non-empty list of integrations",
+  ],
   [
     "a schema that is a list",
     `${head}targets:\n  prod:\n    - { integrations: [a], schemas: { public: [users] } }\n`,

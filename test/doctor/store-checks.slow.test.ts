@@ -52,7 +52,7 @@ const unsealed = "ok records seal: The commits have no seal: everyone who may pu
 describe("files", () => {
   test("are fine on a machine, and not in CI", async () => {
     const { doctor } = await projectIn("folder");
-    expect(await doctor()).toEqual(["exit 0", "ok records: Files of this machine. Other machines do not see them.", ...contents]);
+    expect(await doctor()).toEqual(["exit 0", "ok records: Files on this machine. Other machines do not see them.", ...contents]);
     expect(await doctor({ GITHUB_ACTIONS: "true" })).toEqual([
       "exit 0",
       like("warn records: ", "dimsync records migrate --to git"),

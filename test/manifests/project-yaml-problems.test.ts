@@ -15,7 +15,7 @@ testProblems({
     /`\{` is not closed, and line 3 .* Add `\}`/u,
   ],
   "a brace that is not closed at the end": ["a: {\n  b: [1,\n    2]\n", ["1:4 E_YAML_SYNTAX"], /`\{` is never closed/u],
-  "a bracket that a brace closes": ["a: { b: [1, 2 }\nc: 1\n", ["1:9 E_YAML_SYNTAX"], /`\[` is closed by `\}` in line 1/u],
+  "a bracket that a brace closes": ["a: { b: [1, 2 }\nc: 1\n", ["1:9 E_YAML_SYNTAX"], /`\[` is closed by `\}` on line 1/u],
   "an apostrophe in single quotes": ["a: 'it's'\n", ["1:8 E_YAML_SYNTAX"], /apostrophe twice/u],
   "a tab as indentation": ["a:\n\tb: 1\n", ["2:1 E_YAML_SYNTAX"], /Use spaces/u],
   "keys that begin in different columns": [
@@ -51,7 +51,7 @@ testProblems({
   "a missing line between two documents": [
     `${asset()}${asset()}${asset()}`,
     ["6:1 E_DUPLICATE_KEY", "11:1 E_DUPLICATE_KEY"],
-    /already in line 1.* add a line `---`/u,
+    /already on line 1.* add a line `---`/u,
   ],
   "a duplicate key at the top": [asset().replace("spec:", "kind: Asset\nspec:"), ["4:1 E_DUPLICATE_KEY"], /line 2/u],
   "a duplicate key, once in quotes": [asset('  connection: { "1": a, 1: b }'), ["6:25 E_DUPLICATE_KEY"]],

@@ -135,8 +135,7 @@ export const fullPlan: Plan = plan({
     {
       address: "Tag/gdpr",
       code: "E_TAG_MISSING",
-      message:
-        "The account has no tag named GDPR, and the interface has no call that creates one. Create it in the service's own interface.",
+      message: "The account has no tag named GDPR, and the API cannot create one. Create it in the service's own interface.",
     },
   ],
   deferred: [
@@ -162,7 +161,7 @@ export const fullPlan: Plan = plan({
     {
       address: "Asset/archive",
       paths: ["/connection/account", "/connection/private_key"],
-      reason: "the interface never returns a connection, and dimsync has not sent one",
+      reason: "the API never returns a connection, and dimsync has not sent one",
     },
   ],
   policy: [

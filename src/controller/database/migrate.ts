@@ -44,7 +44,7 @@ export async function checkFormat(database: Database, supported: number = migrat
     throw isUndefinedTable(error) ? notMigrated("has no tables of a controller") : databaseError(error);
   });
   const format = Number(rows[0]?.format ?? 0);
-  if (format < supported) throw notMigrated("is of an earlier version of dimsync");
+  if (format < supported) throw notMigrated("was created by an earlier version of dimsync");
   if (Number(rows[0]?.works_with) > supported)
     throw new DimsyncError(
       "E_CONTROLLER_DATABASE",

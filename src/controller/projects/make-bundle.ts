@@ -113,7 +113,7 @@ function pathIn(folder: string, file: string): string {
   if (path.startsWith("../") || isAbsolute(path))
     throw new DimsyncError(
       "E_BUNDLE",
-      `${file} is outside of the project's folder ${folder}, and only files in it can be pushed. Move or copy it there.`,
+      `${file} is outside the project's folder ${folder}, and only files in it can be pushed. Move or copy it there.`,
     );
   return path;
 }

@@ -37,6 +37,6 @@ function cursorAt(position: number): string {
 function cursorStart(cursor: string | null): number {
   if (cursor === null) return 0;
   const position = /^after:(\d+)$/.exec(Buffer.from(cursor, "base64url").toString())?.[1];
-  if (position === undefined) throw invalid("cursor is not one that this service gave out.");
+  if (position === undefined) throw invalid("cursor was not issued by this service.");
   return Number(position);
 }

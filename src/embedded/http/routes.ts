@@ -65,7 +65,7 @@ function decode(segment: string): string {
   try {
     return decodeURIComponent(segment);
   } catch {
-    throw invalid("The path holds broken percent-encoding.");
+    throw invalid("The path contains invalid percent-encoding.");
   }
 }
 

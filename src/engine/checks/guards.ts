@@ -60,7 +60,7 @@ function creates(items: readonly Item[], input: GuardInput): readonly Found[] {
   const limit = input.limits.maxCreates;
   const actual = input.before.created + items.filter(({ action }) => action === "create").length + awaitedCreates(input).length;
   if (actual <= limit) return [];
-  const message = `${actual} objects would be created, and the interface can't delete any of them; the limit is ${limit}.`;
+  const message = `${actual} objects would be created, and the API can't delete any of them; the limit is ${limit}.`;
   return [{ guard: "maxCreates", message, limit, actual }];
 }
 

@@ -170,7 +170,7 @@ function typeDifference({ resource: { spec, address }, shown }: Known): readonly
 function unverifiableMembers({ resource, digests, shown, record }: Known): readonly Unverifiable[] {
   const paths = Object.keys(digests).filter((path) => path !== "/name" || shown === undefined);
   if (record?.sent !== undefined || paths.length === 0) return [];
-  const reason = "The interface never returns the description and connection of an asset, and what was sent is not recorded.";
+  const reason = "The API never returns the description and connection of an asset, and what was sent is not recorded.";
   return [{ address: resource.address, paths, reason }];
 }
 

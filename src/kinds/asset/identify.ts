@@ -18,7 +18,7 @@ export function identify(resource: Resource<AssetSpec>, account: AccountView): I
     state: "blocked",
     code: "E_UNBOUND",
     message:
-      "Its id is not recorded, and the interface has no call that finds an asset. Bind its id, or set lifecycle.create: ifMissing if it does not exist yet.",
+      "Its id is not recorded, and the API has no call that finds an asset. Bind its id, or set lifecycle.create: ifMissing if it does not exist yet.",
     command: `dimsync bind ${resource.address}=ID`,
   };
 }

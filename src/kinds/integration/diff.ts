@@ -86,7 +86,7 @@ function unverifiableCreate({ address }: IntegrationUnit, create: Create): Unver
   return {
     address,
     paths: paths.map((path) => `/spec${path}`),
-    reason: "The interface never returns what an integration was created with, and what was sent is not recorded.",
+    reason: "The API never returns what an integration was created with, and what was sent is not recorded.",
   };
 }
 
@@ -103,10 +103,9 @@ function changedCreate({ address }: IntegrationUnit, create: Create, sent: NonNu
 
 function expectInstruction(path: Pointer, expected: JsonValue, { id, name }: LiveIntegration): string {
   const integration = `the integration ${JSON.stringify(name)} (${id})`;
-  if (path === "/paused")
-    return `${expected === true ? "Pause" : "Resume"} ${integration} in the service: the interface has no call for it.`;
+  if (path === "/paused") return `${expected === true ? "Pause" : "Resume"} ${integration} in the service: the API has no call for it.`;
   if (path === "/name") return `Rename the integration ${id} to ${JSON.stringify(expected)} in the service, or correct spec.expect.name.`;
-  return `The interface has no call that changes it. Correct ${integration} in the service, or correct spec.expect${dotted(path)}.`;
+  return `The API has no call that changes it. Correct ${integration} in the service, or correct spec.expect${dotted(path)}.`;
 }
 
 const dotted = (path: Pointer): string => path.replaceAll("/", ".");

@@ -20,7 +20,7 @@ export function readOnlyNodeField(parent: Pointer, key: string): string | undefi
   const [spec, member, , set, ...below] = fromPointer(parent);
   const isNode = spec === "spec" && (member === "schemas" || (member === "rules" && set === "set" && below.length === 0));
   if (!isNode || !readOnlyNodeFields.has(key)) return undefined;
-  return `The interface returns \`${key}\` but has no call that writes it. Assert it under spec.expect instead, or change it in the service.`;
+  return `The API returns \`${key}\` but cannot write it. Assert it under spec.expect instead, or change it in the service.`;
 }
 
 /** Keys of `labels` in a selector are names of labels. */

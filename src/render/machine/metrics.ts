@@ -50,7 +50,7 @@ const runFamilies = ({ finishedAtSeconds, durationSeconds, lastSuccessSeconds }:
   { name: "last_run_timestamp_seconds", help: "When the last run ended.", samplesOf: () => [[{}, finishedAtSeconds]] },
   {
     name: "last_success_timestamp_seconds",
-    help: "When the last run ended that read everything and in which no request failed.",
+    help: "End of the last run that read everything and in which no request failed.",
     samplesOf: (document) => {
       const last = succeeded(document) ? finishedAtSeconds : lastSuccessSeconds.get(document.target);
       return last === undefined ? [] : [[{}, last]];

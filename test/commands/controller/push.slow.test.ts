@@ -115,7 +115,7 @@ test.each<readonly [string, () => Promise<string>, string]>([
   ["nothing listens", async () => `postgres://u:${password}@127.0.0.1:1/x`, "the connection was refused"],
   ["the URL is of another kind", async () => `mysql://u:${password}@127.0.0.1/x`, "must begin with postgres://"],
   ["it has no tables of a controller", async () => (await sharedPostgres()).database(), "has no tables of a controller"],
-  ["its tables are older", () => databaseWith([]), "is of an earlier version of dimsync"],
+  ["its tables are older", () => databaseWith([]), "was created by an earlier version of dimsync"],
   [
     "its tables are of a version that this one cannot use",
     () => databaseWith([...migrations, later(newest + 1)]),

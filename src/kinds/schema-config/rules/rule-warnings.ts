@@ -129,7 +129,7 @@ function globsWithoutMatch(uses: Uses): readonly Problem[] {
           code: "W_GLOB_NO_MATCH",
           severity: "warning",
           summary: titles.W_GLOB_NO_MATCH,
-          message: `No ${levelNames[depth]} matches ${JSON.stringify(text)} in any integration of ${configsText(uses)}. Correct or remove the pattern. If it is for later, set minMatches: 0.`,
+          message: `No ${levelNames[depth]} matches ${JSON.stringify(text)} in any integration of ${configsText(uses)}. Correct or remove the pattern. If it is for names that do not exist yet, set minMatches: 0.`,
           place: patternPlace(rule, depth, position),
           address: rule.owner.address,
         },
@@ -155,7 +155,8 @@ function neverMatching(uses: Uses): readonly Problem[] {
     where === undefined && isExcluded
       ? `its patterns exclude every ${levelNames[last]}`
       : `no ${level} with these names has the attributes in where`;
-  const remedy = rule.expected === undefined ? "or remove the rule. If it is for later, set minMatches: 0" : "or remove the entry";
+  const remedy =
+    rule.expected === undefined ? "or remove the rule. If it is for names that do not exist yet, set minMatches: 0" : "or remove the entry";
   return [
     {
       code: "W_RULE_NO_MATCH",
