@@ -22,7 +22,7 @@ export interface ControllerOptions {
   readonly accountsAtOnce: number;
   readonly accountsPerHost: number;
   readonly maxMode: ControllerMode;
-  /** Whether to run JavaScript policies and secrets of commands that a bundle names. */
+  /** Whether to run JavaScript policies and secret commands that a bundle names. */
   readonly allowModules: boolean;
   readonly watched: WatchedProject | undefined;
   readonly env: Environment;

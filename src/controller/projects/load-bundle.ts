@@ -16,7 +16,7 @@ export interface BundleLoader {
   readonly database: Database;
   /** Absolute: copies of bundles, and what records keep on this machine. */
   readonly stateFolder: string;
-  /** Whether code that the bundle brings may run: policies in JavaScript and secrets of commands. */
+  /** Whether code that the bundle brings may run: policies in JavaScript and secret commands. */
   readonly allowModules: boolean;
 }
 

@@ -30,7 +30,7 @@ export function putTag(call: Call): CallResult {
 
 /**
  * POST /v1/tags/{id}/relation (docs/service-interface.md#relations): no data in the response. An integration must exist and so must the tagging user; data
- * assets and monitors can't be known here, as no call lists them. A relation that exists already stays as it is.
+ * assets and monitors can't be known here, as no call lists them. A relation that already exists stays as it is.
  */
 export function relateTag(call: Call): CallResult {
   const { account, options, body, by, now } = call;

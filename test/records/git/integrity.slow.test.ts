@@ -48,7 +48,7 @@ describe("records are refused, and nothing is created, if", () => {
     git(store.remote.bare, "update-ref", "-d", ref);
     const error = await run.intend([intentOf("Asset/c")]).catch((thrown: unknown) => thrown);
     expect(error).toMatchObject({ code: "E_RECORDS_GONE", exit: 1 });
-    expect(() => run.fence()).toThrow("do not exist any more");
+    expect(() => run.fence()).toThrow("no longer exist");
     expect(store.remote.tip(ref)).toBeUndefined();
   });
 
