@@ -8,7 +8,7 @@ export interface StorePlace {
   readonly place: string;
 }
 
-/** E_RECORDS_GONE: the store is missing or was set back. `why` is a clause. */
+/** E_RECORDS_GONE: the store is missing or was restored to an earlier state. `why` is a clause. */
 export const recordsGone = ({ target, place }: StorePlace, why: string): DimsyncError =>
   new DimsyncError(
     "E_RECORDS_GONE",

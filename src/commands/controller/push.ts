@@ -17,7 +17,7 @@ import { loadOptions } from "../shared/project.ts";
 import { diagnosticText } from "../shared/report-error.ts";
 import { currentUser, placeOf, withController } from "./place.ts";
 
-/** `dimsync controller push`: uploads the project and makes it the wanted one of its targets under control. */
+/** `dimsync controller push`: uploads the project and makes it the desired state of its targets under control. */
 export async function runPush(context: Context<ControllerFlags>): Promise<ExitCode> {
   const { io, flags, cwd } = context;
   checkOutputs(context, ["human", "json"]);

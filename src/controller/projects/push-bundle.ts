@@ -11,7 +11,7 @@ export interface PushedBundle {
   readonly accounts: readonly RegisteredAccount[];
 }
 
-/** Stores the bundle and makes it the wanted one of its targets. Throws E_BUNDLE if a target's records are not in this database. */
+/** Stores the bundle and makes it the desired state of its targets. Throws E_BUNDLE if a target's records are not in this database. */
 export async function pushBundle(
   database: Database,
   content: BundleContent,

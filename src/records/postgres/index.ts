@@ -154,7 +154,7 @@ async function load(options: PostgresStoreOptions, place: StorePlace, database: 
     try {
       const version = checked(options, place, await readVersion(database, options.schema, options.target));
       if (!(await rememberVersion(options, version.version)))
-        throw recordsGone(place, "the database was set back since this machine last read it, for example to a backup");
+        throw recordsGone(place, "the database was restored to an earlier state since this machine last read it, for example to a backup");
       return version;
     } catch (error) {
       if (error instanceof DimsyncError) throw error;

@@ -45,9 +45,9 @@ describe("nothing is created, and the message says why, if", () => {
     ["the schema was dropped", "E_RECORDS_GONE", "contains no records", change("drop schema dimsync cascade")],
     ["the store is another one", "E_RECORDS_GONE", "their id is other", change("update dimsync.store set id = 'other'")],
     [
-      "the database was set back after this machine wrote it",
+      "the database was restored to an earlier state after this machine wrote it",
       "E_RECORDS_GONE",
-      "set back",
+      "restored to an earlier state",
       change("update dimsync.lease set version = version - 1"),
     ],
     ["the format is that of a later version", "E_RECORDS_READ", "their format is 99", change("update dimsync.store set format = 99")],

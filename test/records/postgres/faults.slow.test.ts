@@ -162,7 +162,7 @@ describe("creates nothing without its records", () => {
     expect(String(error)).not.toContain("canary-password");
   });
 
-  test("a database that was set back to an older backup", async () => {
+  test("a database that was restored from an older backup", async () => {
     const { url, open } = await newStore();
     const folder = newFolder();
     const run = await open({ folder }).begin({ runId: "run-1", waitMs: 0 });
