@@ -57,7 +57,7 @@ function integrationParts({ rows }: Register): readonly Part[] {
     else groups.push([row]);
     shown++;
   }
-  const more = `<p>${counted(left, "column")} are left out here. <code>dimsync register -o csv</code> has them all.</p>`;
+  const more = `<p>Left out here: ${counted(left, "column")}. <code>dimsync register -o csv</code> lists all of them.</p>`;
   return [...groups.map(integrationPart), { id: "more", title: "Left out", html: left === 0 ? "" : more }];
 }
 
@@ -96,7 +96,7 @@ export function registerDiffHtml({ target, from, to, changes }: RegisterDiff): s
     escaped(one.row.label),
     escaped(changeText(one)),
   ]);
-  const more = changes.length > shown.length ? `<p>${changes.length - shown.length} more are left out here.</p>` : "";
+  const more = changes.length > shown.length ? `<p>Left out here: ${counted(changes.length - shown.length, "change")}.</p>` : "";
   return page({
     title: `Register of ${target}`,
     titleNote: "",

@@ -29,6 +29,16 @@ const pages = {
   "a diff": registerDiffHtml(diff),
 };
 
+test("a register and a diff of more than 20,000 rows say how many are left out", () => {
+  const [row] = rows;
+  const [change] = diff.changes;
+  if (row === undefined || change === undefined) throw new Error("There are no rows.");
+  const html = registerHtml(registerOf(Array.from({ length: 20_001 }, () => row)));
+  expect(html).toContain("Left out here: 1 column. <code>dimsync register -o csv</code> lists all of them.");
+  const changes = Array.from({ length: 20_002 }, () => change);
+  expect(registerDiffHtml({ ...diff, changes })).toContain("Left out here: 2 changes.");
+});
+
 describe.skipIf(chromiumMissing)(chromiumTitle, () => {
   let browser: Browser;
   let tab: Tab;
