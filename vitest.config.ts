@@ -11,8 +11,8 @@ const shared = {
   hookTimeout: 60_000,
   pool: "forks" as const,
   // Most code runs a few times. Optimizing the embedded database would take 2 s of processor time in each
-  // worker, and optimizing the rest as early as usual a tenth of the time of all fast tests.
-  execArgv: ["--liftoff-only", "--interrupt-budget=1000000"],
+  // worker, and optimizing the rest a tenth of the time of all fast tests.
+  execArgv: ["--liftoff-only", "--no-opt"],
   // Loading the sources again for each file would take a third of the time. No file may leave anything
   // behind: change environment variables with vi.stubEnv.
   isolate: false,
