@@ -27,7 +27,8 @@ export async function gitState(
 ): Promise<Plan["git"]> {
   const place = { folder, env: process.env };
   try {
-    if (!isInRepository(await realpath(folder))) return undefined;
+    // Without a repository, git would take some milliseconds to say so.
+    if (process.env["GIT_DIR"] === undefined && repositoryTop(await realpath(folder)) === undefined) return undefined;
     const args = ["--no-optional-locks", "status", "--porcelain=v2", "--branch", "--untracked-files=normal", "-z"];
     const { code, stdout } = await runGit(place, args, { timeoutMs, signal });
     const { commit, changed } = parseStatus(stdout.toString("utf8"));
@@ -45,10 +46,10 @@ export async function gitState(
   }
 }
 
-/** Whether git may find a repository: without one, it would take some milliseconds to say so. */
-function isInRepository(folder: string): boolean {
-  if (process.env["GIT_DIR"] !== undefined || existsSync(join(folder, ".git"))) return true;
-  return dirname(folder) !== folder && isInRepository(dirname(folder));
+/** The top folder of the git repository that the folder is in, found without git; undefined if there is none. */
+export function repositoryTop(folder: string): string | undefined {
+  if (existsSync(join(folder, ".git"))) return folder;
+  return dirname(folder) === folder ? undefined : repositoryTop(dirname(folder));
 }
 
 /** Paths relative to the top of the repository; untracked folders end with a slash. */

@@ -1,6 +1,7 @@
 import { existsSync } from "node:fs";
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { dirname, join, relative, resolve, sep } from "node:path";
+import { repositoryTop } from "../../git/state.ts";
 import { listTargets } from "../../manifests/project.ts";
 import { DimsyncError } from "../../model/errors.ts";
 import type { ExitCode } from "../../model/exit.ts";
@@ -34,8 +35,8 @@ export async function runInit(context: Context<InitFlags>, directory: string | u
   }
   if (isNew) await createRecords(context, root);
   const inFolder = await targetsInFolder(context, root);
-  const repository = repositoryAbove(root);
-  if (repository !== undefined) io.stderr(moveWorkflowsText(relative(repository, root).split(sep).join("/")));
+  const repository = repositoryTop(root);
+  if (repository !== undefined && repository !== root) io.stderr(moveWorkflowsText(relative(repository, root).split(sep).join("/")));
   if (flags.fromLive === true) {
     const { runImport } = await import("../adopt/import.ts");
     return runImport({ ...context, cwd: root }, []);
@@ -69,19 +70,6 @@ const folderText = (targets: readonly string[]): string => `
 The records (ids and the journal of creates) of ${targets.join(", ")} are files of this machine. CI jobs do not see
 them. Once the repository has a remote, move them there, before the first apply in CI:
 ${targets.map((target) => `  dimsync records migrate --to git -t ${shellWord(target)}\n`).join("")}`;
-
-/**
- * The root of the git repository around the folder; undefined if the folder is that root or in no
- * repository.
- */
-function repositoryAbove(folder: string): string | undefined {
-  let above = folder;
-  while (!existsSync(join(above, ".git"))) {
-    if (dirname(above) === above) return undefined;
-    above = dirname(above);
-  }
-  return above === folder ? undefined : above;
-}
 
 /** Writes a file unless it exists. Throws E_INIT. */
 async function writeNew(file: string, text: string): Promise<"created  " | "unchanged" | "kept     "> {
