@@ -3,7 +3,7 @@ import { isSchemaConfig, kindNames } from "../kinds/manifests.ts";
 import { expand } from "../kinds/schema-config/coverage.ts";
 import { absenceOf, disabledAbove, type Explanation, explain } from "../kinds/schema-config/explain.ts";
 import { type ObservedSchemas, schemaConfig, withColumns } from "../kinds/schema-config/index.ts";
-import { reviewColumns } from "../kinds/schema-config/new-columns.ts";
+import { switchedOffBy } from "../kinds/schema-config/new-columns.ts";
 import { type Field, type NodePath, nodePointer, nodeText, type TablePath } from "../kinds/schema-config/tree.ts";
 import type { SchemaConfigUnit } from "../kinds/schema-config/units.ts";
 import { type Address, kindOf, manifestAddress } from "../model/address.ts";
@@ -15,7 +15,7 @@ import type { SchemaTree } from "../model/resource.ts";
 import type { PlannedRequest, Reads } from "../model/service.ts";
 import { didYouMean } from "../text/suggest.ts";
 import { observeAccount } from "./observe.ts";
-import { cachedReads, columnBudget } from "./reads/cached-reads.ts";
+import { cachedReads, columnBudget, columnsNeeded } from "./reads/cached-reads.ts";
 import { ignoring } from "./scope.ts";
 import type { Session } from "./session.ts";
 
@@ -55,13 +55,12 @@ export async function explainNode(session: Session, address: Address, path: Node
 
 async function explainUnit({ unit, live }: ReadUnit, { reads, account }: ObservedConfigs, path: NodePath): Promise<Explained> {
   const whole = await withColumns({ id: unit.liveId, tree: live.tree }, unknownTable(live.tree, path), reads);
-  const { items, problems } = schemaConfig.diff(unit, whole, account);
+  const { items, problems, review } = schemaConfig.diff(unit, whole, account);
   const liveName = account.integrations.find(({ id }) => id === unit.liveId)?.name;
   const isIgnored = (node: NodePath, key: Field): boolean => account.ignored(unit.address, nodePointer(node, key));
   const changes = items.flatMap((item) => item.changes);
   const absent = absenceOf(whole.tree, path);
-  const switchedOff =
-    account.review === undefined ? undefined : reviewColumns(unit, whole.tree, { account, review: account.review }).switchedOff;
+  const switchedOff = review && switchedOffBy(unit, review);
   const disabled = disabledAbove(whole.tree, path, new Map(changes.map((change) => [change.path, change.after])));
   return {
     address: unit.address,
@@ -154,9 +153,8 @@ async function observeConfigs(session: Session, addresses: readonly Address[]): 
     );
   }
   const claimColumns = columnBudget(project.settings.client.maxColumnReads);
-  // As in a plan: to review columns, they must be known.
-  const policyColumns: ReadNeeds["policyColumns"] = session.review === undefined ? () => undefined : () => () => true;
-  const read = units.map((unit) => readUnit(unit, reads, { policyColumns, claimColumns }));
+  const needs = { policyColumns: columnsNeeded(session, () => undefined), claimColumns };
+  const read = units.map((unit) => readUnit(unit, reads, needs));
   return { units: await Promise.all(read), reads, account };
 }
 

@@ -6,7 +6,7 @@ import { type CheckedUnit, checkPolicies, type PolicyCheck } from "./checks/poli
 import { type Compared, compareUnits } from "./compare.ts";
 import { type ObservedAccount, observeAccount } from "./observe.ts";
 import { type BaseView, baseResources, baseView } from "./origin.ts";
-import { columnBudget } from "./reads/cached-reads.ts";
+import { columnBudget, columnsNeeded } from "./reads/cached-reads.ts";
 import type { Recovered } from "./recover.ts";
 import { everything, ignoring, manifestsInScope } from "./scope.ts";
 import type { LoadedProject, Round, Session } from "./session.ts";
@@ -92,8 +92,7 @@ export async function compareRound({ session, options, reads, scope }: Round, vi
     base: view.base,
     protectOnly: options.protectOnly === true,
     concurrency: session.project.settings.client.concurrency,
-    // To review columns, they must be known.
-    needs: { policyColumns: session.review === undefined ? policies.columnsNeeded : () => () => true, claimColumns: view.claimColumns },
+    needs: { policyColumns: columnsNeeded(session, policies.columnsNeeded), claimColumns: view.claimColumns },
     checkUnit: labels === undefined ? policies.checkUnit : bothChecks(labels.checkUnit, policies.checkUnit),
     signal: session.signal,
   });

@@ -1,7 +1,8 @@
-import type { ListedObject } from "../../kinds/kind.ts";
+import type { ListedObject, ReadNeeds } from "../../kinds/kind.ts";
 import { ServiceError } from "../../model/errors.ts";
 import type { LiveIntegration, LiveTag } from "../../model/live.ts";
 import type { Listing, Reads } from "../../model/service.ts";
+import type { Session } from "../session.ts";
 
 /** Reads of one run: a list or an object is read once. Schemas and columns are not cached, because of their size. */
 export interface RunReads extends Reads {
@@ -71,6 +72,10 @@ function onceById<T>(read: (id: string) => Promise<T>): (id: string) => Promise<
  * `E_COLUMN_READS` if the run would exceed its limit.
  */
 export type ClaimColumns = (integrationId: string, tables: number) => void;
+
+/** Which columns must be read: to review columns, all of them; otherwise those that policies check. */
+export const columnsNeeded = ({ review }: Pick<Session, "review">, byPolicies: ReadNeeds["policyColumns"]): ReadNeeds["policyColumns"] =>
+  review === undefined ? byPolicies : () => () => true;
 
 /**
  * Some responses have no columns (docs/service-interface.md). A rule for all columns of a fleet

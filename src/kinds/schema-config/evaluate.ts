@@ -7,7 +7,7 @@ import {
   collectSwitchedOff,
   collectValue,
   type IsIgnored,
-  keyRole,
+  isSwitchedOff,
   type NodeChange,
   newCollected,
   type TableState,
@@ -203,8 +203,7 @@ function compareColumn(walk: Walk, table: TableState, { name, column, match, res
   const { collected } = walk;
   const path = [table.path[0], table.path[1], name] as const;
   const since = collected.changes.length;
-  const isSwitchedOff = table.switchedOff?.has(name) === true && keyRole(name, column, table.live) === undefined;
-  if (isSwitchedOff) collectSwitchedOff(collected, path, column.enabled);
+  if (isSwitchedOff(table.switchedOff, name, { column, table: table.live })) collectSwitchedOff(collected, path, column.enabled);
   else collectValue(collected, { path, key: "enabled", before: column.enabled }, resolution);
   collectValue(collected, { path, key: "hashed", before: column.hashed }, resolution);
   const changes = collected.changes.slice(since);

@@ -111,6 +111,13 @@ export interface TableState {
 export const keyRole = (name: string, column: LiveColumn, { cursorField }: LiveTable): Refused["role"] | undefined =>
   column.isPrimaryKey === true ? "primary key" : cursorField === name ? "cursor" : undefined;
 
+/** Whether a column is one of these new columns of its table. Key columns cannot be disabled, so they are not switched off. */
+export const isSwitchedOff = (
+  newColumns: ReadonlySet<string> | undefined,
+  name: string,
+  { column, table }: { readonly column: LiveColumn; readonly table: LiveTable },
+): boolean => newColumns?.has(name) === true && keyRole(name, column, table) === undefined;
+
 /** A new column is switched off, whatever rules and literal entries set. */
 export function collectSwitchedOff({ program, isIgnored, changes }: Collected, path: NodePath, before: boolean): void {
   const { unreviewed } = program;

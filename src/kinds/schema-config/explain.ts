@@ -7,7 +7,7 @@ import { type ColumnTree, locationIn } from "../../model/resource.ts";
 import { nearest } from "../../text/suggest.ts";
 import type { RuleProgram, UnmatchedMode } from "./compiled-config.ts";
 import { evaluate, type NewColumns } from "./evaluate.ts";
-import { causeOf, type IsIgnored, keyRole, type NodeChange } from "./evaluation.ts";
+import { causeOf, type IsIgnored, isSwitchedOff, type NodeChange } from "./evaluation.ts";
 import { coversItself, type Literals, newResolution, type Resolution, resolve, type Step, steps } from "./rules/resolve-rules.ts";
 import { type CachedMatch, matchIn, type RuleCache, type RuleScope } from "./rules/rule-cache.ts";
 import {
@@ -100,7 +100,7 @@ export function explain(
   const located = locate(cache, live, path);
   const { depth, node, resolution, unmatched } = located;
   const mode = unmatched?.mode === "error" ? undefined : unmatched?.mode;
-  const off = isSwitchedOff(live, path, switchedOff) ? cache.program.unreviewed : undefined;
+  const off = isNodeSwitchedOff(live, path, switchedOff) ? cache.program.unreviewed : undefined;
   const enabled = off === undefined ? (resolution.enabled ?? (mode === undefined ? undefined : mode === "enable")) : false;
   const applied = [...appliedSteps(cache.program, located, path), ...(unmatched === undefined ? [] : [appliedMode(unmatched)])];
   return {
@@ -118,12 +118,11 @@ export function explain(
   };
 }
 
-/** Key columns are not switched off: they cannot be disabled. */
-function isSwitchedOff(live: LiveSchemas, [schema, table = "", column = ""]: NodePath, switchedOff: NewColumns | undefined): boolean {
+function isNodeSwitchedOff(live: LiveSchemas, [schema, table = "", column = ""]: NodePath, switchedOff: NewColumns | undefined): boolean {
   const liveTable = own(own(live, schema)?.tables, table);
   const liveColumn = own(liveTable?.columns, column);
   if (liveTable === undefined || liveColumn === undefined) return false;
-  return switchedOff?.get(schema)?.get(table)?.has(column) === true && keyRole(column, liveColumn, liveTable) === undefined;
+  return isSwitchedOff(switchedOff?.get(schema)?.get(table), column, { column: liveColumn, table: liveTable });
 }
 
 const withoutEnabled = (setting: AppliedSetting): AppliedSetting => ({ ...setting, wins: setting.wins.filter((key) => key !== "enabled") });

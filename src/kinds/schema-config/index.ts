@@ -19,7 +19,7 @@ import type { NodeChange } from "./evaluation.ts";
 import { withoutLiteralTree } from "./literal-tree.ts";
 import { liveView } from "./live-view.ts";
 import { isLabel, readOnlyNodeField } from "./manifest.ts";
-import { newColumnProblems, reviewColumns } from "./new-columns.ts";
+import { newColumnProblems, reviewColumns, switchedOffBy } from "./new-columns.ts";
 import { newNodeLeaves } from "./node-leaves.ts";
 import { lackingEntries } from "./nowhere.ts";
 import { observedBy, patches, tablesTouched, unintendedChanges } from "./patch.ts";
@@ -119,7 +119,7 @@ function diff(unit: SchemaConfigUnit, live: ObservedSchemas | undefined, account
   const reviewed = account.review === undefined ? undefined : reviewColumns(unit, tree, { account, review: account.review });
   const evaluation = evaluate(rules, tree, {
     isIgnored: (path, key) => account.ignored(address, nodePointer(path, key)),
-    switchedOff: reviewed?.switchedOff,
+    switchedOff: reviewed && switchedOffBy(unit, reviewed),
   });
   const tally = finishStats(evaluation.stats);
   const { targets } = unit;
@@ -129,7 +129,7 @@ function diff(unit: SchemaConfigUnit, live: ObservedSchemas | undefined, account
     ...missing.problems,
     ...refusals(rules.program, evaluation, label),
     ...columnProblems(unit, live),
-    ...(reviewed === undefined ? [] : newColumnProblems(unit, tree, reviewed.difference)),
+    ...(reviewed === undefined ? [] : newColumnProblems(unit, tree, reviewed)),
   ];
   const isRefused = problems.some(({ severity }) => severity === "error");
   return {
@@ -141,7 +141,7 @@ function diff(unit: SchemaConfigUnit, live: ObservedSchemas | undefined, account
     unmanagedColumns: evaluation.unmanagedColumns,
     // An integration that this run has created is configured for the first time, so everything changes.
     ...(account.fresh.has(liveId) ? {} : { covered: { address, count: evaluation.coveredNodes, unit: "nodes" } }),
-    ...(reviewed === undefined ? {} : { review: reviewed.difference }),
+    ...(reviewed === undefined ? {} : { review: reviewed }),
     ...(account.listUnmanaged === true ? { unmanagedTables: unmanagedTables(rules, tree).map((one) => ({ address, ...one })) } : {}),
     ...(tally === undefined
       ? {}

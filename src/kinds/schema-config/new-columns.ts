@@ -15,18 +15,12 @@ import { keyRole } from "./evaluation.ts";
 import { nodePointer, nodeText } from "./tree.ts";
 import type { SchemaConfigUnit } from "./units.ts";
 
-export interface ReviewedColumns {
-  readonly difference: ColumnDifference;
-  /** With `unreviewed: disable`, the new columns. */
-  readonly switchedOff?: NewColumns;
-}
-
 /** Compares the columns of an integration with those that someone has reviewed. Columns that `ignore` in dimsync.yaml covers are left out. */
 export function reviewColumns(
   { address, label, liveId, rules }: SchemaConfigUnit,
   live: LiveSchemas,
   { review, account }: { readonly review: ColumnReview; readonly account: AccountView },
-): ReviewedColumns {
+): ColumnDifference {
   const integration = { address, label, liveId };
   const { added, gone } = review.compare(integration, live);
   const isIncluded = ({ schema, table, column }: GoneColumn): boolean => !account.ignored(address, nodePointer([schema, table, column]));
@@ -42,10 +36,12 @@ export function reviewColumns(
     const label = [...new Set(found.map((one) => one.label))].join(", ");
     return { ...column, ...(label === "" ? {} : { label }), ...stateOf(column, live), ...(since === undefined ? {} : { since }) };
   });
-  const mode = rules.program.unreviewed?.mode;
-  const difference = { newColumns, goneColumns: listed(gone), refuses: mode === "error" && newColumns.length > 0 };
-  return { difference, ...(mode === "disable" && newColumns.length > 0 ? { switchedOff: byTable(newColumns) } : {}) };
+  return { newColumns, goneColumns: listed(gone), refuses: rules.program.unreviewed?.mode === "error" && newColumns.length > 0 };
 }
+
+/** With `unreviewed: disable`, the new columns. */
+export const switchedOffBy = ({ rules }: SchemaConfigUnit, { newColumns }: ColumnDifference): NewColumns | undefined =>
+  rules.program.unreviewed?.mode === "disable" && newColumns.length > 0 ? byTable(newColumns) : undefined;
 
 function stateOf({ schema, table, column }: GoneColumn, live: LiveSchemas): Pick<NewColumn, "replicated" | "hashed"> {
   const liveSchema = own(live, schema);
