@@ -52,23 +52,23 @@ export async function writeCommit(
   if (key !== undefined) files.set("seal", sealOf(parent, rootListing(blobsOf(files, before, objectFormat).blobs, objectFormat), key));
   const { blobs, added } = blobsOf(files, before, objectFormat);
   const trees = treesOf(blobs, objectFormat);
+  const at = `${Math.floor(Date.now() / 1000)} +0000`;
   const header = [
     `tree ${trees.at(-1)?.id}`,
     ...(parent === undefined ? [] : [`parent ${parent}`]),
-    `author ${identityIn(place.env, "AUTHOR")}`,
-    `committer ${identityIn(place.env, "COMMITTER", "AUTHOR")}`,
+    `author ${identityIn(place.env, "AUTHOR")} ${at}`,
+    `committer ${identityIn(place.env, "COMMITTER", "AUTHOR")} ${at}`,
   ];
   const written = objectOf("commit", Buffer.from(`${header.join("\n")}\n\n${message}`), objectFormat);
   await writeObjects(place, [...added, ...trees, written], objectFormat);
   return { id: written.id, tree: { files, blobs } };
 }
 
-/** NAME <EMAIL> SECONDS ZONE, from the environment as git reads it, without the characters that git leaves out. */
+/** NAME <EMAIL>, from the environment as git reads it, without the characters that git leaves out. The first role that has a part decides. */
 function identityIn(env: Environment, ...roles: readonly string[]): string {
-  const [name = "dimsync", email = "dimsync@localhost"] = ["NAME", "EMAIL"].map((part) =>
-    roles
-      .map((role) => env[`GIT_${role}_${part}`]?.replaceAll(/[<>\n\0]/gu, "").trim())
-      .find((value) => value !== undefined && value !== ""),
-  );
-  return `${name} <${email}> ${Math.floor(Date.now() / 1000)} +0000`;
+  const part = (name: string, fallback: string): string => {
+    const values = roles.map((role) => (env[`GIT_${role}_${name}`] ?? "").replaceAll(/[<>\n\0]/gu, "").trim());
+    return values.find((value) => value !== "") ?? fallback;
+  };
+  return `${part("NAME", "dimsync")} <${part("EMAIL", "dimsync@localhost")}>`;
 }
