@@ -1,5 +1,5 @@
 // Builds dist/: validators from schema/ (ajv standalone), then the bundles (build/program.mjs),
-// then the help texts, then the types. `--generate` stops after the validators, `--no-types` skips
+// then the help texts, and at the same time the types. `--generate` stops after the validators, `--no-types` skips
 // the declaration files, `--out DIR` builds into another folder.
 import { execFile } from "node:child_process";
 import { chmod, copyFile, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
@@ -23,8 +23,14 @@ const outFlag = process.argv.indexOf("--out");
 const out = outFlag < 0 ? at("dist/") : pathToFileURL(`${resolve(process.argv[outFlag + 1] ?? "")}/`);
 const inOut = (path) => fileURLToPath(new URL(path, out));
 const rootFolder = fileURLToPath(root);
-/** Resolves with what the program printed; if it fails, the error contains that. */
-const node = async (...args) => (await promisify(execFile)(process.execPath, args)).stdout;
+/** Resolves with what the program printed; if it fails, the message contains that. */
+const node = (...args) =>
+  promisify(execFile)(process.execPath, args).then(
+    ({ stdout }) => stdout,
+    ({ message, stdout }) => {
+      throw new Error(`${message}\n${stdout}`);
+    },
+  );
 
 /**
  * One CommonJS module per schema file, named after it: schema/tag.schema.json ->
