@@ -1,7 +1,11 @@
-import { existsSync } from "node:fs";
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { createRequire } from "node:module";
-import { type Browser, chromium, type Page } from "playwright-core";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+import { type Browser, type BrowserContextOptions, chromium, type Page } from "playwright-core";
+import { afterAll, beforeAll, onTestFinished } from "vitest";
 
 const paths = [process.env["CHROME_PATH"], "/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"];
 const executablePath = paths.find((path) => path !== undefined && path !== "" && existsSync(path));
@@ -9,9 +13,6 @@ const executablePath = paths.find((path) => path !== undefined && path !== "" &&
 /** Whether tests in Chromium must be skipped, and the title of their suite, which then says why. */
 export const chromiumMissing = executablePath === undefined;
 export const chromiumTitle = chromiumMissing ? "skipped: no Chromium found (apt-get install chromium, or set CHROME_PATH)" : "in Chromium";
-
-export const launchChromium = (): Promise<Browser> =>
-  chromium.launch({ ...(executablePath === undefined ? {} : { executablePath }), args: ["--no-sandbox"] });
 
 /** How a reader sees a page: the size of the window in CSS pixels, and the color scheme. */
 export interface View {
@@ -34,29 +35,58 @@ export async function show(page: Page, { width, height, colorScheme }: View): Pr
 
 /** A tab that shows one page after the other: a new tab for each starts two processes. */
 export interface Tab {
-  readonly page: Page;
   /** The URLs that the page in it has requested, and its messages and errors. */
   readonly requested: readonly string[];
   readonly said: readonly string[];
-  readonly open: (url: string, view?: View) => Promise<void>;
+  readonly open: (url: string, view?: View) => Promise<Page>;
+  readonly openHtml: (html: string) => Promise<Page>;
+  /** A tab of its own, with other settings or a page that a test changes; closed when the test ends. */
+  readonly openApart: (options?: BrowserContextOptions) => Promise<Page>;
 }
 
-export async function newTab(browser: Browser): Promise<Tab> {
-  const page = await browser.newPage();
+/** Starts Chromium for the suite that calls it, and returns the tab of its tests. */
+export function tabOfSuite(): Tab {
+  let started: { readonly browser: Browser; readonly page: Page; readonly folder: string } | undefined;
   const requested: string[] = [];
   const said: string[] = [];
-  page.on("request", (request) => requested.push(request.url()));
-  page.on("console", (message) => said.push(message.text()));
-  page.on("pageerror", (error) => said.push(error.message));
+  const running = (): NonNullable<typeof started> => {
+    if (started === undefined) throw new Error("Chromium did not start.");
+    return started;
+  };
+  beforeAll(async () => {
+    const folder = mkdtempSync(join(tmpdir(), "dimsync-html-"));
+    const browser = await chromium.launch({ ...(executablePath === undefined ? {} : { executablePath }), args: ["--no-sandbox"] });
+    const page = await browser.newPage();
+    page.on("request", (request) => requested.push(request.url()));
+    page.on("console", (message) => said.push(message.text()));
+    page.on("pageerror", (error) => said.push(error.message));
+    started = { browser, page, folder };
+  });
+  afterAll(async () => {
+    await started?.browser.close();
+    if (started !== undefined) rmSync(started.folder, { recursive: true, force: true });
+  });
+  const open = async (url: string, view: View = views["desktop, light"]): Promise<Page> => {
+    const { page } = running();
+    requested.length = 0;
+    said.length = 0;
+    await show(page, view);
+    await page.goto(url);
+    return page;
+  };
   return {
-    page,
     requested,
     said,
-    async open(url, view = views["desktop, light"]) {
-      requested.length = 0;
-      said.length = 0;
-      await show(page, view);
-      await page.goto(url);
+    open,
+    openHtml(html) {
+      const file = join(running().folder, "page.html");
+      writeFileSync(file, html);
+      return open(pathToFileURL(file).href);
+    },
+    async openApart(options) {
+      const context = await running().browser.newContext(options);
+      onTestFinished(() => context.close());
+      return context.newPage();
     },
   };
 }

@@ -1,44 +1,24 @@
-import type { Browser, Page } from "playwright-core";
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
+import type { Page } from "playwright-core";
+import { afterAll, describe, expect, test } from "vitest";
 import { type StatusPage, startPage } from "../../../src/controller/page/server.ts";
 import type { AccountSummary } from "../../../src/controller/views/status.ts";
-import {
-  axeViolations,
-  chromiumMissing,
-  chromiumTitle,
-  launchChromium,
-  newTab,
-  pageWidth,
-  type Tab,
-  views,
-} from "../../support/chromium.ts";
+import { axeViolations, chromiumMissing, chromiumTitle, pageWidth, tabOfSuite, views } from "../../support/chromium.ts";
 import { sampleOf } from "../../support/sample.ts";
 import { started } from "./ask.ts";
 import { account, accountsOf, bundle, causesOf, detail, findings, now, run, worldOf } from "./world.ts";
 
 describe.skipIf(chromiumMissing)(chromiumTitle, () => {
-  let browser: Browser;
-  let shared: Tab;
   const sites = new Map<number, StatusPage>();
-  beforeAll(async () => {
-    browser = await launchChromium();
-    shared = await newTab(browser);
-  });
   afterAll(async () => {
-    await browser?.close();
     for (const site of sites.values()) await site.close();
   });
+  const { open, openApart, said } = tabOfSuite();
 
   /** The URL of a page with so many accounts, which tests share: each origin takes a process of its own. */
   async function siteOf(count: number): Promise<string> {
     const site = sites.get(count) ?? (await startPage({ reads: worldOf(accountsOf(count)), host: "127.0.0.1", port: 0, now: () => now }));
     sites.set(count, site);
     return site.url;
-  }
-
-  async function open(url: string): Promise<Page> {
-    await shared.open(url);
-    return shared.page;
   }
 
   const paths = {
@@ -64,12 +44,11 @@ describe.skipIf(chromiumMissing)(chromiumTitle, () => {
     { timeout: 120_000 },
     async ({ name, how }) => {
       const [count, path] = paths[name];
-      await shared.open((await siteOf(count)) + path, how);
-      await shared.page.evaluate("for (const each of document.querySelectorAll('details')) each.open = true");
-      // The same elements as with 50 accounts: axe-core would look at them for seconds.
-      if (count < 500) expect(await axeViolations(shared.page)).toEqual([]);
-      expect(await pageWidth(shared.page)).toBe(how.width);
-      expect(shared.said.filter((text) => name !== "a page that does not exist" || !text.includes("404"))).toEqual([]);
+      const tab = await open((await siteOf(count)) + path, how);
+      await tab.evaluate("for (const each of document.querySelectorAll('details')) each.open = true");
+      expect(await axeViolations(tab)).toEqual([]);
+      expect(await pageWidth(tab)).toBe(how.width);
+      expect(said.filter((text) => name !== "a page that does not exist" || !text.includes("404"))).toEqual([]);
     },
   );
 
@@ -100,9 +79,7 @@ describe.skipIf(chromiumMissing)(chromiumTitle, () => {
   });
 
   test("everything works without JavaScript", async () => {
-    const context = await browser.newContext({ javaScriptEnabled: false });
-    onTestFinished(() => context.close());
-    const tab = await context.newPage();
+    const tab = await openApart({ javaScriptEnabled: false });
     await tab.goto(await siteOf(50));
     await tab.getByLabel("State").selectOption("drifted");
     await tab.getByLabel("Label").selectOption("team=finance");
@@ -142,9 +119,7 @@ describe.skipIf(chromiumMissing)(chromiumTitle, () => {
           causes: () => world().causes(),
         },
       });
-      const context = await browser.newContext();
-      onTestFinished(() => context.close());
-      const tab = await context.newPage();
+      const tab = await openApart();
       // The script waits for 15 s with the clock of the page.
       await tab.clock.install();
       await tab.goto(page.url + path);

@@ -1,22 +1,8 @@
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { pathToFileURL } from "node:url";
-import type { Browser, Page } from "playwright-core";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import type { Page } from "playwright-core";
+import { describe, expect, test } from "vitest";
 import { renderHtmlAll } from "../../../src/render/html/index.ts";
 import { type Document, renderers } from "../../../src/render/index.ts";
-import {
-  axeViolations,
-  chromiumMissing,
-  chromiumTitle,
-  launchChromium,
-  newTab,
-  pageWidth,
-  show,
-  type Tab,
-  views,
-} from "../../support/chromium.ts";
+import { axeViolations, chromiumMissing, chromiumTitle, pageWidth, show, tabOfSuite, views } from "../../support/chromium.ts";
 import { invalid } from "../diagnostics.ts";
 import { fullPlan, planOfColumns } from "../full-plan.ts";
 import { history, largeReport, past, tracedReport } from "../html-report.ts";
@@ -32,27 +18,8 @@ const documents: Readonly<Record<string, Document>> = {
   "a plan that is grouped by rule": planOfColumns(60),
 };
 describe.skipIf(chromiumMissing)(chromiumTitle, () => {
-  let browser: Browser;
-  let tab: Tab;
-  let folder: string;
-
-  beforeAll(async () => {
-    folder = mkdtempSync(join(tmpdir(), "dimsync-html-"));
-    browser = await launchChromium();
-    tab = await newTab(browser);
-  });
-  afterAll(async () => {
-    await browser?.close();
-    rmSync(folder, { recursive: true, force: true });
-  });
-
-  async function openHtml(html: string): Promise<Page> {
-    const file = join(folder, "report.html");
-    writeFileSync(file, html);
-    await tab.open(pathToFileURL(file).href);
-    return tab.page;
-  }
-  const open = (document: Document): Promise<Page> => openHtml(renderers.html(document, { color: false, verbose: false, history }));
+  const tab = tabOfSuite();
+  const open = (document: Document): Promise<Page> => tab.openHtml(renderers.html(document, { color: false, verbose: false, history }));
 
   test.each(Object.entries(documents))("%s: axe-core finds nothing, and nothing overflows the page", async (_, document) => {
     const page = await open(document);
@@ -68,7 +35,7 @@ describe.skipIf(chromiumMissing)(chromiumTitle, () => {
 
   test("a page of several targets begins with a table of them, and axe-core finds nothing", async () => {
     const targets = [tracedReport, { ...largeReport(3, 20), target: "staging" }, plan({ kind: "DriftReport", target: "eu" })];
-    const page = await openHtml(renderHtmlAll(targets, { color: false, verbose: false, history }));
+    const page = await tab.openHtml(renderHtmlAll(targets, { color: false, verbose: false, history }));
     await show(page, views["phone, light"]);
     expect(await page.locator("table.targets tbody tr").count()).toBe(3);
     expect(await pageWidth(page)).toBeLessThanOrEqual(390);

@@ -1,21 +1,6 @@
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { pathToFileURL } from "node:url";
-import type { Browser, Page } from "playwright-core";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { registerDiffHtml, registerHtml } from "../../../src/render/register/html.ts";
-import {
-  axeViolations,
-  chromiumMissing,
-  chromiumTitle,
-  launchChromium,
-  newTab,
-  pageWidth,
-  show,
-  type Tab,
-  views,
-} from "../../support/chromium.ts";
+import { axeViolations, chromiumMissing, chromiumTitle, pageWidth, show, tabOfSuite, views } from "../../support/chromium.ts";
 import { diff, registerOf, rows } from "./registers.ts";
 
 /** A register with so many copies of the rows. */
@@ -40,28 +25,10 @@ test("a register and a diff of more than 20,000 rows say how many are left out",
 });
 
 describe.skipIf(chromiumMissing)(chromiumTitle, () => {
-  let browser: Browser;
-  let tab: Tab;
-  let folder: string;
-  beforeAll(async () => {
-    folder = mkdtempSync(join(tmpdir(), "dimsync-register-html-"));
-    browser = await launchChromium();
-    tab = await newTab(browser);
-  });
-  afterAll(async () => {
-    await browser?.close();
-    rmSync(folder, { recursive: true, force: true });
-  });
-
-  async function open(html: string): Promise<Page> {
-    const file = join(folder, "register.html");
-    writeFileSync(file, html);
-    await tab.open(pathToFileURL(file).href);
-    return tab.page;
-  }
+  const tab = tabOfSuite();
 
   test.each(Object.entries(pages))("%s: axe-core finds nothing, and nothing overflows the page", async (_, html) => {
-    const page = await open(html);
+    const page = await tab.openHtml(html);
     for (const [name, view] of Object.entries(views)) {
       await show(page, view);
       expect(await axeViolations(page), name).toEqual([]);
@@ -70,7 +37,7 @@ describe.skipIf(chromiumMissing)(chromiumTitle, () => {
   });
 
   test("is printed on A4, in landscape, with its heads on every page and no row cut off", async () => {
-    const page = await open(large(60));
+    const page = await tab.openHtml(large(60));
     await page.emulateMedia({ media: "print", colorScheme: "dark" });
     // 297 mm without margins of 12 mm, at 96 pixels per inch.
     await page.setViewportSize({ width: 1032, height: 700 });
