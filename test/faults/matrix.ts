@@ -64,11 +64,11 @@ export const kindOf = ({ method, path }: Nth): string => `${method} ${path.repla
 const isRead = ({ method }: Nth): boolean => method === "GET";
 
 /**
- * One request of each kind that writes, and one of those that read: after a read that failed, the
+ * One request of each kind that writes, and some of those that read: after a read that failed, the
  * run continues or ends in the same way for all kinds.
  */
 export const sampledRequests = (name: string, requests: readonly Nth[]): readonly Nth[] =>
-  sampleOf(requests, { name, kindOf: (request) => (isRead(request) ? "GET" : kindOf(request)) });
+  sampleOf(requests, { name, kindOf: (request) => (isRead(request) ? "GET" : kindOf(request)), most: (kind) => (kind === "GET" ? 2 : 1) });
 
 /**
  * Applies with the fault at each sampled request in turn, one half of them without retries, and then runs again until settled: the account must be as
