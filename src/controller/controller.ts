@@ -44,7 +44,7 @@ export async function runController(options: ControllerOptions): Promise<void> {
     // First, because it fails if its port is in use.
     const stopPage = await options.onReady?.(database);
     try {
-      const stopWorker = options.role === "page" ? undefined : await startWorker(options, database);
+      const stopWorker = options.role === "page" ? await installQueue(database) : await startWorker(options, database);
       await aborted(signal);
       await stopWorker?.();
     } finally {
@@ -61,6 +61,12 @@ const aborted = (signal: AbortSignal): Promise<void> =>
     signal.addEventListener("abort", () => resolve(), { once: true });
   });
 
+/** Commands such as `push` request checks, whether or not a worker has started before. */
+async function installQueue(database: Database): Promise<undefined> {
+  const queue = await openQueue(database, () => {});
+  await queue.stop(0);
+}
+
 async function startWorker(options: ControllerOptions, database: Database): Promise<() => Promise<void>> {
   const { worker: id, accountsAtOnce, accountsPerHost, maxMode, env, signal, log, watched } = options;
   const outage = outageLog(log);
@@ -71,14 +77,13 @@ async function startWorker(options: ControllerOptions, database: Database): Prom
     load: accountLoader(options, database),
   });
   const renewal = setInterval(() => {
-    renewClaims(database, id, worker.claims()).then(outage.ended, outage.failed);
+    renewClaims(database, id, worker.taken())
+      .then(() => worker.sweep("overdue"))
+      .then(outage.ended, outage.failed);
   }, renewClaimsMs);
   // The first push can be older than the queue.
-  await worker.sweep(0);
-  await queue.work(
-    { check: worker.check, sweep: () => worker.sweep(), cleanup: () => deleteOld(database) },
-    { accountsAtOnce, accountsPerHost },
-  );
+  await worker.sweep("all");
+  await queue.work({ check: worker.check, cleanup: () => deleteOld(database) }, { accountsAtOnce, accountsPerHost });
   const stopWatching = watched === undefined ? () => {} : await follow(watched, { database, queue, log });
   return async () => {
     stopWatching();

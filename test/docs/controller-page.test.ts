@@ -20,8 +20,8 @@ const emitted = new Map(
     ...controllerMetrics(
       {
         accounts: [account()],
-        queue: { due: 0, running: 0 },
-        workers: [],
+        queue: { due: 0, running: 0, overdue: 0 },
+        workers: [{ id: "w", version: "1", startedAt: "", seenAt: "", takenAt: "", isStuck: false }],
         counters: ["runs", "notifications"].map((name) => ({ name, label: "x", value: 1 })),
       },
       now,

@@ -8,6 +8,7 @@ const longest = [
   "records/git/apply",
   "faults/other-machine",
   "faults/other-machine-faults",
+  "controller/controller-work",
   "controller/controller",
   "records/git/hammer",
   "faults/kill-writes",

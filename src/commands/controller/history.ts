@@ -42,13 +42,13 @@ function historyText({ name, runs, events, suspensions }: AccountDetail, width: 
     "",
     `${counted(runs.length, "run")}, newest first`,
     ...rows(
-      runs.map(({ finishedAt, id, mode, exit, exposedColumns, differences, changesSent, error }) => [
+      runs.map(({ finishedAt, id, mode, exit, exposedColumns, differences, changesSent, error, isSending }) => [
         finishedAt,
         id.slice(0, 8),
         mode,
         `exit ${exit.code}`,
         `${exposedColumns} exposed, ${differences} differ${changesSent > 0 ? `, ${changesSent} sent` : ""}`,
-        error?.code ?? "",
+        isSending ? "sending" : (error?.code ?? ""),
       ]),
     ),
     ...(suspensions.length === 0 ? [] : ["", counted(suspensions.length, "suspension")]),

@@ -32,9 +32,9 @@ export async function runRun(context: Context<ControllerFlags>): Promise<ExitCod
   // Before anything starts that would have to end again.
   if (role !== "worker") checkAccess(access);
   const log = (text: string): void => io.stderr(`${new Date().toISOString()} ${visible(text)}\n`);
+  const worker = `${hostname()}:${process.pid}`;
   await runController({
-    ...{ databaseUrl: url, stateFolder, role, log, env: io.env, signal: io.interrupted },
-    worker: `${hostname()}:${process.pid}`,
+    ...{ databaseUrl: url, stateFolder, role, worker, log, env: io.env, signal: io.interrupted },
     accountsAtOnce: wholeFlag("--accounts-at-once", flags.accountsAtOnce ?? "8", 1),
     accountsPerHost: wholeFlag("--accounts-per-host", flags.accountsPerHost ?? "4", 1),
     maxMode: oneOf("--max-mode", flags.maxMode ?? "apply", controllerModes),
@@ -48,7 +48,7 @@ export async function runRun(context: Context<ControllerFlags>): Promise<ExitCod
       }
       const page = await startPage({
         ...access,
-        reads: readsOf(database),
+        reads: readsOf(database, worker),
         onError: (error) => log(`The status page: ${error instanceof Error ? error.message : String(error)}`),
       });
       log(`The controller works with ${where}. Status page: ${page.url}`);

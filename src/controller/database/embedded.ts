@@ -1,4 +1,5 @@
-import { mkdir } from "node:fs/promises";
+import { existsSync } from "node:fs";
+import { mkdir, readdir } from "node:fs/promises";
 import type { Socket } from "node:net";
 import { join } from "node:path";
 import { Duplex } from "node:stream";
@@ -15,7 +16,11 @@ import type { Database, Rows } from "../../records/postgres/connection.ts";
 export async function openEmbeddedDatabase(folder: string | undefined): Promise<Database> {
   const { PGlite: Embedded } = await loadPglite();
   if (folder !== undefined) await mkdir(folder, { recursive: true, mode: 0o700 });
-  const db = await Embedded.create(folder === undefined ? {} : { dataDir: join(folder, "postgres") });
+  const dataDir = folder === undefined ? undefined : join(folder, "postgres");
+  if (dataDir !== undefined) await refusePartOfDatabase(dataDir);
+  const db = await Embedded.create(dataDir === undefined ? {} : { dataDir }).catch((error: unknown) => {
+    throw dataDir === undefined ? error : damaged(dataDir, "it does not start", error);
+  });
   // Results and errors have the same types as those of a server, and statements can be prepared.
   const client = new Client({ stream: () => connectionTo(db), user: "postgres", database: "postgres", password: "" });
   // The query in progress reports it.
@@ -36,6 +41,20 @@ export async function openEmbeddedDatabase(folder: string | undefined): Promise<
     close: () => alone(() => db.close()),
   };
 }
+
+/** PGlite would create a new database over what is left of an old one. Throws E_CONTROLLER_DATABASE. */
+async function refusePartOfDatabase(dataDir: string): Promise<void> {
+  if ((await readdir(dataDir).catch(() => [])).length === 0) return;
+  for (const name of ["PG_VERSION", "global/pg_control", "base", "pg_wal"])
+    if (!existsSync(join(dataDir, name))) throw damaged(dataDir, `${name} is missing`);
+}
+
+const damaged = (dataDir: string, what: string, cause?: unknown): DimsyncError =>
+  new DimsyncError(
+    "E_CONTROLLER_DATABASE",
+    `The embedded database in ${dataDir} is damaged: ${what}. It holds the history and the records of the accounts, so dimsync does not create a new one over it. Restore the folder from a backup. If there is none, move it away; the accounts then need their records again ("dimsync records restore").`,
+    { cause },
+  );
 
 /**
  * Nothing else vacuums: without it, the rows that each check updates make indexes grow for ever, and

@@ -100,4 +100,13 @@ create table dimsync_controller.counter (
 -- Whether the project that was pushed had uncommitted changes.
 alter table dimsync_controller.bundle add column dirty boolean not null default false;`,
   },
+  {
+    worksWith: 1,
+    sql: `
+-- When the worker last took an account: one that takes none although accounts are due is stuck.
+alter table dimsync_controller.worker add column taken_at timestamptz not null default now();
+-- A run that is stored before it sends changes: it stays like this if its worker is killed.
+alter table dimsync_controller.run add column claim text;
+alter table dimsync_controller.run add column is_sending boolean not null default false;`,
+  },
 ];

@@ -64,8 +64,14 @@ function accountFamilies(accounts: readonly AccountSummary[], now: Date): readon
 
 const queueFamilies = ({ queue, workers }: ControllerMetrics): readonly Family[] => [
   gauge("queue_depth", "Accounts that are due and not running.", [[{}, queue.due]]),
+  gauge("accounts_overdue", "Accounts that have been due for two intervals.", [[{}, queue.overdue]]),
   gauge("running", "Accounts that are checked now.", [[{}, queue.running]]),
   gauge("workers", "Worker processes seen in the last two minutes.", [[{}, workers.length]]),
+  gauge(
+    "worker_stuck",
+    "1 if accounts have been due for two intervals, in which this worker took none.",
+    workers.map(({ id, isStuck }) => [{ worker: id }, isStuck ? 1 : 0]),
+  ),
 ];
 
 /** Names of the counters in the database, with their label. They count from the first run of the controller. */

@@ -1,9 +1,10 @@
+import { DimsyncError } from "../../model/errors.ts";
 import type { Database } from "../../records/postgres/connection.ts";
-import { controllerSchema } from "../database/migrations.ts";
 import { listAccounts, readAccount } from "../views/accounts.ts";
 import { findingsByCause, readMetrics } from "../views/metrics.ts";
 import { accountRuns, readBundle, readRun } from "../views/runs.ts";
 import type { AccountDetail, AccountSummary, BundleDetail, CauseGroup, ControllerMetrics, RunDetail, RunSummary } from "../views/status.ts";
+import { readWorkers, type WorkerHealth } from "../views/workers.ts";
 
 /** A part of a long list. */
 export interface Range {
@@ -23,12 +24,13 @@ export interface PageReads {
   readonly bundle: (digest: string) => Promise<BundleDetail | undefined>;
   readonly causes: () => Promise<readonly CauseGroup[]>;
   readonly metrics: () => Promise<ControllerMetrics>;
-  /** Rejects if the database cannot be used. */
+  readonly workers: () => Promise<WorkerHealth>;
+  /** Rejects if the database cannot be used, or if the worker in this process takes none of the accounts that are due. */
   readonly ready: () => Promise<void>;
 }
 
-/** What the page reads, from the controller's database. */
-export const readsOf = (database: Database): PageReads => ({
+/** What the page reads, from the controller's database. `worker`: the one in this process. */
+export const readsOf = (database: Database, worker?: string): PageReads => ({
   accounts: () => listAccounts(database),
   account: (name) => readAccount(database, name),
   runs: (name, range) => accountRuns(database, name, range),
@@ -36,5 +38,10 @@ export const readsOf = (database: Database): PageReads => ({
   bundle: (digest) => readBundle(database, digest),
   causes: () => findingsByCause(database),
   metrics: () => readMetrics(database),
-  ready: async () => void (await database.query(`select from ${controllerSchema}.account limit 1`, [])),
+  workers: () => readWorkers(database),
+  async ready() {
+    const { workers } = await readWorkers(database);
+    if (workers.some(({ id, isStuck }) => id === worker && isStuck))
+      throw new DimsyncError("E_WORKER_STUCK", "Accounts are due, and this worker has taken none for two intervals. Restart it.");
+  },
 });

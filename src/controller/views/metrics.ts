@@ -4,6 +4,7 @@ import { riskOrder } from "./account-history.ts";
 import { listAccounts } from "./accounts.ts";
 import { namedAccounts } from "./named-accounts.ts";
 import type { CauseGroup, ControllerMetrics } from "./status.ts";
+import { readWorkers } from "./workers.ts";
 
 interface CauseRow extends Omit<CauseGroup, "openedAt" | "example"> {
   readonly opened_at: string;
@@ -31,7 +32,7 @@ interface CountsRow {
 
 /** What `/metrics` shows. */
 export async function readMetrics(database: Database): Promise<ControllerMetrics> {
-  const [accounts, [queue = { due: 0, running: 0 }], workers, counters] = await Promise.all([
+  const [accounts, [queue = { due: 0, running: 0 }], health, counters] = await Promise.all([
     listAccounts(database),
     rowsOf<CountsRow>(
       database,
@@ -39,15 +40,11 @@ export async function readMetrics(database: Database): Promise<ControllerMetrics
         count(*) filter (where running_until >= now()) as running
         from dimsync_controller.account where removed_at is null`,
     ),
-    rowsOf<ControllerMetrics["workers"][number]>(
-      database,
-      `select id, version, ${iso("started_at")} as "startedAt", ${iso("seen_at")} as "seenAt" from dimsync_controller.worker
-        where stopped_at is null and seen_at > now() - interval '2 minutes' order by id`,
-    ),
+    readWorkers(database),
     rowsOf<ControllerMetrics["counters"][number]>(
       database,
       "select name, label, value from dimsync_controller.counter order by name, label",
     ),
   ]);
-  return { accounts, queue, workers, counters };
+  return { accounts, queue: { ...queue, overdue: health.overdue }, workers: health.workers, counters };
 }

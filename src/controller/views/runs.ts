@@ -20,6 +20,8 @@ interface RunRow {
   readonly manual: number;
   readonly policy_violations: number;
   readonly changes_sent: number;
+  /** It is stored before it sends changes; if its worker is gone, it stays so, with an error. */
+  readonly is_sending: boolean;
   readonly error_code: string | null;
   readonly message: string | null;
   readonly digest: string | null;
@@ -30,7 +32,7 @@ interface RunRow {
 
 const runColumns = `r.id, a.name as account, r.reason, r.mode, r.worker, ${iso("r.started_at")} as started_at, ${iso("r.finished_at")} as finished_at,
   json_build_object('code', r.exit_code, 'reasons', r.exit_reasons) as exit, r.exposed_columns, r.differences, r.manual, r.policy_violations,
-  r.changes_sent, r.error_code, r.message, r.digest, r.git_commit, ${isDirty("r.digest")} as dirty, r.calls`;
+  r.changes_sent, r.is_sending and a.running_run = r.claim and a.running_until >= now() as is_sending, r.error_code, r.message, r.digest, r.git_commit, ${isDirty("r.digest")} as dirty, r.calls`;
 
 /** Runs without their reports. \`rest\` is the rest of the statement; \`r\` is the run and \`a\` its account. */
 export async function readRuns(database: Database, rest: string, values: readonly unknown[]): Promise<readonly RunSummary[]> {
@@ -44,7 +46,8 @@ function toRun(row: RunRow): RunSummary {
     ...{ id, account, reason, mode, worker, exit, differences, manual, calls },
     ...{ startedAt: row.started_at, finishedAt: row.finished_at, exposedColumns: row.exposed_columns },
     ...{ policyViolations: row.policy_violations, changesSent: row.changes_sent },
-    ...(row.error_code === null ? {} : { error: { code: row.error_code, message: row.message ?? "" } }),
+    ...(row.is_sending ? { isSending: true as const } : {}),
+    ...(row.error_code === null || row.is_sending ? {} : { error: { code: row.error_code, message: row.message ?? "" } }),
     ...(row.digest === null ? {} : { digest: row.digest }),
     ...commitOf(row),
   };

@@ -1,6 +1,7 @@
 import type { CallCounts, Cause, Plan } from "../../model/plan.ts";
 import type { Result } from "../../model/result.ts";
 import type { ControllerMode } from "../../model/settings/config.ts";
+import type { WorkerSummary } from "./workers.ts";
 
 /** Worst first. "exposed": data is readable that the manifests protect, or a policy of severity error is violated. */
 export const accountStates = ["exposed", "drifted", "failing", "stale", "suspended", "in-sync", "pending"] as const;
@@ -145,6 +146,8 @@ export interface RunSummary {
   /** Items that it sent and verified. */
   readonly changesSent: number;
   readonly error?: { readonly code: string; readonly message: string };
+  /** It sends changes now; the counts are those of the comparison before. */
+  readonly isSending?: true;
   readonly digest?: string;
   readonly commit?: string;
   readonly dirty?: true;
@@ -189,9 +192,9 @@ export interface CauseGroup {
 
 export interface ControllerMetrics {
   readonly accounts: readonly AccountSummary[];
-  /** Accounts that are due and not running, and those that are running. */
-  readonly queue: { readonly due: number; readonly running: number };
-  readonly workers: readonly { readonly id: string; readonly version: string; readonly startedAt: string; readonly seenAt: string }[];
+  /** Accounts that are due and not running, those that are running, and those that have been due for two intervals. */
+  readonly queue: { readonly due: number; readonly running: number; readonly overdue: number };
+  readonly workers: readonly WorkerSummary[];
   /** Since the database was created; `label` is "" or what the counter is about. Names: runs (label: exit code), run_seconds, lease_losses, notifications (label: sent or failed). */
   readonly counters: readonly { readonly name: string; readonly label: string; readonly value: number }[];
 }

@@ -7,8 +7,8 @@ import { rowsOf } from "../database/rows.ts";
 // by the lease of its records alone.
 
 /** How long a claim lasts without being renewed. */
-const claimMs = 60_000;
-export const renewClaimsMs = 15_000;
+const claimMs = 45_000;
+export const renewClaimsMs = 10_000;
 
 /** An account that a worker may check now. */
 export interface ClaimedAccount {
@@ -58,13 +58,17 @@ export async function claimAccount(
   return claimed;
 }
 
-/** Keeps the claims of the runs, and shows that the worker is alive. */
-export async function renewClaims(database: Database, worker: string, runs: readonly string[]): Promise<void> {
+/** Keeps the claims of the runs, and shows that the worker is alive and whether it took an account since the last renewal. */
+export async function renewClaims(
+  database: Database,
+  worker: string,
+  { runs, hasTaken }: { readonly runs: readonly string[]; readonly hasTaken: boolean },
+): Promise<void> {
   await database.query(
     `with renewed as (update dimsync_controller.account set running_until = now() + ${claimMs} * interval '1 ms'
       where running_worker = $1 and running_run = any($2::text[]))
-      update dimsync_controller.worker set seen_at = now() where id = $1`,
-    [worker, runs],
+      update dimsync_controller.worker set seen_at = now(), taken_at = case when $3 then now() else taken_at end where id = $1`,
+    [worker, runs, hasTaken],
   );
 }
 
@@ -83,18 +87,21 @@ export async function registerWorker(
 ) {
   await database.query(
     `insert into dimsync_controller.worker (id, version, accounts_at_once) values ($1, $2, $3)
-      on conflict (id) do update set version = $2, accounts_at_once = $3, started_at = now(), seen_at = now(), stopped_at = null`,
+      on conflict (id) do update set version = $2, accounts_at_once = $3, started_at = now(), taken_at = now(), seen_at = now(), stopped_at = null`,
     [worker.id, worker.version, worker.accountsAtOnce],
   );
 }
 
 /** Accounts that have been due for `seconds` and that no worker checks: their job was lost, or there was no queue yet. */
-export const dueAccounts = (database: Database, seconds: number): Promise<readonly { readonly id: number; readonly host: string }[]> =>
+export const dueAccounts = (
+  database: Database,
+  { seconds, limit }: { readonly seconds: number; readonly limit: number },
+): Promise<readonly { readonly id: number; readonly host: string }[]> =>
   rowsOf(
     database,
     `select a.id, a.host from dimsync_controller.account a where a.removed_at is null and a.next_check_at <= now() - $1 * interval '1 second'
       and (a.running_until is null or a.running_until < now())
       and not exists (select 1 from dimsync_controller.suspension s where s.account = a.id and s.resumed_at is null and s.until > now())
-      order by a.next_check_at limit 10000`,
-    [seconds],
+      order by a.next_check_at limit $2`,
+    [seconds, limit],
   );

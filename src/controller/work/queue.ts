@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import pLimit from "p-limit";
 import type { JobWithMetadata, PgBoss } from "pg-boss";
 import { DimsyncError } from "../../model/errors.ts";
@@ -9,7 +10,6 @@ import type { Database } from "../../records/postgres/connection.ts";
 
 const queueSchema = "dimsync_queue";
 const checks = "check";
-const sweeps = "sweep";
 const cleanups = "cleanup";
 
 export interface CheckJob {
@@ -19,8 +19,8 @@ export interface CheckJob {
 }
 
 export interface Queue {
-  /** Checks the account at this time, or at once. There is one waiting job per account. */
-  readonly request: (account: number, host: string, at?: Date) => Promise<void>;
+  /** Checks the account in so many seconds by the database's clock, or at once. There is one waiting job per account. */
+  readonly request: (account: number, host: string, seconds?: number) => Promise<void>;
   /** Starts to take jobs. */
   readonly work: (handlers: Handlers, limits: Limits) => Promise<void>;
   /** Takes no more jobs, and waits for those that run. */
@@ -30,8 +30,6 @@ export interface Queue {
 export interface Handlers {
   /** Rejects if the job should be retried, later each time. */
   readonly check: (job: CheckJob) => Promise<void>;
-  /** Once a minute, on one worker: requests accounts that are due and have no job. */
-  readonly sweep: () => Promise<void>;
   /** Once a day, on one worker. */
   readonly cleanup: () => Promise<void>;
 }
@@ -51,15 +49,16 @@ export async function openQueue(database: Database, onError: (error: unknown) =>
   const boss = new PgBoss({
     db: { executeSql: (text, values) => (takesJobs(text) ? oneByOne(run, text, values) : run(text, values)) },
     schema: queueSchema,
+    superviseIntervalSeconds: supervisionSeconds,
+    monitorIntervalSeconds: supervisionSeconds,
     monitorVacuum: false,
     reindex: false,
   });
   boss.on("error", onError);
-  await boss.start();
-  await createQueues(boss);
+  await install(boss);
   let stopWaking = (): void => {};
   return {
-    request: (account, host, at) => request(boss, account, host, at),
+    request: (account, host, seconds) => request(boss, account, host, seconds),
     work: async (handlers, limits) => {
       stopWaking = await work(boss, handlers, limits);
     },
@@ -93,7 +92,7 @@ export async function openQueueClient(database: Database): Promise<Pick<Queue, "
   boss.on("error", () => {});
   await boss.start();
   return {
-    request: (account, host, at) => request(boss, account, host, at),
+    request: (account, host, seconds) => request(boss, account, host, seconds),
     stop: () => boss.stop({ graceful: false, close: false }),
   };
 }
@@ -111,23 +110,50 @@ export async function requestChecks(
   }
 }
 
-async function request(boss: PgBoss, account: number, host: string, at?: Date): Promise<void> {
-  const options = { singletonKey: String(account), group: { id: host }, startAfter: at ?? new Date() };
+async function request(boss: PgBoss, account: number, host: string, seconds = 0): Promise<void> {
+  // The database adds the seconds to its own time, so the clocks of the workers do not matter.
+  const options = { singletonKey: String(account), group: { id: host }, startAfter: seconds };
   // After a check there is usually no waiting job, and inserting one takes one statement less than an upsert.
-  if (at !== undefined && (await boss.send(checks, { account }, options)) !== null) return;
+  if (seconds > 0 && (await boss.send(checks, { account }, options)) !== null) return;
   await boss.upsert(checks, { account }, options);
 }
 
+/** Errors of PostgreSQL if several processes create the same schema, table, index or row at once. */
+const createdByAnother: ReadonlySet<unknown> = new Set(["23505", "42P06", "42P07", "42710", "42723", "40P01", "XX000"]);
+
+/** Starts pg-boss, which creates its tables. If another process creates them at the same moment, one of both fails and tries again. */
+async function install(boss: PgBoss): Promise<void> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      await boss.start();
+      return await createQueues(boss);
+    } catch (error) {
+      const code = error instanceof Error && "code" in error ? error.code : undefined;
+      if (attempt === 10 || !createdByAnother.has(code)) throw error;
+      await sleep(attempt * 200);
+    }
+  }
+}
+
+/** How often pg-boss looks for jobs whose worker has stopped sending heartbeats. */
+const supervisionSeconds = 10;
+
+/**
+ * A check of a large account takes minutes, and a job without a heartbeat is retried: the jobs of a worker that was killed stop
+ * counting for the cap per host within half a minute.
+ */
+const checkJobs = {
+  ...{ heartbeatSeconds: 20, expireInSeconds: 3600, deleteAfterSeconds: 3600 },
+  ...{ retryLimit: 6, retryDelay: 20, retryBackoff: true, retryDelayMax: 900 },
+};
+
 async function createQueues(boss: PgBoss): Promise<void> {
-  // A check of a large account takes minutes. If its worker is gone, the sweep requests it again anyway.
-  await boss.createQueue(checks, {
-    policy: "short",
-    ...{ expireInSeconds: 3600, retryLimit: 6, retryDelay: 20, retryBackoff: true, retryDelayMax: 900, deleteAfterSeconds: 3600 },
-  });
-  for (const name of [sweeps, cleanups])
-    await boss.createQueue(name, { policy: "short", retryLimit: 0, expireInSeconds: 300, deleteAfterSeconds: 3600 });
-  await boss.schedule(sweeps, "* * * * *");
+  await boss.createQueue(checks, { policy: "short", ...checkJobs });
+  // The queue of an earlier version stays as it was created.
+  await boss.updateQueue(checks, checkJobs);
+  await boss.createQueue(cleanups, { policy: "short", retryLimit: 0, expireInSeconds: 300, deleteAfterSeconds: 3600 });
   await boss.schedule(cleanups, "17 3 * * *");
+  await boss.unschedule("sweep");
 }
 
 /** How often one of the idle workers looks for a job. */
@@ -153,7 +179,7 @@ async function work(boss: PgBoss, handlers: Handlers, { accountsAtOnce, accounts
     let id = "";
     id = await boss.work(checks, options, async (jobs: readonly JobWithMetadata<unknown>[]) => {
       idle.delete(id);
-      if (jobs.some(({ startAfter }) => Date.now() - startAfter.getTime() > lateMs)) wakeIdle();
+      if (jobs.some(({ startAfter, startedOn }) => startedOn.getTime() - startAfter.getTime() > lateMs)) wakeIdle();
       try {
         for (const { data, retryCount } of jobs) await handlers.check({ account: accountOf(data), retries: retryCount });
       } finally {
@@ -163,7 +189,6 @@ async function work(boss: PgBoss, handlers: Handlers, { accountsAtOnce, accounts
     });
     idle.add(id);
   }
-  await boss.work(sweeps, { pollingIntervalSeconds: 5 }, handlers.sweep);
   await boss.work(cleanups, { pollingIntervalSeconds: 60 }, handlers.cleanup);
   const polling = setInterval(wakeIdle, pollMs);
   return () => clearInterval(polling);

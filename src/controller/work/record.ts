@@ -2,6 +2,7 @@ import { gzipSync } from "node:zlib";
 import type { Plan } from "../../model/plan.ts";
 import type { ControllerMode } from "../../model/settings/config.ts";
 import type { Database } from "../../records/postgres/connection.ts";
+import { counted } from "../../text/counts.ts";
 import { rowsOf } from "../database/rows.ts";
 import { intervalSql } from "../views/accounts.ts";
 import type { RunSummary } from "../views/status.ts";
@@ -20,7 +21,9 @@ export interface FinishedRun {
   readonly generation: number;
   readonly digest?: string;
   readonly commit?: string;
-  readonly startedAt: string;
+  /** By `performance.now()`: the database dates the run by its own clock. */
+  readonly startedAt: number;
+  readonly endedAt: number;
   readonly outcome: RunOutcome;
   /** Whether the claim ends with it. */
   readonly isLast: boolean;
@@ -31,8 +34,36 @@ export interface Recorded {
   readonly is_current: boolean;
   readonly opened: number;
   readonly closed: number;
-  /** When the account is due next, ISO 8601, if the claim has ended. */
-  readonly next_check_at: string | null;
+  /** In how many seconds the account is due, if the claim has ended. */
+  readonly next_in_seconds: number | null;
+}
+
+/**
+ * Stores that a run is about to send changes. `recordRun` completes it; if the worker is killed, this is what the history has.
+ * Rejects if it could not be stored: then nothing may be sent.
+ */
+export async function recordSending(
+  database: Database,
+  run: Pick<FinishedRun, "id" | "claim" | "account" | "reason" | "mode" | "worker" | "generation" | "digest" | "commit"> & {
+    readonly report: Plan;
+  },
+): Promise<void> {
+  const { id, claim, account, reason, mode, worker, generation, digest, commit, report } = run;
+  const { items, calls, summary, manual } = report;
+  const requests = items.flatMap((item) => item.requests.map(({ method, path }) => `${method} ${path}`));
+  const { shown, rest } = { shown: requests.slice(0, 20), rest: Math.max(0, requests.length - 20) };
+  const list = `${shown.join(", ")}${rest === 0 ? "" : ` and ${counted(rest, "more request")}`}`;
+  await database.query(
+    `insert into dimsync_controller.run (id, claim, is_sending, account, reason, mode, worker, generation, digest, git_commit, started_at, finished_at, exit_code,
+      exit_reasons, exposed_columns, differences, manual, policy_violations, error_code, message, calls, report)
+    values ($1, $2, true, $3, $4, $5, $6, $7, $8, $9, now(), now(), 4, '["interrupted"]', $10, $11, $12, $13, 'E_RUN_INTERRUPTED', $14, $15, $16)`,
+    [
+      ...[id, claim, account, reason, mode, worker, generation, digest ?? null, commit ?? null],
+      ...[summary.exposed ?? 0, differencesIn(report), manual.length, violations(report)],
+      `The worker ended before it stored what it had sent. It was about to send what ${mode === "protect" ? "protects" : "differs"} of: ${list}. The next check compares the account again.`,
+      ...[JSON.stringify(calls.read), zipped(report)],
+    ],
+  );
 }
 
 /** Stores a run with its report, and what it says about the account and its findings, in one statement: all or nothing, and once. */
@@ -41,11 +72,11 @@ export async function recordRun(database: Database, run: FinishedRun): Promise<R
   const [recorded] = await rowsOf<Recorded>(
     database,
     `select exists (select 1 from mine) or exists (select 1 from again) as is_current, (select count(*) from opened) as opened, (select count(*) from closed) as closed,
-      (select next_check_at from account where running_run is null) as next_check_at`,
+      (select extract(epoch from next_check_at - now())::double precision from account where running_run is null) as next_in_seconds`,
     [JSON.stringify(inputOf(run)), zipped(report), zipped(result)],
     statement,
   );
-  return recorded ?? { is_current: false, opened: 0, closed: 0, next_check_at: null };
+  return recorded ?? { is_current: false, opened: 0, closed: 0, next_in_seconds: null };
 }
 
 const zipped = (value: unknown): Buffer | null => (value === undefined ? null : gzipSync(JSON.stringify(value)));
@@ -73,14 +104,14 @@ const hasLostLease = ({ exit, result }: RunOutcome): boolean =>
   result?.items.some(({ code }) => code === "E_LOCKED" || code === "E_RECORDS_UNCLEAR") === true;
 
 function inputOf(run: FinishedRun) {
-  const { outcome, id, claim, account, reason, mode, worker, generation, digest, commit, startedAt, isLast } = run;
+  const { outcome, id, claim, account, reason, mode, worker, generation, digest, commit, startedAt, endedAt, isLast } = run;
   const { report, result, error, exit } = outcome;
   const findings = report === undefined ? [] : findingsOf(report);
   const state = report === undefined ? undefined : stateOf(report);
   const isFinished = report?.complete === true && exit.code !== 1;
   return {
-    ...{ id, claim, account, reason, mode, worker, generation, digest, commit, startedAt, isLast, findings, state },
-    finishedAt: new Date().toISOString(),
+    ...{ id, claim, account, reason, mode, worker, generation, digest, commit, isLast, findings, state },
+    ...{ durationMs: endedAt - startedAt, endedMsAgo: performance.now() - endedAt },
     ...{ exitCode: exit.code, exitReasons: exit.reasons, errorCode: error?.code, message: error?.message },
     isFinished,
     /** Whether findings that are missing in it are gone. */
@@ -99,7 +130,7 @@ function inputOf(run: FinishedRun) {
 }
 
 const inputColumns = `id text, claim text, account bigint, reason text, mode text, worker text, generation bigint, digest text, commit text,
-  "startedAt" timestamptz, "finishedAt" timestamptz, "isLast" boolean, "exitCode" integer, "exitReasons" jsonb, "errorCode" text, message text,
+  "durationMs" double precision, "endedMsAgo" double precision, "isLast" boolean, "exitCode" integer, "exitReasons" jsonb, "errorCode" text, message text,
   "isFinished" boolean, "isComplete" boolean, "isThrottled" boolean, "hasLostLease" boolean, state text, "exposedColumns" integer, differences integer, manual integer,
   "policyViolations" integer, "changesSent" integer, calls jsonb, findings jsonb, "closedBy" text`;
 
@@ -107,12 +138,17 @@ const inputColumns = `id text, claim text, account bigint, reason text, mode tex
 const throttledSql = 'case when mine."isThrottled" then a.throttled_runs + 1 else 0 end';
 
 /** A run that lost its lease has usually lost its claim too. `mine` has a row if the run is new and its claim is still held; `again` if the claim continues after a run that was recorded before, because the response was lost. */
-const statement = `i as (select * from jsonb_to_record($1::jsonb) as x(${inputColumns})),
-run as (insert into dimsync_controller.run (id, account, reason, mode, worker, digest, generation, git_commit, started_at, finished_at, exit_code,
+const statement = `given as (select *, now() - "endedMsAgo" * interval '1 ms' as "finishedAt" from jsonb_to_record($1::jsonb) as x(${inputColumns})),
+i as (select *, "finishedAt" - "durationMs" * interval '1 ms' as "startedAt" from given),
+run as (insert into dimsync_controller.run as r (id, account, reason, mode, worker, digest, generation, git_commit, started_at, finished_at, exit_code,
     exit_reasons, exposed_columns, differences, manual, policy_violations, changes_sent, error_code, message, calls, report, result)
   select id, account, reason, mode, worker, digest, generation, commit, "startedAt", "finishedAt", "exitCode", "exitReasons", "exposedColumns",
     differences, manual, "policyViolations", "changesSent", "errorCode", message, calls, $2::bytea, $3::bytea from i
-  on conflict (id) do nothing returning id),
+  on conflict (id) do update set is_sending = false, finished_at = excluded.finished_at, exit_code = excluded.exit_code,
+    exit_reasons = excluded.exit_reasons, exposed_columns = excluded.exposed_columns, differences = excluded.differences, manual = excluded.manual,
+    policy_violations = excluded.policy_violations, changes_sent = excluded.changes_sent, error_code = excluded.error_code, message = excluded.message,
+    calls = excluded.calls, report = coalesce(excluded.report, r.report), result = excluded.result
+    where r.is_sending returning id),
 mine as (select i.* from i join run using (id) join dimsync_controller.account a on a.id = i.account where a.running_run = i.claim),
 again as (select 1 from i join dimsync_controller.account a on a.id = i.account where a.running_run = i.claim and a.last_run = i.id),
 seen as (select mine.account, mine.id as run, mine."finishedAt" as at, f.* from mine,

@@ -12,7 +12,7 @@ import { type ClaimedAccount, claimAccount, dueAccounts } from "./claim.ts";
 import { notifyOf } from "./notify.ts";
 import { countProtections, stoppedChanges } from "./protections.ts";
 import type { CheckJob, Queue } from "./queue.ts";
-import { type FinishedRun, type Recorded, recordRun } from "./record.ts";
+import { type FinishedRun, type Recorded, recordRun, recordSending } from "./record.ts";
 import { canRepair, type ExposedChange, exposedChanges, type Repair, repairProject } from "./repair.ts";
 
 export interface WorkerOptions {
@@ -36,32 +36,39 @@ export interface WorkerOptions {
 
 export interface Worker {
   readonly check: (job: CheckJob) => Promise<void>;
-  /** Requests accounts that are due for some seconds, 5 by default, and have no job. */
-  readonly sweep: (seconds?: number) => Promise<void>;
-  /** The claims that are held now. */
-  readonly claims: () => readonly string[];
+  /** Requests accounts that are due, because their job may be lost: the longest overdue ones, or all. */
+  readonly sweep: (which: "overdue" | "all") => Promise<void>;
+  /** The claims that are held now, and whether there was one since the last call. */
+  readonly taken: () => { readonly runs: readonly string[]; readonly hasTaken: boolean };
 }
 
 /** Checks accounts of the queue. */
 export function makeWorker(options: WorkerOptions): Worker {
   const claims = new Set<string>();
+  let hasTaken = false;
   const { database, queue, id, watched } = options;
   return {
-    claims: () => [...claims],
+    taken() {
+      const taken = { runs: [...claims], hasTaken: hasTaken || claims.size > 0 };
+      hasTaken = false;
+      return taken;
+    },
     async check({ account, retries }) {
       options.signal.throwIfAborted();
       const claim = randomUUID();
       const claimed = await claimAccount(database, { account, run: claim, worker: id, isRetry: retries > 0, watched });
       if (claimed === undefined) return;
       claims.add(claim);
+      hasTaken = true;
       try {
         await checkClaimed(options, claimed, { claim, reason: retries > 0 ? "retry" : "schedule" });
       } finally {
         claims.delete(claim);
       }
     },
-    async sweep(seconds = 5) {
-      for (const due of await dueAccounts(database, seconds)) await queue.request(due.id, due.host);
+    async sweep(which) {
+      for (const due of await dueAccounts(database, which === "all" ? { seconds: 0, limit: 10_000 } : { seconds: 15, limit: 100 }))
+        await queue.request(due.id, due.host);
     },
   };
 }
@@ -77,38 +84,42 @@ async function checkClaimed(options: WorkerOptions, account: ClaimedAccount, { c
   const env = { ...options.env, ...(options.databaseUrl === undefined ? {} : { DIMSYNC_DATABASE_URL: options.databaseUrl }) };
   const environment = { env, signal };
   const run = { claim, reason, account: account.id, worker: options.id, generation: account.generation, ...bundleOf(account) };
-  const store = async (finished: Pick<FinishedRun, "id" | "mode" | "startedAt" | "outcome" | "isLast">): Promise<Recorded> => {
+  const store = async (finished: Pick<FinishedRun, "id" | "mode" | "startedAt" | "endedAt" | "outcome" | "isLast">): Promise<Recorded> => {
     const recorded = await untilStored(signal, () => recordRun(database, { ...run, ...finished }));
     report(options, account, finished.outcome);
     return recorded;
   };
-  let startedAt = new Date().toISOString();
+  let startedAt = performance.now();
   let project: Project | undefined;
   let outcome = await checkProject(async () => {
     project = await options.load(account, signal);
     return project;
   }, environment);
+  // The worker stops: what could not be read is not a failure of the account. Another worker checks it.
+  if (outcome.exit.code === 1) signal.throwIfAborted();
   const mode = modeOf(account, options);
   const repair = project === undefined ? undefined : await repairOf(database, account, { project, report: outcome.report, mode });
   let recorded = await store({
     id: claim,
     mode: "report",
     startedAt,
+    endedAt: performance.now(),
     outcome: withStopped(outcome, repair),
     isLast: repair?.isPossible !== true,
   });
   if (repair?.isPossible === true && recorded.is_current) {
-    startedAt = new Date().toISOString();
+    startedAt = performance.now();
     const id = randomUUID();
     if (mode === "protect") await countProtections(database, { account: account.id, run: id, changes: repair.changes });
+    await recordSending(database, { ...run, id, mode, report: repair.report });
     outcome = await repairProject(repair, environment);
-    recorded = await store({ id, mode, startedAt, outcome: withStopped(outcome, repair), isLast: true });
+    recorded = await store({ id, mode, startedAt, endedAt: performance.now(), outcome: withStopped(outcome, repair), isLast: true });
   }
   await notifyOf(database, { account, project, outcome }, { log: options.log, run: environment });
-  const { next_check_at: next } = recorded;
-  const isDue = next !== null && Date.parse(next) <= Date.now();
-  if (outcome.exit.code === 1 && !isDue) throw new Error(`${account.target}: ${outcome.error?.message ?? "the check failed"}`);
-  if (next !== null) await queue.request(account.id, account.host, new Date(next));
+  const { next_in_seconds: next } = recorded;
+  if (outcome.exit.code === 1 && (next === null || next > 0))
+    throw new Error(`${account.target}: ${outcome.error?.message ?? "the check failed"}`);
+  if (next !== null) await queue.request(account.id, account.host, Math.max(0, next));
 }
 
 interface PossibleRepair extends Repair {

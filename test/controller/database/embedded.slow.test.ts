@@ -1,6 +1,10 @@
+import { mkdirSync, readdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
+import { openEmbeddedDatabase } from "../../../src/controller/database/embedded.ts";
 import type { Database } from "../../../src/records/postgres/connection.ts";
 import { startEmbeddedDatabase } from "../../support/embedded-database.ts";
+import { writeProject } from "../../support/project-folder.ts";
 
 let database: Database;
 beforeAll(async () => {
@@ -36,4 +40,28 @@ it("has the errors of a server, and continues after them", async () => {
   await expect(database.query("select from", [])).rejects.toMatchObject({ code: "42601" });
   expect(await firstOf("select 1 as one")).toBe(1);
   expect((await database.script("select 1 as a; select 2 as b")).map(({ rows }) => rows)).toEqual([[{ a: 1 }], [{ b: 2 }]]);
+});
+
+it.each([
+  ["half of it", { base: undefined, "pg_hba.conf": "" }, "PG_VERSION is missing"],
+  ["files that are not those of a database", { "notes.txt": "mine" }, "PG_VERSION is missing"],
+  [
+    "a database that does not start",
+    { base: undefined, pg_wal: undefined, global: undefined, PG_VERSION: "17", "global/pg_control": "cut" },
+    "it does not start",
+  ],
+])("leaves a folder with %s as it is, and says so", { timeout: 60_000 }, async (_, files, what) => {
+  const folder = writeProject({});
+  const data = join(folder, "postgres");
+  mkdirSync(data);
+  for (const [name, text] of Object.entries(files)) {
+    if (text === undefined) mkdirSync(join(data, name));
+    else writeFileSync(join(data, name), text);
+  }
+  const before = readdirSync(data, { recursive: true }).toSorted();
+  await expect(openEmbeddedDatabase(folder)).rejects.toMatchObject({
+    code: "E_CONTROLLER_DATABASE",
+    message: expect.stringContaining(`The embedded database in ${data} is damaged: ${what}`),
+  });
+  if (what !== "it does not start") expect(readdirSync(data, { recursive: true }).toSorted()).toEqual(before);
 });

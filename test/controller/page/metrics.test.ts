@@ -4,7 +4,7 @@ import type { ControllerMetrics } from "../../../src/controller/views/status.ts"
 import { ask, started } from "./ask.ts";
 import { account, accountsOf, before, now, suspension, worldOf } from "./world.ts";
 
-const empty: ControllerMetrics = { accounts: [], queue: { due: 0, running: 0 }, workers: [], counters: [] };
+const empty: ControllerMetrics = { accounts: [], queue: { due: 0, running: 0, overdue: 0 }, workers: [], counters: [] };
 const text = (members: Partial<ControllerMetrics>): string => controllerMetrics({ ...empty, ...members }, now);
 
 test("each state has a sample, also without accounts", () => {
@@ -41,8 +41,8 @@ test("each account has its columns, the age of its check and its flags", () => {
 
 test("queue, workers, runs, their duration and lost leases", () => {
   const lines = text({
-    queue: { due: 4, running: 8 },
-    workers: [{ id: "w", version: "1", startedAt: "", seenAt: "" }],
+    queue: { due: 4, running: 8, overdue: 2 },
+    workers: [{ id: "w", version: "1", startedAt: "", seenAt: "", takenAt: "", isStuck: true }],
     counters: [
       { name: "runs", label: "2", value: 61 },
       { name: "run_seconds", label: "", value: 1204.5 },
@@ -54,6 +54,8 @@ test("queue, workers, runs, their duration and lost leases", () => {
     "dimsync_controller_queue_depth 4",
     "dimsync_controller_running 8",
     "dimsync_controller_workers 1",
+    "dimsync_controller_accounts_overdue 2",
+    'dimsync_controller_worker_stuck{worker="w"} 1',
     'dimsync_controller_runs_total{exit_code="2"} 61',
     "dimsync_controller_run_duration_seconds_total 1204.5",
     "dimsync_controller_lease_losses_total 1",

@@ -253,10 +253,12 @@ export const causesOf = (accounts: readonly AccountSummary[], count = 12): reado
   }));
 };
 
+const worker = { id: "worker-1", version: "0.1.0", startedAt: before(day), seenAt: before(1000), takenAt: before(5000), isStuck: false };
+
 const metricsOf = (accounts: readonly AccountSummary[]): ControllerMetrics => ({
   accounts,
-  queue: { due: 3, running: 8 },
-  workers: [{ id: "worker-1", version: "0.1.0", startedAt: before(day), seenAt: before(1000) }],
+  queue: { due: 3, running: 8, overdue: 0 },
+  workers: [worker],
   counters: [
     { name: "lease_losses", label: "", value: 2 },
     { name: "run_seconds", label: "", value: 1204.5 },
@@ -288,6 +290,7 @@ export function worldOf(accounts: readonly AccountSummary[], members: Partial<Pa
       digest === bundle.digest ? { ...bundle, accounts: accounts.map(({ name }) => name).slice(0, 60) } : undefined,
     causes: async () => causesOf(accounts),
     metrics: async () => metricsOf(accounts),
+    workers: async () => ({ workers: [worker], overdue: 0 }),
     ready: async () => undefined,
     ...members,
   };

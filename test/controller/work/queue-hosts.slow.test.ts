@@ -34,7 +34,7 @@ async function mostAtOnce(processes: number): Promise<ReadonlyMap<string, number
     for (const host of [hostOf(account), "all"]) count(host, -1);
     checked.push(account);
   };
-  const others = { sweep: async () => undefined, cleanup: async () => undefined };
+  const others = { cleanup: async () => undefined };
   for (const queue of workers) await queue.work({ check, ...others }, { accountsAtOnce: 8, accountsPerHost: 2 });
   await vi.waitFor(() => expect(checked.toSorted((a, b) => a - b)).toEqual(accounts), { timeout: 90_000 });
   return most;

@@ -30,7 +30,7 @@ async function run(database: Database, id: number, target: string, outcome: RunO
   const claim = randomUUID();
   const claimed = await claimAccount(database, { account: id, run: claim, worker: "w", isRetry: false, watched: target });
   expect(claimed).toMatchObject({ id });
-  const startedAt = new Date().toISOString();
+  const startedAt = performance.now();
   const finished = {
     id: claim,
     claim,
@@ -39,6 +39,7 @@ async function run(database: Database, id: number, target: string, outcome: RunO
     mode: "report",
     worker: "w",
     startedAt,
+    endedAt: performance.now(),
     outcome,
     isLast: true,
   } as const;
@@ -90,7 +91,7 @@ describeDatabases("runs", (database) => {
     const claim = randomUUID();
     const claimed = await claimAccount(database(), { account: id, run: claim, worker: "w", isRetry: false, watched: "again" });
     const first: FinishedRun = {
-      ...{ id: claim, claim, account: id, reason: "schedule", mode: "report", worker: "w", startedAt: new Date().toISOString() },
+      ...{ id: claim, claim, account: id, reason: "schedule", mode: "report", worker: "w", startedAt: 0, endedAt: 1 },
       ...{ generation: claimed?.generation ?? 0, outcome: failure(false), isLast: false },
     };
     expect(await recordRun(database(), first)).toMatchObject({ is_current: true });

@@ -184,7 +184,8 @@ function runTable(runs: readonly RunSummary[], now: Date): string {
   );
 }
 
-function resultHtml({ exit, error }: RunSummary): string {
+function resultHtml({ exit, error, isSending }: RunSummary): string {
+  if (isSending) return chip("sending", "info");
   if (error !== undefined)
     return joinParts([chip("failed", "bad"), `<span class="why">${code(error.code)} ${prose(error.message)}</span>`], " ");
   const reasons = exit.reasons.map(escaped).join(", ");

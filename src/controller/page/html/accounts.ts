@@ -2,6 +2,7 @@ import { blocks, chip, code, escaped, folded, prose, table } from "../../../rend
 import { counted } from "../../../text/counts.ts";
 import { andMore, joinParts } from "../../../text/lists.ts";
 import { type AccountSummary, accountStates, type CauseGroup } from "../../views/status.ts";
+import type { WorkerHealth } from "../../views/workers.ts";
 import {
   type AccountFilter,
   accountFilter,
@@ -27,7 +28,7 @@ const namesShown = 2;
 
 /** `/`: totals, findings by cause, and the accounts, worst first. */
 export async function accountsPage(reads: PageReads, { query, now }: PageRequest): Promise<HtmlPage> {
-  const [accounts, causes] = await Promise.all([reads.accounts(), reads.causes()]);
+  const [accounts, causes, health] = await Promise.all([reads.accounts(), reads.causes(), reads.workers()]);
   const filter = accountFilter(query);
   const found = worstFirst(filtered(accounts, filter));
   const { items, page, pages } = pageNumber(query, found, accountsPerPage);
@@ -38,7 +39,7 @@ export async function accountsPage(reads: PageReads, { query, now }: PageRequest
     now,
     isLive: true,
     sections: [
-      { id: "totals", title: "", html: blocks(verdict(totals), tiles(totals)) },
+      { id: "totals", title: "", html: blocks(workersHtml(health, totals), verdict(totals), tiles(totals)) },
       { id: "causes", title: causes.length === 0 ? "" : "Findings by cause", count: causes.length, html: causesHtml(causes, now) },
       ...(accounts.length === 0 ? [] : [{ id: "filter", title: "", html: filterForm(filter, accounts), isFixed: true }]),
       {
@@ -54,6 +55,23 @@ export async function accountsPage(reads: PageReads, { query, now }: PageRequest
 const noAccounts = `<div class="empty"><p><strong>No account is under control yet.</strong></p>
 <p>Add <code>controller</code> to a target in dimsync.yaml, then push the project. In CI, do this after each merge:</p>
 <pre>dimsync controller push</pre></div>`;
+
+/** Says that accounts are not checked, and why. "" if the workers take what is due. */
+function workersHtml({ workers, overdue }: WorkerHealth, { accounts }: Totals): string {
+  const warning = (text: string, advice: string): string => `<p class="lead bad"><strong>${text}</strong> ${advice}</p>`;
+  if (accounts > 0 && workers.length === 0)
+    return warning("No worker is running.", "No account is checked. Start one with <code>dimsync controller run</code>.");
+  const stuck = workers.filter(({ isStuck }) => isStuck);
+  if (stuck.length === 0) return "";
+  const names = andMore(
+    stuck.map(({ id }) => code(id)),
+    { shown: namesShown },
+  );
+  return warning(
+    `${counted(overdue, "account")} ${overdue === 1 ? "is" : "are"} overdue.`,
+    `${names} ${stuck.length === 1 ? "has" : "have"} taken no account for two intervals. Restart ${stuck.length === 1 ? "it" : "them"}, and read the log.`,
+  );
+}
 
 /** The answer to "is anything exposed?", with what limits it. */
 function verdict(totals: Totals): string {
