@@ -67,6 +67,11 @@ row(
   "lint/nursery/noFloatingPromises",
 );
 
+test("only the helper that starts git safely, and secrets that are the output of a command, start processes", () => {
+  const starting = importsIn(src).filter(({ specifier }) => specifier === "node:child_process" || specifier === "child_process");
+  expect(starting.map(({ file }) => file).sort()).toEqual(["git/process.ts", "manifests/secrets/source.ts"]);
+});
+
 describe("the linter", () => {
   const rulesByFile = new Map<string, Set<string>>();
   let folder = "";

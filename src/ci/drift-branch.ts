@@ -1,7 +1,8 @@
 import { createHash } from "node:crypto";
 import { rm } from "node:fs/promises";
 import { join, relative, sep } from "node:path";
-import { GitError, gitText, runGit } from "../git/process.ts";
+import { GitError, type GitPlace, gitText, runGit, wordsOf } from "../git/process.ts";
+import { type Connection, findRemote } from "../git/remote.ts";
 import { temporaryFolder } from "../git/temporary-folder.ts";
 import { DimsyncError } from "../model/errors.ts";
 import type { Environment } from "../model/settings/env.ts";
@@ -45,16 +46,16 @@ export async function pushDriftBranch(
   try {
     const root = await git(["rev-parse", "--show-toplevel"]);
     const base = await git(["rev-parse", "HEAD"]);
-    const withIndex = gitIn({ ...options, env: { ...options.env, GIT_INDEX_FILE: join(temp, "index") } });
+    const withIndex = gitIn(options, { indexFile: join(temp, "index") });
     await withIndex(["read-tree", base]);
     for (const { path, text } of files) {
       const inRepository = relative(root, path).split(sep).join("/");
-      const blob = await withIndex(["hash-object", "-w", "--stdin", `--path=${inRepository}`], text);
+      const blob = await withIndex(["hash-object", "-w", "--stdin", `--path=${inRepository}`], { input: text });
       await withIndex(["update-index", "--add", "--cacheinfo", `${await modeOf(withIndex, inRepository)},${blob},${inRepository}`]);
     }
     const tree = await withIndex(["write-tree"]);
     const trailers = [`Dimsync-Edits: ${edits}`, `Dimsync-Base: ${base}`, `Dimsync-Tree: ${tree}`].join("\n");
-    const commit = await git(["commit-tree", tree, "-p", base], `${subject}\n\n${trailers}\n`);
+    const commit = await git(["commit-tree", tree, "-p", base], { input: `${subject}\n\n${trailers}\n` });
     await push(options, git, { commit, tip: tip?.commit ?? "" });
     return "pushed";
   } finally {
@@ -74,19 +75,20 @@ export async function checkDriftBranch(options: BranchOptions): Promise<void> {
   await tipOf(options, gitIn(options));
 }
 
-type Git = (args: readonly string[], input?: string) => Promise<string>;
+type Git = (args: readonly string[], call?: { readonly input?: string; readonly connection?: Connection }) => Promise<string>;
 
-function gitIn({ folder, author, env }: BranchOptions): Git {
+function gitIn({ folder, author, env }: BranchOptions, place: Pick<GitPlace, "indexFile"> = {}): Git {
   const { name, email } = author;
-  const full = {
-    ...env,
-    GIT_TERMINAL_PROMPT: "0",
+  const identity = {
     GIT_AUTHOR_NAME: name,
     GIT_AUTHOR_EMAIL: email,
     GIT_COMMITTER_NAME: name,
     GIT_COMMITTER_EMAIL: email,
   };
-  return (args, input) => gitText({ folder, env: full }, args, { timeoutMs, ...(input === undefined ? {} : { input }) });
+  return (args, { input, connection } = {}) => {
+    const full = { ...(connection?.env ?? env), ...identity };
+    return gitText({ folder, env: full, ...place }, args, { timeoutMs, ...(input === undefined ? {} : { input }) });
+  };
 }
 
 /** The mode of a tracked file, or that of a new one. */
@@ -95,21 +97,21 @@ async function modeOf(git: Git, path: string): Promise<string> {
 }
 
 /** The commit of dimsync at the tip of the branch; undefined if there is no branch. */
-async function tipOf(
-  { folder, remote, branch, env }: BranchOptions,
-  git: Git,
-): Promise<{ readonly commit: string; readonly edits: string } | undefined> {
+async function tipOf(options: BranchOptions, git: Git): Promise<{ readonly commit: string; readonly edits: string } | undefined> {
+  const { folder, branch } = options;
   const ref = `refs/heads/${branch}`;
-  const listed = await git(["ls-remote", remote, ref]).catch((error: unknown) => {
+  const unreadable = (error: unknown): never => {
     throw refused(branch, "could not be read", error);
-  });
+  };
+  const { toRead } = await findRemote(options, options.remote).catch(unreadable);
+  const listed = await git(["ls-remote", toRead.argument, ref], { connection: toRead }).catch(unreadable);
   const commit = /^[0-9a-f]+/u.exec(listed)?.[0];
   if (commit === undefined) return undefined;
-  const place = { folder, env: { ...env, GIT_TERMINAL_PROMPT: "0" } };
+  const place = { folder, env: toRead.env };
   // In a full clone, a depth would cut off its history.
   const isShallow = (await git(["rev-parse", "--is-shallow-repository"])) === "true";
-  const fetched = await runGit(place, ["fetch", "--quiet", ...(isShallow ? ["--depth=1"] : []), remote, ref], { timeoutMs });
-  if (fetched.code !== 0) throw refused(branch, "could not be read", new GitError(fetched.stderr));
+  const fetched = await runGit(place, ["fetch", "--quiet", ...(isShallow ? ["--depth=1"] : []), toRead.argument, ref], { timeoutMs });
+  if (fetched.code !== 0) throw unreadable(new GitError(wordsOf(fetched.stderr)));
   const text = await git(["cat-file", "commit", commit]);
   const trailer = (name: string): string => new RegExp(`^Dimsync-${name}: (.+)$`, "mu").exec(text)?.[1] ?? "";
   const parents = [...text.slice(0, text.indexOf("\n\n")).matchAll(/^parent (.+)$/gmu)].map(([, parent]) => parent);
@@ -123,13 +125,12 @@ async function tipOf(
 }
 
 /** `commit` "" deletes the branch; `tip` "": there is no branch yet. */
-async function push(
-  { remote, branch }: BranchOptions,
-  git: Git,
-  { commit, tip }: { readonly commit: string; readonly tip: string },
-): Promise<void> {
+async function push(options: BranchOptions, git: Git, { commit, tip }: { readonly commit: string; readonly tip: string }): Promise<void> {
+  const { branch, remote } = options;
   const ref = `refs/heads/${branch}`;
-  await git(["push", "--quiet", `--force-with-lease=${ref}:${tip}`, remote, `${commit}:${ref}`]).catch((error: unknown) => {
+  const { toWrite } = await findRemote(options, remote);
+  const args = ["push", "--quiet", `--force-with-lease=${ref}:${tip}`, toWrite.argument, `${commit}:${ref}`];
+  await git(args, { connection: toWrite }).catch((error: unknown) => {
     throw /stale info|fetch first|non-fast-forward/u.test(String(error)) ? taken(branch) : refused(branch, "could not be pushed", error);
   });
 }

@@ -27,7 +27,7 @@ export async function pushBindings(
     branch: isPushed ? environment.branch : undefined,
     message: commitMessage(environment, target),
     author: commitAuthor(environment, env),
-    env: { ...env, ...pushCredentials(environment, env) },
+    env: pushCredentials(environment, env),
   });
 }
 

@@ -1,4 +1,5 @@
 import { gitText, wordsOf } from "../git/process.ts";
+import { type Connection, findRemote } from "../git/remote.ts";
 import type { Environment } from "../model/settings/env.ts";
 
 const attempts = 3;
@@ -19,7 +20,7 @@ export interface FileToPush {
   readonly env: Environment;
 }
 
-type Git = (...args: readonly string[]) => Promise<string>;
+type Git = (args: readonly string[], connection?: Connection) => Promise<string>;
 
 /**
  * Commits one file, without other changes of the work tree, and pushes it to a branch. If the
@@ -36,17 +37,19 @@ export async function pushFile(options: FileToPush): Promise<Pushed> {
   let reason = "";
   for (let attempt = 0; attempt < attempts; attempt += 1) {
     try {
-      await git("push", "--quiet", remote, `HEAD:refs/heads/${branch}`);
+      const { toWrite } = await findRemote(options, remote);
+      await git(["push", "--quiet", toWrite.argument, `HEAD:refs/heads/${branch}`], toWrite);
       return { outcome: "pushed" };
     } catch (error) {
       reason = reasonOf(error);
     }
     try {
+      const { toRead } = await findRemote(options, remote);
       // The full name, because a tag may have the name of the branch.
-      await git("fetch", "--quiet", remote, `refs/heads/${branch}`);
-      await git("rebase", "--quiet", "--autostash", "FETCH_HEAD");
+      await git(["fetch", "--quiet", toRead.argument, `refs/heads/${branch}`], toRead);
+      await git(["rebase", "--quiet", "--autostash", "FETCH_HEAD"]);
     } catch (error) {
-      await git("rebase", "--abort").catch(() => "");
+      await git(["rebase", "--abort"]).catch(() => "");
       return { outcome: "refused", reason: `${reason} ${reasonOf(error)}`.trim() };
     }
   }
@@ -54,25 +57,23 @@ export async function pushFile(options: FileToPush): Promise<Pushed> {
 }
 
 function gitIn({ folder, author, env }: FileToPush): Git {
-  const full = {
-    ...env,
-    GIT_TERMINAL_PROMPT: "0",
+  const identity = {
     GIT_AUTHOR_NAME: author.name,
     GIT_AUTHOR_EMAIL: author.email,
     GIT_COMMITTER_NAME: author.name,
     GIT_COMMITTER_EMAIL: author.email,
   };
-  return (...args) => gitText({ folder, env: full }, args, { timeoutMs });
+  return (args, connection) => gitText({ folder, env: { ...(connection?.env ?? env), ...identity } }, args, { timeoutMs });
 }
 
 /** Undefined if there is a commit to push. */
 async function commitFile(git: Git, { file, message }: FileToPush): Promise<Pushed | undefined> {
   try {
-    const status = (await git("status", "--porcelain", "--ignored", "--", file)).trim();
+    const status = (await git(["status", "--porcelain", "--ignored", "--", file])).trim();
     if (status === "") return { outcome: "unchanged" };
     if (status.startsWith("!!")) return { outcome: "refused", reason: "A .gitignore keeps git from committing the file." };
-    await git("add", "--", file);
-    await git("commit", "--quiet", "--no-verify", "--message", message, "--", file);
+    await git(["add", "--", file]);
+    await git(["commit", "--quiet", "--no-verify", "--message", message, "--", file]);
     return undefined;
   } catch (error) {
     return { outcome: "refused", reason: reasonOf(error) };

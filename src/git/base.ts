@@ -2,7 +2,7 @@ import { realpath, rm } from "node:fs/promises";
 import { isAbsolute, join, relative, sep } from "node:path";
 import { DimsyncError } from "../model/errors.ts";
 import type { Environment } from "../model/settings/env.ts";
-import { GitError, gitText } from "./process.ts";
+import { GitError, type GitPlace, gitText } from "./process.ts";
 import { temporaryFolder } from "./temporary-folder.ts";
 
 /** A project's files at a git ref, checked out into a temporary folder. */
@@ -23,8 +23,8 @@ const timeoutMs = 600_000;
  * the ref does not exist (in a shallow clone, perhaps only its history is missing), and E_NO_GIT outside a repository.
  */
 export async function checkOutBase(folder: string, ref: string, env: Environment): Promise<BaseTree> {
-  const git = (args: readonly string[], more: Environment = {}): Promise<string> =>
-    gitText({ folder, env: { ...env, ...more } }, args, { timeoutMs });
+  const git = (args: readonly string[], place: Pick<GitPlace, "indexFile"> = {}): Promise<string> =>
+    gitText({ folder, env, ...place }, args, { timeoutMs });
   const top = await git(["rev-parse", "--show-toplevel"]).catch((error: unknown) => {
     throw new DimsyncError("E_NO_GIT", `--base needs the git repository of ${folder}, but ${whyNoRepository(error)}.`);
   });
@@ -32,10 +32,10 @@ export async function checkOutBase(folder: string, ref: string, env: Environment
   const temp = await temporaryFolder("base");
   const remove = (): Promise<void> => rm(temp, { recursive: true, force: true });
   try {
-    const index = { GIT_INDEX_FILE: join(temp, "index") };
+    const index = { indexFile: join(temp, "index") };
     const realTop = await realpath(top);
     await git(["read-tree", commit], index);
-    await git(["-C", top, "checkout-index", "--all", `--prefix=${join(temp, "tree")}/`], index);
+    await git(["checkout-index", "--all", `--prefix=${join(temp, "tree")}/`], index);
     const pathInTree = async (path: string): Promise<string | undefined> => {
       const inside = relative(realTop, await realpath(path).catch(() => path));
       return isAbsolute(inside) || inside === ".." || inside.startsWith(`..${sep}`) ? undefined : join(temp, "tree", inside);

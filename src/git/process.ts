@@ -1,14 +1,19 @@
 import { spawn } from "node:child_process";
+import { realpath } from "node:fs/promises";
+import { dirname } from "node:path";
 import { stripVTControlCharacters } from "node:util";
 import type { Environment } from "../model/settings/env.ts";
+import { repositoryTop } from "./top.ts";
 
 /** Where and with what environment git runs. */
 export interface GitPlace {
-  /** Relative addresses of remotes are relative to it. */
+  /** In the checkout: git runs at its top, whatever the environment says about repositories. */
   readonly folder: string;
   readonly env: Environment;
-  /** Absent: the repository that the folder is in. */
+  /** A repository elsewhere, used instead of the one of the checkout; then git runs in `folder`. */
   readonly gitDir?: string;
+  /** Used instead of the index of the repository. */
+  readonly indexFile?: string;
 }
 
 export interface GitOutput {
@@ -31,15 +36,46 @@ export class GitError extends Error {
   override readonly name = "GitError";
 }
 
+// What is checked out is data: no program may run because of it. A folder of a branch can look like a bare repository, whose configuration
+// names programs, and a URL can name one too.
+const settings = [
+  "safe.bareRepository=explicit",
+  "core.fsmonitor=false",
+  "core.hooksPath=/dev/null",
+  "core.pager=cat",
+  "protocol.ext.allow=never",
+];
+const hardened = ["--no-optional-locks", ...settings.flatMap((setting) => ["-c", setting])];
+
+// Set by a hook of git that runs dimsync, they would point git to another repository. The traces print credentials.
+const dropped =
+  /^(?:GIT_(?:DIR|WORK_TREE|COMMON_DIR|INDEX_FILE|OBJECT_DIRECTORY|ALTERNATE_OBJECT_DIRECTORIES|NAMESPACE|PREFIX|SHALLOW_FILE|GRAFT_FILE|QUARANTINE_PATH|IMPLICIT_WORK_TREE|INTERNAL_SUPER_PREFIX|CEILING_DIRECTORIES|DISCOVERY_ACROSS_FILESYSTEM|TRACE.*|CURL_VERBOSE|REDIRECT_.*)|LANGUAGE)$/u;
+
+/** The folder and the environment of the process. Throws GitError if the folder is in no checkout. */
+async function startOf({ folder, env, gitDir, indexFile }: GitPlace): Promise<{ readonly cwd: string; readonly env: Environment }> {
+  const kept = Object.fromEntries(Object.entries(env).filter(([name]) => !dropped.test(name)));
+  const index = indexFile === undefined ? {} : { GIT_INDEX_FILE: indexFile };
+  const full = { ...kept, ...index, LC_ALL: "C", GIT_TERMINAL_PROMPT: "0" };
+  if (gitDir !== undefined) return { cwd: folder, env: { ...full, GIT_DIR: gitDir } };
+  const cwd = repositoryTop(await realpath(folder).catch(() => folder));
+  if (cwd === undefined) throw new GitError(`not a git repository (or any of the parent directories): ${folder}`);
+  // Git itself finds .git, so that it checks the owner. It looks nowhere else.
+  return { cwd, env: { ...full, GIT_CEILING_DIRECTORIES: dirname(cwd) } };
+}
+
 /**
  * Runs git and returns what it printed, whatever its exit code. It runs in its own process group:
  * Ctrl-C must not end the last write of a run, and helpers such as git-remote-https must end with
- * it. Throws GitError if git can't be started.
+ * it. Throws GitError if the folder is in no checkout, or git can't be started.
  */
-export function runGit(place: GitPlace, args: readonly string[], { input, timeoutMs = 30_000, signal }: GitCall = {}): Promise<GitOutput> {
+export async function runGit(
+  place: GitPlace,
+  args: readonly string[],
+  { input, timeoutMs = 30_000, signal }: GitCall = {},
+): Promise<GitOutput> {
+  const start = await startOf(place);
   return new Promise((resolve, reject) => {
-    const all = place.gitDir === undefined ? args : ["--git-dir", place.gitDir, ...args];
-    const child = spawn("git", all, { cwd: place.folder, env: place.env, detached: true, stdio: "pipe" });
+    const child = spawn("git", [...hardened, ...args], { ...start, detached: true, stdio: "pipe" });
     const stdout: Buffer[] = [];
     const stderr: Buffer[] = [];
     let timedOut = false;
@@ -82,7 +118,7 @@ export async function gitText(place: GitPlace, args: readonly string[], call: Gi
 /** What git printed, for a message: on one line, without credentials and control characters, at most 400 characters. */
 export function wordsOf(text: string): string {
   return stripVTControlCharacters(text)
-    .replaceAll(/\/\/[^/@\s]*@/gu, "//")
+    .replaceAll(/\/\/[^/\s]*@/gu, "//")
     .replaceAll(/^(?:remote: )?hint: .*$/gmu, "")
     .replaceAll(/[\s\p{Cc}\p{Cf}]+/gu, " ")
     .trim()

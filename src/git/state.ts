@@ -1,9 +1,9 @@
-import { existsSync } from "node:fs";
 import { realpath } from "node:fs/promises";
-import { dirname, join, relative, resolve, sep } from "node:path";
+import { join, relative, resolve, sep } from "node:path";
 import { byText } from "../model/address.ts";
 import type { Plan } from "../model/plan.ts";
-import { type GitCall, gitText, runGit } from "./process.ts";
+import { type GitCall, runGit } from "./process.ts";
+import { repositoryTop } from "./top.ts";
 
 /** The files that a plan depends on. */
 export interface ProjectFiles {
@@ -27,14 +27,13 @@ export async function gitState(
 ): Promise<Plan["git"]> {
   const place = { folder, env: process.env };
   try {
-    // Without a repository, git would take some milliseconds to say so.
-    if (process.env["GIT_DIR"] === undefined && repositoryTop(await realpath(folder)) === undefined) return undefined;
-    const args = ["--no-optional-locks", "status", "--porcelain=v2", "--branch", "--untracked-files=normal", "-z"];
+    const args = ["status", "--porcelain=v2", "--branch", "--untracked-files=normal", "-z"];
     const { code, stdout } = await runGit(place, args, { timeoutMs, signal });
     const { commit, changed } = parseStatus(stdout.toString("utf8"));
     if (code !== 0 || commit === undefined) return undefined;
     if (changed.length === 0) return { commit, dirty: false };
-    const prefix = await gitText(place, ["rev-parse", "--show-prefix"], { timeoutMs, signal });
+    const real = await realpath(folder);
+    const prefix = relative(repositoryTop(real) ?? real, real);
     const changedFiles = await onlyOf(
       project,
       folder,
@@ -44,12 +43,6 @@ export async function gitState(
   } catch {
     return undefined;
   }
-}
-
-/** The top folder of the git repository that the folder is in, found without git; undefined if there is none. */
-export function repositoryTop(folder: string): string | undefined {
-  if (existsSync(join(folder, ".git"))) return folder;
-  return dirname(folder) === folder ? undefined : repositoryTop(dirname(folder));
 }
 
 /** Paths relative to the top of the repository; untracked folders end with a slash. */

@@ -1,5 +1,9 @@
-import { mkdir, writeFile } from "node:fs/promises";
-import { join } from "node:path";
+import { lstat, mkdir, realpath, writeFile } from "node:fs/promises";
+import { join, relative, sep } from "node:path";
+import { gitText } from "../git/process.ts";
+import { repositoryTop } from "../git/top.ts";
+import { DimsyncError } from "../model/errors.ts";
+import type { Environment } from "../model/settings/env.ts";
 import { syncFolder } from "./files/atomic.ts";
 import { isErrno } from "./files/fs-errors.ts";
 
@@ -17,4 +21,23 @@ export async function ensureStateFolder(projectFolder: string): Promise<string> 
   }
   if (created !== undefined) await syncFolder(projectFolder);
   return folder;
+}
+
+/** Throws E_STATE_TRACKED if git tracks the folder or a file in it: whoever can push to the branch could change what dimsync believes to have done. */
+export async function refuseTrackedState(projectFolder: string, env: Environment): Promise<void> {
+  if ((await lstat(stateFolder(projectFolder)).catch(() => undefined)) === undefined) return;
+  const folder = await realpath(projectFolder);
+  const top = repositoryTop(folder);
+  if (top === undefined) return;
+  const path = stateFolder(relative(top, folder)).split(sep).join("/");
+  // Reads only the index, so the owner of the repository does not matter. A file system may ignore case.
+  const args = ["--work-tree=.", "ls-files", "-z", "--", `:(top,icase,literal)${path}`];
+  const tracked = await gitText({ folder: top, gitDir: join(top, ".git"), env }, args).catch(() => "");
+  const [first = ""] = tracked.split("\0");
+  if (first === "") return;
+  throw new DimsyncError(
+    "E_STATE_TRACKED",
+    `Git tracks ${first}. ${path} has the journal and the locks of one machine, so whoever can push to the branch could make dimsync forget what it has created. Remove it from git, and commit the change:`,
+    { command: `git rm -r --cached ${path}` },
+  );
 }

@@ -14,7 +14,7 @@ test("records are read from origin and pushed with the token of the job, as GitL
   const id = await initGitRecords({ ...options, env: gitEnv, folder: remote.clone() });
   http.requireUser("oauth2:project-token");
   const env = { ...gitEnv, GIT_CONFIG_COUNT: "1", GIT_CONFIG_KEY_0: "user.name", GIT_CONFIG_VALUE_0: "x" };
-  const withToken = (token: string) => ({ ...env, ...originCredentials({ pushUrl: http.url, token }, env) });
+  const withToken = (token: string) => originCredentials({ pushUrl: http.url, token }, env);
 
   const records = openGitRecords({ ...options, id, env: withToken("project-token"), folder: remote.clone() });
   const run = await records.begin({ runId: "run-1", waitMs: 0 });

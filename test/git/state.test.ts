@@ -111,10 +111,10 @@ test("a project that is reached through a link has the state of its repository",
   expect(await gitState(link, { files, covers: () => false })).toMatchObject({ changedFiles: ["dimsync.yaml"] });
 });
 
-test("a repository elsewhere is found by GIT_DIR, as by git", async () => {
-  const { top, head } = repository();
-  vi.stubEnv("GIT_DIR", join(top, ".git"));
-  expect(await gitState(newFolder(), { files: [], covers: () => false })).toMatchObject({ commit: head });
+test("GIT_DIR, as a hook of git sets it, does not point to another repository", async () => {
+  const { state, head } = repository();
+  vi.stubEnv("GIT_DIR", join(repository().top, ".git"));
+  expect(await state()).toEqual({ commit: head, dirty: false });
 });
 
 test.each([

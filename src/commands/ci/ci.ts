@@ -74,7 +74,7 @@ function checkUsage({ flags }: Context<CiFlags>, task: string, planFile: string 
 async function withPushes(context: Context<CiFlags>, environment: CiEnvironment): Promise<Context<CiFlags>> {
   const { originCredentials } = await import("../../ci/push-credentials.ts");
   const { io } = context;
-  return { ...context, io: { ...io, env: { ...io.env, ...originCredentials(environment, io.env) } } };
+  return { ...context, io: { ...io, env: originCredentials(environment, io.env) } };
 }
 
 async function ciPlan(context: Context<CiFlags>, { job, folder }: CiRun): Promise<ExitCode> {

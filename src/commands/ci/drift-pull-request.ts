@@ -144,7 +144,7 @@ function branchOptions({ settings }: Project, { environment, env }: CiJob, targe
     remote: environment.pushUrl ?? "origin",
     branch: branchName(environment.folder, target),
     author: commitAuthor(environment, env),
-    env: { ...env, ...pushCredentials(environment, env) },
+    env: pushCredentials(environment, env),
   };
 }
 

@@ -4,11 +4,13 @@ import type { Environment } from "../../model/settings/env.ts";
 import { type SecretReference, secretKey } from "../../model/settings/secret.ts";
 import { openFolderRecords } from "../../records/folder/index.ts";
 import type { Records, RecordsState } from "../../records/records.ts";
+import { refuseTrackedState } from "../../records/state-folder.ts";
 import { resolveAll } from "../account.ts";
 
-/** The store that the settings name. Opening makes no connection and writes nothing. Throws ProblemsError if its URL is missing. */
+/** The store that the settings name. Opening makes no connection and writes nothing. Throws ProblemsError if its URL is missing, and E_STATE_TRACKED. */
 export async function openRecords(settings: Settings, env: Environment): Promise<Records> {
   const { records, folder, target, bindingsFile } = settings;
+  await refuseTrackedState(folder, env);
   if (records.store === "folder") return openFolderRecords({ folder, target, bindingsFile });
   if (records.store === "postgres") {
     const [{ openPostgresRecords }, url] = await Promise.all([

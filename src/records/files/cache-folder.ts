@@ -1,8 +1,9 @@
-import { lstatSync, mkdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, lstatSync, mkdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { dirname, isAbsolute, join } from "node:path";
 
 /** What is kept there between runs. Everything can be deleted at any time. */
-export type CacheName = "compiled" | "plans";
+export type CacheName = "compiled" | "plans" | "records";
 
 /**
  * The folder for what dimsync trusts without checking it, such as compiled code: created if it does not exist, and undefined if anyone but
@@ -22,6 +23,19 @@ export function cacheFolder(name: CacheName, env: Readonly<Record<string, string
   } catch {
     return undefined;
   }
+}
+
+/**
+ * A folder for what dimsync checks when it reads it: in RUNNER_TEMP of a CI job, else the folder for caches, else one in the system's folder for
+ * temporary files. Throws what Node's calls throw, and an Error if it belongs to someone else.
+ */
+export function workingFolder(name: CacheName, env: Readonly<Record<string, string | undefined>>): string {
+  const { RUNNER_TEMP: job = "" } = env;
+  const ofJob = isAbsolute(job) && existsSync(job) ? join(job, "dimsync", name) : undefined;
+  const folder = ofJob ?? cacheFolder(name, env) ?? join(tmpdir(), `dimsync-${process.getuid?.() ?? "user"}-${name}`);
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  if (process.platform === "win32" || isPrivate(folder)) return folder;
+  throw new Error(`${folder} belongs to another user, or others can write it. Remove it, or set XDG_CACHE_HOME to a folder of your own.`);
 }
 
 /** Whether it is a folder, not a link to one, that belongs to the user and that only the user can write. */

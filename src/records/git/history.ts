@@ -13,7 +13,7 @@ export async function readCommits(repository: RecordsRepository, limit: number):
   const folder = await temporaryFolder("history");
   try {
     const place = { ...repository.place, gitDir: folder };
-    await gitText(place, ["init", "--quiet", "--bare", "--template=", `--object-format=${repository.objectFormat}`, folder]);
+    await gitText(place, ["init", "--quiet", "--bare", "--template=", `--object-format=${repository.objectFormat}`]);
     const flags = ["--quiet", "--no-tags", "--no-write-fetch-head", "--filter=tree:0", `--depth=${limit}`];
     await gitText(place, ["fetch", ...flags, repository.url, `+${repository.ref}:refs/history`], { timeoutMs: 60_000 });
     const text = await gitText(place, ["log", "-z", "--format=%H%n%cI%n%B", "refs/history"]);

@@ -1,5 +1,8 @@
 import { randomBytes } from "node:crypto";
+import { realpath } from "node:fs/promises";
+import { relative, sep } from "node:path";
 import { GitError, gitText } from "../../git/process.ts";
+import { repositoryTop } from "../../git/top.ts";
 import { DimsyncError } from "../../model/errors.ts";
 import { emptyState } from "../facts.ts";
 import { recordsRefused, recordsUnclear, recordsUnreadable } from "../store-errors.ts";
@@ -26,7 +29,7 @@ export async function initGitRecords(options: Omit<GitStoreOptions, "id">): Prom
     ["epoch", "0\n"],
   ]);
   try {
-    const subject = await subjectFor(options, repository);
+    const subject = await subjectFor(options);
     const message = commitMessage({ subject, facts: [], before: emptyState, runId: "init", runUrl: undefined, epoch: 0 });
     if ((await repository.tip()) !== undefined) return await unusedRecords(options, repository, subject);
     const { id: commit } = await writeCommit(repository, { files, before: undefined, parent: undefined, message, key: store.key });
@@ -41,12 +44,12 @@ export async function initGitRecords(options: Omit<GitStoreOptions, "id">): Prom
 }
 
 /** Names the target and the project's folder in the repository: two projects may have a target of the same name. */
-async function subjectFor(
-  { folder, target }: Pick<GitStoreOptions, "folder" | "target">,
-  { place: { env } }: RecordsRepository,
-): Promise<string> {
-  const prefix = await gitText({ folder, env }, ["rev-parse", "--show-prefix"]);
-  return `Create the records of the target ${target}${prefix === "" ? "" : ` in ${prefix}`}`;
+async function subjectFor({ folder, target }: Pick<GitStoreOptions, "folder" | "target">): Promise<string> {
+  const real = await realpath(folder);
+  const inRepository = relative(repositoryTop(real) ?? real, real)
+    .split(sep)
+    .join("/");
+  return `Create the records of the target ${target}${inRepository === "" ? "" : ` in ${inRepository}/`}`;
 }
 
 /** The id of records that were made with this subject and in which no run has written yet. Throws E_RECORDS_EXIST if there are others. */

@@ -1,23 +1,24 @@
 import { createHash } from "node:crypto";
-import { mkdtemp, rename, rm, stat } from "node:fs/promises";
-import { join } from "node:path";
+import { mkdtemp, readFile, rename, rm, stat } from "node:fs/promises";
+import { join, resolve } from "node:path";
 import { GitError, type GitOutput, type GitPlace, gitText, runGit, wordsOf } from "../../git/process.ts";
+import { type Connection, findRemote, handedOn } from "../../git/remote.ts";
 import { removeAbandoned } from "../../git/temporary-folder.ts";
 import type { Environment } from "../../model/settings/env.ts";
-import { ensureStateFolder, stateFolder } from "../state-folder.ts";
-import { findRemote, type Remote } from "./checkout.ts";
+import { writeAtomic } from "../files/atomic.ts";
+import { workingFolder } from "../files/cache-folder.ts";
 import type { ObjectFormat } from "./objects.ts";
 
 /**
  * The ref of the remote, accessed with dimsync's own bare repository: a shallow fetch would make
- * the user's clone shallow.
+ * the user's clone shallow. It is outside the checkout, where no branch can change it.
  */
 export interface RecordsRepository {
   /** "refs/dimsync/prod of origin". */
   readonly name: string;
   readonly place: GitPlace;
   readonly ref: string;
-  /** Of the remote; may contain credentials. */
+  /** Of the remote, without credentials. */
   readonly url: string;
   readonly objectFormat: ObjectFormat;
   /** The commit at the ref; undefined if the remote has no such ref. Throws GitError. */
@@ -68,13 +69,24 @@ const listMs = 20_000;
  * throw.
  */
 export async function openRepositories({ folder, remote: name, ref, env }: RepositoryOptions): Promise<Repositories> {
-  const remote = await findRemote(folder, name, env);
-  const place: GitPlace = { ...remote.place, gitDir: await bareRepository(folder, remote.place, remote.objectFormat) };
-  const at = (url: string): RecordsRepository => repositoryAt({ ...remote, place }, url, ref);
-  return { toRead: at(remote.readUrl), toWrite: at(remote.writeUrl) };
+  const [repository, forRemote] = await Promise.all([
+    gitText({ folder, env }, ["rev-parse", "--show-object-format", "--show-toplevel"]),
+    handedOn({ folder, env }),
+  ]);
+  const [format, ...lines] = repository.split("\n");
+  const top = lines.join("\n");
+  // Git before 2.28 has one format, and repeats the option.
+  const objectFormat = format === "sha256" ? format : "sha1";
+  const { toRead, toWrite } = await findRemote({ folder, env: forRemote }, name);
+  const gitDir = await bareRepository({ folder: top, env }, { url: toRead.url, ref, objectFormat });
+  const at = ({ url, env: withCredentials }: Connection): RecordsRepository =>
+    repositoryAt({ name, url, ref, objectFormat, place: { folder: top, env: withCredentials, gitDir } });
+  return { toRead: at(toRead), toWrite: at(toWrite) };
 }
 
-function repositoryAt({ name, place, objectFormat }: Remote, url: string, ref: string): RecordsRepository {
+type Opened = Pick<RecordsRepository, "name" | "url" | "ref" | "objectFormat" | "place">;
+
+function repositoryAt({ name, url, ref, objectFormat, place }: Opened): RecordsRepository {
   const key = keyOf(url, ref);
   const connection = { place, url, ref, seen: `refs/seen/${key}`, fetched: `refs/fetched/${key}` };
   const push = async (flags: readonly string[], commit: string, timeoutMs: number): Promise<PushReport> =>
@@ -96,7 +108,7 @@ function repositoryAt({ name, place, objectFormat }: Remote, url: string, ref: s
 }
 
 /** The ref of a remote, and the refs of the local repository that belong to it. */
-interface Connection {
+interface RemoteRef {
   readonly place: GitPlace;
   readonly url: string;
   readonly ref: string;
@@ -105,7 +117,7 @@ interface Connection {
   readonly fetched: string;
 }
 
-async function remoteTip({ place, url, ref }: Connection): Promise<string | undefined> {
+async function remoteTip({ place, url, ref }: RemoteRef): Promise<string | undefined> {
   const text = await gitText(place, [...quick, "ls-remote", "--quiet", url, ref], { timeoutMs: listMs });
   return text
     .split("\n")
@@ -113,7 +125,7 @@ async function remoteTip({ place, url, ref }: Connection): Promise<string | unde
     .find(([, name]) => name === ref)?.[0];
 }
 
-async function fetchTip(connection: Connection): ReturnType<RecordsRepository["fetch"]> {
+async function fetchTip(connection: RemoteRef): ReturnType<RecordsRepository["fetch"]> {
   const { place, url, ref, seen, fetched } = connection;
   const depth = (await localCommit(place, seen)) === undefined ? ["--depth=1"] : [];
   const flags = ["--quiet", "--no-tags", "--no-write-fetch-head", "--no-recurse-submodules", ...depth];
@@ -155,32 +167,45 @@ function pushReport({ code, stdout, stderr }: GitOutput): PushReport {
   return { accepted: code === 0, rejected: status !== undefined, words: wordsOf(`${reason} ${stderr}`) };
 }
 
-/**
- * The name for this remote's ref in the local repository. Ignores job tokens in the URL, which
- * change.
- */
-function keyOf(url: string, ref: string): string {
-  const address = url.replace(/\/\/[^/@]*@/u, "//");
-  return createHash("sha256").update(`${address}\n${ref}`).digest("hex").slice(0, 16);
-}
+const keyOf = (...parts: readonly string[]): string => createHash("sha256").update(parts.join("\n")).digest("hex").slice(0, 16);
 
-const incomplete = "records-";
+const incomplete = "incomplete-";
 const abandonedAfterMs = 600_000;
 
-async function bareRepository(folder: string, place: GitPlace, objectFormat: ObjectFormat): Promise<string> {
-  const gitDir = join(stateFolder(folder), "records.git");
-  const exists = await stat(gitDir).then(
-    () => true,
-    () => false,
-  );
-  if (exists) return gitDir;
-  // Created under another name, so that a kill or a second process never leaves an incomplete
-  // repository.
-  const state = await ensureStateFolder(folder);
-  await removeAbandoned(state, incomplete, abandonedAfterMs);
-  const temp = await mkdtemp(join(state, incomplete));
+/** The repository for one ref of one remote. Its configuration is always the one that dimsync writes. */
+async function bareRepository(
+  place: GitPlace & { readonly gitDir?: never },
+  { url, ref, objectFormat }: Pick<RecordsRepository, "url" | "ref" | "objectFormat">,
+): Promise<string> {
+  const folder = workingFolder("records", place.env);
+  // Only paths can be relative.
+  const remote = /^[\w+.-]+:/u.test(url) ? url : resolve(place.folder, url);
+  const gitDir = join(folder, `${keyOf(remote, ref, objectFormat)}.git`);
+  if ((await stat(gitDir).catch(() => undefined)) === undefined) await createRepository(folder, { place, gitDir, objectFormat });
+  const config = join(gitDir, "config");
+  const text = configOf(objectFormat);
+  // Other processes may be using it.
+  if ((await readFile(config, "utf8").catch(() => "")) !== text) await writeAtomic(config, text, { mode: 0o600 });
+  return gitDir;
+}
+
+const configOf = (objectFormat: ObjectFormat): string =>
+  objectFormat === "sha1"
+    ? "[core]\n\trepositoryformatversion = 0\n\tbare = true\n"
+    : `[core]\n\trepositoryformatversion = 1\n\tbare = true\n[extensions]\n\tobjectformat = ${objectFormat}\n`;
+
+interface NewRepository {
+  readonly place: GitPlace;
+  readonly gitDir: string;
+  readonly objectFormat: ObjectFormat;
+}
+
+/** Created under another name, so that a kill or a second process never leaves an incomplete repository. */
+async function createRepository(folder: string, { place, gitDir, objectFormat }: NewRepository): Promise<void> {
+  await removeAbandoned(folder, incomplete, abandonedAfterMs);
+  const temp = await mkdtemp(join(folder, incomplete));
   try {
-    await gitText(place, ["init", "--quiet", "--bare", "--template=", `--object-format=${objectFormat}`, temp]);
+    await gitText({ ...place, gitDir: temp }, ["init", "--quiet", "--bare", "--template=", `--object-format=${objectFormat}`]);
     await rename(temp, gitDir).catch(async (error: unknown) => {
       // Another process was first.
       if (!(await stat(join(gitDir, "HEAD")).catch(() => undefined))) throw error;
@@ -188,5 +213,4 @@ async function bareRepository(folder: string, place: GitPlace, objectFormat: Obj
   } finally {
     await rm(temp, { recursive: true, force: true });
   }
-  return gitDir;
 }

@@ -75,7 +75,7 @@ export async function loadTip(store: GitStore, writes: boolean, known?: Tip): Pr
       if (fetched.rewound)
         throw recordsGone(
           store,
-          "the ref was moved back or replaced since this machine last read it (to accept what is there now, delete .dimsync/records.git)",
+          `the ref was moved back or replaced since this machine last read it (to accept what is there now, delete ${repository.place.gitDir})`,
         );
       return fetched.commit === known?.version ? known : await readTip(store, repository, fetched.commit, known);
     } catch (error) {

@@ -2,7 +2,7 @@ import { onTestFinished } from "vitest";
 import type { EmbeddedOptions, EmbeddedService } from "../../../src/embedded/index.ts";
 import { startService } from "../../support/service.ts";
 import { apiKey, type Machine, projectOn } from "../project.ts";
-import { type HttpStore, httpStore, ref } from "./git-store.ts";
+import { type HttpStore, httpStore, machineEnv, ref } from "./git-store.ts";
 
 /** A clone of the repository with the project in it. */
 export interface GitMachine extends Machine {
@@ -27,7 +27,7 @@ export async function machines(options: EmbeddedOptions = {}): Promise<Machines>
     ...{ store, service },
     machine(manifests, records = {}) {
       const folder = store.remote.clone(store.http.url);
-      const parts = { baseUrl: service.url, manifests, records: { git: { ref, id: store.id }, ...records } };
+      const parts = { baseUrl: service.url, manifests, records: { git: { ref, id: store.id }, ...records }, env: machineEnv(folder) };
       let before = store.http.counts();
       return {
         ...projectOn(folder, parts),

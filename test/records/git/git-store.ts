@@ -31,15 +31,25 @@ export async function httpStore(options: Partial<GitStoreOptions> = {}): Promise
     remote,
     http,
     id,
-    open: (more = {}) => openGitRecords({ ...defaults, ...options, id, folder: remote.clone(http.url), ...more }),
+    open: (more = {}) => openOn(more.folder ?? remote.clone(http.url), { ...defaults, ...options, id, ...more }),
   };
 }
 
 /** A store in a bare repository on disk. */
 export async function diskStore(options: Partial<GitStoreOptions> = {}): Promise<Omit<HttpStore, "http">> {
   const { remote, id } = await remoteWithRecords(options);
-  return { remote, id, open: (more = {}) => openGitRecords({ ...defaults, ...options, id, folder: remote.clone(), ...more }) };
+  return { remote, id, open: (more = {}) => openOn(more.folder ?? remote.clone(), { ...defaults, ...options, id, ...more }) };
 }
+
+/** What a machine has for itself, by its clone: dimsync keeps its copies of records there. */
+export function machineEnv(folder: string): Readonly<Record<string, string>> {
+  const RUNNER_TEMP = `${folder}-temp`;
+  mkdirSync(RUNNER_TEMP, { recursive: true });
+  return { RUNNER_TEMP };
+}
+
+const openOn = (folder: string, options: Omit<GitStoreOptions, "folder">): Records =>
+  openGitRecords({ ...options, folder, env: { ...machineEnv(folder), ...options.env } });
 
 interface Template {
   readonly bare: string;

@@ -1,8 +1,8 @@
-import { existsSync, mkdirSync, utimesSync } from "node:fs";
+import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import type { Records } from "../../../src/records/records.ts";
-import { git } from "../../support/git/remote.ts";
+import { git, gitRemote } from "../../support/git/remote.ts";
 import { intentOf } from "../suite.ts";
 import { begun, diskStore, ref, rewrite, writeText } from "./git-store.ts";
 
@@ -135,7 +135,7 @@ it("does not change the user's clone", async () => {
   expect(git(folder, "for-each-ref")).toBe(refs);
   expect(git(folder, "status", "--porcelain")).toBe("");
   expect(existsSync(join(folder, ".git", "shallow"))).toBe(false);
-  expect(git(join(folder, ".dimsync", "records.git"), "rev-parse", "--is-bare-repository")).toBe("true");
+  expect(existsSync(join(folder, ".dimsync", "records.git"))).toBe(false);
 });
 
 it("works from a shallow clone", async () => {
@@ -148,15 +148,74 @@ it("works from a shallow clone", async () => {
   expect([...(await store.open({ folder }).read()).bindings.keys()]).toEqual(["Asset/a", "Asset/b"]);
 });
 
+/** Where the machine of a clone keeps its copies of records. */
+const keptBy = (folder: string): string => join(`${folder}-temp`, "dimsync", "records");
+
 it("removes repositories that killed processes have left incomplete, but not those of processes that may still run", async () => {
   const { open, remote } = await diskStore();
   const folder = remote.clone();
-  const state = join(folder, ".dimsync");
-  const abandoned = join(state, "records-abc123");
-  const recent = join(state, "records-def456");
+  const [abandoned, recent] = ["incomplete-abc123", "incomplete-def456"].map((name) => join(keptBy(folder), name)) as [string, string];
   for (const path of [abandoned, recent]) mkdirSync(path, { recursive: true });
+  chmodSync(keptBy(folder), 0o700);
   const anHourAgo = Date.now() / 1000 - 3600;
   utimesSync(abandoned, anHourAgo, anHourAgo);
   await open({ folder }).read();
-  expect([existsSync(abandoned), existsSync(recent), existsSync(join(state, "records.git"))]).toEqual([false, true, true]);
+  expect([existsSync(abandoned), existsSync(recent), readdirSync(keptBy(folder)).filter((name) => name.endsWith(".git")).length]).toEqual([
+    false,
+    true,
+    1,
+  ]);
+});
+
+it("writes the configuration of its own repository before each use", async () => {
+  const store = await used();
+  const folder = store.remote.clone();
+  await store.open({ folder }).read();
+  const [name = ""] = readdirSync(keptBy(folder));
+  const config = join(keptBy(folder), name, "config");
+  const before = readFileSync(config, "utf8");
+  const heard = join(folder, "..", "heard");
+  writeFileSync(config, `${before}[url "ext::touch ${heard} "]\n\tinsteadOf = ${store.remote.bare}\n[protocol "ext"]\n\tallow = always\n`);
+  expect((await store.open({ folder }).read()).bindings.size).toBe(1);
+  expect([readFileSync(config, "utf8"), existsSync(heard)]).toEqual([before, false]);
+});
+
+it("refuses a folder for its repository that others can write", async () => {
+  const store = await used();
+  const folder = store.remote.clone();
+  mkdirSync(keptBy(folder), { recursive: true });
+  chmodSync(keptBy(folder), 0o777);
+  const error = await store
+    .open({ folder })
+    .read()
+    .catch((thrown: unknown) => thrown);
+  expect(error).toMatchObject({ code: "E_RECORDS_READ", message: expect.stringContaining("XDG_CACHE_HOME") });
+});
+
+describe("the checkout is found in", () => {
+  it("a linked worktree", async () => {
+    const store = await used();
+    const worktree = join(store.remote.clone(), "..", "worktree");
+    git(store.remote.clone(), "worktree", "add", "--quiet", "--detach", worktree);
+    expect((await store.open({ folder: worktree }).read()).bindings.size).toBe(1);
+  });
+
+  it("a submodule", async () => {
+    const store = await used();
+    const top = gitRemote().clone();
+    git(top, "-c", "protocol.file.allow=always", "submodule", "--quiet", "add", store.remote.bare, "sub");
+    expect((await store.open({ folder: join(top, "sub") }).read()).bindings.size).toBe(1);
+  });
+
+  it("a subfolder of a monorepo that looks like a bare repository", async () => {
+    const store = await used();
+    const folder = join(store.remote.clone(), "team");
+    for (const name of ["objects", "refs"]) mkdirSync(join(folder, name), { recursive: true });
+    for (const [name, text] of [
+      ["HEAD", "ref: refs/heads/main\n"],
+      ["config", "[core]\n\tbare = true\n"],
+    ] as const)
+      writeFileSync(join(folder, name), text);
+    expect((await store.open({ folder }).read()).bindings.size).toBe(1);
+  });
 });

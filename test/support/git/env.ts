@@ -1,7 +1,12 @@
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
 /** Git as on a new machine: without the user's settings, but with an author. */
 export const gitEnv: Readonly<Record<string, string>> = {
   PATH: process.env["PATH"] ?? "",
   HOME: "/nonexistent",
+  // Of each test process; the keys of what is kept there are paths of temporary folders.
+  XDG_CACHE_HOME: join(tmpdir(), `caches-of-${process.pid}`),
   GIT_CONFIG_NOSYSTEM: "1",
   GIT_AUTHOR_NAME: "Dana",
   GIT_AUTHOR_EMAIL: "dana@example.com",

@@ -1,0 +1,192 @@
+import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { initGitRecords } from "../../src/records/git/init.ts";
+import { dimsync, type Ended, emptyFolder } from "../cli/built-cli.ts";
+import { gitEnv } from "../support/git/env.ts";
+import { type GitHttp, gitHttp } from "../support/git/http.ts";
+import { type GitRemote, git, gitRemote } from "../support/git/remote.ts";
+import { configText, keyVariable } from "../support/project-folder.ts";
+import { startService } from "../support/service.ts";
+
+// What whoever can push a branch can try. The branch is checked out, as a CI job does it, and dimsync runs in it with the API key.
+
+const apiKey = "canary-api-key";
+const env = { ...gitEnv, [keyVariable]: apiKey };
+const ref = "refs/dimsync/test";
+
+/** A program that writes its environment to `heard`. */
+function program(folder: string): { readonly path: string; readonly heard: string } {
+  const [path, heard] = [join(folder, "..", "program.sh"), join(folder, "..", "heard.txt")];
+  writeFileSync(path, `#!/bin/sh\nenv > ${heard}\nexit 1\n`, { mode: 0o755 });
+  return { path, heard };
+}
+
+interface Checkout {
+  readonly remote: GitRemote;
+  readonly folder: string;
+  /** Commits these files, even those that git ignores. */
+  readonly commit: (files: Readonly<Record<string, string>>) => void;
+}
+
+/** A checkout of a project with one tag. `parts` are merged into dimsync.yaml. */
+async function checkout(parts: Readonly<Record<string, unknown>> = {}): Promise<Checkout> {
+  const service = await startService({ apiKeys: { [apiKey]: "bot@example.com" } });
+  onTestFinished(() => service.close());
+  const remote = gitRemote();
+  const folder = remote.clone();
+  const commit: Checkout["commit"] = (files) => {
+    for (const [path, text] of Object.entries(files)) {
+      mkdirSync(dirname(join(folder, path)), { recursive: true });
+      writeFileSync(join(folder, path), text);
+    }
+    git(folder, "add", "--all", "--force");
+    git(folder, "commit", "--quiet", "-m", "change");
+  };
+  const tag = "apiVersion: dimsync/v1\nkind: Tag\nmetadata: { name: pii }\nspec: { name: PII, description: d }\n";
+  commit({ "dimsync.yaml": configText(service.url, parts), "manifests/tag.yaml": tag });
+  return { remote, folder, commit };
+}
+
+/** A checkout whose records are in git. */
+async function withRecords(): Promise<Checkout> {
+  const found = await checkout();
+  const { folder, commit } = found;
+  const id = await initGitRecords({
+    target: "test",
+    remote: "origin",
+    ref,
+    ttlMs: 60_000,
+    key: undefined,
+    env: gitEnv,
+    folder: found.remote.clone(),
+  });
+  const text = readFileSync(join(folder, "dimsync.yaml"), "utf8");
+  commit({ "dimsync.yaml": text.replace(/^( +)baseUrl:/mu, `$1records: { git: { ref: ${ref}, id: "${id}" } }\n$1baseUrl:`) });
+  return found;
+}
+
+const bareConfig = (settings: string): Readonly<Record<string, string>> => ({
+  HEAD: "ref: refs/heads/main\n",
+  "objects/.keep": "",
+  "refs/.keep": "",
+  config: `[core]\n\trepositoryformatversion = 0\n${settings}`,
+});
+
+const below = (folder: string, files: Readonly<Record<string, string>>): Readonly<Record<string, string>> =>
+  Object.fromEntries(Object.entries(files).map(([path, text]) => [`${folder}/${path}`, text]));
+
+describe("a branch that tracks .dimsync/", () => {
+  test.each([["plan"], ["drift"], ["ci", "plan"]])("runs no program in %s %s", async (...argv) => {
+    const { remote, folder, commit } = await withRecords();
+    const { path, heard } = program(folder);
+    const settings = `\tbare = true\n[protocol "ext"]\n\tallow = always\n[url "ext::${path} "]\n\tinsteadOf = ${remote.bare}\n`;
+    commit(below(".dimsync/records.git", bareConfig(settings)));
+    const ran = await dimsync(argv, { cwd: folder, env });
+    expect(existsSync(heard)).toBe(false);
+    expect(ran.stderr).toContain("E_STATE_TRACKED");
+    expect(ran.stderr).toContain(".dimsync/records.git/HEAD");
+    expect(ran.stderr).toContain("git rm -r --cached .dimsync");
+    expect(ran.code).toBe(1);
+  });
+
+  test.each<[string, (checkout: Checkout) => void]>([
+    ["the journal", ({ commit }) => commit({ ".dimsync/journal.ndjson": "" })],
+    [
+      "a link that takes its place",
+      ({ folder, commit }) => {
+        commit({ "other/journal.ndjson": "" });
+        symlinkSync("other", join(folder, ".dimsync"));
+        commit({});
+      },
+    ],
+  ])("is refused also for records in files: %s", async (_, change) => {
+    const found = await checkout();
+    change(found);
+    expect(await dimsync(["plan"], { cwd: found.folder, env })).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining("E_STATE_TRACKED"),
+    });
+  });
+
+  test("is not confused with files that git ignores, or that another project has", async () => {
+    const { folder, commit } = await checkout();
+    commit({ "examples/.dimsync/journal.ndjson": "" });
+    mkdirSync(join(folder, ".dimsync"));
+    writeFileSync(join(folder, ".dimsync", "journal.ndjson"), "");
+    expect((await dimsync(["plan"], { cwd: folder, env })).stderr).not.toContain("E_STATE_TRACKED");
+  });
+});
+
+describe("a folder that is a bare repository with core.fsmonitor", () => {
+  const files = (path: string, workTree: string) => bareConfig(`\tbare = false\n\tworktree = ${workTree}\n\tfsmonitor = ${path}\n`);
+
+  test("runs no program if dimsync runs in it", async () => {
+    const { folder, commit } = await checkout();
+    const { path, heard } = program(folder);
+    const config = readFileSync(join(folder, "dimsync.yaml"), "utf8");
+    const tag = readFileSync(join(folder, "manifests/tag.yaml"), "utf8");
+    commit(below("team", { ...files(path, ".."), "dimsync.yaml": config, "manifests/tag.yaml": tag }));
+    const planned = await dimsync(["plan", "-o", "json"], { cwd: join(folder, "team"), env });
+    expect(existsSync(heard)).toBe(false);
+    // The state is that of the checkout.
+    expect(JSON.parse(planned.stdout)).toMatchObject({ git: { commit: git(folder, "rev-parse", "HEAD"), dirty: false } });
+  });
+
+  test("runs no program if it is in no repository, as an unpacked archive is", async () => {
+    const { folder } = await checkout();
+    const { path, heard } = program(folder);
+    const config = readFileSync(join(folder, "dimsync.yaml"), "utf8");
+    const tag = readFileSync(join(folder, "manifests/tag.yaml"), "utf8");
+    const cwd = emptyFolder({ ...files(path, "."), "dimsync.yaml": config, "manifests/tag.yaml": tag });
+    const planned = await dimsync(["plan", "-o", "json"], { cwd, env });
+    expect(existsSync(heard)).toBe(false);
+    expect(JSON.parse(planned.stdout)).not.toHaveProperty("git");
+  });
+});
+
+describe("a token in the URL of the remote", () => {
+  /** Runs dimsync with a git and an ssh that note their arguments, and the arguments of the programs that git starts. */
+  async function argumentsOf(argv: readonly string[], { folder }: Checkout): Promise<{ readonly ran: Ended; readonly seen: string }> {
+    const seen: string[] = [];
+    const real = git(folder, "--exec-path");
+    const wrappers = emptyFolder();
+    const log = join(wrappers, "log.txt");
+    // Each program of git by its own name, so that helpers such as git-remote-http are seen as ps shows them.
+    for (const name of ["git-remote-http", "git-remote-https"])
+      writeFileSync(join(wrappers, name), `#!/bin/sh\necho "${name} $*" >> ${log}\nexec ${real}/${name} "$@"\n`, { mode: 0o755 });
+    const found = git(folder, "--exec-path").replace(/\/lib\/git-core$|\/libexec\/git-core$/u, "/bin/git");
+    writeFileSync(join(wrappers, "git"), `#!/bin/sh\necho "git $*" >> ${log}\nexec ${found} "$@"\n`, { mode: 0o755 });
+    const ran = await dimsync(argv, {
+      cwd: folder,
+      env: { ...env, PATH: `${wrappers}:${gitEnv["PATH"]}`, GIT_EXEC_PATH: execPath(wrappers, real) },
+    });
+    if (existsSync(log)) seen.push(readFileSync(log, "utf8"));
+    return { ran, seen: seen.join("\n") };
+  }
+
+  test("is in no argument of a process, and in no message", async () => {
+    const found = await withRecords();
+    const http: GitHttp = await gitHttp(found.remote.bare);
+    onTestFinished(() => http.close());
+    http.requireUser("x-access-token:canary-token");
+    git(found.folder, "remote", "set-url", "origin", http.url.replace("http://", "http://x-access-token:canary-token@"));
+    const { ran, seen } = await argumentsOf(["plan"], found);
+    expect(ran.code).toBe(0);
+    expect(seen).toContain("git-remote-http");
+    expect(seen).not.toContain("canary-token");
+    http.requireUser("another:user");
+    const refused = await argumentsOf(["plan"], found);
+    expect(refused.ran.stderr).toContain("E_RECORDS_READ");
+    expect(`${refused.ran.stderr}${refused.ran.stdout}${refused.seen}`).not.toContain("canary-token");
+  });
+});
+
+/** A folder with links to git's own programs, except for those that are in `wrappers`. */
+function execPath(wrappers: string, real: string): string {
+  const folder = emptyFolder();
+  const names = ["git-remote-http", "git-remote-https"];
+  for (const name of names) symlinkSync(join(wrappers, name), join(folder, name));
+  symlinkSync(join(real, "git-submodule"), join(folder, "git-submodule"));
+  return folder;
+}
