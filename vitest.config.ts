@@ -1,5 +1,6 @@
 import { defineConfig } from "vitest/config";
 import { LongestFirst } from "./test/support/longest-first.ts";
+import { SkippedReporter } from "./test/support/skipped-reporter.ts";
 
 // `npm test` runs both projects. `npm run test:fast` is for the inner loop. A file named
 // *.slow.test.ts is in the slow one: it starts the built command line, git, a database, a browser or
@@ -27,6 +28,7 @@ const temporaryFolder = "test/support/temporary-folder-setup.ts";
 export default defineConfig({
   test: {
     sequence: { sequencer: LongestFirst },
+    reporters: ["default", ...(process.env["GITHUB_ACTIONS"] === "true" ? ["github-actions"] : []), new SkippedReporter()],
     projects: [
       {
         test: {

@@ -4,10 +4,13 @@ import { join, resolve } from "node:path";
 import { describe, expect, test } from "vitest";
 import { parse } from "yaml";
 import { outputsIn } from "../ci/action-runner.ts";
+import { fileNeeds } from "../support/programs.ts";
 import { writeProject } from "../support/project-folder.ts";
 
 // The scripts of the release workflow, in a copy of the files that they use. What GitHub, npm and
 // Docker do in it is not tested.
+
+fileNeeds("bash");
 
 interface Step {
   readonly id?: string;

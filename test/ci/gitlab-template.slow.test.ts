@@ -4,6 +4,7 @@ import { join, resolve } from "node:path";
 import { beforeAll, expect, test } from "vitest";
 import { startEmbeddedService } from "../../src/embedded/index.ts";
 import { ordersManifest } from "../support/orders.ts";
+import { fileNeeds } from "../support/programs.ts";
 import { writeProject } from "../support/project-folder.ts";
 import { sampleOf } from "../support/sample.ts";
 import { type GitlabIssue, type GitlabNote, gitlabToken, startGitlab } from "./gitlab-stand-in.ts";
@@ -11,6 +12,8 @@ import { packPackage, startRepository } from "./rehearsal-job.ts";
 
 // gitlab-ci-local checks the template against GitLab's JSON Schema, evaluates its rules, and runs its
 // scripts as GitLab's runner does.
+
+fileNeeds("bash");
 
 let packageFile = "";
 beforeAll(() => {

@@ -1,9 +1,11 @@
-import { spawn, spawnSync } from "node:child_process";
+import { spawn } from "node:child_process";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { stringify } from "yaml";
 import { withCompiledCode } from "../support/compiled-code.ts";
+import { type ProgramName, program } from "../support/programs.mjs";
+import { needs } from "../support/programs.ts";
 import { builtCli, dimsync, emptyFolder, ended, quickstart } from "./built-cli.ts";
 
 // The typed words, whose last one is completed, and the expected completions. Run in a copy of the
@@ -42,10 +44,10 @@ function folderOnPath(): string {
   return join(folder, "bin");
 }
 
-async function inShell(shell: string, script: string): Promise<readonly string[]> {
+async function inShell(shell: ProgramName, script: string): Promise<readonly string[]> {
   const cwd = quickstart();
   writeFileSync(join(cwd, "my plan.json"), "");
-  const child = spawn(shell, ["-c", script], {
+  const child = spawn(program(shell), ["-c", script], {
     cwd,
     env: withCompiledCode({ PATH: `${folderOnPath()}:${process.env["PATH"] ?? ""}`, HOME: emptyFolder(), TERM: "dumb" }),
     stdio: ["ignore", "pipe", "pipe"],
@@ -55,7 +57,7 @@ async function inShell(shell: string, script: string): Promise<readonly string[]
   return stdout.split("\n").filter((line) => line !== "");
 }
 
-const offers: Readonly<Record<string, (typed: readonly string[]) => string>> = {
+const offers: Readonly<Record<"bash" | "zsh" | "fish", (typed: readonly string[]) => string>> = {
   bash: (typed) =>
     // compopt only works while the shell completes.
     `compopt() { :; }; source <(dimsync completion bash); COMP_WORDS=(${typed
@@ -74,9 +76,9 @@ const offers: Readonly<Record<string, (typed: readonly string[]) => string>> = {
 
 const quote = (text: string): string => `'${text}'`;
 
-for (const [shell, script] of Object.entries(offers)) {
-  const isThere = spawnSync(shell, ["-c", "true"]).status === 0;
-  describe.skipIf(!isThere)(`completion in ${shell}${isThere ? "" : " (skipped: not installed)"}`, () => {
+for (const shell of ["bash", "zsh", "fish"] as const) {
+  const script = offers[shell];
+  describe(`completion in ${shell}`, needs(shell), () => {
     for (const [what, [typed, offered, not]] of Object.entries(rows))
       test(`offers ${what}`, async () => {
         const lines = await inShell(shell, script(typed));

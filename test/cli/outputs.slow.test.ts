@@ -2,6 +2,7 @@ import { spawn } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
+import { needs } from "../support/programs.ts";
 import { builtCli, dimsync, dimsyncHere, emptyFolder, ended, quickstart, quickstartSecrets } from "./built-cli.ts";
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: colour begins with ESC.
@@ -77,7 +78,7 @@ describe("output", () => {
     expect((await dimsyncHere(["show", "plans.json"], { cwd })).stdout).toBe(made.stdout);
   });
 
-  test("ends without an error if its reader closes the pipe", async () => {
+  test("ends without an error if its reader closes the pipe", needs("bash"), async () => {
     const cwd = quickstart();
     const { code, stdout, stderr } = await ended(
       spawn("bash", ["-c", `set -o pipefail; "${process.execPath}" "${builtCli}" get schemaconfig 8f1c -o json | head -n 1`], {

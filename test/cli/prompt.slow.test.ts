@@ -1,16 +1,16 @@
-import { spawn, spawnSync } from "node:child_process";
+import { spawn } from "node:child_process";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
+import { program } from "../support/programs.mjs";
+import { needs } from "../support/programs.ts";
 import { builtCli, dimsync, ended, quickstart, quickstartSecrets } from "./built-cli.ts";
-
-const hasScript = spawnSync("script", ["-qec", "true", "/dev/null"], { stdio: ["ignore", "ignore", "ignore"] }).status === 0;
 
 /**
  * Runs `dimsync apply` on a new terminal (`script` of util-linux) and types the keys at the prompt.
  */
 async function applyOnTerminal(cwd: string, keys: string) {
-  const child = spawn("script", ["-qec", `"${process.execPath}" "${builtCli}" apply`, "/dev/null"], {
+  const child = spawn(program("script"), ["-qec", `"${process.execPath}" "${builtCli}" apply`, "/dev/null"], {
     cwd,
     env: { PATH: process.env["PATH"] ?? "", TERM: "xterm", ...quickstartSecrets },
     stdio: ["pipe", "pipe", "pipe"],
@@ -25,7 +25,7 @@ async function applyOnTerminal(cwd: string, keys: string) {
   return { code, screen };
 }
 
-describe.skipIf(!hasScript)(`the confirmation of apply${hasScript ? "" : " (skipped: script of util-linux is not installed)"}`, () => {
+describe("the confirmation of apply", needs("script"), () => {
   test("shows the plan and the target first, and continues with y", async () => {
     const cwd = quickstart();
     const { code, screen } = await applyOnTerminal(cwd, "y\n");

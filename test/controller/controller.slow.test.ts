@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { dimsync, ended, quickstart, startCli } from "../cli/built-cli.ts";
 import { sharedPostgres } from "../support/postgres/shared.ts";
+import { needs } from "../support/programs.ts";
 import { writeProject } from "../support/project-folder.ts";
 
 /** The quick start under control, and its controller as a process. */
@@ -22,46 +23,47 @@ async function controlled(databaseUrl: string | undefined, controller = "{ every
   return { cwd, env, start, run, status };
 }
 
-describe.each(["embedded", "PostgreSQL"])("a controller with %s", (kind) => {
-  const databaseUrl = async (): Promise<string | undefined> => (kind === "embedded" ? undefined : (await sharedPostgres()).database());
+for (const kind of ["embedded", "PostgreSQL"])
+  describe(`a controller with ${kind}`, kind === "PostgreSQL" ? needs("postgresql") : {}, () => {
+    const databaseUrl = async (): Promise<string | undefined> => (kind === "embedded" ? undefined : (await sharedPostgres()).database());
 
-  it("checks, reports, suspends and resumes, and ends cleanly on SIGTERM", {
-    timeout: 300_000,
-  }, async () => {
-    const { start, run, status } = await controlled(await databaseUrl());
-    const none = await run("status");
-    expect([none.code, none.stderr]).toEqual([1, expect.stringMatching(/E_CONTROLLER_NOT_RUNNING|E_CONTROLLER_DATABASE/u)]);
-    const child = start();
-    const end = ended(child);
-    await vi.waitFor(async () => expect(await status()).toMatchObject([{ name: "demo", state: "exposed", exposedColumns: 3 }]), {
-      timeout: 150_000,
-      interval: 1_500,
+    it("checks, reports, suspends and resumes, and ends cleanly on SIGTERM", {
+      timeout: 300_000,
+    }, async () => {
+      const { start, run, status } = await controlled(await databaseUrl());
+      const none = await run("status");
+      expect([none.code, none.stderr]).toEqual([1, expect.stringMatching(/E_CONTROLLER_NOT_RUNNING|E_CONTROLLER_DATABASE/u)]);
+      const child = start();
+      const end = ended(child);
+      await vi.waitFor(async () => expect(await status()).toMatchObject([{ name: "demo", state: "exposed", exposedColumns: 3 }]), {
+        timeout: 150_000,
+        interval: 1_500,
+      });
+      const drift = await run("check", "demo", "--wait", "-o", "json");
+      expect([drift.code, JSON.parse(drift.stdout).kind]).toEqual([3, "DriftReport"]);
+      expect((await run("status")).code).toBe(3);
+
+      const suspended = await run("suspend", "demo", "--until", "2999-01-01T00:00:00Z", "--reason", "a migration");
+      expect(suspended.code, suspended.stderr).toBe(0);
+      const refused = await run("check", "demo");
+      expect([refused.code, refused.stderr]).toEqual([1, expect.stringContaining("by ann: a migration")]);
+      expect(await status()).toMatchObject([{ state: "suspended" }]);
+      expect((await run("status")).code).toBe(0);
+      expect((await run("resume", "demo")).code).toBe(0);
+
+      const history = JSON.parse((await run("history", "demo", "-o", "json")).stdout);
+      expect(history.events.filter(({ event }: { event: string }) => event === "opened")).toHaveLength(7);
+      expect(history.suspensions).toMatchObject([{ reason: "a migration", by: "ann", resumedBy: "ann" }]);
+      expect((await run("check", "other")).stderr).toContain("The accounts are demo.");
+      // Only one process can use an embedded database.
+      if (kind === "embedded") {
+        const second = await ended(start());
+        expect([second.code, second.stderr]).toEqual([1, expect.stringContaining("which only one process can open")]);
+      }
+      child.kill("SIGTERM");
+      expect((await end).code).toBe(0);
     });
-    const drift = await run("check", "demo", "--wait", "-o", "json");
-    expect([drift.code, JSON.parse(drift.stdout).kind]).toEqual([3, "DriftReport"]);
-    expect((await run("status")).code).toBe(3);
-
-    const suspended = await run("suspend", "demo", "--until", "2999-01-01T00:00:00Z", "--reason", "a migration");
-    expect(suspended.code, suspended.stderr).toBe(0);
-    const refused = await run("check", "demo");
-    expect([refused.code, refused.stderr]).toEqual([1, expect.stringContaining("by ann: a migration")]);
-    expect(await status()).toMatchObject([{ state: "suspended" }]);
-    expect((await run("status")).code).toBe(0);
-    expect((await run("resume", "demo")).code).toBe(0);
-
-    const history = JSON.parse((await run("history", "demo", "-o", "json")).stdout);
-    expect(history.events.filter(({ event }: { event: string }) => event === "opened")).toHaveLength(7);
-    expect(history.suspensions).toMatchObject([{ reason: "a migration", by: "ann", resumedBy: "ann" }]);
-    expect((await run("check", "other")).stderr).toContain("The accounts are demo.");
-    // Only one process can use an embedded database.
-    if (kind === "embedded") {
-      const second = await ended(start());
-      expect([second.code, second.stderr]).toEqual([1, expect.stringContaining("which only one process can open")]);
-    }
-    child.kill("SIGTERM");
-    expect((await end).code).toBe(0);
   });
-});
 
 it("says what is wrong with the database", async () => {
   const cwd = writeProject({});

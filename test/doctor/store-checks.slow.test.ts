@@ -1,13 +1,13 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
+import { describe, expect, onTestFinished, test } from "vitest";
 import type { DoctorReport } from "../../src/doctor/doctor.ts";
 import { runCommand } from "../support/command.ts";
 import { gitEnv } from "../support/git/env.ts";
 import { gitHttp } from "../support/git/http.ts";
 import { git, gitRemote } from "../support/git/remote.ts";
-import { startPgbouncer } from "../support/postgres/server.ts";
-import { sharedPostgres } from "../support/postgres/shared.ts";
+import { pgbouncerOfSuite, postgresOfSuite } from "../support/postgres/shared.ts";
+import { needs } from "../support/programs.ts";
 
 const config = `apiVersion: dimsync/v1
 kind: Config
@@ -109,14 +109,9 @@ describe("git", () => {
   });
 });
 
-const postgres = await sharedPostgres();
-let bouncer: Awaited<ReturnType<typeof startPgbouncer>>;
-beforeAll(async () => {
-  bouncer = await startPgbouncer(postgres);
-});
-afterAll(() => bouncer.stop());
-
-describe("PostgreSQL", () => {
+describe("PostgreSQL", needs("postgresql", "pgbouncer"), () => {
+  const postgres = postgresOfSuite();
+  const bouncer = pgbouncerOfSuite(postgres);
   const fine = [
     "ok records TLS: No TLS: the database, or a proxy to it, is on this machine.",
     "ok records durability: synchronous_commit is on.",

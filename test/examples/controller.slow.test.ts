@@ -9,6 +9,7 @@ import { parseAllDocuments } from "yaml";
 import { dimsync, ended, startCli } from "../cli/built-cli.ts";
 import { freePort } from "../support/postgres/server.ts";
 import { sharedPostgres } from "../support/postgres/shared.ts";
+import { needs } from "../support/programs.ts";
 import { writeProject } from "../support/project-folder.ts";
 
 const folder = "examples/controller";
@@ -95,9 +96,7 @@ it("the compose file names services and volumes that it has, and no secret", () 
     for (const [name, value] of Object.entries(environment)) if (/PASSWORD|TOKEN|URL/u.test(name)) expect(value).toMatch(/\$\{\w+:\?\}/u);
 });
 
-const hasSystemd = spawnSync("systemd-analyze", ["--version"]).status === 0;
-
-it.skipIf(!hasSystemd)("the unit passes systemd-analyze verify, and a broken one does not", () => {
+it("the unit passes systemd-analyze verify, and a broken one does not", needs("systemd-analyze"), () => {
   const unit = textOf("systemd/dimsync-controller.service").replace("/usr/local/bin/dimsync", process.execPath);
   const verify = (text: string): string => {
     const file = join(writeProject({ "dimsync-controller.service": text }), "dimsync-controller.service");
@@ -139,7 +138,10 @@ describe("all of them", () => {
     expect(readmeFlags.filter((flag) => !has(flag))).toEqual([]);
   });
 
-  it("start: the command is healthy and ready, refuses requests without the token, and stops", { timeout: 60_000 }, async () => {
+  it("start: the command is healthy and ready, refuses requests without the token, and stops", {
+    timeout: 60_000,
+    ...needs("postgresql"),
+  }, async () => {
     const { database } = await sharedPostgres();
     const address = `127.0.0.1:${await freePort()}`;
     const words = (commands[0] ?? "").replace("0.0.0.0:8480", address).split(/,? +/u);

@@ -11,11 +11,14 @@ import { openDatabase } from "../../src/records/postgres/connection.ts";
 import { ended } from "../cli/built-cli.ts";
 import { type Postgres, startPostgres } from "../support/postgres/server.ts";
 import { sharedPostgres } from "../support/postgres/shared.ts";
+import { fileNeeds } from "../support/programs.ts";
 import { randomOf, runs, sampleOf, sampleSeed } from "../support/sample.ts";
 import { startTcpProxy, type TcpProxy } from "../support/tcp-proxy.ts";
 import { type Exchanged, type Fleet, fleetsOn, isWrite, leaseLosses, patient, startFleet, waiting } from "./fleet.ts";
 import { unbound } from "./matrix.ts";
 import { differences, settleAccount } from "./settled.ts";
+
+fileNeeds("postgresql");
 
 const slow = { timeout: 1_200_000 };
 

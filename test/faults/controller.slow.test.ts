@@ -8,10 +8,13 @@ import { readAccount } from "../../src/controller/views/accounts.ts";
 import { ended } from "../cli/built-cli.ts";
 import { startPgbouncer } from "../support/postgres/server.ts";
 import { sharedPostgres } from "../support/postgres/shared.ts";
+import { fileNeeds, needs } from "../support/programs.ts";
 import { runs, sampleOf, sampleSeed } from "../support/sample.ts";
 import { type Exchanged, fleetsOn, isWrite, leaseLosses, patient, startFleet, waiting } from "./fleet.ts";
 import { recordedRequests, unbound } from "./matrix.ts";
 import { settleAccount } from "./settled.ts";
+
+fileNeeds("postgresql");
 
 const slow = { timeout: 600_000 };
 
@@ -82,7 +85,7 @@ it("a worker that is killed at a request is replaced by another one: nothing is 
 /** A worker compares before it applies, and after it. */
 const comparing = 6;
 
-it("works through pgbouncer in transaction mode", slow, async () => {
+it("works through pgbouncer in transaction mode", { ...slow, ...needs("pgbouncer") }, async () => {
   const server = await sharedPostgres();
   const bouncer = await startPgbouncer(server);
   onTestFinished(() => bouncer.stop());

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { sharedPostgres } from "../support/postgres/shared.ts";
+import { postgresOfSuite } from "../support/postgres/shared.ts";
+import { needs } from "../support/programs.ts";
 import { isAll, sampleOf, sampleSeed } from "../support/sample.ts";
 import { gitStore, postgresStore, type SharedStore } from "./machines.ts";
 import { disturbGroups, recordedRequests, refusal } from "./matrix.ts";
@@ -18,7 +19,7 @@ const groups: readonly (readonly string[])[] = [
   ["PATCH /v1/integrations/a69f567d/schemas"],
 ];
 
-const postgres = await sharedPostgres();
+const postgres = postgresOfSuite();
 const requests = await recordedRequests();
 
 interface Store {
@@ -41,7 +42,7 @@ it("disturbs every kind of request that writes", () => {
 
 describe("a write that fails on one machine: another machine finishes, and nothing is created twice or lost, and no secret is stored", () => {
   for (const [name, { open, faults: tried }] of Object.entries(stores))
-    it(`with the records in ${name}`, { timeout: 600_000 }, async () => {
+    it(`with the records in ${name}`, { timeout: 600_000, ...(name === "postgres" ? needs("postgresql") : {}) }, async () => {
       const store = await open();
       const disturbed = groups.map((kinds) =>
         kinds.flatMap((kind) => requests.filter(({ method, path, nth }) => nth === 1 && kind === `${method} ${path}`)),

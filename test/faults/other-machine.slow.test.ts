@@ -1,7 +1,8 @@
 import pLimit from "p-limit";
 import { describe, expect, it } from "vitest";
 import { builtCli } from "../cli/built-cli.ts";
-import { sharedPostgres } from "../support/postgres/shared.ts";
+import { postgresOfSuite } from "../support/postgres/shared.ts";
+import { needs } from "../support/programs.ts";
 import { sampleOf, sampleSeed } from "../support/sample.ts";
 import { startService } from "../support/service.ts";
 import { startCli } from "./cli-process.ts";
@@ -107,7 +108,7 @@ async function killEach(open: () => Promise<SharedStore>, cases: readonly Case[]
   return outcomes.filter(({ killed }) => killed);
 }
 
-const postgres = await sharedPostgres();
+const postgres = postgresOfSuite();
 
 const stores: Readonly<Record<SharedStore["name"], () => Promise<SharedStore>>> = {
   git: () => gitStore(true),
@@ -116,7 +117,10 @@ const stores: Readonly<Record<SharedStore["name"], () => Promise<SharedStore>>> 
 
 describe("SIGKILL on one machine: another machine finishes, and nothing is created twice or lost", () => {
   for (const name of storeNames)
-    it(`at requests and writes to the records, before and after them, with the records in ${name}`, { timeout: 600_000 }, async () => {
+    it(`at requests and writes to the records, before and after them, with the records in ${name}`, {
+      timeout: 600_000,
+      ...(name === "postgres" ? needs("postgresql") : {}),
+    }, async () => {
       const cases = (await sampledCases()).filter(({ store }) => store === name);
       const kills = await killEach(stores[name], cases);
       const asked = kills.filter((outcome) => outcome.asked).length;

@@ -6,11 +6,12 @@ import { initPostgresRecords, openPostgresRecords } from "../../src/records/post
 import type { Records } from "../../src/records/records.ts";
 import { gitEnv } from "../support/git/env.ts";
 import { gitRemote } from "../support/git/remote.ts";
-import { sharedPostgres } from "../support/postgres/shared.ts";
+import { postgresOfSuite } from "../support/postgres/shared.ts";
+import { needs } from "../support/programs.ts";
 import { compileProgram, type Program, start, tempFolder } from "./child.ts";
 import { intentOf } from "./suite.ts";
 
-const postgres = await sharedPostgres();
+const postgres = postgresOfSuite();
 
 const ttlMs = 300_000;
 const common = { target: "prod", ttlMs };
@@ -52,85 +53,88 @@ setInterval(() => undefined, 1000);`;
   return program;
 }
 
-describe.each(Object.entries(stores))("%s", (_name, newStore) => {
-  const begin = async ({ open }: Shared, hasEnded: () => Promise<boolean>) => {
-    const records = await open();
-    onTestFinished(() => records.close());
-    const run = await records.begin({ runId: "run-2", waitMs: 0, hasEnded });
-    onTestFinished(() => run.release().catch(() => undefined));
-    return { records, run };
-  };
+for (const [name, newStore] of Object.entries(stores))
+  describe(name, name === "postgres" ? needs("postgresql") : {}, () => {
+    const begin = async ({ open }: Shared, hasEnded: () => Promise<boolean>) => {
+      const records = await open();
+      onTestFinished(() => records.close());
+      const run = await records.begin({ runId: "run-2", waitMs: 0, hasEnded });
+      onTestFinished(() => run.release().catch(() => undefined));
+      return { records, run };
+    };
 
-  test("a run takes over at once from a killed process of this machine", { timeout: 60_000 }, async () => {
-    const store = await newStore();
-    const killed = await store.hold();
-    await expect(begin(store, async () => false)).rejects.toMatchObject({
-      code: "E_LOCKED",
-      message: expect.stringContaining(`process ${killed.process.pid} on`),
+    test("a run takes over at once from a killed process of this machine", { timeout: 60_000 }, async () => {
+      const store = await newStore();
+      const killed = await store.hold();
+      await expect(begin(store, async () => false)).rejects.toMatchObject({
+        code: "E_LOCKED",
+        message: expect.stringContaining(`process ${killed.process.pid} on`),
+      });
+      killed.process.kill("SIGKILL");
+      await killed.ended;
+      const { records, run } = await begin(store, () => Promise.reject(new Error("Nobody needs to be asked.")));
+      expect(run.notice).toContain("has no process any more");
+      // What it sent may still be on its way, so its creates are not settled as not created yet.
+      expect(run.state().unlocked).toMatchObject([{ runId: "run-1", graceMs: 0 }]);
+      await run.take();
+      const { unlocked, open } = await records.read();
+      expect(unlocked).toMatchObject([{ runId: "run-1", graceMs: 0 }]);
+      expect(open).toMatchObject([{ address: "Asset/a", runId: "run-1" }]);
+      expect(await records.lease()).toMatchObject({ runId: "run-2", epoch: 2 });
     });
-    killed.process.kill("SIGKILL");
-    await killed.ended;
-    const { records, run } = await begin(store, () => Promise.reject(new Error("Nobody needs to be asked.")));
-    expect(run.notice).toContain("has no process any more");
-    // What it sent may still be on its way, so its creates are not settled as not created yet.
-    expect(run.state().unlocked).toMatchObject([{ runId: "run-1", graceMs: 0 }]);
-    await run.take();
-    const { unlocked, open } = await records.read();
-    expect(unlocked).toMatchObject([{ runId: "run-1", graceMs: 0 }]);
-    expect(open).toMatchObject([{ address: "Asset/a", runId: "run-1" }]);
-    expect(await records.lease()).toMatchObject({ runId: "run-2", epoch: 2 });
-  });
 
-  test("a run takes over at once if the job of the holder has ended, and the holder sends nothing more", { timeout: 60_000 }, async () => {
-    const store = await newStore();
-    const first = await (await store.open()).begin({ runId: "run-1", waitMs: 0, runUrl: "https://example.com/jobs/1" });
-    onTestFinished(() => first.release().catch(() => undefined));
-    await first.take();
-    const asked: (string | undefined)[] = [];
-    await expect(begin(store, async () => false)).rejects.toMatchObject({ code: "E_LOCKED" });
-    const records = await store.open();
-    onTestFinished(() => records.close());
-    const second = await records.begin({
-      runId: "run-2",
-      waitMs: 0,
-      hasEnded: async ({ runUrl }) => {
-        asked.push(runUrl);
-        return true;
-      },
+    test("a run takes over at once if the job of the holder has ended, and the holder sends nothing more", {
+      timeout: 60_000,
+    }, async () => {
+      const store = await newStore();
+      const first = await (await store.open()).begin({ runId: "run-1", waitMs: 0, runUrl: "https://example.com/jobs/1" });
+      onTestFinished(() => first.release().catch(() => undefined));
+      await first.take();
+      const asked: (string | undefined)[] = [];
+      await expect(begin(store, async () => false)).rejects.toMatchObject({ code: "E_LOCKED" });
+      const records = await store.open();
+      onTestFinished(() => records.close());
+      const second = await records.begin({
+        runId: "run-2",
+        waitMs: 0,
+        hasEnded: async ({ runUrl }) => {
+          asked.push(runUrl);
+          return true;
+        },
+      });
+      onTestFinished(() => second.release().catch(() => undefined));
+      expect([asked, second.notice]).toEqual([["https://example.com/jobs/1"], expect.stringContaining("belongs to a job that has ended")]);
+      await second.take();
+      // The machine of the first run may only have lost its connection.
+      expect((await records.read()).unlocked).toMatchObject([{ runId: "run-1", graceMs: ttlMs / 2 }]);
+      await expect(first.intend([intentOf("Asset/b")])).rejects.toMatchObject({ code: "E_LOCKED" });
+      expect(() => first.fence()).toThrow(expect.objectContaining({ code: "E_LOCKED" }));
     });
-    onTestFinished(() => second.release().catch(() => undefined));
-    expect([asked, second.notice]).toEqual([["https://example.com/jobs/1"], expect.stringContaining("belongs to a job that has ended")]);
-    await second.take();
-    // The machine of the first run may only have lost its connection.
-    expect((await records.read()).unlocked).toMatchObject([{ runId: "run-1", graceMs: ttlMs / 2 }]);
-    await expect(first.intend([intentOf("Asset/b")])).rejects.toMatchObject({ code: "E_LOCKED" });
-    expect(() => first.fence()).toThrow(expect.objectContaining({ code: "E_LOCKED" }));
-  });
 
-  test("a lock of a person is never taken over", async () => {
-    const store = await newStore();
-    const records = await store.open();
-    onTestFinished(() => records.close());
-    await records.lock({ runId: "person", reason: "moving" });
-    await expect(begin(store, async () => true)).rejects.toMatchObject({ code: "E_LOCKED" });
-  });
+    test("a lock of a person is never taken over", async () => {
+      const store = await newStore();
+      const records = await store.open();
+      onTestFinished(() => records.close());
+      await records.lock({ runId: "person", reason: "moving" });
+      await expect(begin(store, async () => true)).rejects.toMatchObject({ code: "E_LOCKED" });
+    });
 
-  test("the history has every write with its run, newest first", async () => {
-    const records = await (await newStore()).open();
-    onTestFinished(() => records.close());
-    const run = await records.begin({ runId: "run-1", waitMs: 0, runUrl: "https://example.com/jobs/1" });
-    const [entryId = ""] = await run.intend([intentOf("Asset/a")]);
-    await run.settle(entryId, { outcome: "created", id: "d-1" });
-    await run.bind("Asset/a", { id: "d-1" });
-    await run.release();
-    const { version } = await records.read();
-    const history = (await records.history(2)).map(({ at, ...entry }) => ({ ...entry, at: Number.isNaN(Date.parse(at)) }));
-    expect(history).toEqual([
-      {
-        ...{ at: false, version, runId: "run-1", runUrl: "https://example.com/jobs/1", subject: "Record 1 outcome" },
-        changes: ["created Asset/a as d-1", "bind Asset/a=d-1"],
-      },
-      expect.objectContaining({ runId: "run-1", subject: "Begin 1 create", changes: [`create Asset/a (${entryId})`] }),
-    ]);
+    test("the history has every write with its run, newest first", async () => {
+      const records = await (await newStore()).open();
+      onTestFinished(() => records.close());
+      const run = await records.begin({ runId: "run-1", waitMs: 0, runUrl: "https://example.com/jobs/1" });
+      const [entryId = ""] = await run.intend([intentOf("Asset/a")]);
+      await run.settle(entryId, { outcome: "created", id: "d-1" });
+      await run.bind("Asset/a", { id: "d-1" });
+      await run.release();
+      const { version } = await records.read();
+      const history = (await records.history(2)).map(({ at, ...entry }) => ({ ...entry, at: Number.isNaN(Date.parse(at)) }));
+      expect(history).toEqual([
+        {
+          ...{ at: false, version, runId: "run-1", runUrl: "https://example.com/jobs/1", subject: "Record 1 outcome" },
+          changes: ["created Asset/a as d-1", "bind Asset/a=d-1"],
+        },
+        expect.objectContaining({ runId: "run-1", subject: "Begin 1 create", changes: [`create Asset/a (${entryId})`] }),
+      ]);
+    });
   });
-});

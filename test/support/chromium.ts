@@ -1,4 +1,4 @@
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
@@ -6,13 +6,7 @@ import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { type Browser, type BrowserContextOptions, chromium, type Page } from "playwright-core";
 import { afterAll, beforeAll, onTestFinished } from "vitest";
-
-const paths = [process.env["CHROME_PATH"], "/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"];
-const executablePath = paths.find((path) => path !== undefined && path !== "" && existsSync(path));
-
-/** Whether tests in Chromium must be skipped, and the title of their suite, which then says why. */
-export const chromiumMissing = executablePath === undefined;
-export const chromiumTitle = chromiumMissing ? "skipped: no Chromium found (apt-get install chromium, or set CHROME_PATH)" : "in Chromium";
+import { program } from "./programs.mjs";
 
 /** How a reader sees a page: the size of the window in CSS pixels, and the color scheme. */
 export interface View {
@@ -44,7 +38,7 @@ export interface Tab {
   readonly openApart: (options?: BrowserContextOptions) => Promise<Page>;
 }
 
-/** Starts Chromium for the suite that calls it, and returns the tab of its tests. */
+/** Starts Chromium for the suite that calls it, which needs("chromium"), and returns the tab of its tests. */
 export function tabOfSuite(): Tab {
   let started: { readonly browser: Browser; readonly page: Page; readonly folder: string } | undefined;
   const requested: string[] = [];
@@ -55,7 +49,7 @@ export function tabOfSuite(): Tab {
   };
   beforeAll(async () => {
     const folder = mkdtempSync(join(tmpdir(), "dimsync-html-"));
-    const browser = await chromium.launch({ ...(executablePath === undefined ? {} : { executablePath }), args: ["--no-sandbox"] });
+    const browser = await chromium.launch({ executablePath: program("chromium"), args: ["--no-sandbox"] });
     const page = await browser.newPage();
     page.on("request", (request) => requested.push(request.url()));
     page.on("console", (message) => said.push(message.text()));

@@ -22,12 +22,15 @@ import { runCommand } from "../../support/command.ts";
 import { gitEnv } from "../../support/git/env.ts";
 import { git } from "../../support/git/remote.ts";
 import { ordersManifest } from "../../support/orders.ts";
+import { fileNeeds } from "../../support/programs.ts";
 import { returnsManifest } from "../../support/returns.ts";
 import { sampleOf } from "../../support/sample.ts";
 
 // A change from the pull request to the report of drift. Only GitHub is replaced, and in most jobs
 // npm: the package is packed and installed, the scripts are those of the action and the workflows, git
 // has a bare remote, and the service runs.
+
+fileNeeds("bash");
 
 let [packageFile, npm] = ["", ""];
 beforeAll(async () => {

@@ -10,7 +10,10 @@ import { initPostgresRecords } from "../../../src/records/postgres/index.ts";
 import { dimsync, repository, startCli } from "../../cli/built-cli.ts";
 import { git, gitRemote } from "../../support/git/remote.ts";
 import { sharedPostgres } from "../../support/postgres/shared.ts";
+import { fileNeeds } from "../../support/programs.ts";
 import { startService } from "../../support/service.ts";
+
+fileNeeds("postgresql");
 
 const password = "hunter2-canary";
 

@@ -4,13 +4,17 @@ import { expect, it } from "vitest";
 import { runCommand } from "../../support/command.ts";
 import { gitEnv } from "../../support/git/env.ts";
 import { gitRemote } from "../../support/git/remote.ts";
-import { sharedPostgres } from "../../support/postgres/shared.ts";
+import { postgresOfSuite } from "../../support/postgres/shared.ts";
+import { needs } from "../../support/programs.ts";
 
-const postgres = await sharedPostgres();
+const postgres = postgresOfSuite();
 
 const example = new URL("../../../examples/quickstart", import.meta.url).pathname;
 
-it("moves records between all stores and back, and each store continues the account", { timeout: 120_000 }, async () => {
+it("moves records between all stores and back, and each store continues the account", {
+  timeout: 120_000,
+  ...needs("postgresql"),
+}, async () => {
   const remote = gitRemote();
   const folder = remote.clone();
   for (const name of ["manifests", "dimsync.yaml"]) cpSync(join(example, name), join(folder, name), { recursive: true });

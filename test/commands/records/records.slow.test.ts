@@ -4,18 +4,25 @@ import { expect, test } from "vitest";
 import { runCommand } from "../../support/command.ts";
 import { gitEnv } from "../../support/git/env.ts";
 import { gitRemote } from "../../support/git/remote.ts";
-import { sharedPostgres } from "../../support/postgres/shared.ts";
+import { postgresOfSuite } from "../../support/postgres/shared.ts";
+import { pathOf } from "../../support/programs.mjs";
+import { needs } from "../../support/programs.ts";
 
-const postgres = await sharedPostgres();
+const postgres = postgresOfSuite();
 
 const example = new URL("../../../examples/quickstart", import.meta.url).pathname;
+const hasPostgres = pathOf("postgresql") !== undefined;
 const secrets = { LAKE_SECRET_KEY: "canary-lake", RETURNS_DB_PASSWORD: "canary-returns" };
 
 /** A project in a clone, with its account in a file outside, as several machines would use it. */
 function machines() {
   const remote = gitRemote();
   const account = join(remote.clone(), "account.json");
-  const env = { ...(gitEnv as Record<string, string>), ...secrets, DIMSYNC_DATABASE_URL: postgres.database() };
+  const env = {
+    ...(gitEnv as Record<string, string>),
+    ...secrets,
+    DIMSYNC_DATABASE_URL: hasPostgres ? postgres.database() : "postgres://127.0.0.1:1/none",
+  };
   const machine = (config?: string) => {
     const folder = remote.clone();
     for (const name of ["manifests", "dimsync.yaml"]) cpSync(join(example, name), join(folder, name), { recursive: true });
@@ -31,7 +38,10 @@ function machines() {
   return { machine, remote };
 }
 
-test("records in git are used by a second machine, and move to PostgreSQL and back", { timeout: 120_000 }, async () => {
+test("records in git are used by a second machine, and move to PostgreSQL and back", {
+  timeout: 120_000,
+  ...needs("postgresql"),
+}, async () => {
   const { machine, remote } = machines();
   const first = machine();
   expect(await first.run("records", "init")).toMatchObject({ code: 0 });
@@ -102,7 +112,10 @@ test("a bundle is restored into an empty store only", async () => {
   expect(await run("records", "shw")).toMatchObject({ code: 1, stderr: expect.stringContaining("show") });
 });
 
-test("show --log prints the writes of git and PostgreSQL, and refuses files, which have no history", { timeout: 60_000 }, async () => {
+test("show --log prints the writes of git and PostgreSQL, and refuses files, which have no history", {
+  timeout: 60_000,
+  ...needs("postgresql"),
+}, async () => {
   const { machine } = machines();
   const first = machine();
   expect(await first.run("records", "show", "--log")).toMatchObject({ code: 1, stderr: expect.stringContaining("E_RECORDS_HISTORY") });

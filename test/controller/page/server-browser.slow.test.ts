@@ -2,12 +2,13 @@ import type { Page } from "playwright-core";
 import { afterAll, describe, expect, test } from "vitest";
 import { type StatusPage, startPage } from "../../../src/controller/page/server.ts";
 import type { AccountSummary } from "../../../src/controller/views/status.ts";
-import { axeViolations, chromiumMissing, chromiumTitle, pageWidth, tabOfSuite, views } from "../../support/chromium.ts";
+import { axeViolations, pageWidth, tabOfSuite, views } from "../../support/chromium.ts";
+import { needs } from "../../support/programs.ts";
 import { sampleOf } from "../../support/sample.ts";
 import { started } from "./ask.ts";
 import { account, accountsOf, bundle, causesOf, detail, findings, now, run, worldOf } from "./world.ts";
 
-describe.skipIf(chromiumMissing)(chromiumTitle, () => {
+describe("in Chromium", needs("chromium"), () => {
   const sites = new Map<number, StatusPage>();
   afterAll(async () => {
     for (const site of sites.values()) await site.close();

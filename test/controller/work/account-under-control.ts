@@ -12,9 +12,9 @@ import { openQueue } from "../../../src/controller/work/queue.ts";
 import { makeWorker } from "../../../src/controller/work/worker.ts";
 import { loadProject } from "../../../src/manifests/project.ts";
 import type { ControllerMode } from "../../../src/model/settings/config.ts";
-import { type Database, openDatabase } from "../../../src/records/postgres/connection.ts";
+import type { Database } from "../../../src/records/postgres/connection.ts";
 import { ordersManifest } from "../../support/orders.ts";
-import { sharedPostgres } from "../../support/postgres/shared.ts";
+import { newDatabase } from "../../support/postgres/controller-database.ts";
 import { configText, keyVariable, writeProject } from "../../support/project-folder.ts";
 import { startService, type TestService } from "../../support/service.ts";
 
@@ -50,7 +50,7 @@ export async function accountUnderControl(
 ): Promise<AccountUnderControl> {
   const service = await startService({ apiKeys: { [apiKey]: "bot@example.com" }, faults });
   onTestFinished(() => service.close());
-  const database = openDatabase((await sharedPostgres()).database(), 6);
+  const database = await newDatabase();
   onTestFinished(() => database.close());
   await migrate(database);
   const queue = await openQueue(database, () => undefined);

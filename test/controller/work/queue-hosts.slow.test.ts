@@ -2,13 +2,15 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { openQueue } from "../../../src/controller/work/queue.ts";
 import { openDatabase } from "../../../src/records/postgres/connection.ts";
+import { newDatabase } from "../../support/postgres/controller-database.ts";
 import { sharedPostgres } from "../../support/postgres/shared.ts";
+import { needs } from "../../support/programs.ts";
 
 /** Checks 8 accounts of one host and 4 of another one, with at most 2 of a host at once. Resolves with the most at once of each host, and of all. */
 async function mostAtOnce(processes: number): Promise<ReadonlyMap<string, number>> {
-  const url = (await sharedPostgres()).database();
+  const url = processes > 1 ? (await sharedPostgres()).database() : undefined;
   const worker = async () => {
-    const database = openDatabase(url, 6);
+    const database = url === undefined ? await newDatabase() : openDatabase(url, 6);
     const queue = await openQueue(database, () => undefined);
     onTestFinished(async () => {
       await queue.stop(10_000);
@@ -48,7 +50,7 @@ test("a worker checks no more accounts of a host at once than --accounts-per-hos
   expect(most.get("all")).toBeGreaterThan(2);
 });
 
-test("so do two workers together, but for one that both take at the same time", { timeout: 120_000 }, async () => {
+test("so do two workers together, but for one that both take at the same time", { timeout: 120_000, ...needs("postgresql") }, async () => {
   const most = await mostAtOnce(2);
   for (const host of ["large.example.com", "small.example.com"]) expect(most.get(host)).toBeLessThanOrEqual(3);
 });

@@ -7,6 +7,7 @@ import { gitEnv } from "../../support/git/env.ts";
 import { gitHttp } from "../../support/git/http.ts";
 import { type GitRemote, git, gitRemote } from "../../support/git/remote.ts";
 import { sshServer } from "../../support/git/ssh-server.ts";
+import { needs } from "../../support/programs.ts";
 import { sampleOf } from "../../support/sample.ts";
 import { intentOf } from "../suite.ts";
 import { begun, ref } from "./git-store.ts";
@@ -68,7 +69,10 @@ for (const [name, format] of sampleOf(pairs, {
   name: "transports",
   kindOf: ([transport, hash]) => (transport === "SSH" ? transport : hash),
 }))
-  it(`shares the records over ${name} in a repository with ${format} objects`, { timeout: 60_000 }, async () => {
+  it(`shares the records over ${name} in a repository with ${format} objects`, {
+    timeout: 60_000,
+    ...(name === "SSH" ? needs("sshd") : {}),
+  }, async () => {
     const remote = gitRemote(format);
     const reached = await transports[name](remote.bare);
     const id = await initGitRecords({ ...options, folder: clone(remote, reached) });
@@ -81,7 +85,7 @@ for (const [name, format] of sampleOf(pairs, {
     await expect(openGitRecords({ ...options, id, folder }).read()).rejects.toMatchObject({ code: "E_RECORDS_GONE", exit: 1 });
   });
 
-describe("over SSH", () => {
+describe("over SSH", needs("sshd"), () => {
   async function overSsh() {
     const remote = gitRemote();
     const server = await sshServer();

@@ -1,20 +1,19 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from "vitest";
+import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { initPostgresRecords } from "../../../src/records/postgres/index.ts";
 import { ended, startCli } from "../../cli/built-cli.ts";
-import { type Postgres, startPostgres } from "../../support/postgres/server.ts";
+import { ownPostgres } from "../../support/postgres/shared.ts";
+import { fileNeeds } from "../../support/programs.ts";
 import { startService } from "../../support/service.ts";
 import { startTcpProxy } from "../../support/tcp-proxy.ts";
 import { apiKey, integrations, type Machine, projectOn } from "../project.ts";
 
-let postgres: Postgres;
-beforeAll(async () => {
-  // Nothing here tests a crash of the operating system.
-  postgres = await startPostgres(["fsync = off"]);
-}, 60_000);
-afterAll(() => postgres.remove(), 60_000);
+fileNeeds("postgresql");
+
+// Nothing here tests a crash of the operating system.
+const postgres = ownPostgres(["fsync = off"]);
 
 /** A service, and machines that share nothing but a database, which they reach through a proxy. */
 async function machines() {

@@ -1,19 +1,19 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { afterEach, describe, expect, test } from "vitest";
 import { initPostgresRecords, openPostgresRecords } from "../../../src/records/postgres/index.ts";
 import type { Records } from "../../../src/records/records.ts";
-import { type Postgres, startPgbouncer, startPostgres } from "../../support/postgres/server.ts";
+import { startPgbouncer } from "../../support/postgres/server.ts";
+import { ownPostgres } from "../../support/postgres/shared.ts";
+import { fileNeeds, needs } from "../../support/programs.ts";
 import { writeProject } from "../../support/project-folder.ts";
 import { startTcpProxy } from "../../support/tcp-proxy.ts";
 import { intentOf } from "../suite.ts";
 
+fileNeeds("postgresql");
+
 const ttlMs = 6_000;
-let postgres: Postgres;
 // The server acknowledges commits before they are on disk, unless a transaction overrides that.
-beforeAll(async () => {
-  postgres = await startPostgres(["synchronous_commit = off", "wal_writer_delay = 10s"]);
-}, 60_000);
-afterAll(() => postgres.remove(), 60_000);
+const postgres = ownPostgres(["synchronous_commit = off", "wal_writer_delay = 10s"]);
 
 const closing: Records[] = [];
 afterEach(async () => {
@@ -90,7 +90,7 @@ test("no write is lost or duplicated if connections are cut at any message", { t
   console.log(`postgres: ${acknowledged.length} intents acknowledged, ${cuts} connections cut, 0 lost, 0 doubled`);
 });
 
-test("a run that was frozen longer than its lease sends nothing more", { timeout: 60_000 }, async () => {
+test("a run that was frozen longer than its lease sends nothing more", { timeout: 60_000, ...needs("pgbouncer") }, async () => {
   const { url, open } = await newStore();
   const bouncer = await startPgbouncer(postgres);
   try {

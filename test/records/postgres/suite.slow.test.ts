@@ -1,16 +1,12 @@
-import { afterAll, beforeAll } from "vitest";
+import { describe } from "vitest";
 import { initPostgresRecords, openPostgresRecords } from "../../../src/records/postgres/index.ts";
-import { startPgbouncer } from "../../support/postgres/server.ts";
-import { sharedPostgres } from "../../support/postgres/shared.ts";
+import { pgbouncerOfSuite, postgresOfSuite } from "../../support/postgres/shared.ts";
+import { needs } from "../../support/programs.ts";
 import { writeProject } from "../../support/project-folder.ts";
 import { recordsSuite, type StoreUnderTest } from "../suite.ts";
 
-const postgres = await sharedPostgres();
-let bouncer: Awaited<ReturnType<typeof startPgbouncer>>;
-beforeAll(async () => {
-  bouncer = await startPgbouncer(postgres);
-});
-afterAll(() => bouncer.stop());
+const postgres = postgresOfSuite();
+const bouncer = pgbouncerOfSuite(postgres);
 
 const storeAt = async (url: string): Promise<StoreUnderTest> => {
   const options = { target: "prod", url, schema: "dimsync", ttlMs: 60_000 };
@@ -18,5 +14,9 @@ const storeAt = async (url: string): Promise<StoreUnderTest> => {
   return { open: async () => openPostgresRecords({ ...options, id, folder: writeProject({}) }) };
 };
 
-recordsSuite("postgres", async () => storeAt(postgres.database()));
-recordsSuite("postgres (through pgbouncer in transaction mode)", async () => storeAt(bouncer.through(postgres.database())));
+describe("PostgreSQL", needs("postgresql"), () => {
+  recordsSuite("postgres", async () => storeAt(postgres.database()));
+  describe("and PgBouncer", needs("pgbouncer"), () => {
+    recordsSuite("postgres (through pgbouncer in transaction mode)", async () => storeAt(bouncer.through(postgres.database())));
+  });
+});

@@ -2,7 +2,8 @@ import type { Page } from "playwright-core";
 import { describe, expect, test } from "vitest";
 import { renderHtmlAll } from "../../../src/render/html/index.ts";
 import { type Document, renderers } from "../../../src/render/index.ts";
-import { axeViolations, chromiumMissing, chromiumTitle, pageWidth, show, tabOfSuite, views } from "../../support/chromium.ts";
+import { axeViolations, pageWidth, show, tabOfSuite, views } from "../../support/chromium.ts";
+import { needs } from "../../support/programs.ts";
 import { invalid } from "../diagnostics.ts";
 import { fullPlan, planOfColumns } from "../full-plan.ts";
 import { history, largeReport, past, tracedReport } from "../html-report.ts";
@@ -17,7 +18,7 @@ const documents: Readonly<Record<string, Document>> = {
   "a validation": invalid,
   "a plan that is grouped by rule": planOfColumns(60),
 };
-describe.skipIf(chromiumMissing)(chromiumTitle, () => {
+describe("in Chromium", needs("chromium"), () => {
   const tab = tabOfSuite();
   const open = (document: Document): Promise<Page> => tab.openHtml(renderers.html(document, { color: false, verbose: false, history }));
 

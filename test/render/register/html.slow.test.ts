@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { registerDiffHtml, registerHtml } from "../../../src/render/register/html.ts";
-import { axeViolations, chromiumMissing, chromiumTitle, pageWidth, show, tabOfSuite, views } from "../../support/chromium.ts";
+import { axeViolations, pageWidth, show, tabOfSuite, views } from "../../support/chromium.ts";
+import { needs } from "../../support/programs.ts";
 import { diff, registerOf, rows } from "./registers.ts";
 
 /** A register with so many copies of the rows. */
@@ -24,7 +25,7 @@ test("a register and a diff of more than 20,000 rows say how many are left out",
   expect(registerDiffHtml({ ...diff, changes })).toContain("Left out here: 2 changes.");
 });
 
-describe.skipIf(chromiumMissing)(chromiumTitle, () => {
+describe("in Chromium", needs("chromium"), () => {
   const tab = tabOfSuite();
 
   test.each(Object.entries(pages))("%s: axe-core finds nothing, and nothing overflows the page", async (_, html) => {

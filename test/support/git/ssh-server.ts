@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { onTestFinished } from "vitest";
 import { freePort } from "../postgres/server.ts";
+import { program } from "../programs.mjs";
 
 /** OpenSSH's server on loopback, with its own keys. */
 export interface SshServer {
@@ -52,8 +53,7 @@ export async function sshServer(): Promise<SshServer> {
   if (process.getuid?.() === 0) mkdirSync("/run/sshd", { recursive: true });
   const log: string[] = [];
   // The program must be started by its full path.
-  const program = execFileSync("sh", ["-c", "PATH=$PATH:/usr/sbin command -v sshd"], { encoding: "utf8" }).trim();
-  const server = spawn(program, ["-D", "-e", "-f", file("config")], { stdio: ["ignore", "ignore", "pipe"] });
+  const server = spawn(program("sshd"), ["-D", "-e", "-f", file("config")], { stdio: ["ignore", "ignore", "pipe"] });
   server.stderr.setEncoding("utf8").on("data", (text: string) => log.push(text));
   onTestFinished(() => void server.kill("SIGKILL"));
   for (let tries = 0; !(await isOpen(port)); tries += 1) {

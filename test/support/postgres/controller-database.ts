@@ -2,6 +2,8 @@ import { afterAll, beforeAll, describe } from "vitest";
 import { migrate } from "../../../src/controller/database/migrate.ts";
 import { type Database, openDatabase } from "../../../src/records/postgres/connection.ts";
 import { startEmbeddedDatabase } from "../embedded-database.ts";
+import { pathOf } from "../programs.mjs";
+import { needs } from "../programs.ts";
 import { sharedPostgres } from "./shared.ts";
 
 /**
@@ -18,7 +20,7 @@ export function describeDatabases(name: string, tests: (database: () => Database
     afterAll(() => database?.close());
     tests(() => opened(database));
   });
-  describe(`${name}, PostgreSQL`, () => {
+  describe(`${name}, PostgreSQL`, needs("postgresql"), () => {
     let database: Database | undefined;
     beforeAll(async () => {
       database = openDatabase((await sharedPostgres()).database());
@@ -27,6 +29,21 @@ export function describeDatabases(name: string, tests: (database: () => Database
     afterAll(() => database?.close());
     tests(() => opened(database));
   });
+}
+
+/** An empty database: of PostgreSQL, or the embedded one if PostgreSQL is not installed. One test uses it at a time. */
+export async function newDatabase(): Promise<Database> {
+  return pathOf("postgresql") === undefined ? emptiedDatabase() : openDatabase((await sharedPostgres()).database(), 6);
+}
+
+let embedded: Promise<Database> | undefined;
+
+/** The embedded database of this process: starting another one takes seconds. */
+async function emptiedDatabase(): Promise<Database> {
+  embedded ??= startEmbeddedDatabase();
+  const database = await embedded;
+  for (const schema of ["dimsync_controller", "dimsync_queue"]) await database.script(`drop schema if exists ${schema} cascade`);
+  return { ...database, close: async () => undefined };
 }
 
 function opened(database: Database | undefined): Database {

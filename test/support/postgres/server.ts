@@ -1,9 +1,10 @@
 import { execFileSync, type SpawnOptions, spawn, spawnSync } from "node:child_process";
 import { randomBytes } from "node:crypto";
-import { appendFileSync, chownSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { appendFileSync, chownSync, existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
+import { program } from "../programs.mjs";
 
 /** A real PostgreSQL server on loopback, in a temporary folder. */
 export interface Postgres {
@@ -18,14 +19,8 @@ export interface Postgres {
   readonly remove: () => void;
 }
 
-/** Debian's folder for the programs of the server. */
-function binFolder(): string {
-  const root = "/usr/lib/postgresql";
-  const versions = existsSync(root) ? readdirSync(root).sort((a, b) => Number(b) - Number(a)) : [];
-  const found = versions.map((version) => join(root, version, "bin")).find((folder) => existsSync(join(folder, "initdb")));
-  if (found === undefined) throw new Error("PostgreSQL is not installed: on Debian, run `apt-get install postgresql`.");
-  return found;
-}
+/** The folder of the programs of the server. */
+const binFolder = (): string => dirname(program("postgresql"));
 
 /** The server refuses to run as root. */
 function serverUser(): Pick<SpawnOptions, "uid" | "gid"> {
@@ -96,14 +91,17 @@ export function removePostgres(folder: string): void {
   rmSync(folder, { recursive: true, force: true });
 }
 
-/** pgbouncer in transaction mode in front of the server; resolves with a function that rewrites URLs. */
-export async function startPgbouncer(postgres: Postgres): Promise<{
+export interface Pgbouncer {
+  /** The URL of a database, through the pooler. */
   readonly through: (url: string) => string;
   /** Blocks all data; connections stay open. */
   readonly freeze: () => void;
   readonly thaw: () => void;
   readonly stop: () => void;
-}> {
+}
+
+/** pgbouncer in transaction mode in front of the server. */
+export async function startPgbouncer(postgres: Postgres): Promise<Pgbouncer> {
   const user = serverUser();
   const folder = mkdtempSync(join(tmpdir(), "dimsync-pgbouncer-"));
   if (user.uid !== undefined && user.gid !== undefined) chownSync(folder, user.uid, user.gid);
@@ -124,7 +122,7 @@ export async function startPgbouncer(postgres: Postgres): Promise<{
       "",
     ].join("\n"),
   );
-  const child = spawn("pgbouncer", ["-q", file], { ...user, stdio: "ignore" });
+  const child = spawn(program("pgbouncer"), ["-q", file], { ...user, stdio: "ignore" });
   await new Promise((resolve, reject) => {
     child.once("error", reject);
     child.once("spawn", resolve);

@@ -1,7 +1,8 @@
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { inject, vi } from "vitest";
-import { type Postgres, postgresIn, startPostgresIn } from "./server.ts";
+import { afterAll, beforeAll, inject, vi } from "vitest";
+import { pathOf } from "../programs.mjs";
+import { type Pgbouncer, type Postgres, postgresIn, startPgbouncer, startPostgres, startPostgresIn } from "./server.ts";
 
 declare module "vitest" {
   interface ProvidedContext {
@@ -30,6 +31,43 @@ export async function sharedPostgres(): Promise<Postgres> {
   }
   const port = await vi.waitFor(() => Number(readFileSync(file, "utf8")), { timeout: 60_000, interval: 100 });
   return postgresIn(folder, port);
+}
+
+/**
+ * The shared server for the file or suite that calls it, whose tests need("postgresql"). It is started
+ * before them, if it is installed.
+ */
+export function postgresOfSuite(): Postgres {
+  return startedBeforeAll("PostgreSQL", pathOf("postgresql") === undefined ? undefined : sharedPostgres);
+}
+
+/** A server of its own for the file or suite that calls it, whose tests stop or configure it. `settings`: lines for postgresql.conf. */
+export function ownPostgres(settings: readonly string[]): Postgres {
+  const start = pathOf("postgresql") === undefined ? undefined : () => startPostgres(settings);
+  return startedBeforeAll("PostgreSQL", start, ({ remove }) => remove());
+}
+
+/** PgBouncer in front of the server, for the file or suite that calls it, whose tests need("pgbouncer", "postgresql"). */
+export function pgbouncerOfSuite(postgres: Postgres): Pgbouncer {
+  const isThere = pathOf("pgbouncer") !== undefined && pathOf("postgresql") !== undefined;
+  return startedBeforeAll("PgBouncer", isThere ? () => startPgbouncer(postgres) : undefined, ({ stop }) => stop());
+}
+
+/** What `start` resolves with; the members can be used as soon as the tests run. */
+function startedBeforeAll<T extends object>(name: string, start: (() => Promise<T>) | undefined, stop?: (started: T) => void): T {
+  let started: T | undefined;
+  beforeAll(async () => {
+    started = await start?.();
+  }, 60_000);
+  afterAll(() => {
+    if (started !== undefined) stop?.(started);
+  });
+  return new Proxy({} as T, {
+    get(_, member) {
+      if (started === undefined) throw new Error(`${name} did not start.`);
+      return Reflect.get(started, member);
+    },
+  });
 }
 
 /** Of all the processes of a run, the first one that asks. */

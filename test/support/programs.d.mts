@@ -1,0 +1,15 @@
+export type ProgramName =
+  | "chromium"
+  | "postgresql"
+  | "pgbouncer"
+  | "sshd"
+  | "curl"
+  | "bash"
+  | "zsh"
+  | "fish"
+  | "script"
+  | "systemd-analyze";
+export declare const programs: Readonly<Record<ProgramName, { readonly title: string; readonly package: string }>>;
+export declare const without: readonly string[];
+export declare function pathOf(name: ProgramName): string | undefined;
+export declare function program(name: ProgramName): string;
