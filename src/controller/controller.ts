@@ -22,8 +22,6 @@ export interface ControllerOptions {
   readonly accountsAtOnce: number;
   readonly accountsPerHost: number;
   readonly maxMode: ControllerMode;
-  /** Whether to run JavaScript policies and secret commands that a bundle names. */
-  readonly allowModules: boolean;
   readonly watched: WatchedProject | undefined;
   readonly env: Environment;
   /** Aborted: take no new work, finish writes in flight, end. */
@@ -95,8 +93,8 @@ async function startWorker(options: ControllerOptions, database: Database): Prom
 }
 
 /** Accounts that were pushed have a bundle; the others are those of the watched project. */
-function accountLoader({ watched, stateFolder, allowModules }: ControllerOptions, database: Database): WorkerOptions["load"] {
-  const ofBundle = bundleProjects({ database, stateFolder, allowModules });
+function accountLoader({ watched, stateFolder }: ControllerOptions, database: Database): WorkerOptions["load"] {
+  const ofBundle = bundleProjects({ database, stateFolder });
   return async ({ id, digest, target }, signal) => {
     if (digest !== null) return await ofBundle({ account: id, digest, target, signal });
     if (watched === undefined) throw new Error("Only a worker with --watch can load an account without a bundle.");

@@ -7,6 +7,7 @@ export const titles = {
   E_BASE_URL: "Base URL can't be used",
   E_CATALOG_FILE: "Catalog file can't be used",
   E_CATALOG_MISSING: "No reviewed columns",
+  E_CODE_NOT_ALLOWED: "Code of the project not allowed",
   E_CONFLICTING_CONFIGS: "Conflicting schema configurations",
   E_CONNECTOR_SCHEMA: "Connector schema can't be used",
   E_DBT_MANIFEST: "Manifest of dbt can't be used",

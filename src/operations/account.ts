@@ -2,7 +2,7 @@ import { mkdir } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
 import { setTimeout as sleepFor } from "node:timers/promises";
 import type { Clock, LoadedProject } from "../engine/session.ts";
-import { noAccount } from "../manifests/project.ts";
+import { noAccount, type Project } from "../manifests/project.ts";
 import { resolveSecrets, secretPlaces } from "../manifests/secrets/resolve.ts";
 import { DimsyncError, ProblemsError } from "../model/errors.ts";
 import { version } from "../model/runtime/version.ts";
@@ -32,8 +32,12 @@ export interface AccountOptions {
   readonly readLog?: ReadLog | undefined;
 }
 
+/** A target, and where its problems are. */
+export type AccountProject = Pick<Project, "settings"> & Partial<Pick<Project, "locate">>;
+
 /** Opens the target's account; `embedded:FILE` starts the embedded service in this process. Throws DimsyncError if the settings do not lead to one. */
-export async function openAccount(settings: Settings, options: AccountOptions): Promise<Account> {
+export async function openAccount(project: AccountProject, options: AccountOptions): Promise<Account> {
+  const { settings } = project;
   if (settings.baseUrl === "") throw noAccount(settings.target, true);
   const embedded = settings.baseUrl.startsWith("embedded:") ? await startEmbedded(settings) : undefined;
   try {
@@ -44,7 +48,7 @@ export async function openAccount(settings: Settings, options: AccountOptions): 
     await deferWasmTiering();
     const client = createClient({
       baseUrl: embedded?.url ?? settings.baseUrl,
-      apiKey: embedded === undefined ? await apiKey(settings, options) : new Secret(embedded.apiKey),
+      apiKey: embedded === undefined ? await apiKey(project, options) : new Secret(embedded.apiKey),
       ...(settings.apiKey === undefined ? {} : { keySource: describeSecret(settings.apiKey) }),
       timeoutMs: settings.client.timeoutMs,
       retries: settings.client.retries,
@@ -88,7 +92,7 @@ async function startEmbedded({ baseUrl, folder }: Settings) {
   }
 }
 
-async function apiKey(settings: Settings, { env, signal }: AccountOptions): Promise<Secret<string>> {
+async function apiKey({ settings, locate }: AccountProject, { env, signal }: AccountOptions): Promise<Secret<string>> {
   if (settings.apiKey === undefined)
     throw new DimsyncError(
       "E_NO_API_KEY",
@@ -100,7 +104,9 @@ async function apiKey(settings: Settings, { env, signal }: AccountOptions): Prom
       problems.map((problem) => ({
         ...problem,
         message: `${problem.message} It is the API key of target ${JSON.stringify(settings.target)}.`,
+        ...(settings.apiKeyPlace === undefined ? {} : { place: settings.apiKeyPlace }),
       })),
+      locate,
     );
   const key = values.get(secretKey(settings.apiKey))?.reveal();
   if (typeof key !== "string")

@@ -1,12 +1,11 @@
-import type { Project } from "../manifests/project.ts";
 import type { Reads } from "../model/service.ts";
 import { readSnapshotFile } from "../snapshot/file.ts";
 import { readsOf } from "../snapshot/snapshot.ts";
-import { openAccount } from "./account.ts";
+import { type AccountProject, openAccount } from "./account.ts";
 import type { RunEnvironment } from "./session.ts";
 
 /** What is read: the account of a project, or a snapshot file (absolute path). */
-export type ReadSource = Pick<Project, "settings"> | { readonly snapshotFile: string };
+export type ReadSource = AccountProject | { readonly snapshotFile: string };
 
 /** Reads of an account or a snapshot. `close` ends the connections. */
 export interface OpenReads {
@@ -17,6 +16,6 @@ export interface OpenReads {
 /** Opens an account or a snapshot for reading. Throws DimsyncError. */
 export async function openReads(source: ReadSource, { env, signal }: RunEnvironment): Promise<OpenReads> {
   if ("snapshotFile" in source) return { reads: readsOf(await readSnapshotFile(source.snapshotFile)), close: async () => {} };
-  const account = await openAccount(source.settings, { readOnly: true, env, signal });
+  const account = await openAccount(source, { readOnly: true, env, signal });
   return { reads: account.client.asReadOnly(), close: account.close };
 }

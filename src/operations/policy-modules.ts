@@ -5,17 +5,25 @@ import type { Address } from "../model/address.ts";
 import { ProblemsError } from "../model/errors.ts";
 import type { Problem } from "../model/problem.ts";
 import { locationIn, type PolicySpec, type Resource } from "../model/resource.ts";
+import { allowsCode, type Environment, howToAllowCode } from "../model/settings/env.ts";
+import { titles } from "../model/titles.ts";
 import type { PolicyFunction } from "../policies/script.ts";
 import { policiesIn } from "../policies/validate.ts";
 
 const form = "A module needs a default export: ({ integration, labels, schemas }) => [{ path, message }].";
 
-/** Loads the policies written in JavaScript. They get data, but no client. Throws ProblemsError with all modules that cannot be used. */
+/**
+ * Loads the policies written in JavaScript, if the environment allows code. They get data, but no client. Throws ProblemsError with all modules
+ * that cannot be used.
+ */
 export async function loadPolicyModules(
   project: Pick<Project, "resources" | "settings" | "moduleFolder" | "locate">,
+  env: Environment,
 ): Promise<ReadonlyMap<Address, PolicyFunction>> {
   const { resources, settings, moduleFolder: folder = settings.folder, locate } = project;
   const functions = new Map<Address, PolicyFunction>();
+  const refused = allowsCode(env) ? [] : notAllowed(resources);
+  if (refused.length > 0) throw new ProblemsError(refused, locate);
   const problems: Problem[] = [...missingModules(resources, folder)];
   const missing = new Set(problems.map(({ address }) => address));
   for (const resource of policiesIn(resources)) {
@@ -40,6 +48,19 @@ export async function loadPolicyModules(
 export function moduleFiles(resources: readonly Resource[], folder: string): readonly string[] {
   return policiesIn(resources).flatMap(({ spec: { module } }) => (module === undefined ? [] : [resolve(folder, module)]));
 }
+
+const notAllowed = (resources: readonly Resource[]): readonly Problem[] =>
+  policiesIn(resources).flatMap((resource): readonly Problem[] =>
+    resource.spec.module === undefined
+      ? []
+      : [
+          {
+            ...{ code: "E_CODE_NOT_ALLOWED", severity: "error", summary: titles.E_CODE_NOT_ALLOWED },
+            message: `The policy is JavaScript in ${resource.spec.module}. ${howToAllowCode}`,
+            ...{ place: locationIn(resource, "/spec/module"), address: resource.address },
+          },
+        ],
+  );
 
 /** Problems of policies whose module does not exist. Does not run the modules. */
 export function missingModules(resources: readonly Resource[], folder: string): readonly Problem[] {

@@ -25,7 +25,7 @@ test("the policies of docs/policies.md are valid, and find violations", async ()
     for (const column of Object.values(account.integrations[0]?.schemas["public"]?.tables["users"]?.columns ?? {}))
       column.isPrimaryKey = false;
   });
-  const { stdout } = await runCommand(["plan", "-q", "-o", "json"], folder, { [keyVariable]: service.apiKey });
+  const { stdout } = await runCommand(["plan", "-q", "-o", "json", "--allow-code"], folder, { [keyVariable]: service.apiKey });
   const { policy, diagnostics } = JSON.parse(stdout) as Plan;
   expect(diagnostics).toEqual([]);
   expect(policy.map(({ policy: by, path }) => `${by} ${path.split("/").slice(4).join("/")}`)).toEqual([

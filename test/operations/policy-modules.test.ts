@@ -13,7 +13,7 @@ test("a module whose file changed is loaded again, as a controller with --watch 
   const project = await loadProject({ cwd, env: {} });
   const found = async (): Promise<unknown> => {
     const tree = { integration: "orders", labels: {}, schemas: {} };
-    return (await loadPolicyModules(project)).get("Policy/keys")?.(tree as never);
+    return (await loadPolicyModules(project, { DIMSYNC_ALLOW_CODE: "1" })).get("Policy/keys")?.(tree as never);
   };
   expect(await found()).toEqual([{ message: "one" }]);
   writeFileSync(join(cwd, "keys.mjs"), finding("second"));

@@ -38,7 +38,6 @@ export async function runRun(context: Context<ControllerFlags>): Promise<ExitCod
     accountsAtOnce: wholeFlag("--accounts-at-once", flags.accountsAtOnce ?? "8", 1),
     accountsPerHost: wholeFlag("--accounts-per-host", flags.accountsPerHost ?? "4", 1),
     maxMode: oneOf("--max-mode", flags.maxMode ?? "apply", controllerModes),
-    allowModules: flags.allowModules === true,
     watched: flags.watch === true ? watchedProject({ cwd, configFile: flags.config, env: io.env }) : undefined,
     async onReady(database: Database) {
       const where = url === undefined ? `the embedded database in ${stateFolder}, which only this process can use` : "PostgreSQL";

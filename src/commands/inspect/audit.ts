@@ -24,8 +24,8 @@ export async function runAudit(context: Context<AuditFlags>): Promise<ExitCode> 
   checkOutputs(context, isRaw ? listingFormats.filter((format) => format !== "markdown") : listingFormats);
   if (isRaw && flags.actor !== undefined)
     throw new DimsyncError("E_USAGE", "--actor cannot be combined with --raw: the service cannot filter by actor.");
-  const { settings } = await loadOneProject(context, { account: true });
-  const account = await openAccount(settings, { readOnly: true, env: io.env, signal: io.interrupted });
+  const project = await loadOneProject(context, { account: true });
+  const account = await openAccount(project, { readOnly: true, env: io.env, signal: io.interrupted });
   let log: AuditLog;
   try {
     if (isRaw) {

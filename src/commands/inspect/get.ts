@@ -50,10 +50,10 @@ export async function runGet(context: Context<GetFlags>, kind: string, id: strin
       "E_USAGE",
       `--raw cannot print a single ${name.toLowerCase()}: the service only has a list. Omit the id or --raw.`,
     );
-  const { settings } = await loadOneProject(context, { account: true });
-  const liveId = id === undefined ? undefined : await liveIdOf(id, name, settings, io.env);
+  const project = await loadOneProject(context, { account: true });
+  const liveId = id === undefined ? undefined : await liveIdOf(id, name, project.settings, io.env);
   const path = liveId === undefined ? live.list?.path : live.one.path?.(liveId);
-  const account = await openAccount(settings, { readOnly: true, env: io.env, signal: io.interrupted });
+  const account = await openAccount(project, { readOnly: true, env: io.env, signal: io.interrupted });
   try {
     const value = isRaw ? await account.client.raw(path ?? "") : await read(live, account.client, name, liveId);
     if (isRaw) await deliverForms(context, rawForms(value, [value]));

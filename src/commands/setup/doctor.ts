@@ -19,7 +19,7 @@ export async function runDoctor(context: Context): Promise<ExitCode> {
     now: () => systemClock.now().getTime(),
     readRecords: () => readRecords(project.settings, { env: io.env }),
     probeRecords: () => probeRecords(project.settings, io.env),
-    openAccount: (onCall) => openAccount(project.settings, { readOnly: true, env: io.env, signal: io.interrupted, onCall }),
+    openAccount: (onCall) => openAccount(project, { readOnly: true, env: io.env, signal: io.interrupted, onCall }),
   });
   // Reads that an interruption ended look like failed checks.
   io.interrupted.throwIfAborted();

@@ -1,7 +1,7 @@
 import { statSync } from "node:fs";
 import { resolve } from "node:path";
 import { DimsyncError } from "../../model/errors.ts";
-import { isEnabled } from "../../model/settings/env.ts";
+import { allowCodeVariable, isEnabled } from "../../model/settings/env.ts";
 import type { GlobalFlags } from "./flags.ts";
 import type { Io } from "./io.ts";
 
@@ -13,7 +13,8 @@ export interface Context<Flags extends GlobalFlags = GlobalFlags> {
   readonly cwd: string;
 }
 
-export function contextOf<Flags extends GlobalFlags>(io: Io, flags: Flags): Context<Flags> {
+export function contextOf<Flags extends GlobalFlags>(given: Io, flags: Flags): Context<Flags> {
+  const io = flags.allowCode === true ? { ...given, env: { ...given.env, [allowCodeVariable]: "1" } } : given;
   return { io, flags, cwd: flags.chdir === undefined ? io.cwd : resolve(io.cwd, flags.chdir) };
 }
 

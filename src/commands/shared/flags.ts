@@ -14,6 +14,7 @@ export interface GlobalFlags {
   readonly timeout?: string;
   readonly retries?: string;
   readonly readOnly?: boolean;
+  readonly allowCode?: boolean;
   /** False with --no-color. */
   readonly color: boolean;
   readonly quiet?: boolean;
@@ -144,7 +145,6 @@ export interface ControllerFlags extends GlobalFlags {
   readonly accountsAtOnce?: string;
   readonly accountsPerHost?: string;
   readonly maxMode?: string;
-  readonly allowModules?: boolean;
   readonly wait?: boolean;
   readonly until?: string;
   readonly reason?: string;

@@ -2,22 +2,18 @@ import { randomUUID } from "node:crypto";
 import { mkdir, rename, rm, stat, writeFile } from "node:fs/promises";
 import { dirname, join, relative, resolve } from "node:path";
 import { gunzipSync } from "node:zlib";
-import { isPolicy } from "../../kinds/manifests.ts";
 import { loadProject, type Project } from "../../manifests/project.ts";
 import { DimsyncError } from "../../model/errors.ts";
 import type { Database } from "../../records/postgres/connection.ts";
 import { type BundleContent, bundleDigest } from "../bundle-content.ts";
 import { rowsOf } from "../database/rows.ts";
 import { forRun, keptCharacters, withoutTexts } from "./kept-project.ts";
-import { secretsOf } from "./make-bundle.ts";
 import { recentlyUsed } from "./recently-used.ts";
 
 export interface BundleLoader {
   readonly database: Database;
   /** Absolute: copies of bundles, and what records keep on this machine. */
   readonly stateFolder: string;
-  /** Whether code that the bundle brings may run: policies in JavaScript and secret commands. */
-  readonly allowModules: boolean;
 }
 
 export interface BundledTarget {
@@ -58,7 +54,6 @@ export function bundleProjects(loader: BundleLoader, keep = keptCharacters): (bu
     let project = projects.get(key);
     if (project === undefined) {
       project = await load(bundle, target, signal);
-      if (!loader.allowModules) refuseCode(project);
       projects.set(key, project, sizeOf(project, bundle));
     }
     const { folder, content } = bundle;
@@ -130,23 +125,6 @@ async function materialise(stateFolder: string, digest: string, files: BundleCon
     throw error;
   }
   return folder;
-}
-
-/** Whoever may push could otherwise run anything on the worker. Throws E_BUNDLE. */
-function refuseCode({ resources, settings }: Project): void {
-  const policy = resources.filter(isPolicy).find(({ spec }) => spec.module !== undefined);
-  const command = secretsOf(settings, resources).find(({ $secret }) => $secret.exec !== undefined);
-  const what =
-    policy !== undefined
-      ? `${policy.address} is a policy in JavaScript`
-      : command === undefined
-        ? undefined
-        : `the secret exec:${command.$secret.exec?.[0] ?? ""} is the output of a command`;
-  if (what === undefined) return;
-  throw new DimsyncError(
-    "E_BUNDLE",
-    `The pushed project brings code: ${what}. This worker does not run it. Start workers with --allow-modules if you trust everyone who can push.`,
-  );
 }
 
 interface Places {

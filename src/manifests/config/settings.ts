@@ -38,12 +38,14 @@ export function makeSettings(
   const folder = configPath === undefined ? resolve(cwd) : dirname(configPath);
   const { baseUrl, problems } = targetBaseUrl(options);
   const apiKey = apiKeyFromEnvironment(options);
+  const keyPlace = placeOf(options, "apiKey");
   const records = recordsSettings(entry.records);
   const { controller, problems: ofController } = controllerSettings(entry, placeOf(options, "controller"));
   const settings: Omit<Settings, "connectors"> = {
     target: targetName,
     baseUrl,
     apiKey: apiKey ?? entry.apiKey,
+    ...(apiKey !== undefined || entry.apiKey === undefined || keyPlace === undefined ? {} : { apiKeyPlace: keyPlace }),
     protected: entry.protected ?? false,
     defaults: { taggedBy: entry.defaults?.taggedBy ?? config.defaults?.taggedBy },
     guards: mergeGuards(config.guards, entry.guards),

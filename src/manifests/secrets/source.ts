@@ -2,7 +2,9 @@ import { execFile } from "node:child_process";
 import { open } from "node:fs/promises";
 import { resolve } from "node:path";
 import { own } from "../../model/json/json.ts";
+import { allowsCode, howToAllowCode } from "../../model/settings/env.ts";
 import type { SecretSource } from "../../model/settings/secret.ts";
+import { titles } from "../../model/titles.ts";
 import { errorCode } from "../source.ts";
 
 export interface SecretOptions {
@@ -74,6 +76,10 @@ function fromCommand([command, ...args]: readonly string[], options: SecretOptio
   const { folder, env, signal, timeoutMs = 30_000 } = options;
   if (command === undefined)
     return Promise.resolve(fault("E_SECRET_SOURCE", "Secret without a source", "`exec` is an empty list. Add a command."));
+  if (!allowsCode(env))
+    return Promise.resolve(
+      fault("E_CODE_NOT_ALLOWED", titles.E_CODE_NOT_ALLOWED, `The secret is the output of a command of the project. ${howToAllowCode}`),
+    );
   return new Promise((settle, reject) => {
     // SIGKILL, because a command that handles SIGTERM would block the run.
     const how = {

@@ -10,6 +10,8 @@ export interface Settings {
   readonly baseUrl: string;
   /** Resolved only when a client is made. Absent for an embedded service in this process. */
   readonly apiKey: SecretReference | undefined;
+  /** In dimsync.yaml; absent for a key of the environment. */
+  readonly apiKeyPlace?: SourceLocation;
   readonly protected: boolean;
   readonly defaults: { readonly taggedBy: string | undefined };
   readonly guards: Guards;

@@ -84,7 +84,7 @@ async function importFiles({ project, folders, options, run }: ImportInput, onFi
       ...{ records, otherTargets: others, signal: run.signal, onProgress: run.onProgress },
       today: systemClock.now().toISOString().slice(0, 10),
       openReads: async () => {
-        const account = await openAccount(project.settings, { readOnly: true, env: run.env, signal: run.signal });
+        const account = await openAccount(project, { readOnly: true, env: run.env, signal: run.signal });
         return { reads: account.client.asReadOnly(), close: account.close };
       },
     },

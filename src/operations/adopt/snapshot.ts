@@ -1,10 +1,9 @@
-import type { Project } from "../../manifests/project.ts";
 import { DimsyncError, ServiceError } from "../../model/errors.ts";
 import { version } from "../../model/runtime/version.ts";
 import { accountName } from "../../model/settings/config.ts";
 import { writeSnapshotFile } from "../../snapshot/file.ts";
 import { type SnapshotHead, snapshotText } from "../../snapshot/snapshot.ts";
-import { openAccount, systemClock } from "../account.ts";
+import { type AccountProject, openAccount, systemClock } from "../account.ts";
 import type { RunEnvironment } from "../session.ts";
 
 /** A snapshot that was written. */
@@ -16,14 +15,15 @@ export interface SnapshotTaken extends SnapshotHead {
 }
 
 /** Writes the live state of the project's account to a file (absolute path). Sends GET only. Throws DimsyncError; the file is then unchanged. */
-export async function takeSnapshot({ settings }: Pick<Project, "settings">, file: string, run: RunEnvironment): Promise<SnapshotTaken> {
+export async function takeSnapshot(project: AccountProject, file: string, run: RunEnvironment): Promise<SnapshotTaken> {
+  const { settings } = project;
   const head: SnapshotHead = {
     takenAt: systemClock.now().toISOString(),
     target: settings.target,
     account: accountName(settings.baseUrl),
     tool: { name: "dimsync", version },
   };
-  const account = await openAccount(settings, { readOnly: true, env: run.env, signal: run.signal });
+  const account = await openAccount(project, { readOnly: true, env: run.env, signal: run.signal });
   let integrations = 0;
   try {
     const pieces = snapshotText(account.client.asReadOnly(), head, (done, total, label) => {

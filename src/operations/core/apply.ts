@@ -45,7 +45,7 @@ async function applyUnderLease(
   const { settings } = project;
   const [{ checkSavedPlan, refuseOtherMode, refuseUnsavedOnProtected }, policyFunctions, records] = await Promise.all([
     import("./saved-plan.ts"),
-    loadPolicyModules(project),
+    loadPolicyModules(project, run.env),
     openRecords(settings, run.env),
   ]);
   try {
@@ -121,8 +121,7 @@ interface ApplyRun {
 }
 
 async function applyWith(project: Project, options: ApplyAccountOptions, { run, writes, git }: ApplyRun) {
-  const { settings } = project;
-  const account = await openAccount(settings, { readOnly: false, runId: writes.runId, env: run.env, signal: run.signal });
+  const account = await openAccount(project, { readOnly: false, runId: writes.runId, env: run.env, signal: run.signal });
   const lists = listLengthRecorder(writes, options.assumeCompleteLists === true);
   try {
     const signal = AbortSignal.any([run.signal, writes.lost]);

@@ -22,7 +22,7 @@ export async function attributeReport(project: Project, report: Plan, since: str
     since: since ?? new Date(madeMs - defaultWindowMs).toISOString(),
     until: endOfNow(madeMs),
   };
-  const account = await openAccount(settings, { readOnly: true, env: run.env, signal: run.signal });
+  const account = await openAccount(project, { readOnly: true, env: run.env, signal: run.signal });
   try {
     const log = await readAudit(account.client, window, { signal: run.signal });
     const { bindings } = await readRecords(settings, { env: run.env });

@@ -11,7 +11,7 @@ import { openReview, withCatalogProblems } from "./review.ts";
 /** Compares the project with its account. Only sends GET: the client refuses anything else before it opens a socket. */
 export async function planAccount(given: Project, options: PlanOptions, run: RunEnvironment, kind: Plan["kind"] = "Plan"): Promise<Plan> {
   const project = withCatalogProblems(given);
-  const policyFunctions = await loadPolicyModules(project);
+  const policyFunctions = await loadPolicyModules(project, run.env);
   return withReadSession(project, run, async (session) => {
     const review = await openReview(project, session.records());
     return await plan({ ...session, review }, { policyFunctions, ...options }, kind);
@@ -23,7 +23,7 @@ export async function withReadSession<T>(project: Project, run: RunEnvironment, 
   const { settings } = project;
   if (run.snapshotFile !== undefined) return work(await snapshotSession(project, run.snapshotFile, run));
   return withGitState(project, run, async (git) => {
-    const account = await openAccount(settings, { readOnly: true, env: run.env, signal: run.signal, readLog: run.readLog });
+    const account = await openAccount(project, { readOnly: true, env: run.env, signal: run.signal, readLog: run.readLog });
     try {
       const state = await readRecords(settings, run);
       return await work(accountSession(project, account.client, () => state, git, run));

@@ -109,7 +109,7 @@ async function addCurrent(project: Project, options: RegisterOptions, run: RunEn
   const { reads, close } = await openReads(source, run);
   try {
     const { settings } = project;
-    const [records, policyFunctions] = await Promise.all([readRecords(settings, run), loadPolicyModules(project)]);
+    const [records, policyFunctions] = await Promise.all([readRecords(settings, run), loadPolicyModules(project, run.env)]);
     const session = { reads, records, today: at.slice(0, 10), policyFunctions, onProgress: run.onProgress };
     const folder = folderOf(project, options);
     const remember = run.snapshotFile === undefined && options.remember !== false;

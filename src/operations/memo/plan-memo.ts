@@ -71,7 +71,7 @@ async function isSameAccount(
 ): Promise<boolean> {
   const { env, signal } = options;
   try {
-    const { client, close } = await openAccount(settings, { readOnly: true, env, signal, readLog: responses.ahead });
+    const { client, close } = await openAccount({ settings }, { readOnly: true, env, signal, readLog: responses.ahead });
     try {
       const [first, ...others] = reads;
       let isSame = true;

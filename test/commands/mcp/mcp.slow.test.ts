@@ -263,6 +263,7 @@ describe("the server", () => {
         "manifests/noisy.yaml":
           "apiVersion: dimsync/v1\nkind: Policy\nmetadata: { name: noisy }\nspec: { severity: error, when: { integration: { labels: { team: a } } }, module: policies/noisy.mjs, message: x }\n",
       },
+      { DIMSYNC_ALLOW_CODE: "1" },
     );
     const { texts, isError } = await call("plan");
     expect(isError, texts.join("\n")).toBe(false);

@@ -25,7 +25,6 @@ export const apiKey = "canary-key-77c0";
 
 interface CheckOptions {
   readonly maxMode?: ControllerMode;
-  readonly allowModules?: boolean;
   readonly env?: Readonly<Record<string, string>>;
 }
 
@@ -70,8 +69,8 @@ export async function accountUnderControl(
       const content = await makeBundle(projects, { source: "data", git: undefined, vars: {}, varFiles: [], env: {}, isLocal: true });
       account = (await pushBundle(database, content, { projects, by: "ci" })).accounts[0]?.id ?? 0;
     },
-    async check({ maxMode = "apply", allowModules = false, env = {} } = {}) {
-      const load = bundleProjects({ database, stateFolder, allowModules });
+    async check({ maxMode = "apply", env = {} } = {}) {
+      const load = bundleProjects({ database, stateFolder });
       const worker = makeWorker({
         ...{ id: "worker", database, queue, maxMode, databaseUrl: undefined, signal, log: (text) => void log.push(text) },
         env: { [keyVariable]: apiKey, ...env },

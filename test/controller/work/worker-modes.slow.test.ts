@@ -33,20 +33,20 @@ spec: { severity: error, module: keys.mjs, message: see the module }
 `;
 const finding = (text: string): string => `export default () => [{ message: "${text}" }];\n`;
 
-test("code that a push brings only runs with --allow-modules, and always as it was pushed last", async () => {
+test("code that a push brings only runs if the worker allows code, and always as it was pushed last", async () => {
   const { push, check } = await accountUnderControl({ every: "1m" });
   await push({ "manifests/policy.yaml": policy, "keys.mjs": finding("first") });
   const refused = await check();
-  expect(refused).toMatchObject({ state: "failing", error: { code: "E_BUNDLE" }, findings: [] });
-  expect(refused?.error?.message).toContain("Policy/keys is a policy in JavaScript. This worker does not run it.");
+  expect(refused).toMatchObject({ state: "failing", error: { code: "E_CODE_NOT_ALLOWED" }, findings: [] });
+  expect(refused?.error?.message).toContain("manifests/policy.yaml:4:34: The policy is JavaScript in keys.mjs. ");
   const texts = async (): Promise<readonly unknown[]> => {
-    const account = await check({ allowModules: true });
+    const account = await check({ env: { DIMSYNC_ALLOW_CODE: "1" } });
     expect(account?.error).toBeUndefined();
     return account?.findings.filter(({ kind }) => kind === "policy").map(({ detail }) => detail.text) ?? [];
   };
   expect(await texts()).toEqual(["first"]);
   await push({ "keys.mjs": finding("second") });
-  expect((await check())?.error?.code).toBe("E_BUNDLE");
+  expect((await check())?.error?.code).toBe("E_CODE_NOT_ALLOWED");
   expect(await texts()).toEqual(["second"]);
 });
 
@@ -54,7 +54,7 @@ test("an error of a policy module names files as the project does", async () => 
   const { push, check } = await accountUnderControl({ every: "1m" });
   const messageOf = async (module: string): Promise<string | undefined> => {
     await push({ "manifests/policy.yaml": policy, "keys.mjs": module });
-    return (await check({ allowModules: true }))?.error?.message;
+    return (await check({ env: { DIMSYNC_ALLOW_CODE: "1" } }))?.error?.message;
   };
   expect(await messageOf('throw new Error("not today");\n')).toContain(": keys.mjs could not be loaded: Error: not today. ");
   const reading = 'import { readFileSync } from "node:fs";\nreadFileSync(new URL("keys.json", import.meta.url));\n';

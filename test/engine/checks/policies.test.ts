@@ -38,7 +38,7 @@ async function start(
     Object.entries(files).map(([path, text]) => [path.includes(".mjs") ? path : `manifests/${path}`, text]),
   );
   const folder = writeProject({ "dimsync.yaml": configText(service.url, parts), ...manifests });
-  const run: Started["run"] = (...argv) => runCommand([...argv, "-q"], folder, { [keyVariable]: service.apiKey });
+  const run: Started["run"] = (...argv) => runCommand([...argv, "-q"], folder, { [keyVariable]: service.apiKey, DIMSYNC_ALLOW_CODE: "1" });
   return { service, folder, run, made: async (...argv) => JSON.parse((await run(...argv, "-o", "json")).stdout) as Plan };
 }
 

@@ -129,6 +129,7 @@ describe("settings", () => {
       target: "prod",
       baseUrl: "https://api.example.com",
       apiKey: { $secret: { env: "PROD_KEY" } },
+      apiKeyPlace: { file: "dimsync.yaml", document: 0, pointer: "/targets/prod/apiKey" },
       protected: true,
       defaults: { taggedBy: "a@example.com" },
       guards: { maxCreates: 9, maxExposedColumns: 50, maxChangedPercent: 30, minPopulation: 2 },

@@ -22,7 +22,11 @@ const files = {
 
 async function resolveOne(source: SecretSource, env: Readonly<Record<string, string>> = {}, timeoutMs?: number) {
   const wanted = reference(source);
-  const { values, problems } = await resolveSecrets([wanted], { folder: writeFiles(files), env, timeoutMs });
+  const { values, problems } = await resolveSecrets([wanted], {
+    folder: writeFiles(files),
+    env: { DIMSYNC_ALLOW_CODE: "1", ...env },
+    timeoutMs,
+  });
   const value = values.get(secretKey(wanted));
   return { value: value?.reveal(), secret: value, codes: problems.map(({ code }) => code), text: JSON.stringify(problems), problems };
 }
@@ -105,6 +109,12 @@ describe("failures never quote the value or the output of a command", () => {
   });
 });
 
+test("a command does not run unless the environment allows code", async () => {
+  const { codes, problems } = await resolveOne({ exec: node(`require("fs").writeFileSync("ran", "")`) }, { DIMSYNC_ALLOW_CODE: "0" });
+  expect(codes).toEqual(["E_CODE_NOT_ALLOWED"]);
+  expect(problems[0]?.message).toContain("--allow-code");
+});
+
 test("a command that does not end is killed, even if it ignores signals and its children keep the output open", async () => {
   const script =
     "process.on('SIGTERM', () => {}); require('child_process').spawn(process.execPath, ['-e', 'setTimeout(() => {}, 5000)'], { stdio: 'inherit' }); setInterval(() => {}, 1000)";
@@ -123,7 +133,7 @@ test("equal references share one value, and their command runs once", async () =
       { $secret: { type: "integer", env: "B" } },
       { $secret: { env: "B", type: "integer" } },
     ],
-    { folder, env: { A: "a", B: "2" } },
+    { folder, env: { A: "a", B: "2", DIMSYNC_ALLOW_CODE: "1" } },
   );
   expect([...values.values()].map((secret) => secret.reveal()).sort()).toEqual([2, "a", "x"]);
 });
@@ -140,7 +150,7 @@ test("an interruption ends the command and the wait", async () => {
   const controller = new AbortController();
   const folder = writeFiles({});
   const exec = node("require('fs').writeFileSync('started', ''); setInterval(() => {}, 1000)");
-  const resolving = resolveSecrets([reference({ exec })], { folder, env: {}, signal: controller.signal });
+  const resolving = resolveSecrets([reference({ exec })], { folder, env: { DIMSYNC_ALLOW_CODE: "1" }, signal: controller.signal });
   controller.abort(new Error("interrupted"));
   await expect(resolving).rejects.toThrow("interrupted");
 });
@@ -150,10 +160,12 @@ test.skipIf(process.platform === "win32")(
   async () => {
     const folder = writeFiles({ "bin/get": "#!/bin/sh\necho got\n" });
     const wanted = reference({ exec: ["./bin/get"] });
-    const first = await resolveSecrets([wanted], { folder, env: {} });
+    const first = await resolveSecrets([wanted], { folder, env: { DIMSYNC_ALLOW_CODE: "1" } });
     expect(first.problems[0]?.message).toContain("is not executable");
     chmodSync(join(folder, "bin/get"), 0o755);
     writeFileSync(join(folder, "ran"), "");
-    expect((await resolveSecrets([wanted], { folder, env: {} })).values.get(secretKey(wanted))?.reveal()).toBe("got");
+    expect((await resolveSecrets([wanted], { folder, env: { DIMSYNC_ALLOW_CODE: "1" } })).values.get(secretKey(wanted))?.reveal()).toBe(
+      "got",
+    );
   },
 );

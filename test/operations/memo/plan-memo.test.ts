@@ -46,7 +46,7 @@ async function start(config: Readonly<Record<string, unknown>> = {}) {
     "dimsync.yaml": configText(service.url, config),
     "manifests/orders.yaml": ordersManifest("email: { enabled: true }"),
   });
-  const env = { [keyVariable]: service.apiKey, XDG_CACHE_HOME: caches };
+  const env = { [keyVariable]: service.apiKey, XDG_CACHE_HOME: caches, DIMSYNC_ALLOW_CODE: "1" };
   // Records the id of the integration.
   expect(await runCommand(["apply", "--yes"], cwd, env)).toMatchObject({ code: 0 });
   const plan = async (args: readonly string[] = [], more: More = {}): Promise<Ran & { readonly requests: readonly string[] }> => {
