@@ -113,7 +113,7 @@ function endEarly(walk: Walk, value: unknown): null {
   const { exhausted, nodesLeft, ancestors, path } = walk;
   if (!exhausted) {
     const { code, summary, message } =
-      nodesLeft < 0 ? aliasProblem(0, 0, "too many") : ancestors.includes(value) ? aliasProblem(0, 0, "circular") : tooDeep(0);
+      nodesLeft < 0 ? aliasProblem(0, 0, "too many") : ancestors.includes(value) ? aliasProblem(0, 0, "circular") : tooDeep(0, 0);
     report(walk, { code, summary, message }, toPointer(path.slice(0, 1)), "key");
   }
   walk.exhausted = true;

@@ -21,6 +21,7 @@ export const titles = {
   E_MIN_MATCHES: "Too few matches",
   E_RECORDS_SHARED: "Two targets with the same records",
   E_RULE_SET_CYCLE: "RuleSets use each other in a cycle",
+  E_TOO_DEEP: "Values nested too deeply",
   E_TOO_MANY_RULES: "Too many rules",
   E_UNKNOWN_ADDRESS: "Unknown address",
   E_UNKNOWN_KEY: "Unknown key",

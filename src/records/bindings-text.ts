@@ -1,11 +1,11 @@
-import { Document, isMap, isScalar, type Pair, parseDocument, Scalar, visit, YAMLMap } from "yaml";
+import { Document, isMap, isScalar, type Pair, Scalar, visit, YAMLMap } from "yaml";
 import type { Binding } from "../model/address.ts";
 import { type Address, byText, parseAddress } from "../model/address.ts";
 import { DimsyncError } from "../model/errors.ts";
 import { emptyRecord } from "../model/json/json.ts";
 import { lineAndColumn, lineStartsOf } from "../text/lines.ts";
 import { isPlainScalar } from "../text/plain-scalar.ts";
-import { parserOptions } from "../yaml/parse.ts";
+import { composeDocuments, DeepNesting, deepestNesting } from "../yaml/parse.ts";
 
 // The syntax tree is changed and printed, not rebuilt from values: comments, other targets and members
 // of later versions stay. Each object is one line, and lines are sorted, so that git can merge two
@@ -40,7 +40,6 @@ export function parseBindingsText(text: string, file: string): BindingsText {
       "Keep the lines of both sides and delete the lines with the markers. If both sides bind the same address, keep the id that exists in the account.",
     );
   }
-  const tree = parseDocument(text, { ...parserOptions, uniqueKeys: true, intAsBigInt: true });
   const lineStarts = lineStartsOf(text);
   const placeAt = (offset: number): string => {
     const { line, column } = lineAndColumn(lineStarts, offset);
@@ -50,6 +49,8 @@ export function parseBindingsText(text: string, file: string): BindingsText {
     const range = typeof node === "object" && node !== null && "range" in node ? node.range : undefined;
     return placeAt(Array.isArray(range) && typeof range[0] === "number" ? range[0] : 0);
   };
+  const [tree = new Document(), second] = compose(text, placeAt);
+  if (second !== undefined) throw broken(placeAt(second.range[0]), "it has multiple documents", restore);
   const [error] = tree.errors;
   if (error !== undefined) throw broken(placeAt(error.pos[0]), `it is not valid YAML: ${error.message}`, restore);
   visit(tree, {
@@ -113,6 +114,15 @@ export function printBindingsText({ tree }: BindingsText): string {
 }
 
 const restore = "Restore it from git, or delete it and bind the objects again with `dimsync bind ADDRESS=ID`.";
+
+function compose(text: string, placeAt: (offset: number) => string): readonly Document.Parsed[] {
+  try {
+    return composeDocuments(text, { uniqueKeys: true, intAsBigInt: true });
+  } catch (error) {
+    if (error instanceof DeepNesting) throw broken(placeAt(error.offset), `it is nested more than ${deepestNesting} levels deep`, restore);
+    throw error;
+  }
+}
 
 const broken = (place: string, why: string, whatToDo: string): DimsyncError =>
   new DimsyncError("E_BINDINGS_FILE", `${place}: The bindings file cannot be used: ${why}. ${whatToDo}`);

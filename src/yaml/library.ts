@@ -1,6 +1,7 @@
 import { type Document, isAlias, isMap, isScalar, isSeq, type Node } from "yaml";
 import { lineAndColumn, lineStartsOf } from "../text/lines.ts";
-import { composeDocuments } from "./parse.ts";
+import type { DocumentRange } from "./document-ranges.ts";
+import { composeDocument, composeDocuments, DeepNesting, maxAliasCount } from "./parse.ts";
 import {
   aliasProblem,
   duplicateKeyProblem,
@@ -12,43 +13,73 @@ import {
 } from "./problems.ts";
 import { firstSyntaxError } from "./syntax-errors.ts";
 
-/**
- * Values and problems of any text, from the YAML library: about fifty times slower than the fast
- * path. Never throws.
- */
-export function readByLibrary(text: string): {
+/** Values and problems. A document with problems has no value. */
+export interface LibraryText {
   readonly documents: readonly { readonly index: number; readonly value: unknown }[];
   readonly problems: readonly YamlProblem[];
-} {
-  let composed: readonly Document.Parsed[];
-  try {
-    composed = composeDocuments(text);
-  } catch {
-    return { documents: [], problems: [tooDeep(0)] };
-  }
-  const documents: { index: number; value: unknown }[] = [];
-  const problems: YamlProblem[] = [];
-  composed.forEach((document, index) => {
-    const found = problemsOf(document, index, text);
-    problems.push(...found);
-    if (found.length > 0 || document.contents === null) return;
-    const outcome = toValue(document, index);
-    if ("problem" in outcome) problems.push(outcome.problem);
-    else if (outcome.value !== null) documents.push({ index, value: outcome.value });
+}
+
+/** A text, and the line of an offset in it, from 1. */
+export interface NumberedText {
+  readonly text: string;
+  readonly lineOf: (offset: number) => number;
+}
+
+/** Finds the lines when the first one is asked for. */
+export function numberedText(text: string): NumberedText {
+  let lineStarts: readonly number[] | undefined;
+  const lineOf = (offset: number): number => {
+    lineStarts ??= lineStartsOf(text);
+    return lineAndColumn(lineStarts, offset).line;
+  };
+  return { text, lineOf };
+}
+
+/**
+ * The whole of any text by the YAML library, which is about fifty times slower than the fast path.
+ * Never throws.
+ */
+export function readByLibrary(source: NumberedText): LibraryText {
+  return orTooDeep(0, 0, () => {
+    const read = composeDocuments(source.text).map((document, index) => readDocument(document, index, source));
+    return { documents: read.flatMap(({ documents }) => documents), problems: read.flatMap(({ problems }) => problems) };
   });
-  return { documents, problems };
+}
+
+/** One document of a text by the YAML library, with the offsets of the text. Never throws. */
+export function readOneByLibrary(source: NumberedText, range: DocumentRange, index: number): LibraryText {
+  return orTooDeep(index, range[0], () => {
+    const document = composeDocument(source.text, range);
+    return document === undefined ? { documents: [], problems: [] } : readDocument(document, index, source);
+  });
+}
+
+function orTooDeep(index: number, start: number, read: () => LibraryText): LibraryText {
+  try {
+    return read();
+  } catch (error) {
+    return { documents: [], problems: [tooDeep(index, error instanceof DeepNesting ? error.offset : start)] };
+  }
+}
+
+function readDocument(document: Document.Parsed, index: number, source: NumberedText): LibraryText {
+  const problems = problemsOf(document, index, source);
+  if (problems.length > 0 || document.contents === null) return { documents: [], problems };
+  const outcome = toValue(document, index);
+  if ("problem" in outcome) return { documents: [], problems: [outcome.problem] };
+  return { documents: outcome.value === null ? [] : [{ index, value: outcome.value }], problems };
 }
 
 /** The first syntax error; without one, every unknown tag and every duplicate key. */
-function problemsOf(document: Document.Parsed, index: number, text: string): readonly YamlProblem[] {
-  const error = firstSyntaxError(document, index, text);
+function problemsOf(document: Document.Parsed, index: number, source: NumberedText): readonly YamlProblem[] {
+  const error = firstSyntaxError(document, index, source);
   if (error !== undefined) return [error];
   const tags = document.warnings.map((warning) => syntaxProblem(index, warning.pos[0], messageFor(warning.code)));
-  try {
-    return [...tags, ...duplicateProblems(document, index, text)];
-  } catch {
-    return [tooDeep(index)];
-  }
+  const found: Found = { duplicates: [], aliases: 0 };
+  collect(document.contents, found, true);
+  // The library searches among all aliases for each of them.
+  const tooMany = found.aliases < maxAliasCount ? [] : [aliasProblem(index, document.contents?.range?.[0] ?? 0, "too many")];
+  return [...tags, ...tooMany, ...duplicateProblems(found.duplicates, index, source)];
 }
 
 /** Offsets of a key and of the first one of that name in its map. */
@@ -59,12 +90,8 @@ interface Duplicate {
   readonly isAtTop: boolean;
 }
 
-function duplicateProblems(document: Document.Parsed, index: number, text: string): readonly YamlProblem[] {
-  const duplicates: Duplicate[] = [];
-  collectDuplicates(document.contents, duplicates, true);
+function duplicateProblems(duplicates: readonly Duplicate[], index: number, { lineOf }: NumberedText): readonly YamlProblem[] {
   if (duplicates.length === 0) return [];
-  const lineStarts = lineStartsOf(text);
-  const lineOf = (offset: number): number => lineAndColumn(lineStarts, offset).line;
   const starts = documentStarts(duplicates.filter(({ isAtTop }) => isAtTop));
   return [
     ...starts.map(({ offset, first }) => missingSeparatorProblem(index, offset, lineOf(first))),
@@ -88,8 +115,14 @@ function documentStarts(duplicates: readonly Duplicate[]): readonly Duplicate[] 
   });
 }
 
-function collectDuplicates(node: Node | null, duplicates: Duplicate[], isAtTop = false): void {
-  if (isSeq<Node>(node)) for (const item of node.items) collectDuplicates(item, duplicates);
+interface Found {
+  readonly duplicates: Duplicate[];
+  aliases: number;
+}
+
+function collect(node: Node | null, found: Found, isAtTop = false): void {
+  if (isAlias(node)) found.aliases++;
+  if (isSeq<Node>(node)) for (const item of node.items) collect(item, found);
   if (!isMap<Node, Node | null>(node)) return;
   const firstByName = new Map<unknown, number>();
   for (const { key, value } of node.items) {
@@ -97,22 +130,16 @@ function collectDuplicates(node: Node | null, duplicates: Duplicate[], isAtTop =
     const offset = key.range?.[0] ?? 0;
     const first = firstByName.get(name);
     if (first === undefined) firstByName.set(name, offset);
-    else duplicates.push({ offset, first, name, isAtTop });
-    collectDuplicates(value, duplicates);
+    else found.duplicates.push({ offset, first, name, isAtTop });
+    collect(value, found);
   }
 }
-
-/**
- * How often an anchor may be used, weighted with the aliases inside it. The library shares the
- * value behind an anchor, so this bounds the work of everything that walks the values.
- */
-const maxAliasCount = 10_000;
 
 function toValue(document: Document.Parsed, index: number): { readonly value: unknown } | { readonly problem: YamlProblem } {
   try {
     return { value: document.toJS({ maxAliasCount }) };
   } catch (error) {
-    if (error instanceof RangeError) return { problem: tooDeep(index) };
+    if (error instanceof RangeError) throw error;
     const offset = document.contents?.range?.[0] ?? 0;
     const isExcessive = error instanceof Error && error.message.startsWith("Excessive");
     return {

@@ -1,4 +1,5 @@
-import { type Document, type ParsedNode, parseAllDocuments } from "yaml";
+import { Composer, type CST, type Document, Lexer, type ParsedNode, type ParseOptions, Parser } from "yaml";
+import type { DocumentRange } from "./document-ranges.ts";
 
 /**
  * How dimsync reads YAML: version 1.2, core schema, whatever a %YAML line says. Keys are their
@@ -15,10 +16,64 @@ export const parserOptions = {
   prettyErrors: false,
 } as const;
 
+/** The deepest nesting of maps and lists that is read. Everything that walks values recurses at most as deep. */
+export const deepestNesting = 200;
+
 /**
- * The documents of a text as syntax trees, errors included. `keepSourceTokens` keeps the tokens,
- * which editing needs. Throws RangeError if the nesting is too deep for the stack.
+ * How many aliases a document may have, and how often an anchor may be used, weighted with the
+ * aliases inside it. The library shares the value behind an anchor, so this bounds the work of
+ * everything that walks the values.
  */
-export function composeDocuments(text: string, keepSourceTokens = false): readonly Document.Parsed<ParsedNode>[] {
-  return parseAllDocuments(text, { ...parserOptions, keepSourceTokens });
+export const maxAliasCount = 10_000;
+
+/** A text is nested deeper than that. */
+export class DeepNesting extends Error {
+  /** Where: in UTF-16 units. */
+  readonly offset: number;
+
+  constructor(offset: number) {
+    super("nested too deeply");
+    this.offset = offset;
+  }
+}
+
+/**
+ * The documents of a text as syntax trees, errors included. Throws DeepNesting.
+ */
+export function composeDocuments(text: string, options: ComposeOptions = {}): readonly Document.Parsed<ParsedNode>[] {
+  return [...new Composer<ParsedNode>({ ...parserOptions, ...options }).compose(tokensOf(text))];
+}
+
+/** `keepSourceTokens`: needed for editing. `uniqueKeys`: duplicate keys are errors, found in quadratic time. */
+export type ComposeOptions = Pick<ParseOptions, "keepSourceTokens" | "uniqueKeys" | "intAsBigInt">;
+
+/**
+ * One document of a text, with offsets in the text; undefined if there is nothing but comments. The
+ * library also gets the marker of the next document, as it would if it read the whole text. Throws
+ * DeepNesting.
+ */
+export function composeDocument(text: string, [start, end]: DocumentRange): Document.Parsed<ParsedNode> | undefined {
+  const [document] = new Composer<ParsedNode>(parserOptions).compose(firstDocument(tokensOf(text.slice(start, end + "---".length), start)));
+  return document;
+}
+
+/** Without the document that the next marker begins. */
+function* firstDocument(tokens: Iterable<CST.Token>): Generator<CST.Token> {
+  let documents = 0;
+  for (const token of tokens) {
+    if (token.type === "document" && ++documents > 1) return;
+    yield token;
+  }
+}
+
+/** The library's tokens. Its parser and composer recurse, so the nesting is counted as the lexer, which does not, goes on. */
+function* tokensOf(text: string, start = 0): Generator<CST.Token> {
+  const parser = new Parser();
+  parser.offset = start;
+  for (const lexeme of new Lexer().lex(text)) {
+    yield* parser.next(lexeme);
+    // The stack also contains the document and the scalar that is being read.
+    if (parser.stack.length > deepestNesting + 2) throw new DeepNesting(parser.offset);
+  }
+  yield* parser.end();
 }

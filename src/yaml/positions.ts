@@ -2,9 +2,10 @@ import { type Document, isAlias, isMap, isScalar, isSeq, type Node } from "yaml"
 import { fromPointer } from "../model/json/pointer.ts";
 import type { SourceLocation } from "../model/problem.ts";
 import { lineStartsOf } from "../text/lines.ts";
+import { markedRanges } from "./document-ranges.ts";
 import { fastPositions } from "./fast/positions.ts";
 import { type Range, type SecretTest, secretByName, secretRanges } from "./mask.ts";
-import { composeDocuments } from "./parse.ts";
+import { composeDocument, composeDocuments } from "./parse.ts";
 import type { YamlParser } from "./read.ts";
 
 /**
@@ -54,28 +55,43 @@ export function positionsIn(text: string, { parser, isSecret = secretByName }: P
 
 /** Positions by the YAML library alone. */
 export function libraryPositions(text: string, isSecret: SecretTest = secretByName): Positions {
-  let documents: readonly Document.Parsed[] = [];
-  try {
-    documents = composeDocuments(text);
-  } catch {
-    // Nested too deeply for the parser. Offsets can still be located.
-  }
+  const documents = composeEach(text);
   let masks: readonly Range[] | undefined;
   return {
     lineStarts: lineStartsOf(text),
     offsetOf: (place) => offsetOf(place, documents),
     masksIn: (start, end) => {
-      masks ??= documents.flatMap((document) => secretRanges(document, isSecret));
+      masks ??= documents.flatMap(({ root }) => (root === undefined ? [] : secretRanges(root, isSecret)));
       return masks.filter(([from, to]) => to > start && from < end);
     },
-    isBroken: (document) => (documents[document]?.errors.length ?? 1) > 0,
+    isBroken: (document) => (documents[document]?.root?.errors.length ?? 1) > 0,
   };
 }
 
-function offsetOf({ pointer, document, on }: Place, documents: readonly Document.Parsed[]): number | undefined {
+/** A document; the root is undefined if it is nested too deeply, or has no value. */
+interface Composed {
+  readonly start: number;
+  readonly root: Document.Parsed | undefined;
+}
+
+function composeEach(text: string): readonly Composed[] {
+  const ranges = markedRanges(text);
+  if (ranges !== undefined) return ranges.map((range) => ({ start: range[0], root: unlessTooDeep(() => composeDocument(text, range)) }));
+  return (unlessTooDeep(() => composeDocuments(text)) ?? []).map((root) => ({ start: root.range[0], root }));
+}
+
+function unlessTooDeep<T>(compose: () => T): T | undefined {
+  try {
+    return compose();
+  } catch {
+    return undefined;
+  }
+}
+
+function offsetOf({ pointer, document, on }: Place, documents: readonly Composed[]): number | undefined {
   if (pointer.startsWith("@")) return Number(pointer.slice(1));
-  const root = documents[document];
-  if (root === undefined) return documents.length === 0 ? 0 : undefined;
+  const { root, start } = documents[document] ?? {};
+  if (root === undefined) return documents.length === 0 ? 0 : start;
   let node: Node | null = root.contents;
   let key: Node | undefined;
   for (const segment of fromPointer(pointer)) {

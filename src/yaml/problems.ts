@@ -1,9 +1,11 @@
 import { titles } from "../model/titles.ts";
+import { deepestNesting } from "./parse.ts";
+
 /** A problem in the YAML itself, at an offset of the text (UTF-16 code units). */
 export interface YamlProblem {
   readonly document: number;
   readonly offset: number;
-  readonly code: "E_YAML_SYNTAX" | "E_DUPLICATE_KEY" | "E_ALIAS_EXPANSION";
+  readonly code: "E_YAML_SYNTAX" | "E_TOO_DEEP" | "E_DUPLICATE_KEY" | "E_ALIAS_EXPANSION";
   readonly summary: string;
   readonly message: string;
 }
@@ -43,8 +45,13 @@ export function syntaxProblem(document: number, offset: number, message: string)
   return { document, offset, code: "E_YAML_SYNTAX", summary: "Invalid YAML", message };
 }
 
-export const tooDeep = (document: number): YamlProblem =>
-  syntaxProblem(document, 0, "The values are nested too deeply. Manifests need only a few levels.");
+export const tooDeep = (document: number, offset: number): YamlProblem => ({
+  document,
+  offset,
+  code: "E_TOO_DEEP",
+  summary: titles.E_TOO_DEEP,
+  message: `Here the values are nested more than ${deepestNesting} levels deep. Manifests need only a few levels. Check for brackets or dashes that are never closed.`,
+});
 
 export function duplicateKeyProblem(document: number, offset: number, firstLine: number): YamlProblem {
   const message = `The same key is already on line ${firstLine}, in the same map. Remove one of them.`;

@@ -1,6 +1,6 @@
-import { documentRanges } from "./document-ranges.ts";
+import { markedRanges } from "./document-ranges.ts";
 import { parsePlainYaml } from "./fast/transcode.ts";
-import { readByLibrary } from "./library.ts";
+import { type LibraryText, numberedText, readByLibrary, readOneByLibrary } from "./library.ts";
 import type { YamlProblem } from "./problems.ts";
 
 /** One document as plain values. Maps and lists behind one anchor can be the same object. */
@@ -30,50 +30,35 @@ export interface ReadOptions {
 
 /**
  * The values of a text and the problems in its YAML. Callers cannot see which parser ran: the fast
- * path gives the same result as the library, or leaves the document to it (test/yaml/fast). Never
- * throws. Positions: `positionsIn`.
+ * path gives the same result as the library, or leaves the document to it (test/yaml/fast). Each
+ * document is left on its own, so that one does not slow the others. Never throws. Positions:
+ * `positionsIn`.
  */
 export function read(text: string, { parser }: ReadOptions = {}): YamlText {
-  if (parser === "library") return fromLibrary(text);
-  return readPlain(text) ?? readEach(text) ?? fromLibrary(text);
-}
-
-function readPlain(text: string): YamlText | undefined {
-  const documents = parsePlainYaml(text);
-  if (documents === undefined) return undefined;
-  // The fast path reads no escape for a dollar sign, and none of the other things.
-  const isInert = !text.includes("$");
-  return { documents: documents.map((document) => ({ ...document, isInert })), problems: [] };
-}
-
-function fromLibrary(text: string): YamlText {
-  const { documents, problems } = readByLibrary(text);
-  return { documents: documents.map((document) => ({ ...document, isInert: false })), problems };
-}
-
-/**
- * The documents of a text one by one, so that one that needs the library does not slow the others;
- * undefined if the text has only one document, or if markers other than `---` separate them.
- */
-function readEach(text: string): YamlText | undefined {
-  if (!text.includes("\n---") || /^(?:%|\.\.\.)/mu.test(text)) return undefined;
+  const isPlain = parser === undefined;
+  const plain = isPlain ? readPlain(text) : undefined;
+  if (plain !== undefined) return { documents: plain, problems: [] };
+  const source = numberedText(text);
+  const ranges = markedRanges(text);
+  if (ranges === undefined) return fromLibrary(readByLibrary(source));
   const documents: ValueDocument[] = [];
   const problems: YamlProblem[] = [];
-  for (const [index, [start, end]] of documentRanges(text).entries()) {
-    const one = readPlain(text.slice(start, end)) ?? readFrom(text, start, end);
-    if (one.documents.some((document) => document.index > 0)) return undefined;
-    documents.push(...one.documents.map((document) => ({ ...document, index })));
-    problems.push(...one.problems.map((problem) => ({ ...problem, document: index })));
+  for (const [index, range] of ranges.entries()) {
+    const values = isPlain && ranges.length > 1 ? readPlain(text.slice(...range)) : undefined;
+    const one = values === undefined ? fromLibrary(readOneByLibrary(source, range, index)) : { documents: values, problems: [] };
+    for (const { value, isInert } of one.documents) documents.push({ index, value, isInert });
+    problems.push(...one.problems);
   }
   return { documents, problems };
 }
 
-/** A part of a text by the library, with the offsets and lines of the whole text. */
-function readFrom(text: string, start: number, end: number): YamlText {
-  const before = text.slice(0, start).replaceAll(/[^\n]/gu, "");
-  const { documents, problems } = fromLibrary(before + text.slice(start, end));
-  return {
-    documents,
-    problems: problems.map((problem) => ({ ...problem, offset: Math.max(problem.offset, before.length) - before.length + start })),
-  };
+function readPlain(text: string): readonly ValueDocument[] | undefined {
+  // The fast path reads no escape for a dollar sign, and none of the other things.
+  const isInert = !text.includes("$");
+  return parsePlainYaml(text)?.map(({ index, value }) => ({ index, value, isInert }));
 }
+
+const fromLibrary = ({ documents, problems }: LibraryText): YamlText => ({
+  documents: documents.map(({ index, value }) => ({ index, value, isInert: false })),
+  problems,
+});

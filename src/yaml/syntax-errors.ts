@@ -1,23 +1,32 @@
 import { type Document, Lexer } from "yaml";
 import { enumerate } from "../text/labels.ts";
-import { lineAndColumn, lineStartsOf } from "../text/lines.ts";
+import type { NumberedText } from "./library.ts";
+import { lineStart } from "./nodes.ts";
 import { messageFor, syntaxProblem, type YamlProblem } from "./problems.ts";
 
 /**
  * A problem for the first syntax error of a document: the library's other errors follow from it.
  */
-export function firstSyntaxError(document: Document.Parsed, index: number, text: string): YamlProblem | undefined {
+export function firstSyntaxError(document: Document.Parsed, index: number, source: NumberedText): YamlProblem | undefined {
   const [first, second] = document.errors;
   if (first === undefined) return undefined;
   const [start] = first.pos;
-  if (first.message.startsWith("Flow ")) return unclosedBracket(text, start, index) ?? syntaxProblem(index, start, messageFor(first.code));
-  if (first.message.startsWith("Missing closing"))
-    return unclosedQuote(text, start, index) ?? syntaxProblem(index, start, messageFor(first.code));
-  if (first.code === "BAD_INDENT") return wrongColumn(text, start, index);
+  const { text } = source;
+  const place: Place = { document: index, from: Math.min(document.range[0], start), offset: start };
+  if (first.message.startsWith("Flow ")) return unclosedBracket(source, place) ?? syntaxProblem(index, start, messageFor(first.code));
+  if (first.message.startsWith("Missing closing")) return unclosedQuote(text, place) ?? syntaxProblem(index, start, messageFor(first.code));
+  if (first.code === "BAD_INDENT") return wrongColumn(text, place);
   // `a: 1`, and a deeper `b: 2` on the next line: the library takes `1 b` for a key.
   const misread = [first, second].find((error) => error?.code === "MULTILINE_IMPLICIT_KEY");
-  if (first.code === "BLOCK_AS_IMPLICIT_KEY" && misread !== undefined) return wrongColumn(text, misread.pos[1] - 1, index);
+  if (first.code === "BLOCK_AS_IMPLICIT_KEY" && misread !== undefined) return wrongColumn(text, { ...place, offset: misread.pos[1] - 1 });
   return syntaxProblem(index, start, messageFor(first.code));
+}
+
+/** Of an error. `from` is where its document begins. */
+interface Place {
+  readonly document: number;
+  readonly from: number;
+  readonly offset: number;
 }
 
 interface Opening {
@@ -26,12 +35,15 @@ interface Opening {
 }
 
 /** What is still open at an offset: brackets, from the outermost, and the last quote. */
-function openAt(text: string, until: number): { readonly brackets: readonly Opening[]; readonly quote: Opening | undefined } {
+function openAt(
+  text: string,
+  { from, offset: until }: Place,
+): { readonly brackets: readonly Opening[]; readonly quote: Opening | undefined } {
   const brackets: Opening[] = [];
   let quote: Opening | undefined;
-  let offset = 0;
+  let offset = from;
   let isScalar = false;
-  for (const token of new Lexer().lex(text)) {
+  for (const token of new Lexer().lex(text.slice(from))) {
     // The lexer's own marks take no space in the text.
     const isMark = token === "\u0002" || token === "\u0018" || token === "\u001f";
     if (offset >= until || (token === "\u0018" && offset + 1 >= until)) break;
@@ -44,11 +56,12 @@ function openAt(text: string, until: number): { readonly brackets: readonly Open
   return { brackets, quote };
 }
 
-function unclosedBracket(text: string, offset: number, document: number): YamlProblem | undefined {
-  const open = openAt(text, offset).brackets.at(-1);
+function unclosedBracket({ text, lineOf }: NumberedText, place: Place): YamlProblem | undefined {
+  const { document, offset } = place;
+  const open = openAt(text, place).brackets.at(-1);
   if (open === undefined) return undefined;
   const close = open.sign === "{" ? "}" : "]";
-  const { line } = lineAndColumn(lineStartsOf(text), offset);
+  const line = lineOf(offset);
   const found = text.slice(offset, offset + 1);
   const message =
     text.slice(offset).trim() === ""
@@ -59,28 +72,27 @@ function unclosedBracket(text: string, offset: number, document: number): YamlPr
   return syntaxProblem(document, open.offset, message);
 }
 
-function unclosedQuote(text: string, offset: number, document: number): YamlProblem | undefined {
-  const { quote } = openAt(text, offset);
+function unclosedQuote(text: string, place: Place): YamlProblem | undefined {
+  const { document } = place;
+  const { quote } = openAt(text, place);
   if (quote === undefined) return undefined;
   const name = quote.sign === "'" ? "single" : "double";
   return syntaxProblem(document, quote.offset, `This ${name} quote is never closed. Add the closing quote at the end of the string.`);
 }
 
 /** A line that begins in a column in which it cannot begin. */
-function wrongColumn(text: string, offset: number, document: number): YamlProblem {
-  const lines = text.split("\n");
-  const lineStarts = lineStartsOf(text);
-  const number = lineAndColumn(lineStarts, offset).line;
-  const line = lines[number - 1] ?? "";
+function wrongColumn(text: string, { document, from, offset }: Place): YamlProblem {
+  const start = lineStart(text, offset);
+  const [line = ""] = text.slice(start).split("\n", 1);
   const indent = line.length - line.trimStart().length;
   const [one, many] = isItem(line) ? ["item", "items"] : ["key", "keys"];
-  const above = columnsAbove(lines.slice(0, number - 1), isItem(line));
+  const above = columnsAbove(text.slice(from, start).split("\n").slice(0, -1), isItem(line));
   const rule = "All keys of a map, and all items of a list, begin in the same column.";
   const message =
     above.length === 0
       ? `This line begins in column ${indent + 1}, which does not match the lines above. ${rule}`
       : `This ${one} begins in column ${indent + 1}. The ${many} above it begin in ${above.length === 1 ? "column" : "columns"} ${enumerate(above.map(String), "and")}. ${rule}`;
-  return syntaxProblem(document, (lineStarts[number - 1] ?? 0) + indent, message);
+  return syntaxProblem(document, start + indent, message);
 }
 
 const isItem = (line: string): boolean => /^\s*-(?:\s|$)/u.test(line);

@@ -44,8 +44,13 @@ testProblems({
   ],
   "values nested too deeply": [
     `${asset("  connection:")}    a: ${"[".repeat(300)}${"]".repeat(300)}\n`,
-    ["4:1 E_YAML_SYNTAX"],
-    /too deeply/u,
+    ["7:207 E_TOO_DEEP"],
+    /more than 200 levels/u,
+  ],
+  "dashes nested too deeply": [`a:\n  ${"- ".repeat(300)}b\n`, ["2:404 E_TOO_DEEP"]],
+  "blocks nested too deeply, and only their document": [
+    `a: b: c\n---\n${Array.from({ length: 300 }, (_, depth) => `${" ".repeat(depth)}a:\n`).join("")}---\n${manifest("Tagg", "x")}`,
+    ["1:4 E_YAML_SYNTAX", "204:203 E_TOO_DEEP", "305:7 E_UNKNOWN_KIND"],
   ],
   "a duplicate key, with the line of the first one": [asset("  type: a", "  type: b"), ["7:3 E_DUPLICATE_KEY"], /line 6/u],
   "a missing line between two documents": [
@@ -90,5 +95,5 @@ test("all files are checked in one pass, and valid manifests are still loaded", 
 
 test("nesting that would overflow the stack is a problem, not a crash", async () => {
   const { diagnostics } = await load({ "m.yaml": `a: ${"[".repeat(50_000)}` }, { paths: ["m.yaml"] });
-  expect(diagnostics.map(({ code }) => code)).toEqual(["E_YAML_SYNTAX"]);
+  expect(diagnostics.map(({ code }) => code)).toEqual(["E_TOO_DEEP"]);
 });

@@ -1,10 +1,12 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { stringify } from "yaml";
+import { parseAllDocuments, stringify } from "yaml";
 import { canonicalJson, type JsonValue } from "../../src/model/json/json.ts";
+import { documentRanges } from "../../src/yaml/document-ranges.ts";
+import { parserOptions } from "../../src/yaml/parse.ts";
 import { read, type YamlText } from "../../src/yaml/read.ts";
 import { runs } from "../support/sample.ts";
-import { mutatedManifest } from "./fast/texts.ts";
+import { blocksAndAnchors, mutatedManifest, yamlLines } from "./fast/texts.ts";
 
 const values = ({ documents }: YamlText) => documents.map(({ index, value }) => ({ index, value }));
 
@@ -106,15 +108,105 @@ test("a document that needs the library does not slow the others, and problems h
   ]);
 });
 
-test("documents read one by one are the same as those of the library", () => {
-  fc.assert(
-    fc.property(fc.array(mutatedManifest, { minLength: 2, maxLength: 3 }), (parts) => {
-      const text = parts.map((part) => (part.endsWith("\n") ? part : `${part}\n`)).join("---\n");
-      const byLibrary = read(text, { parser: "library" });
-      const each = read(text);
-      if (byLibrary.problems.length === 0) expect([values(each), each.problems]).toEqual([values(byLibrary), []]);
-      else expect(each.problems).not.toEqual([]);
-    }),
-    { numRuns: runs(100, 4_000) },
+/** The values as the YAML library gives them for the whole text; undefined if it refuses it. */
+function byLibraryAlone(text: string): unknown {
+  const documents = parseAllDocuments(text, { ...parserOptions, uniqueKeys: true });
+  if (documents.some(({ errors, warnings }) => errors.length + warnings.length > 0)) return undefined;
+  try {
+    return documents
+      .map((document, index) => ({ index, value: document.toJS({ maxAliasCount: 10_000 }) as unknown }))
+      .filter(({ value }) => value !== null);
+  } catch {
+    return undefined;
+  }
+}
+
+const ownValues = (text: string): unknown => {
+  const own = read(text);
+  return own.problems.length > 0 ? undefined : values(own);
+};
+
+describe("a text of several documents is read as by the library, with", () => {
+  test.each([
+    ["U+2028 before the marker", "a: x\u2028---\n---\nb: 1\n"],
+    ["U+2029 before the marker", "a: x\u2029---\n---\nb: 1\n"],
+    ["a lone CR before the marker", "a: 'x\r---'\n---\nb: 1\n"],
+    ["a lone CR behind the marker", "a: !x 1\n---\rb: 1\n"],
+    ["a no-break space before the marker", "\u00a0\n---\nb: 0x1\n"],
+    ["a tab where a value is missing", "a:\n\t\n---\nb: 1\n"],
+    ["a byte order mark before a directive", "\ufeff%YAML 1.2\n---\na: 0x1\n---\nb: 1\n"],
+    ["a byte order mark after the end of a document", "a: 1\n...\n\ufeff---\nb: 0x1\n"],
+    [
+      "aliases in aliases",
+      `a: &a { x: 1 }\n${[..."bcdefghijklmnop"].map((name, index) => `${name}: &${name} [*${"abcdefghijklmno"[index]}]\n`).join("")}`,
+    ],
+    ["an unclosed quote", `a: "x\n---\nb: 1\n`],
+    ["an unclosed bracket", "a: [x,\n---\nb: 1\n"],
+    ["a block scalar at the end", "a: |+\n  x\n\n---\nb: 0x1\n"],
+    ["a marker inside a block scalar", "a: |\n  x\n  ---\n  y\n--- # c\nb: 0x1\n"],
+    ["a word that begins like a marker", "a: 0x1\n---b: 1\n"],
+    ["content on the line of the marker", "--- a\n--- |\n x\n---\nb: 0x1\n"],
+    ["indented comments before the first marker", " # c\n\t\n---\na: 0x1\n---\n# d\n"],
+  ])("%s", (_name, text) => {
+    expect(ownValues(text)).toEqual(byLibraryAlone(text));
+    expect(values(read(text))).toEqual(values(read(text, { parser: "library" })));
+  });
+
+  test("as many uses of an alias as the library allows", () => {
+    const uses = (count: number) => `a: &x 1\nb:\n${"  - *x\n".repeat(count)}`;
+    expect(read(uses(9_999)).problems).toEqual([]);
+    expect(read(uses(10_000)).problems).toMatchObject([{ code: "E_ALIAS_EXPANSION" }]);
+  });
+
+  test("two thousand documents that need the library, in linear time", () => {
+    const one = 'kind: Tag\nspec:\n  description: "\\x41\n    b"\n';
+    const { documents, problems } = read(`${one}---\n`.repeat(2_000) + "a: !x 1\n");
+    expect(documents).toHaveLength(2_000);
+    expect(problems).toMatchObject([{ document: 2_000, offset: one.length * 2_000 + 8_003 }]);
+  });
+
+  const separator = fc.oneof(
+    { weight: 8, arbitrary: fc.constantFrom("---\n", "--- # c\n", "# c\n---\n") },
+    {
+      weight: 2,
+      arbitrary: fc.constantFrom(
+        "---\r",
+        "\u2028---\n",
+        "\u2029---\n",
+        "\r---\n",
+        "...\n",
+        "...\n---\n",
+        " ---\n",
+        "---\t\n",
+        "--- ",
+        "\t\n---\n",
+        "---x\n",
+        "\ufeff---\n",
+        "%YAML 1.2\n---\n",
+      ),
+    },
   );
+  test("any documents and separators", () => {
+    let answered = 0;
+    const numRuns = runs(500, 40_000);
+    fc.assert(
+      fc.property(
+        fc.array(fc.tuple(separator, fc.oneof(yamlLines, mutatedManifest, blocksAndAnchors, fc.constantFrom("a: 0x1\n", "", "# c"))), {
+          minLength: 2,
+          maxLength: 4,
+        }),
+        fc.constantFrom("", "\n"),
+        (parts, end) => {
+          const text = parts.map(([mark, part]) => `${mark}${part}${end}`).join("");
+          const expected = byLibraryAlone(text);
+          expect(ownValues(text)).toEqual(expected);
+          if (expected === undefined) return;
+          answered++;
+          expect(documentRanges(text)).toHaveLength(Math.max(1, parseAllDocuments(text, parserOptions).length));
+        },
+      ),
+      { numRuns },
+    );
+    expect(answered).toBeGreaterThan(numRuns / 30);
+  });
 });

@@ -4,6 +4,7 @@ import { isObject, type JsonObject, type JsonValue, own } from "../../model/json
 import { atPointer, type Pointer, toPointer } from "../../model/json/pointer.ts";
 import type { Problem, SourceLocation } from "../../model/problem.ts";
 import { titles } from "../../model/titles.ts";
+import { lineAndColumn, lineStartsOf } from "../../text/lines.ts";
 import { read as readYaml, type YamlParser } from "../../yaml/read.ts";
 import { coerceTexts } from "../scalars.ts";
 import { readSource } from "../source.ts";
@@ -70,8 +71,13 @@ async function loadConnector(
   const fail = (message: string) => ({ problems: [...problems, badSchema(place, message)] });
   const { documents, problems: invalid } = readYaml(source.text, { parser });
   const [first] = documents;
-  if (invalid.length > 0 || documents.length !== 1 || !isObject(first?.value))
-    return fail(`${source.file} is not a JSON Schema: ${invalid[0]?.message ?? "it must be one JSON or YAML document that is a map."}`);
+  const [problem] = invalid;
+  if (problem !== undefined) {
+    const { line, column } = lineAndColumn(lineStartsOf(source.text), problem.offset);
+    return fail(`${source.file}:${line}:${column} is not a JSON Schema: ${problem.message}`);
+  }
+  if (documents.length !== 1 || !isObject(first?.value))
+    return fail(`${source.file} is not a JSON Schema: it must be one JSON or YAML document that is a map.`);
   // Loads the compiler only for projects that have a schema.
   const { Ajv } = await import("ajv");
   try {

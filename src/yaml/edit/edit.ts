@@ -34,7 +34,7 @@ export function editYaml(text: string, index: number, edits: readonly Edit[]): E
 const refuse = (edits: readonly Edit[], why: string): readonly Refusal[] => edits.map((edit) => ({ edit, why }));
 
 function editDocument(text: string, edits: readonly Edit[]): Edited {
-  const [document, ...others] = composeDocuments(text, true);
+  const [document, ...others] = composeDocuments(text, { keepSourceTokens: true });
   if (document === undefined || others.length > 0 || document.errors.length > 0 || !isCollection(document.contents))
     return { text, refused: refuse(edits, "the document cannot be read") };
   const context: EditContext = { document, text };

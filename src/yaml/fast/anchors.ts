@@ -13,6 +13,7 @@ export function takeAnchor(buffer: JsonBuffer): string {
 
 /** Notes that the JSON from `start` on is the value of an anchor. */
 export function noteAnchored(buffer: JsonBuffer, name: string, start: number): void {
+  if (buffer.lastAlias >= start) buffer.mostAliases = mostNestedAliases;
   buffer.anchors.set(name, { start, end: buffer.length });
 }
 
@@ -23,13 +24,21 @@ export function noteAnchored(buffer: JsonBuffer, name: string, start: number): v
 export function putAlias(buffer: JsonBuffer): void {
   // Positions behind aliases are left to the library.
   if (buffer.marks !== undefined) bail();
+  if (++buffer.aliases > buffer.mostAliases) bail();
   const anchored = buffer.anchors.get(takeName(buffer)) ?? bail();
   const size = anchored.end - anchored.start;
   buffer.copied += size;
   if (buffer.copied > buffer.input.length) bail();
+  buffer.lastAlias = buffer.length;
   buffer.json.copyWithin(buffer.length, anchored.start, anchored.end);
   buffer.length += size;
 }
+
+/**
+ * With aliases in the values of anchors, each alias can at most double what the library counts,
+ * which refuses more than 10,000.
+ */
+const mostNestedAliases = 13;
 
 /** Reads a name after its `&` or `*`. Only letters, digits, `_` and `-`: the usual names. */
 function takeName(buffer: JsonBuffer): string {

@@ -18,6 +18,10 @@ export interface JsonBuffer {
   readonly anchors: Map<string, { readonly start: number; readonly end: number } | undefined>;
   /** Bytes of `json` that are copies of values behind aliases. */
   copied: number;
+  /** The number of aliases, how many the library certainly accepts, and where in `json` the last one is. */
+  aliases: number;
+  mostAliases: number;
+  lastAlias: number;
   /**
    * Where the JSON comes from, if a caller needs it: for each key, scalar and collection its start
    * in `json`, and its start and end in `input` (the end for scalars only), in this order. The null

@@ -1,3 +1,4 @@
+import { maxAliasCount } from "../parse.ts";
 import { byte, type JsonBuffer, makeMembers, UnsupportedYaml } from "./buffer.ts";
 import { transcodeDocument } from "./document.ts";
 
@@ -69,7 +70,7 @@ export function transcode(text: string, marks: number[] | undefined, take: (tran
   let at = 0;
   try {
     for (let index = 0; at < input.length; index++) {
-      const buffer: JsonBuffer = { input, at, json, length: 0, members: makeMembers(), anchors: new Map(), copied: 0, marks, isAscii };
+      const buffer = newBuffer({ input, json, isAscii, marks }, at);
       transcodeDocument(buffer);
       if (buffer.length > 0) take({ index, buffer });
       at = buffer.at;
@@ -82,6 +83,22 @@ export function transcode(text: string, marks: number[] | undefined, take: (tran
     if (scratch.length > keptLength) scratch = Buffer.alloc(0);
   }
 }
+
+/** Before a document that begins at `at`. No spread: V8 is ten times as fast without one here. */
+const newBuffer = ({ input, json, isAscii, marks }: Pick<JsonBuffer, "input" | "json" | "isAscii" | "marks">, at: number): JsonBuffer => ({
+  input,
+  json,
+  isAscii,
+  marks,
+  at,
+  length: 0,
+  members: makeMembers(),
+  anchors: new Map(),
+  copied: 0,
+  aliases: 0,
+  mostAliases: maxAliasCount - 1,
+  lastAlias: -1,
+});
 
 /** A part of the JSON, or the whole. */
 export function jsonText({ json, length, isAscii }: JsonBuffer, from = 0, to = length): string {

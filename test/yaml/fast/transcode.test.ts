@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { parsePlainYaml } from "../../../src/yaml/fast/transcode.ts";
-import { readByLibrary } from "../../../src/yaml/library.ts";
+import { numberedText, readByLibrary } from "../../../src/yaml/library.ts";
 import { runs } from "../../support/sample.ts";
 import { brokenFlows } from "./flow-texts.ts";
 import { blocksAndAnchors, mutatedManifest, yamlLines } from "./texts.ts";
@@ -13,7 +13,7 @@ function asText(documents: readonly { readonly index: number; readonly value: un
 
 /** The values by the YAML library; undefined if it finds a problem. */
 function byLibrary(text: string): string | undefined {
-  const { documents, problems } = readByLibrary(text);
+  const { documents, problems } = readByLibrary(numberedText(text));
   return problems.length > 0 ? undefined : asText(documents);
 }
 
