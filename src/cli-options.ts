@@ -116,6 +116,12 @@ export function registerOptions(register: Command): void {
     .option("--diff <time|file>", "What changed since then, or since a register in JSON. Exits with 2 if anything did")
     .option("--history <dir>", "Remember the register in this directory (default: .dimsync/register)")
     .option("--no-history", "Do not remember the register")
+    .addOption(
+      new Option(
+        "--csv <form>",
+        "Values of -o csv. safe (default): a spreadsheet runs none as a formula. raw: as they are, for programs",
+      ).choices(["safe", "raw"]),
+    )
     .option("--snapshot <file>", "Read this snapshot instead of the account; needs no API key and no network");
 }
 

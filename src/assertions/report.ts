@@ -23,7 +23,7 @@ export function testJunit({ target, tests, exit }: TestReport, { filePrefix = ""
     const { name, file, line, passed, checked } = test;
     const place = { name, group: file, file, line };
     if (passed) return { ...place, output: `${checked} checked` };
-    return { ...place, verdict: { element: "failure", type: "assertion", message: testFailures(test).join("\n") } };
+    return { ...place, verdict: { element: "failure", type: "assertion", lines: testFailures(test) } };
   });
   const suite: TestSuite = { name: `dimsync test ${target}`, properties: [["exit_code", String(exit.code)]], cases };
   return junitText(cases.length === 0 ? [] : [suite], { prefix: filePrefix, isLinked: caseFiles });

@@ -1,8 +1,8 @@
 import { DimsyncError } from "../model/errors.ts";
 import type { Plan } from "../model/plan.ts";
 import type { Environment } from "../model/settings/env.ts";
-import { workflowCommand } from "../render/machine/github.ts";
 import { visible } from "../text/control-characters.ts";
+import { type Write, workflowCommand, writeCommands } from "../text/workflow-commands.ts";
 import { type Comments, markerOf, markerPrefix, planComment, upsertComment, withdrawPlans } from "./comments.ts";
 import type { CiEnvironment } from "./environment.ts";
 import { githubIssues, pullRequestComments } from "./github.ts";
@@ -20,7 +20,7 @@ export interface CiJob {
   readonly env: Environment;
   readonly signal: AbortSignal;
   /** Takes whole lines. */
-  readonly log: (text: string) => void;
+  readonly log: Write;
 }
 
 /** The label of drift issues, by which they are found. */
@@ -99,8 +99,9 @@ export async function orWarn({ environment, log }: CiJob, consequence: string, w
   } catch (error) {
     if (!(error instanceof DimsyncError) || error.code === "E_INTERRUPTED") throw error;
     const text = visible(`${error.message} ${consequence}`);
-    const isGithub = environment.provider === "github";
-    log(`${isGithub ? workflowCommand("warning", [["title", `dimsync: ${error.code}`]], text) : `dimsync: ${error.code}: ${text}`}\n`);
+    if (environment.provider === "github")
+      writeCommands(log, `${workflowCommand("warning", [["title", `dimsync: ${error.code}`]], text)}\n`);
+    else log(`dimsync: ${error.code}: ${text}\n`);
     return false;
   }
 }

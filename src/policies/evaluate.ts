@@ -10,6 +10,7 @@ import type { LiveSchemas } from "../model/live.ts";
 import type { Cause } from "../model/plan.ts";
 import type { Locate } from "../model/problem.ts";
 import { locationIn, type PolicySpec, type Resource } from "../model/resource.ts";
+import { paragraph } from "../text/lines.ts";
 import { type CompiledPolicy, compilePolicy, isValidOn } from "./compile.ts";
 import { namesIn, type PolicyFunction, runPolicyFunction } from "./script.ts";
 import { findViolations } from "./violations.ts";
@@ -149,7 +150,7 @@ function runPolicy({ policy, target, options }: Check, planned: PolicyTarget["pl
     ({ path, key, actual, decidedAt }): Found => ({
       names: path.filter((name) => name !== undefined),
       path: nodePointer(path, key),
-      message: spec.message,
+      message: paragraph(spec.message),
       actual,
       required: !actual,
       decided: { at: decidedAt, node: path, key },

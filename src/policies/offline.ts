@@ -5,6 +5,7 @@ import type { IntegrationNames } from "../kinds/select.ts";
 import type { ColumnLabels } from "../model/labels.ts";
 import type { Problem, Severity } from "../model/problem.ts";
 import { locationIn, type PolicySpec, type Resource, type SchemaConfigSpec } from "../model/resource.ts";
+import { paragraph } from "../text/lines.ts";
 import { type CompiledPolicy, compilePolicy, isValidOn } from "./compile.ts";
 import { policiesIn, policyProblems } from "./validate.ts";
 import { findViolations, type Violation } from "./violations.ts";
@@ -102,7 +103,7 @@ function toProblem(policy: Resource<PolicySpec>, config: Config, { path, key, ac
     code: severity === "error" ? "E_POLICY" : severity === "warning" ? "W_POLICY" : "I_POLICY",
     severity,
     summary: "Violates a policy",
-    message: `${config.address} sets ${key} of ${nodeText(path)} to ${actual}, but ${policy.address} requires ${!actual}: ${message.replace(/\.$/u, "")}.${doubt} Change the entry, or add an exemption with a reason.`,
+    message: `${config.address} sets ${key} of ${nodeText(path)} to ${actual}, but ${policy.address} requires ${!actual}: ${paragraph(message).replace(/\.$/u, "")}.${doubt} Change the entry, or add an exemption with a reason.`,
     place: locationIn(config, literalPointer(path, key)),
     address: config.address,
   };

@@ -2,7 +2,10 @@
 // invisible or look like U+0020.
 const unseen = /(?! )[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\p{Zs}\p{Default_Ignorable_Code_Point}]/gu;
 
+// The same, except line feeds.
+const unseenInJson = /(?![ \n])[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\p{Zs}\p{Default_Ignorable_Code_Point}]/gu;
 const printableAscii = /^[ -~]*$/u;
+const printableAsciiLines = /^[\n -~]*$/u;
 
 const short: ReadonlyMap<string, string> = new Map([
   ["\n", "\\n"],
@@ -20,10 +23,18 @@ export function visible(text: string): string {
   return printableAscii.test(text) ? text : text.replace(unseen, (character) => short.get(character) ?? unitEscapes(character));
 }
 
-/** Like `visible`, but keeps line breaks, for messages. */
-export function visibleLines(text: string): readonly string[] {
-  return text.split(/\r?\n/u).map(visible);
+/**
+ * JSON text that is safe to print: the same value, with control, bidi and similar characters as escapes. Also
+ * escapes the `##[` with which GitHub Actions begins commands anywhere in a line.
+ */
+export function printableJson(json: string): string {
+  // Strings have no line breaks of their own, so those of the text are its layout.
+  const shown = printableAsciiLines.test(json) ? json : json.replace(unseenInJson, unitEscapes);
+  return shown.includes("##[") ? shown.replaceAll("##[", "#\\u0023[") : shown;
 }
+
+/** A value as a JSON document: indented, with a line break at its end. */
+export const jsonDocument = (value: unknown, indent = 2): string => `${printableJson(JSON.stringify(value, undefined, indent))}\n`;
 
 function unitEscapes(character: string): string {
   let escapes = "";

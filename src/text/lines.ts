@@ -16,3 +16,6 @@ export function lineAndColumn(lineStarts: readonly number[], offset: number): { 
   }
   return { line: low, column: offset - (lineStarts[low - 1] ?? 0) + 1 };
 }
+
+/** A text that a manifest may have on several lines, as one paragraph. */
+export const paragraph = (text: string): string => text.trim().replaceAll(/\s*\n\s*/gu, " ");

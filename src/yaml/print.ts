@@ -64,10 +64,16 @@ export const stringYaml = (text: string): string => (isPlainScalar(text) ? text 
  * take for something else.
  */
 export const doubleQuoted = (text: string): string =>
-  JSON.stringify(text).replace(
-    /[\u007f-\u009f\u2028\u2029\ufeff\ufffe\uffff]/gu,
-    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`,
-  );
+  JSON.stringify(text)
+    .replace(
+      /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\ufeff\ufffe\uffff]/gu,
+      // The escapes of a surrogate pair would be two characters.
+      (character) => (character.length === 1 ? `\\u${hex(character, 4)}` : `\\U${hex(character, 8)}`),
+    )
+    // GitHub Actions finds this anywhere in a line of the log.
+    .replaceAll("##[", "#\\x23[");
+
+const hex = (character: string, digits: number): string => (character.codePointAt(0) ?? 0).toString(16).padStart(digits, "0");
 
 type JsonMap = Readonly<Record<string, JsonValue>>;
 

@@ -7,7 +7,7 @@ export const diagnostics: readonly Diagnostic[] = [
     severity: "error",
     summary: "Unknown reference",
     message:
-      "Tag/pii lists Integration/order. No manifest and no integration in the account has that name.\nDid you mean Integration/orders?",
+      "Tag/pii lists Integration/order. No manifest and no integration in the account has that name. Did you mean Integration/orders?",
     address: "Tag/pii",
     file: "manifests/orders.yaml",
     line: 14,

@@ -27,11 +27,19 @@ const names: Readonly<Record<string, string>> = {
   "a mention, a reference, a link": "@everyone #1 [x](https://example.com) ![y](z) www.example.com",
   "a new heading, list and fence": "x\n\n# Heading\n- [x] done\n```\n~~~\n===\n",
   "emphasis and entities": "__proto__ *a* ~~b~~ &lt; &#64; $x$",
+  "a line of its own": "x\nFORGED No changes.\r\n::error::forged\n##[error]forged",
   "a trailing backslash": "x\\",
   "only spaces": "   ",
 };
 
 describe.each(Object.entries(names))("a name of %s", (_, name) => {
+  test.each(["human", "markdown", "junit", "github", "ndjson"] as const)("begins no line in %s", (format) => {
+    for (const document of documents) {
+      const lines = renderers[format](withName(document, name), plain).split("\n");
+      expect(lines.filter((line) => /^\s*(?:FORGED|::error::)/u.test(line))).toEqual([]);
+    }
+  });
+
   test.each(["human", "json", "markdown"] as const)("is escaped for the terminal by %s", (format) => {
     for (const document of documents) {
       for (const verbose of [false, true]) {

@@ -7,11 +7,11 @@ import { withCompiledCode } from "./compiled-code.ts";
 /** `dimsync mcp` in a process, and the official client connected to it. */
 export interface McpSession {
   readonly client: Client;
-  /** Calls a tool. `texts` are the texts of the result. */
+  /** Calls a tool. `parts` are the texts of the result; `texts` has those in the block of data, and then what dimsync says after it. */
   readonly call: (
     name: string,
     args?: Readonly<Record<string, unknown>>,
-  ) => Promise<{ readonly texts: readonly string[]; readonly isError: boolean }>;
+  ) => Promise<{ readonly texts: readonly string[]; readonly parts: readonly string[]; readonly isError: boolean }>;
   /** What the server printed on stderr. */
   readonly stderr: () => string;
   readonly pid: number;
@@ -39,8 +39,9 @@ export async function startMcp(cwd: string, env: Readonly<Record<string, string>
     pid: transport.pid ?? 0,
     async call(name, given = {}) {
       const { content, isError } = await client.callTool({ name, arguments: given });
-      const texts = (content as readonly { readonly type: string; readonly text: string }[]).map(({ text }) => text);
-      return { texts, isError: isError === true };
+      const parts = (content as readonly { readonly type: string; readonly text: string }[]).map(({ text }) => text);
+      const texts = [...parts.slice(1, -1), (parts.at(-1) ?? "").replace(/^<\/data-[0-9a-f]+>\n/u, "")];
+      return { texts, parts, isError: isError === true };
     },
   };
 }

@@ -7,6 +7,7 @@ import type { ExitCode } from "../../model/exit.ts";
 import { merged } from "../../model/json/lazy.ts";
 import { acceptLiveColumns } from "../../operations/adopt/catalog.ts";
 import { writeAtomic } from "../../records/files/atomic.ts";
+import { jsonDocument } from "../../text/control-characters.ts";
 import { counted } from "../../text/counts.ts";
 import type { Context } from "../shared/context.ts";
 import type { CatalogFlags } from "../shared/flags.ts";
@@ -45,7 +46,7 @@ export async function runCatalog(
   }
   await deliverForms(context, {
     human: () => done.map(acceptanceText).join(""),
-    json: () => `${JSON.stringify(done.length === 1 ? done[0] : done, undefined, 2)}\n`,
+    json: () => jsonDocument(done.length === 1 ? done[0] : done),
   });
   return 0;
 }

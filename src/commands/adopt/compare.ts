@@ -4,6 +4,7 @@ import { DimsyncError } from "../../model/errors.ts";
 import type { ExitCode } from "../../model/exit.ts";
 import { type ComparedSide, compareSides } from "../../operations/adopt/compare.ts";
 import { comparisonText } from "../../render/terminal/comparison.ts";
+import { jsonDocument } from "../../text/control-characters.ts";
 import type { Context } from "../shared/context.ts";
 import type { CompareFlags } from "../shared/flags.ts";
 import { checkOutputs, deliverForms } from "../shared/output.ts";
@@ -21,7 +22,7 @@ export async function runCompare(context: Context<CompareFlags>): Promise<ExitCo
   const comparison = await compareSides(await sideOf(context, from), await sideOf(context, to), run);
   await deliverForms(context, {
     human: (options) => comparisonText(comparison, options),
-    json: () => `${JSON.stringify(comparison, undefined, 2)}\n`,
+    json: () => jsonDocument(comparison),
   });
   return comparison.exit.code;
 }

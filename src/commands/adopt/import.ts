@@ -4,6 +4,7 @@ import { DimsyncError } from "../../model/errors.ts";
 import type { ExitCode } from "../../model/exit.ts";
 import { importProject } from "../../operations/adopt/import.ts";
 import { importText } from "../../render/terminal/import.ts";
+import { jsonDocument } from "../../text/control-characters.ts";
 import type { Context } from "../shared/context.ts";
 import type { ImportFlags } from "../shared/flags.ts";
 import { checkOutputs, deliverForms } from "../shared/output.ts";
@@ -25,7 +26,7 @@ export async function runImport(context: Context<ImportFlags>, addresses: readon
     progress.end();
     await deliverForms(context, {
       human: (options) => importText(report, manifests, options),
-      json: () => `${JSON.stringify(report, undefined, 2)}\n`,
+      json: () => jsonDocument(report),
     });
     return report.exit.code;
   } finally {
@@ -52,7 +53,7 @@ async function suggest(context: Context<ImportFlags>, addresses: readonly string
   try {
     const suggestion = await suggestClassification(project, { env: io.env, signal: io.interrupted, onProgress: progress.onProgress });
     progress.end();
-    await deliverForms(context, { human: () => suggestionYaml(suggestion), json: () => `${JSON.stringify(suggestion, undefined, 2)}\n` });
+    await deliverForms(context, { human: () => suggestionYaml(suggestion), json: () => jsonDocument(suggestion) });
     return 0;
   } finally {
     progress.end();

@@ -2,6 +2,7 @@ import { resolve } from "node:path";
 import { DimsyncError } from "../../model/errors.ts";
 import type { ExitCode } from "../../model/exit.ts";
 import { takeSnapshot } from "../../operations/adopt/snapshot.ts";
+import { jsonDocument } from "../../text/control-characters.ts";
 import { counted } from "../../text/counts.ts";
 import type { Context } from "../shared/context.ts";
 import type { SnapshotFlags } from "../shared/flags.ts";
@@ -29,7 +30,7 @@ export async function runSnapshot(context: Context<SnapshotFlags>): Promise<Exit
     await deliverForms(context, {
       human: () =>
         `${flags.out}: ${counted(integrations, "integration")} of ${target}, ${size}. It contains names, e-mail addresses and states, but no secrets.\n`,
-      json: () => `${JSON.stringify({ kind: "SnapshotTaken", file: flags.out, ...taken }, undefined, 2)}\n`,
+      json: () => jsonDocument({ kind: "SnapshotTaken", file: flags.out, ...taken }),
     });
     return 0;
   } finally {

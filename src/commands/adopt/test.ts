@@ -3,6 +3,7 @@ import { testJunit } from "../../assertions/report.ts";
 import type { ExitCode } from "../../model/exit.ts";
 import { testProject } from "../../operations/adopt/test.ts";
 import { testsText } from "../../render/terminal/tests.ts";
+import { jsonDocument } from "../../text/control-characters.ts";
 import type { Context } from "../shared/context.ts";
 import type { TestFlags } from "../shared/flags.ts";
 import { checkOutputs, deliverForms } from "../shared/output.ts";
@@ -25,7 +26,7 @@ export async function runTest(context: Context<TestFlags>, files: readonly strin
     progress.end();
     await deliverForms(context, {
       human: (options) => testsText(report.tests, options),
-      json: () => `${JSON.stringify(report, undefined, 2)}\n`,
+      json: () => jsonDocument(report),
       junit: (options) => testJunit(report, options),
     });
     return report.exit.code;

@@ -14,6 +14,7 @@ import type { CiFlags } from "../shared/flags.ts";
 import { setGithubOutputs, writeGithubFiles } from "../shared/github-outputs.ts";
 import { checkOutputs, deliver } from "../shared/output.ts";
 import { loadOneProject, loadProjects } from "../shared/project.ts";
+import { say } from "../shared/say.ts";
 import { plansIn, resultsIn } from "./documents.ts";
 
 type CiContext = Context<CiFlags>;
@@ -162,7 +163,7 @@ async function keepBindings(context: Context<CiFlags>, environment: CiEnvironmen
   if (settings.records.store !== "folder" || mode === "none" || !existsSync(file)) return 0;
   const pushed = await pushBindings(environment, { folder, file, target }, { isPushed: mode === "push", env: io.env });
   if (pushed.outcome !== "refused") {
-    io.stderr(`dimsync: bindings: ${pushed.outcome}\n`);
+    say(io, `bindings: ${pushed.outcome}`);
     return 0;
   }
   const { GITHUB_OUTPUT: outputFile = "", GITHUB_STEP_SUMMARY: summaryFile = "" } = io.env;
@@ -170,7 +171,7 @@ async function keepBindings(context: Context<CiFlags>, environment: CiEnvironmen
   if (mode === "upload") return 0;
   const path = relative(cwd, file);
   const why = `The ids that apply recorded could not be pushed. ${pushed.reason} Commit ${path} by hand; it is among this job's artifacts.`;
-  io.stderr(`dimsync: E_BINDINGS_NOT_PUSHED: ${why}\n`);
+  say(io, `E_BINDINGS_NOT_PUSHED: ${why}`);
   if (summaryFile !== "") appendFileSync(summaryFile, `\n> [!WARNING]\n> ${prose(why)} ${code(path)}\n`);
   return 4;
 }

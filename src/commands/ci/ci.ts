@@ -8,9 +8,11 @@ import { type CiJob, commentPlans, reportDrift, withdrawComments } from "../../c
 import { DimsyncError } from "../../model/errors.ts";
 import type { ExitCode } from "../../model/exit.ts";
 import type { Environment } from "../../model/settings/env.ts";
+import { writeCommands } from "../../text/workflow-commands.ts";
 import type { Context } from "../shared/context.ts";
 import type { CiFlags } from "../shared/flags.ts";
 import { setGithubOutputs } from "../shared/github-outputs.ts";
+import { say } from "../shared/say.ts";
 import { ciApply } from "./apply.ts";
 import { plansIn, withOutputs } from "./documents.ts";
 
@@ -51,7 +53,7 @@ export async function runCi(context: Context<CiFlags>, task: string, planFile: s
     const { reportError } = await import("../shared/report-error.ts");
     return reportError(inner, error);
   } finally {
-    if (existsSync(annotationsFile)) io.stderr(annotationsIn(readFileSync(annotationsFile, "utf8")));
+    if (existsSync(annotationsFile)) writeCommands(io.stderr, annotationsIn(readFileSync(annotationsFile, "utf8")));
     await rm(folder, { recursive: true, force: true });
   }
 }
@@ -80,7 +82,7 @@ async function withPushes(context: Context<CiFlags>, environment: CiEnvironment)
 async function ciPlan(context: Context<CiFlags>, { job, folder }: CiRun): Promise<ExitCode> {
   const { io, flags } = context;
   if (job.environment.isRestricted && !hasKey(io.env)) {
-    io.stderr("dimsync: A pull request from a fork or from Dependabot has no secrets, so dimsync only validates its manifests.\n");
+    say(io, "A pull request from a fork or from Dependabot has no secrets, so dimsync only validates its manifests.");
     const { runValidate } = await import("../core/validate.ts");
     return await runValidate(context, []);
   }

@@ -4,10 +4,10 @@ import type { RunDetail } from "../../controller/views/status.ts";
 import { requestChecks } from "../../controller/work/queue.ts";
 import type { ExitCode } from "../../model/exit.ts";
 import type { Database } from "../../records/postgres/connection.ts";
-import { visible } from "../../text/control-characters.ts";
 import type { Context } from "../shared/context.ts";
 import type { ControllerFlags } from "../shared/flags.ts";
 import { checkOutputs, deliver } from "../shared/output.ts";
+import { say } from "../shared/say.ts";
 import { withController } from "./place.ts";
 
 const pollMs = 300;
@@ -21,7 +21,7 @@ export async function runCheck(context: Context<ControllerFlags>, name: string):
     const request = await requestCheck(database, account);
     await requestChecks(database, [request]);
     if (flags.wait !== true) {
-      io.stderr(`dimsync: ${visible(account.name)} is checked next. To see the result: dimsync controller status\n`);
+      say(io, `${account.name} is checked next. To see the result: dimsync controller status`);
       return 0;
     }
     const run = await answered(database, request, io.interrupted);
@@ -41,6 +41,6 @@ async function answered(database: Database, request: RequestedCheck, signal: Abo
 
 async function show(context: Context<ControllerFlags>, { report, error, exit }: RunDetail): Promise<ExitCode> {
   if (report !== undefined) await deliver(context, [report]);
-  if (error !== undefined) context.io.stderr(`dimsync: ${visible(error.code)}: ${visible(error.message)}\n`);
+  if (error !== undefined) say(context.io, `${error.code}: ${error.message}`);
   return exit.code as ExitCode;
 }

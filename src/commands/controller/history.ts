@@ -2,7 +2,7 @@ import { knownAccount } from "../../controller/operate.ts";
 import type { AccountDetail } from "../../controller/views/status.ts";
 import type { ExitCode } from "../../model/exit.ts";
 import { cell, tableLines } from "../../render/terminal/layout.ts";
-import { visible } from "../../text/control-characters.ts";
+import { jsonDocument, visible } from "../../text/control-characters.ts";
 import { counted } from "../../text/counts.ts";
 import { spaced, wholePath } from "../../text/paths.ts";
 import type { Context } from "../shared/context.ts";
@@ -17,8 +17,7 @@ export async function runHistory(context: Context<ControllerFlags>, name: string
   const { name: shown, runs, events, suspensions, timeline } = account;
   await deliverForms(context, {
     human: ({ width = 100 }) => historyText(account, width),
-    json: () =>
-      `${JSON.stringify({ formatVersion: "1.0", kind: "ControllerHistory", account: shown, runs, events, suspensions, timeline }, undefined, 2)}\n`,
+    json: () => jsonDocument({ formatVersion: "1.0", kind: "ControllerHistory", account: shown, runs, events, suspensions, timeline }),
   });
   return 0;
 }

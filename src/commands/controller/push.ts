@@ -8,13 +8,14 @@ import { ProblemsError } from "../../model/errors.ts";
 import type { ExitCode } from "../../model/exit.ts";
 import { toDiagnostic } from "../../model/problem.ts";
 import { projectGitState } from "../../operations/session.ts";
-import { visible } from "../../text/control-characters.ts";
+import { jsonDocument, visible } from "../../text/control-characters.ts";
 import { counted } from "../../text/counts.ts";
 import type { Context } from "../shared/context.ts";
 import type { ControllerFlags } from "../shared/flags.ts";
 import { checkOutputs, deliverForms } from "../shared/output.ts";
 import { loadOptions } from "../shared/project.ts";
 import { diagnosticText } from "../shared/report-error.ts";
+import { say } from "../shared/say.ts";
 import { currentUser, placeOf, withController } from "./place.ts";
 
 /** `dimsync controller push`: uploads the project and makes it the desired state of its targets under control. */
@@ -25,8 +26,7 @@ export async function runPush(context: Context<ControllerFlags>): Promise<ExitCo
   for (const warning of warningsOf(projects, context)) io.stderr(warning);
   const [first] = projects;
   const git = first === undefined ? undefined : await projectGitState(first, io.interrupted);
-  if (git?.dirty === true)
-    io.stderr(`dimsync: the project has uncommitted changes, which are pushed too: ${visible((git.changedFiles ?? []).join(", "))}\n`);
+  if (git?.dirty === true) say(io, `the project has uncommitted changes, which are pushed too: ${(git.changedFiles ?? []).join(", ")}`);
   const { vars = {} } = loadOptions(context, []);
   const content = await makeBundle(projects, {
     source: flags.source ?? (await sourceOf(first?.settings.folder ?? cwd, io.env)),
@@ -46,8 +46,7 @@ export async function runPush(context: Context<ControllerFlags>): Promise<ExitCo
   await deliverForms(context, {
     human: () =>
       visible(`Pushed ${digest.slice(0, 19)} of ${source}: ${counted(names.length, "account")} (${names.join(", ")})`).concat("\n"),
-    json: () =>
-      `${JSON.stringify({ formatVersion: "1.0", kind: "ControllerPush", digest, source, commit, dirty, accounts: names }, undefined, 2)}\n`,
+    json: () => jsonDocument({ formatVersion: "1.0", kind: "ControllerPush", digest, source, commit, dirty, accounts: names }),
   });
   return 0;
 }

@@ -2,7 +2,7 @@ import { listAccounts } from "../../controller/views/accounts.ts";
 import type { AccountSummary } from "../../controller/views/status.ts";
 import { combineExits, type Exit, type ExitCode } from "../../model/exit.ts";
 import { cell, tableLines } from "../../render/terminal/layout.ts";
-import { visible } from "../../text/control-characters.ts";
+import { jsonDocument, visible } from "../../text/control-characters.ts";
 import type { Context } from "../shared/context.ts";
 import type { ControllerFlags } from "../shared/flags.ts";
 import { checkOutputs, deliverForms } from "../shared/output.ts";
@@ -15,7 +15,7 @@ export async function runStatus(context: Context<ControllerFlags>): Promise<Exit
   const exit = statusExit(accounts);
   await deliverForms(context, {
     human: ({ width = 100 }) => statusText(accounts, width, Date.now()),
-    json: () => `${JSON.stringify({ formatVersion: "1.0", kind: "ControllerStatus", accounts, exit }, undefined, 2)}\n`,
+    json: () => jsonDocument({ formatVersion: "1.0", kind: "ControllerStatus", accounts, exit }),
   });
   return exit.code;
 }

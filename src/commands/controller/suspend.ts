@@ -4,10 +4,10 @@ import { requestChecks } from "../../controller/work/queue.ts";
 import { DimsyncError } from "../../model/errors.ts";
 import type { ExitCode } from "../../model/exit.ts";
 import type { Database } from "../../records/postgres/connection.ts";
-import { visible } from "../../text/control-characters.ts";
 import type { Context } from "../shared/context.ts";
 import type { ControllerFlags } from "../shared/flags.ts";
 import { untilFlag } from "../shared/project.ts";
+import { say } from "../shared/say.ts";
 import { currentUser, withController } from "./place.ts";
 
 /** `dimsync controller suspend ACCOUNT --until T --reason R` */
@@ -22,7 +22,7 @@ export async function runSuspend(context: Context<ControllerFlags>, name: string
   return await withController<ExitCode>(context, async (database) => {
     const account = await knownAccount(database, name);
     await suspend(database, account, { until, reason, by: currentUser(context) });
-    io.stderr(`dimsync: ${visible(account.name)} is suspended until ${until.toISOString()}. A run in progress is completed.\n`);
+    say(io, `${account.name} is suspended until ${until.toISOString()}. A run in progress is completed.`);
     return 0;
   });
 }
@@ -38,7 +38,7 @@ export async function runResume(context: Context<ControllerFlags>, name: string)
     const account = await knownAccount(database, name);
     const wasSuspended = await resume(database, account, currentUser(context));
     if (wasSuspended) await requestNow(database, account);
-    context.io.stderr(`dimsync: ${visible(account.name)} ${wasSuspended ? "is checked again" : "is not suspended"}.\n`);
+    say(context.io, `${account.name} ${wasSuspended ? "is checked again" : "is not suspended"}.`);
     return 0;
   });
 }

@@ -8,12 +8,14 @@ import type { Plan } from "../../model/plan.ts";
 import type { Result } from "../../model/result.ts";
 import { isEnabled } from "../../model/settings/env.ts";
 import { type ApplyAccountOptions, applyAccount } from "../../operations/core/apply.ts";
+import { jsonDocument } from "../../text/control-characters.ts";
 import { type Context, recordsNotice, wantsColor } from "../shared/context.ts";
 import type { ApplyFlags } from "../shared/flags.ts";
 import { checkOutputs, checkWritable, deliver } from "../shared/output.ts";
 import { planOptions } from "../shared/plan-options.ts";
 import { showProgress } from "../shared/progress.ts";
 import { durationFlag, loadProjects } from "../shared/project.ts";
+import { say } from "../shared/say.ts";
 import { runPlan } from "./plan.ts";
 
 /** `dimsync apply [FILE]`: sends the requests of a plan, verifies the responses, records the ids. */
@@ -82,7 +84,7 @@ const maxOnly = 5;
 /** Throws E_RESULT_WRITE (exit 4): the account was changed, but the result is not recorded. */
 async function keepResults(file: string, results: readonly Result[]): Promise<void> {
   const { writeAtomic } = await import("../../records/files/atomic.ts");
-  const text = `${JSON.stringify(results.length === 1 ? results[0] : results, undefined, 2)}\n`;
+  const text = jsonDocument(results.length === 1 ? results[0] : results);
   await writeAtomic(file, text).catch((error: unknown) => {
     const why = error instanceof Error ? error.message : String(error);
     throw new DimsyncError("E_RESULT_WRITE", `The result could not be written to ${file}: ${why}. It is printed instead.`, {
@@ -104,7 +106,7 @@ async function applyTarget(context: Context<ApplyFlags>, project: Project, file:
     failFast: flags.failFast === true,
     lockTimeoutMs: flags.lockTimeout === undefined ? 0 : durationFlag("--lock-timeout", flags.lockTimeout),
     ...(flags.maxPlanAge === undefined ? {} : { maxPlanAgeMs: durationFlag("--max-plan-age", flags.maxPlanAge) }),
-    onNotice: (text) => io.stderr(`dimsync: ${text}\n`),
+    onNotice: (text) => say(io, text),
     ...(saved === undefined ? {} : { saved }),
     ...(flags.yes === true || saved !== undefined ? {} : { confirm: (plan) => ask(context, plan, progress.end) }),
   };

@@ -11,6 +11,7 @@ import { momentFlag } from "../inspect/audit.ts";
 import type { Context } from "../shared/context.ts";
 import type { DriftFlags } from "../shared/flags.ts";
 import { loadOptions } from "../shared/project.ts";
+import { say } from "../shared/say.ts";
 import { notifyWebhook, readLastNotified, saveLastNotified, webhookOf } from "./drift-notify.ts";
 
 /** Checks flags before any work. Throws E_USAGE. */
@@ -32,7 +33,7 @@ export async function recordReport(
 ): Promise<ReportHistory | undefined> {
   const { flags, cwd, io } = context;
   const folder = flags.history === undefined ? undefined : resolve(cwd, flags.history);
-  const warn = (text: string): void => io.stderr(`dimsync: ${visible(text)}\n`);
+  const warn = (text: string): void => say(io, text);
   const past = folder === undefined ? [] : await pastReports(folder, report.target, warn);
   const lastComplete = past.findLast(({ complete }) => complete);
   const done = stepsDone(lastComplete, report, scope.has);

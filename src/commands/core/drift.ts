@@ -12,6 +12,7 @@ import type { Context } from "../shared/context.ts";
 import type { DriftFlags } from "../shared/flags.ts";
 import { checkOutputs, checkWritable, deliver } from "../shared/output.ts";
 import { planOptions } from "../shared/plan-options.ts";
+import { say } from "../shared/say.ts";
 import { acceptReport, checkDriftFlags, recordReport } from "./drift-actions.ts";
 import { failOnFlags, planTargets } from "./plan.ts";
 
@@ -65,5 +66,5 @@ async function saveRevert(context: Context<DriftFlags>, project: Project, file: 
   const plan = await planAccount(project, planOptions(flags), { env: io.env, signal: io.interrupted });
   const { writePlanFile } = await import("../../records/plan-file.ts");
   await writePlanFile(file, plan, { digestKey: io.env["DIMSYNC_DIGEST_KEY"], signal: io.interrupted });
-  io.stderr(`dimsync: saved a plan that undoes the drift. To apply it:\n  dimsync apply ${file}\n`);
+  say(io, `saved a plan that undoes the drift. To apply it:`, `dimsync apply ${file}`);
 }

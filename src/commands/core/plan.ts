@@ -8,7 +8,6 @@ import { loadBase } from "../../operations/core/base.ts";
 import { planAccount } from "../../operations/core/plan.ts";
 import type { PlanMemo } from "../../operations/memo/plan-memo.ts";
 import type { ReadLog } from "../../service/read-log.ts";
-import { visible } from "../../text/control-characters.ts";
 import { didYouMean } from "../../text/suggest.ts";
 import { type Context, recordsNotice, wantsColor } from "../shared/context.ts";
 import type { PlanFlags } from "../shared/flags.ts";
@@ -16,6 +15,7 @@ import { checkOutputs, checkWritable, deliver } from "../shared/output.ts";
 import { planOptions } from "../shared/plan-options.ts";
 import { showProgress } from "../shared/progress.ts";
 import { loadOptions, loadProjects } from "../shared/project.ts";
+import { say } from "../shared/say.ts";
 
 /** `dimsync plan`: shows what apply would change. Only sends GET. */
 export async function runPlan(context: Context<PlanFlags>, paths: readonly string[]): Promise<ExitCode> {
@@ -82,8 +82,9 @@ export async function planTargets(
   for (const project of projects) {
     const base = flags.base === undefined ? undefined : await loadBase(project, flags.base, loadOptions(context, paths));
     if (base !== undefined && base.errors > 0 && flags.quiet !== true)
-      io.stderr(
-        `dimsync: The project at ${visible(flags.base ?? "")} could only be read in part (errors: ${base.errors}). Manifests that are missing there count as new.\n`,
+      say(
+        io,
+        `The project at ${flags.base ?? ""} could only be read in part (errors: ${base.errors}). Manifests that are missing there count as new.`,
       );
     const progress = showProgress(context);
     try {

@@ -1,6 +1,7 @@
 import type { ExitCode } from "../../model/exit.ts";
 import { explainSchemaNode } from "../../operations/inspect/explain.ts";
 import { explainText } from "../../render/terminal/explain.ts";
+import { jsonDocument } from "../../text/control-characters.ts";
 import type { Context } from "../shared/context.ts";
 import type { ExplainFlags } from "../shared/flags.ts";
 import { nodePath } from "../shared/node-path.ts";
@@ -17,7 +18,7 @@ export async function runExplain(context: Context<ExplainFlags>, address: string
   const explained = await explainSchemaNode(project, { address, node }, { env: io.env, signal: io.interrupted });
   await deliverForms(context, {
     human: (options) => explained.map((one) => explainText(one, options)).join("\n"),
-    json: () => `${JSON.stringify(explained, undefined, 2)}\n`,
+    json: () => jsonDocument(explained),
   });
   return 0;
 }

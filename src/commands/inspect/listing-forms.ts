@@ -2,7 +2,7 @@ import { isObject, type JsonValue, own } from "../../model/json/json.ts";
 import type { RenderOptions } from "../../render/document.ts";
 import { code, table } from "../../render/markdown/escape.ts";
 import { listingText } from "../../render/terminal/listing.ts";
-import { visible } from "../../text/control-characters.ts";
+import { jsonDocument, visible } from "../../text/control-characters.ts";
 import { blockLines } from "../../yaml/print.ts";
 
 /** A column is a member, or a path of members with dots. */
@@ -69,8 +69,8 @@ export const rawForms = (value: unknown, lines: readonly unknown[]) => {
 
 function dataForms(value: unknown, lines: readonly unknown[]) {
   return {
-    json: () => `${JSON.stringify(value, undefined, 2)}\n`,
-    ndjson: () => lines.map((line) => `${JSON.stringify(line)}\n`).join(""),
+    json: () => jsonDocument(value),
+    ndjson: () => lines.map((line) => jsonDocument(line, 0)).join(""),
     yaml: () => `${blockLines(value as JsonValue).join("\n")}\n`,
   };
 }

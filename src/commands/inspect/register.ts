@@ -42,7 +42,7 @@ export async function runRegister(context: Context<RegisterFlags>): Promise<Exit
       if (base === undefined) {
         await deliverForms(context, {
           human: (how) => registerText(register, how),
-          csv: () => registerCsv(register),
+          csv: () => registerCsv(register, flags.csv),
           json: () => registerJson(register),
           html: async () => (await import("../../render/register/html.ts")).registerHtml(register),
           markdown: (how) => registerMarkdown(register, how),
@@ -52,7 +52,7 @@ export async function runRegister(context: Context<RegisterFlags>): Promise<Exit
       const diff = await diffRegister(project, register, { base, options });
       await deliverForms(context, {
         human: (how) => registerDiffText(diff, how),
-        csv: () => registerDiffCsv(diff),
+        csv: () => registerDiffCsv(diff, flags.csv),
         json: () => registerDiffJson(diff),
         html: async () => (await import("../../render/register/html.ts")).registerDiffHtml(diff),
         markdown: (how) => registerDiffMarkdown(diff, how),

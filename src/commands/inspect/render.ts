@@ -10,12 +10,14 @@ import type { JsonValue } from "../../model/json/json.ts";
 import type { Resource } from "../../model/resource.ts";
 import { withReadSession } from "../../operations/core/plan.ts";
 import { withLocations } from "../../operations/inspect/explain.ts";
+import { jsonDocument } from "../../text/control-characters.ts";
 import { andMore } from "../../text/lists.ts";
 import { blockLines } from "../../yaml/print.ts";
 import type { Context } from "../shared/context.ts";
 import type { RenderFlags } from "../shared/flags.ts";
 import { checkOutputs, deliverForms } from "../shared/output.ts";
 import { loadValidProject, unknownManifest } from "../shared/project.ts";
+import { say } from "../shared/say.ts";
 
 /** `dimsync render [ADDRESS]`: prints manifests with variables filled in; secrets stay references. Sends no request; --expand sends GETs. */
 export async function runRender(context: Context<RenderFlags>, address: string | undefined): Promise<ExitCode> {
@@ -31,7 +33,7 @@ export async function runRender(context: Context<RenderFlags>, address: string |
   const documents = isExpanded ? await expand(context, project, { found, address }) : found.map(documentOf);
   await deliverForms(context, {
     human: () => documents.map((document) => `${blockLines(document as JsonValue).join("\n")}\n`).join("---\n"),
-    json: () => `${JSON.stringify(address !== undefined && documents.length === 1 ? documents[0] : documents, undefined, 2)}\n`,
+    json: () => jsonDocument(address !== undefined && documents.length === 1 ? documents[0] : documents),
   });
   return 0;
 }
@@ -84,9 +86,7 @@ async function expand({ io, flags, cwd }: Context<RenderFlags>, project: Project
   const done = new Set(all.flatMap((tree) => tree.configs));
   const unexpanded = configs.filter(({ address }) => !done.has(address));
   if (unexpanded.length > 0 && flags.quiet !== true)
-    io.stderr(
-      `dimsync: not expanded, because their integrations are not in the account yet: ${unexpanded.map(({ address }) => address).join(", ")}.\n`,
-    );
+    say(io, `not expanded, because their integrations are not in the account yet: ${unexpanded.map(({ address }) => address).join(", ")}.`);
   const names = new Set<string>();
   const isUnclear = (label: string, liveId: string): boolean => label === liveId || trees.filter((tree) => tree.label === label).length > 1;
   const expanded = trees.map(({ config, label, liveId, schemas }) => {

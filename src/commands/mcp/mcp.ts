@@ -1,8 +1,8 @@
 import { Writable } from "node:stream";
 import { StdioServerTransport } from "@modelcontextprotocol/sdk/server/stdio.js";
 import type { ExitCode } from "../../model/exit.ts";
-import { visible } from "../../text/control-characters.ts";
 import type { Context } from "../shared/context.ts";
+import { say } from "../shared/say.ts";
 import { createMcpServer } from "./server.ts";
 
 /** `dimsync mcp`: serves tools and resources over stdin and stdout until stdin ends or the run is interrupted. */
@@ -18,7 +18,7 @@ export async function runMcp(context: Context): Promise<ExitCode> {
     io.interrupted.addEventListener("abort", () => resolve(), { once: true });
   });
   const server = createMcpServer({ ...context, io: { ...io, interrupted } });
-  server.onerror = (error) => io.stderr(`dimsync: ${visible(error.message)}\n`);
+  server.onerror = (error) => say(io, `${error.message}`);
   await server.connect(new StdioServerTransport(process.stdin, protocolOutput()));
   await ended;
   // Calls that still run end at once.

@@ -1,5 +1,6 @@
 import { isObject } from "../../model/json/json.ts";
 import { toPointer } from "../../model/json/pointer.ts";
+import { jsonDocument } from "../../text/control-characters.ts";
 
 /** A result that fits, and what it lacks: "4880 of 5000 entries of /items". */
 export interface Shortened {
@@ -38,7 +39,7 @@ function shortenJson(value: unknown, maxBytes: number): Shortened | undefined {
   let left = value;
   // Each round cuts the largest part; what is left of a part is not the largest for long.
   for (let round = 0; round < 100; round += 1) {
-    const text = `${JSON.stringify(left)}\n`;
+    const text = jsonDocument(left, 0);
     const over = Buffer.byteLength(text) - maxBytes;
     if (over <= 0) return { text, leftOut: [...cuts].map(([path, cut]) => cutText(path, cut)) };
     const found = cutLargest(left, { path: [], over });

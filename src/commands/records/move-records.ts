@@ -8,11 +8,13 @@ import { type CreatedStore, createStore, parseStore, type StoreChoice, writeReco
 import { openRecords } from "../../operations/records/open.ts";
 import { type Bundle, bundleOf, importBundle, isEmpty, parseBundle, sameRecords } from "../../records/bundle.ts";
 import type { Records } from "../../records/records.ts";
+import { jsonDocument, visible } from "../../text/control-characters.ts";
 import { counted } from "../../text/counts.ts";
 import { inlineYaml } from "../../yaml/print.ts";
 import type { Context } from "../shared/context.ts";
 import type { RecordsFlags } from "../shared/flags.ts";
 import { loadOneProject } from "../shared/project.ts";
+import { say } from "../shared/say.ts";
 
 type Task = "init" | "migrate" | "export" | "restore" | "check";
 
@@ -30,7 +32,7 @@ export async function runMove(context: Context<RecordsFlags>, task: Task, file: 
         await migrate(opened);
         break;
       case "export":
-        context.io.stdout(`${JSON.stringify(await bundleOf(records, project.settings.target), undefined, 2)}\n`);
+        context.io.stdout(jsonDocument(await bundleOf(records, project.settings.target)));
         break;
       case "restore":
         await restore(opened, file);
@@ -107,7 +109,7 @@ async function migrate({ context, project, records }: Opened): Promise<void> {
           `The new store does not contain the same records (before: ${summary(before)}; after: ${summary(after)}). dimsync.yaml was not changed.`,
         );
       await finish({ context, project, records: target }, choice, created);
-      context.io.stderr(`dimsync: Moved ${summary(before)}. The old store stays locked, so that nothing uses it.\n`);
+      say(context.io, `Moved ${summary(before)}. The old store stays locked, so that nothing uses it.`);
     } finally {
       await target.close();
     }
@@ -121,18 +123,16 @@ async function migrate({ context, project, records }: Opened): Promise<void> {
 async function finish({ context, project }: Opened, choice: StoreChoice, created: CreatedStore): Promise<void> {
   const { settings, configFile } = project;
   const { io, flags, cwd } = context;
-  for (const note of created.notes) io.stderr(`dimsync: ${note}\n`);
+  for (const note of created.notes) say(io, note);
   const lines = created.config === undefined ? "" : `records: ${inlineYaml(created.config as never)}\n`;
   if (flags.print === true || configFile === undefined) {
-    io.stderr(
-      `dimsync: ${created.config === undefined ? "Remove records from" : "Add this to"} the target ${settings.target} in dimsync.yaml:\n`,
-    );
+    say(io, `${created.config === undefined ? "Remove records from" : "Add this to"} the target ${settings.target} in dimsync.yaml:`);
     io.stdout(lines);
     return;
   }
   await writeRecordsConfig(configFile, settings.target, created.config);
   const where = relative(cwd, configFile);
-  io.stderr(`dimsync: ${where} now names the ${choice.store} store for the target ${settings.target}. Commit it.\n`);
+  say(io, `${where} now names the ${choice.store} store for the target ${settings.target}. Commit it.`);
 }
 
 async function restore({ context, project, records }: Opened, file: string | undefined): Promise<void> {
@@ -148,28 +148,26 @@ async function restore({ context, project, records }: Opened, file: string | und
       `${file} has the records of the target ${JSON.stringify(bundle.target)}, not of ${JSON.stringify(target)}. Ids of one account mean nothing in another. If the target was renamed, use --force.`,
     );
   const before = await bundleOf(records, target);
-  if (sameRecords(before, bundle)) return context.io.stderr("dimsync: The store has these records already.\n");
+  if (sameRecords(before, bundle)) return say(context.io, "The store has these records already.");
   if (!isEmpty(before))
     throw new DimsyncError(
       "E_RECORDS_EXIST",
       `${records.place} has other records (${summary(before)}). Records are only restored into an empty store.`,
     );
   await importBundle(records, bundle, randomUUID());
-  context.io.stderr(`dimsync: Restored ${summary(bundle)}.\n`);
+  say(context.io, `Restored ${summary(bundle)}.`);
 }
 
 async function check({ context, project, records }: Opened): Promise<void> {
   const bundle = await bundleOf(records, project.settings.target);
   const addresses = new Set(project.resources.map(({ address }) => address));
   const orphans = Object.keys(bundle.bindings).filter((address) => !addresses.has(address));
-  const { io } = context;
-  io.stdout(`${records.place}: ${summary(bundle)}.\n`);
+  const line = (text: string): void => context.io.stdout(`${visible(text)}\n`);
+  line(`${records.place}: ${summary(bundle)}.`);
   for (const { address } of bundle.open)
-    io.stdout(`${address}: the outcome of its create is unknown. Run dimsync plan, then dimsync resolve ${address}.\n`);
+    line(`${address}: the outcome of its create is unknown. Run dimsync plan, then dimsync resolve ${address}.`);
   for (const address of orphans)
-    io.stdout(
-      `${address}: no manifest has this address. If it was renamed, bind the new address; otherwise run dimsync unbind ${address}.\n`,
-    );
+    line(`${address}: no manifest has this address. If it was renamed, bind the new address; otherwise run dimsync unbind ${address}.`);
 }
 
 const summary = ({ bindings, open, applied }: Bundle): string =>

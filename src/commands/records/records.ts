@@ -9,6 +9,7 @@ import type { Context } from "../shared/context.ts";
 import type { RecordsFlags } from "../shared/flags.ts";
 import { checkOutputs } from "../shared/output.ts";
 import { loadOneProject, untilFlag } from "../shared/project.ts";
+import { say } from "../shared/say.ts";
 import { showHistory, showRecords } from "./show.ts";
 
 const tasks = ["show", "lock", "unlock", "init", "migrate", "export", "restore", "check"] as const;
@@ -42,8 +43,9 @@ async function lock({ flags, io }: Context<RecordsFlags>, records: Records): Pro
     });
   const until = flags.until === undefined ? undefined : untilFlag(flags.until);
   await records.lock({ runId: randomUUID(), reason: flags.reason, ...(until === undefined ? {} : { until }) });
-  io.stderr(
-    `dimsync: The target is locked${until === undefined ? "" : ` until ${until.toISOString()}`}. To end the lock, run dimsync records unlock.\n`,
+  say(
+    io,
+    `The target is locked${until === undefined ? "" : ` until ${until.toISOString()}`}. To end the lock, run dimsync records unlock.`,
   );
   return 0;
 }
@@ -51,14 +53,12 @@ async function lock({ flags, io }: Context<RecordsFlags>, records: Records): Pro
 async function unlock(context: Context<RecordsFlags>, records: Records): Promise<ExitCode> {
   const lease = await records.lease();
   if (lease === undefined) {
-    context.io.stderr("dimsync: The target is not locked.\n");
+    say(context.io, "The target is not locked.");
     return 0;
   }
   await confirmUnlock(context, lease);
   const ended = await records.unlock();
-  context.io.stderr(
-    ended === undefined ? "dimsync: The target is not locked.\n" : `dimsync: The lease of ${describeLease(ended)} is ended.\n`,
-  );
+  say(context.io, ended === undefined ? "The target is not locked." : `The lease of ${describeLease(ended)} is ended.`);
   return 0;
 }
 

@@ -3,6 +3,7 @@ import type { ExitCode } from "../../model/exit.ts";
 import type { Lease, Records } from "../../records/records.ts";
 import { describeLease } from "../../records/store-errors.ts";
 import { historyText, recordsText } from "../../render/terminal/records.ts";
+import { jsonDocument } from "../../text/control-characters.ts";
 import type { Context } from "../shared/context.ts";
 import type { RecordsFlags } from "../shared/flags.ts";
 import { deliverForms } from "../shared/output.ts";
@@ -28,7 +29,7 @@ export async function showRecords(context: Context<RecordsFlags>, records: Recor
       const holder = lease === undefined ? undefined : [describeLease(lease), lease.reason].filter((part) => part !== undefined).join(": ");
       return recordsText({ ...shown, holder }, options);
     },
-    json: () => `${JSON.stringify(shown, undefined, 2)}\n`,
+    json: () => jsonDocument(shown),
   });
   return 0;
 }
@@ -43,7 +44,7 @@ export async function showHistory(context: Context<RecordsFlags>, records: Recor
   const { store, place } = records;
   await deliverForms(context, {
     human: (options) => historyText({ target, store, place, entries }, options),
-    json: () => `${JSON.stringify({ kind: "RecordsHistory", target, store, place, entries }, undefined, 2)}\n`,
+    json: () => jsonDocument({ kind: "RecordsHistory", target, store, place, entries }),
   });
   return 0;
 }

@@ -5,6 +5,7 @@ import { openRecords } from "../../operations/records/open.ts";
 import type { RecordsRun } from "../../records/records.ts";
 import type { Context } from "../shared/context.ts";
 import { loadOneProject, unknownManifest } from "../shared/project.ts";
+import { say } from "../shared/say.ts";
 
 export interface OpenedRecords {
   readonly records: RecordsRun;
@@ -32,7 +33,7 @@ export async function withRecords(context: Context, work: (opened: OpenedRecords
       await work({ records, settings, resourceAt, say: (text) => lines.push(text) });
     } finally {
       await records.release();
-      for (const line of lines) io.stderr(`dimsync: ${line}\n`);
+      for (const line of lines) say(io, line);
     }
   } finally {
     await store.close();

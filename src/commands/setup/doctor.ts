@@ -4,6 +4,7 @@ import { version } from "../../model/runtime/version.ts";
 import { openAccount, systemClock } from "../../operations/account.ts";
 import { probeRecords, readRecords } from "../../operations/records/open.ts";
 import { doctorText } from "../../render/terminal/doctor.ts";
+import { jsonDocument } from "../../text/control-characters.ts";
 import type { Context } from "../shared/context.ts";
 import { checkOutputs, deliverForms } from "../shared/output.ts";
 import { loadOneProject } from "../shared/project.ts";
@@ -23,6 +24,6 @@ export async function runDoctor(context: Context): Promise<ExitCode> {
   });
   // Reads that an interruption ended look like failed checks.
   io.interrupted.throwIfAborted();
-  await deliverForms(context, { human: (options) => doctorText(report, options), json: () => `${JSON.stringify(report, undefined, 2)}\n` });
+  await deliverForms(context, { human: (options) => doctorText(report, options), json: () => jsonDocument(report) });
   return report.exit.code;
 }

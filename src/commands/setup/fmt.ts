@@ -15,6 +15,7 @@ import type { Context } from "../shared/context.ts";
 import type { FmtFlags } from "../shared/flags.ts";
 import { loadAnyProjects } from "../shared/project.ts";
 import { diagnosticText } from "../shared/report-error.ts";
+import { say } from "../shared/say.ts";
 
 /**
  * `dimsync fmt [PATH…]`: writes manifests (without paths also the config file) in canonical form and prints the names of changed files. With --check it
@@ -44,8 +45,7 @@ export async function runFmt(context: Context<FmtFlags>, paths: readonly string[
     outcomes.push(await formatFile(context, path, schemaOf));
   }
   const changed = outcomes.filter((outcome) => outcome === "changed").length;
-  if (flags.check === true && changed > 0)
-    io.stderr(`dimsync: ${changed} of ${files.size} files are not in canonical form. Run dimsync fmt.\n`);
+  if (flags.check === true && changed > 0) say(io, `${changed} of ${files.size} files are not in canonical form. Run dimsync fmt.`);
   if (outcomes.includes("failed") || pathProblems.some(({ severity }) => severity === "error")) return 1;
   return flags.check === true && changed > 0 ? 2 : 0;
 }
@@ -61,7 +61,7 @@ async function formatFile({ io, flags, cwd }: Context<FmtFlags>, path: string, s
   const { source, problems } = readSource(cwd, path);
   const messages = source === undefined ? problems.map(({ message }) => message) : yamlProblemLines(source);
   if (source === undefined || messages.length > 0) {
-    io.stderr(messages.map((message) => `dimsync: ${visible(message)}\n`).join(""));
+    for (const message of messages) say(io, message);
     return "failed";
   }
   const formatted = formatManifests(source.text, schemaOf);

@@ -4,6 +4,7 @@ import type { Environment } from "../../model/settings/env.ts";
 import type { Context } from "../shared/context.ts";
 import type { InitFlags } from "../shared/flags.ts";
 import { loadProjects } from "../shared/project.ts";
+import { say } from "../shared/say.ts";
 
 /**
  * Creates the records of a new project in the remote `origin` of its repository, so that CI jobs and
@@ -17,7 +18,7 @@ export async function createRecords(context: Context<InitFlags>, root: string): 
     await runMove({ ...context, cwd: root }, "init", undefined);
   } catch (error) {
     if (!(error instanceof DimsyncError)) throw error;
-    io.stderr(`dimsync: ${error.code}: ${error.message}\n${error.command === undefined ? "" : `  ${error.command}\n`}`);
+    say(io, `${error.code}: ${error.message}`, error.command);
   }
 }
 

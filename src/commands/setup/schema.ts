@@ -4,9 +4,10 @@ import type { ExtendedKinds } from "../../manifests/schema/live-names.ts";
 import { nearestSchemaName, type Schema, schemaNames, schemaText } from "../../manifests/schema/lookup.ts";
 import { DimsyncError } from "../../model/errors.ts";
 import type { ExitCode } from "../../model/exit.ts";
-import { visible } from "../../text/control-characters.ts";
+import { jsonDocument } from "../../text/control-characters.ts";
 import type { Context } from "../shared/context.ts";
 import type { SchemaFlags } from "../shared/flags.ts";
+import { say } from "../shared/say.ts";
 
 /**
  * `dimsync schema [KIND]`: prints the JSON Schema of a kind, the config, a plan …; without KIND the one for any manifest. With --from-live or --snapshot,
@@ -44,8 +45,8 @@ async function printLive(context: Context<SchemaFlags>, text: string): Promise<E
   const snapshotFile = snapshot === undefined ? undefined : resolve(cwd, snapshot);
   const run = { env: io.env, signal: io.interrupted, snapshotFile };
   const { schema: extended, leftOut } = await liveSchema(project, { schema, kinds, integrations }, run);
-  if (flags.quiet !== true) for (const sentence of leftOut) io.stderr(`dimsync: ${visible(sentence)}\n`);
-  io.stdout(`${JSON.stringify(extended, undefined, 1)}\n`);
+  if (flags.quiet !== true) for (const sentence of leftOut) say(io, sentence);
+  io.stdout(jsonDocument(extended, 1));
   return 0;
 }
 

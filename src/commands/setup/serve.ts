@@ -9,6 +9,7 @@ import type { Context } from "../shared/context.ts";
 import type { ServeFlags } from "../shared/flags.ts";
 import { checkWritable } from "../shared/output.ts";
 import { wholeFlag } from "../shared/project.ts";
+import { say } from "../shared/say.ts";
 
 const schemaForms = ["camel", "snake"] as const;
 const errorBodies = ["envelope", "plain", "empty", "echo"] as const;
@@ -46,8 +47,9 @@ export async function runServe({ io, flags, cwd }: Context<ServeFlags>): Promise
   // A key from the environment is a secret; a generated one must be shown.
   if (key !== given) io.stdout(`DIMSYNC_API_KEY=${key}\n`);
   for (const [userKey, email] of users) io.stdout(`# API key of ${email}: ${userKey}\n`);
-  io.stderr(
-    `dimsync: the embedded service listens on ${service.url}. Its account is in ${flags.data === undefined ? "memory" : visible(flags.data)}. Press Ctrl-C to stop.\n`,
+  say(
+    io,
+    `the embedded service listens on ${service.url}. Its account is in ${flags.data === undefined ? "memory" : visible(flags.data)}. Press Ctrl-C to stop.`,
   );
   await new Promise<void>((stop) => {
     if (io.interrupted.aborted) stop();

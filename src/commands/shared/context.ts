@@ -4,6 +4,7 @@ import { DimsyncError } from "../../model/errors.ts";
 import { allowCodeVariable, isEnabled } from "../../model/settings/env.ts";
 import type { GlobalFlags } from "./flags.ts";
 import type { Io } from "./io.ts";
+import { say } from "./say.ts";
 
 /** The environment of a command. */
 export interface Context<Flags extends GlobalFlags = GlobalFlags> {
@@ -35,5 +36,5 @@ export function wantsColor({ io, flags }: Context, isTty: boolean): boolean {
 export const recordsNotice =
   ({ io, flags }: Context) =>
   (text: string): void => {
-    if (flags.quiet !== true) io.stderr(`dimsync: ${text}\n`);
+    if (flags.quiet !== true) say(io, text);
   };

@@ -83,6 +83,7 @@ export interface RegisterFlags extends GlobalFlags {
   /** False with --no-history. */
   readonly history?: string | false;
   readonly snapshot?: string;
+  readonly csv?: "safe" | "raw";
 }
 
 export interface GetFlags extends GlobalFlags {

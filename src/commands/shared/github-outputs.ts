@@ -3,9 +3,10 @@ import { appendFileSync, statSync } from "node:fs";
 import { DimsyncError } from "../../model/errors.ts";
 import type { Environment } from "../../model/settings/env.ts";
 import type { Document } from "../../render/index.ts";
-import { githubPieces, summaryLimitBytes, workflowCommand } from "../../render/machine/github.ts";
+import { githubPieces, summaryLimitBytes } from "../../render/machine/github.ts";
 import { prose } from "../../render/markdown/escape.ts";
 import { visible } from "../../text/control-characters.ts";
+import { workflowCommand } from "../../text/workflow-commands.ts";
 
 /** Appends the step summary and the outputs to the files that GitHub Actions names in the environment, if any. Throws E_OUTPUT. */
 export function writeGithubFiles(env: Environment, documents: readonly Document[], planFile: string): void {

@@ -1,14 +1,15 @@
 import type { Environment } from "../../model/settings/env.ts";
+import { guarded, type Write } from "../../text/workflow-commands.ts";
 import { standardStream } from "./standard-stream.ts";
 
 /** The terminal and the environment of a command. Tests pass their own. */
 export interface Io {
   /** For the document of the command. */
-  readonly stdout: (text: string) => void;
+  readonly stdout: Write;
   /** Resolves when stdout can take more, or is closed. Without waiting, a long output would be kept in memory. */
   readonly stdoutDrained?: () => Promise<void>;
   /** For everything else. */
-  readonly stderr: (text: string) => void;
+  readonly stderr: Write;
   readonly stdoutIsTty: boolean;
   readonly stderrIsTty: boolean;
   readonly stdinIsTty: boolean;
@@ -31,10 +32,11 @@ export interface Io {
 export function processIo(): Io {
   const { interrupted, interrupt, catchSignals } = processSignals();
   const [stdout, stderr] = [standardStream(1), standardStream(2)];
+  const isStep = (process.env["GITHUB_ACTIONS"] ?? "") !== "";
   return {
-    stdout: stdout.write,
+    stdout: isStep ? guarded(stdout.write) : stdout.write,
     stdoutDrained: stdout.drained,
-    stderr: stderr.write,
+    stderr: isStep ? guarded(stderr.write) : stderr.write,
     stdoutIsTty: stdout.isTty(),
     stderrIsTty: stderr.isTty(),
     // Only prompts ask, and it takes milliseconds.

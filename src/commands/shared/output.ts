@@ -6,6 +6,7 @@ import type { Document, RenderOptions } from "../../render/document.ts";
 import { formats, type Text } from "../../render/formats.ts";
 import { isDevice } from "../../text/paths.ts";
 import { didYouMean } from "../../text/suggest.ts";
+import { writeCommands } from "../../text/workflow-commands.ts";
 import { type Context, wantsColor } from "./context.ts";
 import type { ApplyFlags, GlobalFlags, PlanFlags } from "./flags.ts";
 import type { Io } from "./io.ts";
@@ -59,7 +60,7 @@ export async function deliverForms(context: Context, forms: Forms): Promise<void
         caseFiles: io.env["GITLAB_CI"] === "true",
       })) ?? "";
     const pieces = untilInterrupted(typeof text === "string" ? [text] : text, io);
-    if (file === undefined) await print(io, pieces);
+    if (file === undefined) await print(io, pieces, format);
     // It already contains the progress events.
     else if (format === "ndjson") for (const piece of pieces) appendFileSync(file, piece);
     else {
@@ -77,10 +78,12 @@ export async function deliverForms(context: Context, forms: Forms): Promise<void
   }
 }
 
-async function print(io: Io, pieces: Iterable<string>): Promise<void> {
+async function print(io: Io, pieces: Iterable<string>, format: string): Promise<void> {
   const pause = newPauses();
   for (const piece of pieces) {
-    io.stdout(piece);
+    // Its renderer breaks the workflow commands in names.
+    if (format === "github") writeCommands(io.stdout, piece);
+    else io.stdout(piece);
     await io.stdoutDrained?.();
     await pause();
   }

@@ -8,6 +8,7 @@ import { findingsOf } from "../../render/report/findings.ts";
 import { diagnosticLines } from "../../render/terminal/diagnostics.ts";
 import { screenOf } from "../../render/terminal/layout.ts";
 import { visible } from "../../text/control-characters.ts";
+import { writeCommands } from "../../text/workflow-commands.ts";
 import { type Context, wantsColor } from "./context.ts";
 import { writeGithubFailure, writeGithubFiles } from "./github-outputs.ts";
 import { filePrefix } from "./output.ts";
@@ -34,7 +35,7 @@ export function reportError(context: Context, error: unknown): ExitCode {
   const wants = (format: string): boolean => context.flags.output?.some((text) => text.split("=")[0] === format) === true;
   // The runner also reads annotations on stderr; stdout may belong to another format.
   const annotate = context.flags.output?.includes("github") === true ? context.io.stdout : context.io.stderr;
-  if (wants("github")) annotate(githubFailure(context, failure));
+  if (wants("github")) writeCommands(annotate, githubFailure(context, failure));
   // Usage errors are found before a stream starts, and its file may still be that of an earlier run.
   if (wants("ndjson") && code !== "E_USAGE") endStream(context, failure);
   return exit;
@@ -63,7 +64,7 @@ function printError(context: Context, error: unknown): ExitCode {
     io.stderr(
       `${head("E_INTERNAL")}${visible(text.message)}\n  This is a bug in dimsync, not in your files. Please report it with the output of --verbose.\n`,
     );
-    if (context.flags.verbose === true) io.stderr(`${text.stack}\n`);
+    if (context.flags.verbose === true) io.stderr(`${(text.stack ?? "").split("\n").map(visible).join("\n")}\n`);
     return 1;
   }
   io.stderr(

@@ -8,6 +8,7 @@ import pLimit from "p-limit";
 import { Client } from "pg";
 import { DimsyncError } from "../../model/errors.ts";
 import type { Database, Rows } from "../../records/postgres/connection.ts";
+import { withStoredText } from "../../records/postgres/stored-text.ts";
 
 /**
  * PostgreSQL in this process, kept in a folder (in memory without one). It has one connection, and only
@@ -30,7 +31,7 @@ export async function openEmbeddedDatabase(folder: string | undefined): Promise<
   const alone = pLimit(1);
   const nameOf = statementNames();
   let statements = 0;
-  return {
+  return withStoredText({
     query: (text, values) =>
       alone(async () => {
         if (++statements % vacuumEvery === 0) await client.query("vacuum analyze");
@@ -39,7 +40,7 @@ export async function openEmbeddedDatabase(folder: string | undefined): Promise<
     script: (text) => alone(() => runScript(client, text)),
     processIds: async () => ({ given: process.pid, actual: process.pid }),
     close: () => alone(() => db.close()),
-  };
+  });
 }
 
 /** PGlite would create a new database over what is left of an old one. Throws E_CONTROLLER_DATABASE. */

@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import { jsonDocument } from "../../text/control-characters.ts";
 
 /** What a request gets. HEAD gets the same without the body. */
 export interface Reply {
@@ -39,7 +40,7 @@ export const htmlReply = ({ html, ...policy }: HtmlPage, status = 200): Reply =>
 });
 
 export function jsonReply(value: unknown, headers: Readonly<Record<string, string>> = {}): Reply {
-  const body = `${JSON.stringify(value)}\n`;
+  const body = jsonDocument(value, 0);
   return { status: 200, headers: { "content-type": "application/json", ...kept(body), ...headers }, body };
 }
 

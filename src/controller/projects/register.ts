@@ -1,5 +1,6 @@
 import type { Settings } from "../../model/settings/config.ts";
 import type { Database } from "../../records/postgres/connection.ts";
+import { jsonParameter } from "../../records/postgres/stored-text.ts";
 import { rowsOf } from "../database/rows.ts";
 
 /** A target under control, as its config describes it. */
@@ -43,7 +44,7 @@ export function registerAccounts(database: Database, { source, accounts, digest,
   return rowsOf<RegisteredAccount>(
     database,
     "select id, target, host, wanted as generation from stored order by target",
-    [source, JSON.stringify(accounts), digest ?? null, commit ?? null],
+    [source, jsonParameter(accounts), digest ?? null, commit ?? null],
     `entry as (select * from jsonb_to_recordset($2::jsonb) as x(target text, labels jsonb, host text, mode text, "everyMs" bigint)),
 stored as (insert into dimsync_controller.account as a (source, target, labels, host, mode, every_ms, digest, git_commit, wanted, next_check_at)
   select $1, target, labels, host, mode, "everyMs", $3, $4, 1, now() from entry

@@ -66,8 +66,7 @@ export async function asOutcome(signal: AbortSignal, work: () => Promise<RunOutc
 const isOverload = (message: string): boolean => /\bstatus (?:429|5\d\d)\b/u.test(message);
 
 function errorOf(error: unknown): { readonly code: string; readonly message: string } {
-  if (error instanceof DimsyncError)
-    return { code: error.code, message: error.command === undefined ? error.message : `${error.message}\n  ${error.command}` };
+  if (error instanceof DimsyncError) return { code: error.code, message: oneParagraph(error.message, error.command) };
   // A fault of dimsync or of the system; it must not end the controller.
   return { code: "E_INTERNAL", message: error instanceof Error ? error.message : String(error) };
 }
@@ -81,3 +80,7 @@ function failureOf(diagnostics: readonly Diagnostic[]): { readonly code: string;
   const more = errors.length > 1 ? ` (and ${errors.length - 1} more)` : "";
   return { code: first.code, message: `${place === "" ? "" : `${place}: `}${first.message}${more}` };
 }
+
+/** A message and its command for the database and the status page, which have no line for a command. */
+export const oneParagraph = (message: string, command: string | undefined): string =>
+  command === undefined ? message : `${message.replace(/[.:]$/u, "")}: ${command}`;

@@ -1,5 +1,6 @@
 import type { Change, Item, Manual, Plan } from "../../model/plan.ts";
 import type { Finding, FindingDetail } from "../views/status.ts";
+import { oneParagraph } from "./check.ts";
 
 /** A finding of one report. `key` identifies it in later reports of the account. */
 export interface FoundFinding {
@@ -26,7 +27,7 @@ export function findingsOf(report: Plan): readonly FoundFinding[] {
     ...report.blocked.map(
       ({ address, code, message, command }): FoundFinding => ({
         ...{ key: `blocked ${address} ${code}`, kind: "blocked", address, path: "", risk: "neutral", cause: `${code} ${address}` },
-        detail: { text: command === undefined ? message : `${message}\n  ${command}` },
+        detail: { text: oneParagraph(message, command) },
       }),
     ),
     ...report.policy.filter(({ state }) => state !== "fixed").map(ofPolicy),

@@ -1,4 +1,5 @@
 import type { Database } from "../../records/postgres/connection.ts";
+import { jsonParameter } from "../../records/postgres/stored-text.ts";
 import { rowsOf } from "../database/rows.ts";
 import type { ExposedChange } from "./repair.ts";
 
@@ -33,6 +34,6 @@ export async function countProtections(
   await database.query(
     `insert into dimsync_controller.protection (account, key, actor, run)
       select $1, key, actor, $2 from jsonb_to_recordset($3::jsonb) as x(key text, actor text)`,
-    [account, run, JSON.stringify(changes.map(({ key, actor }) => ({ key, actor })))],
+    [account, run, jsonParameter(changes.map(({ key, actor }) => ({ key, actor })))],
   );
 }

@@ -2,6 +2,7 @@ import { gzipSync } from "node:zlib";
 import type { Plan } from "../../model/plan.ts";
 import type { ControllerMode } from "../../model/settings/config.ts";
 import type { Database } from "../../records/postgres/connection.ts";
+import { jsonParameter } from "../../records/postgres/stored-text.ts";
 import { counted } from "../../text/counts.ts";
 import { rowsOf } from "../database/rows.ts";
 import { intervalSql } from "../views/accounts.ts";
@@ -73,7 +74,7 @@ export async function recordRun(database: Database, run: FinishedRun): Promise<R
     database,
     `select exists (select 1 from mine) or exists (select 1 from again) as is_current, (select count(*) from opened) as opened, (select count(*) from closed) as closed,
       (select extract(epoch from next_check_at - now())::double precision from account where running_run is null) as next_in_seconds`,
-    [JSON.stringify(inputOf(run)), zipped(report), zipped(result)],
+    [jsonParameter(inputOf(run)), zipped(report), zipped(result)],
     statement,
   );
   return recorded ?? { is_current: false, opened: 0, closed: 0, next_in_seconds: null };

@@ -4,7 +4,7 @@ import type { Project } from "../../manifests/project.ts";
 import type { Plan } from "../../model/plan.ts";
 import { type ControllerMode, controllerModes } from "../../model/settings/config.ts";
 import type { Environment } from "../../model/settings/env.ts";
-import type { Database } from "../../records/postgres/connection.ts";
+import { type Database, isRefusal, wordsOf } from "../../records/postgres/connection.ts";
 import { counted } from "../../text/counts.ts";
 import { wholePath } from "../../text/paths.ts";
 import { checkProject, type RunOutcome } from "./check.ts";
@@ -85,7 +85,10 @@ async function checkClaimed(options: WorkerOptions, account: ClaimedAccount, { c
   const environment = { env, signal };
   const run = { claim, reason, account: account.id, worker: options.id, generation: account.generation, ...bundleOf(account) };
   const store = async (finished: Pick<FinishedRun, "id" | "mode" | "startedAt" | "endedAt" | "outcome" | "isLast">): Promise<Recorded> => {
-    const recorded = await untilStored(signal, () => recordRun(database, { ...run, ...finished }));
+    const recorded = await untilStored(options, account, async (failure) => {
+      const outcome = failure === undefined ? finished.outcome : notStored(finished.outcome, failure);
+      return recordRun(database, { ...run, ...finished, outcome });
+    });
     report(options, account, finished.outcome);
     return recorded;
   };
@@ -164,14 +167,36 @@ function report({ log }: WorkerOptions, { target }: ClaimedAccount, { exit, repo
   else log(`${target}: exit ${exit.code}, ${found?.summary.exposed ?? 0} exposed, ${counted(found?.items.length ?? 0, "item")} to change`);
 }
 
-/** The database may be unavailable for a while. Without the run, the account would be checked again, and what was sent would be missing from the history. */
-async function untilStored(signal: AbortSignal, store: () => Promise<Recorded>): Promise<Recorded> {
+/**
+ * The database may be unavailable for a while. Without the run, the account would be checked again, and what was sent would be missing
+ * from the history. If the database refuses the run, the account must not silently go stale: `store` then gets the reason, and stores that the
+ * run failed.
+ */
+async function untilStored(
+  { signal, log }: WorkerOptions,
+  { target }: ClaimedAccount,
+  store: (failure?: string) => Promise<Recorded>,
+): Promise<Recorded> {
+  let failure: string | undefined;
   for (let pauseMs = 500; ; pauseMs *= 2) {
     try {
-      return await store();
+      return await store(failure);
     } catch (error) {
-      if (pauseMs > 40_000 || signal.aborted) throw error;
-      await sleep(pauseMs);
+      log(`${target}: the run could not be stored: ${wordsOf(error)}`);
+      if (failure !== undefined || pauseMs > 40_000 || signal.aborted) throw error;
+      if (isRefusal(error)) failure = wordsOf(error);
+      else await sleep(pauseMs);
     }
   }
 }
+
+/** The outcome of a run whose report the database refuses. */
+const notStored = ({ isThrottled, result }: RunOutcome, why: string): RunOutcome => ({
+  exit: { code: 1, reasons: ["E_CONTROLLER_DATABASE"] },
+  error: {
+    code: "E_CONTROLLER_DATABASE",
+    message: `The result of the run could not be stored: ${why}. What was found is only in the log.`,
+  },
+  ...(result === undefined ? {} : { result }),
+  isThrottled,
+});

@@ -1,5 +1,6 @@
 import { DatabaseError, Pool, type PoolClient, type PoolConfig, type QueryResult } from "pg";
 import { isLoopback } from "../../model/settings/base-url.ts";
+import { withStoredText } from "./stored-text.ts";
 
 /** The part of a result that is used. */
 export type Rows = Pick<QueryResult, "rows" | "rowCount">;
@@ -37,7 +38,7 @@ export function openDatabase(url: string, connections = 2): Database {
       throw error;
     }
   };
-  return {
+  return withStoredText({
     query: (text, values) => withClient((client) => client.query(text, [...values])),
     script: (text) => withClient(async (client) => [await client.query(text)].flat()),
     processIds: () =>
@@ -48,7 +49,7 @@ export function openDatabase(url: string, connections = 2): Database {
         return { given: processID, actual: Number(rows[0]?.pid) };
       }),
     close: () => pool.end(),
-  };
+  });
 }
 
 /** TLS unless the host is this machine, or the URL says otherwise with `sslmode`. */

@@ -6,6 +6,7 @@ import type { Lease } from "../records.ts";
 import { subjectOf } from "../shared/describe-change.ts";
 import type { Draft } from "../shared/store.ts";
 import { beginDurable, tableIn } from "./schema.ts";
+import { toStored } from "./stored-text.ts";
 
 // One script is one transaction and one round trip. Its first statement compares the version and
 // takes the next one. Every later statement only acts if that succeeded: if this write made the
@@ -130,7 +131,7 @@ function settleStatement(t: Table, { settlement: { outcome, id, by } }: Extract<
     settled_version = ${version}, settled_at = now() where ${where} and is_open`;
 }
 
-const text = (value: string): string => escapeLiteral(value);
+const text = (value: string): string => escapeLiteral(toStored(value));
 const optional = (value: string | undefined): string => (value === undefined ? "null" : text(value));
 
 /** Throws for anything but a finite number, because it becomes part of a script. */

@@ -1,15 +1,10 @@
-import { visible, visibleLines } from "../../text/control-characters.ts";
+import { visible } from "../../text/control-characters.ts";
 
 const entities: Readonly<Record<string, string>> = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&#39;" };
 
 /** Text for the content of an element or a quoted attribute. Invisible characters are written as escapes. */
 export function escaped(text: string): string {
   return visible(text).replace(/[&<>"']/gu, (character) => entities[character] ?? character);
-}
-
-/** A message; its line breaks stay. */
-export function prose(text: string): string {
-  return visibleLines(text).map(escaped).join("<br>");
 }
 
 export const code = (text: string): string => `<code>${escaped(text)}</code>`;

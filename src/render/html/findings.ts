@@ -16,7 +16,7 @@ import { integrationsText } from "../report/unmanaged.ts";
 import { partTitles } from "../report/words.ts";
 import type { ManualStep, Report } from "../report.ts";
 import { changeTable, traceHtml } from "./changes.ts";
-import { blocks, chip, code, command, escaped, folded, list, prose, type Tone, table } from "./escape.ts";
+import { blocks, chip, code, command, escaped, folded, list, type Tone, table } from "./escape.ts";
 
 // More names than this are folded.
 const mostNames = 50;
@@ -41,14 +41,14 @@ function stepHtml(step: ManualStep, liveWord: string, desiredWord: string): stri
   const values = joinParts([live === "" ? "" : `${liveWord} ${code(live)}`, desired === "" ? "" : `${desiredWord} ${code(desired)}`], ", ");
   const head = `<span aria-hidden="true">☐</span> <strong>${number}. ${escaped(address)}</strong>${path === "" ? "" : ` ${code(path)}`}${values === "" ? "" : `: ${values}`} <span class="quiet small">${escaped(id)}</span>`;
   const who = traceHtml(trace);
-  return `<p>${head}</p><p>${prose(instruction)}</p>${who === "" ? "" : `<p class="small trace">${who}</p>`}`;
+  return `<p>${head}</p><p>${escaped(instruction)}</p>${who === "" ? "" : `<p class="small trace">${who}</p>`}`;
 }
 
 export const blockedList = (blocked: readonly Blocked[]): string =>
   list(
     blockedGroups(blocked).map(
       ({ names, code: name, message, command: next }) =>
-        `<strong>${escaped(names)}</strong> ${chip(name, "bad")}<p>${prose(message)}</p>${command(next)}`,
+        `<strong>${escaped(names)}</strong> ${chip(name, "bad")}<p>${escaped(message)}</p>${command(next)}`,
     ),
     "steps",
   );
@@ -73,14 +73,14 @@ export function heldHtml({ held, words }: Report): string {
       lines.length === 0 ? "" : folded("Held changes", blocks(changeTable(lines, `Held changes of ${address}`, words), more)),
     );
   });
-  return blocks(`<p>${prose(heldNote)}</p>`, list(entries, "steps"));
+  return blocks(`<p>${escaped(heldNote)}</p>`, list(entries, "steps"));
 }
 
 export const unverifiableList = (unverifiable: readonly Unverifiable[]): string =>
   list(
     unverifiable.map(
       ({ address, paths, reason }) =>
-        `<strong>${escaped(address)}</strong>: ${paths.map((path) => code(wholePath(path))).join(", ")}<p class="quiet">${prose(reason)}</p>`,
+        `<strong>${escaped(address)}</strong>: ${paths.map((path) => code(wholePath(path))).join(", ")}<p class="quiet">${escaped(reason)}</p>`,
     ),
     "steps",
   );
@@ -122,7 +122,7 @@ const policyCards = (policies: readonly PolicyGroup[]): string =>
         ),
       );
       const head = joinParts([chip(severity, tones[severity]), `<strong>Policy/${escaped(policy)}</strong>`, quietPlace(place)], " ");
-      return `<div class="card"><p>${head}</p><p>${prose(message)}</p>${nodes.length > mostNodes ? folded(counted(nodes.length, "place"), rows) : rows}</div>`;
+      return `<div class="card"><p>${head}</p><p>${escaped(message)}</p>${nodes.length > mostNodes ? folded(counted(nodes.length, "place"), rows) : rows}</div>`;
     })
     .join("\n");
 
@@ -131,14 +131,14 @@ export const guardNotes = (guards: readonly GuardFinding[], { kind }: Report["wo
     .map((guard) => {
       const isLifted = guard.allowed !== undefined;
       const tone = isLifted ? "info" : kind === "DriftReport" ? "warn" : "bad";
-      const head = `<p><strong>${escaped(guardText(guard, kind))}</strong></p><p>${prose(guard.message)}</p>`;
+      const head = `<p><strong>${escaped(guardText(guard, kind))}</strong></p><p>${escaped(guard.message)}</p>`;
       return `<div class="note ${tone}">${head}${liftHtml(guard, kind)}</div>`;
     })
     .join("\n");
 
 /** How to lift a guard, or why it was lifted. A drift report applies nothing. */
 function liftHtml({ guard, allowed }: GuardFinding, kind: Report["words"]["kind"]): string {
-  if (allowed !== undefined) return `<p>Reason: ${prose(allowed)}</p>`;
+  if (allowed !== undefined) return `<p>Reason: ${escaped(allowed)}</p>`;
   if (kind === "DriftReport") return "";
   return `<p>To lift it, give a reason. It is recorded in the result.</p>${command(`--allow ${guard}="reason"`)}`;
 }
@@ -180,5 +180,5 @@ function problemHtml(problem: Diagnostic): string {
   const { severity, code: name, summary, message, command: next, address = "", excerpt } = problem;
   const where = placeText(problem) || address;
   const source = excerpt === undefined ? "" : `<pre>${excerpt.map((line) => escaped(line.replaceAll("\t", " "))).join("\n")}</pre>`;
-  return `${chip(severity, tones[severity])} <strong>${escaped(summary)}</strong> <span class="quiet">${escaped(name)}</span>${where === "" ? "" : ` ${code(where)}`}${source}<p>${prose(message)}</p>${command(next)}`;
+  return `${chip(severity, tones[severity])} <strong>${escaped(summary)}</strong> <span class="quiet">${escaped(name)}</span>${where === "" ? "" : ` ${code(where)}`}${source}<p>${escaped(message)}</p>${command(next)}`;
 }

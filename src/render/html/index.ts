@@ -11,7 +11,7 @@ import { partTitles } from "../report/words.ts";
 import { type Report, reportOf } from "../report.ts";
 import { changeTable, objectCards, ruleTable } from "./changes.ts";
 import { chart } from "./chart.ts";
-import { blocks, chip, code, command, escaped, folded, list, prose, type Tone, table } from "./escape.ts";
+import { blocks, chip, code, command, escaped, folded, list, type Tone, table } from "./escape.ts";
 import {
   blockedList,
   checklist,
@@ -101,7 +101,7 @@ function aboutHtml({ about }: Report): string {
 
 function leadHtml({ verdict, refusals, refusalTitle, limits }: Report): string {
   const sentences = (texts: readonly string[]): string =>
-    texts.length < 2 ? texts.map((text) => `<p>${prose(text)}</p>`).join("") : list(texts.map(prose));
+    texts.length < 2 ? texts.map((text) => `<p>${escaped(text)}</p>`).join("") : list(texts.map(escaped));
   const reasons = sentences(refusals.map(({ text }) => text));
   return blocks(
     `<p class="verdict">${chip(verdict.word, verdict.tone)} <span>${escaped(verdict.text)}</span></p>`,
@@ -164,10 +164,10 @@ function nextHtml({ next }: Report): string {
   const notes = next.filter(({ commands }) => commands.length === 0);
   return blocks(
     list(
-      cards.map(({ text, commands }) => `<p>${prose(text)}</p>${commands.map(command).join("")}`),
+      cards.map(({ text, commands }) => `<p>${escaped(text)}</p>${commands.map(command).join("")}`),
       "steps beside",
     ),
-    list(notes.map(({ text }) => prose(text))),
+    list(notes.map(({ text }) => escaped(text))),
   );
 }
 
@@ -218,7 +218,7 @@ function outcomeCard({ item, text, commands, count, names }: ReportOutcome, { wo
   ];
   return `<div class="card">${blocks(
     `<p>${joinParts(head, " ")}</p>`,
-    message === undefined ? "" : `<p>${prose(message)}</p>`,
+    message === undefined ? "" : `<p>${escaped(message)}</p>`,
     ...commands.map(command),
     count === "" ? folded("What changed", changeTable(changeLines(changes, action, words), `Changes of ${address}`, words)) : "",
   )}</div>`;

@@ -1,7 +1,8 @@
 import { combineExits } from "../../model/exit.ts";
 import type { Severity } from "../../model/problem.ts";
-import { visible, visibleLines } from "../../text/control-characters.ts";
+import { visible } from "../../text/control-characters.ts";
 import { severities } from "../../text/severity.ts";
+import { withoutCommands, workflowCommand } from "../../text/workflow-commands.ts";
 import type { Document, RenderOptions } from "../document.ts";
 import { renderMarkdown } from "../markdown/index.ts";
 import { type Finding, findingsOf } from "../report/findings.ts";
@@ -97,40 +98,18 @@ export function annotations(entries: readonly Finding[], prefix: string): readon
   });
 }
 
-function annotation({ rule, title, severity, message, file, line, column }: Finding, prefix: string): string {
+function annotation({ rule, title, severity, message, more, file, line, column }: Finding, prefix: string): string {
   const properties: readonly (readonly [string, string | number | undefined])[] = [
     ["title", `${visible(rule)}: ${visible(title)}`],
     ["file", file === undefined ? undefined : file.startsWith("/") ? file : `${prefix}${file}`],
     ["line", file === undefined ? undefined : line],
     ["col", file === undefined || line === undefined ? undefined : column],
   ];
-  const text = visibleLines(message).join("\n");
+  const text = [message, ...more].map(visible).join("\n");
   const cut = text.length > mostCharacters ? `${text.slice(0, mostCharacters)} …` : text;
   return workflowCommand(
     commands[severity],
     properties.flatMap(([name, value]) => (value === undefined ? [] : [[name, String(value)] as const])),
     cut,
   );
-}
-
-/** `::name key=value,key=value::message` on one line, escaped as in GitHub's toolkit. */
-export function workflowCommand(name: string, properties: readonly (readonly [string, string])[], message: string): string {
-  const list = properties.map(([key, value]) => `${key}=${escapedProperty(value)}`).join(",");
-  return `::${name}${list === "" ? "" : ` ${list}`}::${escapedData(message)}`;
-}
-
-/**
- * Text for the log without workflow commands, which the runner finds by `::` at the beginning of a
- * line and by `##[` anywhere.
- */
-export function withoutCommands(text: string): string {
-  return text.replace(/^(\s*):(?=:)/gmu, "$1: ").replaceAll("##[", "## [");
-}
-
-function escapedData(text: string): string {
-  return text.replaceAll("%", "%25").replaceAll("\r", "%0D").replaceAll("\n", "%0A");
-}
-
-function escapedProperty(text: string): string {
-  return escapedData(text).replaceAll(":", "%3A").replaceAll(",", "%2C");
 }

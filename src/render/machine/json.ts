@@ -1,7 +1,7 @@
 import { byText } from "../../model/address.ts";
 import type { JsonForm } from "../../model/json/form.ts";
 import { jsonPieces, mapOrder } from "../../model/json/pieces.ts";
-import { visible } from "../../text/control-characters.ts";
+import { printableJson } from "../../text/control-characters.ts";
 import type { Document, Renderer } from "../document.ts";
 
 // The most important members come first, in this order. All others follow by name.
@@ -43,7 +43,7 @@ function newForm(): JsonForm {
     if (known.size < mostShapes) known.set(shape, sorted);
     return sorted;
   };
-  return { inOrder, order: "sorted", space: "  ", quoted: (text) => visible(JSON.stringify(text)) };
+  return { inOrder, order: "sorted", space: "  ", quoted: (text) => printableJson(JSON.stringify(text)) };
 }
 
 // Bodies have the names of schemas, tables and columns as keys, which may all be different.

@@ -1,4 +1,4 @@
-import { visible, visibleLines } from "../../text/control-characters.ts";
+import { visible } from "../../text/control-characters.ts";
 
 // GitLab reads reports of up to 30 MiB, so long messages are cut.
 const mostCharacters = 4_000;
@@ -8,10 +8,8 @@ export interface TestCase {
   readonly group: string;
   readonly file?: string;
   readonly line?: number;
-  /**
-   * "failure": something is wrong; "skipped": it waits for something or someone. Absent: passed.
-   */
-  readonly verdict?: { readonly element: "failure" | "skipped"; readonly type: string; readonly message: string };
+  /** "failure": something is wrong; "skipped": it waits for something or someone. Absent: passed. */
+  readonly verdict?: { readonly element: "failure" | "skipped"; readonly type: string; readonly lines: readonly string[] };
   readonly output?: string;
 }
 
@@ -51,12 +49,11 @@ function caseText({ name, group, file, line, verdict, output }: TestCase, { pref
   const link = path === undefined || !isLinked ? "" : ` file="${attribute(path)}"${line === undefined ? "" : ` line="${line}"`}`;
   const head = `    <testcase name="${attribute(name)}" classname="${attribute(group)}"${link} time="0"`;
   if (verdict !== undefined) {
-    const { element, type, message } = verdict;
-    const lines = visibleLines(message);
+    const { element, type, lines } = verdict;
     const kind = element === "failure" ? ` type="${attribute(type)}"` : "";
     const place = path === undefined ? [] : [line === undefined ? path : `${path}:${line}`];
     const body = element === "failure" ? [...place, ...lines] : place;
-    const text = body.length === 0 ? "/>" : `>${content(body.join("\n"))}</${element}>`;
+    const text = body.length === 0 ? "/>" : `>${body.map(content).join("\n")}</${element}>`;
     return `${head}>\n      <${element} message="${attribute(lines[0] ?? "")}"${kind}${text}\n    </testcase>\n`;
   }
   return output === undefined ? `${head}/>\n` : `${head}>\n      <system-out>${content(output)}</system-out>\n    </testcase>\n`;
@@ -83,8 +80,8 @@ function attribute(text: string): string {
   return escaped(visible(cut(text)));
 }
 
-function content(text: string): string {
-  return visibleLines(cut(text)).map(escaped).join("\n");
+function content(line: string): string {
+  return escaped(visible(cut(line)));
 }
 
 const escaped = (text: string): string =>

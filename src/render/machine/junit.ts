@@ -1,7 +1,6 @@
 import { changeCount } from "../../model/packed-item.ts";
 import type { Item } from "../../model/plan.ts";
 import type { ItemResult } from "../../model/result.ts";
-import { visibleLines } from "../../text/control-characters.ts";
 import { counted } from "../../text/counts.ts";
 import { joinParts } from "../../text/lists.ts";
 import type { Document, RenderOptions } from "../document.ts";
@@ -39,17 +38,17 @@ function casesOf(document: Document): readonly TestCase[] {
     : [{ name: document.kind === "Validation" ? "the manifests are valid" : "the account matches the manifests", group: document.kind }];
 }
 
-function findingCase({ rule, title, severity, message, address, file, line }: Finding, isReport: boolean): TestCase {
+function findingCase({ rule, title, severity, message, more, address, file, line }: Finding, isReport: boolean): TestCase {
   const isFailure = severity === "error" || (isReport && (rule === "drift" || rule === "manual"));
-  const first = visibleLines(message)[0] ?? "";
+  const lines = [message, ...more];
   return {
-    name: first === "" ? title : `${rule}: ${first}`,
+    name: message === "" ? title : `${rule}: ${message}`,
     group: address ?? file ?? rule,
     ...(file === undefined ? {} : { file }),
     ...(line === undefined ? {} : { line }),
     ...(isFailure
-      ? { verdict: { element: "failure" as const, type: rule, message } }
-      : { verdict: { element: "skipped" as const, type: rule, message } }),
+      ? { verdict: { element: "failure" as const, type: rule, lines } }
+      : { verdict: { element: "skipped" as const, type: rule, lines } }),
   };
 }
 

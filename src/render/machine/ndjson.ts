@@ -2,7 +2,7 @@ import type { JsonForm } from "../../model/json/form.ts";
 import { jsonPieces } from "../../model/json/pieces.ts";
 import type { Diagnostic } from "../../model/problem.ts";
 import type { ProgressEvent } from "../../model/runtime/progress.ts";
-import { visible } from "../../text/control-characters.ts";
+import { printableJson } from "../../text/control-characters.ts";
 import type { Document } from "../document.ts";
 
 /**
@@ -79,4 +79,4 @@ function* linePieces(event: string, members: Readonly<Record<string, unknown>>):
   yield "\n";
 }
 
-const form: JsonForm = { inOrder: (keys) => keys, order: "given", space: "", quoted: (text) => visible(JSON.stringify(text)) };
+const form: JsonForm = { inOrder: (keys) => keys, order: "given", space: "", quoted: (text) => printableJson(JSON.stringify(text)) };

@@ -1,6 +1,6 @@
 import type { Log, ReportingDescriptor, Run, Result as SarifResult } from "sarif";
 import type { Severity } from "../../model/problem.ts";
-import { visible, visibleLines } from "../../text/control-characters.ts";
+import { jsonDocument, visible } from "../../text/control-characters.ts";
 import type { Document, RenderOptions } from "../document.ts";
 import { type Finding, findingsOf } from "../report/findings.ts";
 
@@ -20,7 +20,7 @@ export function renderSarifAll(documents: readonly Document[], { filePrefix = ""
     version: "2.1.0",
     runs: documents.map((document) => runOf(document, filePrefix)),
   };
-  return `${JSON.stringify(log, undefined, 2)}\n`;
+  return jsonDocument(log);
 }
 
 function runOf(document: Document, prefix: string): Run {
@@ -60,12 +60,12 @@ function rulesOf(entries: readonly Finding[]): readonly ReportingDescriptor[] {
 }
 
 function resultOf(entry: Finding, ruleIndex: number, prefix: string): SarifResult {
-  const { rule, severity, message, address, path } = entry;
+  const { rule, severity, message, more, address, path } = entry;
   return {
     ruleId: visible(rule),
     ruleIndex,
     level: levels[severity],
-    message: { text: visibleLines(message).join("\n") },
+    message: { text: [message, ...more].map(visible).join("\n") },
     locations: [
       {
         physicalLocation: physicalLocation(entry, prefix),

@@ -1,4 +1,4 @@
-import { visible, visibleLines } from "../../text/control-characters.ts";
+import { visible } from "../../text/control-characters.ts";
 
 // Names come from databases and manifests: they can contain pipes, backticks, HTML, @mentions,
 // #references and links, which must not take effect.
@@ -19,19 +19,15 @@ export function htmlCode(text: string): string {
   return `<code>${visible(text).replace(/[^\p{L}\p{M}\p{N} ,.:/-]/gu, entity)}</code>`;
 }
 
-/** A message as running text: no markup, no mention, no reference, no link; its line breaks as `<br>`. */
+/** A message as running text: no markup, no mention, no reference, no link. */
 export function prose(text: string): string {
-  return visibleLines(text)
-    .map((line) => {
-      const escaped = line
-        .trim()
-        .replace(punctuation, (character) => (/[@#]/u.test(character) ? `${entity(character)}&#8203;` : entity(character)))
-        .replaceAll("://", "&#58;//")
-        .replace(/www\./giu, (found) => `${found.slice(0, 3)}&#46;`);
-      // A list marker or a heading's underline at the beginning of a line.
-      return escaped.replace(/^[-+=:]/u, entity).replace(/^(\d+)([.)])/u, (_, digits: string, mark: string) => digits + entity(mark));
-    })
-    .join("<br>");
+  const escaped = visible(text)
+    .trim()
+    .replace(punctuation, (character) => (/[@#]/u.test(character) ? `${entity(character)}&#8203;` : entity(character)))
+    .replaceAll("://", "&#58;//")
+    .replace(/www\./giu, (found) => `${found.slice(0, 3)}&#46;`);
+  // A list marker or a heading's underline at the beginning of a line.
+  return escaped.replace(/^[-+=:]/u, entity).replace(/^(\d+)([.)])/u, (_, digits: string, mark: string) => digits + entity(mark));
 }
 
 /** Lines as a block of code; the fence is longer than any run of backticks in them. */

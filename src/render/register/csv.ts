@@ -1,23 +1,36 @@
 import type { Register, RegisterDiff } from "../../model/register.ts";
+import { visible } from "../../text/control-characters.ts";
 import { registerColumns } from "./columns.ts";
 
-// RFC 4180: lines end with CR LF, and values with commas, quotes or line breaks are quoted.
+/** "raw" has values as they are, for machines. "safe" has no characters that a reader cannot see, and no cell that a spreadsheet runs as a formula. */
+export type CsvForm = "safe" | "raw";
 
-const line = (values: readonly string[]): string =>
-  `${values.map((value) => (/[",\r\n]/u.test(value) ? `"${value.replaceAll('"', '""')}"` : value)).join(",")}\r\n`;
+/** RFC 4180: lines end with CR LF, and values with commas, quotes or line breaks are quoted. */
+const line = (values: readonly string[], form: CsvForm): string =>
+  `${values
+    .map((value) => (form === "raw" ? value : safeCell(value)))
+    .map((value) => (/[",\r\n]/u.test(value) ? `"${value.replaceAll('"', '""')}"` : value))
+    .join(",")}\r\n`;
+
+/** Spreadsheets show a cell that begins with an apostrophe as text, without the apostrophe. */
+const safeCell = (value: string): string => `${/^[=+\-@\t\r]/u.test(value) ? "'" : ""}${visible(value)}`;
 
 const names = registerColumns.map(([name]) => name);
 
-export function* registerCsv({ rows }: Register): Iterable<string> {
-  yield line(names);
-  for (const row of rows()) yield line(registerColumns.map(([, value]) => value(row)));
+export function* registerCsv({ rows }: Register, form: CsvForm = "safe"): Iterable<string> {
+  yield line(names, form);
+  for (const row of rows())
+    yield line(
+      registerColumns.map(([, value]) => value(row)),
+      form,
+    );
 }
 
 /** The same columns, with what changed before them. */
-export function* registerDiffCsv({ changes }: RegisterDiff): Iterable<string> {
-  yield line(["change", "changed", ...names]);
+export function* registerDiffCsv({ changes }: RegisterDiff, form: CsvForm = "safe"): Iterable<string> {
+  yield line(["change", "changed", ...names], form);
   for (const { change, row, values } of changes) {
     const changed = values.map(({ name, from, to }) => `${name}: ${from} -> ${to}`).join("; ");
-    yield line([change, changed, ...registerColumns.map(([, value]) => value(row))]);
+    yield line([change, changed, ...registerColumns.map(([, value]) => value(row))], form);
   }
 }

@@ -27,8 +27,10 @@ export interface Finding {
   /** The meaning of the rule, without user text. */
   readonly title: string;
   readonly severity: Severity;
-  /** Full sentences. Can contain any text and line breaks. */
+  /** Full sentences in one paragraph. Can contain any text. */
   readonly message: string;
+  /** Lines below it: a command to run, how to lift a guard. */
+  readonly more: readonly string[];
   readonly address?: string;
   /** JSON Pointer into the live object. */
   readonly path?: string;
@@ -52,7 +54,7 @@ export function findingsOf(document: Document): readonly Finding[] {
 }
 
 function ofDiagnostic({ code, summary, severity, message, command, address, file, line, column }: Diagnostic): Finding {
-  return { rule: code, title: summary, severity, message: withCommand(message, command), ...defined({ address, file, line, column }) };
+  return { rule: code, title: summary, severity, message, more: linesOf(command), ...defined({ address, file, line, column }) };
 }
 
 function ofPolicy(finding: PolicyFinding): Finding {
@@ -64,6 +66,7 @@ function ofPolicy(finding: PolicyFinding): Finding {
     title: "Policy violated",
     severity,
     message: `${spaced(address, where)}${requirement === "" ? ":" : "."} ${message}`,
+    more: [],
     ...defined({ address, path, file, line }),
   };
 }
@@ -73,13 +76,9 @@ const refuses = ({ allowed }: GuardFinding): boolean => allowed === undefined;
 function ofGuard(finding: GuardFinding, kind: Document["kind"]): Finding {
   const { guard, message } = finding;
   const isReport = kind === "DriftReport";
-  const text = [
-    message,
-    `${guardText(finding, kind)}.`,
-    ...(isReport ? [] : [`To lift it, give a reason: --allow ${guard}="reason"`]),
-  ].join("\n");
+  const more = [`${guardText(finding, kind)}.`, ...(isReport ? [] : [`To lift it, give a reason: --allow ${guard}="reason"`])];
   const title = isReport ? "Guard would refuse to restore the manifests" : "Guard refuses";
-  return { rule: `guard/${guard}`, title, severity: "error", message: text };
+  return { rule: `guard/${guard}`, title, severity: "error", message, more };
 }
 
 const ofResult = (result: Result): readonly Finding[] => [
@@ -107,6 +106,7 @@ const ofNewColumn = ({ name, state, label, integrations, address, isReadable }: 
   title: "A column that nobody has reviewed",
   severity: isReadable ? "warning" : "info",
   message: `${joinParts([name, label === "" ? "" : `label ${label}`, state], ", ")} (${integrationsText(integrations)}).`,
+  more: [],
   address,
   path: name,
 });
@@ -114,9 +114,9 @@ const ofNewColumn = ({ name, state, label, integrations, address, isReadable }: 
 const isUnread = ({ code }: Blocked): boolean => code === "E_READ_FAILED";
 
 function ofBlocked({ names, address, code, message, command }: BlockedGroup, items: readonly Item[]): Finding {
-  const text = withCommand(`${names} ${address === undefined ? "are" : "is"} blocked. ${message}`, command);
+  const text = `${names} ${address === undefined ? "are" : "is"} blocked. ${message}`;
   const place = address === undefined ? {} : { address, ...placeOf(address, items) };
-  return { rule: code, title: "Blocked", severity: "warning", message: text, ...place };
+  return { rule: code, title: "Blocked", severity: "warning", message: text, more: linesOf(command), ...place };
 }
 
 /** One for each object, at the line of the first change. */
@@ -130,6 +130,7 @@ function ofHeld(held: Held): Finding {
     title: "Held by --protect-only",
     severity: "info",
     message: `${address} is held: ${what}. ${heldNote}`,
+    more: [],
     address,
     ...defined({ file: cause?.file, line: cause?.line }),
   };
@@ -145,6 +146,7 @@ function ofManual({ id, address, path, expected, actual, instruction }: Manual, 
     title: "Manual step: no request can change this",
     severity: "warning",
     message: `${spaced(address, wholePath(path), values)} (${id}). ${instruction}`,
+    more: [],
     address,
     path,
     ...placeOf(address, items),
@@ -160,7 +162,7 @@ const ofExposure = (item: Item): readonly Finding[] =>
 function ofDifference(item: Item): readonly Finding[] {
   const { address, action } = item;
   if (changeCount(item) === 0 && action !== "bind")
-    return [{ rule: "drift", title: "The account differs", severity: "warning", message: `${address} differs.`, address }];
+    return [{ rule: "drift", title: "The account differs", severity: "warning", message: `${address} differs.`, more: [], address }];
   return byRule({ rule: "drift", title: "The account differs from the manifests", address }, groupByRule([item]));
 }
 
@@ -173,6 +175,7 @@ const byRule = (finding: Required<Pick<Finding, "rule" | "title" | "address">>, 
       ...finding,
       severity: "warning",
       message: `${finding.address}: ${groupText(group)}${risk === "" ? "" : ` (${risk})`}`,
+      more: [],
       path,
       ...defined({ file: facts.cause?.file, line: facts.cause?.line }),
     };
@@ -203,6 +206,7 @@ function ofOutcome(item: ItemResult): readonly Finding[] {
       title: `Not applied: ${outcome}`,
       severity: failedOutcomes.has(outcome) ? "error" : "warning",
       message: spaced(`${address}: ${outcome}.`, message),
+      more: [],
       address,
       ...defined({ file: cause?.file, line: cause?.line }),
     },
@@ -224,7 +228,7 @@ const hasChanges = (item: ItemResult): item is ItemResult & Pick<Item, "changes"
 const firstCause = (object: Pick<Item, "changes">): Change["cause"] =>
   changesOf(object).kinds.find(({ value }) => value.cause !== undefined)?.value.cause;
 
-const withCommand = (message: string, command: string | undefined): string => joinParts([message, command ?? ""], "\n");
+const linesOf = (command: string | undefined): readonly string[] => (command === undefined ? [] : [command]);
 
 type Defined<T> = { readonly [K in keyof T]?: Exclude<T[K], undefined> };
 

@@ -1,5 +1,5 @@
 import picocolors from "picocolors";
-import { visibleLines } from "../../text/control-characters.ts";
+import { visible } from "../../text/control-characters.ts";
 import { widthOf } from "../../text/width.ts";
 import type { RenderOptions } from "../document.ts";
 
@@ -150,10 +150,6 @@ function wrapCell(parts: Cell, width: number): readonly string[] {
   );
 }
 
-/** A message as indented lines within the width; none if it is empty. Its own line breaks stay, words are never broken. */
-export function wrap(message: string, indent: string, width: number): readonly string[] {
-  if (message === "") return [];
-  return visibleLines(message).flatMap((line) =>
-    line === "" ? [""] : wrapCell(cell(line), width - indent.length).map((text) => indent + text),
-  );
-}
+/** A message as indented lines within the width; none if it is empty. It is one paragraph: line breaks in it are shown as escapes. Words are never broken. */
+export const wrap = (message: string, indent: string, width: number): readonly string[] =>
+  message === "" ? [] : wrapCell(cell(visible(message)), width - indent.length).map((text) => indent + text);

@@ -1,7 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { Document } from "../../../src/render/document.ts";
-import { githubPieces, renderGithub, renderGithubAll, summaryLimitBytes, workflowCommand } from "../../../src/render/machine/github.ts";
+import { githubPieces, renderGithub, renderGithubAll, summaryLimitBytes } from "../../../src/render/machine/github.ts";
+import { workflowCommand } from "../../../src/text/workflow-commands.ts";
 import { invalid } from "../diagnostics.ts";
 import { documents } from "../documents.ts";
 import { driftReport, fullPlan, planOfColumns } from "../full-plan.ts";

@@ -59,12 +59,11 @@ describe("a table", () => {
   });
 });
 
-test("a message keeps its line breaks and its long words", () => {
-  expect(wrap("one two three\nfour-and-a-very-long-word five", "  ", 14)).toEqual([
+test("a message keeps its long words, and is one paragraph", () => {
+  expect(wrap("one two three four-and-a-very-long-word\nfive", "  ", 14)).toEqual([
     "  one two",
     "  three",
-    "  four-and-a-very-long-word",
-    "  five",
+    "  four-and-a-very-long-word\\nfive",
   ]);
   expect(wrap("", "  ", 14)).toEqual([]);
 });

@@ -1,4 +1,4 @@
-import { blocks, chip, code, command, escaped, list, prose, table } from "../../../render/html/escape.ts";
+import { blocks, chip, code, command, escaped, list, table } from "../../../render/html/escape.ts";
 import { counted } from "../../../text/counts.ts";
 import { joinParts } from "../../../text/lists.ts";
 import { shellWord } from "../../../text/shell.ts";
@@ -122,7 +122,7 @@ function summaryHtml(account: AccountDetail, now: Date): string {
       : `<p class="note info">Suspended by ${escaped(suspension.by)} until ${time(suspension.until)}: ${escaped(suspension.reason)}</p>`,
     error === undefined
       ? ""
-      : `<div class="note bad"><p><strong>The last run failed.</strong> ${code(error.code)}</p><p>${prose(error.message)}</p></div>`,
+      : `<div class="note bad"><p><strong>The last run failed.</strong> ${code(error.code)}</p><p>${escaped(error.message)}</p></div>`,
     isStale && state !== "stale"
       ? `<p class="note bad">Not checked within three intervals. The numbers are ${ageHtml(account.lastCheckedAt, now) || "not known"}.</p>`
       : "",
@@ -187,7 +187,7 @@ function runTable(runs: readonly RunSummary[], now: Date): string {
 function resultHtml({ exit, error, isSending }: RunSummary): string {
   if (isSending) return chip("sending", "info");
   if (error !== undefined)
-    return joinParts([chip("failed", "bad"), `<span class="why">${code(error.code)} ${prose(error.message)}</span>`], " ");
+    return joinParts([chip("failed", "bad"), `<span class="why">${code(error.code)} ${escaped(error.message)}</span>`], " ");
   const reasons = exit.reasons.map(escaped).join(", ");
   if (exit.code === 0) return chip("in sync", "good");
   return joinParts(

@@ -1,4 +1,4 @@
-import { blocks, chip, code, escaped, folded, prose, table } from "../../../render/html/escape.ts";
+import { blocks, chip, code, escaped, folded, table } from "../../../render/html/escape.ts";
 import { counted } from "../../../text/counts.ts";
 import { andMore, joinParts } from "../../../text/lists.ts";
 import { type AccountSummary, accountStates, type CauseGroup } from "../../views/status.ts";
@@ -228,7 +228,7 @@ function noteHtml(account: AccountSummary, now: Date): string {
       ? `${escaped(suspension.reason)}, resumes ${ageHtml(suspension.until, now)}`
       : error === undefined
         ? ""
-        : `${code(error.code)} ${prose(firstSentence(error.message))}`;
+        : `${code(error.code)} ${escaped(firstSentence(error.message))}`;
   return joinParts(
     [
       labels.length === 0 ? "" : `<span class="labels quiet">${labels.map(escaped).join(" ")}</span>`,

@@ -1,4 +1,4 @@
-import { blocks, code, escaped, folded, prose } from "../../../render/html/escape.ts";
+import { blocks, code, escaped, folded } from "../../../render/html/escape.ts";
 import { counted } from "../../../text/counts.ts";
 import { bundleNamed } from "../named.ts";
 import type { PageReads } from "../reads.ts";
@@ -38,7 +38,7 @@ export async function bundlePage(reads: PageReads, { now }: PageRequest, digest:
         id: "files",
         title: "Files",
         count: files.length,
-        html: blocks(...files.map(({ path, text }) => folded(code(path), `<pre>${prose(text).replaceAll("<br>", "\n")}</pre>`))),
+        html: blocks(...files.map(({ path, text }) => folded(code(path), `<pre>${text.split(/\r?\n/u).map(escaped).join("\n")}</pre>`))),
       },
     ],
   });

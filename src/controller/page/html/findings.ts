@@ -1,5 +1,5 @@
 import type { JsonValue } from "../../../model/json/json.ts";
-import { chip, code, escaped, prose, table } from "../../../render/html/escape.ts";
+import { chip, code, escaped, table } from "../../../render/html/escape.ts";
 import { counted } from "../../../text/counts.ts";
 import { joinParts } from "../../../text/lists.ts";
 import { pathText, wholePath } from "../../../text/paths.ts";
@@ -76,7 +76,7 @@ export function causeHtml(cause: string): string {
 
 function findingRow(finding: Finding, hasPlace: boolean, now: Date): readonly string[] {
   const { kind, risk, detail, openedAt, openedRun } = finding;
-  const text = detail.text === undefined ? "" : `<span class="why">${prose(detail.text)}</span>`;
+  const text = detail.text === undefined ? "" : `<span class="why">${escaped(detail.text)}</span>`;
   const place = hasPlace && detail.cause !== undefined ? `<span class="why quiet">${escaped(placeText(detail))}</span>` : "";
   return [
     `${findingPlace(finding)} ${chip(kindText(kind, risk), riskTones[risk])}${text}${place}`,

@@ -1,4 +1,4 @@
-import { prose } from "../../../render/html/escape.ts";
+import { escaped } from "../../../render/html/escape.ts";
 import type { HtmlPage, Problem } from "../reply.ts";
 import type { PageRequest } from "../routes.ts";
 import { shell } from "./shell.ts";
@@ -11,6 +11,6 @@ export const problemPage = ({ status, title, detail }: Problem, { now }: PageReq
     now,
     isLive: false,
     sections: [
-      { id: "problem", title: "", html: `<div class="note bad"><p>${prose(detail)}</p></div>\n<p class="quiet">Status ${status}</p>` },
+      { id: "problem", title: "", html: `<div class="note bad"><p>${escaped(detail)}</p></div>\n<p class="quiet">Status ${status}</p>` },
     ],
   });

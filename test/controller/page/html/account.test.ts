@@ -91,7 +91,7 @@ test("an account in sync has no fix", async () => {
 test.each<[string, Partial<AccountDetail>, string]>([
   [
     "why the last run failed",
-    { error: { code: "E_TIMEOUT", message: "No response.\nTry later." } },
+    { error: { code: "E_TIMEOUT", message: "No response. Try later." } },
     "The last run failed. E_TIMEOUT No response. Try later.",
   ],
   [
