@@ -139,8 +139,10 @@ export function controllerOptions(controller: Command): void {
     .option("--accounts-at-once <n>", "run: accounts that this process checks at once (default: 8)")
     .option("--accounts-per-host <n>", "run: accounts of one host that all processes check at once (default: 4)")
     .option("--max-mode <mode>", "run: treat accounts with a higher mode as report or protect")
+    .option("--force", "push: replace a bundle although this one does not follow it; needs --reason")
+    .option("--allow-removal", "push, rollback: accounts may end that the project no longer has; their history is kept")
     .option("--source <name>", "push: name of the project (default: the repository, such as example/config)")
     .option("--wait", "check: wait for the result, print it, and exit as drift does")
     .option("--until <time>", "suspend: when it ends by itself, such as 2027-01-31T18:00:00Z")
-    .option("--reason <text>", "suspend: why; shown on the status page");
+    .option("--reason <text>", "suspend, rollback, push --force: why; shown in the history");
 }

@@ -126,7 +126,7 @@ function putUnderControl(file: string): { readonly schema: string } {
 async function push(database: Database, cwd: string, source: string): Promise<void> {
   const projects = [await loadProject({ cwd, env: {}, target: "test" })];
   const content = await makeBundle(projects, { source, git: undefined, vars: {}, varFiles: [], env: {}, isLocal: false });
-  const { accounts } = await pushBundle(database, content, { projects, by: "ci" });
+  const { accounts } = await pushBundle(database, content, { projects, by: "ci", force: "no git" });
   await requestAll(database, accounts);
 }
 

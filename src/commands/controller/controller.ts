@@ -14,10 +14,19 @@ const tasks: Readonly<Record<string, Task>> = {
   check: async (context, account) => (await import("./check.ts")).runCheck(context, account),
   suspend: async (context, account) => (await import("./suspend.ts")).runSuspend(context, account),
   resume: async (context, account) => (await import("./suspend.ts")).runResume(context, account),
+  bundles: async (context) => (await import("./bundles.ts")).runBundles(context),
+  rollback: async (context, digest) => (await import("./bundles.ts")).runRollback(context, digest),
   history: async (context, account) => (await import("./history.ts")).runHistory(context, account),
 };
 
-const ofOneAccount: readonly string[] = ["check", "suspend", "resume", "history"];
+/** What the argument of a task names. */
+const named: Readonly<Record<string, string>> = {
+  check: "account",
+  suspend: "account",
+  resume: "account",
+  history: "account",
+  rollback: "bundle",
+};
 
 /** `dimsync controller TASK [ACCOUNT]` */
 export async function runControllerTask(context: Context<ControllerFlags>, task: string, account: string | undefined): Promise<ExitCode> {
@@ -28,9 +37,11 @@ export async function runControllerTask(context: Context<ControllerFlags>, task:
       "E_USAGE",
       `${JSON.stringify(task)} is not a task of controller: ${names.join(", ")}.${didYouMean(task, names)}`,
     );
-  if (account === undefined && ofOneAccount.includes(task))
+  if (account === undefined && named[task] === "account")
     throw new DimsyncError("E_USAGE", `controller ${task} needs the name of an account, as dimsync controller status shows it.`);
-  if (account !== undefined && !ofOneAccount.includes(task)) throw new DimsyncError("E_USAGE", `controller ${task} takes no account.`);
+  if (account === undefined && named[task] === "bundle")
+    throw new DimsyncError("E_USAGE", `controller ${task} needs the digest of a bundle, as dimsync controller bundles shows it.`);
+  if (account !== undefined && named[task] === undefined) throw new DimsyncError("E_USAGE", `controller ${task} takes no account.`);
   context.io.catchSignals?.();
   return await run(context, account ?? "");
 }

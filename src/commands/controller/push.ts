@@ -2,14 +2,16 @@ import { basename, resolve } from "node:path";
 import { makeBundle } from "../../controller/projects/make-bundle.ts";
 import { pushBundle } from "../../controller/projects/push-bundle.ts";
 import { requestChecks } from "../../controller/work/queue.ts";
-import { gitText } from "../../git/process.ts";
+import { gitText, runGit } from "../../git/process.ts";
 import { listTargets, loadProject, type Project } from "../../manifests/project.ts";
-import { ProblemsError } from "../../model/errors.ts";
+import { DimsyncError, ProblemsError } from "../../model/errors.ts";
 import type { ExitCode } from "../../model/exit.ts";
-import { toDiagnostic } from "../../model/problem.ts";
+import { type Problem, toDiagnostic } from "../../model/problem.ts";
+import { jobUrl } from "../../operations/records/open.ts";
 import { projectGitState } from "../../operations/session.ts";
 import { jsonDocument, visible } from "../../text/control-characters.ts";
 import { counted } from "../../text/counts.ts";
+import { andMore } from "../../text/lists.ts";
 import type { Context } from "../shared/context.ts";
 import type { ControllerFlags } from "../shared/flags.ts";
 import { checkOutputs, deliverForms } from "../shared/output.ts";
@@ -22,6 +24,7 @@ import { currentUser, placeOf, withController } from "./place.ts";
 export async function runPush(context: Context<ControllerFlags>): Promise<ExitCode> {
   const { io, flags, cwd } = context;
   checkOutputs(context, ["human", "json"]);
+  const force = forceReason(flags);
   const projects = await projectsUnderControl(context);
   for (const warning of warningsOf(projects, context)) io.stderr(warning);
   const [first] = projects;
@@ -37,7 +40,10 @@ export async function runPush(context: Context<ControllerFlags>): Promise<ExitCo
     isLocal: placeOf(context).url === undefined,
   });
   const { digest, accounts } = await withController(context, async (database) => {
-    const pushed = await pushBundle(database, content, { projects, by: currentUser(context) });
+    const pushed = await pushBundle(database, content, {
+      ...{ projects, by: currentUser(context), runUrl: jobUrl(io.env), force, allowRemoval: flags.allowRemoval === true },
+      contains: (commit) => historyContains(first?.settings.folder ?? cwd, commit, io.env),
+    });
     await requestChecks(database, pushed.accounts);
     return pushed;
   });
@@ -51,6 +57,23 @@ export async function runPush(context: Context<ControllerFlags>): Promise<ExitCo
   return 0;
 }
 
+/** Throws E_USAGE. */
+function forceReason({ force, reason }: ControllerFlags): string | undefined {
+  if (force !== true) return undefined;
+  if (reason !== undefined && reason.trim() !== "") return reason;
+  throw new DimsyncError("E_USAGE", "--force needs a reason, which the history shows.", {
+    command: `dimsync controller push --force --reason "the project has moved to another repository"`,
+  });
+}
+
+/** Whether HEAD is the commit or has it in its history; undefined if the clone does not have it. */
+async function historyContains(folder: string, commit: string, env: Context["io"]["env"]): Promise<boolean | undefined> {
+  const git = async (args: readonly string[]): Promise<number | undefined> =>
+    (await runGit({ folder, env }, args, { timeoutMs: 30_000 })).code;
+  if ((await git(["cat-file", "-e", `${commit}^{commit}`])) !== 0) return undefined;
+  return (await git(["merge-base", "--is-ancestor", commit, "HEAD"])) === 0;
+}
+
 /** Throws ProblemsError if the config cannot be used. */
 async function projectsUnderControl(context: Context<ControllerFlags>): Promise<readonly Project[]> {
   const options = loadOptions(context, []);
@@ -61,12 +84,24 @@ async function projectsUnderControl(context: Context<ControllerFlags>): Promise<
     const project = await loadProject({ ...options, env, target });
     if (project.settings.controller !== undefined) found.push(project);
   }
-  const problems = found.flatMap((project) =>
-    project.problems.filter(({ severity }) => severity === "error").map((problem) => ({ problem, project })),
-  );
-  const [one] = problems;
-  if (one !== undefined) throw new ProblemsError([...new Set(problems.map(({ problem }) => problem))], one.project.locate);
+  const problems = sharedProblems(found);
+  if (problems.length > 0) throw new ProblemsError(problems, found[0]?.locate);
   return found;
+}
+
+/** The errors of all targets. One that several targets share is reported once and names them. */
+function sharedProblems(projects: readonly Project[]): readonly Problem[] {
+  const targetsOf = new Map<string, { readonly problem: Problem; readonly targets: string[] }>();
+  for (const { problems, settings } of projects)
+    for (const problem of problems.filter(({ severity }) => severity === "error")) {
+      const key = JSON.stringify(problem);
+      const known = targetsOf.get(key) ?? { problem, targets: [] };
+      known.targets.push(settings.target);
+      targetsOf.set(key, known);
+    }
+  return [...targetsOf.values()].map(({ problem, targets }) =>
+    targets.length === 1 ? problem : { ...problem, message: `${problem.message} (targets ${andMore(targets)})` },
+  );
 }
 
 /** Each once, even if several targets have it. */

@@ -146,6 +146,8 @@ export interface ControllerFlags extends GlobalFlags {
   readonly accountsAtOnce?: string;
   readonly accountsPerHost?: string;
   readonly maxMode?: string;
+  readonly force?: boolean;
+  readonly allowRemoval?: boolean;
   readonly wait?: boolean;
   readonly until?: string;
   readonly reason?: string;

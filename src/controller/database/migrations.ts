@@ -109,4 +109,19 @@ alter table dimsync_controller.worker add column taken_at timestamptz not null d
 alter table dimsync_controller.run add column claim text;
 alter table dimsync_controller.run add column is_sending boolean not null default false;`,
   },
+  {
+    worksWith: 1,
+    sql: `
+-- What a source wants: a push replaces the row only if it is still the one that it has read.
+create table dimsync_controller.source (name text primary key, digest text not null, git_commit text);
+insert into dimsync_controller.source (name, digest, git_commit)
+  select distinct on (source) source, digest, git_commit from dimsync_controller.account
+  where digest is not null and removed_at is null order by source, wanted desc;
+-- Every push and rollback: who, from which commit and CI run, and the accounts as they were registered.
+create table dimsync_controller.push (
+  id bigint generated always as identity primary key, source text not null, digest text not null, kind text not null,
+  at timestamptz not null default now(), by text not null, run_url text, git_commit text, reason text, accounts jsonb not null
+);
+create index push_source on dimsync_controller.push (source, id desc);`,
+  },
 ];

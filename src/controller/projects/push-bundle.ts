@@ -4,21 +4,36 @@ import { DimsyncError } from "../../model/errors.ts";
 import type { Database } from "../../records/postgres/connection.ts";
 import { type BundleContent, bundleDigest } from "../bundle-content.ts";
 import { rowsOf } from "../database/rows.ts";
-import { accountEntry, type RegisteredAccount, registerAccounts } from "./register.ts";
+import { accountEntry, type PushRecord, type RegisteredAccount, registerAccounts, type Wanted } from "./register.ts";
+import { checkReplacement, type ReplacementOptions, readWanted, replacedMeanwhile } from "./replacement.ts";
 
-export interface PushedBundle {
+export interface PushOptions extends ReplacementOptions {
+  readonly projects: readonly Project[];
+  readonly by: string;
+  /** The page of the CI run that pushes. */
+  readonly runUrl?: string | undefined;
+}
+
+export interface Pushed {
   readonly digest: string;
   readonly accounts: readonly RegisteredAccount[];
 }
 
-/** Stores the bundle and makes it the desired state of its targets. Throws E_BUNDLE if a target's records are not in this database. */
+/**
+ * Stores the bundle and makes it the desired state of its targets. Throws E_BUNDLE if a target's records are not in this database, and
+ * E_PUSH_REFUSED if it must not replace the current one.
+ */
 export async function pushBundle(
   database: Database,
   content: BundleContent,
-  { projects, by }: { readonly projects: readonly Project[]; readonly by: string },
-): Promise<PushedBundle> {
+  { projects, by, runUrl, ...options }: PushOptions,
+): Promise<Pushed> {
   for (const project of projects) await checkRecords(database, content.source, project);
   const digest = bundleDigest(content);
+  const accounts = projects.flatMap(({ settings }) => accountEntry(settings) ?? []);
+  const { source, commit } = content;
+  const current = await readWanted(database, source);
+  await checkReplacement(current, { source, digest, commit, targets: accounts.map(({ target }) => target) }, options);
   const zipped = gzipSync(JSON.stringify(content)).toString("base64");
   await database.query(
     `insert into dimsync_controller.bundle (digest, source, git_commit, tool_version, content, bytes, pushed_by, dirty)
@@ -34,9 +49,57 @@ export async function pushBundle(
       content.dirty === true,
     ],
   );
-  const accounts = projects.flatMap(({ settings }) => accountEntry(settings) ?? []);
-  const { source, commit } = content;
-  return { digest, accounts: await registerAccounts(database, { source, accounts, digest, commit }) };
+  const push = { kind: "push", by, replaces: current?.digest ?? null, runUrl, reason: options.force } as const;
+  return { digest, accounts: await register(database, { source, accounts, digest, commit }, push) };
+}
+
+async function register(database: Database, wanted: Wanted, push: PushRecord): Promise<readonly RegisteredAccount[]> {
+  const registered = await registerAccounts(database, wanted, push);
+  if (registered.length === 0) throw replacedMeanwhile(wanted.source);
+  return registered;
+}
+
+export interface RollbackOptions extends Pick<ReplacementOptions, "allowRemoval"> {
+  readonly by: string;
+  readonly reason: string;
+  readonly runUrl?: string | undefined;
+}
+
+interface OldPush {
+  readonly digest: string;
+  readonly source: string;
+  readonly git_commit: string | null;
+  readonly accounts: Wanted["accounts"];
+  /** False if the content was deleted, because it is old. */
+  readonly is_stored: boolean;
+}
+
+/** Makes a bundle that was pushed before the wanted one again. `prefix`: of its digest. Throws E_BUNDLE and E_PUSH_REFUSED. */
+export async function rollBack(database: Database, prefix: string, { by, reason, runUrl, allowRemoval }: RollbackOptions): Promise<Pushed> {
+  const found = await rowsOf<OldPush>(
+    database,
+    `select distinct on (p.digest) p.digest, p.source, p.git_commit, p.accounts, b.digest is not null as is_stored
+      from dimsync_controller.push p left join dimsync_controller.bundle b using (digest)
+      where starts_with(p.digest, $1) or starts_with(p.digest, 'sha256:' || $1) order by p.digest, p.id desc limit 2`,
+    [prefix],
+  );
+  const [old] = found;
+  if (old === undefined || found.length > 1 || !old.is_stored)
+    throw new DimsyncError(
+      "E_BUNDLE",
+      `${old === undefined ? "No bundle has" : found.length > 1 ? "Several bundles have" : "The controller has deleted the content of the bundle with"} the digest ${JSON.stringify(prefix)}. List the bundles:`,
+      { command: "dimsync controller bundles" },
+    );
+  const { digest, source, git_commit, accounts } = old;
+  const commit = git_commit ?? undefined;
+  const current = await readWanted(database, source);
+  await checkReplacement(
+    current,
+    { source, digest, commit, targets: accounts.map(({ target }) => target) },
+    { force: reason, allowRemoval },
+  );
+  const push = { kind: "rollback", by, replaces: current?.digest ?? null, runUrl, reason } as const;
+  return { digest, accounts: await register(database, { source, accounts, digest, commit }, push) };
 }
 
 /** The store with the config's id must be in the controller's own database: losing it then stops writes at once. */

@@ -29,6 +29,15 @@ export interface Wanted {
   readonly commit?: string | undefined;
 }
 
+/** Who makes a bundle the wanted one, for the history, and the digest of the one that it replaces; null for none. */
+export interface PushRecord {
+  readonly kind: "push" | "rollback";
+  readonly by: string;
+  readonly replaces: string | null;
+  readonly runUrl?: string | undefined;
+  readonly reason?: string | undefined;
+}
+
 export interface RegisteredAccount {
   readonly id: number;
   readonly target: string;
@@ -38,20 +47,34 @@ export interface RegisteredAccount {
 
 /**
  * Makes these the accounts of the source: each becomes due, and accounts of the source that are missing
- * are no longer checked.
+ * are no longer checked. With a push, nothing happens and the result is empty if it does not replace what it has read.
  */
-export function registerAccounts(database: Database, { source, accounts, digest, commit }: Wanted): Promise<readonly RegisteredAccount[]> {
+export function registerAccounts(
+  database: Database,
+  { source, accounts, digest, commit }: Wanted,
+  push?: PushRecord,
+): Promise<readonly RegisteredAccount[]> {
   return rowsOf<RegisteredAccount>(
     database,
     "select id, target, host, wanted as generation from stored order by target",
-    [source, jsonParameter(accounts), digest ?? null, commit ?? null],
-    `entry as (select * from jsonb_to_recordset($2::jsonb) as x(target text, labels jsonb, host text, mode text, "everyMs" bigint)),
+    [
+      ...[source, jsonParameter(accounts), digest ?? null, commit ?? null, push !== undefined, push?.replaces ?? null],
+      ...[push?.kind ?? null, push?.by ?? null, push?.runUrl ?? null, push?.reason ?? null],
+    ],
+    `pushed as (insert into dimsync_controller.source as s (name, digest, git_commit)
+  select $1, $3, $4 where $5::boolean and ($6::text is null or exists (select 1 from dimsync_controller.source where name = $1))
+  on conflict (name) do update set digest = excluded.digest, git_commit = excluded.git_commit where s.digest is not distinct from $6
+  returning name),
+logged as (insert into dimsync_controller.push (source, digest, kind, by, run_url, git_commit, reason, accounts)
+  select $1, $3, $7, $8, $9, $4, $10, $2::jsonb from pushed),
+allowed as (select 1 where not $5::boolean or exists (select 1 from pushed)),
+entry as (select x.* from jsonb_to_recordset($2::jsonb) as x(target text, labels jsonb, host text, mode text, "everyMs" bigint), allowed),
 stored as (insert into dimsync_controller.account as a (source, target, labels, host, mode, every_ms, digest, git_commit, wanted, next_check_at)
   select $1, target, labels, host, mode, "everyMs", $3, $4, 1, now() from entry
   on conflict (source, target) do update set labels = excluded.labels, host = excluded.host, mode = excluded.mode, every_ms = excluded.every_ms,
     digest = excluded.digest, git_commit = excluded.git_commit, wanted = a.wanted + 1, next_check_at = now(), removed_at = null
   returning a.*),
 removed as (update dimsync_controller.account a set removed_at = now()
-  where a.source = $1 and a.removed_at is null and not exists (select 1 from entry where entry.target = a.target))`,
+  from allowed where a.source = $1 and a.removed_at is null and not exists (select 1 from entry where entry.target = a.target))`,
   );
 }

@@ -1,9 +1,10 @@
-import { cpSync, readFileSync, writeFileSync } from "node:fs";
+import { cpSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { stringify } from "yaml";
 import { migrate } from "../../../src/controller/database/migrate.ts";
 import { type Migration, migrations } from "../../../src/controller/database/migrations.ts";
+import { registerAccounts } from "../../../src/controller/projects/register.ts";
 import { openQueue } from "../../../src/controller/work/queue.ts";
 import { openDatabase } from "../../../src/records/postgres/connection.ts";
 import { initPostgresRecords } from "../../../src/records/postgres/index.ts";
@@ -48,7 +49,9 @@ async function checkout(databaseUrl: string, target: Readonly<Record<string, unk
       cwd: folder,
       env: { DIMSYNC_DATABASE_URL: url, GITHUB_ACTOR: "ci-bot", HOME: "/nonexistent", COLUMNS: "1000" },
     });
-  return { folder, push, commit: git(folder, "rev-parse", "HEAD") };
+  const run = (...args: readonly string[]) =>
+    dimsync(["controller", ...args], { cwd: folder, env: { DIMSYNC_DATABASE_URL: databaseUrl, GITHUB_ACTOR: "ci-bot", COLUMNS: "1000" } });
+  return { folder, push, run, commit: git(folder, "rev-parse", "HEAD") };
 }
 
 /** What the database has of the account. */
@@ -74,6 +77,84 @@ test("push from a clone makes its commit the wanted one, and says what it has no
   expect([dirty.code, dirty.stderr]).toEqual([0, expect.stringContaining("uncommitted changes, which are pushed too: dimsync.yaml")]);
   expect(dirty.stdout).toMatch(/^Pushed sha256:[0-9a-f]{12} of data\/accounts: 1 account \(prod\)$/mu);
   expect(await accountIn(url)).toMatch(new RegExp(`^data/accounts prod (?!${digest})sha256:\\w+ ${commit} 2 ci-bot 1$`, "u"));
+});
+
+test("push never replaces a newer commit or drops an account by accident, and a rollback is recorded", { timeout: 180_000 }, async () => {
+  const url = await databaseWith(migrations);
+  const { folder, push, run, commit: first } = await checkout(url);
+  const file = join(folder, "dimsync.yaml");
+  const manifest = join(folder, "manifests", "extra.yaml");
+  const commitAll = (message: string): string => {
+    git(folder, "add", "--all");
+    git(folder, "commit", "--quiet", "-m", message);
+    return git(folder, "rev-parse", "HEAD");
+  };
+  expect(await push()).toMatchObject({ code: 0 });
+  writeFileSync(manifest, "apiVersion: dimsync/v1\nkind: Tag\nmetadata: { name: extra }\nspec: { name: Extra }\n");
+  const second = commitAll("Second");
+  expect(await push()).toMatchObject({ code: 0 });
+
+  git(folder, "checkout", "--quiet", first);
+  const older = await push();
+  expect([older.code, older.stderr]).toEqual([
+    3,
+    expect.stringContaining(`Commit ${first.slice(0, 12)} does not follow it: it is older, or from another branch.`),
+  ]);
+  expect(older.stderr).toContain(`Commit ${second.slice(0, 12)} (pushed by ci-bot at `);
+  expect(await push(url, "--force")).toMatchObject({ code: 1, stderr: expect.stringContaining("--force needs a reason") });
+  expect(await push(url, "--force", "--reason", "the second breaks a report")).toMatchObject({ code: 0 });
+
+  git(folder, "checkout", "--quiet", second);
+  // The history of a shallow clone does not show whether the commit is newer.
+  writeFileSync(join(folder, ".git", "shallow"), `${second}\n`);
+  git(folder, "reflog", "expire", "--expire=all", "--all");
+  expect(await push()).toMatchObject({ code: 3 });
+  rmSync(join(folder, ".git", "shallow"));
+  expect(await push()).toMatchObject({ code: 0 });
+
+  const config = readFileSync(file, "utf8");
+  writeFileSync(file, config.replace("  prod:", "  other:"));
+  commitAll("Third");
+  const removal = await push();
+  expect([removal.code, removal.stderr]).toEqual([3, expect.stringContaining("would lose 1 account: prod.")]);
+  expect(await push(url, "--allow-removal")).toMatchObject({ code: 0 });
+
+  const bundles = JSON.parse((await run("bundles", "-o", "json")).stdout).bundles;
+  expect(bundles.map(({ commit, reason, accounts }: Record<string, unknown>) => [commit, reason, accounts])).toEqual([
+    [expect.any(String), null, ["other"]],
+    [second, null, ["prod"]],
+    [first, "the second breaks a report", ["prod"]],
+    [second, null, ["prod"]],
+    [first, null, ["prod"]],
+  ]);
+  const { digest } = bundles[1];
+  expect(await run("rollback", digest)).toMatchObject({ code: 1, stderr: expect.stringContaining("needs a reason") });
+  expect(await run("rollback", "sha256:0000", "--reason", "r")).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining("No bundle has"),
+  });
+  expect(await run("rollback", digest, "--reason", "the third was a mistake")).toMatchObject({ code: 3 });
+  expect(await run("rollback", digest.slice(0, 19), "--reason", "the third was a mistake", "--allow-removal")).toMatchObject({ code: 0 });
+  const table = (await run("bundles")).stdout;
+  expect([table.match(/^\* +[0-9a-f]{12} /gmu)?.length, table]).toEqual([1, expect.stringContaining("rollback: the third")]);
+  expect(await accountIn(url)).toContain(` prod ${digest} `);
+});
+
+test("of two pushes at the same moment that have read the same bundle, one is refused", async () => {
+  const url = await databaseWith(migrations);
+  const database = openDatabase(url);
+  onTestFinished(() => database.close());
+  const entry = { target: "prod", labels: {}, host: "h", mode: "report", everyMs: 60_000 };
+  const push = (digest: string, replaces: string | null) =>
+    registerAccounts(database, { source: "data", accounts: [entry], digest }, { kind: "push", by: "ann", replaces });
+  await database.query(
+    "insert into dimsync_controller.bundle (digest, source, tool_version, content, bytes) select d, 'data', '1', '', 0 from unnest(array['a', 'b', 'c']) d",
+    [],
+  );
+  expect((await Promise.all([push("a", null), push("b", null)])).map((accounts) => accounts.length).toSorted()).toEqual([0, 1]);
+  const [{ digest = "" } = {}] = (await database.query("select digest from dimsync_controller.source", [])).rows;
+  expect((await Promise.all([push("c", digest), push("c", digest)])).map((accounts) => accounts.length).toSorted()).toEqual([0, 1]);
+  expect(await push("a", "never wanted")).toEqual([]);
 });
 
 test("a run says that what it compared with was not committed", async () => {

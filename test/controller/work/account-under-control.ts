@@ -67,7 +67,7 @@ export async function accountUnderControl(
       for (const [path, text] of Object.entries(files)) writeFileSync(join(cwd, path), text);
       const projects = [await loadProject({ cwd, env: {}, target: "test" })];
       const content = await makeBundle(projects, { source: "data", git: undefined, vars: {}, varFiles: [], env: {}, isLocal: true });
-      account = (await pushBundle(database, content, { projects, by: "ci" })).accounts[0]?.id ?? 0;
+      account = (await pushBundle(database, content, { projects, by: "ci", force: "no git" })).accounts[0]?.id ?? 0;
     },
     async check({ maxMode = "apply", env = {} } = {}) {
       const load = bundleProjects({ database, stateFolder });
