@@ -10,6 +10,7 @@ import { counted } from "../../text/counts.ts";
 import type { Context } from "../shared/context.ts";
 import type { ControllerFlags } from "../shared/flags.ts";
 import { checkOutputs, deliverForms } from "../shared/output.ts";
+import { say } from "../shared/say.ts";
 import { currentUser, withController } from "./place.ts";
 
 const listed = 100;
@@ -54,6 +55,6 @@ export async function runRollback(context: Context<ControllerFlags>, digest: str
     await requestChecks(database, pushed.accounts);
     return pushed;
   });
-  io.stderr(`dimsync: ${wanted.slice(0, 19)} is wanted again by ${counted(accounts.length, "account")}, which are checked now.\n`);
+  say(io, `${wanted.slice(0, 19)} is wanted again by ${counted(accounts.length, "account")}, which are checked now.`);
   return 0;
 }
