@@ -151,7 +151,7 @@ test("checks can be requested after only a page was started", { timeout: 120_000
   expect(await world.run("check", "account-0")).toMatchObject({ code: 0 });
 });
 
-test("a check that is interrupted by SIGTERM is given back, and is no failure", { timeout: 120_000 }, async () => {
+test("a check that is interrupted by SIGTERM is given back and does not fail", { timeout: 120_000 }, async () => {
   const world = await fleet(1);
   world.hold = ["GET"];
   const child = world.start();

@@ -2,7 +2,8 @@ import { execFileSync } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 
-// The style of our texts is in .github/CONTRIBUTING.md. This table holds the phrases that we no longer write.
+// The style of our texts is in .github/CONTRIBUTING.md, and is reviewed. This table only holds phrases that are
+// always wrong in them.
 
 /** The files that are checked, by path. */
 const checked: readonly RegExp[] = [
@@ -39,28 +40,14 @@ const phrases: readonly Phrase[] = [
   { not: /\bthe word of\b|\bon its word\b|\bno word of\b/iu, but: "based on, without a sign", example: "on the word of that list" },
   { not: /\bst(?:ands?|ood) (?:on|in|at) (?:an?|the|its?|this|that)\b/iu, but: "is in, was made from", example: "It stands in the file." },
   { not: /\bstands? in the way\b/iu, but: "prevents, blocks", example: "Nothing stands in the way." },
-  { not: /\bas (?:it|they) stands?\b/iu, but: "as is, unchanged", example: "the page as it stands" },
   { not: /\bkn(?:ows?|ew) (?:no|nothing)\b/iu, but: "does not know", example: "It knows no tags." },
   { not: /\bsa(?:ys?|id) nothing (?:of|about|on)\b/iu, but: "does not mention", example: "It says nothing of columns." },
   { not: /\bis said of\b|\bsays? so of\b/iu, but: "settings for …", example: "what is said of its columns" },
   { not: /\bt(?:ells?|old|elling) (?:of|no|so|whether|which|what)\b/iu, but: "reports, shows, returns", example: "It tells of drift." },
   { not: /\bcan(?:'t|not) be had\b/iu, but: "is not available", example: "It cannot be had." },
   { not: /\b(?:is|are|was|were) let be\b|\blets? (?:it|them) be\b/iu, but: "ignores, leaves unchanged", example: "They are let be." },
-  { not: /\b(?:has|have|had) to be \w+ first\b/iu, but: "fix … first", example: "It has to be mended first." },
-  { not: /\bwhat differs\b/iu, but: "the differences", example: "It shows what differs." },
-  { not: /\b(?:is|are|was|were) to be\b/iu, but: "should be, must be", example: "why it is to be so" },
-  { not: /\b(?:became|become|becomes) of\b/iu, but: "the outcome of", example: "what became of it" },
-  { not: /\bof which\b/iu, but: "whose, or two sentences", example: "a table of which it needs columns" },
-  { not: /\bjudg(?:es?|ed|ing|e?ments?)\b/iu, but: "check, evaluate", example: "A policy judges it." },
-  { not: /\boverrul(?:es?|ed|ing)\b/iu, but: "override", example: "Later rules overrule it." },
-  { not: /\bwish(?:es|ed)?\b/iu, but: "desired state, edit", example: "shown with its wish" },
-  { not: /\bround length\b/iu, but: "round page size", example: "a list of a round length" },
-  { not: /\b(?:data|columns?|it|that|what|which) flows?\b|\bflows? in\b/iu, but: "is replicated", example: "a column that flows" },
-  { not: /\bsomebody\b/iu, but: "someone", example: "Somebody changed it." },
   { not: /\banew\b/iu, but: "again", example: "looked up anew" },
   { not: /\btime-outs?\b/iu, but: "timeout", example: "after a time-out" },
-  { not: /\bequals? (?:to )?the manifests?\b/iu, but: "matches the manifests", example: "The account equals the manifests." },
-  { not: /\b(?:is|are) meant\b(?! (?:to|for)\b)/iu, but: "matches, refers to", example: "the level that is meant" },
   {
     not: /(?:^|[.:;] )Where (?:an?|the|it|its|there|nothing|nobody|no|one|both|this|that|something) [^.?|]*, /u,
     but: "If",
@@ -71,17 +58,8 @@ const phrases: readonly Phrase[] = [
     but: "say it literally",
     example: "It takes nothing back.",
   },
-  { not: /\bin the place of\b/iu, but: "instead of", example: "a value in the place of a secret" },
-  { not: /\b(?:goes|go|went) on\b(?! to\b)/iu, but: "continues", example: "The next run goes on." },
-  { not: /\bunder way\b/iu, but: "in progress, in flight", example: "while a run is under way" },
   { not: /\bTo be (?:awaited|called|read|used) /u, but: "Call it …, Await it …", example: "To be called once." },
-  { not: /\b(?:is|are|was|were)(?: not|n't) there\b/iu, but: "does not exist", example: "The file is not there." },
   { not: /\bbehind (?:its|our|their) backs?\b/iu, but: "outside dimsync", example: "renamed behind our back" },
-  { not: /\bfurther (?:attempt|call|file|key|one|round|run)s?\b/iu, but: "another, additional", example: "a further attempt" },
-  { not: /\b(?:it|that|variable|which) (?:is|are) none\b/iu, but: "is not a …, is invalid", example: "a date that is none" },
-  { not: /\b(?:anybody|everybody)\b/iu, but: "anyone, every user", example: "Anybody may read it." },
-  { not: /\b(?:asks?|asked|asking) a person\b|\ba person (?:ends?|ended|said|says)\b/iu, but: "the user", example: "A person ends it." },
-  { not: /\bmistakes? of\b/iu, but: "problem, error, bug", example: "a mistake of the manifest" },
   { not: /\b(?:product|interface|house),? §/iu, but: "docs/service-interface.md or another page of docs/", example: "see product §3.1" },
 ];
 
@@ -128,8 +106,8 @@ describe("our texts", () => {
     expect(files).toEqual(expect.arrayContaining(["README.md", "docs/manifests.md", "examples/pii/manifests/policies.yaml"]));
   });
 
-  test.each(files)("%s uses plain English", (path) => {
-    expect(dialectIn(path, readFileSync(path, "utf8"))).toEqual([]);
+  test("use plain English", { timeout: 120_000 }, () => {
+    expect(files.flatMap((path) => dialectIn(path, readFileSync(path, "utf8")))).toEqual([]);
   });
 });
 

@@ -5,7 +5,7 @@ import { urlPath } from "../../../src/model/json/pointer.ts";
 import type { DraftItem } from "../../../src/model/plan.ts";
 import { locationIn, type Resource } from "../../../src/model/resource.ts";
 
-// The folder of a kind that test/kinds/new-kind.slow.test.ts adds to a copy of the project. A note
+// The folder of a kind that test/kinds/new-kind.slow.test.ts adds to the registry. A note
 // is kept as the description of an asset.
 
 interface NoteUnit extends Unit {
