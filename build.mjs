@@ -2,6 +2,7 @@
 // then the help texts, and at the same time the types. `--generate` stops after the validators, `--no-types` skips
 // the declaration files, `--out DIR` builds into another folder.
 import { execFile } from "node:child_process";
+import { accessSync, constants } from "node:fs";
 import { chmod, copyFile, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
@@ -191,6 +192,30 @@ async function declarations() {
   }
 }
 
+/** A sentence about a folder that cannot be written; undefined if the build can start. */
+function unwritable() {
+  const copy = "Build a copy of the project in a folder that you can write to.";
+  const written = [
+    [rootFolder, copy],
+    [fileURLToPath(validators), copy],
+    [inOut("."), copy],
+    [tmpdir(), "Set TMPDIR to another folder."],
+  ];
+  for (const [folder, advice] of written)
+    try {
+      accessSync(folder, constants.W_OK);
+    } catch ({ code }) {
+      if (code !== "ENOENT") return `${folder} cannot be written (${code}). ${advice}`;
+      if (folder === tmpdir()) return `The temporary folder ${folder} does not exist. ${advice}`;
+    }
+  return undefined;
+}
+
+const refusal = unwritable();
+if (refusal !== undefined) {
+  process.stderr.write(`build: ${refusal}\n`);
+  process.exit(1);
+}
 const modulesOfValidators = await generateValidators();
 if (!process.argv.includes("--generate")) {
   await rm(out, { recursive: true, force: true });

@@ -10,7 +10,6 @@ import { fileURLToPath } from "node:url";
 
 const dimsync = fileURLToPath(new URL("../../dist/bin.cjs", import.meta.url));
 const quickstart = fileURLToPath(new URL("../quickstart/", import.meta.url));
-const folder = mkdtempSync(join(tmpdir(), "dimsync-controller-demo-"));
 const names = process.argv.includes("--short") ? ["oslo"] : ["berlin", "london", "oslo"];
 const env = {
   LAKE_SECRET_KEY: "a-secret",
@@ -18,9 +17,11 @@ const env = {
   NO_COLOR: "1",
   ...Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith("DIMSYNC_"))),
 };
+let folder;
 let controller;
 
 try {
+  folder = temporaryFolder("dimsync-controller-demo-");
   cpSync(join(quickstart, "manifests"), join(folder, "manifests"), { recursive: true });
   writeFileSync(join(folder, "dimsync.yaml"), config());
   for (const name of names) run(["apply", "--yes", "--quiet", "-t", name], [0, 4], "ignore");
@@ -57,7 +58,16 @@ try {
     controller.kill("SIGTERM");
     await ended;
   }
-  rmSync(folder, { recursive: true, force: true });
+  if (folder !== undefined) rmSync(folder, { recursive: true, force: true });
+}
+
+/** Throws a sentence if the temporary folder cannot be used. */
+function temporaryFolder(prefix) {
+  try {
+    return mkdtempSync(join(tmpdir(), prefix));
+  } catch ({ code }) {
+    throw new Error(`no folder can be created in ${tmpdir()} (${code}). Set TMPDIR to a folder that you can write to.`);
+  }
 }
 
 function config() {

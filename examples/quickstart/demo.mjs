@@ -14,9 +14,10 @@ const example = fileURLToPath(new URL(".", import.meta.url));
 const isTty = process.stdout.isTTY === true && !process.env.NO_COLOR;
 const paint = (codes, text) => (isTty ? `\u001b[${codes}m${text}\u001b[0m` : text);
 
-const folder = mkdtempSync(join(tmpdir(), "dimsync-demo-"));
+let folder;
 let service;
 try {
+  folder = temporaryFolder("dimsync-demo-");
   for (const name of ["dimsync.yaml", "manifests"]) cpSync(join(example, name), join(folder, name), { recursive: true });
   service = await startService();
   await demo();
@@ -26,7 +27,16 @@ try {
   process.exitCode = 1;
 } finally {
   service?.stop();
-  rmSync(folder, { recursive: true, force: true });
+  if (folder !== undefined) rmSync(folder, { recursive: true, force: true });
+}
+
+/** Throws a sentence if the temporary folder cannot be used. */
+function temporaryFolder(prefix) {
+  try {
+    return mkdtempSync(join(tmpdir(), prefix));
+  } catch ({ code }) {
+    throw new Error(`no folder can be created in ${tmpdir()} (${code}). Set TMPDIR to a folder that you can write to.`);
+  }
 }
 
 async function demo() {
