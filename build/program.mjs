@@ -69,11 +69,19 @@ async function bundled(root, version, { input, plugins, output }) {
 export async function bundleTypes(declarations, folder) {
   const bundle = await rolldown({
     input: join(declarations, "index.d.ts"),
-    plugins: [dts({ dtsInput: true, emitDtsOnly: true, generator: "oxc" })],
+    // Version 0.23 is the last one that supports Node 20.
+    plugins: [dts({ dtsInput: true, emitDtsOnly: true }), docsBeforeMembers],
+    checks: { pluginTimings: false },
   });
   await bundle.write({ dir: folder, format: "esm", entryFileNames: "index.d.ts" });
   await bundle.close();
 }
+
+/** Editors do not show a comment that follows another member on its line. */
+const docsBeforeMembers = {
+  name: "docs-before-members",
+  renderChunk: (code) => code.replaceAll(/^( *)(.*\S) (\/\*\* .*)$/gmu, "$1$2\n$1$3"),
+};
 
 /** The files of the modules whose code was written. */
 export const writtenModules = (output) =>

@@ -1,5 +1,4 @@
 import { readFileSync } from "node:fs";
-import { createRequire } from "node:module";
 import { Ajv } from "ajv";
 import addFormats from "ajv-formats";
 import fc from "fast-check";
@@ -15,12 +14,11 @@ import { withName } from "../hostile.ts";
 import { item, plan } from "../plans.ts";
 
 const plain = { color: false, verbose: false };
-const schemaFile = createRequire(import.meta.url).resolve("@microsoft/jest-sarif/lib/schemas/sarif-2.1.0-rtm.5.json");
 const ajv = new Ajv({ strict: false, allErrors: true, unicodeRegExp: false });
 addFormats.default(ajv);
-// The official schema from Microsoft's SARIF SDK. It is draft-04, and except for the name of `id`
+// The official schema (json.schemastore.org/sarif-2.1.0-rtm.5, of the OASIS committee). It is draft-04, and except for the name of `id`
 // it means the same in draft-07.
-const { $schema: _, id: __, ...schema } = JSON.parse(readFileSync(schemaFile, "utf8"));
+const { $schema: _, id: __, ...schema } = JSON.parse(readFileSync(new URL("./sarif-2.1.0.schema.json", import.meta.url), "utf8"));
 const validate = ajv.compile(schema);
 
 function faults(text: string): readonly string[] {
