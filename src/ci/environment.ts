@@ -13,6 +13,8 @@ export interface CiEnvironment {
   readonly token: string | undefined;
   /** The number of the pull or merge request. */
   readonly pullRequest: string | undefined;
+  /** The commit of the branch that the pull request would be merged into, or a ref of it; undefined without a pull request. */
+  readonly base: string | undefined;
   /**
    * Whether the pull request is from a fork or from Dependabot: such a job has no secrets and must
    * not write.
@@ -44,6 +46,7 @@ export function readCiEnvironment(env: Environment, cwd: string): CiEnvironment 
     apiUrl: "",
     token: undefined,
     pullRequest: undefined,
+    base: undefined,
     isRestricted: false,
     pushUrl: undefined,
     branch: undefined,
@@ -65,6 +68,7 @@ function readGithub(env: Environment, cwd: string): CiEnvironment {
     apiUrl: (env["GITHUB_API_URL"] ?? "https://api.github.com").replace(/\/$/u, ""),
     token: filled(env["GITHUB_TOKEN"]),
     pullRequest: typeof number === "number" ? String(number) : undefined,
+    base: pull === undefined ? undefined : (commitIn(member(member(pull, "base"), "sha")) ?? `origin/${env["GITHUB_BASE_REF"] ?? ""}`),
     // The head repository is null if the fork was deleted. Dependabot's jobs only get the secrets
     // of Dependabot.
     isRestricted: pull !== undefined && (head !== repository || env["GITHUB_ACTOR"] === "dependabot[bot]"),
@@ -79,6 +83,8 @@ function readGithub(env: Environment, cwd: string): CiEnvironment {
 function readGitlab(env: Environment, cwd: string): CiEnvironment {
   const pullRequest = filled(env["CI_MERGE_REQUEST_IID"]);
   const [token, projectUrl] = [filled(env["GITLAB_TOKEN"]), filled(env["CI_PROJECT_URL"])];
+  // The tip of the target branch, which only pipelines for merged results have; else where the branches parted.
+  const targetCommit = commitIn(env["CI_MERGE_REQUEST_TARGET_BRANCH_SHA"]) ?? commitIn(env["CI_MERGE_REQUEST_DIFF_BASE_SHA"]);
   const isFork = env["CI_MERGE_REQUEST_SOURCE_PROJECT_ID"] !== env["CI_MERGE_REQUEST_PROJECT_ID"];
   return {
     provider: "gitlab",
@@ -86,6 +92,7 @@ function readGitlab(env: Environment, cwd: string): CiEnvironment {
     apiUrl: (env["CI_API_V4_URL"] ?? "").replace(/\/$/u, ""),
     token,
     pullRequest,
+    base: pullRequest === undefined ? undefined : (targetCommit ?? `origin/${env["CI_MERGE_REQUEST_TARGET_BRANCH_NAME"] ?? ""}`),
     isRestricted: pullRequest !== undefined && isFork,
     // The remote of the checkout has the job's own token, which may only read in most projects.
     pushUrl: token === undefined || projectUrl === undefined ? undefined : `${projectUrl}.git`,
@@ -106,6 +113,7 @@ function readEvent(file: string | undefined): unknown {
 
 const member = (value: unknown, key: string): unknown => (isObject(value) ? own(value, key) : undefined);
 const filled = (text: string | undefined): string | undefined => (text === "" ? undefined : text);
+const commitIn = (text: unknown): string | undefined => (typeof text === "string" && /^[0-9a-f]{40,64}$/u.test(text) ? text : undefined);
 const branchIn = (ref = ""): string | undefined => /^refs\/heads\/(.+)$/su.exec(ref)?.[1];
 
 function folderIn(root: string | undefined, cwd: string): string {

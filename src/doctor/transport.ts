@@ -1,5 +1,6 @@
 import { accessSync, constants } from "node:fs";
 import { DimsyncError } from "../model/errors.ts";
+import { allowedHosts, allowedHostsVariable } from "../model/settings/allowed-hosts.ts";
 import { parseBaseUrl } from "../model/settings/base-url.ts";
 import type { Environment } from "../model/settings/env.ts";
 import { proxyFor, proxyVariable } from "../service/connection/proxy.ts";
@@ -7,7 +8,25 @@ import { type Check, fail, ok, warn } from "./check.ts";
 
 /** How requests reach the service and how they are protected, according to the settings alone. `baseUrl` is not "". */
 export function transportChecks(baseUrl: string, env: Environment): readonly Check[] {
-  return [urlCheck(baseUrl), ...(baseUrl.startsWith("https:") ? [tlsCheck(env)] : []), proxyCheck(baseUrl, env)];
+  const isRemote = baseUrl.startsWith("https:");
+  return [
+    urlCheck(baseUrl),
+    ...(isRemote ? [tlsCheck(env)] : []),
+    proxyCheck(baseUrl, env),
+    ...(isRemote ? [hostsCheck(baseUrl, env)] : []),
+  ];
+}
+
+/** A host that is not allowed is an error of the config, so that no base URL is left. */
+function hostsCheck(baseUrl: string, env: Environment): Check {
+  const check = "hosts";
+  const hosts = allowedHosts(env);
+  if (hosts !== undefined) return ok(check, `Only these hosts get an API key: ${hosts.join(", ")}.`);
+  return warn(
+    check,
+    "dimsync.yaml decides which host gets the API key, so whoever can change it can send the key elsewhere.",
+    `Set ${allowedHostsVariable}=${new URL(baseUrl).hostname} where dimsync runs, for example in the workflows.`,
+  );
 }
 
 function urlCheck(baseUrl: string): Check {

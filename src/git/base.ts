@@ -3,6 +3,7 @@ import { isAbsolute, join, relative, sep } from "node:path";
 import { DimsyncError } from "../model/errors.ts";
 import type { Environment } from "../model/settings/env.ts";
 import { GitError, type GitPlace, gitText } from "./process.ts";
+import { findRemote } from "./remote.ts";
 import { temporaryFolder } from "./temporary-folder.ts";
 
 /** A project's files at a git ref, checked out into a temporary folder. */
@@ -45,6 +46,23 @@ export async function checkOutBase(folder: string, ref: string, env: Environment
     await remove();
     const why = error instanceof Error ? error.message : String(error);
     throw new DimsyncError("E_BASE_REF", `The files at ${ref} could not be checked out: ${why}`, { cause: error });
+  }
+}
+
+/**
+ * Fetches the commit if the checkout does not have it, as jobs of CI that check out only one commit. A shallow checkout stays shallow. What fails is
+ * reported by `checkOutBase`.
+ */
+export async function fetchMissing(folder: string, commit: string, env: Environment): Promise<void> {
+  const git = (args: readonly string[], more: Environment = env): Promise<string> => gitText({ folder, env: more }, args, { timeoutMs });
+  try {
+    const known = await git(["rev-parse", "--verify", "--quiet", `${commit}^{commit}`]).catch(() => undefined);
+    if (known !== undefined || commit.startsWith("-")) return;
+    const { toRead } = await findRemote({ folder, env }, "origin");
+    const depth = (await git(["rev-parse", "--is-shallow-repository"])) === "true" ? ["--depth=1"] : [];
+    await git(["fetch", "--quiet", "--no-tags", ...depth, toRead.argument, commit], toRead.env);
+  } catch (error) {
+    if (!(error instanceof GitError)) throw error;
   }
 }
 

@@ -1,6 +1,6 @@
 import { isObject, type JsonValue, own } from "../model/json/json.ts";
 import type { Problem } from "../model/problem.ts";
-import { isSecretReference } from "../model/settings/secret.ts";
+import { isSecretReference, whySecretVariable } from "../model/settings/secret.ts";
 import { titles } from "../model/titles.ts";
 import { didYouMean } from "../text/suggest.ts";
 import type { Variables } from "./config/variables.ts";
@@ -16,6 +16,8 @@ interface Interpolated {
   readonly value: JsonValue;
   readonly isText: boolean;
   readonly problems: readonly ProblemText[];
+  /** The environment variables whose values it contains. */
+  readonly environment: readonly string[];
 }
 
 const reference = /\$\$\{|\$\{([^}]*)\}|\$\{/gu;
@@ -28,10 +30,12 @@ const inside = /^(var|env)\.(.+)$/su;
  */
 export function interpolate(text: string, variables: Variables): Interpolated {
   const problems: ProblemText[] = [];
+  const environment: string[] = [];
   const single = whole.exec(text)?.[1];
   if (single !== undefined) {
     const found = lookUp(single, variables);
-    return "value" in found ? { ...found, problems } : { value: text, isText: false, problems: [found] };
+    if (!("value" in found)) return { value: text, isText: false, problems: [found], environment };
+    return { value: found.value, isText: found.isText, problems, environment: environmentOf(single) };
   }
   const value = text.replaceAll(reference, (match: string, name: string | undefined) => {
     if (match === "$${") return "${";
@@ -40,12 +44,22 @@ export function interpolate(text: string, variables: Variables): Interpolated {
       problems.push(found);
       return match;
     }
+    environment.push(...environmentOf(name ?? ""));
     if (typeof found.value === "string" || typeof found.value === "number" || typeof found.value === "boolean") return String(found.value);
     problems.push(notText(`\${${name}}`, found.value));
     return match;
   });
-  return { value, isText: false, problems };
+  return { value, isText: false, problems, environment };
 }
+
+const environmentOf = (expression: string): readonly string[] => (expression.startsWith("env.") ? [expression.slice("env.".length)] : []);
+
+/** The problem of a variable that counts as a secret; `why` is the end of "NAME …". */
+export const secretVariable = (name: string, why: string): ProblemText => ({
+  code: "E_SECRET_VARIABLE",
+  summary: titles.E_SECRET_VARIABLE,
+  message: `\${env.${name}} is not replaced, because ${name} ${why}, and its value would be visible in plans, in comments and in the account. Write { $secret: { env: ${name} } } if it is a credential of a connection. Otherwise, use a variable with another name.`,
+});
 
 const unclosed: ProblemText = {
   code: "E_WRONG_SUBSTITUTION",
@@ -62,6 +76,8 @@ function lookUp(expression: string, { byName, env }: Variables): { readonly valu
     return unset(`The variable \${var.${name}} has no value. Set it with ${sources}.${didYouMean(name, byName.keys())}`);
   }
   if (source === "env") {
+    const why = whySecretVariable(name);
+    if (why !== undefined) return secretVariable(name, why);
     const value = own(env, name);
     if (value !== undefined) return { value, isText: true };
     return unset(

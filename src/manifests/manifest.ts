@@ -9,7 +9,7 @@ import type { ValueDocument } from "../yaml/read.ts";
 import type { Variables } from "./config/variables.ts";
 import { type Connectors, connectorProblems } from "./schema/connectors.ts";
 import { validateEffective } from "./schema/validate.ts";
-import { makeEffective } from "./substitute.ts";
+import { type EnvironmentUse, makeEffective } from "./substitute.ts";
 import { manifestValidators } from "./validators.generated.js";
 
 /**
@@ -25,6 +25,7 @@ export interface ReadManifest {
   readonly resource?: Resource;
   /** The document with variables replaced, which the digest covers. */
   readonly effective?: JsonValue;
+  readonly environment?: readonly EnvironmentUse[];
 }
 
 export interface ManifestContext {
@@ -45,7 +46,8 @@ export function readManifest(document: ValueDocument, place: SourceLocation, con
   const checked = validateEffective(validator, effective, { kind, place });
   const connection = context.connectors.check(kind, checked.value, effective.texts);
   const fromConnector = checked.problems.length > 0 ? [] : connectorProblems(connection, { ...checked.context, value: connection.value });
-  return manifestOf({ kind, value: connection.value, place }, [...effective.problems, ...checked.problems, ...fromConnector]);
+  const manifest = manifestOf({ kind, value: connection.value, place }, [...effective.problems, ...checked.problems, ...fromConnector]);
+  return effective.environment.length === 0 ? manifest : { ...manifest, environment: effective.environment };
 }
 
 interface CheckedManifest {

@@ -13,7 +13,7 @@ import type { Locate, Problem } from "../model/problem.ts";
 import type { Resource } from "../model/resource.ts";
 import { newPauses } from "../model/runtime/event-loop.ts";
 import type { Settings } from "../model/settings/config.ts";
-import { read, type YamlParser } from "../yaml/read.ts";
+import { read as readYaml, type YamlParser } from "../yaml/read.ts";
 import { findConfig, parseConfig, targetNames, yamlProblems } from "./config/file.ts";
 import { type LoadedConfig, loadConfig } from "./config/load.ts";
 import { type ConfigOptions, type LoadOptions, yamlParser } from "./config/options.ts";
@@ -21,6 +21,7 @@ import { covers, discover } from "./discover.ts";
 import { makeLocate } from "./locate.ts";
 import { manifestDigest, type ReadManifest, readManifest } from "./manifest.ts";
 import { duplicateProblems, referenceProblems } from "./references.ts";
+import { withoutSecretVariables } from "./secrets/variables.ts";
 import { readSource, type Source, shownPath } from "./source.ts";
 
 export type { ConfigOptions, LoadOptions } from "./config/options.ts";
@@ -78,7 +79,8 @@ export async function loadProject(options: LoadOptions): Promise<Project> {
   if (options.needsAccount === true && settings.baseUrl === "") throw whyNoAccount(config, locate);
 
   const { paths, problems: notFound } = await discoverManifests(config, options);
-  const { manifests, problems: unread } = await readFiles(paths, { config, options, sources, parser });
+  const { manifests: read, problems: unread } = await readFiles(paths, { config, options, sources, parser });
+  const manifests = withoutSecretVariables(read, config, locate);
   const { catalog, problems: ofCatalog } = await loadCatalog(settings, { options, sources, parser });
   const resources = withoutDuplicates(manifests.flatMap(({ resource }) => resource ?? [])).sort((a, b) => byText(a.address, b.address));
   const classified = await labelsOf(resources, {
@@ -232,7 +234,7 @@ function readManifests(
   { variables, connectors }: LoadedConfig,
   parser: YamlParser,
 ): { readonly manifests: readonly ReadManifest[]; readonly problems: readonly Problem[] } {
-  const { documents, problems } = read(source.text, { parser });
+  const { documents, problems } = readYaml(source.text, { parser });
   const context = { variables, connectors, textLength: source.text.length };
   return {
     manifests: documents.map((document) => readManifest(document, { file: source.file, document: document.index, pointer: "" }, context)),

@@ -96,7 +96,7 @@ async function apiKey({ settings, locate }: AccountProject, { env, signal }: Acc
   if (settings.apiKey === undefined)
     throw new DimsyncError(
       "E_NO_API_KEY",
-      `No API key is set for target ${JSON.stringify(settings.target)}. Set DIMSYNC_API_KEY or DIMSYNC_API_KEY_FILE, or set apiKey: { $secret: … } for the target.`,
+      `No API key is set for target ${JSON.stringify(settings.target)}. Set apiKey: { $secret: { env: DIMSYNC_API_KEY } } for the target, and the variable where dimsync runs. Without targets, or with a single one, the variable (or DIMSYNC_API_KEY_FILE) is enough.`,
     );
   const { values, problems } = await resolveSecrets([settings.apiKey], secretOptions(settings, env, signal));
   if (problems.length > 0)

@@ -62,6 +62,10 @@ const notAllowed = (resources: readonly Resource[]): readonly Problem[] =>
         ],
   );
 
+/** What a module imports, as it names it. */
+export const importsIn = (text: string): readonly string[] =>
+  [...text.matchAll(/\b(?:from|import|require)\s*\(?\s*["']([^"']+)["']/gu)].map(([, name = ""]) => name);
+
 /** Problems of policies whose module does not exist. Does not run the modules. */
 export function missingModules(resources: readonly Resource[], folder: string): readonly Problem[] {
   return policiesIn(resources).flatMap((resource) => {

@@ -239,9 +239,10 @@ function startMachine({ repository, github, npm }: Rehearsal, { event, branch, a
   mkdirSync(temp);
   const eventFile = join(temp, "event.json");
   const head = { repo: { full_name: author === "fork" ? "other/data" : "example/data" } };
-  writeFileSync(eventFile, JSON.stringify(event === "pull_request" ? { pull_request: { number: 7, head } } : {}));
-  const ref = event === "pull_request" ? "refs/pull/7/merge" : `refs/heads/${branch}`;
   const base = git(workspace, "rev-parse", "origin/main");
+  const pull = { number: 7, head, base: { ref: "main", sha: base } };
+  writeFileSync(eventFile, JSON.stringify(event === "pull_request" ? { pull_request: pull } : {}));
+  const ref = event === "pull_request" ? "refs/pull/7/merge" : `refs/heads/${branch}`;
   return {
     workspace,
     temp,

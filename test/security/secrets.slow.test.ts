@@ -1,8 +1,14 @@
-import { existsSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, writeFileSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { join } from "node:path";
-import { beforeAll, describe, expect, test } from "vitest";
+import { beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { type EmbeddedService, startEmbeddedService } from "../../src/embedded/index.ts";
+import { githubToken, startGithub } from "../ci/github-stand-in.ts";
+import { startRepository } from "../ci/rehearsal-job.ts";
 import { dimsync, emptyFolder } from "../cli/built-cli.ts";
+import { gitEnv } from "../support/git/env.ts";
+import { git } from "../support/git/remote.ts";
 import { startMcp } from "../support/mcp-client.ts";
 import { ordersManifest } from "../support/orders.ts";
 
@@ -16,63 +22,221 @@ beforeAll(async () => {
 });
 
 const orders = { "manifests/orders.yaml": ordersManifest("email: { hashed: true }") };
-const configText = (apiKey = "env: DIMSYNC_API_KEY"): string => `apiVersion: dimsync/v1
+const described = (description: string): string => `apiVersion: dimsync/v1
+kind: Tag
+metadata: { name: note }
+spec: { name: PII, description: ${JSON.stringify(description)} }
+`;
+
+/** A service of an attacker: it keeps the headers of all requests. */
+async function startThief() {
+  const seen: string[] = [];
+  const server = createServer((request, response) => {
+    seen.push(JSON.stringify(request.headers));
+    response.writeHead(500).end();
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  onTestFinished(() => void server.close());
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, seen };
+}
+
+interface Target {
+  readonly baseUrl?: string;
+  readonly apiKey?: string;
+  /** More members of the target. */
+  readonly more?: string;
+}
+
+const configText = ({ baseUrl = service.url, apiKey = "env: DIMSYNC_API_KEY", more = "" }: Target = {}): string => `apiVersion: dimsync/v1
 kind: Config
 manifests: [manifests]
 targets:
   prod:
-    baseUrl: ${service.url}
+    baseUrl: ${baseUrl}
     apiKey: { $secret: { ${apiKey} } }
+${more}client: { retries: 0, timeoutSeconds: 5 }
 `;
 
-describe("attack 6: an agent writes code and asks for a plan", () => {
-  const policy = (module: string): string =>
-    `apiVersion: dimsync/v1\nkind: Policy\nmetadata: { name: keys }\nspec: { severity: error, module: ${module}, message: m }\n`;
-  const code =
-    'import { writeFileSync } from "node:fs";\nwriteFileSync("ran", process.env.DIMSYNC_API_KEY ?? "");\nexport default () => [];\n';
+/** A pull request of this repository, in a job of GitHub Actions that has the key. */
+async function pullRequest(base: Readonly<Record<string, string>>, branch: Readonly<Record<string, string>>) {
+  const github = await startGithub();
+  const repository = startRepository({ "dimsync.yaml": configText(), ".gitignore": ".dimsync/\n", ...orders, ...base });
+  repository.commit("feature", branch);
+  const workspace = repository.checkout("feature");
+  const temp = join(repository.root, "temp");
+  mkdirSync(temp);
+  const event = join(temp, "event.json");
+  const pull = {
+    number: 7,
+    head: { repo: { full_name: "example/data" } },
+    base: { ref: "main", sha: git(workspace, "rev-parse", "origin/main") },
+  };
+  writeFileSync(event, JSON.stringify({ pull_request: pull }));
+  const env = {
+    ...gitEnv,
+    ...{ CI: "true", GITHUB_ACTIONS: "true", GITHUB_ACTOR: "dana", GITHUB_API_URL: github.url, GITHUB_TOKEN: githubToken },
+    ...{ GITHUB_BASE_REF: "main", GITHUB_EVENT_PATH: event, GITHUB_REF: "refs/pull/7/merge", GITHUB_REPOSITORY: "example/data" },
+    ...{ GITHUB_OUTPUT: join(temp, "output"), GITHUB_STEP_SUMMARY: join(temp, "summary"), GITHUB_WORKSPACE: workspace, RUNNER_TEMP: temp },
+    DIMSYNC_API_KEY: key,
+  };
+  const plan = (more: Readonly<Record<string, string>> = {}) => dimsync(["ci", "plan"], { cwd: workspace, env: { ...env, ...more } });
+  const run = (flags: readonly string[], cwd: string) => dimsync(["ci", "plan", ...flags], { cwd, env });
+  return { plan, run, workspace, comments: () => (github.comments.get(7) ?? []).map(({ body }) => body).join("\n") };
+}
 
-  test("a policy module does not run, in any command", async () => {
-    const cwd = emptyFolder({ "dimsync.yaml": configText(), ...orders, "manifests/policy.yaml": policy("keys.mjs"), "keys.mjs": code });
+describe(`attack 5: a branch prints a secret with \${env.NAME}`, () => {
+  test("plan and the comment do not show it, and no plan is made", async () => {
+    const { plan, comments } = await pullRequest({}, { "manifests/note.yaml": described(`see \${env.DIMSYNC_API_KEY}`) });
+    const { code, stdout, stderr } = await plan();
+    expect(stdout + stderr + comments()).not.toContain(key);
+    expect(code).toBe(1);
+    expect(stdout).toContain("manifests/note.yaml:4:");
+    for (const text of [stdout, comments()]) expect(text).toContain("E_SECRET_VARIABLE");
+  });
+
+  test("nor does MCP", async () => {
+    const cwd = emptyFolder({ "dimsync.yaml": configText(), ...orders, "manifests/note.yaml": described(`\${env.DIMSYNC_API_KEY}`) });
     const { call } = await startMcp(cwd, { DIMSYNC_API_KEY: key });
-    const { texts } = await call("plan");
-    expect(existsSync(join(cwd, "ran"))).toBe(false);
-    expect(texts.join("\n")).toContain("E_CODE_NOT_ALLOWED");
-    for (const argv of [["plan"], ["ci", "plan"], ["drift"], ["apply", "--yes"]]) {
-      const { code: exit, stderr } = await dimsync(argv, { cwd, env: { DIMSYNC_API_KEY: key } });
-      expect([argv, exit, existsSync(join(cwd, "ran"))]).toEqual([argv, 1, false]);
-      expect(stderr).toContain("manifests/policy.yaml:4:");
-      expect(stderr).toContain("E_CODE_NOT_ALLOWED");
+    for (const tool of ["validate", "plan", "render"]) {
+      const { texts } = await call(tool);
+      expect(texts.join("\n")).not.toContain(key);
+      expect(texts.join("\n")).toContain("E_SECRET_VARIABLE");
+    }
+  });
+});
+
+describe("attack 5, in other forms", () => {
+  const env = { DIMSYNC_API_KEY: key, ORDERS_PW: "canary-orders-5c", REGION: "eu-west-1", XDG_CACHE_HOME: "" };
+  const secret = `apiVersion: dimsync/v1
+kind: Asset
+metadata: { name: lake }
+lifecycle: { create: ifMissing }
+spec: { name: Lake, type: s3, connectionType: destination, connection: { bucket: lake, secret_key: { $secret: { env: ORDERS_PW } } } }
+`;
+  const run = (files: Readonly<Record<string, string>>, ...argv: readonly string[]) =>
+    dimsync(argv, { cwd: emptyFolder({ "dimsync.yaml": configText(), ...orders, ...files }), env });
+
+  test("the source of a secret is refused, whatever its name, and no message quotes it", async () => {
+    const files = {
+      "manifests/asset.yaml": secret,
+      "manifests/note.yaml": described(`\${env.ORDERS_PW}`).concat(`lifecycle: { create: "\${env.ORDERS_PW}" }\n`),
+    };
+    for (const argv of [["validate"], ["plan"], ["render"]]) {
+      const { code, stdout, stderr } = await run(files, ...argv);
+      expect(code).toBe(1);
+      expect(stdout + stderr).toContain("manifests/note.yaml:4:");
+      expect(stdout + stderr).toContain("E_SECRET_VARIABLE");
+      expect(stdout + stderr).not.toContain("canary-orders");
     }
   });
 
-  test("nor does the command of a secret", async () => {
-    const cwd = emptyFolder({ "dimsync.yaml": configText(`exec: [sh, -c, "touch ran; echo ${key}"]`), ...orders });
-    for (const argv of [["plan"], ["get", "integrations"], ["doctor"]]) {
-      const { code: exit, stdout, stderr } = await dimsync(argv, { cwd });
-      expect([argv, exit, existsSync(join(cwd, "ran"))]).toEqual([argv, 1, false]);
-      expect(stdout + stderr).toContain("is the output of a command of the project");
-    }
-    const { stderr } = await dimsync(["plan"], { cwd });
-    expect(stderr).toContain("dimsync.yaml:7:");
-    expect(stderr).toContain("E_CODE_NOT_ALLOWED");
-    expect(await dimsync(["plan", "--allow-code"], { cwd })).toMatchObject({ code: 0 });
-    expect(existsSync(join(cwd, "ran"))).toBe(true);
+  test("also if it comes in through a variable of the config", async () => {
+    const config = `${configText()}vars: { note: "\${env.ORDERS_PW}" }
+`;
+    const { code, stdout, stderr } = await run(
+      { "dimsync.yaml": config, "manifests/asset.yaml": secret, "manifests/note.yaml": described(`\${var.note}`) },
+      "plan",
+    );
+    expect([code, stderr]).toEqual([1, expect.stringContaining("E_SECRET_VARIABLE")]);
+    expect(stdout + stderr).not.toContain("canary-orders");
   });
 
-  test("commands that need no code need no permission, and an operator can allow it", async () => {
-    const secret = "connection: { bucket: lake, secret_key: { $secret: { exec: [touch, ran] } } }";
-    const asset = `apiVersion: dimsync/v1\nkind: Asset\nmetadata: { name: lake }\nlifecycle: { create: ifMissing }\nspec: { name: Lake, type: s3, connectionType: destination, ${secret} }\n`;
-    const cwd = emptyFolder({ "dimsync.yaml": configText(), "manifests/asset.yaml": asset, "keys.mjs": code });
-    const run = (...argv: readonly string[]) => dimsync(argv, { cwd, env: { DIMSYNC_API_KEY: key } });
-    // plan resolves no secret of a manifest.
-    expect(await run("plan")).toMatchObject({ code: 0 });
-    const { stderr } = await run("apply", "--yes");
-    expect(stderr).toContain("manifests/asset.yaml:5:");
-    expect(stderr).toContain("E_CODE_NOT_ALLOWED");
-    writeFileSync(join(cwd, "manifests/policy.yaml"), policy("keys.mjs"));
-    for (const argv of [["validate"], ["render"], ["list"], ["fmt"]]) expect(await run(...argv)).toMatchObject({ code: 0 });
-    expect(existsSync(join(cwd, "ran"))).toBe(false);
-    expect(await run("plan", "--allow-code")).toMatchObject({ code: 0 });
-    expect(existsSync(join(cwd, "ran"))).toBe(true);
+  test("any other variable is filled in", async () => {
+    const { code, stdout } = await run({ "manifests/note.yaml": described(`in \${env.REGION}`) }, "plan");
+    expect([code, stdout]).toEqual([0, expect.stringContaining("in eu-west-1")]);
+  });
+});
+
+describe("attack 7: a branch sends a secret elsewhere", () => {
+  test("the key does not go to another host", async () => {
+    const thief = await startThief();
+    const { plan, comments } = await pullRequest({}, { "dimsync.yaml": configText({ baseUrl: thief.url }) });
+    const { code, stderr } = await plan();
+    expect(thief.seen).toEqual([]);
+    expect(code).toBe(1);
+    expect(stderr).toContain("dimsync.yaml:6:");
+    expect(stderr).toContain("E_TARGET_CHANGED");
+    expect(comments()).not.toContain(key);
+  });
+
+  test.each([
+    ["another variable", "env: OTHER_SECRET"],
+    ["a file", "file: secret.txt"],
+    ["a command", 'exec: [sh, -c, "touch ran; echo other-secret"]'],
+  ])("%s is not sent as the key", async (_, apiKey) => {
+    const requests: string[] = [];
+    const spied = await startEmbeddedService({ onExchange: ({ path }) => void requests.push(path) });
+    onTestFinished(spied.close);
+    const target = { baseUrl: spied.url };
+    const { plan, workspace } = await pullRequest(
+      { "dimsync.yaml": configText(target) },
+      { "dimsync.yaml": configText({ ...target, apiKey }), "secret.txt": "in a file" },
+    );
+    const { code, stderr } = await plan({ DIMSYNC_API_KEY: "", OTHER_SECRET: "another secret of the job" });
+    expect(requests).toEqual([]);
+    expect(existsSync(join(workspace, "ran"))).toBe(false);
+    expect([code, stderr]).toEqual([1, expect.stringContaining("E_TARGET_CHANGED")]);
+  });
+
+  test.each([
+    ["a variable file", { "vars.yaml": "host: HERE\n" }, { "vars.yaml": "host: THIEF\n" }, ["--var-file", "vars.yaml"]],
+    ["a module that a policy imports", {}, { "policies/names.mjs": "export const names = process.env;\n" }, ["--allow-code"]],
+    [
+      "the records",
+      {},
+      { "dimsync.yaml": configText({ baseUrl: "HERE", more: "    records: { postgres: { url: { $secret: { env: OTHER } }, id: x } }\n" }) },
+      [],
+    ],
+  ] as const)("nor with %s", async (_, before, changes, flags) => {
+    const thief = await startThief();
+    const filled = (files: Readonly<Record<string, string>>) =>
+      Object.fromEntries(
+        Object.entries(files).map(([path, text]) => [path, text.replaceAll("HERE", service.url).replaceAll("THIEF", thief.url)]),
+      );
+    const isVariable = flags[0] === "--var-file";
+    const files = {
+      "dimsync.yaml": configText({ baseUrl: isVariable ? `\${var.host}` : service.url }),
+      "manifests/policy.yaml":
+        "apiVersion: dimsync/v1\nkind: Policy\nmetadata: { name: keys }\nspec: { severity: error, module: policies/keys.mjs, message: m }\n",
+      "policies/keys.mjs": 'import { names } from "./names.mjs";\nexport default () => (names, []);\n',
+      "policies/names.mjs": "export const names = [];\n",
+    };
+    const { run, workspace } = await pullRequest({ ...files, ...filled(before) }, filled(changes));
+    const { code, stderr } = await run([...flags, "--allow-code"], workspace);
+    expect([code, stderr, thief.seen]).toEqual([1, expect.stringContaining("E_TARGET_CHANGED"), []]);
+  });
+
+  test("a pull request that changes only manifests is planned, in a checkout of one commit too", async () => {
+    const { run, workspace, comments } = await pullRequest({}, { "manifests/note.yaml": described("changed") });
+    const shallow = emptyFolder();
+    git(shallow, "clone", "--quiet", "--depth=1", "--branch=feature", `file://${workspace}`, "work");
+    git(join(shallow, "work"), "remote", "set-url", "origin", git(workspace, "remote", "get-url", "origin"));
+    for (const cwd of [workspace, join(shallow, "work")]) {
+      const { code, stderr } = await run([], cwd);
+      expect(code, stderr).toBe(0);
+    }
+    expect(comments()).toContain("changed");
+  });
+
+  test("nor does a host get the key that DIMSYNC_ALLOWED_HOSTS does not name", async () => {
+    const thief = await startThief();
+    const cwd = emptyFolder({ "dimsync.yaml": configText({ baseUrl: thief.url }), ...orders });
+    const { code, stderr } = await dimsync(["plan"], {
+      cwd,
+      env: { DIMSYNC_API_KEY: key, DIMSYNC_ALLOWED_HOSTS: "api.example.com,*.example.org" },
+    });
+    expect(thief.seen).toEqual([]);
+    expect(code).toBe(1);
+    expect(stderr).toContain("dimsync.yaml:6:");
+    expect(stderr).toContain("E_HOST_NOT_ALLOWED");
+  });
+
+  test("nor does a second target get the key of the first", async () => {
+    const thief = await startThief();
+    const more = `  other: { baseUrl: "${thief.url}" }\n`;
+    const cwd = emptyFolder({ "dimsync.yaml": configText({ more }), ...orders });
+    const { code, stderr } = await dimsync(["plan", "-t", "other"], { cwd, env: { DIMSYNC_API_KEY: key } });
+    expect(thief.seen).toEqual([]);
+    expect([code, stderr]).toEqual([1, expect.stringContaining("E_NO_API_KEY")]);
   });
 });

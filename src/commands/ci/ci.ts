@@ -87,8 +87,12 @@ async function ciPlan(context: Context<CiFlags>, { job, folder }: CiRun): Promis
     return await runValidate(context, []);
   }
   const file = join(folder, "plan.json");
-  const { runPlan } = await import("../core/plan.ts");
-  const code = await runPlan(withOutputs(context, [`json=${file}`]), []).catch(async (error: unknown) => {
+  const [{ runPlan }, { refuseChangedTargets }] = await Promise.all([import("../core/plan.ts"), import("./changed-targets.ts")]);
+  const planned = async (): Promise<ExitCode> => {
+    if (job.environment.base !== undefined) await refuseChangedTargets(context, job.environment.base);
+    return await runPlan(withOutputs(context, [`json=${file}`]), []);
+  };
+  const code = await planned().catch(async (error: unknown) => {
     if (flags.comment !== false) await withdrawComments(job, flags.target);
     throw error;
   });

@@ -10,11 +10,15 @@ import { workflows } from "./workflows/index.ts";
 export function initFiles(options: {
   readonly baseUrl?: string | undefined;
   readonly targets: readonly string[];
+  /** Of the targets of an existing config. */
+  readonly hosts: readonly string[];
   readonly approval: boolean;
 }): Readonly<Record<string, string>> {
-  const { plan, apply, drift } = workflows({ version, targets: options.targets, approval: options.approval });
+  const { baseUrl = "https://api.example.com", targets, approval } = options;
+  const hosts = options.hosts.length > 0 ? options.hosts : hostsOf([baseUrl]);
+  const { plan, apply, drift } = workflows({ version, targets, hosts, approval });
   return {
-    "dimsync.yaml": configText(options.baseUrl ?? "https://api.example.com"),
+    "dimsync.yaml": configText(baseUrl),
     "manifests/README.md": manifestsReadme,
     "schema/config.schema.json": schemaText("Config") ?? "",
     "schema/manifest.schema.json": schemaText("Manifest") ?? "",
@@ -24,6 +28,11 @@ export function initFiles(options: {
     ".github/workflows/dimsync-drift.yml": drift,
   };
 }
+
+/** The hosts that get an API key: not those of an embedded account. */
+export const hostsOf = (baseUrls: readonly string[]): readonly string[] => [
+  ...new Set(baseUrls.flatMap((url) => (/^https?:/u.test(url) && URL.canParse(url) ? [new URL(url).hostname] : []))),
+];
 
 /** The target in the config that init writes. */
 export const firstTarget = "prod";

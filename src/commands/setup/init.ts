@@ -2,6 +2,7 @@ import { existsSync } from "node:fs";
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { dirname, join, relative, resolve, sep } from "node:path";
 import { repositoryTop } from "../../git/top.ts";
+import { loadConfig } from "../../manifests/config/load.ts";
 import { listTargets } from "../../manifests/project.ts";
 import { DimsyncError } from "../../model/errors.ts";
 import type { ExitCode } from "../../model/exit.ts";
@@ -9,7 +10,7 @@ import type { Environment } from "../../model/settings/env.ts";
 import { shellWord } from "../../text/shell.ts";
 import type { Context } from "../shared/context.ts";
 import type { InitFlags } from "../shared/flags.ts";
-import { firstTarget, initFiles } from "./init-files.ts";
+import { firstTarget, hostsOf, initFiles } from "./init-files.ts";
 import { createRecords, targetsInFolder } from "./init-records.ts";
 
 /**
@@ -27,7 +28,13 @@ export async function runInit(context: Context<InitFlags>, directory: string | u
       "init --from-live imports an account, but no account is named. Set DIMSYNC_BASE_URL to its address and DIMSYNC_API_KEY to its key. The address is written to dimsync.yaml, the key is not.",
     );
   const isNew = !existsSync(join(root, "dimsync.yaml"));
-  const files = initFiles({ baseUrl, targets: await targetsIn(root, io.env), approval: flags.approval === true });
+  const targets = await targetsIn(root, io.env);
+  const files = initFiles({
+    baseUrl,
+    targets,
+    hosts: isNew ? [] : await hostsIn(root, targets, io.env),
+    approval: flags.approval === true,
+  });
   io.catchSignals?.();
   for (const [path, text] of Object.entries(files)) {
     const file = join(root, path);
@@ -53,6 +60,13 @@ async function targetsIn(root: string, env: Environment): Promise<readonly strin
   return await listTargets({ cwd: root, env }).catch(() => [firstTarget]);
 }
 
+/** The hosts of an existing config. Without the environment, which is that of this machine. */
+async function hostsIn(root: string, targets: readonly string[], env: Environment): Promise<readonly string[]> {
+  const { DIMSYNC_BASE_URL: _url, DIMSYNC_ALLOWED_HOSTS: _hosts, ...rest } = env;
+  const configs = await Promise.all(targets.map((target) => loadConfig({ cwd: root, env: rest, target })));
+  return hostsOf(configs.flatMap(({ settings }) => settings?.baseUrl ?? []));
+}
+
 const moveWorkflowsText = (folder: string): string => `
 dimsync: ${folder} is a folder of a repository, but GitHub reads workflows only from .github/workflows at its root.
 Move the three files there. Put ${folder}/ in front of their paths, and give each step that runs dimsync
@@ -60,7 +74,8 @@ Move the three files there. Put ${folder}/ in front of their paths, and give eac
 `;
 
 function nextStepsText(folder: string, baseUrl: string | undefined): string {
-  const first = baseUrl === undefined ? "Set the service's address in dimsync.yaml and its key" : "Set the service's key";
+  const first =
+    baseUrl === undefined ? "Set the service's address in dimsync.yaml and its host in the workflows, its key" : "Set the service's key";
   const commands = [...(folder === "" ? [] : [`cd ${folder}`]), "dimsync validate", "dimsync plan"];
   return `\nNext: ${first} in DIMSYNC_API_KEY, write a manifest, then run:\n${commands.map((command) => `  ${command}\n`).join("")}`;
 }

@@ -4,9 +4,12 @@ import { dirname, join, relative, resolve } from "node:path";
 import { gunzipSync } from "node:zlib";
 import { loadProject, type Project } from "../../manifests/project.ts";
 import { DimsyncError } from "../../model/errors.ts";
+import { allowedHostsVariable } from "../../model/settings/allowed-hosts.ts";
+import type { Environment } from "../../model/settings/env.ts";
 import type { Database } from "../../records/postgres/connection.ts";
 import { type BundleContent, bundleDigest } from "../bundle-content.ts";
 import { rowsOf } from "../database/rows.ts";
+import { loadingEnvironment } from "./environment.ts";
 import { forRun, keptCharacters, withoutTexts } from "./kept-project.ts";
 import { recentlyUsed } from "./recently-used.ts";
 
@@ -14,6 +17,8 @@ export interface BundleLoader {
   readonly database: Database;
   /** Absolute: copies of bundles, and what records keep on this machine. */
   readonly stateFolder: string;
+  /** Of the worker, which decides which hosts get a key. */
+  readonly env: Environment;
 }
 
 export interface BundledTarget {
@@ -53,7 +58,7 @@ export function bundleProjects(loader: BundleLoader, keep = keptCharacters): (bu
     const key = `${digest} ${target}`;
     let project = projects.get(key);
     if (project === undefined) {
-      project = await load(bundle, target, signal);
+      project = await load(bundle, { target, signal, env: loader.env });
       projects.set(key, project, sizeOf(project, bundle));
     }
     const { folder, content } = bundle;
@@ -62,10 +67,14 @@ export function bundleProjects(loader: BundleLoader, keep = keptCharacters): (bu
   };
 }
 
-async function load({ folder, content }: UnpackedBundle, target: string, signal: AbortSignal): Promise<Project> {
+async function load(
+  { folder, content }: UnpackedBundle,
+  { target, signal, env: own }: { readonly target: string; readonly signal: AbortSignal; readonly env: Environment },
+): Promise<Project> {
   const { configFile, vars = {}, varFiles = [], env = {}, commit, dirty = false } = content;
   const project = await loadProject({
-    ...{ cwd: folder, configFile: join(folder, configFile), target, vars, env, signal },
+    ...{ cwd: folder, configFile: join(folder, configFile), target, vars, signal, needsAccount: true },
+    env: { ...loadingEnvironment(env), [allowedHostsVariable]: own[allowedHostsVariable] },
     varFiles: varFiles.map((file) => join(folder, file)),
   });
   return withoutTexts(project, commit === undefined ? undefined : { commit, dirty });

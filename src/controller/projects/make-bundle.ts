@@ -7,8 +7,8 @@ import type { Plan } from "../../model/plan.ts";
 import { version } from "../../model/runtime/version.ts";
 import type { Settings } from "../../model/settings/config.ts";
 import type { Environment } from "../../model/settings/env.ts";
-import { secretsIn } from "../../model/settings/secret.ts";
-import { moduleFiles } from "../../operations/policy-modules.ts";
+import { secretsIn, whySecretVariable } from "../../model/settings/secret.ts";
+import { importsIn, moduleFiles } from "../../operations/policy-modules.ts";
 import type { BundleContent } from "../bundle-content.ts";
 
 export interface BundleOptions {
@@ -39,7 +39,8 @@ export async function makeBundle(projects: readonly Project[], options: BundleOp
   const files = await readFiles(projects, folder);
   for (const project of projects) checkModules(project, files);
   const path = (file: string): string => pathIn(folder, file);
-  const env = variablesOf(files, options.env);
+  const secrets = new Set(projects.flatMap(({ settings, resources }) => secretsOf(settings, resources)).map(({ $secret }) => $secret.env));
+  const env = variablesOf(files, options.env, (name) => secrets.has(name) || whySecretVariable(name) !== undefined);
   return {
     ...{ format: 1, source: options.source, toolVersion: version, configFile: path(first.configFile), files },
     ...(options.git === undefined ? {} : { commit: options.git.commit }),
@@ -122,8 +123,7 @@ function pathIn(folder: string, file: string): string {
 function checkModules({ resources, settings: { folder } }: Project, files: BundleContent["files"]): void {
   for (const file of moduleFiles(resources, folder)) {
     const path = pathIn(folder, file);
-    const imports = (files[path] ?? "").matchAll(/\b(?:from|import|require)\s*\(?\s*["']([^"']+)["']/gu);
-    const other = [...imports].map(([, name = ""]) => name).find((name) => !name.startsWith("node:"));
+    const other = importsIn(files[path] ?? "").find((name) => !name.startsWith("node:"));
     if (other !== undefined)
       throw new DimsyncError(
         "E_BUNDLE",
@@ -132,9 +132,16 @@ function checkModules({ resources, settings: { folder } }: Project, files: Bundl
   }
 }
 
-/** The values that `${env.NAME}` in the files stands for, and variables from the environment. */
-function variablesOf(files: BundleContent["files"], env: Environment): Readonly<Record<string, string>> {
+/** The values that `${env.NAME}` in the files stands for, and variables from the environment. Also of a comment, which may name a secret. */
+function variablesOf(
+  files: BundleContent["files"],
+  env: Environment,
+  isSecret: (name: string) => boolean,
+): Readonly<Record<string, string>> {
   const named = Object.values(files).flatMap((text) => [...text.matchAll(/\$\{env\.([A-Za-z_]\w*)/gu)].map(([, name = ""]) => name));
-  const names = new Set([...named, ...Object.keys(env).filter((name) => name.startsWith("DIMSYNC_VAR_"))]);
+  const names = new Set([
+    ...named.filter((name) => !isSecret(name)),
+    ...Object.keys(env).filter((name) => name.startsWith("DIMSYNC_VAR_")),
+  ]);
   return Object.fromEntries([...names].sort(byText).flatMap((name) => (env[name] === undefined ? [] : [[name, env[name]]])));
 }

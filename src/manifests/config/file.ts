@@ -9,7 +9,7 @@ import type { YamlProblem } from "../../yaml/problems.ts";
 import { read, type YamlParser } from "../../yaml/read.ts";
 import { validateEffective } from "../schema/validate.ts";
 import type { Source } from "../source.ts";
-import { makeEffective } from "../substitute.ts";
+import { type EnvironmentUse, makeEffective } from "../substitute.ts";
 import { config as validateConfig } from "../validators.generated.js";
 import { type ConfigOptions, setting } from "./options.ts";
 import type { Variables } from "./variables.ts";
@@ -114,6 +114,12 @@ export function targetNames(document: unknown): readonly string[] {
   return isObject(targets) ? Object.keys(targets) : [];
 }
 
+export interface CheckedConfig {
+  readonly config: ConfigFile;
+  readonly problems: readonly Problem[];
+  readonly environment: readonly EnvironmentUse[];
+}
+
 /**
  * Replaces variables and checks against the schema. In targets that were not chosen, a variable
  * without a value is not a problem, and its location is not checked any further.
@@ -126,7 +132,7 @@ export function checkConfig(
     readonly variables: Variables;
     readonly textLength: number;
   },
-): { readonly config: ConfigFile; readonly problems: readonly Problem[] } {
+): CheckedConfig {
   const { place, target, variables, textLength } = options;
   const effective = makeEffective(document, place, { kind: "Config", variables, textLength });
   const elsewhere = (pointer: Pointer | undefined) =>
@@ -137,7 +143,7 @@ export function checkConfig(
   const problems = [...effective.problems.filter((problem) => !isQuiet(problem)), ...fromSchema];
   const faulty = [...context.known, ...errors.map((error) => faultyPlace(error))];
   // Without its faulty parts the document has the shape that the schema requires.
-  return { config: pruneInvalid(value, faulty) as ConfigFile, problems };
+  return { config: pruneInvalid(value, faulty) as ConfigFile, problems, environment: effective.environment };
 }
 
 function faultyPlace({

@@ -3,11 +3,13 @@ import { type JsonObject, own } from "../../model/json/json.ts";
 import { type Pointer, toPointer } from "../../model/json/pointer.ts";
 import type { Problem, SourceLocation } from "../../model/problem.ts";
 import type { Settings } from "../../model/settings/config.ts";
+import { type SecretReference, secretsIn } from "../../model/settings/secret.ts";
 import { didYouMean } from "../../text/suggest.ts";
 import type { Wanted } from "../discover.ts";
 import { type Connectors, loadConnectors, noConnectors } from "../schema/connectors.ts";
 import { readSource, type Source } from "../source.ts";
-import { type ConfigFile, checkConfig, findConfig, parseConfig, targetNames } from "./file.ts";
+import type { EnvironmentUse } from "../substitute.ts";
+import { type CheckedConfig, type ConfigFile, checkConfig, findConfig, parseConfig, targetNames } from "./file.ts";
 import { type ConfigOptions, setting, yamlParser } from "./options.ts";
 import { makeSettings } from "./settings.ts";
 import { gatherVariables, readVarFiles, type Variables } from "./variables.ts";
@@ -31,6 +33,10 @@ export interface LoadedConfig {
   readonly sources: readonly Source[];
   /** Absolute path. */
   readonly configPath?: string;
+  /** Of the config file and the variable files. */
+  readonly environment: readonly EnvironmentUse[];
+  /** Of the config file, in all targets. */
+  readonly secrets: readonly SecretReference[];
   readonly problems: readonly Problem[];
 }
 
@@ -60,6 +66,8 @@ export async function loadConfig(options: ConfigOptions): Promise<LoadedConfig> 
     except: notManifests(options, { config, configPath, folder, settings: made?.settings }),
     sources: [...varFiles.sources, ...(file.source === undefined ? [] : [file.source])],
     ...(configPath === undefined ? {} : { configPath }),
+    environment: [...varFiles.environment, ...checked.environment],
+    secrets: secretsIn(config),
     problems: [
       ...varFiles.problems,
       ...file.problems,
@@ -96,12 +104,8 @@ function readConfigFile(options: ConfigOptions): WrittenConfig {
   };
 }
 
-function checkDocument(
-  { document, source, place }: WrittenConfig,
-  target: string | undefined,
-  variables: Variables,
-): { readonly config: ConfigFile; readonly problems: readonly Problem[] } {
-  if (document === undefined || source === undefined || place === undefined) return { config: {}, problems: [] };
+function checkDocument({ document, source, place }: WrittenConfig, target: string | undefined, variables: Variables): CheckedConfig {
+  if (document === undefined || source === undefined || place === undefined) return { config: {}, problems: [], environment: [] };
   return checkConfig(document, { place, target, variables, textLength: source.text.length });
 }
 

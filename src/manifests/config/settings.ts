@@ -1,6 +1,7 @@
 import { dirname, resolve } from "node:path";
 import { toPointer } from "../../model/json/pointer.ts";
 import type { Problem, SourceLocation } from "../../model/problem.ts";
+import { allowedHosts, allowedHostsVariable, isAllowedHost } from "../../model/settings/allowed-hosts.ts";
 import { isLoopback } from "../../model/settings/base-url.ts";
 import {
   type ClientSettings,
@@ -37,7 +38,7 @@ export function makeSettings(
   const notify = entry.notify ?? config.notify;
   const folder = configPath === undefined ? resolve(cwd) : dirname(configPath);
   const { baseUrl, problems } = targetBaseUrl(options);
-  const apiKey = apiKeyFromEnvironment(options);
+  const apiKey = usesEnvironmentKey(config, entry) ? apiKeyFromEnvironment(options) : undefined;
   const keyPlace = placeOf(options, "apiKey");
   const records = recordsSettings(entry.records);
   const { controller, problems: ofController } = controllerSettings(entry, placeOf(options, "controller"));
@@ -86,14 +87,28 @@ function targetBaseUrl(options: TargetOptions): { readonly baseUrl: string; read
   const written = fromEnvironment ?? options.entry.baseUrl;
   if (written === undefined) return { baseUrl: "", problems: [] };
   const read = readBaseUrl(written);
-  if ("baseUrl" in read) return { baseUrl: read.baseUrl, problems: [] };
+  const fault = "baseUrl" in read ? refusedHost(read.baseUrl, options.env) : { code: "E_BASE_URL" as const, message: read.fault };
+  if ("baseUrl" in read && fault === undefined) return { baseUrl: read.baseUrl, problems: [] };
   const place = fromEnvironment === undefined ? placeOf(options, "baseUrl") : undefined;
-  const message = fromEnvironment === undefined ? read.fault : `DIMSYNC_BASE_URL: ${read.fault}`;
+  const { code = "E_BASE_URL", message = "" } = fault ?? {};
   const problem: Problem = {
-    ...{ code: "E_BASE_URL", severity: "error", summary: titles.E_BASE_URL, message },
+    ...{ code, severity: "error", summary: titles[code] },
+    message: fromEnvironment === undefined ? message : `DIMSYNC_BASE_URL: ${message}`,
     ...(place === undefined ? {} : { place }),
   };
   return { baseUrl: "", problems: [problem] };
+}
+
+/** The embedded service sends nothing over the network. A loopback address does: other users of the machine can listen there. */
+function refusedHost(baseUrl: string, env: ConfigOptions["env"]) {
+  const hosts = allowedHosts(env);
+  if (hosts === undefined || baseUrl.startsWith("embedded:")) return undefined;
+  const { hostname } = new URL(baseUrl);
+  if (isAllowedHost(hostname, hosts)) return undefined;
+  return {
+    code: "E_HOST_NOT_ALLOWED" as const,
+    message: `The host ${hostname} is not in ${allowedHostsVariable} (${hosts.join(", ")}), so it does not get the API key. Correct baseUrl, or add the host to the variable where dimsync runs.`,
+  };
 }
 
 /** The environment has a key. If the target has another one, that is easily overlooked. */
@@ -155,6 +170,13 @@ function recordsProblems(
     });
   return problems;
 }
+
+/**
+ * With several targets, the key of the environment belongs to those that name it: the others are other accounts, and a branch could add one that
+ * is not.
+ */
+const usesEnvironmentKey = ({ targets = {} }: ConfigFile, { apiKey }: TargetEntry): boolean =>
+  Object.keys(targets).length <= 1 || apiKey?.$secret.env === "DIMSYNC_API_KEY";
 
 /** A reference, so that the key is read only when a client is created. */
 function apiKeyFromEnvironment({ env, cwd }: ConfigOptions): SecretReference | undefined {

@@ -3,7 +3,7 @@ import { isObject, type JsonObject, type JsonValue } from "../../model/json/json
 import type { Problem } from "../../model/problem.ts";
 import { read } from "../../yaml/read.ts";
 import { readSource, type Source } from "../source.ts";
-import { makeEffective } from "../substitute.ts";
+import { type EnvironmentUse, makeEffective } from "../substitute.ts";
 import { yamlProblems } from "./file.ts";
 import { yamlParser } from "./options.ts";
 
@@ -57,6 +57,7 @@ export interface VarFiles {
   readonly records: readonly JsonObject[];
   readonly sources: readonly Source[];
   readonly problems: readonly Problem[];
+  readonly environment: readonly EnvironmentUse[];
 }
 
 /**
@@ -67,6 +68,7 @@ export function readVarFiles(files: readonly string[], cwd: string, variables: V
   const records: JsonObject[] = [];
   const sources: Source[] = [];
   const problems: Problem[] = [];
+  const environment: EnvironmentUse[] = [];
   for (const name of files) {
     const { source, problems: unread } = readSource(cwd, resolve(cwd, name));
     problems.push(...unread);
@@ -81,8 +83,9 @@ export function readVarFiles(files: readonly string[], cwd: string, variables: V
     } else if (documents[0] !== undefined) {
       const effective = makeEffective(documents[0].value, place, { kind: undefined, variables, textLength: source.text.length });
       problems.push(...effective.problems);
+      environment.push(...effective.environment);
       records.push(effective.value as JsonObject); // a map stays a map
     }
   }
-  return { records, sources, problems };
+  return { records, sources, problems, environment };
 }

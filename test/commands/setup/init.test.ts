@@ -60,3 +60,18 @@ test("with --approval, each target has a job that plans and a job that waits for
     ["apply-eu", "plan-eu", "eu"],
   ]);
 });
+
+test("the workflows limit the hosts that get a key to those of the config, and allow no code", async () => {
+  const config = (folder: string): string => readFileSync(join(folder, ".github/workflows/dimsync-plan.yml"), "utf8");
+  const targets =
+    "targets: { a: { baseUrl: https://a.example.com }, b: { baseUrl: 'https://b.example.com:8443/x' }, c: { baseUrl: 'embedded:c.json' } }";
+  const existing = writeProject({ "dimsync.yaml": `apiVersion: dimsync/v1\nkind: Config\n${targets}\n` });
+  await runCommand(["init"], existing, { DIMSYNC_BASE_URL: "" });
+  expect(config(existing)).toContain('\n  DIMSYNC_ALLOWED_HOSTS: "a.example.com,b.example.com"\n');
+  const fresh = writeProject({});
+  await runCommand(["init"], fresh, { DIMSYNC_BASE_URL: "https://eu.example.com" });
+  for (const name of ["plan", "apply", "drift"]) {
+    const text = readFileSync(join(fresh, `.github/workflows/dimsync-${name}.yml`), "utf8");
+    expect([text.includes('DIMSYNC_ALLOWED_HOSTS: "eu.example.com"'), text.includes("ALLOW_CODE")]).toEqual([true, false]);
+  }
+});

@@ -48,7 +48,7 @@ async function pushed(description: string, git?: { readonly commit: string; read
 
 function loaderIn(stateFolder = writeProject({})): BundleLoader {
   reads = 0;
-  return { database, stateFolder };
+  return { database, stateFolder, env: {} };
 }
 
 const descriptionOf = ({ resources: [tag] }: Pick<Project, "resources">): unknown =>

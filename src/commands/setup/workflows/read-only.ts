@@ -34,7 +34,7 @@ const planSteps = (version: string): string => `      - id: changes
         run: npx --yes dimsync@${version} ci plan
         env:
           DIMSYNC_TARGET: \${{ matrix.target }}
-          # A key that can only read, because code of the pull request runs here. Other secrets are not needed.
+          # A key that can only read: whoever can push a branch can change this file too. Other secrets are not needed.
           DIMSYNC_API_KEY: \${{ secrets.DIMSYNC_READ_KEY }}
           GITHUB_TOKEN: \${{ github.token }}
 `;

@@ -1,0 +1,111 @@
+import { readFileSync } from "node:fs";
+import { dirname, isAbsolute, relative, resolve } from "node:path";
+import { fetchMissing } from "../../git/base.ts";
+import { type LoadOptions, loadProject, type Project } from "../../manifests/project.ts";
+import { shownPath } from "../../manifests/source.ts";
+import { ProblemsError } from "../../model/errors.ts";
+import { canonicalJson, type JsonValue } from "../../model/json/json.ts";
+import { toPointer } from "../../model/json/pointer.ts";
+import type { Problem } from "../../model/problem.ts";
+import { secretsIn } from "../../model/settings/secret.ts";
+import { titles } from "../../model/titles.ts";
+import { importsIn, moduleFiles } from "../policy-modules.ts";
+import { atBase } from "./base.ts";
+
+/** What decides which secrets a run reads, where it sends them, and which code runs beside them. */
+interface Reach {
+  /** By the name of the member in dimsync.yaml. */
+  readonly members: Readonly<Record<(typeof memberNames)[number], string>>;
+  /** The commands of secrets. */
+  readonly commands: string;
+  /** The texts of the modules, of what they import, and of the files that commands name; by path, relative to the config. */
+  readonly code: ReadonlyMap<string, string>;
+}
+
+const memberNames = ["baseUrl", "apiKey", "records", "connectors"] as const;
+
+/**
+ * An error for a target that reaches other secrets, hosts or code than at `ref`, the base of a pull request: its author could have changed it to get
+ * the API key. Undefined if it is unchanged, or uses no secret. Throws E_BASE_REF and E_NO_GIT.
+ */
+export async function targetChange(project: Project, ref: string, options: LoadOptions): Promise<Problem | undefined> {
+  const { settings } = project;
+  const now = reachOf(project);
+  const isLocal = settings.baseUrl.startsWith("embedded:") && settings.records.store === "folder";
+  if (isLocal && now.code.size === 0 && now.commands === "[]") return undefined;
+  await fetchMissing(settings.folder, ref, options.env);
+  const before = await atBase(project, { ref, options }, async (there) => {
+    try {
+      return reachOf(await loadProject(there));
+    } catch (error) {
+      // Without a usable config there is no such target at the ref.
+      if (error instanceof ProblemsError) return undefined;
+      throw error;
+    }
+  });
+  const changed = before === undefined ? ["it is new, or its configuration was not valid before"] : differences(before, now);
+  return changed.length === 0 ? undefined : problemOf(project, changed, options.cwd);
+}
+
+function reachOf({ settings, resources }: Project): Reach {
+  const { baseUrl, apiKey, records, connectors, folder } = settings;
+  const url = records.store === "postgres" ? [records.url] : [];
+  const commands = secretsIn([apiKey, url, resources.map(({ spec }) => spec)]).flatMap(({ $secret: { exec } }) =>
+    exec === undefined ? [] : [exec],
+  );
+  const members = { baseUrl, apiKey: apiKey ?? null, records, connectors };
+  return {
+    members: mapValues(members, (value) => canonicalJson(value as JsonValue)),
+    commands: canonicalJson(commands),
+    // Programs with an absolute path, such as /usr/bin/vault, are the machine's.
+    code: codeIn(folder, [
+      ...moduleFiles(resources, folder),
+      ...commands.flat().flatMap((word) => (isAbsolute(word) ? [] : [resolve(folder, word)])),
+    ]),
+  };
+}
+
+const mapValues = <K extends string, T, U>(record: Readonly<Record<K, T>>, map: (value: T) => U): Readonly<Record<K, U>> =>
+  Object.fromEntries(Object.entries<T>(record).map(([key, value]) => [key, map(value)])) as Record<K, U>; // fromEntries loses the keys
+
+/** The texts of the files that exist, and of the files that they import by a relative path. */
+function codeIn(folder: string, files: readonly string[]): ReadonlyMap<string, string> {
+  const texts = new Map<string, string>();
+  const queue = [...files];
+  for (let file = queue.pop(); file !== undefined; file = queue.pop()) {
+    const path = relative(folder, file);
+    if (texts.has(path)) continue;
+    const text = textOf(file);
+    if (text === undefined) continue;
+    texts.set(path, text);
+    for (const name of importsIn(text)) if (name.startsWith(".")) queue.push(resolve(dirname(file), name));
+  }
+  return texts;
+}
+
+function textOf(file: string): string | undefined {
+  try {
+    return readFileSync(file, "latin1");
+  } catch {
+    return undefined;
+  }
+}
+
+function differences(before: Reach, now: Reach): readonly string[] {
+  const paths = [...new Set([...before.code.keys(), ...now.code.keys()])].sort();
+  return [
+    ...memberNames.filter((name) => before.members[name] !== now.members[name]),
+    ...(before.commands === now.commands ? [] : ["the command of a secret"]),
+    ...paths.filter((path) => before.code.get(path) !== now.code.get(path)),
+  ];
+}
+
+function problemOf({ settings: { target }, configFile }: Project, changed: readonly string[], cwd: string): Problem {
+  const member = changed.find((one) => memberNames.some((name) => name === one)) ?? "";
+  const pointer = member === "connectors" ? "/connectors" : toPointer(["targets", target, ...(member === "" ? [] : [member])]);
+  return {
+    ...{ code: "E_TARGET_CHANGED", severity: "error", summary: titles.E_TARGET_CHANGED },
+    message: `Target ${JSON.stringify(target)} differs from the branch that this pull request would be merged into: ${changed.join(", ")}. A pull request could send the API key elsewhere with it, so no secret was read and there is no plan. Review this change. The plan is made after the merge; someone who has the key can make it now on their own machine with dimsync plan.`,
+    ...(configFile === undefined ? {} : { place: { file: shownPath(cwd, configFile), document: 0, pointer, on: "key" } }),
+  };
+}
