@@ -67,7 +67,7 @@ export function createFileSet(read: (path: string) => string | undefined): FileS
 }
 
 function withDocument(file: string, document: string, header: string): string {
-  if (file.trim() === "") return (file || header) + withEol(file, document);
+  if (!/\S/u.test(file)) return (file || header) + withEol(file, document);
   return file + withEol(file, `${file.endsWith("\n") ? "" : "\n"}---\n${document}`);
 }
 

@@ -2,12 +2,16 @@ import { byText } from "../model/address.ts";
 
 const maxLength = 60;
 
+/** Names are cut before they are changed, because they can be long: only the beginning is used. */
+const readLength = 500;
+
 /** Letters that Unicode does not decompose into one of a-z and a mark. */
 const transliterated: Readonly<Record<string, string>> = { ß: "ss", æ: "ae", œ: "oe", ø: "o", đ: "d", ð: "d", ł: "l", þ: "th", ı: "i" };
 
 /** A readable name in [a-z0-9._-] for a live name: `Orders (EU)` -> `orders-eu`. "" if no character is left. */
 export function slugOf(text: string): string {
   return text
+    .slice(0, readLength)
     .normalize("NFKD")
     .replaceAll(/\p{M}/gu, "")
     .toLowerCase()

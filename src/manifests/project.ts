@@ -20,6 +20,7 @@ import { type ConfigOptions, type LoadOptions, yamlParser } from "./config/optio
 import { covers, discover } from "./discover.ts";
 import { makeLocate } from "./locate.ts";
 import { manifestDigest, type ReadManifest, readManifest } from "./manifest.ts";
+import { limitProblems } from "./problem-limit.ts";
 import { duplicateProblems, referenceProblems } from "./references.ts";
 import { withoutSecretVariables } from "./secrets/variables.ts";
 import { readSource, type Source, shownPath } from "./source.ts";
@@ -75,7 +76,7 @@ export async function loadProject(options: LoadOptions): Promise<Project> {
   const parser = yamlParser(options.env);
   const locate = makeLocate(options.cwd, (file) => sources.get(file)?.text, parser);
   const { settings } = config;
-  if (settings === undefined) throw new ProblemsError(config.problems, locate);
+  if (settings === undefined) throw new ProblemsError(limitProblems(config.problems), locate);
   if (options.needsAccount === true && settings.baseUrl === "") throw whyNoAccount(config, locate);
 
   const { paths, problems: notFound } = await discoverManifests(config, options);
@@ -101,7 +102,7 @@ export async function loadProject(options: LoadOptions): Promise<Project> {
     problems.push(noManifests(config, (options.paths ?? []).length > 0));
   const digest = digestOf(manifests, classified);
   return {
-    ...{ settings, resources, problems, locate },
+    ...{ settings, resources, problems: limitProblems(problems), locate },
     ...(classified.labels === undefined ? {} : { labels: classified.labels }),
     get manifestDigest() {
       return digest();

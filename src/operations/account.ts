@@ -52,6 +52,7 @@ export async function openAccount(project: AccountProject, options: AccountOptio
       ...(settings.apiKey === undefined ? {} : { keySource: describeSecret(settings.apiKey) }),
       timeoutMs: settings.client.timeoutMs,
       retries: settings.client.retries,
+      maxResponseBytes: settings.client.maxResponseBytes,
       concurrency: settings.client.concurrency,
       columnConcurrency: settings.client.columnConcurrency,
       readOnly: options.readOnly,

@@ -2,6 +2,7 @@ import { DimsyncError, ServiceError } from "../model/errors.ts";
 import type { JsonValue } from "../model/json/json.ts";
 import type { Reads, SendableRequest, WriteAnswer } from "../model/service.ts";
 import { parseBaseUrl } from "../model/settings/base-url.ts";
+import { defaultClient } from "../model/settings/config.ts";
 import { type Environment, isEnabled } from "../model/settings/env.ts";
 import type { Secret } from "../model/settings/secret.ts";
 import { createCircuitBreaker } from "./circuit-breaker.ts";
@@ -42,7 +43,7 @@ export interface ClientOptions {
   readonly onCall?: (report: CallReport) => void;
   /** Receives what is read, and has responses that are not requested again. */
   readonly readLog?: ReadLog | undefined;
-  /** The largest response that is read, in bytes. Default: 1 GiB. */
+  /** The largest response that is read, in bytes. Default: 64 MiB. */
   readonly maxResponseBytes?: number;
   /** Replaces the clock, timers and random numbers in tests. `sleep` may reject when the signal is aborted. */
   readonly now?: () => number;
@@ -66,8 +67,6 @@ export interface Client extends Reads {
   /** Waits for requests in flight, then closes all connections, also those of the views. */
   close(): Promise<void>;
 }
-
-const oneGiB = 2 ** 30;
 
 /** Opens no connection; the first call does.
  * @throws DimsyncError E_BASE_URL, E_API_KEY or E_PROXY if an option is not valid
@@ -118,7 +117,7 @@ export function createClient(options: ClientOptions): Client {
 }
 
 function loggedTransport(
-  { apiKey, timeoutMs, userAgent, env, readLog, maxResponseBytes = oneGiB }: ClientOptions,
+  { apiKey, timeoutMs, userAgent, env, readLog, maxResponseBytes = defaultClient.maxResponseBytes }: ClientOptions,
   { base, connections }: Pick<TransportOptions, "base" | "connections">,
   onSent: (method: string) => void,
 ): Transport {

@@ -72,7 +72,12 @@ export function failureOfWire({ reason, sent, detail, refusal }: WireFailure, me
             : `no complete response within ${timeoutMs} ms.${unsure} Check the network, or raise --timeout.`,
       };
     case "too-large":
-      return { ...base, again: "never", code: "E_ANSWER_TOO_LARGE", message: `the response is too large.${unsure}` };
+      return {
+        ...base,
+        again: "never",
+        code: "E_ANSWER_TOO_LARGE",
+        message: `the response is larger than ${detail} bytes.${unsure} Check baseUrl and any proxy. If the account is that large, raise client.maxResponseBytes in dimsync.yaml.`,
+      };
     case "connection":
       return {
         ...base,

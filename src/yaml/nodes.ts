@@ -54,7 +54,8 @@ export function afterLine(text: string, offset: number): number {
 
 export const columnOf = (text: string, offset: number): number => offset - lineStart(text, offset);
 
-export const eolOf = (text: string): string => (text.includes("\r\n") ? "\r\n" : "\n");
+/** The line break of the first line. */
+export const eolOf = (text: string): string => (text[text.indexOf("\n") - 1] === "\r" ? "\r\n" : "\n");
 
 /** A child of a list or map. Null: a member without a value. */
 export function childOf(node: Node | null, key: string | number): Node | null | undefined {

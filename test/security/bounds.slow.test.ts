@@ -1,5 +1,12 @@
-import { describe, expect, test } from "vitest";
+import { once } from "node:events";
+import { createServer, type ServerResponse } from "node:http";
+import { type AddressInfo, connect } from "node:net";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { startPage } from "../../src/controller/page/server.ts";
+import { seedAccount } from "../../src/embedded/data/seed.ts";
+import { startEmbeddedService } from "../../src/embedded/index.ts";
 import { dimsync, emptyFolder } from "../cli/built-cli.ts";
+import { accountsOf, worldOf } from "../controller/page/world.ts";
 
 /*
  * Every input has a bound, with a clear error and its place. A repository and a service are data of
@@ -24,7 +31,7 @@ describe("nesting is counted before a parser sees it", () => {
     ],
     [
       "a connector schema",
-      { "dimsync.yaml": config("connectors: { shop: shop.json }\n"), "shop.json": `{"a": ${brackets}` },
+      { "dimsync.yaml": config({ more: "connectors: { shop: shop.json }\n" }), "shop.json": `{"a": ${brackets}` },
       ["validate"],
       "shop.json:1:",
     ],
@@ -36,6 +43,110 @@ describe("nesting is counted before a parser sees it", () => {
   });
 });
 
-function config(more = ""): string {
-  return `apiVersion: dimsync/v1\nkind: Config\ntargets: { default: { baseUrl: http://127.0.0.1:9 } }\n${more}`;
+test("attack 12: an import of long names measures only their beginning", async () => {
+  const account = seedAccount();
+  const [tag] = account.tags;
+  if (tag === undefined) throw new Error("the account has no tag");
+  account.tags = Array.from({ length: 500 }, (_, index) => ({ ...tag, id: `t${index}`, name: `${index} ${"é😀".repeat(1_700)}` }));
+  const service = await startEmbeddedService({ state: account, apiKeys: { key: "bot@example.com" } });
+  onTestFinished(() => service.close());
+  const { code, stdout } = await dimsync(["import", "--dry-run"], {
+    cwd: emptyFolder({ "dimsync.yaml": config({ baseUrl: service.url }) }),
+    env: { DIMSYNC_API_KEY: "key" },
+  });
+  expect(stdout).toMatch(/would create +tags\.yaml/u);
+  expect(code).toBe(0);
+}, 60_000);
+
+describe("attack 13: a pattern that takes years", () => {
+  const schema = { type: "object", properties: { database: { pattern: "^(a+)+$" } } };
+  const manifest = (name: string) => `apiVersion: dimsync/v1
+kind: Asset
+metadata: { name: ${name} }
+spec: { type: shop, name: ${name}, connection: { database: "${"a".repeat(60)}!" } }
+`;
+  const files = {
+    "dimsync.yaml": config({ more: "manifests: [manifests]\nconnectors: { shop: shop.json }\n" }),
+    "shop.json": JSON.stringify(schema),
+    "manifests/one.yaml": `${manifest("one")}---\n${manifest("two")}`,
+  };
+
+  test("validate ends, and names the schema, the pattern and the place", async () => {
+    const { code, stdout } = await dimsync(["validate"], { cwd: emptyFolder(files) });
+    expect(stdout).toContain("manifests/one.yaml:4:");
+    expect(stdout.replaceAll(/\s+/gu, " ")).toContain('The pattern "^(a+)+$" in shop.json took longer');
+    expect(stdout).toContain("manifests/one.yaml:9:");
+    expect(code).toBe(1);
+  }, 30_000);
+
+  test("so does a schema that refers to itself without end", async () => {
+    const { code, stdout } = await dimsync(["validate"], { cwd: emptyFolder({ ...files, "shop.json": '{ "$ref": "#" }' }) });
+    expect(stdout).toContain("E_SLOW_SCHEMA");
+    expect(code).toBe(1);
+  }, 30_000);
+});
+
+test("attack 14: thousands of duplicate keys after many others are a hundred problems", async () => {
+  const keys = Array.from({ length: 20_000 }, (_, index) => `  k${index}: 1\n`);
+  const text = `a:\n${keys.join("")}${keys.slice(0, 3_000).join("")}`;
+  const { code, stdout } = await dimsync(["validate", "m.yaml"], { cwd: emptyFolder({ "m.yaml": text }) });
+  expect(stdout.match(/E_DUPLICATE_KEY/gu)).toHaveLength(100);
+  expect(stdout.replaceAll(/\s+/gu, " ")).toContain("m.yaml has 2900 more problems.");
+  expect(code).toBe(1);
+}, 60_000);
+
+describe("attack 16: a response that does not end", () => {
+  /** A service that sends up to 1 GiB, and counts what left. */
+  async function endless(): Promise<{ readonly url: string; readonly sent: () => number }> {
+    const chunk = Buffer.alloc(2 ** 20, " ");
+    let sent = 0;
+    const write = (response: ServerResponse): void => {
+      while (!response.destroyed && sent < 2 ** 30) {
+        sent += chunk.length;
+        if (!response.write(chunk)) {
+          response.once("drain", () => write(response));
+          return;
+        }
+      }
+      response.end();
+    };
+    const server = createServer((_request, response) => write(response.writeHead(200, { "content-type": "application/json" })));
+    server.listen(0, "127.0.0.1");
+    await once(server, "listening");
+    onTestFinished(() => {
+      server.closeAllConnections();
+      server.close();
+    });
+    return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, sent: () => sent };
+  }
+
+  test("is given up at 64 MiB, with the request and the setting", async () => {
+    const service = await endless();
+    const { code, stderr, stdout } = await dimsync(["get", "tags"], {
+      cwd: emptyFolder({ "dimsync.yaml": config({ baseUrl: service.url }) }),
+      env: { DIMSYNC_API_KEY: "key" },
+    });
+    expect(code).not.toBe(0);
+    expect((stdout + stderr).replaceAll(/\s+/gu, " ")).toMatch(/GET \/v1\/tags.*larger than 67108864 bytes.*client\.maxResponseBytes/u);
+    expect(service.sent()).toBeLessThan(100 * 2 ** 20);
+  });
+});
+
+test("attack 18: half-open connections do not delay /healthz", async () => {
+  const page = await startPage({ reads: worldOf(accountsOf(1)), host: "127.0.0.1", port: 0 });
+  onTestFinished(() => page.close());
+  const sockets = Array.from({ length: 520 }, () => connect(page.port, "127.0.0.1").on("error", () => {}));
+  onTestFinished(() => {
+    for (const socket of sockets) socket.destroy();
+  });
+  for (const socket of sockets) {
+    if (socket.connecting) await once(socket, "connect");
+    socket.write("GET / HTTP/1.1\r\nHost: localhost\r\n");
+  }
+  const response = await fetch(`${page.url}/healthz`, { signal: AbortSignal.timeout(8_000) });
+  expect(response.status).toBe(200);
+}, 30_000);
+
+function config({ baseUrl = "http://127.0.0.1:9", more = "" } = {}): string {
+  return `apiVersion: dimsync/v1\nkind: Config\ntargets: { default: { baseUrl: "${baseUrl}" } }\n${more}`;
 }

@@ -1,5 +1,6 @@
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import type { Socket } from "node:net";
 import { DimsyncError } from "../../model/errors.ts";
 import { type Access, accessCheck, checkAccess, type Refusal, urlHost } from "./access.ts";
 import type { PageReads } from "./reads.ts";
@@ -32,6 +33,8 @@ const limits = {
 } as const;
 const mostConnections = 500;
 const idleMs = 60_000;
+// Below mostConnections, so that there is always room for a new connection.
+const mostWaiting = { ofAddress: 100, ofAll: 400 } as const;
 
 /**
  * Starts the status page and API. Read-only: it has no route that changes anything.
@@ -49,9 +52,34 @@ export async function startPage(options: PageOptions): Promise<StatusPage> {
       });
   });
   server.maxConnections = mostConnections;
+  boundWaiting(server);
   server.setTimeout(idleMs);
   const port = await listen(server, options);
   return { url: `http://${urlHost(options.host)}:${port}`, port, close: () => close(server) };
+}
+
+/**
+ * Bounds the connections without a request, of one address and of all: each one more closes the
+ * oldest. So connections that never send a complete request keep nobody else out.
+ */
+function boundWaiting(server: Server): void {
+  const waiting = new Map<Socket, string>();
+  const wait = (socket: Socket): void => {
+    if (socket.destroyed) return;
+    const address = socket.remoteAddress ?? "";
+    waiting.set(socket, address);
+    const ofAddress = [...waiting].filter(([, other]) => other === address);
+    const [oldest] = ofAddress.length > mostWaiting.ofAddress ? ofAddress : waiting.size > mostWaiting.ofAll ? waiting : [];
+    oldest?.[0].destroy();
+  };
+  server.on("connection", (socket) => {
+    wait(socket);
+    socket.once("close", () => waiting.delete(socket));
+  });
+  server.on("request", ({ socket }, response) => {
+    waiting.delete(socket);
+    response.once("close", () => wait(socket));
+  });
 }
 
 async function listen(server: Server, { host, port }: Access): Promise<number> {

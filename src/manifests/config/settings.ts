@@ -192,7 +192,8 @@ function mergeGuards(...layers: readonly ConfigFile["guards"][]): Guards {
 /** `overrides` win over the layers, and later layers over earlier ones. */
 function mergeClient(overrides: Partial<ClientSettings> | undefined, ...layers: readonly ConfigFile["client"][]): ClientSettings {
   const merged: Record<string, number | string> = Object.assign({}, ...layers);
-  const { concurrency, rate, retries, timeoutSeconds, settleSeconds, schemaWaitSeconds, maxColumnReads, maxBodyBytes } = merged;
+  const { concurrency, rate, retries, timeoutSeconds, settleSeconds, schemaWaitSeconds, maxColumnReads, maxBodyBytes, maxResponseBytes } =
+    merged;
   const set = overrides?.concurrency ?? (typeof concurrency === "number" ? concurrency : undefined);
   return {
     concurrency: set ?? defaultClient.concurrency,
@@ -203,6 +204,7 @@ function mergeClient(overrides: Partial<ClientSettings> | undefined, ...layers: 
     settleMs: durationMs(settleSeconds) ?? defaultClient.settleMs,
     schemaWaitMs: durationMs(schemaWaitSeconds) ?? defaultClient.schemaWaitMs,
     ...(typeof maxBodyBytes === "number" ? { maxBodyBytes } : {}),
+    maxResponseBytes: typeof maxResponseBytes === "number" ? maxResponseBytes : defaultClient.maxResponseBytes,
     maxColumnReads: typeof maxColumnReads === "number" ? maxColumnReads : defaultClient.maxColumnReads,
     ...definedOnly(overrides),
   };

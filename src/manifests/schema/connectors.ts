@@ -9,6 +9,7 @@ import { read as readYaml, type YamlParser } from "../../yaml/read.ts";
 import { coerceTexts } from "../scalars.ts";
 import { readSource } from "../source.ts";
 import type { SchemaError } from "./schema-error.ts";
+import { SlowSchema, slowProblem, watchedPatterns, withinLimit } from "./time-limit.ts";
 import { concernsSecret, type SchemaContext, schemaProblems } from "./validate.ts";
 
 /**
@@ -26,6 +27,8 @@ export interface ConnectorCheck {
   readonly errors: readonly SchemaError[];
   readonly schema?: JsonObject;
   readonly base: Pointer;
+  /** The check did not end in time; there is nothing in `errors`. */
+  readonly slow?: SlowSchema;
 }
 
 /** For projects without `connectors`: nothing to check. */
@@ -34,6 +37,7 @@ export const noConnectors: Connectors = { schemas: {}, check: (_kind, value) => 
 /** A compiled schema and its text. */
 interface Connector {
   readonly schema: JsonObject;
+  /** Throws SlowSchema. */
   readonly errorsOf: (value: unknown) => readonly SchemaError[];
 }
 
@@ -81,8 +85,11 @@ async function loadConnector(
   // Loads the compiler only for projects that have a schema.
   const { Ajv } = await import("ajv");
   try {
-    const validate = new Ajv({ allErrors: true, strict: false, ownProperties: true, validateFormats: false }).compile(first.value);
-    const errorsOf = (value: unknown): readonly SchemaError[] => (validate(value) ? [] : (validate.errors ?? []));
+    const patterns = watchedPatterns();
+    const options = { allErrors: true, strict: false, ownProperties: true, validateFormats: false, code: { regExp: patterns.regExp } };
+    const validate = new Ajv(options).compile(first.value);
+    const errorsOf = (value: unknown): readonly SchemaError[] =>
+      withinLimit(() => validate(value), { file: source.file, value, patterns }) ? [] : (validate.errors ?? []);
     // YAML 1.2 core gives JSON values.
     return { connector: { schema: first.value as JsonObject, errorsOf }, problems };
   } catch (error) {
@@ -102,10 +109,15 @@ function check(connectors: ReadonlyMap<string, Connector>, { kind, document, tex
   const connector = part === undefined ? undefined : connectors.get(part.type);
   if (part === undefined || connector === undefined) return { value: document, errors: [], base: "" };
   const { base } = part;
-  const errors = connector.errorsOf(part.connection);
-  const value = coerceTexts(document, errors, texts, base) ?? document;
-  const remaining = value === document ? errors : connector.errorsOf(atPointer(value, base));
-  return { value, errors: remaining, base, schema: connector.schema };
+  try {
+    const errors = connector.errorsOf(part.connection);
+    const value = coerceTexts(document, errors, texts, base) ?? document;
+    const remaining = value === document ? errors : connector.errorsOf(atPointer(value, base));
+    return { value, errors: remaining, base, schema: connector.schema };
+  } catch (error) {
+    if (!(error instanceof SlowSchema)) throw error;
+    return { value: document, errors: [], base, slow: error };
+  }
 }
 
 /**
@@ -113,9 +125,10 @@ function check(connectors: ReadonlyMap<string, Connector>, { kind, document, tex
  * and passes.
  */
 export function connectorProblems(
-  { errors, base, schema }: ConnectorCheck,
+  { errors, base, schema, slow }: ConnectorCheck,
   context: Omit<SchemaContext, "base" | "schema">,
 ): readonly Problem[] {
+  if (slow !== undefined) return [{ ...slowProblem(slow), place: { ...context.place, pointer: base + slow.pointer } }];
   const aboutValues = errors.filter((error) => !concernsSecret(context.value, base + error.instancePath));
   return schemaProblems(aboutValues, { ...context, base, ...(schema === undefined ? {} : { schema }) });
 }

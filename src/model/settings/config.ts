@@ -101,6 +101,8 @@ export interface ClientSettings {
   readonly maxColumnReads: number;
   /** A PATCH of schemas with a larger body is split between tables. Default: 8 MiB. */
   readonly maxBodyBytes?: number;
+  /** The largest response that is read, in bytes. */
+  readonly maxResponseBytes: number;
   /** Maximum number of requests started per second. Default: no limit. */
   readonly rate?: number;
 }
@@ -131,6 +133,7 @@ export const defaultClient: ClientSettings = {
   settleMs: 30_000,
   schemaWaitMs: 600_000,
   maxColumnReads: 20_000,
+  maxResponseBytes: 64 * 2 ** 20,
 };
 
 /**

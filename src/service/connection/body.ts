@@ -7,14 +7,12 @@ export interface Body {
 }
 
 const longBody = 1024 * 1024;
-/** A server can announce any length. */
-const longestWhole = 256 * 1024 * 1024;
 
-/** `length`: as the response announces it; NaN if it does not. */
+/** `length`: as the response announces it, at most as large as a response may be; NaN if it does not. */
 export const newBody = (length: number): Body => ({
   bytes: 0,
   chunks: [],
-  whole: length > longBody && length < longestWhole ? Buffer.allocUnsafeSlow(length) : undefined,
+  whole: length > longBody ? Buffer.allocUnsafeSlow(length) : undefined,
 });
 
 export function addChunk(body: Body, chunk: Buffer): void {

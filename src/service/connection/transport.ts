@@ -6,6 +6,7 @@ import type { Secret } from "../../model/settings/secret.ts";
 import { connectErrorText, connectionCode, isConnectTimeout } from "../errors.ts";
 import { createWatch, type InFlight, type Watch } from "../in-flight.ts";
 import { addChunk, type Body, newBody, takeBody } from "./body.ts";
+import { type Arriving, processBudget } from "./body-budget.ts";
 import { openPool } from "./open-pool.ts";
 import { proxyFor } from "./proxy.ts";
 
@@ -35,7 +36,7 @@ export interface WireFailure {
   readonly type: "failure";
   readonly reason: "connection" | "timeout" | "too-large" | "interrupted" | "refused";
   readonly sent: "never" | "maybe";
-  /** The code of the error and, while connecting, Node's message; never text of the response. */
+  /** The code of the error and, while connecting, Node's message; for "too-large" the limit in bytes. Never text of the response. */
   readonly detail: string;
   /** The error that `beforeSend` threw. */
   readonly refusal?: DimsyncError;
@@ -140,6 +141,7 @@ interface Attempt {
   status: number;
   headers: HttpHeaders;
   body: Body;
+  readonly arriving: Arriving;
 }
 
 function dispatch(
@@ -165,6 +167,7 @@ function dispatch(
       status: 0,
       headers: {},
       body: newBody(0),
+      arriving: { bytes: 0, pause: () => attempt.controller?.pause(), resume: () => attempt.controller?.resume() },
     };
     if (inFlight.signal?.aborted) return giveUp(attempt, "interrupted");
     wire.watch.begin(inFlight);
@@ -188,12 +191,16 @@ const handlerOf = (attempt: Attempt): Dispatcher.DispatchHandler => ({
     attempt.status = status;
     attempt.headers = headers;
     const length = Number(headers["content-length"]);
-    if (length > attempt.wire.maxResponseBytes) giveUp(attempt, "too-large");
+    if (length > attempt.wire.maxResponseBytes) giveUp(attempt, "too-large", String(attempt.wire.maxResponseBytes));
     else attempt.body = newBody(length);
   },
   onResponseData(_controller, chunk) {
-    if (attempt.body.bytes + chunk.length > attempt.wire.maxResponseBytes) giveUp(attempt, "too-large");
-    else addChunk(attempt.body, chunk);
+    if (attempt.body.bytes + chunk.length > attempt.wire.maxResponseBytes)
+      giveUp(attempt, "too-large", String(attempt.wire.maxResponseBytes));
+    else {
+      addChunk(attempt.body, chunk);
+      processBudget.add(attempt.arriving, chunk.length);
+    }
   },
   onResponseEnd() {
     const { status, headers } = attempt;
@@ -237,5 +244,6 @@ function finish(attempt: Attempt, outcome: WireResponse | WireFailure): void {
   if (attempt.done) return;
   attempt.done = true;
   attempt.wire.watch.end(attempt.inFlight);
+  processBudget.end(attempt.arriving);
   attempt.resolve(outcome);
 }

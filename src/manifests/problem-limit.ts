@@ -1,0 +1,36 @@
+import type { Problem } from "../model/problem.ts";
+import { titles } from "../model/titles.ts";
+import { counted } from "../text/counts.ts";
+
+const mostOfFile = 100;
+
+/**
+ * At most 100 problems of each file, errors first, and one that says how many more there are: the
+ * position of each one takes time to find, and nobody reads thousands.
+ */
+export function limitProblems(problems: readonly Problem[]): readonly Problem[] {
+  if (problems.length <= mostOfFile) return problems;
+  const byFile = new Map<string | undefined, Problem[]>();
+  for (const problem of problems) {
+    const ofFile = byFile.get(problem.place?.file);
+    if (ofFile === undefined) byFile.set(problem.place?.file, [problem]);
+    else ofFile.push(problem);
+  }
+  return [...byFile].flatMap(([file, ofFile]) => (file === undefined ? ofFile : limited(file, ofFile)));
+}
+
+function limited(file: string, problems: readonly Problem[]): readonly Problem[] {
+  if (problems.length <= mostOfFile) return problems;
+  const isError = ({ severity }: Problem): boolean => severity === "error";
+  const sorted = [...problems.filter(isError), ...problems.filter((problem) => !isError(problem))];
+  const [first, ...rest] = sorted.slice(mostOfFile);
+  const count = rest.length + 1;
+  const more: Problem = {
+    code: "E_MORE_PROBLEMS",
+    severity: first?.severity ?? "error",
+    summary: titles.E_MORE_PROBLEMS,
+    message: `${file} has ${counted(count, "more problem")}. Fix those above first, then run dimsync again.`,
+    place: { file, document: 0, pointer: "" },
+  };
+  return [...sorted.slice(0, mostOfFile), more];
+}
