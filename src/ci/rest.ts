@@ -1,6 +1,7 @@
 import { setTimeout } from "node:timers/promises";
 import { DimsyncError, interruptedError } from "../model/errors.ts";
 import type { Environment } from "../model/settings/env.ts";
+import { masked } from "../model/settings/secret.ts";
 import { backoffMs, retryAfterMs } from "../service/retry.ts";
 import { type HttpResponse, sendRequest } from "../service/send-request.ts";
 
@@ -101,7 +102,7 @@ async function sendWithRetries(rest: RestOptions, call: Call): Promise<HttpRespo
 }
 
 async function sendOnce({ headers, env, signal }: RestOptions, { method, url, options: { body } }: Call) {
-  const json = body === undefined ? undefined : JSON.stringify(body);
+  const json = body === undefined ? undefined : masked(JSON.stringify(body));
   const all = { ...headers, "user-agent": "dimsync", ...(json === undefined ? {} : { "content-type": "application/json" }) };
   return await sendRequest({ method, url: new URL(url), headers: all, body: json }, { timeoutMs, env, signal, maxBodyBytes }).catch(
     (error: unknown) => {

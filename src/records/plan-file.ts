@@ -10,6 +10,7 @@ import { packItem, sampleOf } from "../model/packed-item.ts";
 import type { Plan } from "../model/plan.ts";
 import type { Result } from "../model/result.ts";
 import { newPauses } from "../model/runtime/event-loop.ts";
+import { masked } from "../model/settings/secret.ts";
 import { writeAtomic } from "./files/atomic.ts";
 import { reasonOf } from "./files/fs-errors.ts";
 import { parseParts } from "./files/json-parts.ts";
@@ -31,7 +32,9 @@ export interface DocumentReadOptions extends PlanFileOptions {
 
 const supportedMajor = 1;
 
-/** Writes the plan with its digest (`integrity`), atomically and readable by its owner only. Throws E_PLAN_WRITE (exit 1), and the signal's reason. */
+/**
+ * Writes the plan with its digest (`integrity`). The digest of one in which a secret was masked does not match: apply must not send the mask.
+ * Written atomically and readable by its owner only. Throws E_PLAN_WRITE (exit 1), and the signal's reason. */
 export async function writePlanFile(file: string, plan: Plan, { digestKey, signal }: PlanWriteOptions = {}): Promise<void> {
   // The digest covers what a reader parses: not the digest of a file that the plan was read from.
   const { integrity: _, ...document }: Plan & { readonly integrity?: unknown } = plan;
@@ -49,7 +52,7 @@ export async function writePlanFile(file: string, plan: Plan, { digestKey, signa
 function* planPieces(signed: object, signal: AbortSignal | undefined): Generator<string> {
   for (const piece of jsonPieces(signed, { inOrder: (keys) => keys, order: "given", space: "  " })) {
     signal?.throwIfAborted();
-    yield piece;
+    yield masked(piece);
   }
   yield "\n";
 }

@@ -1,9 +1,9 @@
-import { existsSync, mkdirSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { beforeAll, describe, expect, onTestFinished, test } from "vitest";
-import { type EmbeddedService, startEmbeddedService } from "../../src/embedded/index.ts";
+import { type EmbeddedService, seedAccount, startEmbeddedService } from "../../src/embedded/index.ts";
 import { githubToken, startGithub } from "../ci/github-stand-in.ts";
 import { startRepository } from "../ci/rehearsal-job.ts";
 import { dimsync, emptyFolder } from "../cli/built-cli.ts";
@@ -81,7 +81,7 @@ async function pullRequest(base: Readonly<Record<string, string>>, branch: Reado
   };
   const plan = (more: Readonly<Record<string, string>> = {}) => dimsync(["ci", "plan"], { cwd: workspace, env: { ...env, ...more } });
   const run = (flags: readonly string[], cwd: string) => dimsync(["ci", "plan", ...flags], { cwd, env });
-  return { plan, run, workspace, comments: () => (github.comments.get(7) ?? []).map(({ body }) => body).join("\n") };
+  return { plan, run, workspace, temp, comments: () => (github.comments.get(7) ?? []).map(({ body }) => body).join("\n") };
 }
 
 describe(`attack 5: a branch prints a secret with \${env.NAME}`, () => {
@@ -239,4 +239,26 @@ describe("attack 7: a branch sends a secret elsewhere", () => {
     expect(thief.seen).toEqual([]);
     expect([code, stderr]).toEqual([1, expect.stringContaining("E_NO_API_KEY")]);
   });
+});
+
+test("a key that the account contains is masked in every output", async () => {
+  const state = seedAccount();
+  const own = await startEmbeddedService({
+    apiKeys: { [key]: "bot@example.com" },
+    state: () => ({ ...state, tags: state.tags.map((tag) => ({ ...tag, description: `see ${key}` })) }),
+  });
+  onTestFinished(own.close);
+  const { run, workspace, comments, temp } = await pullRequest(
+    { "dimsync.yaml": configText({ baseUrl: own.url }) },
+    { "manifests/note.yaml": described("changed") },
+  );
+  const { code, stdout, stderr } = await run(["--out", "plan.json", "-o", "json=plan.out.json", "-o", "html=plan.html"], workspace);
+  expect(code, stderr).toBe(0);
+  const files = ["plan.json", "plan.out.json", "plan.html"].map((name) => readFileSync(join(workspace, name), "utf8"));
+  const texts = [stdout, comments(), ...files, readFileSync(join(temp, "summary"), "utf8")];
+  for (const text of texts) expect([text.includes("***"), text.includes(key)]).toEqual([true, false]);
+  expect(stderr).not.toContain(key);
+  const { call } = await startMcp(workspace, { DIMSYNC_API_KEY: key });
+  const { texts: answers } = await call("get", { kind: "Tag" });
+  expect(answers.join("")).toContain("see ***");
 });

@@ -1,6 +1,7 @@
 import { Writable } from "node:stream";
 import { StdioServerTransport } from "@modelcontextprotocol/sdk/server/stdio.js";
 import type { ExitCode } from "../../model/exit.ts";
+import { masked } from "../../model/settings/secret.ts";
 import type { Context } from "../shared/context.ts";
 import { say } from "../shared/say.ts";
 import { createMcpServer } from "./server.ts";
@@ -33,6 +34,6 @@ function protocolOutput(): Writable {
   process.stdout.write = process.stderr.write.bind(process.stderr) as typeof process.stdout.write;
   return new Writable({
     decodeStrings: false,
-    write: (chunk, encoding, done) => void write(chunk, encoding, done),
+    write: (chunk, encoding, done) => void write(masked(String(chunk)), encoding, done),
   });
 }

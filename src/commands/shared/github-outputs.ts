@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import { appendFileSync, statSync } from "node:fs";
 import { DimsyncError } from "../../model/errors.ts";
 import type { Environment } from "../../model/settings/env.ts";
+import { masked } from "../../model/settings/secret.ts";
 import type { Document } from "../../render/index.ts";
 import { githubPieces, summaryLimitBytes } from "../../render/machine/github.ts";
 import { prose } from "../../render/markdown/escape.ts";
@@ -53,7 +54,7 @@ export function setGithubOutputs(file: string, outputs: Readonly<Record<string, 
 /** Throws E_OUTPUT. */
 function append(variable: string, file: string, text: string): void {
   try {
-    appendFileSync(file, text);
+    appendFileSync(file, masked(text));
   } catch (error) {
     throw new DimsyncError(
       "E_OUTPUT",

@@ -1,4 +1,5 @@
 import type { Environment } from "../../model/settings/env.ts";
+import { masked } from "../../model/settings/secret.ts";
 import { guarded, type Write } from "../../text/workflow-commands.ts";
 import { standardStream } from "./standard-stream.ts";
 
@@ -32,11 +33,16 @@ export interface Io {
 export function processIo(): Io {
   const { interrupted, interrupt, catchSignals } = processSignals();
   const [stdout, stderr] = [standardStream(1), standardStream(2)];
+  const [out, err] = [stdout, stderr].map(
+    ({ write }): Write =>
+      (text) =>
+        write(masked(text)),
+  ) as [Write, Write];
   const isStep = (process.env["GITHUB_ACTIONS"] ?? "") !== "";
   return {
-    stdout: isStep ? guarded(stdout.write) : stdout.write,
+    stdout: isStep ? guarded(out) : out,
     stdoutDrained: stdout.drained,
-    stderr: isStep ? guarded(stderr.write) : stderr.write,
+    stderr: isStep ? guarded(err) : err,
     stdoutIsTty: stdout.isTty(),
     stderrIsTty: stderr.isTty(),
     // Only prompts ask, and it takes milliseconds.

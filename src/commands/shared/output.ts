@@ -2,6 +2,7 @@ import { appendFileSync, existsSync, statSync, writeFileSync } from "node:fs";
 import { dirname, isAbsolute, relative, resolve, sep } from "node:path";
 import { DimsyncError, interruptedError } from "../../model/errors.ts";
 import { newPauses } from "../../model/runtime/event-loop.ts";
+import { masked } from "../../model/settings/secret.ts";
 import type { Document, RenderOptions } from "../../render/document.ts";
 import { formats, type Text } from "../../render/formats.ts";
 import { isDevice } from "../../text/paths.ts";
@@ -94,7 +95,7 @@ function* untilInterrupted(pieces: Iterable<string>, { interrupted }: Io): Itera
   const isReport = interrupted.aborted;
   for (const piece of pieces) {
     if (interrupted.aborted && !isReport) throw interruptedError();
-    yield piece;
+    yield masked(piece);
   }
 }
 

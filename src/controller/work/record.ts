@@ -1,6 +1,7 @@
 import { gzipSync } from "node:zlib";
 import type { Plan } from "../../model/plan.ts";
 import type { ControllerMode } from "../../model/settings/config.ts";
+import { masked } from "../../model/settings/secret.ts";
 import type { Database } from "../../records/postgres/connection.ts";
 import { jsonParameter } from "../../records/postgres/stored-text.ts";
 import { counted } from "../../text/counts.ts";
@@ -74,13 +75,13 @@ export async function recordRun(database: Database, run: FinishedRun): Promise<R
     database,
     `select exists (select 1 from mine) or exists (select 1 from again) as is_current, (select count(*) from opened) as opened, (select count(*) from closed) as closed,
       (select extract(epoch from next_check_at - now())::double precision from account where running_run is null) as next_in_seconds`,
-    [jsonParameter(inputOf(run)), zipped(report), zipped(result)],
+    [masked(jsonParameter(inputOf(run))), zipped(report), zipped(result)],
     statement,
   );
   return recorded ?? { is_current: false, opened: 0, closed: 0, next_in_seconds: null };
 }
 
-const zipped = (value: unknown): Buffer | null => (value === undefined ? null : gzipSync(JSON.stringify(value)));
+const zipped = (value: unknown): Buffer | null => (value === undefined ? null : gzipSync(masked(JSON.stringify(value))));
 
 /** The state of the account that a report shows; undefined if it was not read completely and nothing is known to be exposed. */
 function stateOf({ complete, summary, policy, exit }: Plan): "exposed" | "drifted" | "in-sync" | undefined {

@@ -48,6 +48,7 @@ export class Secret<T extends JsonValue = JsonValue> {
 
   constructor(value: T) {
     this.#value = value;
+    if (typeof value === "string") remember(value);
   }
 
   reveal(): T {
@@ -69,6 +70,36 @@ export class Secret<T extends JsonValue = JsonValue> {
   [Symbol.for("nodejs.util.inspect.custom")](): string {
     return hidden;
   }
+}
+
+// The second net, for text that happens to contain a secret, such as a name that the service returns. Process-wide, because it is applied where text
+// leaves the process.
+const known = new Map<string, readonly string[]>();
+/** Shorter ones are parts of ordinary words. */
+const shortestMasked = 8;
+/** A process that runs for months sees keys come and go. */
+const mostKnown = 1_000;
+
+function remember(value: string): void {
+  if (known.has(value)) return;
+  const forms = [value, ...value.split("\n")].flatMap((text) => [
+    text,
+    JSON.stringify(text).slice(1, -1),
+    encodeURIComponent(Buffer.from(text).toString()),
+  ]);
+  known.set(
+    value,
+    [...new Set(forms)].filter(({ length }) => length >= shortestMasked).sort((a, b) => b.length - a.length),
+  );
+  const [oldest] = known.keys();
+  if (known.size > mostKnown && oldest !== undefined) known.delete(oldest);
+}
+
+/** The text with `***` instead of every secret that this process has read: its value, each of its lines, and both in JSON and in a URL. */
+export function masked(text: string): string {
+  let result = text;
+  for (const forms of known.values()) for (const form of forms) if (result.includes(form)) result = result.replaceAll(form, "***");
+  return result;
 }
 
 /** Names whose value is always a secret. */
