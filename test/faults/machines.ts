@@ -1,7 +1,8 @@
-import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { onTestFinished } from "vitest";
+import { parse } from "yaml";
 import { openGitRecords } from "../../src/records/git/index.ts";
 import { initGitRecords } from "../../src/records/git/init.ts";
 import { initPostgresRecords, openPostgresRecords } from "../../src/records/postgres/index.ts";
@@ -10,16 +11,18 @@ import { gitHttp } from "../support/git/http.ts";
 import { git, gitRemote } from "../support/git/remote.ts";
 import type { Postgres } from "../support/postgres/server.ts";
 import { startTcpProxy } from "../support/tcp-proxy.ts";
-import { type ClientParts, canaries, type MixedProject, projectIn, sharedFiles } from "./mixed-project.ts";
+import { type ClientParts, canaries, type MixedProject, mixedProject, projectIn, sharedFiles } from "./mixed-project.ts";
 
-/** Machines that share one store of records, and no disk. */
+/** Machines with one store of records. */
 export interface Machines {
-  /** The mixed project in a new folder. */
+  /** The mixed project on another machine, which shares no disk; with records in the folder, on the same one. */
   readonly machine: (client: ClientParts) => MixedProject;
-  /** Ends the lease of a killed run, as a user does. */
+  /** Ends the lease of a killed run, as a user does. Another run on the same machine needs no help. */
   readonly unlock: () => Promise<void>;
-  /** The files that a new machine has. */
+  /** The addresses whose ids are in the records. */
   readonly boundAddresses: () => Promise<readonly string[]>;
+  /** Removes the folders of the machines. */
+  readonly remove: () => void;
 }
 
 /**
@@ -28,10 +31,8 @@ export interface Machines {
  */
 export type WriteFault = "before" | "after";
 
-export interface SharedStore {
-  readonly name: "git" | "postgres";
-  /** Everything that the store keeps, of all services, as text. */
-  readonly contents: () => string;
+export interface Store {
+  readonly name: "folder" | "git" | "postgres";
   /** A new store for a service. It has the binding of the lake. */
   readonly machines: (serviceUrl: string) => Promise<Machines>;
   /**
@@ -40,6 +41,33 @@ export interface SharedStore {
    */
   readonly onWrite: (decide: (write: number) => WriteFault | undefined) => void;
 }
+
+export interface SharedStore extends Store {
+  /** Everything that the store keeps, of all services, as text. */
+  readonly contents: () => string;
+}
+
+/** Records in the folder of the project: one machine. */
+export const folderStore: Store = {
+  name: "folder",
+  async machines(serviceUrl) {
+    let project: MixedProject | undefined;
+    return {
+      machine(client) {
+        if (project === undefined) project = mixedProject({ url: serviceUrl }, client);
+        else project.configure(serviceUrl, client);
+        return project;
+      },
+      unlock: async () => undefined,
+      async boundAddresses() {
+        const { targets } = parse(readFileSync(join(project?.folder ?? "", "dimsync.bindings.yaml"), "utf8"));
+        return Object.keys(targets.test);
+      },
+      remove: () => project?.remove(),
+    };
+  },
+  onWrite: () => undefined,
+};
 
 const gitEnv = { ...canaries, PATH: process.env["PATH"] ?? "", HOME: "/nonexistent", GIT_CONFIG_NOSYSTEM: "1" };
 const target = "test";
@@ -70,9 +98,11 @@ function machinesOf({ newFolder, open, env, config }: Opened, serviceUrl: string
       rmSync(folder, { recursive: true, force: true });
     }
   };
+  const folders: string[] = [];
   return {
     machine(client) {
       const folder = newFolder();
+      folders.push(folder);
       for (const [path, text] of Object.entries(sharedFiles(serviceUrl, client, { ...config, ttl: "30s" }))) {
         mkdirSync(dirname(join(folder, path)), { recursive: true });
         writeFileSync(join(folder, path), text);
@@ -81,6 +111,9 @@ function machinesOf({ newFolder, open, env, config }: Opened, serviceUrl: string
     },
     unlock: () => use(async (records) => void (await records.unlock())),
     boundAddresses: () => use(async (records) => [...(await records.read()).bindings.keys()]),
+    remove: () => {
+      for (const folder of folders) rmSync(folder, { recursive: true, force: true });
+    },
   };
 }
 

@@ -1,11 +1,12 @@
-import pLimit from "p-limit";
+import { existsSync, utimesSync } from "node:fs";
+import { join } from "node:path";
 import { expect } from "vitest";
 import type { CountedRequest } from "../../src/embedded/index.ts";
-import { sampleOf, sampleSeed } from "../support/sample.ts";
-import { startService } from "../support/service.ts";
+import { startService, type TestService } from "../support/service.ts";
 import { startTcpProxy } from "../support/tcp-proxy.ts";
-import type { SharedStore } from "./machines.ts";
-import { type ClientParts, canaries, mixedProject } from "./mixed-project.ts";
+import { operationsIn, startCli } from "./cli-process.ts";
+import type { Machines, Store } from "./machines.ts";
+import { type ClientParts, canaries, type MixedProject, mixedProject } from "./mixed-project.ts";
 import { settleAccount, unexplained } from "./settled.ts";
 
 /** One request of an apply without faults: the NTH with this method and path. */
@@ -17,7 +18,7 @@ export interface Nth {
   readonly before: number;
 }
 
-const patient: ClientParts = { timeoutSeconds: 10, retries: 2, settleSeconds: 0.2 };
+export const patient: ClientParts = { timeoutSeconds: 10, retries: 2, settleSeconds: 0.2 };
 
 /**
  * Every request of the mixed apply, recorded from a run without faults: the matrix consists of the
@@ -39,115 +40,178 @@ export async function recordedRequests(): Promise<readonly Nth[]> {
 const countBefore = (all: readonly CountedRequest[], index: number): number =>
   all.slice(0, index).filter(({ method, path }) => method === all[index]?.method && path === all[index]?.path).length;
 
-export interface Cases {
-  readonly cases: number;
-  /** Cases in which an outcome stayed unknown, and the user had to resolve it. */
-  readonly unknown: number;
-  readonly failures: readonly string[];
+/** An operation by which a run changes a file of its records; the NTH, from 1. */
+export interface FileWrite {
+  readonly nth: number;
+  /** Such as "rename dimsync.bindings.yaml.*.tmp". */
+  readonly operation: string;
 }
 
-export interface MatrixOptions {
-  /** The options of the apply with the fault. */
-  readonly client?: Partial<ClientParts>;
-  /** The next run is on another machine, which only shares this store with the first one. */
-  readonly store?: SharedStore;
-  /** Number of concurrent applies. Default: 1. */
-  readonly lanes?: number;
+/** A create that can't be looked up, one that can, and a relation: every record that dimsync keeps is written. What is left out is done afterwards. */
+const applyPart = ["apply", "--yes", "-q", "--only", "Asset/archive", "--only", "Integration/returns", "--only", "Tag/gold#m-1"];
+
+const preload = (parameters: string): string => new URL(`./kill-at.mjs?${parameters}`, import.meta.url).href;
+
+/** Every operation by which an undisturbed apply changes a file of records in the folder. */
+export async function recordedFileWrites(program: string): Promise<readonly FileWrite[]> {
+  const service = await startService({ apiKeys: { [canaries.TEST_API_KEY]: "bot@example.com" } });
+  const project = mixedProject(service, patient);
+  try {
+    const { code, stderr } = await startCli(program, applyPart, project.folder, canaries, ["--import", preload("at=0")]).ended;
+    expect(code, stderr).toBe(0);
+    return operationsIn(stderr).map((operation, index) => ({ nth: index + 1, operation }));
+  } finally {
+    await service.close();
+    project.remove();
+  }
 }
 
-/** Connections are refused from this request on, until the apply has ended. */
+/** Connections are refused from the request on, until the apply has ended. */
 export const refusal = "refused";
 
 /** The method, and the path without the id of the object. */
 export const kindOf = ({ method, path }: Nth): string => `${method} ${path.replace(/^(\/v1\/[^/]+)\/[^/]+/u, "$1/*")}`;
 
-const isRead = ({ method }: Nth): boolean => method === "GET";
+/** "during": an operation on a file is half done. */
+export type Moment = "before" | "after" | "during";
 
-/**
- * One request of each kind that writes, and some of those that read: after a read that failed, the
- * run continues or ends in the same way for all kinds.
- */
-export const sampledRequests = (name: string, requests: readonly Nth[]): readonly Nth[] =>
-  sampleOf(requests, { name, kindOf: (request) => (isRead(request) ? "GET" : kindOf(request)), most: (kind) => (kind === "GET" ? 2 : 1) });
+/** One fault in one apply. */
+export type Disturbance =
+  /** `fault`: what the service does with the request, or `refusal`. `retries`: of the client. */
+  | { readonly at: Nth; readonly fault: string; readonly retries: number }
+  /** SIGKILL at a request, a write to the records on a server (the NTH, from 1), or an operation on a file. */
+  | { readonly at: Nth | number | FileWrite; readonly kill: Moment };
 
-/**
- * Applies with the fault at each sampled request in turn, one half of them without retries, and then runs again until settled: the account must be as
- * declared, with nothing created twice and no id lost.
- */
-export async function disturbEach(requests: readonly Nth[], action: string, options: MatrixOptions = {}): Promise<Cases> {
-  const sample = sampledRequests(action, requests);
-  const found = await disturbGroups(
-    sample.map((request) => [request]),
-    action,
-    { lanes: 3, ...options },
-  );
-  console.info(
-    `fault matrix, ${action}: ${sample.length} of ${requests.length} requests, DIMSYNC_TESTS_SEED=${sampleSeed}, ` +
-      `${found.unknown} asked the user, ${found.failures.length} failures`,
-  );
-  return found;
+export interface Outcome {
+  /** False if apply ended before the request or write. */
+  readonly struck: boolean;
+  /** The user had to resolve an unknown outcome. */
+  readonly asked: boolean;
+  readonly wrong: readonly string[];
 }
 
-/** As `disturbEach`, with the fault at all requests of a group in one apply. None of them may depend on another one. */
-export async function disturbGroups(groups: readonly (readonly Nth[])[], action: string, options: MatrixOptions = {}): Promise<Cases> {
-  const inTurn = pLimit(options.lanes ?? 1);
-  const outcomes = await Promise.all(groups.map((group, index) => inTurn(() => disturb(group, action, (index + sampleSeed) % 2, options))));
-  return {
-    cases: groups.flat().length,
-    unknown: outcomes.filter(({ asked }) => asked).length,
-    failures: outcomes.flatMap(({ wrong }) => wrong),
-  };
-}
-
-async function disturb(
-  group: readonly Nth[],
-  action: string,
-  retries: number,
-  { client, store }: MatrixOptions,
-): Promise<{ readonly asked: boolean; readonly wrong: readonly string[] }> {
-  const faults = group.map(({ method, path, nth }) => `${method} ^${path.replaceAll(/[.*+?^${}()|[\]\\]/g, "\\$&")}$@${nth}=${action}`);
-  const before = Math.min(...group.map((request) => request.before));
-  let [struck, seen] = [0, 0];
+/**
+ * Applies with the fault, and then runs again until settled, on the machine that the store allows: the
+ * account must be as declared, with nothing created twice and no id lost. `program`: the command line.
+ */
+export async function disturb(store: Store, disturbance: Disturbance, program: string): Promise<Outcome> {
+  const { at } = disturbance;
+  const isRequest = typeof at === "object" && "path" in at;
+  const place = typeof at === "number" ? `write ${at}` : isRequest ? `${at.method} ${at.path} ${at.nth}` : `${at.operation} ${at.nth}`;
+  const name = `${store.name}, ${"kill" in disturbance ? `SIGKILL ${disturbance.kill}` : disturbance.fault}, ${place}`;
+  let onRequest: (seen: number, faulted: boolean) => void = () => undefined;
+  let seen = 0;
   const service = await startService({
     apiKeys: { [canaries.TEST_API_KEY]: "bot@example.com" },
-    faults: action === refusal ? [] : faults,
-    onExchange: ({ faulted }) => {
-      seen += 1;
-      if (faulted) struck += 1;
-      if (action === refusal && seen === before) proxy.refuse();
-    },
+    faults: serviceFaults(disturbance),
+    onExchange: ({ faulted }) => onRequest(++seen, faulted),
   });
   const proxy = await startTcpProxy(Number(new URL(service.url).port));
-  const url = action === refusal ? `http://127.0.0.1:${proxy.port}` : service.url;
-  const disturbed = { ...patient, retries, ...client };
-  const machines = await store?.machines(url);
-  const first = machines?.machine(disturbed) ?? mixedProject({ url }, disturbed);
-  const wrong: string[] = [];
-  let asked = false;
+  const isRefused = "fault" in disturbance && disturbance.fault === refusal;
+  const url = isRefused ? `http://127.0.0.1:${proxy.port}` : service.url;
+  let machines: Machines | undefined;
   try {
-    const result = await first.apply();
-    wrong.push(...unexplained(result));
-    if (action === refusal ? result.exit.code === 0 : struck !== group.length) wrong.push(`the faults met ${struck} requests`);
+    machines = await store.machines(url);
+    const onEach = (listener: typeof onRequest): void => {
+      onRequest = listener;
+    };
+    const world = { store, machines, proxy, program, onEach };
+    const { struck, wrong } = "kill" in disturbance ? await killed(world, disturbance) : await failed(world, disturbance);
+    if (!struck) return { struck, asked: false, wrong };
     service.clearFaults();
-    if (action === refusal) await proxy.accept();
-    if (machines === undefined) first.configure(url, patient);
-    const last = machines?.machine(patient) ?? first;
-    const settled = await settleAccount(service, last);
-    if (last !== first) last.remove();
-    wrong.push(...settled.wrong, ...unbound(await machines?.boundAddresses()));
-    asked = settled.resolved.length > 0;
+    if (isRefused) await proxy.accept();
+    const end = await settledElsewhere(service, machines, "kill" in disturbance);
+    return { struck, asked: end.asked, wrong: [...wrong, ...end.wrong].map((what) => `${name}: ${what}`) };
   } catch (error) {
-    wrong.push(String(error));
+    return { struck: true, asked: false, wrong: [`${name}: ${String(error)}`] };
   } finally {
     await proxy.close();
     await service.close();
-    first.remove();
+    machines?.remove();
   }
-  return { asked, wrong: wrong.map((what) => `${faults.join(", ")}: ${what}`) };
+}
+
+interface World {
+  readonly store: Store;
+  readonly machines: Machines;
+  readonly proxy: Awaited<ReturnType<typeof startTcpProxy>>;
+  readonly program: string;
+  /** Calls the listener after each request from now on. */
+  readonly onEach: (listener: (seen: number, faulted: boolean) => void) => void;
+}
+
+function serviceFaults(disturbance: Disturbance): readonly string[] {
+  if ("kill" in disturbance) {
+    const { at, kill } = disturbance;
+    return typeof at === "object" && "path" in at && kill === "before" ? [`* .@${at.before + 1}=reset-before`] : [];
+  }
+  const { at, fault } = disturbance;
+  if (fault === refusal) return [];
+  return [`${at.method} ^${at.path.replaceAll(/[.*+?^${}()|[\]\\]/g, "\\$&")}$@${at.nth}=${fault}`];
+}
+
+/** An apply in this process, with a fault of a request. */
+async function failed(
+  { machines, proxy, onEach }: World,
+  { at, fault, retries }: Extract<Disturbance, { readonly fault: string }>,
+): Promise<Pick<Outcome, "struck" | "wrong">> {
+  let struck = 0;
+  onEach((seen, faulted) => {
+    if (faulted) struck += 1;
+    if (fault === refusal && seen === at.before) proxy.refuse();
+  });
+  const slow = fault.startsWith("delay") ? { timeoutSeconds: 1 } : {};
+  const result = await machines.machine({ ...patient, retries, ...slow }).apply();
+  const hasStruck = fault === refusal ? result.exit.code !== 0 : struck === 1;
+  return { struck: true, wrong: [...unexplained(result), ...(hasStruck ? [] : [`the fault struck ${struck} requests`])] };
+}
+
+/** An apply in a process that gets a SIGKILL. */
+async function killed(
+  { store, machines, program, onEach }: World,
+  { at, kill }: Extract<Disturbance, { readonly kill: Moment }>,
+): Promise<Pick<Outcome, "struck" | "wrong">> {
+  const { folder, env } = machines.machine(patient);
+  let end = (): void => undefined;
+  if (typeof at === "number")
+    store.onWrite((write) => {
+      if (write !== at) return undefined;
+      end();
+      return kill === "after" ? "after" : "before";
+    });
+  const isFile = typeof at === "object" && "operation" in at;
+  if (typeof at === "object" && "path" in at) onEach((seen) => void (seen === at.before + 1 && end()));
+  const nodeArgs = isFile ? ["--import", preload(`at=${at.nth}&torn=${kill === "during" ? 1 : 0}`)] : [];
+  const argv = isFile ? applyPart : ["apply", "--yes", "-q"];
+  const { process: child, ended } = startCli(program, argv, folder, env, nodeArgs);
+  end = () => void child.kill("SIGKILL");
+  const { signal, code, stderr } = await ended;
+  store.onWrite(() => undefined);
+  if (signal === "SIGKILL") {
+    if (kill === "during") ageLock(folder);
+    return { struck: true, wrong: [] };
+  }
+  const isReached = isFile && operationsIn(stderr).length >= at.nth;
+  return { struck: false, wrong: isReached ? [`the process ended by itself with ${code}: ${stderr}`] : [] };
+}
+
+/** Sets the lock back by ten minutes: one that cannot be read is only taken over when it is old. */
+function ageLock(folder: string): void {
+  const file = join(folder, ".dimsync", "lock-test.json");
+  const then = Date.now() / 1000 - 600;
+  if (existsSync(file)) utimesSync(file, then, then);
+}
+
+async function settledElsewhere(service: TestService, machines: Machines, wasKilled: boolean): Promise<Omit<Outcome, "struck">> {
+  // As a user does.
+  if (wasKilled) await machines.unlock();
+  const next: MixedProject = machines.machine(patient);
+  const { resolved, wrong } = await settleAccount(service, next);
+  return { asked: resolved.length > 0, wrong: [...wrong, ...unbound(await machines.boundAddresses())] };
 }
 
 /** Ids that are not in the records. */
-export const unbound = (bound: readonly string[] = managed): readonly string[] =>
+export const unbound = (bound: readonly string[]): readonly string[] =>
   managed.filter((address) => !bound.includes(address)).map((address) => `${address} is not bound`);
 
 const managed: readonly string[] = ["Asset/archive", "Asset/lake", "Integration/returns"];

@@ -2,16 +2,14 @@ import { BaseSequencer, type TestSpecification } from "vitest/node";
 
 /** Files that take more than 15 s of processor time, without `test/` and `.slow.test.ts`, longest first. */
 const longest = [
+  "faults/matrix",
   "commands/ci/ci-rehearsal",
   "cli/memory",
   "records/git/push-outcomes",
   "records/git/apply",
-  "faults/other-machine",
-  "faults/other-machine-faults",
   "controller/controller-work",
   "controller/controller",
   "records/git/hammer",
-  "faults/kill-writes",
   "ci/gitlab-template",
   "records/git/suite",
   "records/git/transports",
