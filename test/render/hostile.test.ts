@@ -1,10 +1,16 @@
+import { parse as parseCsv } from "csv-parse/sync";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { parse } from "yaml";
 import { type Document, type RenderOptions, renderers } from "../../src/render/index.ts";
+import { registerCsv } from "../../src/render/register/csv.ts";
+import { jsonDocument } from "../../src/text/control-characters.ts";
+import { blockLines } from "../../src/yaml/print.ts";
 import { invalid } from "./diagnostics.ts";
 import { driftReport, fullPlan, planOfColumns } from "./full-plan.ts";
 import { withName } from "./hostile.ts";
 import { faults } from "./markdown/structure.ts";
+import { registerOf, rows } from "./register/registers.ts";
 import { fullResult } from "./results.ts";
 
 const documents: readonly Document[] = [fullPlan, driftReport, fullResult, invalid, planOfColumns(26)];
@@ -54,14 +60,25 @@ describe.each(Object.entries(names))("a name of %s", (_, name) => {
   });
 });
 
-const anyName = fc.string({ unit: "binary", maxLength: 12 });
+const anyName = fc.string({
+  unit: fc.oneof(
+    fc.constantFrom("\0", "\n", "\r", "\u2028", "\u0085", "\u202e", "\u2066", "\ud800", "\udfff", "\u001b", "::", "##[", "=", "'", "\\"),
+    fc.string({ unit: "binary", minLength: 1, maxLength: 1 }),
+  ),
+  maxLength: 12,
+});
 const markupName = fc.string({ unit: fc.constantFrom(..."`|\\<>&@#*_~[]()!-+=. \n\t1a/:'\"$"), maxLength: 14 });
 
 test("names with any characters are escaped for the terminal", () => {
   fc.assert(
-    fc.property(anyName, fc.constantFrom(...documents), fc.constantFrom("human", "json", "markdown"), (name, document, format) => {
-      expect(renderers[format](withName(document, name), plain).replaceAll("\n", "")).not.toMatch(dangerous);
-    }),
+    fc.property(
+      anyName,
+      fc.constantFrom(...documents),
+      fc.constantFrom("human", "json", "markdown", "junit", "ndjson", "github"),
+      (name, document, format) => {
+        expect(renderers[format](withName(document, name), plain).replaceAll("\n", "")).not.toMatch(dangerous);
+      },
+    ),
     { numRuns: 150 },
   );
 });
@@ -72,6 +89,22 @@ test("names with markup do not break the Markdown", () => {
       expect(faults(renderers.markdown(withName(document, name), plain))).toEqual([]);
     }),
     { numRuns: 200 },
+  );
+});
+
+test("any text in JSON, YAML and CSV is safe, and JSON and YAML have the same value", () => {
+  fc.assert(
+    fc.property(anyName, (name) => {
+      const [json, yaml] = [jsonDocument({ [name]: [name] }), `${blockLines({ [name]: [name] }).join("\n")}\n`];
+      const [row] = rows;
+      if (row === undefined) throw new Error("There is no row.");
+      const csv = [...registerCsv(registerOf([{ ...row, column: name, reason: name }]))].join("");
+      for (const text of [json, yaml, csv.replaceAll("\r\n", "\n")]) expect(text.replaceAll("\n", "")).not.toMatch(dangerous);
+      for (const text of [json, yaml]) expect(text).not.toContain("##[");
+      expect([JSON.parse(json), parse(yaml)]).toEqual([{ [name]: [name] }, { [name]: [name] }]);
+      expect(parseCsv(csv).flat()).not.toContainEqual(expect.stringMatching(/^[=+\-@\t\r]/u));
+    }),
+    { numRuns: 300 },
   );
 });
 

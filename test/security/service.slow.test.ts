@@ -183,7 +183,7 @@ spec: { integration: Orders, rules: [{ id: pii, match: { schema: public, column:
 `;
 
 describe.each(["embedded", "PostgreSQL"])("a controller with %s (attack 4)", (kind) => {
-  it("stores what it finds about columns with odd names, and shows them as they are", { timeout: 200_000 }, async () => {
+  it("stores what it finds about columns with odd names, and shows them as they are", { timeout: 300_000 }, async () => {
     const target = { baseUrl: service.url, apiKey: { $secret: { env: keyVariable } }, controller: { every: "1m" } };
     const cwd = emptyFolder({ "dimsync.yaml": configText(service.url, { targets: { test: target } }), "manifests/all.yaml": exposing });
     const url = kind === "embedded" ? {} : { DIMSYNC_DATABASE_URL: (await sharedPostgres()).database() };
@@ -196,7 +196,7 @@ describe.each(["embedded", "PostgreSQL"])("a controller with %s (attack 4)", (ki
     await vi.waitFor(
       async () =>
         expect(JSON.parse((await controller("status", "-o", "json")).stdout).accounts).toMatchObject([{ exposedColumns: exposed }]),
-      { timeout: 60_000, interval: 1_000 },
+      { timeout: 150_000, interval: 2_000 },
     );
     const { events } = JSON.parse((await controller("history", "test", "-o", "json")).stdout);
     const pathOf = (name: string): string => toPointer(["schemas", "public", "tables", "users", "columns", name, "hashed"]);

@@ -34,7 +34,7 @@ export function renderGithub(document: Document, options: RenderOptions): string
  */
 export function renderGithubAll(documents: readonly Document[], options: RenderOptions): string {
   const groups = documents.flatMap((document) => [
-    workflowCommand("group", [], summaryLine(document)),
+    workflowCommand("group", [], visible(summaryLine(document))),
     withoutCommands(renderHuman(document, options)).trimEnd(),
     "::endgroup::",
   ]);
@@ -54,7 +54,7 @@ export function githubPieces(
       has_changes: String(documents.some(hasChanges)),
       exit_code: String(exit.code),
       plan_file: planFile,
-      summary_line: documents.map(summaryLine).join(" · "),
+      summary_line: visible(documents.map(summaryLine).join(" · ")),
     },
   };
 }
@@ -101,7 +101,7 @@ export function annotations(entries: readonly Finding[], prefix: string): readon
 function annotation({ rule, title, severity, message, more, file, line, column }: Finding, prefix: string): string {
   const properties: readonly (readonly [string, string | number | undefined])[] = [
     ["title", `${visible(rule)}: ${visible(title)}`],
-    ["file", file === undefined ? undefined : file.startsWith("/") ? file : `${prefix}${file}`],
+    ["file", file === undefined ? undefined : visible(file.startsWith("/") ? file : `${prefix}${file}`)],
     ["line", file === undefined ? undefined : line],
     ["col", file === undefined || line === undefined ? undefined : column],
   ];

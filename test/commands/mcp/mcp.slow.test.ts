@@ -114,7 +114,10 @@ describe("the tools", () => {
     const [text, notes] = (await call("validate", { format: "json" })).texts;
     expect(JSON.parse(text ?? "").diagnostics[0]).toMatchObject({ file: "manifests/wrong.yaml", line: 4 });
     expect(notes).toBe("Exit code: 1");
-    expect(await call("render")).toMatchObject({ isError: true, texts: [expect.stringContaining("manifests/wrong.yaml:4")] });
+    expect(await call("render")).toMatchObject({
+      isError: true,
+      texts: [expect.stringContaining("manifests/wrong.yaml:4"), "Exit code: 1"],
+    });
   });
 
   it("refuse wrong arguments", async () => {
