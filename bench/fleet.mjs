@@ -10,7 +10,7 @@ import { expectCounts, mib, ms, table, times, wall } from "./table.mjs";
 const columnsOf = ({ integrations, schemas, tables, columns }) => integrations * schemas * tables * columns;
 
 const planOf = (bench, folder, { exit, more = [] }) => ({
-  ...dimsync(bench, folder, "plan", "--detailed-exitcode", "-q", "--no-cache", "--allow", "maxChangedPercent=measured", ...more),
+  ...dimsync(bench, folder, "plan", "--detailed-exitcode", "-q", "--allow", "maxChangedPercent=measured", ...more),
   exit,
 });
 

@@ -11,7 +11,7 @@ export async function w8(bench) {
   const folder = writeProject(bench, "w8", { "manifests/large.yaml": text });
   const contestants = [
     floor(bench, shape.integrations),
-    { name: "dimsync plan, no change", ...dimsync(bench, folder, "plan", "--detailed-exitcode", "--no-cache") },
+    { name: "dimsync plan, no change", ...dimsync(bench, folder, "plan", "--detailed-exitcode") },
   ];
   const runs = Math.min(bench.runs, 3);
   const walls = await roundRobin(contestants, runs);

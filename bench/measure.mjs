@@ -20,7 +20,6 @@ export async function runOnce({ command, env = {}, cwd, exit = 0, output }, memo
   const started = process.hrtime.bigint();
   const child = spawn(program, [...hook, ...args], {
     cwd,
-    // A plan is not remembered if any variable has changed.
     env: { ...inherited, ...env, ...(memory ? { BENCH_PEAK: peakFile } : {}) },
     stdio: ["ignore", file ?? "pipe", "pipe"],
   });

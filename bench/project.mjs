@@ -16,16 +16,11 @@ export function writeProject(bench, name, files = {}) {
   return folder;
 }
 
-/** dimsync in a project. Each project has its own cache, as if it had its own machine. Plans compare everything, each time. */
+/** dimsync in a project. Each project has its own cache, as if it had its own machine. */
 export const dimsync = (bench, folder, ...args) => ({
-  command: [process.execPath, bench.bin, ...args, ...(args[0] === "plan" ? ["--no-cache"] : []), "-C", folder],
+  command: [process.execPath, bench.bin, ...args, "-C", folder],
   env: { DIMSYNC_API_KEY: bench.key, XDG_CACHE_HOME: join(folder, ".cache"), CI: "" },
 });
-
-/** The same, for a plan that may print what the last one printed. */
-export function remembered(contestant) {
-  return { ...contestant, command: contestant.command.filter((word) => word !== "--no-cache") };
-}
 
 /** F (bench/floor.mjs) for an account with so many integrations. */
 export function floor(bench, integrations, concurrency = 8) {

@@ -52,8 +52,7 @@ function declareCore({ program, add }: CommandLine): void {
   ).alias("diff");
   protectOnlyOption(planOptions(plan))
     .option("--out <file>", "Save the plan so that apply runs exactly this plan")
-    .option("--detailed-exitcode", "Exit with 2 if there are changes")
-    .option("--no-cache", "Compare everything, even if nothing has changed since the last plan");
+    .option("--detailed-exitcode", "Exit with 2 if there are changes");
   readOptions(plan);
   const apply = add<ApplyFlags, readonly [file?: string]>(
     "apply [plan-file]",

@@ -133,7 +133,7 @@ async function labelsOf(resources: readonly Resource[], paths: ProjectPaths): Pr
 }
 
 /** The manifests of this target, without files that are only for other targets. */
-export async function discoverManifests(
+async function discoverManifests(
   { wanted, folder, except, ofOtherTargets }: LoadedConfig,
   { cwd, signal }: LoadOptions,
 ): ReturnType<typeof discover> {

@@ -10,7 +10,6 @@ import type { Settings } from "../model/settings/config.ts";
 import type { Environment } from "../model/settings/env.ts";
 import { describeSecret, Secret, type SecretReference, secretKey } from "../model/settings/secret.ts";
 import type { Client } from "../service/client.ts";
-import type { ReadLog } from "../service/read-log.ts";
 import type { CallReport } from "../service/request.ts";
 
 /** An open account; `close` ends its connections. */
@@ -29,7 +28,6 @@ export interface AccountOptions {
   readonly signal: AbortSignal | undefined;
   /** Called after every attempt of a request. */
   readonly onCall?: (report: CallReport) => void;
-  readonly readLog?: ReadLog | undefined;
 }
 
 /** A target, and where its problems are. */
@@ -61,7 +59,6 @@ export async function openAccount(project: AccountProject, options: AccountOptio
       ...(options.signal === undefined || !options.readOnly ? {} : { signal: options.signal }),
       env: options.env,
       ...(options.onCall === undefined ? {} : { onCall: options.onCall }),
-      readLog: options.readLog,
     });
     return {
       client,

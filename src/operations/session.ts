@@ -8,7 +8,6 @@ import type { OnProgress } from "../model/runtime/progress.ts";
 import { version } from "../model/runtime/version.ts";
 import type { Environment } from "../model/settings/env.ts";
 import type { Client } from "../service/client.ts";
-import type { ReadLog } from "../service/read-log.ts";
 import { systemClock } from "./account.ts";
 import { moduleFiles } from "./policy-modules.ts";
 import { readRecords } from "./records/open.ts";
@@ -24,8 +23,6 @@ export interface RunEnvironment {
    * was written last. A ref can be moved back, but the versions in logs can be compared.
    */
   readonly onRecords?: ((text: string) => void) | undefined;
-  /** Of a plan that may be repeated. */
-  readonly readLog?: ReadLog | undefined;
   /** A snapshot file to read instead of the account; needs no key and no network. */
   readonly snapshotFile?: string | undefined;
 }

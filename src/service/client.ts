@@ -7,9 +7,8 @@ import { type Environment, isEnabled } from "../model/settings/env.ts";
 import type { Secret } from "../model/settings/secret.ts";
 import { createCircuitBreaker } from "./circuit-breaker.ts";
 import { pause } from "./connection/abort-listeners.ts";
-import { createTransport, type Transport, type TransportOptions } from "./connection/transport.ts";
+import { createTransport } from "./connection/transport.ts";
 import type { CallName } from "./errors.ts";
-import { type ReadLog, withReadLog } from "./read-log.ts";
 import { createReads } from "./reads.ts";
 import { type CallReport, createSendRequest, encodeBody, type SendRequest } from "./request.ts";
 import { readJson, readWriteResponse } from "./response-body.ts";
@@ -41,8 +40,6 @@ export interface ClientOptions {
   readonly env: Environment;
   /** Called after every attempt. */
   readonly onCall?: (report: CallReport) => void;
-  /** Receives what is read, and has responses that are not requested again. */
-  readonly readLog?: ReadLog | undefined;
   /** The largest response that is read, in bytes. Default: 64 MiB. */
   readonly maxResponseBytes?: number;
   /** Replaces the clock, timers and random numbers in tests. `sleep` may reject when the signal is aborted. */
@@ -58,8 +55,6 @@ export interface Client extends Reads {
   send(request: SendableRequest, beforeSend?: () => void): Promise<WriteAnswer>;
   /** GET of any path below the base URL, "/v1/tags?x=y"; returns the whole body, undecoded. @throws ServiceError */
   raw(path: string): Promise<JsonValue>;
-  /** GET of any path below the base URL, for `readLog`. Resolves when the response was received. @throws ServiceError */
-  readAhead(path: string): Promise<void>;
   /** The number of requests sent so far, by method, including retries. Shared with the views of `asReadOnly`. */
   readonly calls: () => Record<string, number>;
   /** A view of the same connections that can only read. `signal` ends its reads, instead of the client's signal. */
@@ -72,7 +67,7 @@ export interface Client extends Reads {
  * @throws DimsyncError E_BASE_URL, E_API_KEY or E_PROXY if an option is not valid
  */
 export function createClient(options: ClientOptions): Client {
-  const { apiKey, timeoutMs, retries } = options;
+  const { apiKey, timeoutMs, retries, userAgent, env, maxResponseBytes = defaultClient.maxResponseBytes } = options;
   const base = parseBaseUrl(options.baseUrl);
   checkKey(apiKey);
   const concurrency = Math.max(1, options.concurrency);
@@ -81,9 +76,10 @@ export function createClient(options: ClientOptions): Client {
   const counts = new Map<string, number>();
   let closing: Promise<void> | undefined;
 
-  const transport = loggedTransport(options, { base, connections: smallConcurrency }, (method) =>
-    counts.set(method, (counts.get(method) ?? 0) + 1),
-  );
+  const transport = createTransport({
+    ...{ base, apiKey, timeoutMs, connections: smallConcurrency, userAgent, env, maxResponseBytes },
+    onSent: (method) => counts.set(method, (counts.get(method) ?? 0) + 1),
+  });
   const throttle = createThrottle({ concurrency, smallConcurrency, rate: options.rate, now });
   const breaker = createCircuitBreaker(now);
   const sendRequestUntil = (signal: AbortSignal | undefined): SendRequest =>
@@ -102,10 +98,6 @@ export function createClient(options: ClientOptions): Client {
     ...createReads(sendRequest),
     send: (request, beforeSend) => sendOver(sendRequest, request, apiKey, beforeSend),
     raw: (path) => rawOver(sendRequest, path),
-    readAhead: (path) => {
-      const small = path.endsWith("/columns") ? { isSmall: true as const } : {};
-      return sendRequest({ method: "GET", path, heldSecrets: false, ...small, read: () => {} });
-    },
     calls: () => Object.fromEntries(counts),
     asReadOnly: (signal) => viewOf(refuseWrites(signal === undefined ? untilClosed : sendRequestUntil(signal))),
     close: () => {
@@ -113,16 +105,7 @@ export function createClient(options: ClientOptions): Client {
       return closing;
     },
   });
-  return viewOf(options.readOnly || isEnabled(options.env["DIMSYNC_READ_ONLY"]) ? refuseWrites(untilClosed) : untilClosed);
-}
-
-function loggedTransport(
-  { apiKey, timeoutMs, userAgent, env, readLog, maxResponseBytes = defaultClient.maxResponseBytes }: ClientOptions,
-  { base, connections }: Pick<TransportOptions, "base" | "connections">,
-  onSent: (method: string) => void,
-): Transport {
-  const transport = createTransport({ base, apiKey, timeoutMs, connections, userAgent, env, maxResponseBytes, onSent });
-  return readLog === undefined ? transport : withReadLog(transport, readLog, () => onSent("GET"));
+  return viewOf(options.readOnly || isEnabled(env["DIMSYNC_READ_ONLY"]) ? refuseWrites(untilClosed) : untilClosed);
 }
 
 /** An interrupted sleep is not an error: the code after it checks the signal. */

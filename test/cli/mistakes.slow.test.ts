@@ -32,6 +32,7 @@ const rows: Readonly<Record<string, Row>> = {
     shows: ["--target=Tag/pii", "To select addresses, use --only", "dimsync plan --help"],
   },
   "-auto-approve of Terraform": { args: ["apply", "-auto-approve"], shows: ["Unknown option '-auto-approve'", "use --yes"] },
+  "--no-cache, which is gone": { args: ["plan", "--no-cache"], shows: ["Unknown option '--no-cache'", "every plan compares everything"] },
   "--auto-approve": { args: ["apply", "--auto-approve"], shows: ["Unknown option '--auto-approve'", "use --yes", "dimsync apply --help"] },
   "--force": { args: ["apply", "--force"], shows: ["Unknown option '--force'", "--allow NAME="] },
   "-f of kubectl": { args: ["apply", "-f", "manifests"], shows: ["Unknown option '-f'", "use --only"] },

@@ -6,10 +6,8 @@ import { combineExits, type ExitCode } from "../../model/exit.ts";
 import type { Plan } from "../../model/plan.ts";
 import { loadBase } from "../../operations/core/base.ts";
 import { planAccount } from "../../operations/core/plan.ts";
-import type { PlanMemo } from "../../operations/memo/plan-memo.ts";
-import type { ReadLog } from "../../service/read-log.ts";
 import { didYouMean } from "../../text/suggest.ts";
-import { type Context, recordsNotice, wantsColor } from "../shared/context.ts";
+import { type Context, recordsNotice } from "../shared/context.ts";
 import type { PlanFlags } from "../shared/flags.ts";
 import { checkOutputs, checkWritable, deliver } from "../shared/output.ts";
 import { planOptions } from "../shared/plan-options.ts";
@@ -23,13 +21,7 @@ export async function runPlan(context: Context<PlanFlags>, paths: readonly strin
   checkOutputs(context);
   const failOn = failOnFlags(flags.failOn, "Plan");
   if (flags.out !== undefined) checkWritable("--out", flags.out, resolve(cwd, flags.out));
-  const memo = await planMemo(context, paths);
-  const repeated = await memo?.repeated();
-  if (repeated !== undefined) {
-    io.stdout(repeated);
-    return 0;
-  }
-  const planned = await planTargets(context, paths, "Plan", memo?.readLog);
+  const planned = await planTargets(context, paths, "Plan");
   const plans = planned.map(({ plan }) => withPlanExit(plan, { detailed: flags.detailedExitcode === true, failOn }));
   if (flags.out !== undefined) {
     const [only, second] = plans;
@@ -38,28 +30,8 @@ export async function runPlan(context: Context<PlanFlags>, paths: readonly strin
     const { writePlanFile } = await import("../../records/plan-file.ts");
     await writePlanFile(resolve(cwd, flags.out), only, { digestKey: io.env["DIMSYNC_DIGEST_KEY"], signal: io.interrupted });
   }
-  const printed: string[] = [];
-  const stdout = (text: string): void => {
-    printed.push(text);
-    io.stdout(text);
-  };
-  await deliver(memo === undefined ? context : { ...context, io: { ...io, stdout } }, plans);
-  const [[only], [plan]] = [planned, plans];
-  if (only !== undefined && plan !== undefined) memo?.keep({ project: only.project, plan, output: printed.join("") });
+  await deliver(context, plans);
   return combineExits(plans.map(({ exit }) => exit)).code;
-}
-
-/** For a plan of one target that only prints. Not in CI, whose machines do not plan twice. */
-async function planMemo(context: Context<PlanFlags>, paths: readonly string[]): Promise<PlanMemo | undefined> {
-  const { io, flags } = context;
-  const { target, output, out, metrics, base, snapshot } = flags;
-  // The output with --verbose contains the id of the plan.
-  const onlyPrints = output.length === 0 && out === undefined && metrics === undefined && flags.verbose !== true;
-  const isOne = flags.allTargets !== true && target.length <= 1 && base === undefined && snapshot === undefined;
-  if (flags.cache !== true || !onlyPrints || !isOne || (io.env["CI"] ?? "") !== "") return undefined;
-  const { openPlanMemo } = await import("../../operations/memo/plan-memo.ts");
-  const options = { ...loadOptions(context, paths), needsAccount: true, ...(target[0] === undefined ? {} : { target: target[0] }) };
-  return openPlanMemo({ options, text: JSON.stringify([flags, paths, io.columns, wantsColor(context, io.stdoutIsTty)]) });
 }
 
 /** A project and its plan. */
@@ -73,7 +45,6 @@ export async function planTargets(
   context: Context<PlanFlags>,
   paths: readonly string[],
   kind: Plan["kind"],
-  readLog?: ReadLog,
 ): Promise<readonly PlannedTarget[]> {
   const { io, flags } = context;
   const options = planOptions(flags);
@@ -96,7 +67,6 @@ export async function planTargets(
           signal: io.interrupted,
           onProgress: progress.onProgress,
           onRecords: recordsNotice(context),
-          readLog,
           ...(flags.snapshot === undefined ? {} : { snapshotFile: resolve(context.cwd, flags.snapshot) }),
         },
         kind,

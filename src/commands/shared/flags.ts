@@ -40,8 +40,6 @@ export interface PlanFlags extends SharedPlanFlags {
   readonly base?: string;
   readonly snapshot?: string;
   readonly listUnmanaged?: boolean;
-  /** False with --no-cache; absent for commands without this flag. */
-  readonly cache?: boolean;
 }
 
 export interface ApplyFlags extends PlanFlags {

@@ -2,13 +2,14 @@ import type { Command, CommanderError } from "commander";
 import { DimsyncError } from "../../model/errors.ts";
 import { didYouMean } from "../../text/suggest.ts";
 
-/** Options of other tools, with what to use instead. */
+/** Options of other tools and of earlier versions, with what to use instead. */
 const habits: ReadonlyMap<string, string> = new Map([
   ["auto-approve", "To skip the confirmation, use --yes."],
   ["force", 'There is no --force. To lift a guard, name it: --allow NAME="reason".'],
   ["select", "To select addresses, use --only."],
   ["refresh-only", "To compare without applying, use dimsync drift."],
   ["filename", "The config names the manifests. To select some of them, use --only."],
+  ["no-cache", "dimsync no longer keeps plans: every plan compares everything, so remove the option."],
 ]);
 
 /** Commander's error in the form of all other errors, with the help command for the command line. */

@@ -23,7 +23,7 @@ export async function withReadSession<T>(project: Project, run: RunEnvironment, 
   const { settings } = project;
   if (run.snapshotFile !== undefined) return work(await snapshotSession(project, run.snapshotFile, run));
   return withGitState(project, run, async (git) => {
-    const account = await openAccount(project, { readOnly: true, env: run.env, signal: run.signal, readLog: run.readLog });
+    const account = await openAccount(project, { readOnly: true, env: run.env, signal: run.signal });
     try {
       const state = await readRecords(settings, run);
       return await work(accountSession(project, account.client, () => state, git, run));
