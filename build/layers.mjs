@@ -11,7 +11,7 @@ import { fileURLToPath } from "node:url";
 export const layers = [
   [
     "bin.ts",
-    "compiled-code",
+    "compile-cache.ts",
     "prebuilt-help.ts",
     "cli.ts",
     "cli-commands.ts",
@@ -36,7 +36,7 @@ export const layers = [
 
 /** Imports within one layer that are allowed, always in one direction. */
 const besides = new Map([
-  ["bin.ts", ["compiled-code", "prebuilt-help.ts", "cli.ts"]],
+  ["bin.ts", ["compile-cache.ts", "prebuilt-help.ts", "cli.ts"]],
   ["cli.ts", ["cli-commands.ts", "cli-declare.ts", "cli-help.ts", "cli-options.ts"]],
   ["cli-commands.ts", ["cli-setup-commands.ts", "cli-declare.ts", "cli-options.ts"]],
   ["cli-setup-commands.ts", ["cli-declare.ts", "cli-options.ts"]],

@@ -24,7 +24,7 @@ export function bundleProgram(root, folder, version) {
       chunkFileNames: "lib/[name]-[hash].cjs",
       codeSplitting: {
         groups: [
-          group("compiled-code", 3, [source("compiled-code/index.ts")]),
+          group("compile-cache", 3, [source("compile-cache.ts")]),
           group("core", 2, [source("cli.ts"), source("commands/core/validate.ts"), source("render/terminal/index.ts")]),
           group("account", 1, [source("commands/core/plan.ts"), source("service/client.ts")]),
         ],

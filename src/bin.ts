@@ -4,8 +4,8 @@ import { printPrebuilt } from "./prebuilt-help.ts";
 const argv = process.argv.slice(2);
 if (!printPrebuilt(argv)) {
   // The bundle is CommonJS, which has no top-level await.
-  void import("./compiled-code/index.ts")
-    .then(({ useCompiledCode }) => useCompiledCode(argv))
+  void import("./compile-cache.ts")
+    .then(({ useCompileCache }) => useCompileCache(process.env))
     .then(() => import("./cli.ts"))
     .then(({ run }) => run(argv));
 }

@@ -1,5 +1,6 @@
 import { statSync } from "node:fs";
 import { resolve, sep } from "node:path";
+import { pathToFileURL } from "node:url";
 import type { Project } from "../manifests/project.ts";
 import type { Address } from "../model/address.ts";
 import { ProblemsError } from "../model/errors.ts";
@@ -30,8 +31,7 @@ export async function loadPolicyModules(
     const { module } = resource.spec;
     if (module === undefined || missing.has(resource.address)) continue;
     try {
-      const { importModule } = await import("./import-module.ts");
-      const loaded = await importModule(resolve(folder, module));
+      const loaded: unknown = await import(currentUrl(resolve(folder, module)));
       const policy = typeof loaded === "object" && loaded !== null && "default" in loaded ? loaded.default : undefined;
       if (typeof policy === "function") functions.set(resource.address, policy as PolicyFunction);
       else problems.push(problem(resource, `The default export of ${module} is not a function.`));
@@ -42,6 +42,12 @@ export async function loadPolicyModules(
   }
   if (problems.length > 0) throw new ProblemsError(problems, locate);
   return functions;
+}
+
+/** Node keeps modules by URL. A long-running process must not run a module as it was before its file changed. */
+function currentUrl(file: string): string {
+  const { mtimeMs, size } = statSync(file);
+  return `${pathToFileURL(file).href}?${mtimeMs}-${size}`;
 }
 
 /** The absolute paths of all policy modules. */

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { workflows } from "../../src/commands/setup/workflows/index.ts";
 import { runCommand } from "../support/command.ts";
-import { withCompiledCode } from "../support/compiled-code.ts";
+import { withCompileCache } from "../support/compile-cache.ts";
 import { gitEnv } from "../support/git/env.ts";
 import { git } from "../support/git/remote.ts";
 import { writeProject } from "../support/project-folder.ts";
@@ -247,7 +247,7 @@ function startMachine({ repository, github, npm }: Rehearsal, { event, branch, a
     workspace,
     temp,
     github: { token: githubToken, run_id: "1", run_attempt: "1", ref, "event.pull_request.base.sha": base },
-    env: withCompiledCode({
+    env: withCompileCache({
       ...gitEnv,
       ...(npm === undefined ? {} : { PATH: `${npm}:${gitEnv["PATH"]}` }),
       HOME: temp,

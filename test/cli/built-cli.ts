@@ -3,7 +3,7 @@ import { cpSync, existsSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { runCommand } from "../support/command.ts";
-import { withCompiledCode } from "../support/compiled-code.ts";
+import { withCompileCache } from "../support/compile-cache.ts";
 import { writeProject } from "../support/project-folder.ts";
 
 /** The shipped command line. DIMSYNC_TEST_DIST selects another build. */
@@ -28,7 +28,7 @@ export function startCli(args: readonly string[], { cwd, env }: CliOptions = {})
   if (!existsSync(builtCli)) throw new Error(`${builtCli} does not exist. Run npm run build first.`);
   return spawn(process.execPath, [builtCli, ...args], {
     cwd: cwd ?? emptyFolder(),
-    env: withCompiledCode({ PATH: process.env["PATH"] ?? "", ...env }),
+    env: withCompileCache({ PATH: process.env["PATH"] ?? "", ...env }),
     stdio: ["ignore", "pipe", "pipe"],
   });
 }

@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll } from "vitest";
-import { withCompiledCode } from "../support/compiled-code.ts";
+import { withCompileCache } from "../support/compile-cache.ts";
 import { withoutPrograms } from "../support/without-programs.ts";
 
 /**
@@ -60,7 +60,7 @@ export function startCli(
 ): Started {
   const child = spawn(process.execPath, [...nodeArgs, program, ...argv], {
     cwd,
-    env: withCompiledCode(env),
+    env: withCompileCache(env),
     stdio: ["ignore", "pipe", "pipe"],
   });
   let stdout = "";

@@ -4,7 +4,7 @@ import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { dirname, join } from "node:path";
 import { builtCli } from "../cli/built-cli.ts";
-import { withCompiledCode } from "./compiled-code.ts";
+import { withCompileCache } from "./compile-cache.ts";
 import { gitEnv } from "./git/env.ts";
 import { writeProject } from "./project-folder.ts";
 
@@ -45,7 +45,7 @@ async function openSession() {
   const tools = join(home, "tools");
   mkdirSync(tools);
   writeFileSync(join(tools, "dimsync"), `#!/bin/sh\nexec "${process.execPath}" "${builtCli}" "$@"\n`, { mode: 0o755 });
-  const env = withCompiledCode({ ...gitEnv, PATH: `${tools}:${process.env["PATH"]}`, HOME: home, COLUMNS: "100" });
+  const env = withCompileCache({ ...gitEnv, PATH: `${tools}:${process.env["PATH"]}`, HOME: home, COLUMNS: "100" });
   const state = { cwd: home, exported: "", key: shownKey, background: undefined as ChildProcess | undefined };
   const real = (text: string): string => text.replaceAll(shownPort, port).replaceAll(shownKey, state.key);
   const shown = (text: string): string => stable(text.replaceAll(port, shownPort).replaceAll(state.key, shownKey).replaceAll(home, "~"));

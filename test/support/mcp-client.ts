@@ -2,7 +2,7 @@ import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
 import { onTestFinished } from "vitest";
 import { builtCli } from "../cli/built-cli.ts";
-import { withCompiledCode } from "./compiled-code.ts";
+import { withCompileCache } from "./compile-cache.ts";
 
 /** `dimsync mcp` in a process, and the official client connected to it. */
 export interface McpSession {
@@ -23,7 +23,7 @@ export async function startMcp(cwd: string, env: Readonly<Record<string, string>
     command: process.execPath,
     args: [builtCli, "mcp", ...args],
     cwd,
-    env: withCompiledCode({ PATH: process.env["PATH"] ?? "", ...env }),
+    env: withCompileCache({ PATH: process.env["PATH"] ?? "", ...env }),
     stderr: "pipe",
   });
   let err = "";

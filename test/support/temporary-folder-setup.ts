@@ -1,4 +1,4 @@
-import { chmodSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { memoryFolder } from "./memory-folder.ts";
 
@@ -14,9 +14,6 @@ export default function setup(): (() => void) | undefined {
   chmodSync(folder, 0o755);
   process.env["DIMSYNC_TESTS_TEMP"] = folder;
   process.env["TMPDIR"] = folder;
-  // For `withCompiledCode`. A file takes the place of the folder for plans, which tests must not share.
-  mkdirSync(join(folder, "caches/dimsync"), { recursive: true, mode: 0o700 });
-  writeFileSync(join(folder, "caches/dimsync/plans"), "");
   const remove = (): void => rmSync(folder, { recursive: true, force: true });
   process.once("exit", remove);
   return () => {

@@ -1,9 +1,9 @@
-import { existsSync, lstatSync, mkdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, lstatSync, mkdirSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, isAbsolute, join } from "node:path";
 
 /** What is kept there between runs. Everything can be deleted at any time. */
-export type CacheName = "compiled" | "plans" | "records";
+export type CacheName = "compiled" | "records";
 
 /**
  * The folder for what dimsync trusts without checking it, such as compiled code: created if it does not exist, and undefined if anyone but
@@ -42,18 +42,4 @@ export function workingFolder(name: CacheName, env: Readonly<Record<string, stri
 function isPrivate(folder: string): boolean {
   const stats = lstatSync(folder);
   return stats.isDirectory() && stats.uid === process.getuid?.() && (stats.mode & 0o022) === 0;
-}
-
-/**
- * Replaces a file in such a folder. Synchronous, for the end of a process. Without effect if it cannot be written: what is kept can be made again.
- * `flush`: it is on the disk before it gets its name.
- */
-export function writeCacheFile(path: string, content: string | Uint8Array, flush = false): void {
-  const temporary = `${path}.${process.pid}`;
-  try {
-    writeFileSync(temporary, content, { mode: 0o600, flush });
-    renameSync(temporary, path);
-  } catch {
-    rmSync(temporary, { force: true });
-  }
 }

@@ -8,7 +8,6 @@
 const knownVersions: readonly string[] = ["11.3", "12.4", "13.6"]; // Node 20, 22 and 24
 const hasFlag = knownVersions.includes(process.versions.v8.split(".", 2).join("."));
 const defaultBudget = 1_800_000;
-let isDeferred = false;
 
 /**
  * For the command line, not for users of the library. Loads the modules of the transport first: after
@@ -16,22 +15,6 @@ let isDeferred = false;
  */
 export async function deferWasmTiering(): Promise<void> {
   await import("undici/lib/dispatcher/pool.js");
-  isDeferred = true;
-  setBudget(1000 * defaultBudget);
-}
-
-/** Calls `run` with V8's default flags. V8 refuses compiled code that was made with other flags than it has when it reads it. */
-export function withDefaultFlags<T>(run: () => T): T {
-  if (!isDeferred) return run();
-  setBudget(defaultBudget);
-  try {
-    return run();
-  } finally {
-    setBudget(1000 * defaultBudget);
-  }
-}
-
-function setBudget(value: number): void {
   // Loading node:v8 takes milliseconds.
-  if (hasFlag) process.getBuiltinModule("node:v8").setFlagsFromString(`--wasm-tiering-budget=${value}`);
+  if (hasFlag) process.getBuiltinModule("node:v8").setFlagsFromString(`--wasm-tiering-budget=${1000 * defaultBudget}`);
 }

@@ -7,7 +7,7 @@ import { loadProject } from "../../../src/index.ts";
 import { applyAccount } from "../../../src/operations/core/apply.ts";
 import { builtCli, ended } from "../../cli/built-cli.ts";
 import { runCommand } from "../../support/command.ts";
-import { withCompiledCode } from "../../support/compiled-code.ts";
+import { withCompileCache } from "../../support/compile-cache.ts";
 import { git } from "../../support/git/remote.ts";
 import { sampleOf } from "../../support/sample.ts";
 import { integrations, type Machine } from "../project.ts";
@@ -21,7 +21,7 @@ const isPush = ({ service, isListing }: { readonly service: string; readonly isL
 function start({ folder, env }: Machine, ...argv: readonly string[]) {
   const child = spawn(process.execPath, [builtCli, ...argv], {
     cwd: folder,
-    env: withCompiledCode(env),
+    env: withCompileCache(env),
     stdio: ["ignore", "pipe", "pipe"],
   });
   onTestFinished(() => void child.kill("SIGKILL"));
