@@ -140,8 +140,6 @@ export interface ManifestKind {
   readonly connectorAt?: Pointer;
   /** Path of a map in which all keys, at any depth, are names of the source, such as tables. */
   readonly namesBelow?: readonly string[];
-  /** The document without large parts that certainly match the schema, so that ajv need not read them; undefined if there are none. */
-  withoutCheckedParts?(document: JsonValue): JsonValue | undefined;
   /** Whether `key` at `path` is not a secret although its name looks like one: the name of a label, for example. */
   isPlainKey?(path: readonly (string | number)[], key: string): boolean;
   /** Why the service returns this field but the manifest can't set it, and what to write instead. Asked for unknown keys. */

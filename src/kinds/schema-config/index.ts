@@ -16,7 +16,6 @@ import { labelOf } from "../select.ts";
 import { tablesToRead, unmanagedTables } from "./coverage.ts";
 import { type Evaluation, evaluate } from "./evaluate.ts";
 import type { NodeChange } from "./evaluation.ts";
-import { withoutLiteralTree } from "./literal-tree.ts";
 import { liveView } from "./live-view.ts";
 import { isLabel, readOnlyNodeField } from "./manifest.ts";
 import { newColumnProblems, reviewColumns, switchedOffBy } from "./new-columns.ts";
@@ -51,8 +50,6 @@ export const schemaConfig: Kind<SchemaConfigUnit, ObservedSchemas> = {
       ? [{ kind: kindNames.integration, name: integration, pointer: "/spec/integration", orLive: true }]
       : [];
   },
-
-  withoutCheckedParts: withoutLiteralTree,
 
   lists: (resource) => (typeof specOf(resource).integration === "object" ? [] : ["integrations"]),
 

@@ -1,4 +1,3 @@
-import { manifestKindNamed } from "../../kinds/index.ts";
 import type { JsonValue } from "../../model/json/json.ts";
 import { atPointer, fromPointer, isWithin, type Pointer } from "../../model/json/pointer.ts";
 import type { Problem, SourceLocation } from "../../model/problem.ts";
@@ -45,9 +44,8 @@ export function validateEffective(
   { value: document, problems, replaced, texts }: Effective,
   about: Pick<SchemaContext, "kind" | "place">,
 ): ValidatedDocument {
-  const small = manifestKindNamed(about.kind)?.withoutCheckedParts?.(document);
   let value = document;
-  if ((small === undefined || !validator(small)) && !validator(value)) {
+  if (!validator(value)) {
     value = coerceTexts(value, validator.errors ?? [], texts) ?? value;
     if (value !== document) validator(value);
   }
