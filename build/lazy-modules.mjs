@@ -37,16 +37,6 @@ export const lazyLoading = {
     if (id === noAjv) return "export class AjvJsonSchemaValidator {}";
     return id.startsWith(prefix) ? standIns(id.slice(prefix.length)) : undefined;
   },
-  /**
-   * picocolors looks at process.stdout when it is loaded, which loads Node's streams: 28 million instructions of the 240 million of
-   * `validate`. dimsync says itself whether to use colors.
-   */
-  transform(code, id) {
-    if (!id.endsWith("picocolors.js")) return undefined;
-    const changed = code.replace("(p.stdout || {}).isTTY", "false");
-    if (changed === code) throw new Error("picocolors.js no longer looks at stdout in the way that build/lazy-modules.mjs knows.");
-    return { code: changed, map: null };
-  },
 };
 
 /**

@@ -16,7 +16,7 @@ export function bundleProgram(root, folder, version) {
   const source = (path) => join(root, "src", path);
   return bundled(root, version, {
     input: { bin: source("bin.ts"), "lib/index": source("index.ts") },
-    plugins: [requiredValidators, lazyLoading, checkNodeFirst, asciiOnly],
+    plugins: [requiredValidators, lazyLoading, checkNodeFirst],
     output: {
       dir: folder,
       format: "cjs",
@@ -95,18 +95,6 @@ const checkNodeFirst = {
   name: "check-node-first",
   generateBundle(_, files) {
     for (const file of Object.values(files)) if (file.name === "bin") file.code = file.code.replace(/^#!.*\n/, (line) => line + checkNode);
-  },
-};
-
-/**
- * V8 keeps a source with one other character in twice the memory: 10 million instructions of the 180 million that `validate` takes
- * besides Node's own start.
- */
-const asciiOnly = {
-  name: "ascii-only",
-  generateBundle(_, files) {
-    for (const file of Object.values(files))
-      file.code = file.code?.replace(/[^ -~\n\r\t]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`);
   },
 };
 
