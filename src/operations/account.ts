@@ -39,11 +39,7 @@ export async function openAccount(project: AccountProject, options: AccountOptio
   if (settings.baseUrl === "") throw noAccount(settings.target, true);
   const embedded = settings.baseUrl.startsWith("embedded:") ? await startEmbedded(settings) : undefined;
   try {
-    const [{ createClient }, { deferWasmTiering }] = await Promise.all([
-      import("../service/client.ts"),
-      import("../service/connection/wasm-tiering.ts"),
-    ]);
-    await deferWasmTiering();
+    const { createClient } = await import("../service/client.ts");
     const client = createClient({
       baseUrl: embedded?.url ?? settings.baseUrl,
       apiKey: embedded === undefined ? await apiKey(project, options) : new Secret(embedded.apiKey),

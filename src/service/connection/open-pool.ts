@@ -22,28 +22,23 @@ export async function openPool(base: BaseUrl, { env, timeoutMs, connections }: P
     connect: { timeout: timeoutMs },
   };
   if (proxy !== undefined) return proxyPool(proxy.uri, options, timeoutMs);
+  // A private file: loading all of undici instead takes 10 % more processor time and 5 % more time in W1 on Node 24 (81 ms of 781,
+  // 178 of 3,183 on a busy machine; medians of 31 pairs of runs).
   const { default: DirectPool } = await import("undici/lib/dispatcher/pool.js");
   return new DirectPool(base.origin, options);
 }
 
 /** Tunnels through the proxy (CONNECT). */
 async function proxyPool(uri: string, options: Pool.Options, timeoutMs: number): Promise<Dispatcher> {
-  const [{ default: ProxyAgent }, { default: DirectPool }, { default: connectMethod }] = await Promise.all([
-    import("undici/lib/dispatcher/proxy-agent.js"),
-    import("undici/lib/dispatcher/pool.js"),
-    import("undici/lib/api/api-connect.js"),
-  ]);
+  const { Pool: ProxyPool, ProxyAgent } = await import("undici");
   return new ProxyAgent({
     ...options,
     uri,
     requestTls: { timeout: timeoutMs },
     proxyTls: { timeout: timeoutMs },
-    // Connections to the proxy itself. `connect` is a method that only undici's entry point gives
-    // to pools. Without this limit, a proxy that never responds to CONNECT would block for five
-    // minutes.
-    clientFactory: (origin, clientOptions) =>
-      Object.assign(new DirectPool(origin, { ...clientOptions, headersTimeout: timeoutMs }), { connect: connectMethod }),
-    factory: (origin, poolOptions: Pool.Options) => new DirectPool(origin, { ...poolOptions, ...failingConnect(poolOptions.connect) }),
+    // Connections to the proxy itself. Without this limit, a proxy that never responds to CONNECT would block for five minutes.
+    clientFactory: (origin, clientOptions) => new ProxyPool(origin, { ...clientOptions, headersTimeout: timeoutMs }),
+    factory: (origin, poolOptions: Pool.Options) => new ProxyPool(origin, { ...poolOptions, ...failingConnect(poolOptions.connect) }),
   });
 }
 
