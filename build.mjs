@@ -83,7 +83,7 @@ const schemas = new Map([
 ${schemas.flatMap(({ title }, i) => (isRead(schemas[i], names[i]) ? [`  ["${title}", () => load("../../schema/${files[i]}")],`] : [])).join("\n")}
 ]);
 
-/** The JSON Schema of what a user writes: a kind of manifest, "Config" or "Tests". */
+/** The JSON Schema of what a user writes: a kind of manifest, or "Config". */
 export const schemaNamed = (name) => schemas.get(name)?.();
 `;
   const types = [
@@ -130,7 +130,7 @@ async function bundleRequires(source) {
 const isManifest = ({ properties = {} }) => "metadata" in properties && "spec" in properties;
 
 /** Schemas of documents that users write: messages about mistakes look into them. */
-const isRead = (schema, name) => isManifest(schema) || name === "config" || name === "tests";
+const isRead = (schema, name) => isManifest(schema) || name === "config";
 
 const camel = (name) => name.replace(/-([a-z])/g, (_, letter) => letter.toUpperCase());
 

@@ -24,7 +24,7 @@ export const layers = [
   ["commands"],
   ["controller"],
   ["operations"],
-  ["ci", "doctor", "register", "import", "snapshot", "assertions", "drift"],
+  ["ci", "doctor", "register", "import", "snapshot", "drift"],
   ["apply"],
   ["engine"],
   ["policies"],

@@ -20,7 +20,6 @@ import type {
   RenderFlags,
   ResolveFlags,
   SnapshotFlags,
-  TestFlags,
 } from "./commands/shared/flags.ts";
 
 type Paths = readonly [paths: readonly string[]];
@@ -130,7 +129,7 @@ function declareAdopt({ program, add }: CommandLine): void {
     .option("--suggest", "Instead, print a Classification for columns whose names look personal, as comments to confirm");
   add<SnapshotFlags>(
     "snapshot",
-    "Save the live state to a file, without secrets. Plans and tests can read it instead of the account.",
+    "Save the live state to a file, without secrets. Plans can read it instead of the account.",
     async (context) => (await import("./commands/adopt/snapshot.ts")).runSnapshot(context),
   ).option("--out <file>", "File to write; compressed if larger than 1 MiB");
   add<CompareFlags>("compare", "Compare two targets or snapshots. Exits with 2 if they differ.", async (context) =>
@@ -138,11 +137,6 @@ function declareAdopt({ program, add }: CommandLine): void {
   )
     .option("--from <target|file>", "Target or snapshot file")
     .option("--to <target|file>", "Target or snapshot file");
-  add<TestFlags, readonly [files: readonly string[]]>(
-    "test [file...]",
-    "Check assertions on manifests and the account. Reads dimsync.tests.yaml if no file is given. Exits with 1 if a test fails.",
-    async (context, files) => (await import("./commands/adopt/test.ts")).runTest(context, files),
-  ).option("--snapshot <file>", "Read this snapshot instead of the account");
 }
 
 /** The rest of "Adopt an account": the catalog. */

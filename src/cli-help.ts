@@ -101,7 +101,6 @@ export const examples: Readonly<Record<string, readonly string[]>> = {
   import: ["dimsync import", "dimsync import 'Integration/*' --dry-run"],
   snapshot: ["dimsync snapshot --out account.snapshot.gz", "dimsync plan --snapshot account.snapshot.gz"],
   compare: ["dimsync compare --from staging --to prod", "dimsync compare --from account.snapshot.gz --to prod"],
-  test: ["dimsync test", "dimsync test tests/*.yaml --snapshot account.snapshot.gz -o junit=tests.xml"],
   catalog: [
     "dimsync catalog accept --all",
     "dimsync catalog accept SchemaConfig/shops@orders",

@@ -1,7 +1,6 @@
 // The library: what the command line does, as functions. Nothing here prints, ends the process, or
 // reads process.env unless you pass it. docs/library.md describes it.
 
-import type { TestReport } from "./assertions/report.ts";
 import { withDriftExit, withPlanExit } from "./engine/exit-codes.ts";
 import type { PlanOptions } from "./engine/session.ts";
 import type { ImportReport } from "./import/report.ts";
@@ -15,14 +14,12 @@ import type { Environment } from "./model/settings/env.ts";
 import { compareSides } from "./operations/adopt/compare.ts";
 import { type ImportProjectOptions, importProject } from "./operations/adopt/import.ts";
 import { type SnapshotTaken, takeSnapshot } from "./operations/adopt/snapshot.ts";
-import { testProject } from "./operations/adopt/test.ts";
 import { type ApplyAccountOptions, applyAccount } from "./operations/core/apply.ts";
 import { planAccount } from "./operations/core/plan.ts";
 import { type ExplainedNode, explainSchemaNode } from "./operations/inspect/explain.ts";
 import type { RunEnvironment } from "./operations/session.ts";
 import type { Comparison } from "./snapshot/comparison.ts";
 
-export type { TestReport } from "./assertions/report.ts";
 export type { EmbeddedOptions, EmbeddedService } from "./embedded/index.ts";
 export { startEmbeddedService } from "./embedded/index.ts";
 export type { PlanOptions } from "./engine/session.ts";
@@ -138,9 +135,4 @@ function nodeOf([schema, table, column, ...more]: readonly string[]): NodePath {
     );
   if (table === undefined) return [schema];
   return column === undefined ? [schema, table] : [schema, table, column];
-}
-
-/** Runs test files (absolute paths) on the manifests and the account or a snapshot. Reads only. Throws ProblemsError and ServiceError. */
-export function test(project: Project, files: readonly string[], options: RunOptions & ReadOptions = {}): Promise<TestReport> {
-  return testProject(project, { files, cwd: project.settings.folder }, runEnvironment(options));
 }

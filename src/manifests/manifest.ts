@@ -8,6 +8,7 @@ import { didYouMean } from "../text/suggest.ts";
 import type { ValueDocument } from "../yaml/read.ts";
 import type { Variables } from "./config/variables.ts";
 import { type Connectors, connectorProblems } from "./schema/connectors.ts";
+import { insteadOfKind } from "./removed.ts";
 import { validateEffective } from "./schema/validate.ts";
 import { type EnvironmentUse, makeEffective } from "./substitute.ts";
 import { manifestValidators } from "./validators.generated.js";
@@ -121,6 +122,8 @@ function whyNoKind(document: unknown): readonly [code: string, summary: string, 
       "Config among the manifests",
       "A document of kind Config is read only as the config file. Pass it with --config, or move it out of the manifests.",
     ];
+  const instead = insteadOfKind(kind);
+  if (instead !== undefined) return ["E_UNKNOWN_KIND", "Unknown kind", `There is no kind ${kind} any more: ${instead}`];
   return [
     "E_UNKNOWN_KIND",
     "Unknown kind",

@@ -15,8 +15,6 @@ const manifests = {
     "apiVersion: dimsync/v1\nkind: SchemaConfig\nmetadata: { name: orders }\nspec:\n  integration: Orders\n  rules:\n    - { id: hash, match: { schema: public, table: customers, label: pii }, set: { hashed: true } }\n",
   "manifests/policy.yaml":
     "apiVersion: dimsync/v1\nkind: Policy\nmetadata: { name: p }\nspec:\n  severity: error\n  when: { column: { label: pii, enabled: true }, table: { name: customers } }\n  require: { hashed: true }\n  message: readable\n",
-  "dimsync.tests.yaml":
-    "apiVersion: dimsync/v1\nkind: Tests\ntests:\n  - { name: hashed, integrations: { names: [Orders] }, that: { schema: public, table: customers, label: pii }, is: { hashed: true } }\n",
 };
 const chain = "hash, manifests/orders.yaml:7 ← label pii ← Classification/personal (manifests/personal.yaml:6)";
 
@@ -79,19 +77,6 @@ test("a policy finds literal entries with a label without the account", async ()
   expect(diagnostics.map((one: { code: string; message: string }) => `${one.code} ${one.message.slice(0, 66)}`)).toEqual([
     "E_POLICY SchemaConfig/orders sets hashed of public.customers.email to false",
   ]);
-});
-
-test("a test checks columns with a label", async () => {
-  const { tests } = JSON.parse((await run("test", "-o", "json")).stdout);
-  expect(tests).toMatchObject([{ passed: true, checked: 1 }]);
-});
-
-test("an unknown label in a test is an error at its place", async () => {
-  change("dimsync.tests.yaml", manifests["dimsync.tests.yaml"].replace("label: pii", "label: pij"));
-  const { code, stderr } = await run("test");
-  expect(code).toBe(1);
-  expect(stderr).toContain("dimsync.tests.yaml:4:105   E_UNKNOWN_LABEL");
-  expect(stderr).toContain("Did you mean pii?");
 });
 
 describe("with a dbt manifest and a CSV file", () => {

@@ -33,6 +33,7 @@ const rows: Readonly<Record<string, Row>> = {
   },
   "-auto-approve of Terraform": { args: ["apply", "-auto-approve"], shows: ["Unknown option '-auto-approve'", "use --yes"] },
   "--no-cache, which is gone": { args: ["plan", "--no-cache"], shows: ["Unknown option '--no-cache'", "every plan compares everything"] },
+  "the command test, which is gone": { args: ["test"], shows: ["Unknown command 'test'", "Write a Policy"] },
   "--auto-approve": { args: ["apply", "--auto-approve"], shows: ["Unknown option '--auto-approve'", "use --yes", "dimsync apply --help"] },
   "--force": { args: ["apply", "--force"], shows: ["Unknown option '--force'", "--allow NAME="] },
   "-f of kubectl": { args: ["apply", "-f", "manifests"], shows: ["Unknown option '-f'", "use --only"] },

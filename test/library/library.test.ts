@@ -15,7 +15,6 @@ import {
   type ProgressEvent,
   plan,
   renderers,
-  test as runTests,
   Secret,
   snapshot,
   startEmbeddedService,
@@ -128,15 +127,11 @@ describe("the library", () => {
     expect(await listTargets({ cwd })).toEqual(["dev", "prod"]);
   });
 
-  test("imports an account, saves a snapshot, compares with it, runs tests on it, and explains a column", async () => {
+  test("imports an account, saves a snapshot, compares with it, and explains a column", async () => {
     const service = await startEmbeddedService();
     try {
       const env = { DIMSYNC_BASE_URL: service.url, DIMSYNC_API_KEY: service.apiKey };
       const cwd = emptyFolder({});
-      const tests = emptyFolder({
-        "tests.yaml":
-          "apiVersion: dimsync/v1\nkind: Tests\ntests:\n  - name: users have hashed e-mail addresses\n    integrations: { names: [Orders] }\n    that: { column: email }\n    is: { hashed: true }\n",
-      });
       const dry = await importAccount({ cwd, env, dryRun: true });
       expect(dry).toMatchObject({ kind: "Import", dryRun: true, exit: { code: 0 } });
       const report = await importAccount({ cwd, env });
@@ -148,7 +143,6 @@ describe("the library", () => {
       expect(await snapshot(project, file, { env })).toMatchObject({ target: project.settings.target, compressed: true });
       expect(await compare(project, file, { env })).toMatchObject({ kind: "Comparison", differences: [], exit: { code: 0 } });
       expect(await plan(project, { snapshotFile: file })).toMatchObject({ items: [], exit: { code: 0 } });
-      expect(await runTests(project, [join(tests, "tests.yaml")], { snapshotFile: file })).toMatchObject({ kind: "TestReport" });
 
       const config = project.resources.find(({ kind }) => kind === "SchemaConfig");
       const [schema = "public"] = Object.keys((config?.spec as { readonly schemas?: object } | undefined)?.schemas ?? {});

@@ -112,10 +112,6 @@ export interface CompareFlags extends GlobalFlags {
   readonly to?: string;
 }
 
-export interface TestFlags extends GlobalFlags {
-  readonly snapshot?: string;
-}
-
 export interface CatalogFlags extends GlobalFlags {
   readonly all?: boolean;
   readonly pointer?: string;

@@ -2,13 +2,14 @@ import type { Command, CommanderError } from "commander";
 import { DimsyncError } from "../../model/errors.ts";
 import { didYouMean } from "../../text/suggest.ts";
 
-/** Options of other tools and of earlier versions, with what to use instead. */
+/** Options of other tools, and options and commands of earlier versions, with what to use instead. */
 const habits: ReadonlyMap<string, string> = new Map([
   ["auto-approve", "To skip the confirmation, use --yes."],
   ["force", 'There is no --force. To lift a guard, name it: --allow NAME="reason".'],
   ["select", "To select addresses, use --only."],
   ["refresh-only", "To compare without applying, use dimsync drift."],
   ["filename", "The config names the manifests. To select some of them, use --only."],
+  ["test", "`dimsync test` was removed. Write a Policy, or `expect` in a manifest: dimsync plan checks both."],
   ["no-cache", "dimsync no longer keeps plans: every plan compares everything, so remove the option."],
 ]);
 
@@ -17,8 +18,8 @@ export function usageError(error: CommanderError, program: Command, argv: readon
   // "error: unknown option '--foo'\n(Did you mean --four?)"
   const [what = "", hint = ""] = error.message.replace(/^error: /u, "").split("\n");
   const sentence = `${what.slice(0, 1).toUpperCase()}${what.slice(1)}`.replace(/\.?$/u, ".");
-  const option = error.code === "commander.unknownOption" ? /'-{1,2}([\w-]+)/u.exec(what)?.[1] : undefined;
-  const suggestion = habits.get(option === "f" ? "filename" : (option ?? "")) ?? hint.replace(/^\(|\)$/gu, "");
+  const word = /^commander\.unknown(?:Option|Command)$/u.test(error.code) ? /'-{0,2}([\w-]+)/u.exec(what)?.[1] : undefined;
+  const suggestion = habits.get(word === "f" ? "filename" : (word ?? "")) ?? hint.replace(/^\(|\)$/gu, "");
   return new DimsyncError("E_USAGE", suggestion === "" ? sentence : `${sentence} ${suggestion}`, { command: helpCommand(program, argv) });
 }
 

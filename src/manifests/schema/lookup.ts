@@ -63,7 +63,6 @@ export const schemaNames: readonly string[] = [
   ...manifestKinds.map(({ name }) => name),
   "Manifest",
   "Config",
-  "Tests",
   "Plan",
   "Result",
   "Drift",
@@ -95,14 +94,4 @@ export function packageFolder(): string {
   let folder = dirname(fileURLToPath(import.meta.url));
   while (!existsSync(join(folder, "package.json")) && dirname(folder) !== folder) folder = dirname(folder);
   return folder;
-}
-
-/** A key of `is` that the nodes checked by a test do not have. */
-export function otherLevel(subject: string, pointer: Pointer): string {
-  const key = fromPointer(pointer).at(-1) ?? "";
-  if (key === "hashed" || key === "isPrimaryKey") return `${subject} exists only for columns. Add \`column\` to \`that\`.`;
-  if (key === "syncMode" || key === "cursorField")
-    return `${subject} exists only for tables. \`that\` must have \`table\` but not \`column\`.`;
-  if (key === "enabled" || key === "nameInDestination") return `${subject} exists only for schemas, tables and columns. Add \`that\`.`;
-  return `${subject} exists only for integrations. Remove \`that\`.`;
 }

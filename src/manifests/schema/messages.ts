@@ -3,7 +3,6 @@ import { titles } from "../../model/titles.ts";
 import { codeList, label } from "../../text/labels.ts";
 import { didYouMean } from "../../text/suggest.ts";
 import { memberCount, missingChoice, missingKey, unknownKey } from "./key-messages.ts";
-import { otherLevel } from "./lookup.ts";
 import type { SchemaError } from "./schema-error.ts";
 import type { ErrorAt, ProblemContext, SchemaProblem, ToProblem } from "./schema-problem.ts";
 import { wrongType } from "./type-messages.ts";
@@ -93,9 +92,10 @@ function wrongName({ params }: SchemaError, { pointer }: ErrorAt): SchemaProblem
   };
 }
 
-function neverAllowed(_: SchemaError, { kind, subject, pointer }: ErrorAt): SchemaProblem {
-  const at = { pointer, on: "key", rank: 1, code: "E_WRONG_VALUE" } as const;
-  return kind === "Tests"
-    ? { ...at, summary: "Wrong level", message: otherLevel(subject, pointer) }
-    : { ...at, summary: "Only for columns", message: `${subject} is for columns only. Add \`column\` to the rule's \`match\`.` };
+function neverAllowed(_: SchemaError, { subject, pointer }: ErrorAt): SchemaProblem {
+  return {
+    ...{ pointer, on: "key", rank: 1, code: "E_WRONG_VALUE" },
+    summary: "Only for columns",
+    message: `${subject} is for columns only. Add \`column\` to the rule's \`match\`.`,
+  };
 }
