@@ -1,3 +1,4 @@
+import { kindNames } from "../kinds/manifests.ts";
 import type { Pointer } from "../model/json/pointer.ts";
 
 // What earlier versions of dimsync read, with what to write instead.
@@ -7,7 +8,13 @@ const kinds: Readonly<Record<string, string>> = {
   Tests: "`dimsync test` was removed. Write a Policy for schemas, tables and columns, and `expect` in an Integration or SchemaConfig.",
 };
 
-const keys: readonly { readonly kind: string; readonly path: RegExp; readonly instead: string }[] = [];
+const keys: readonly { readonly kind: string; readonly path: RegExp; readonly instead: string }[] = [
+  {
+    kind: kindNames.schemaConfig,
+    path: /^\/spec\/unmatched\/columns$/u,
+    instead: 'Write a first rule for all columns, such as { match: { column: "*" }, set: { enabled: false } }, or `unreviewed`.',
+  },
+];
 
 /** What to write instead of a kind that was removed. */
 export const insteadOfKind = (kind: string): string | undefined => (Object.hasOwn(kinds, kind) ? kinds[kind] : undefined);

@@ -84,7 +84,7 @@ export interface SchemaConfigSpec {
   readonly integration?: IntegrationRef;
   readonly integrations?: IntegrationSelector;
   readonly priority?: number;
-  readonly unmatched?: Readonly<Partial<Record<"schemas" | "tables" | "columns", Unmatched>>>;
+  readonly unmatched?: Readonly<Partial<Record<"schemas" | "tables", Unmatched>>>;
   /** A mode alone is that of columns. */
   readonly unreviewed?: Unreviewed | { readonly columns?: Unreviewed };
   /** "nowhere": an error only if no selected integration has the name. */

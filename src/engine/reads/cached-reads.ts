@@ -88,7 +88,7 @@ export function columnBudget(most: number): ClaimColumns {
     if (claimed + tables > most)
       throw new ServiceError(
         "E_COLUMN_READS",
-        `The service returned the schemas of ${integrationId} without columns. Rules, policies or unmatched.columns need the columns of ${tables} of its tables, which takes one request each. With ${claimed} for other integrations, that exceeds client.maxColumnReads (${most}), so the columns were not read. Restrict the rules and policies for columns to fewer schemas and tables, select fewer integrations with --only, or raise client.maxColumnReads in dimsync.yaml.`,
+        `The service returned the schemas of ${integrationId} without columns. Rules or policies need the columns of ${tables} of its tables, which takes one request each. With ${claimed} for other integrations, that exceeds client.maxColumnReads (${most}), so the columns were not read. Restrict the rules and policies for columns to fewer schemas and tables, select fewer integrations with --only, or raise client.maxColumnReads in dimsync.yaml.`,
         { method: "GET", path: `/v1/integrations/${integrationId}/schemas`, sent: "never" },
       );
     claimed += tables;

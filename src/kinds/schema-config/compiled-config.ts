@@ -36,7 +36,7 @@ export interface Layer {
   readonly compiled: CompiledConfig;
 }
 
-/** What `unmatched` does with nodes that nothing covers. */
+/** What `unmatched` does with schemas or tables that nothing covers. */
 export interface UnmatchedMode {
   readonly type: "unmatched";
   readonly mode: "enable" | "disable" | "error";
@@ -105,7 +105,7 @@ export function makeRuleProgram(configs: readonly CompiledConfig[]): RuleProgram
     literalTrees: layers.map(({ config }) => config.spec.schemas),
     rules,
     patterns,
-    unmatched: (["schemas", "tables", "columns"] as const).map((level) => unmatchedMode(layers, level)),
+    unmatched: (["schemas", "tables"] as const).map((level) => unmatchedMode(layers, level)),
     unreviewed: unreviewedMode(layers),
   };
 }
@@ -122,7 +122,7 @@ function unreviewedMode(layers: readonly Layer[]): UnreviewedMode | undefined {
 export const unreviewedIn = ({ spec: { unreviewed } }: Config): Unreviewed | undefined =>
   typeof unreviewed === "object" ? unreviewed.columns : unreviewed;
 
-function unmatchedMode(layers: readonly Layer[], level: "schemas" | "tables" | "columns"): UnmatchedMode | undefined {
+function unmatchedMode(layers: readonly Layer[], level: "schemas" | "tables"): UnmatchedMode | undefined {
   const config = layers.findLast((layer) => layer.config.spec.unmatched?.[level] !== undefined)?.config;
   const mode = config?.spec.unmatched?.[level];
   if (config === undefined || mode === undefined || mode === "ignore") return undefined;

@@ -139,8 +139,6 @@ export function expand(cache: RuleCache, live: LiveSchemas): SchemaTree {
 
 /** The columns that `evaluate` counts as unmanaged, by name. An enabled table with unknown columns is listed without columns. */
 export function unmanagedTables(cache: RuleCache, live: LiveSchemas): readonly Omit<UnmanagedTable, "address">[] {
-  const mode = cache.program.unmatched[2]?.mode;
-  if (mode !== undefined && mode !== "error") return [];
   const found: { schema: string; table: string; columns?: string[] }[] = [];
   let columns: string[] | undefined;
   walkResolved(
@@ -169,8 +167,7 @@ export function unmanagedTables(cache: RuleCache, live: LiveSchemas): readonly O
 
 /**
  * The tables whose columns must be read with a request each: the response has none, the table is or will be enabled, and a
- * rule, literal entry, `expect` entry or `unmatched.columns` needs them, or a policy (`policyColumns`) if they may be
- * replicated.
+ * rule, literal entry or `expect` entry needs them, or a policy (`policyColumns`) if they may be replicated.
  */
 export function tablesToRead(cache: RuleCache, live: LiveSchemas, policyColumns: TableTest | undefined): readonly TablePath[] {
   const found: TablePath[] = [];
@@ -182,9 +179,8 @@ export function tablesToRead(cache: RuleCache, live: LiveSchemas, policyColumns:
     },
     table({ node, path, match, columnLiterals, resolution }) {
       if (node.columns !== undefined || !(node.enabled || resolvedEnabled(cache, resolution, 1) === true)) return;
-      const forUnmatched = cache.program.unmatched[2] !== undefined && match.below.ignoring.length === 0;
       const forPolicy = schemaMayBeEnabled && policyColumns?.(path[0], path[1], node.syncMode) === true;
-      if (forUnmatched || forPolicy || columnLiterals !== undefined || needsColumns(match, node.syncMode)) found.push(path);
+      if (forPolicy || columnLiterals !== undefined || needsColumns(match, node.syncMode)) found.push(path);
     },
   });
   return found;

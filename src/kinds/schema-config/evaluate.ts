@@ -144,7 +144,7 @@ function evaluateColumns(walk: Walk, table: TableState): void {
   countScope(collected.stats, scope);
   const isUnruled = hasNoRules(scope) && switchedOff === undefined;
   // Nothing to do for a table without rules and literals.
-  if (isUnruled && literals === undefined && collected.program.unmatched[2] === undefined && !isExposing) {
+  if (isUnruled && literals === undefined && !isExposing) {
     walk.unmanaged += Object.keys(columns).length;
     return;
   }
@@ -159,8 +159,7 @@ function evaluateColumns(walk: Walk, table: TableState): void {
 function compareColumns(walk: Walk, table: TableState, columns: Readonly<Record<string, LiveColumn>>): void {
   const { scope, literals: maps, replicated, wasReplicated, switchedOff } = table;
   const { syncMode } = table.live;
-  const { stats, program } = walk.collected;
-  const unmatched = program.unmatched[2];
+  const { stats } = walk.collected;
   const isExposing = replicated && !wasReplicated;
   const entries: (ColumnTree | undefined)[] = [];
   let position = 0;
@@ -175,17 +174,10 @@ function compareColumns(walk: Walk, table: TableState, columns: Readonly<Record<
     countMatch(stats, match, literals !== undefined, table.enabled);
     const resolution = literals === undefined ? match.resolution : resolveLiterals(walk, match, literals, 2);
     const { enabled, hashed } = resolution;
-    const isUncovered = !resolution.covered && !resolution.ignored;
-    if (isUncovered && (unmatched === undefined || unmatched.mode === "error")) walk.unmanaged++;
+    if (!resolution.covered && !resolution.ignored) walk.unmanaged++;
     else if (!resolution.ignored) walk.covered++;
     const differs = (enabled !== undefined && enabled !== column.enabled) || (hashed !== undefined && hashed !== column.hashed);
-    if (
-      differs ||
-      isExposing ||
-      (isUncovered && unmatched !== undefined) ||
-      match.expectations.length > 0 ||
-      switchedOff?.has(name) === true
-    )
+    if (differs || isExposing || match.expectations.length > 0 || switchedOff?.has(name) === true)
       compareColumn(walk, table, { name, column, match, resolution });
   }
   for (const map of maps ?? []) if (map !== undefined) literalCount -= Object.keys(map).length;

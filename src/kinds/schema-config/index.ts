@@ -227,7 +227,7 @@ function columnProblems(
       code: "W_MANY_COLUMN_READS",
       severity: "warning",
       summary: titles.W_MANY_COLUMN_READS,
-      message: `The service returns the schemas of ${label} without columns, so the columns of ${columnReads} tables were read one table at a time. Add schema and table patterns to column rules, or remove unmatched.columns, so that fewer tables need their columns.`,
+      message: `The service returns the schemas of ${label} without columns, so the columns of ${columnReads} tables were read one table at a time. Add schema and table patterns to column rules, so that fewer tables need their columns.`,
     });
   const needed = withoutColumns.length === 0 ? [] : tablesToRead(rules, tree, undefined);
   if (needed.length > 0)

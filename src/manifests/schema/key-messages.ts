@@ -4,6 +4,7 @@ import { type Pointer, toPointer } from "../../model/json/pointer.ts";
 import { titles } from "../../model/titles.ts";
 import { codeList, label } from "../../text/labels.ts";
 import { nearest } from "../../text/suggest.ts";
+import { insteadOfKey } from "../removed.ts";
 import { alternatives, propertiesOf, type Schema } from "./lookup.ts";
 import type { SchemaError } from "./schema-error.ts";
 import type { ErrorAt, ProblemContext, SchemaProblem } from "./schema-problem.ts";
@@ -15,6 +16,11 @@ export function unknownKey({ instancePath, params }: SchemaError, context: Probl
   const cannotWrite = manifestKindNamed(context.kind)?.readOnlyField?.(instancePath, key);
   if (cannotWrite !== undefined) {
     return { pointer, on: "key", rank: 0, code: "E_UNWRITABLE_FIELD", summary: titles.E_UNWRITABLE_FIELD, message: cannotWrite };
+  }
+  const instead = insteadOfKey(context.kind, pointer);
+  if (instead !== undefined) {
+    const message = `${JSON.stringify(key)} was removed from ${label(instancePath)}. ${instead}`;
+    return { pointer, on: "key", rank: 0, code: "E_UNKNOWN_KEY", summary: titles.E_UNKNOWN_KEY, message };
   }
   const closed = context.partsAt(instancePath).filter((part) => own(part, "additionalProperties") === false);
   const allowed = [...new Set(closed.flatMap((part) => Object.keys(propertiesOf(part))))];

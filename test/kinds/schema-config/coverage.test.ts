@@ -69,9 +69,7 @@ test.each<[string, readonly SchemaConfigSpec[], readonly string[]]>([
     every,
   ],
   ["the table of a literal column", [{ schemas: { sales: { tables: { orders: { columns: { email: hash } } } } } }], ["sales.orders"]],
-  ["none for unmatched.columns: ignore", [{ unmatched: { columns: "ignore" } }], []],
-  ["all for unmatched.columns: error", [{ unmatched: { columns: "error" } }], every],
-  ["all but ignored ones for unmatched.columns: disable", [{ unmatched: { columns: "disable" }, rules: [ignoreOrders] }], ["public.users"]],
+  ["all for a rule on all columns", [{ rules: [{ match: { column: "*" }, set: hash }] }], every],
 ])("%s", (_sentence, specs, expected) => {
   const rules = rulesOf(specs.map((spec, priority) => config({ ...spec, priority }, `c${priority}`)));
   const read = tablesToRead(rules, live, undefined).map((path) => path.join("."));

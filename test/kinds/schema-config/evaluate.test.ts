@@ -220,7 +220,7 @@ describe("ignore", () => {
     expect(count({ rules: [] })).toBe(11);
     expect(count(rules({ match: { table: "orders" }, ignore: true }))).toBe(7);
     expect(count(rules({ match: { column: "email" }, set: { hashed: false } }))).toBe(8);
-    expect(count({ unmatched: { columns: "enable" } })).toBe(0);
+    expect(count(rules({ match: { column: "*" }, set: { enabled: true } }))).toBe(0);
     expect(count({ schemas: { sales: { tables: { customers: { columns: { id: {} } } } } } })).toBe(10);
   });
 });
@@ -230,8 +230,10 @@ test("the nodes that something covers are counted", () => {
   expect(count({ rules: [] })).toBe(0);
   expect(count(rules({ match: { schema: "public" }, set: { enabled: true } }))).toBe(1);
   expect(count(rules({ match: { column: "email" }, set: hash }))).toBe(3);
-  expect(count({ unmatched: { schemas: "enable", tables: "enable", columns: "enable" } })).toBe(17);
-  expect(count({ ...rules({ match: { table: "orders" }, ignore: true }), unmatched: { columns: "enable" } })).toBe(7);
+  expect(count({ ...rules({ match: { column: "*" }, set: { enabled: true } }), unmatched: { schemas: "enable", tables: "enable" } })).toBe(
+    17,
+  );
+  expect(count(rules({ match: { column: "*" }, set: { enabled: true } }, { match: { table: "orders" }, ignore: true }))).toBe(7);
   expect(count({ schemas: { sales: { tables: { customers: { columns: { id: {} } } } } } })).toBe(1);
   expect(compareFleet({ manifests: [config({})], view: { fresh: new Set(["shop"]) } }).found[0]?.covered).toBeUndefined();
 });
@@ -261,14 +263,11 @@ describe("unmatched", () => {
       ["sales.customers enabled false"],
     ],
     [
-      "does not apply to a node for which a rule sets another field",
-      {
-        unmatched: { columns: "disable" },
-        rules: [
-          { match: { column: ["id", "updated_at", "sku", "note"] }, set: { enabled: true } },
-          { match: { column: "email" }, set: { hashed: false } },
-        ],
-      },
+      "leaves columns to rules: a first rule for all of them, and later ones for those that stay",
+      rules(
+        { match: { column: "*" }, set: { enabled: false } },
+        { match: { column: ["id", "updated_at", "sku", "note", "email"] }, set: { enabled: true } },
+      ),
       ["sales.customers.phone enabled false"],
     ],
     [
@@ -298,7 +297,7 @@ describe("unmatched", () => {
     ],
     [
       "error refuses uncovered nodes",
-      { unmatched: { columns: "error" }, rules: [{ match: { column: ["id", "email", "sku", "note"] }, set: { enabled: true } }] },
+      { unmatched: { tables: "error" }, rules: [{ match: { table: "orders" }, set: { enabled: true } }] },
       ["E_UNMATCHED"],
     ],
     [
@@ -314,10 +313,9 @@ describe("unmatched", () => {
     const live = {
       s: schema({ a: table({ x: column({ enabled: false }) }, { enabled: false }), b: table({}, { enabled: false }) }, { enabled: false }),
     };
-    expect(outcome({ unmatched: { schemas: "enable", tables: "enable", columns: "enable" } }, live)).toEqual([
+    expect(outcome({ unmatched: { schemas: "enable", tables: "enable" } }, live)).toEqual([
       "s enabled true",
       "s.a enabled true",
-      "s.a.x enabled true",
       "s.b enabled true",
     ]);
   });

@@ -64,7 +64,7 @@ const columnTree = record({ enabled: flag, hashed: flag });
 const tableTree = record({ enabled: flag, columns: mapOf(columnTree) });
 export const tree = mapOf(record({ enabled: flag, tables: mapOf(tableTree) }));
 const spec: fc.Arbitrary<SchemaConfigSpec> = record({
-  unmatched: record({ schemas: mode, tables: mode, columns: mode }),
+  unmatched: record({ schemas: mode, tables: mode }),
   rules: fc.array(rule, { maxLength: 6 }),
   schemas: tree,
 }) as fc.Arbitrary<SchemaConfigSpec>;

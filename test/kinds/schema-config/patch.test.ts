@@ -210,8 +210,17 @@ describe("reads of columns", () => {
       ["s on"],
     ],
     ["none for an empty map of columns", { schemas: { s: { tables: { on: { columns: {} } } } } }, []],
-    ["all enabled ones for unmatched columns", { unmatched: { columns: "disable" } }, ["s on", "a/b c.d"]],
-    ["not ignored tables", { unmatched: { columns: "disable" }, rules: [{ match: { schema: "s" }, ignore: true }] }, ["a/b c.d"]],
+    ["all enabled ones for a rule on all columns", { rules: [{ match: { column: "*" }, set: { enabled: false } }] }, ["s on", "a/b c.d"]],
+    [
+      "not ignored tables",
+      {
+        rules: [
+          { match: { column: "*" }, set: { enabled: false } },
+          { match: { schema: "s" }, ignore: true },
+        ],
+      },
+      ["a/b c.d"],
+    ],
     ["none for rules that only ignore", { rules: [{ match: { column: "x*" }, ignore: true }] }, []],
     ["tables with expect entries for columns", { expect: [{ match: { table: "on", column: "a" }, isPrimaryKey: true }] }, ["s on"]],
     ["none for expect entries on tables", { expect: [{ match: { table: "on" }, syncMode: "full" }] }, []],

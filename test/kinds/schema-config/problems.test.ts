@@ -33,11 +33,6 @@ describe("a plan", () => {
       ["E_DISABLES_PRIMARY_KEY /spec/schemas/public/tables/orders/columns/id/enabled"],
     ],
     [
-      "refuses it in unmatched",
-      { unmatched: { columns: "disable" }, rules: [{ match: { schema: "public", column: "*" }, set: on }] },
-      ["E_DISABLES_PRIMARY_KEY /spec/unmatched/columns"],
-    ],
-    [
       "accepts it if a later rule keeps the key enabled",
       {
         rules: [

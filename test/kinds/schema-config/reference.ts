@@ -79,8 +79,8 @@ function wanted(layers: readonly Written[], chain: readonly Node[]): Wanted {
     if (Object.keys(set).length > 0) ignored = false;
     if (Object.keys(set).length > 0 || depth === 2 || !("tables" in entry || "columns" in entry)) covered = true;
   }
-  const key = (["schemas", "tables", "columns"] as const)[depth] ?? "schemas";
-  const mode = layers.reduce<string>((before, { unmatched }) => unmatched?.[key] ?? before, "ignore");
+  const key = (["schemas", "tables"] as const)[depth];
+  const mode = layers.reduce<string>((before, { unmatched }) => (key && unmatched?.[key]) ?? before, "ignore");
   const applies = !covered && !ignored && (mode === "enable" || mode === "disable");
   return {
     path: node.path,
