@@ -14,6 +14,11 @@ const keys: readonly { readonly kind: string; readonly path: RegExp; readonly in
     path: /^\/spec\/unmatched\/columns$/u,
     instead: 'Write a first rule for all columns, such as { match: { column: "*" }, set: { enabled: false } }, or `unreviewed`.',
   },
+  {
+    kind: "Config",
+    path: /\/guards\/minPopulation$/u,
+    instead: "Remove it: maxChangedPercent counts objects with fewer than 100 nodes and fields only over the target.",
+  },
 ];
 
 /** What to write instead of a kind that was removed. */

@@ -72,6 +72,9 @@ function exposedColumns(items: readonly Item[], { limits, before }: GuardInput):
   return [{ guard: "maxExposedColumns", message, limit, actual }];
 }
 
+/** One change of a smaller object would be a large percentage. It is only counted over the target. */
+const fewestCounted = 100;
+
 /** Nodes and fields that updates change, over the target and over each integration: a wrong glob can hit one of hundreds. */
 function changedPercent(items: readonly Item[], { limits, covered }: GuardInput): readonly Found[] {
   const limit = limits.maxChangedPercent;
@@ -79,7 +82,7 @@ function changedPercent(items: readonly Item[], { limits, covered }: GuardInput)
   const shares = covered.map(({ address, count, unit }) => ({ address, unit, changed: changes.get(address) ?? 0, population: count }));
   const sum = (of: "changed" | "population"): number => shares.reduce((total, share) => total + share[of], 0);
   const target = { changed: sum("changed"), population: sum("population") };
-  const isOver = ({ changed, population }: Share): boolean => population >= limits.minPopulation && changed * 100 > limit * population;
+  const isOver = ({ changed, population }: Share): boolean => population >= fewestCounted && changed * 100 > limit * population;
   const integrations = shares
     .filter((share) => share.unit === "nodes" && isOver(share))
     .map(({ address, changed, population }): ChangedNodes => ({ address, changed, population }))

@@ -81,7 +81,6 @@ export interface Guards {
   readonly maxCreates: number;
   readonly maxExposedColumns: number;
   readonly maxChangedPercent: number;
-  readonly minPopulation: number;
 }
 
 export interface PolicySettings {
@@ -123,7 +122,7 @@ export interface IgnoreEntry {
   readonly place?: SourceLocation;
 }
 
-export const defaultGuards: Guards = { maxCreates: 5, maxExposedColumns: 50, maxChangedPercent: 30, minPopulation: 100 };
+export const defaultGuards: Guards = { maxCreates: 5, maxExposedColumns: 50, maxChangedPercent: 30 };
 
 export const defaultClient: ClientSettings = {
   concurrency: 8,

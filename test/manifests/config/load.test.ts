@@ -110,7 +110,7 @@ describe("settings", () => {
   const full = config(
     "bindings: state/b.yaml",
     "defaults: { taggedBy: a@example.com }",
-    "guards: { maxCreates: 1, minPopulation: 2 }",
+    "guards: { maxCreates: 1, maxExposedColumns: 2 }",
     "client: { timeoutSeconds: 2m, settleSeconds: 0, schemaWaitSeconds: 1.5, retries: 0, maxColumnReads: 300, maxBodyBytes: 1000000 }",
     "ignore: [{ address: Tag/a, path: '', reason: r, until: 2027-01-31 }]",
     "notify: { url: { $secret: { env: HOOK } }, format: slack }",
@@ -132,7 +132,7 @@ describe("settings", () => {
       apiKeyPlace: { file: "dimsync.yaml", document: 0, pointer: "/targets/prod/apiKey" },
       protected: true,
       defaults: { taggedBy: "a@example.com" },
-      guards: { maxCreates: 9, maxExposedColumns: 50, maxChangedPercent: 30, minPopulation: 2 },
+      guards: { maxCreates: 9, maxExposedColumns: 2, maxChangedPercent: 30 },
       policies: { existing: "report" },
       client: {
         concurrency: 8,
