@@ -2,10 +2,12 @@ import { statSync } from "node:fs";
 import { createServer } from "node:http";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
+import { isAll, sampleOf } from "../support/sample.ts";
 import { dimsync, emptyFolder, startCli } from "./built-cli.ts";
 
 // Memory grows with the largest integration and the number of changes, not with the account: the
-// heap of the command line is a fraction of the size of the account's responses.
+// heap of the command line is a fraction of the size of the account's responses. Each commit tries one of
+// the plans without changes and two of the formats; DIMSYNC_TESTS=all tries all, and the largest plan.
 
 const heapMiB = 64;
 const integrations = 160;
@@ -69,19 +71,25 @@ ${Array.from({ length: 20 }, (_unused, tens) => `    - { match: { table: "table_
 `,
 ).join("---\n");
 
-test.each([
+const configurations = [
   ["one configuration for the whole fleet", oneForAll],
   ["a configuration for each integration", oneForEach],
-])("a plan of 960,000 columns fits into a heap of 64 MiB: %s", async (_what, manifests) => {
-  const folder = emptyFolder({ "dimsync.yaml": config(await account()), "manifests/all.yaml": manifests });
-  const { code, stdout, stderr } = await dimsync(["plan", "-q"], {
-    cwd: folder,
-    env: { TEST_KEY: "key", NODE_OPTIONS: `--max-old-space-size=${heapMiB}` },
-  });
-  expect(stderr).toBe("");
-  expect(stdout).toContain(`No changes. The account matches the manifests (${integrations} objects compared).`);
-  expect(code).toBe(0);
-});
+] as const;
+
+test.each(sampleOf(configurations, { name: "memory, configurations", kindOf: () => "one" }))(
+  "a plan of 960,000 columns fits into a heap of 64 MiB: %s",
+  { timeout: 300_000 },
+  async (_what, manifests) => {
+    const folder = emptyFolder({ "dimsync.yaml": config(await account()), "manifests/all.yaml": manifests });
+    const { code, stdout, stderr } = await dimsync(["plan", "-q"], {
+      cwd: folder,
+      env: { TEST_KEY: "key", NODE_OPTIONS: `--max-old-space-size=${heapMiB}` },
+    });
+    expect(stderr).toBe("");
+    expect(stdout).toContain(`No changes. The account matches the manifests (${integrations} objects compared).`);
+    expect(code).toBe(0);
+  },
+);
 
 /** So many integrations with 6,000 changes each, by one rule. As objects they take 1.7 KiB each. */
 async function changedProject(size: number, heap: number) {
@@ -112,24 +120,30 @@ describe("a plan of 96,000 changes fits into a heap of 64 MiB", () => {
   const changed = 16;
   const count = changed * tables * columns;
 
-  test.each([
+  const formats = [
     ["json", '"risk": "protects"', count, 100_000_000],
     ["ndjson", '"risk":"protects"', count, 100_000_000],
     ["markdown", `hash ${count} columns in ${changed * tables} tables of ${changed} integrations`, 1, 10_000],
     ["html", "<tr>", 20_000, 10_000_000],
     ["junit", "6000 changes", changed, 100_000],
-  ])("-o %s", { timeout: 300_000 }, async (format, text, least, mostBytes) => {
-    const found = await counted(startCli(["plan", "-q", "-o", format, ...lifted], await changedProject(changed, heapMiB)), text);
-    expect(found.stderr).not.toContain("E_");
-    expect(found.code).toBe(0);
-    expect(found.times).toBeGreaterThanOrEqual(least);
-    expect(found.times).toBeLessThan(least * 1.1 + 1);
-    expect(found.bytes).toBeLessThan(mostBytes);
-  });
+  ] as const;
+
+  test.each(sampleOf(formats, { name: "memory, formats", kindOf: () => "two", most: () => 2 }))(
+    "-o %s",
+    { timeout: 300_000 },
+    async (format, text, least, mostBytes) => {
+      const found = await counted(startCli(["plan", "-q", "-o", format, ...lifted], await changedProject(changed, heapMiB)), text);
+      expect(found.stderr).not.toContain("E_");
+      expect(found.code).toBe(0);
+      expect(found.times).toBeGreaterThanOrEqual(least);
+      expect(found.times).toBeLessThan(least * 1.1 + 1);
+      expect(found.bytes).toBeLessThan(mostBytes);
+    },
+  );
 });
 
 // As many as make a plan file that is read in parts.
-test("a plan of 222,000 changes is saved, shown and refused by apply in a heap of 120 MiB", { timeout: 600_000 }, async () => {
+test.runIf(isAll)("a plan of 222,000 changes is saved, shown and refused by apply in a heap of 120 MiB", { timeout: 600_000 }, async () => {
   const changed = 37;
   const text = `hash ${changed * tables * columns} columns in ${changed * tables} tables of ${changed} integrations`;
   const project = await changedProject(changed, 120);
