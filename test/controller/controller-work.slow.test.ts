@@ -6,10 +6,13 @@ import { type Database, openDatabase } from "../../src/records/postgres/connecti
 import { dimsync, ended, startCli } from "../cli/built-cli.ts";
 import { ordersManifest } from "../support/orders.ts";
 import { sharedPostgres } from "../support/postgres/shared.ts";
+import { fileNeeds } from "../support/programs.ts";
 import { writeProject } from "../support/project-folder.ts";
 import { startService } from "../support/service.ts";
 
 // Work is never lost: real processes and a real PostgreSQL. Workers are killed, their clocks differ, and two start at once.
+
+fileNeeds("postgresql");
 
 const key = "a-key";
 

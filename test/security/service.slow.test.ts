@@ -8,6 +8,7 @@ import { type EmbeddedService, startEmbeddedService } from "../../src/embedded/i
 import { toPointer } from "../../src/model/json/pointer.ts";
 import { dimsync, emptyFolder, ended, startCli } from "../cli/built-cli.ts";
 import { sharedPostgres } from "../support/postgres/shared.ts";
+import { needs } from "../support/programs.ts";
 import { configText, keyVariable, writeFolder } from "../support/project-folder.ts";
 import { breakouts, faultsIn, hostileAccount, hostileNames } from "./hostile.ts";
 
@@ -182,8 +183,11 @@ metadata: { name: orders }
 spec: { integration: Orders, rules: [{ id: pii, match: { schema: public, column: "*" }, set: { hashed: true } }] }
 `;
 
-describe.each(["embedded", "PostgreSQL"])("a controller with %s (attack 4)", (kind) => {
-  it("stores what it finds about columns with odd names, and shows them as they are", { timeout: 300_000 }, async () => {
+describe.each([
+  ["embedded", {}],
+  ["PostgreSQL", needs("postgresql")],
+] as const)("a controller with %s (attack 4)", (kind, missing) => {
+  it("stores what it finds about columns with odd names, and shows them as they are", { timeout: 300_000, ...missing }, async () => {
     const target = { baseUrl: service.url, apiKey: { $secret: { env: keyVariable } }, controller: { every: "1m" } };
     const cwd = emptyFolder({ "dimsync.yaml": configText(service.url, { targets: { test: target } }), "manifests/all.yaml": exposing });
     const url = kind === "embedded" ? {} : { DIMSYNC_DATABASE_URL: (await sharedPostgres()).database() };

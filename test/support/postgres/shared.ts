@@ -1,7 +1,7 @@
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, inject, vi } from "vitest";
-import { pathOf } from "../programs.mjs";
+import { pathOf, program } from "../programs.mjs";
 import { type Pgbouncer, type Postgres, postgresIn, startPgbouncer, startPostgres, startPostgresIn } from "./server.ts";
 
 declare module "vitest" {
@@ -17,6 +17,8 @@ declare module "vitest" {
  * starts another one for tests that stop it or need other settings.
  */
 export async function sharedPostgres(): Promise<Postgres> {
+  // Before a folder is made, so that each test that does not name its needs fails at once.
+  program("postgresql");
   const folder = inject("postgresFolder");
   const file = join(folder, "port");
   if (isFirst(folder)) {
