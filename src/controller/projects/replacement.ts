@@ -72,12 +72,12 @@ async function whyNoSuccessor(
   commit: string | undefined,
   contains: ReplacementOptions["contains"],
 ): Promise<string | undefined> {
-  if (commit === undefined) return "The pushed project is not in a git repository, so dimsync cannot tell whether it is newer.";
+  if (commit === undefined) return "The pushed project is not in a git repository, so dimsync cannot determine whether it is newer.";
   if (current === null || current === commit) return undefined;
   const isContained = await contains?.(current);
   if (isContained === true) return undefined;
   if (isContained === false) return `Commit ${commit.slice(0, 12)} does not follow it: it is older, or from another branch.`;
-  return "This clone does not have that commit, so dimsync cannot tell whether the pushed one is newer. Fetch the history first (actions/checkout: fetch-depth: 0).";
+  return "This clone does not have that commit, so dimsync cannot determine whether the pushed one is newer. Fetch the history first (actions/checkout: fetch-depth: 0).";
 }
 
 const describe = ({ git_commit: commit, digest, by, at }: WantedBundle): string =>

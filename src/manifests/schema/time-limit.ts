@@ -16,7 +16,7 @@ const limitMs = 500;
 /** A check did not end in time, or the schema calls itself without end. */
 export class SlowSchema extends Error {
   readonly file: string;
-  /** The pattern that was tried last, and where in the value it was tried; undefined if it was no pattern. */
+  /** The pattern that was tried last, and where in the value it was tried; undefined for another keyword. */
   readonly pattern: string | undefined;
   readonly pointer: Pointer;
 

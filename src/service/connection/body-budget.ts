@@ -1,4 +1,4 @@
-/** A body that is arriving: its connection can be told to wait. */
+/** A body that is arriving: its connection can be paused. */
 export interface Arriving {
   bytes: number;
   readonly pause: () => void;
