@@ -15,6 +15,7 @@ import { compareSides } from "./operations/adopt/compare.ts";
 import { type ImportProjectOptions, importProject } from "./operations/adopt/import.ts";
 import { type SnapshotTaken, takeSnapshot } from "./operations/adopt/snapshot.ts";
 import { type ApplyAccountOptions, applyAccount } from "./operations/core/apply.ts";
+import { type DriftOptions, driftAccount } from "./operations/core/drift.ts";
 import { planAccount } from "./operations/core/plan.ts";
 import { type ExplainedNode, explainSchemaNode } from "./operations/inspect/explain.ts";
 import type { RunEnvironment } from "./operations/session.ts";
@@ -82,9 +83,9 @@ export async function plan(project: Project, options: PlanOptions & RunOptions &
   return withPlanExit(await planAccount(project, options, runEnvironment(options)), { detailed: true, failOn: [] });
 }
 
-/** The differences between the manifests and the account. Reads only. */
-export async function drift(project: Project, options: PlanOptions & RunOptions & ReadOptions = {}): Promise<Plan> {
-  return withDriftExit(await planAccount(project, options, runEnvironment(options), "DriftReport"));
+/** The differences between the manifests and the account, and who made them. Reads only. */
+export async function drift(project: Project, options: Omit<DriftOptions, "revert"> & RunOptions & ReadOptions = {}): Promise<Plan> {
+  return withDriftExit((await driftAccount(project, options, runEnvironment(options))).report);
 }
 
 /** Makes the account match the manifests; with `saved`, sends exactly the requests of that plan. Throws only before the first write. */

@@ -6,7 +6,6 @@ import { acceptDrift, writeEdits } from "../../src/drift/accept.ts";
 import { historyEntry, stepsDone } from "../../src/drift/history.ts";
 import { checkOutBase } from "../../src/git/base.ts";
 import { apply, drift, loadProject, type Plan, renderers } from "../../src/index.ts";
-import { attributeReport } from "../../src/operations/core/attribution.ts";
 import { writeAtomic } from "../../src/records/files/atomic.ts";
 import { faults } from "../render/markdown/structure.ts";
 import { configText, keyVariable, writeProject } from "../support/project-folder.ts";
@@ -51,13 +50,12 @@ test("a colleague unhashes a column and pauses an integration while a pull reque
   const git = (...args: readonly string[]): string =>
     execFileSync("git", ["-C", folder, "-c", "user.name=Test", "-c", "user.email=bot@example.com", ...args], { encoding: "utf8" });
   const env = { ...process.env, [keyVariable]: "bot-key" };
-  const around = { env, signal: new AbortController().signal };
   const load = (cwd = folder) => loadProject({ cwd, env });
   /** Compared with main, with attribution. */
   const report = async (): Promise<Plan> => {
     const base = await checkOutBase(folder, "main", env);
     try {
-      return await attributeReport(await load(), await drift(await load(), { env, base: await load(base.folder) }), undefined, around);
+      return await drift(await load(), { env, base: await load(base.folder) });
     } finally {
       await base.remove();
     }
@@ -178,12 +176,11 @@ test("a dimsync run is recognised, and a key without access to the audit log sti
   onTestFinished(() => service.close());
   const folder = writeProject({ "dimsync.yaml": configText(service.url), "manifests/orders.yaml": manifests });
   const env = { [keyVariable]: service.apiKey };
-  const around = { env, signal: new AbortController().signal };
   const load = () => loadProject({ cwd: folder, env });
   await apply(await load(), { env });
   writeFileSync(join(folder, "manifests/orders.yaml"), manifests.replace('"*email*"', '"*name*"'));
   const anHourAgo = new Date(Date.now() - 3_600_000).toISOString();
-  const own = await attributeReport(await load(), await drift(await load(), { env }), anHourAgo, around);
+  const own = await drift(await load(), { env, since: anHourAgo });
   const change = own.items.flatMap(({ changes }) => changes).find(({ path }) => path.endsWith("display_name/hashed"));
   expect(change?.attribution).toMatchObject({
     own: true,
@@ -192,8 +189,8 @@ test("a dimsync run is recognised, and a key without access to the audit log sti
   });
 
   service.addFault("GET /v1/audit-logs=status:403");
-  const blind = await drift(await load(), { env });
-  const reported = await attributeReport(await load(), blind, undefined, around);
+  const blind = await drift(await load(), { env, attribution: false });
+  const reported = await drift(await load(), { env });
   expect(reported.items).toEqual(blind.items);
   expect(reported.exit).toEqual(blind.exit);
   expect(reported.diagnostics).toEqual([expect.objectContaining({ code: "I_NO_ATTRIBUTION", severity: "info" })]);
@@ -220,7 +217,7 @@ test("ten thousand differences of an account keep the Markdown valid and within 
   const folder = writeProject({ "dimsync.yaml": configText(service.url), "manifests/orders.yaml": config });
   const env = { [keyVariable]: service.apiKey };
   const project = await loadProject({ cwd: folder, env });
-  const report = await attributeReport(project, await drift(project, { env }), undefined, { env, signal: new AbortController().signal });
+  const report = await drift(project, { env });
   expect(
     report.items.flatMap(({ changes }) => changes).filter(({ attribution }) => attribution?.actor === "dana@example.com"),
   ).toHaveLength(10_000);

@@ -4,6 +4,7 @@ import { loadProject } from "../../src/manifests/project.ts";
 import type { Plan } from "../../src/model/plan.ts";
 import type { Result } from "../../src/model/result.ts";
 import { type ApplyAccountOptions, applyAccount } from "../../src/operations/core/apply.ts";
+import { driftAccount } from "../../src/operations/core/drift.ts";
 import { planAccount } from "../../src/operations/core/plan.ts";
 import { configText, keyVariable, writeProject } from "../support/project-folder.ts";
 import { violationsOf } from "../support/service.ts";
@@ -57,7 +58,7 @@ export async function withProject<T>(
     const around = { env, signal: new AbortController().signal };
     const result = await use({
       plan: (options = {}) => planAccount(project, options, around),
-      drift: () => planAccount(project, {}, around, "DriftReport"),
+      drift: async () => (await driftAccount(project, { attribution: false }, around)).report,
       apply: async (options = {}) => (await applyAccount(project, options, around)).result,
       state: service.state,
       calls: () => calls.splice(0),

@@ -1,11 +1,13 @@
 import { resolve } from "node:path";
 import { type FailOn, failOnNames, withPlanExit } from "../../engine/exit-codes.ts";
+import type { PlanOptions } from "../../engine/session.ts";
 import type { Project } from "../../manifests/project.ts";
 import { DimsyncError, interruptedError } from "../../model/errors.ts";
 import { combineExits, type ExitCode } from "../../model/exit.ts";
 import type { Plan } from "../../model/plan.ts";
 import { loadBase } from "../../operations/core/base.ts";
 import { planAccount } from "../../operations/core/plan.ts";
+import type { RunEnvironment } from "../../operations/session.ts";
 import { didYouMean } from "../../text/suggest.ts";
 import { type Context, recordsNotice } from "../shared/context.ts";
 import type { PlanFlags } from "../shared/flags.ts";
@@ -21,8 +23,8 @@ export async function runPlan(context: Context<PlanFlags>, paths: readonly strin
   checkOutputs(context);
   const failOn = failOnFlags(flags.failOn, "Plan");
   if (flags.out !== undefined) checkWritable("--out", flags.out, resolve(cwd, flags.out));
-  const planned = await planTargets(context, paths, "Plan");
-  const plans = planned.map(({ plan }) => withPlanExit(plan, { detailed: flags.detailedExitcode === true, failOn }));
+  const planned = await eachTarget(context, paths, planAccount);
+  const plans = planned.map(({ made }) => withPlanExit(made, { detailed: flags.detailedExitcode === true, failOn }));
   if (flags.out !== undefined) {
     const [only, second] = plans;
     if (only === undefined || second !== undefined)
@@ -34,22 +36,21 @@ export async function runPlan(context: Context<PlanFlags>, paths: readonly strin
   return combineExits(plans.map(({ exit }) => exit)).code;
 }
 
-/** A project and its plan. */
-export interface PlannedTarget {
+export interface MadeOfTarget<T> {
   readonly project: Project;
-  readonly plan: Plan;
+  readonly made: T;
 }
 
-/** Plans every target of the flags, one after the other. Throws E_INTERRUPTED instead of returning an incomplete plan. */
-export async function planTargets(
+/** Makes something of every target of the flags, one after the other. Throws E_INTERRUPTED instead of returning what is incomplete. */
+export async function eachTarget<T>(
   context: Context<PlanFlags>,
   paths: readonly string[],
-  kind: Plan["kind"],
-): Promise<readonly PlannedTarget[]> {
+  make: (project: Project, options: PlanOptions, run: RunEnvironment) => Promise<T>,
+): Promise<readonly MadeOfTarget<T>[]> {
   const { io, flags } = context;
   const options = planOptions(flags);
   const projects = await loadProjects(context, { paths, account: flags.snapshot === undefined });
-  const planned: PlannedTarget[] = [];
+  const results: MadeOfTarget<T>[] = [];
   for (const project of projects) {
     const base = flags.base === undefined ? undefined : await loadBase(project, flags.base, loadOptions(context, paths));
     if (base !== undefined && base.errors > 0 && flags.quiet !== true)
@@ -59,7 +60,7 @@ export async function planTargets(
       );
     const progress = showProgress(context);
     try {
-      const made = await planAccount(
+      const made = await make(
         project,
         { ...options, ...(base === undefined ? {} : { base }) },
         {
@@ -69,16 +70,15 @@ export async function planTargets(
           onRecords: recordsNotice(context),
           ...(flags.snapshot === undefined ? {} : { snapshotFile: resolve(context.cwd, flags.snapshot) }),
         },
-        kind,
       );
       // Reads that an interruption ended look like failed reads, so the plan is useless.
       if (io.interrupted.aborted) throw interruptedError();
-      planned.push({ project, plan: made });
+      results.push({ project, made });
     } finally {
       progress.end();
     }
   }
-  return planned;
+  return results;
 }
 
 /** `--fail-on a,b` of the command that makes such a document. Throws E_USAGE for an unknown word. */

@@ -5,8 +5,7 @@ import type { Exit } from "../../model/exit.ts";
 import type { Plan } from "../../model/plan.ts";
 import type { Diagnostic } from "../../model/problem.ts";
 import type { Result } from "../../model/result.ts";
-import { attributeReport } from "../../operations/core/attribution.ts";
-import { planAccount } from "../../operations/core/plan.ts";
+import { driftAccount } from "../../operations/core/drift.ts";
 import type { RunEnvironment } from "../../operations/session.ts";
 
 /** How one run of an account ended. */
@@ -26,8 +25,7 @@ export interface RunOutcome {
 export function checkProject(load: () => Promise<Project>, run: RunEnvironment): Promise<RunOutcome> {
   return asOutcome(run.signal, async () => {
     const project = await load();
-    const plan = await planAccount(project, {}, run, "DriftReport");
-    const report = await attributeReport(project, plan, undefined, run);
+    const { report } = await driftAccount(project, {}, run);
     return reported(withDriftExit(report, ["blocked"]));
   });
 }

@@ -35,6 +35,26 @@ export function cachedReads(reads: Reads): RunReads {
   };
 }
 
+/** Reads everything once, also schemas and columns: for several comparisons of one account as it is now. */
+export function heldReads(reads: Reads): Reads {
+  const held = new Map<string, ReturnType<Reads["columns"]>>();
+  return {
+    ...reads,
+    integrations: once(() => reads.integrations()),
+    integration: onceById((id) => reads.integration(id)),
+    schemas: onceById((id) => reads.schemas(id)),
+    columns: (...path) => {
+      const key = JSON.stringify(path);
+      const result = held.get(key) ?? reads.columns(...path);
+      held.set(key, result);
+      return result;
+    },
+    tags: once(() => reads.tags()),
+    tag: onceById((id) => reads.tag(id)),
+    users: once(() => reads.users()),
+  };
+}
+
 /** The list with the objects that it does not contain yet. */
 function withAdded<T extends { readonly id: string }>(
   read: () => Promise<Listing<T>>,

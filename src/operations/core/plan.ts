@@ -9,12 +9,12 @@ import { accountSession, type RunEnvironment, snapshotSession, withGitState } fr
 import { openReview, withCatalogProblems } from "./review.ts";
 
 /** Compares the project with its account. Only sends GET: the client refuses anything else before it opens a socket. */
-export async function planAccount(given: Project, options: PlanOptions, run: RunEnvironment, kind: Plan["kind"] = "Plan"): Promise<Plan> {
+export async function planAccount(given: Project, options: PlanOptions, run: RunEnvironment): Promise<Plan> {
   const project = withCatalogProblems(given);
   const policyFunctions = await loadPolicyModules(project, run.env);
   return withReadSession(project, run, async (session) => {
     const review = await openReview(project, session.records());
-    return await plan({ ...session, review }, { policyFunctions, ...options }, kind);
+    return await plan({ ...session, review }, { policyFunctions, ...options });
   });
 }
 
