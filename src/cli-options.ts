@@ -29,6 +29,7 @@ export function globalOptions(program: Command): void {
     .option("--retries <n>", "Maximum number of retries for a failed read")
     .option("--read-only", "Refuse every request that writes")
     .option("--allow-code", "Run the policy modules and secret commands of the project (also DIMSYNC_ALLOW_CODE=1)")
+    .addOption(repeatable("--allow-path <dir>", "Let the project name files in this directory too (also DIMSYNC_ALLOW_PATH); repeatable"))
     .option("--no-color", "Disable colors (also NO_COLOR)")
     .option("-q, --quiet", "Do not show progress")
     .option("-v, --verbose", "Show full detail")

@@ -12,6 +12,8 @@ export interface ProjectPaths {
   readonly folders: readonly string[];
   /** How an absolute path is shown. */
   readonly shown: (path: string) => string;
+  /** Why the project must not name an absolute path, in sentences; undefined if it may. */
+  readonly refusalOf: (path: string) => string | undefined;
 }
 
 /** What the files of one Classification say. */
@@ -40,6 +42,7 @@ const readLabels = ({ dbt, csv }: LabelSource, place: SourceLocation, paths: Pro
 
 async function readDbt(source: DbtSource, place: SourceLocation, paths: ProjectPaths): Promise<ReadSources> {
   const { file, ...read } = await readText(source.manifest, paths);
+  if ("outside" in read) return outside(read.outside, { ...place, pointer: `${place.pointer}/dbt/manifest` });
   const refused = (refusal: string): ReadSources => ({
     columns: [],
     problems: [
@@ -70,6 +73,7 @@ const selectsNothing = ({ where }: DbtSource, file: string, place: SourceLocatio
 
 async function readCsv(written: string, place: SourceLocation, paths: ProjectPaths): Promise<ReadSources> {
   const { path, file, ...read } = await readText(written, paths);
+  if ("outside" in read) return outside(read.outside, { ...place, pointer: `${place.pointer}/csv/file` });
   if ("text" in read) return { ...(await import("./csv.ts")).readCsvLabels(read.text, file), files: [path] };
   const problem: Problem = {
     code: "E_LABEL_CSV",
@@ -81,12 +85,24 @@ async function readCsv(written: string, place: SourceLocation, paths: ProjectPat
   return { columns: [], problems: [problem], files: [] };
 }
 
-/** A file, or the end of a sentence that begins with its name. */
-type ReadText = { readonly path: string; readonly file: string } & ({ readonly text: string } | { readonly refusal: string });
+const outside = (message: string, place: SourceLocation): ReadSources => ({
+  columns: [],
+  problems: [{ code: "E_PATH_OUTSIDE", severity: "error", summary: titles.E_PATH_OUTSIDE, message, place }],
+  files: [],
+});
 
-async function readText(written: string, { folders, shown }: ProjectPaths): Promise<ReadText> {
+/** A file, the end of a sentence that begins with its name, or why it is not read. */
+type ReadText = { readonly path: string; readonly file: string } & (
+  | { readonly text: string }
+  | { readonly refusal: string }
+  | { readonly outside: string }
+);
+
+async function readText(written: string, { folders, shown, refusalOf }: ProjectPaths): Promise<ReadText> {
   const [first = "", ...others] = folders.map((folder) => resolve(folder, written));
   for (const path of [first, ...others]) {
+    const refusal = refusalOf(path);
+    if (refusal !== undefined) return { path, file: shown(path), outside: refusal };
     try {
       return { path, file: shown(path), ...decoded(await readFile(path)) };
     } catch (error) {

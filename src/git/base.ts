@@ -10,6 +10,8 @@ import { temporaryFolder } from "./temporary-folder.ts";
 export interface BaseTree {
   /** The project's folder in this tree, absolute. */
   readonly folder: string;
+  /** The top folder of this tree, absolute. */
+  readonly top: string;
   readonly commit: string;
   /** The path in this tree of a file or folder of the repository; undefined if it is outside the repository. */
   readonly pathInTree: (path: string) => Promise<string | undefined>;
@@ -41,7 +43,7 @@ export async function checkOutBase(folder: string, ref: string, env: Environment
       const inside = relative(realTop, await realpath(path).catch(() => path));
       return isAbsolute(inside) || inside === ".." || inside.startsWith(`..${sep}`) ? undefined : join(temp, "tree", inside);
     };
-    return { folder: join(temp, "tree", relative(realTop, await realpath(folder))), commit, pathInTree, remove };
+    return { folder: join(temp, "tree", relative(realTop, await realpath(folder))), top: join(temp, "tree"), commit, pathInTree, remove };
   } catch (error) {
     await remove();
     const why = error instanceof Error ? error.message : String(error);

@@ -4,9 +4,10 @@ import { basename, dirname, join, relative, resolve, sep } from "node:path";
 import picomatch from "picomatch";
 import { byText } from "../model/address.ts";
 import type { Problem, SourceLocation } from "../model/problem.ts";
+import { type Boundary, outsideProblem } from "./boundary.ts";
 import { errorCode, shownPath } from "./source.ts";
 
-/** A file, a folder or a glob as the user wrote it, and where. */
+/** A file, a folder or a glob, and where the config names it; without a place, the user has typed it. */
 export interface Wanted {
   readonly pattern: string;
   readonly place?: SourceLocation;
@@ -22,6 +23,8 @@ export interface DiscoverOptions {
   readonly cwd: string;
   /** The patterns are relative to this folder. */
   readonly folder: string;
+  /** Which paths the config may name. */
+  readonly boundary: Boundary;
   /** Absolute paths that are not manifests: config, bindings, variable files. */
   readonly except: readonly string[];
   /** Ends the search with its reason. */
@@ -56,12 +59,23 @@ interface Search {
 async function findWanted(search: Search, { pattern, place }: Wanted): Promise<void> {
   const { options, problems } = search;
   const path = resolve(options.folder, pattern);
+  const target = place === undefined ? undefined : leadsOutside({ pattern }, options.folder, options.boundary);
+  if (target !== undefined) {
+    problems.push(outsideProblem(options.boundary, { written: pattern, target }, place));
+    return;
+  }
   const kind = await kindOf(search, path, place);
   if (kind === "file") addFile(search, path, await realOrSame(path));
   else if (kind === "folder") await walk(search, path, { accept: isYaml, place });
   else if (kind === "absent") await findGlob(search, { pattern, ...(place === undefined ? {} : { place }) });
   else if (!problems.some((problem) => problem.place === place))
     report(search, place, ["E_UNREADABLE", "Neither file nor folder", `${shownPath(options.cwd, path)} is neither a file nor a folder.`]);
+}
+
+/** Where a pattern leads if that is outside the project. */
+export function leadsOutside({ pattern }: Pick<Wanted, "pattern">, folder: string, boundary: Boundary): string | undefined {
+  const { base, isGlob } = picomatch.scan(pattern);
+  return boundary.leadsOutside(resolve(folder, isGlob ? base : pattern));
 }
 
 async function findGlob(search: Search, { pattern, place }: Wanted): Promise<void> {

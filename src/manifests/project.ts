@@ -1,23 +1,25 @@
 import { existsSync } from "node:fs";
+import { resolve } from "node:path";
 import type { Catalog } from "../catalog/file.ts";
 import type { LoadedLabels } from "../classification/load.ts";
 import type { ProjectPaths } from "../classification/sources.ts";
 import type { ProjectFiles } from "../git/state.ts";
 import { labelReferences } from "../kinds/label-references.ts";
-import { isClassification } from "../kinds/manifests.ts";
+import { isClassification, isPolicy } from "../kinds/manifests.ts";
 import { byText } from "../model/address.ts";
 import { DimsyncError, ProblemsError } from "../model/errors.ts";
 import type { ColumnLabels } from "../model/labels.ts";
 import type { Plan } from "../model/plan.ts";
 import type { Locate, Problem } from "../model/problem.ts";
-import type { Resource } from "../model/resource.ts";
+import { locationIn, type Resource } from "../model/resource.ts";
 import { newPauses } from "../model/runtime/event-loop.ts";
 import type { Settings } from "../model/settings/config.ts";
 import { read as readYaml, type YamlParser } from "../yaml/read.ts";
+import { type Boundary, outsideMessage, outsideProblem } from "./boundary.ts";
 import { findConfig, parseConfig, targetNames, yamlProblems } from "./config/file.ts";
 import { type LoadedConfig, loadConfig } from "./config/load.ts";
 import { type ConfigOptions, type LoadOptions, yamlParser } from "./config/options.ts";
-import { covers, discover } from "./discover.ts";
+import { covers, discover, leadsOutside } from "./discover.ts";
 import { makeLocate } from "./locate.ts";
 import { manifestDigest, type ReadManifest, readManifest } from "./manifest.ts";
 import { limitProblems } from "./problem-limit.ts";
@@ -83,10 +85,17 @@ export async function loadProject(options: LoadOptions): Promise<Project> {
   const { manifests: read, problems: unread } = await readFiles(paths, { config, options, sources, parser });
   const manifests = withoutSecretVariables(read, config, locate);
   const { catalog, problems: ofCatalog } = await loadCatalog(settings, { options, sources, parser });
-  const resources = withoutDuplicates(manifests.flatMap(({ resource }) => resource ?? [])).sort((a, b) => byText(a.address, b.address));
+  const readable = withoutDuplicates(manifests.flatMap(({ resource }) => resource ?? [])).sort((a, b) => byText(a.address, b.address));
+  const outside = modulesOutside(readable, settings.folder, config.boundary);
+  const refused = new Set(outside.map(({ address }) => address));
+  const resources = readable.filter(({ address }) => !refused.has(address));
   const classified = await labelsOf(resources, {
     folders: [settings.folder, ...(options.labelFolder === undefined ? [] : [options.labelFolder])],
     shown: (path) => shownPath(options.cwd, path),
+    refusalOf(path) {
+      const target = config.boundary.leadsOutside(path);
+      return target === undefined ? undefined : outsideMessage(shownPath(options.cwd, path), target, config.boundary.top);
+    },
   });
   const problems: Problem[] = [
     ...config.problems,
@@ -97,6 +106,7 @@ export async function loadProject(options: LoadOptions): Promise<Project> {
     ...duplicateProblems(manifests, locate),
     ...referenceProblems(resources, manifests),
     ...classified.problems,
+    ...outside,
   ];
   if (manifests.length === 0 && problems.every(({ severity }) => severity !== "error"))
     problems.push(noManifests(config, (options.paths ?? []).length > 0));
@@ -114,6 +124,15 @@ export async function loadProject(options: LoadOptions): Promise<Project> {
     sourceFiles: { files: [...config.except, ...paths, ...classified.files], covers: (path) => covers(config.wanted, config.folder, path) },
   };
 }
+
+/** Policy modules outside the project. */
+const modulesOutside = (resources: readonly Resource[], folder: string, boundary: Boundary): readonly Problem[] =>
+  resources.filter(isPolicy).flatMap((resource) => {
+    const { module } = resource.spec;
+    const target = module === undefined ? undefined : boundary.leadsOutside(resolve(folder, module));
+    if (module === undefined || target === undefined) return [];
+    return [{ ...outsideProblem(boundary, { written: module, target }, locationIn(resource, "/spec/module")), address: resource.address }];
+  });
 
 /** The digest of the manifests, computed by the first call. */
 function digestOf(manifests: readonly ReadManifest[], { digested }: LoadedLabels): () => string {
@@ -134,12 +153,14 @@ async function labelsOf(resources: readonly Resource[], paths: ProjectPaths): Pr
 
 /** The manifests of this target, without files that are only for other targets. */
 async function discoverManifests(
-  { wanted, folder, except, ofOtherTargets }: LoadedConfig,
+  { wanted, folder, except, ofOtherTargets, boundary }: LoadedConfig,
   { cwd, signal }: LoadOptions,
 ): ReturnType<typeof discover> {
-  const patterns = ofOtherTargets.map((pattern) => ({ pattern }));
-  const ofOthers = await discover(patterns, { cwd, folder, except: [], signal });
-  return discover(wanted, { cwd, folder, except: [...except, ...ofOthers.paths], signal });
+  const patterns = ofOtherTargets
+    .filter((pattern) => leadsOutside({ pattern }, folder, boundary) === undefined)
+    .map((pattern) => ({ pattern }));
+  const ofOthers = await discover(patterns, { cwd, folder, boundary, except: [], signal });
+  return discover(wanted, { cwd, folder, boundary, except: [...except, ...ofOthers.paths], signal });
 }
 
 /** Reads the catalog file, if the config names one. Its code is only loaded then. */

@@ -21,6 +21,7 @@ export const titles = {
   E_LITERAL_SECRET: "Secret written out",
   E_MIN_MATCHES: "Too few matches",
   E_MORE_PROBLEMS: "More problems in this file",
+  E_PATH_OUTSIDE: "Path outside the project",
   E_RECORDS_SHARED: "Two targets with the same records",
   E_RULE_SET_CYCLE: "RuleSets use each other in a cycle",
   E_SECRET_VARIABLE: "Variable that counts as a secret",

@@ -2,6 +2,7 @@ import { chmodSync, symlinkSync } from "node:fs";
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
+import { boundaryOf } from "../../src/manifests/boundary.ts";
 import { covers, type Discovered, discover } from "../../src/manifests/discover.ts";
 import { config, headings, load, loadIn, manifest, resource, writeFiles } from "./project-on-disk.ts";
 
@@ -78,7 +79,7 @@ describe("the number of folders that are read", () => {
       reads.push(path);
       return readdir(path, { withFileTypes: true });
     };
-    const options = { cwd: folder, folder, except: [], readFolder, signal };
+    const options = { cwd: folder, folder, boundary: boundaryOf(folder, { cwd: folder, env: {} }), except: [], readFolder, signal };
     return { ...(await discover([{ pattern: "m" }], options)), reads };
   };
   const linked = (count: number): string => {
@@ -112,7 +113,9 @@ describe("the number of folders that are read", () => {
       stop.abort();
       return readdir(path, { withFileTypes: true });
     };
-    const search = discover([{ pattern: "m" }], { cwd: folder, folder, except: [], readFolder, signal: stop.signal });
+    const search = discover([{ pattern: "m" }], {
+      ...{ cwd: folder, folder, boundary: boundaryOf(folder, { cwd: folder, env: {} }), except: [], readFolder, signal: stop.signal },
+    });
     await expect(search).rejects.toThrow(/aborted/u);
     expect(reads).toHaveLength(1);
   });

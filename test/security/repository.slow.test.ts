@@ -1,6 +1,7 @@
-import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
+import { parse, stringify } from "yaml";
 import { initGitRecords } from "../../src/records/git/init.ts";
 import { dimsync, type Ended, emptyFolder } from "../cli/built-cli.ts";
 import { gitEnv } from "../support/git/env.ts";
@@ -41,7 +42,7 @@ async function checkout(parts: Readonly<Record<string, unknown>> = {}): Promise<
       writeFileSync(join(folder, path), text);
     }
     git(folder, "add", "--all", "--force");
-    git(folder, "commit", "--quiet", "-m", "change");
+    git(folder, "commit", "--quiet", "--allow-empty", "-m", "change");
   };
   const tag = "apiVersion: dimsync/v1\nkind: Tag\nmetadata: { name: pii }\nspec: { name: PII, description: d }\n";
   commit({ "dimsync.yaml": configText(service.url, parts), "manifests/tag.yaml": tag });
@@ -142,6 +143,147 @@ describe("a folder that is a bare repository with core.fsmonitor", () => {
     const planned = await dimsync(["plan", "-o", "json"], { cwd, env });
     expect(existsSync(heard)).toBe(false);
     expect(JSON.parse(planned.stdout)).not.toHaveProperty("git");
+  });
+});
+
+const secret = "canary-outside";
+
+/** A folder beside the checkout, as the home of the user or the machine's own files. */
+function outsideFolder(folder: string): string {
+  const outside = join(folder, "..", "outside");
+  mkdirSync(outside, { recursive: true });
+  // Each is a mistake on its first line wherever dimsync would read it.
+  for (const name of ["token", "token.yaml", "token.json", "token.mjs"])
+    writeFileSync(join(outside, name), `//registry/:_token=${secret}: [\n`);
+  return outside;
+}
+
+const header = (kind: string): string => `apiVersion: dimsync/v1\nkind: ${kind}\nmetadata: { name: n }\n`;
+
+describe("a path that leads out of the repository is refused, and nothing of the file is shown, if it is in", () => {
+  const named: Readonly<Record<string, (outside: string) => Readonly<Record<string, unknown>>>> = {
+    "manifests: a file": (outside) => ({ manifests: [`${outside}/token`] }),
+    "manifests: a file in /proc": () => ({ manifests: ["/proc/self/environ"] }),
+    "manifests: a folder": (outside) => ({ manifests: [outside] }),
+    "manifests: a glob": (outside) => ({ manifests: [`${outside}/*.yaml`] }),
+    "manifests: a relative path": () => ({ manifests: ["../outside/token"] }),
+    "manifests: the configuration of git": () => ({ manifests: [".git/config"] }),
+    bindings: (outside) => ({ bindings: `${outside}/token` }),
+    catalog: (outside) => ({ catalog: `${outside}/token` }),
+    connectors: (outside) => ({ connectors: { postgres: `${outside}/token.json` } }),
+  };
+  test.each(Object.entries(named))("%s", async (_, parts) => {
+    const found = await checkout();
+    const outside = outsideFolder(found.folder);
+    git(found.folder, "config", "http.extraHeader", secret);
+    const config = parse(readFileSync(join(found.folder, "dimsync.yaml"), "utf8"));
+    found.commit({ "dimsync.yaml": stringify({ ...config, ...parts(outside) }) });
+    await expectOutside(found, "dimsync.yaml:");
+  });
+
+  const manifests: Readonly<Record<string, (outside: string) => string>> = {
+    "a CSV file of labels": (outside) => `${header("Classification")}spec: { from: [{ csv: { file: ${outside}/token } }] }\n`,
+    "a manifest of dbt": (outside) =>
+      `${header("Classification")}spec: { from: [{ dbt: { manifest: ${outside}/token.json, labelFrom: meta.label } }] }\n`,
+    "a policy module": (outside) => `${header("Policy")}spec: { message: m, severity: error, module: ${outside}/token.mjs }\n`,
+  };
+  test.each(Object.entries(manifests))("a manifest: %s", async (_, manifest) => {
+    const found = await checkout();
+    found.commit({ "manifests/more.yaml": manifest(outsideFolder(found.folder)) });
+    await expectOutside(found, "manifests/more.yaml:");
+  });
+
+  test.each([
+    ["a manifest", "manifests/linked.yaml", { manifests: ["manifests/linked.yaml"] }],
+    ["the config", "dimsync.yaml", {}],
+    ["the bindings", "dimsync.bindings.yaml", {}],
+    ["a folder", "linked", { manifests: ["linked/token.yaml"] }],
+  ])("a link that takes the place of %s", async (what, link, parts) => {
+    const found = await checkout();
+    const outside = outsideFolder(found.folder);
+    const config = parse(readFileSync(join(found.folder, "dimsync.yaml"), "utf8"));
+    found.commit({ "dimsync.yaml": stringify({ ...config, ...parts }) });
+    if (what === "the config") rmSync(join(found.folder, link));
+    symlinkSync(what === "a folder" ? outside : join(outside, "token.yaml"), join(found.folder, link));
+    found.commit({});
+    await expectOutside(found, "");
+  });
+
+  test("baseUrl: a file of the embedded service, which would be replaced", async () => {
+    const found = await checkout();
+    const file = join(outsideFolder(found.folder), "new.json");
+    const config = readFileSync(join(found.folder, "dimsync.yaml"), "utf8");
+    found.commit({ "dimsync.yaml": config.replace(/baseUrl: .*/u, `baseUrl: "embedded:${file}"`) });
+    await expectOutside(found, "dimsync.yaml:");
+    expect(existsSync(file)).toBe(false);
+  });
+
+  test("$secret: { file } of a target, in a job for a pull request", async () => {
+    const found = await checkout();
+    const outside = outsideFolder(found.folder);
+    const config = readFileSync(join(found.folder, "dimsync.yaml"), "utf8");
+    found.commit({ "dimsync.yaml": config.replace(`env: ${keyVariable}`, `file: ${outside}/key`) });
+    writeFileSync(join(outside, "key"), apiKey);
+    const job = { ...env, GITHUB_EVENT_NAME: "pull_request" };
+    const refused = await dimsync(["plan"], { cwd: found.folder, env: job });
+    expect([refused.code, refused.stderr]).toEqual([1, expect.stringContaining("E_PATH_OUTSIDE")]);
+    for (const more of [{ DIMSYNC_SECRETS_DIR: outside }, { DIMSYNC_ALLOW_PATH: outside }, { GITHUB_EVENT_NAME: "push" }])
+      expect(await dimsync(["plan"], { cwd: found.folder, env: { ...job, ...more } })).toMatchObject({ code: 0 });
+  });
+});
+
+/** Every command that reads the project refuses it. `at`: the file and the line are named. */
+async function expectOutside({ folder }: Checkout, at: string): Promise<void> {
+  const ran = [];
+  for (const command of ["validate", "plan"]) ran.push(await dimsync([command, "--allow-code"], { cwd: folder, env }));
+  for (const { code, stdout, stderr } of ran) {
+    expect([code, stdout + stderr]).toEqual([1, expect.stringContaining("E_PATH_OUTSIDE")]);
+    expect(stdout + stderr).toContain(at);
+    expect(stdout + stderr).not.toContain(secret);
+  }
+}
+
+describe("files outside the project are read if", () => {
+  /** A project in a subfolder, and a manifest beside it. */
+  async function shared(manifests: string): Promise<{ readonly folder: string; readonly outside: string }> {
+    const { folder, commit } = await checkout();
+    const tag = (name: string): string =>
+      `apiVersion: dimsync/v1\nkind: Tag\nmetadata: { name: ${name} }\nspec: { name: ${name}, description: d }\n`;
+    const outside = join(folder, "..", "outside");
+    mkdirSync(outside);
+    writeFileSync(join(outside, "tag.yaml"), tag("outside"));
+    const config = parse(readFileSync(join(folder, "dimsync.yaml"), "utf8"));
+    commit({ "team/dimsync.yaml": stringify({ ...config, manifests: [manifests] }), "shared/tag.yaml": tag("shared") });
+    return { folder: join(folder, "team"), outside };
+  }
+
+  test("they are in the same repository, as in a monorepo", async () => {
+    const { folder } = await shared("../shared");
+    expect(await dimsync(["list"], { cwd: folder, env })).toMatchObject({ code: 0, stdout: expect.stringContaining("Tag/shared") });
+  });
+
+  test("the operator allows their folder", async () => {
+    const { folder, outside } = await shared("../../outside/*.yaml");
+    expect((await dimsync(["list"], { cwd: folder, env })).code).toBe(1);
+    const other = emptyFolder();
+    for (const [argv, more] of [
+      [["list", "--allow-path", outside], {}],
+      [["list", "--allow-path", other, "--allow-path", "../../outside"], {}],
+      [["list"], { DIMSYNC_ALLOW_PATH: `${other}:${outside}` }],
+    ] as const)
+      expect(await dimsync(argv, { cwd: folder, env: { ...env, ...more } })).toMatchObject({
+        stdout: expect.stringContaining("Tag/outside"),
+      });
+  });
+
+  test("the user names them on the command line", async () => {
+    const { folder, outside } = await shared("../shared");
+    expect(await dimsync(["validate", outside], { cwd: folder, env })).toMatchObject({ code: 0 });
+    const config = join(outside, "dimsync.yaml");
+    writeFileSync(config, readFileSync(join(folder, "dimsync.yaml"), "utf8").replace("../shared", "."));
+    expect(await dimsync(["list", "--config", config], { cwd: folder, env })).toMatchObject({
+      stdout: expect.stringContaining("Tag/outside"),
+    });
   });
 });
 

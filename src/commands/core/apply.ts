@@ -85,7 +85,7 @@ const maxOnly = 5;
 async function keepResults(file: string, results: readonly Result[]): Promise<void> {
   const { writeAtomic } = await import("../../records/files/atomic.ts");
   const text = jsonDocument(results.length === 1 ? results[0] : results);
-  await writeAtomic(file, text).catch((error: unknown) => {
+  await writeAtomic(file, text, { newMode: 0o600 }).catch((error: unknown) => {
     const why = error instanceof Error ? error.message : String(error);
     throw new DimsyncError("E_RESULT_WRITE", `The result could not be written to ${file}: ${why}. It is printed instead.`, {
       exit: 4,

@@ -1,7 +1,7 @@
 import { statSync } from "node:fs";
-import { resolve } from "node:path";
+import { delimiter, resolve } from "node:path";
 import { DimsyncError } from "../../model/errors.ts";
-import { allowCodeVariable, isEnabled } from "../../model/settings/env.ts";
+import { allowCodeVariable, allowPathVariable, type Environment, isEnabled } from "../../model/settings/env.ts";
 import type { GlobalFlags } from "./flags.ts";
 import type { Io } from "./io.ts";
 import { say } from "./say.ts";
@@ -14,9 +14,19 @@ export interface Context<Flags extends GlobalFlags = GlobalFlags> {
   readonly cwd: string;
 }
 
-export function contextOf<Flags extends GlobalFlags>(given: Io, flags: Flags): Context<Flags> {
-  const io = flags.allowCode === true ? { ...given, env: { ...given.env, [allowCodeVariable]: "1" } } : given;
-  return { io, flags, cwd: flags.chdir === undefined ? io.cwd : resolve(io.cwd, flags.chdir) };
+export function contextOf<Flags extends GlobalFlags>(io: Io, flags: Flags): Context<Flags> {
+  const cwd = flags.chdir === undefined ? io.cwd : resolve(io.cwd, flags.chdir);
+  const allowed = allowedBy(flags, cwd, io.env);
+  return { io: Object.keys(allowed).length === 0 ? io : { ...io, env: { ...io.env, ...allowed } }, flags, cwd };
+}
+
+/** What flags allow the project, as the variables that the rest of dimsync reads. */
+function allowedBy({ allowCode = false, allowPath = [] }: GlobalFlags, cwd: string, env: Environment): Environment {
+  const paths = [env[allowPathVariable] ?? "", ...allowPath.map((path) => resolve(cwd, path))].filter((path) => path !== "");
+  return {
+    ...(allowCode ? { [allowCodeVariable]: "1" } : {}),
+    ...(allowPath.length > 0 ? { [allowPathVariable]: paths.join(delimiter) } : {}),
+  };
 }
 
 /** Throws E_USAGE if the directory of --chdir does not exist. */

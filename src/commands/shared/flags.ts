@@ -15,6 +15,8 @@ export interface GlobalFlags {
   readonly retries?: string;
   readonly readOnly?: boolean;
   readonly allowCode?: boolean;
+  /** Absent in tests and for programs that build flags. */
+  readonly allowPath?: readonly string[];
   /** False with --no-color. */
   readonly color: boolean;
   readonly quiet?: boolean;

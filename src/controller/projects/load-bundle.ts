@@ -5,7 +5,7 @@ import { gunzipSync } from "node:zlib";
 import { loadProject, type Project } from "../../manifests/project.ts";
 import { DimsyncError } from "../../model/errors.ts";
 import { allowedHostsVariable } from "../../model/settings/allowed-hosts.ts";
-import type { Environment } from "../../model/settings/env.ts";
+import { allowPathVariable, type Environment } from "../../model/settings/env.ts";
 import type { Database } from "../../records/postgres/connection.ts";
 import { type BundleContent, bundleDigest } from "../bundle-content.ts";
 import { rowsOf } from "../database/rows.ts";
@@ -73,8 +73,9 @@ async function load(
 ): Promise<Project> {
   const { configFile, vars = {}, varFiles = [], env = {}, commit, dirty = false } = content;
   const project = await loadProject({
-    ...{ cwd: folder, configFile: join(folder, configFile), target, vars, signal, needsAccount: true },
-    env: { ...loadingEnvironment(env), [allowedHostsVariable]: own[allowedHostsVariable] },
+    ...{ cwd: folder, top: folder, configFile: join(folder, configFile), target, vars, signal, needsAccount: true },
+    // Whoever pushes decides what is in the environment of a bundle.
+    env: { ...loadingEnvironment(env), [allowedHostsVariable]: own[allowedHostsVariable], [allowPathVariable]: undefined },
     varFiles: varFiles.map((file) => join(folder, file)),
   });
   return withoutTexts(project, commit === undefined ? undefined : { commit, dirty });
@@ -123,6 +124,12 @@ async function materialise(stateFolder: string, digest: string, files: BundleCon
       const file = resolve(temporary, path);
       if (relative(temporary, file).startsWith(".."))
         throw new DimsyncError("E_BUNDLE", `The bundle has a file outside its folder: ${path}.`);
+      // Git would take the folder for a checkout, and a run its files for what it kept on this machine.
+      if (/(?:^|[\\/])\.(?:git|dimsync)(?:[\\/]|$)/iu.test(path))
+        throw new DimsyncError(
+          "E_BUNDLE",
+          `The bundle has the file ${JSON.stringify(path)}, but files in .git and .dimsync are not part of a project.`,
+        );
       await mkdir(dirname(file), { recursive: true, mode: 0o700 });
       await writeFile(file, text, { mode: 0o600 });
     }

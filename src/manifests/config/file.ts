@@ -60,8 +60,9 @@ export interface TargetEntry {
  * The path of the config file: `--config`, then DIMSYNC_CONFIG, then dimsync.yaml in the working
  * directory or above it, up to the root of the git repository.
  */
-export function findConfig({ cwd, configFile, env }: ConfigOptions): string | undefined {
-  const named = configFile ?? setting(env, "DIMSYNC_CONFIG");
+export function findConfig(options: ConfigOptions): string | undefined {
+  const { cwd } = options;
+  const named = namedConfig(options);
   if (named !== undefined) return resolve(cwd, named);
   let folder = resolve(cwd);
   while (true) {
@@ -71,6 +72,9 @@ export function findConfig({ cwd, configFile, env }: ConfigOptions): string | un
     folder = dirname(folder);
   }
 }
+
+/** The config file that the operator names: `--config`, then DIMSYNC_CONFIG. */
+export const namedConfig = ({ configFile, env }: ConfigOptions): string | undefined => configFile ?? setting(env, "DIMSYNC_CONFIG");
 
 /** The one document of a config file as written, and the problems in its YAML. */
 export function parseConfig(

@@ -1,15 +1,16 @@
-import { resolve } from "node:path";
+import { dirname, resolve } from "node:path";
 import { type JsonObject, own } from "../../model/json/json.ts";
 import { type Pointer, toPointer } from "../../model/json/pointer.ts";
 import type { Problem, SourceLocation } from "../../model/problem.ts";
 import type { Settings } from "../../model/settings/config.ts";
 import { type SecretReference, secretsIn } from "../../model/settings/secret.ts";
 import { didYouMean } from "../../text/suggest.ts";
+import { type Boundary, boundaryOf, outsideProblem } from "../boundary.ts";
 import type { Wanted } from "../discover.ts";
 import { type Connectors, loadConnectors, noConnectors } from "../schema/connectors.ts";
-import { readSource, type Source } from "../source.ts";
+import { readSource, type Source, shownPath } from "../source.ts";
 import type { EnvironmentUse } from "../substitute.ts";
-import { type CheckedConfig, type ConfigFile, checkConfig, findConfig, parseConfig, targetNames } from "./file.ts";
+import { type CheckedConfig, type ConfigFile, checkConfig, findConfig, namedConfig, parseConfig, targetNames } from "./file.ts";
 import { type ConfigOptions, setting, yamlParser } from "./options.ts";
 import { makeSettings } from "./settings.ts";
 import { gatherVariables, readVarFiles, type Variables } from "./variables.ts";
@@ -29,6 +30,8 @@ export interface LoadedConfig {
   readonly ofOtherTargets: readonly string[];
   /** Absolute paths of YAML files that are not manifests. */
   readonly except: readonly string[];
+  /** Which files the project may name. */
+  readonly boundary: Boundary;
   /** The texts that were read, to look up locations. */
   readonly sources: readonly Source[];
   /** Absolute path. */
@@ -52,17 +55,22 @@ export async function loadConfig(options: ConfigOptions): Promise<LoadedConfig> 
   const checked = checkDocument(file, target, gatherVariables(given));
   const { config } = checked;
   const entry = (target === undefined ? undefined : own(config.targets ?? {}, target)) ?? {};
+  const { boundary } = file;
   const { connectors, problems: ofConnectors } = await connectorsOf(config, file, options);
-  const made =
+  const wouldBe =
     target === undefined || !file.isReadable
       ? undefined
       : makeSettings(config, { ...options, targetName: target, entry, place, configPath });
+  const outside = wouldBe === undefined ? [] : namedOutside(wouldBe.settings, { config, entry, place, boundary });
+  // Nothing may read or write the files that these settings name.
+  const made = outside.length > 0 ? undefined : wouldBe;
   const folder = made?.settings.folder ?? resolve(cwd);
   return {
     ...(made === undefined ? {} : { settings: { ...made.settings, connectors: connectors.schemas } }),
     variables: gatherVariables({ ...given, ...optional("target", entry.vars), ...optional("config", config.vars) }),
     connectors,
     ...wantedPaths(options, { config, target, place, folder }),
+    boundary,
     except: notManifests(options, { config, configPath, folder, settings: made?.settings }),
     sources: [...varFiles.sources, ...(file.source === undefined ? [] : [file.source])],
     ...(configPath === undefined ? {} : { configPath }),
@@ -74,6 +82,7 @@ export async function loadConfig(options: ConfigOptions): Promise<LoadedConfig> 
       ...(file.isReadable && "problem" in chosen ? [chosen.problem] : []),
       ...checked.problems,
       ...ofConnectors,
+      ...outside,
       ...(made?.problems ?? []),
     ],
   };
@@ -90,15 +99,23 @@ interface WrittenConfig {
   readonly document: unknown;
   /** Whether there is none, or a usable document. */
   readonly isReadable: boolean;
+  readonly boundary: Boundary;
   readonly problems: readonly Problem[];
 }
 
 function readConfigFile(options: ConfigOptions): WrittenConfig {
   const configPath = findConfig(options);
+  const boundary = boundaryOf(configPath === undefined ? options.cwd : dirname(configPath), options);
+  const target = configPath === undefined || namedConfig(options) !== undefined ? undefined : boundary.leadsOutside(configPath);
+  if (configPath !== undefined && target !== undefined) {
+    const file = shownPath(options.cwd, configPath);
+    const problem = outsideProblem(boundary, { written: file, target }, undefined);
+    return { configPath, boundary, source: undefined, place: undefined, document: undefined, isReadable: false, problems: [problem] };
+  }
   const read = configPath === undefined ? undefined : readSource(options.cwd, configPath);
   const parsed = read?.source === undefined ? undefined : parseConfig(read.source, yamlParser(options.env));
   return {
-    ...{ configPath, source: read?.source, place: parsed?.place, document: parsed?.document },
+    ...{ configPath, boundary, source: read?.source, place: parsed?.place, document: parsed?.document },
     isReadable: configPath === undefined || parsed?.document !== undefined,
     problems: [...(read?.problems ?? []), ...(parsed?.problems ?? [])],
   };
@@ -109,9 +126,33 @@ function checkDocument({ document, source, place }: WrittenConfig, target: strin
   return checkConfig(document, { place, target, variables, textLength: source.text.length });
 }
 
-async function connectorsOf({ connectors = {} }: ConfigFile, { configPath, place }: WrittenConfig, { cwd, env }: ConfigOptions) {
+async function connectorsOf({ connectors = {} }: ConfigFile, { configPath, place, boundary }: WrittenConfig, { cwd, env }: ConfigOptions) {
   if (configPath === undefined || place === undefined) return { connectors: noConnectors, problems: [] };
-  return loadConnectors(connectors, { cwd, parser: yamlParser(env), place, configPath });
+  return loadConnectors(connectors, { cwd, parser: yamlParser(env), place, configPath, boundary });
+}
+
+interface NamedFiles {
+  readonly config: ConfigFile;
+  readonly entry: NonNullable<ConfigFile["targets"]>[string];
+  /** Of the config file. */
+  readonly place: SourceLocation | undefined;
+  readonly boundary: Boundary;
+}
+
+/** The files outside the project that its config names for the bindings, the catalog and the embedded service, which are written too. */
+function namedOutside(settings: Omit<Settings, "connectors">, { config, entry, place, boundary }: NamedFiles): readonly Problem[] {
+  const { bindingsFile, catalogFile, baseUrl, target, folder } = settings;
+  const account = /^embedded:(?!:memory:$)(.+)$/su.exec(entry.baseUrl === baseUrl ? baseUrl : "")?.[1];
+  const files = [
+    { file: bindingsFile, pointer: config.bindings === undefined ? "" : "/bindings" },
+    { file: catalogFile, pointer: "/catalog" },
+    { file: account === undefined ? undefined : resolve(folder, account), pointer: toPointer(["targets", target, "baseUrl"]) },
+  ];
+  return files.flatMap(({ file, pointer }) => {
+    const leadsTo = file === undefined ? undefined : boundary.leadsOutside(file);
+    if (file === undefined || leadsTo === undefined) return [];
+    return [outsideProblem(boundary, { written: file, target: leadsTo }, place === undefined ? undefined : { ...place, pointer })];
+  });
 }
 
 interface OtherFiles {

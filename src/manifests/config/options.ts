@@ -18,14 +18,16 @@ export interface ConfigOptions {
   readonly env: Readonly<Record<string, string | undefined>>;
   /** `--concurrency`, `--rate`, `--timeout`, `--retries` */
   readonly overrides?: Partial<ClientSettings> | undefined;
+  /** The top folder of the project's files, if they are in no checkout: paths in them must stay in it. */
+  readonly top?: string | undefined;
+  /** Folder of the files that Classifications name and that do not exist beside the config, such as build results that git ignores. */
+  readonly labelFolder?: string | undefined;
 }
 
 export interface LoadOptions extends ConfigOptions {
   /** Throws E_NO_ACCOUNT, before any manifest is read, if there is no base URL. */
   readonly needsAccount?: boolean | undefined;
   readonly signal?: AbortSignal | undefined;
-  /** Folder of the files that Classifications name and that do not exist beside the config, such as build results that git ignores. */
-  readonly labelFolder?: string | undefined;
 }
 
 /** An environment variable of dimsync; an empty one counts as not set. */

@@ -6,6 +6,7 @@ import type { Problem, SourceLocation } from "../../model/problem.ts";
 import { titles } from "../../model/titles.ts";
 import { lineAndColumn, lineStartsOf } from "../../text/lines.ts";
 import { read as readYaml, type YamlParser } from "../../yaml/read.ts";
+import { type Boundary, outsideProblem } from "../boundary.ts";
 import { coerceTexts } from "../scalars.ts";
 import { readSource } from "../source.ts";
 import type { SchemaError } from "./schema-error.ts";
@@ -47,6 +48,7 @@ interface ConnectorOptions {
   /** The config file. */
   readonly place: SourceLocation;
   readonly parser: YamlParser;
+  readonly boundary: Boundary;
 }
 
 /** Reads and compiles the schemas. `files`: path by connector type, relative to the config file. */
@@ -68,9 +70,12 @@ export async function loadConnectors(
 
 async function loadConnector(
   path: string,
-  { cwd, configPath, place, parser }: ConnectorOptions,
+  { cwd, configPath, place, parser, boundary }: ConnectorOptions,
 ): Promise<{ readonly connector?: Connector; readonly problems: readonly Problem[] }> {
-  const { source, problems } = readSource(cwd, resolve(dirname(configPath), path), place);
+  const file = resolve(dirname(configPath), path);
+  const target = boundary.leadsOutside(file);
+  if (target !== undefined) return { problems: [outsideProblem(boundary, { written: path, target }, place)] };
+  const { source, problems } = readSource(cwd, file, place);
   if (source === undefined) return { problems };
   const fail = (message: string) => ({ problems: [...problems, badSchema(place, message)] });
   const { documents, problems: invalid } = readYaml(source.text, { parser });

@@ -1,10 +1,11 @@
 import { execFile } from "node:child_process";
 import { open } from "node:fs/promises";
-import { resolve } from "node:path";
+import { delimiter, resolve } from "node:path";
 import { own } from "../../model/json/json.ts";
-import { allowsCode, howToAllowCode } from "../../model/settings/env.ts";
+import { allowPathVariable, allowsCode, howToAllowCode, isPullRequestJob } from "../../model/settings/env.ts";
 import type { SecretSource } from "../../model/settings/secret.ts";
 import { titles } from "../../model/titles.ts";
+import { boundaryOf, outsideMessage } from "../boundary.ts";
 import { errorCode } from "../source.ts";
 
 export interface SecretOptions {
@@ -40,9 +41,23 @@ function fromEnvironment(name: string, { env }: SecretOptions): { readonly text:
   return fault("E_SECRET_MISSING", "Secret missing", `The environment variable ${name} ${state}. Set it where dimsync runs.`);
 }
 
-async function fromFile(file: string, { folder, signal }: SecretOptions): Promise<{ readonly text: string } | SecretFault> {
+/** Whoever opens a pull request could otherwise have any file of the machine read. The operator's own files are in folders for secrets. */
+function whyOutside(file: string, { folder, env }: SecretOptions): string | undefined {
+  if (!isPullRequestJob(env)) return undefined;
+  const ofOperator = ["/run/secrets", env["DIMSYNC_SECRETS_DIR"], env["DIMSYNC_API_KEY_FILE"], env[allowPathVariable]];
+  const allowed = ofOperator.filter((path) => path !== undefined && path !== "").join(delimiter);
+  const { leadsOutside, top } = boundaryOf(folder, { cwd: process.cwd(), env: { [allowPathVariable]: allowed } });
+  const target = leadsOutside(resolve(folder, file));
+  if (target === undefined) return undefined;
+  return `${outsideMessage(file, target, top)} In a pull request, secrets can also be in /run/secrets and DIMSYNC_SECRETS_DIR.`;
+}
+
+async function fromFile(file: string, options: SecretOptions): Promise<{ readonly text: string } | SecretFault> {
+  const { folder, signal } = options;
   const path = resolve(folder, file);
   signal?.throwIfAborted();
+  const outside = whyOutside(file, options);
+  if (outside !== undefined) return fault("E_PATH_OUTSIDE", titles.E_PATH_OUTSIDE, outside);
   let bytes: Buffer;
   try {
     bytes = await readUpToLimit(path);

@@ -47,6 +47,7 @@ export async function atBase<T>(
       varFiles: await moved(varFiles),
       cwd: (await base.pathInTree(options.cwd)) ?? base.folder,
       labelFolder: settings.folder,
+      top: base.top,
       ...(configFile === undefined ? {} : { target: settings.target }),
     });
   } finally {

@@ -14,14 +14,14 @@ export type Content = string | Uint8Array | Iterable<string>;
 /**
  * Writes a whole file: temporary file, fsync, rename, fsync of the folder. A reader finds the old or the
  * new content, even after a kill at any moment. Follows a symbolic link, and keeps mode and owner of an
- * existing file unless `mode` is set. Anything but a regular file (a pipe, `/dev/stdout`) is written
+ * existing file unless `mode` is set; `newMode` is for a new file only. Anything but a regular file (a pipe, `/dev/stdout`) is written
  * directly. The temporary file is beside the target, or in `tempFolder` if that is on the same file
  * system. Throws what Node's calls throw.
  */
 export async function writeAtomic(
   file: string,
   content: Content,
-  options: { readonly mode?: number; readonly tempFolder?: string } = {},
+  options: { readonly mode?: number; readonly newMode?: number; readonly tempFolder?: string } = {},
 ): Promise<void> {
   const existing = await stat(file).catch(unlessMissing);
   if (existing !== undefined && (!existing.isFile() || isDevice(file))) return await writeThrough(file, content);
@@ -31,7 +31,7 @@ export async function writeAtomic(
   const replaceFrom = async (folder: string): Promise<void> => {
     const temp = join(folder, `${basename(target).slice(0, 100)}.${randomBytes(6).toString("hex")}.tmp`);
     try {
-      await writeTemp(temp, content, existing, options.mode);
+      await writeTemp(temp, content, existing, options.mode ?? (existing === undefined ? options.newMode : undefined));
       await rename(temp, target);
     } catch (error) {
       await unlink(temp).catch(() => undefined);

@@ -95,7 +95,7 @@ async function writeBatch(opened: Opened, batch: ReadonlyMap<Address, Binding | 
     opened.disk = { text: undefined, content };
     changeTarget(content, target, batch);
     const text = printBindingsText(content);
-    await writeAtomic(file, text, { tempFolder: folder });
+    await writeAtomic(file, text, { newMode: 0o600, tempFolder: folder });
     opened.disk = { text, content };
     opened.recorded = readTarget(content, target);
   });

@@ -61,6 +61,15 @@ describe("the credentials of the checkout are used, as", () => {
     await expectWorking(store);
   });
 
+  it("a proxy of the clone", async () => {
+    const store = await httpStore();
+    const { origin, pathname } = new URL(store.http.url);
+    // The server takes whole addresses, as a proxy does.
+    const folder = store.remote.clone(`http://git.example.com${pathname}`);
+    git(folder, "config", "--local", "http.proxy", origin);
+    await expectWorking({ ...store, folder });
+  });
+
   it("GIT_CONFIG_COUNT of the job", async () => {
     const store = await guarded();
     const env = { GIT_CONFIG_COUNT: "1", GIT_CONFIG_KEY_0: "http.extraHeader", GIT_CONFIG_VALUE_0: header };

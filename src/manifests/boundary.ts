@@ -1,0 +1,74 @@
+import { realpathSync } from "node:fs";
+import { basename, delimiter, dirname, isAbsolute, join, relative, resolve, sep } from "node:path";
+import { repositoryTop } from "../git/top.ts";
+import type { Problem, SourceLocation } from "../model/problem.ts";
+import { allowPathVariable, type Environment } from "../model/settings/env.ts";
+import { titles } from "../model/titles.ts";
+
+/** Which files a project may name. Whoever can change its files could otherwise make dimsync print, or replace, any file of the machine. */
+export interface Boundary {
+  /** The folder that paths must stay in, with links resolved: the top of the checkout, or the folder of dimsync.yaml. */
+  readonly top: string;
+  /** Where a path leads, with links resolved; undefined if the project may name it. The file need not exist. */
+  readonly leadsOutside: (path: string) => string | undefined;
+}
+
+export interface BoundaryOptions {
+  /** Absolute: DIMSYNC_ALLOW_PATH is relative to it. */
+  readonly cwd: string;
+  readonly env: Environment;
+  /** The top folder of the project's files, if it is known without git. */
+  readonly top?: string | undefined;
+  /** A folder of the same project elsewhere. */
+  readonly labelFolder?: string | undefined;
+}
+
+/** The boundary of a project in this folder. */
+export function boundaryOf(folder: string, { cwd, env, top: known, labelFolder }: BoundaryOptions): Boundary {
+  const real = targetOf(folder);
+  const top = targetOf(known ?? repositoryTop(real) ?? real);
+  const fromEnvironment = (env[allowPathVariable] ?? "").split(delimiter).filter((path) => path !== "");
+  const others = fromEnvironment.map((path) => targetOf(resolve(cwd, path)));
+  const tops = [top, ...(labelFolder === undefined ? [] : [boundaryOf(labelFolder, { cwd, env }).top])];
+  return {
+    top,
+    leadsOutside(path) {
+      const target = targetOf(path);
+      // Git keeps credentials in its own folder, and no branch can change it.
+      const isOfProject = tops.some((one) => isInside(one, target) && !relative(one, target).toLowerCase().split(sep).includes(".git"));
+      return isOfProject || others.some((other) => isInside(other, target)) ? undefined : target;
+    },
+  };
+}
+
+/** E_PATH_OUTSIDE. `written`: the path as the project names it; `target`: where it leads. */
+export function outsideProblem(
+  { top }: Pick<Boundary, "top">,
+  { written, target }: { readonly written: string; readonly target: string },
+  place: SourceLocation | undefined,
+): Problem {
+  return {
+    ...{ code: "E_PATH_OUTSIDE", severity: "error", summary: titles.E_PATH_OUTSIDE },
+    message: outsideMessage(written, target, top),
+    ...(place === undefined ? {} : { place }),
+  };
+}
+
+/** Says what is wrong and what to do. */
+export const outsideMessage = (written: string, target: string, top: string): string =>
+  `${written} ${written === target ? "is" : `leads to ${target}, which is`} not in ${top}. Whoever can change the project could make dimsync read or replace any file, so it only uses files in this folder. Move the file there, or allow its folder with --allow-path or ${allowPathVariable}.`;
+
+/** The path with links resolved. What does not exist yet is added to the folder that does. */
+function targetOf(path: string): string {
+  try {
+    return realpathSync(path);
+  } catch {
+    const folder = dirname(path);
+    return folder === path ? path : join(targetOf(folder), basename(path));
+  }
+}
+
+function isInside(folder: string, path: string): boolean {
+  const inside = relative(folder, path);
+  return inside !== ".." && !inside.startsWith(`..${sep}`) && !isAbsolute(inside);
+}
